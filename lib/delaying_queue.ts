@@ -1,0 +1,222 @@
+/**
+ * Layer 2: a work queue to which items can be added after a delay.
+ *
+ * @module
+ */
+
+import { type Clock, MAX_TIMEOUT, systemClock } from "./clock.ts";
+import { invalidArgument } from "./errors.ts";
+import { DeadlineHeap, type HeapNode } from "./internal/deadline_heap.ts";
+import { QueueLayer } from "./internal/queue_layer.ts";
+import { Waiters } from "./internal/waiters.ts";
+import type { Counter } from "./metrics.ts";
+import { createWorkQueue, type DrainOptions, type WorkQueue, type WorkQueueOptions } from "./work_queue.ts";
+
+/**
+ * A {@linkcode WorkQueue} that takes items now and makes them ready later.
+ *
+ * Made by {@linkcode createDelayingQueue}.
+ */
+export interface DelayingQueue<T> extends WorkQueue<T> {
+  /**
+   * Adds the item once the delay has passed; at once if the delay is zero or negative. An item that is
+   * waiting already keeps the earlier of its two deadlines. Ignored once the queue is shutting down.
+   *
+   * @param item The item.
+   * @param delayMs The delay in milliseconds. There is no upper limit.
+   * @throws {RangeError} If `delayMs` is `NaN` or infinite.
+   */
+  addAfter(item: T, delayMs: number): void;
+
+  /** The number of items whose delay has not passed. */
+  readonly waiting: number;
+}
+
+/** The options of {@linkcode createDelayingQueue}. */
+export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
+  /**
+   * The queue to add to. By default a new {@linkcode createWorkQueue} with the other options; `discipline`
+   * is of no use beside a queue of your own.
+   */
+  queue?: WorkQueue<T>;
+  /**
+   * The longest time in milliseconds until the deadlines are looked at again: what an item can be late by
+   * after the machine slept. From 1 to 2^31 - 1.
+   *
+   * @default {10_000}
+   */
+  maxWait?: number;
+}
+
+/**
+ * Makes a {@linkcode DelayingQueue}.
+ *
+ * @example Usage
+ * ```ts
+ * import { createDelayingQueue } from "@workqueue/core";
+ * import { FakeTime } from "@std/testing/time";
+ * import { assertEquals } from "@std/assert";
+ *
+ * using time = new FakeTime();
+ * using queue = createDelayingQueue<string>();
+ * queue.addAfter("later", 2000);
+ * queue.addAfter("sooner", 1000);
+ *
+ * time.tick(1000);
+ * assertEquals(queue.tryGet()?.item, "sooner");
+ * assertEquals(queue.waiting, 1);
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param options The queue's options; all may be left out.
+ * @returns An empty queue.
+ * @throws {RangeError} If `maxWait` is out of its bounds.
+ */
+export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): DelayingQueue<T> {
+  return new DeadlineQueue(options);
+}
+
+interface WaitingItem<T> extends HeapNode {
+  readonly key: unknown;
+  item: T;
+}
+
+const DEFAULT_MAX_WAIT = 10_000;
+const DRAIN_POLICIES = ["drop", "flush", "wait"];
+
+class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQueue<T> {
+  readonly #clock: Clock;
+  readonly #maxWait: number;
+  readonly #retries: Counter | undefined;
+  readonly #waiting = new Map<unknown, WaitingItem<T>>();
+  readonly #heap = new DeadlineHeap<WaitingItem<T>>();
+  /** Those who wait in `shutDownWithDrain`. */
+  readonly #drainers = new Waiters<void>();
+  #shuttingDown = false;
+  #timer: unknown = undefined;
+  /** What the timer is set for; infinity while there is none. */
+  #wakeAt = Infinity;
+
+  constructor(options: DelayingQueueOptions<T>) {
+    const { queue, clock = systemClock, metrics, maxWait = DEFAULT_MAX_WAIT } = options;
+    if (!(maxWait >= 1 && maxWait <= MAX_TIMEOUT)) {
+      throw invalidArgument("create delaying queue", "maxWait", `must be from 1 to ${MAX_TIMEOUT} ms`, maxWait);
+    }
+    super(queue ?? createWorkQueue(options), options);
+    this.#clock = clock;
+    this.#maxWait = maxWait;
+    this.#retries = this.name === "" ? undefined : metrics?.retries(this.name);
+  }
+
+  get waiting(): number {
+    return this.#heap.length;
+  }
+
+  override get shuttingDown(): boolean {
+    return this.#shuttingDown || this.below.shuttingDown;
+  }
+
+  override add(item: T): void {
+    if (this.#shuttingDown) return;
+    // The newest item with a key is the one handed out: an older one that waits must not come after it.
+    if (this.keyOf !== undefined && this.#waiting.size > 0) {
+      const node = this.#waiting.get(this.keyOf(item));
+      if (node !== undefined) node.item = item;
+    }
+    this.below.add(item);
+  }
+
+  addAfter(item: T, delayMs: number): void {
+    if (!Number.isFinite(delayMs)) {
+      throw invalidArgument("add item", "delayMs", "must be a finite number of milliseconds", delayMs);
+    }
+    if (this.shuttingDown) return;
+    this.#retries?.inc();
+    if (delayMs <= 0) return this.add(item);
+    this.#wait(item, this.#clock.now() + delayMs);
+  }
+
+  override shutDown(): void {
+    this.#shuttingDown = true;
+    this.#forgetWaiting();
+    this.below.shutDown();
+    this.#drainers.serveAll();
+  }
+
+  override shutDownWithDrain({ waiting = "drop" }: DrainOptions = {}): Promise<void> {
+    if (!DRAIN_POLICIES.includes(waiting)) {
+      const rule = `must be one of ${DRAIN_POLICIES.map((policy) => `"${policy}"`).join(", ")}`;
+      return Promise.reject(invalidArgument("drain queue", "waiting", rule, waiting));
+    }
+    this.#shuttingDown = true;
+    if (waiting === "flush") this.#makeReady(Infinity);
+    if (waiting !== "wait") this.#forgetWaiting();
+    const drained = this.#drainers.wait();
+    this.#drainWhenNoneWait();
+    return drained;
+  }
+
+  #wait(item: T, deadline: number): void {
+    const key = this.key(item);
+    const node = this.#waiting.get(key);
+    if (node === undefined) {
+      const added = { deadline, order: 0, index: -1, key, item };
+      this.#waiting.set(key, added);
+      this.#heap.push(added);
+    } else {
+      node.item = item;
+      if (deadline < node.deadline) this.#heap.decrease(node, deadline);
+    }
+    this.#setTimer();
+  }
+
+  /** Adds every item that is due at the time to the queue below, the earliest first. */
+  #makeReady(time: number): void {
+    for (let node = this.#heap.peek(); node !== undefined && node.deadline <= time; node = this.#heap.peek()) {
+      this.#heap.pop();
+      this.#waiting.delete(node.key);
+      this.below.add(node.item);
+    }
+  }
+
+  /** Sees to it that the timer fires no later than the earliest deadline; there is one timer at most. */
+  #setTimer(): void {
+    const next = this.#heap.peek();
+    if (next === undefined || next.deadline >= this.#wakeAt) return;
+    this.#clearTimer();
+    const now = this.#clock.now();
+    this.#wakeAt = Math.min(next.deadline, now + this.#maxWait);
+    // Rounded up, as timers take whole milliseconds and one that fires early would have to be set again.
+    const ms = Math.max(Math.ceil(this.#wakeAt - now), 0);
+    this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
+  }
+
+  #clearTimer(): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#wakeAt = Infinity;
+  }
+
+  #wake(): void {
+    this.#timer = undefined;
+    this.#wakeAt = Infinity;
+    try {
+      if (this.below.shuttingDown) this.#forgetWaiting(); // somebody shut it down without asking this layer
+      else this.#makeReady(this.#clock.now());
+    } finally {
+      this.#setTimer();
+      this.#drainWhenNoneWait();
+    }
+  }
+
+  #forgetWaiting(): void {
+    this.#clearTimer();
+    this.#waiting.clear();
+    this.#heap.clear();
+  }
+
+  #drainWhenNoneWait(): void {
+    if (this.#drainers.isEmpty || this.waiting > 0) return;
+    this.below.shutDownWithDrain().then(() => this.#drainers.serveAll());
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Durations as people write them: `"1h30m"`, `"250ms"`.
+ *
+ * @module
+ */
+
+import { invalidArgument } from "./errors.ts";
+
+/** A length of time: a number of milliseconds, or a text such as `"5ms"` or `"1h30m"` (see {@linkcode parseDuration}). */
+export type Duration = number | string;
+
+const MILLISECONDS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  "µs": 1e-3, // U+00B5, the micro sign
+  "μs": 1e-3, // U+03BC, the Greek letter
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+const NUMBER_AND_UNIT = String.raw`(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)`;
+const WHOLE = new RegExp(`^[+-]?(?:0|(?:${NUMBER_AND_UNIT})+)$`);
+const EACH = new RegExp(NUMBER_AND_UNIT, "g");
+
+/** What {@linkcode parseDuration} takes, as a rule for messages. */
+export const DURATION_RULE = `must be a duration such as "250ms", "1h30m" or a number of milliseconds`;
+
+/** A text longer than this is no duration that a person wrote. */
+const MAX_LENGTH = 100;
+
+/** The milliseconds of a duration, or `undefined` where it is none. */
+export function tryParseDuration(text: unknown): number | undefined {
+  if (typeof text === "number") return Number.isFinite(text) ? text : undefined;
+  if (typeof text !== "string" || text.length > MAX_LENGTH || !WHOLE.test(text)) return undefined;
+  let ms = 0;
+  for (const [, number, unit] of text.matchAll(EACH)) ms += Number(number) * MILLISECONDS[unit!]!;
+  return text.startsWith("-") ? -ms : ms;
+}
+
+/**
+ * The number of milliseconds of a duration.
+ *
+ * A text is one or more decimal numbers, each with its unit, as in Go's
+ * [`time.ParseDuration`](https://pkg.go.dev/time#ParseDuration): `h`, `m`, `s`, `ms`, `us` (or `µs`) and
+ * `ns`, in any order, with an optional sign in front of all; `"0"` needs no unit. A number is taken as
+ * milliseconds.
+ *
+ * @example Usage
+ * ```ts
+ * import { parseDuration } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(parseDuration("1h2m3.5s"), 3_723_500);
+ * assertEquals(parseDuration("5us"), 0.005);
+ * assertEquals(parseDuration(250), 250);
+ * ```
+ *
+ * @param text The duration.
+ * @returns The milliseconds.
+ * @throws {TypeError} If `text` is neither a duration nor a number.
+ * @throws {RangeError} If `text` is `NaN` or infinite.
+ */
+export function parseDuration(text: string | number): number {
+  const ms = tryParseDuration(text);
+  if (ms === undefined) throw invalidArgument("parse duration", "text", DURATION_RULE, text);
+  return ms;
+}

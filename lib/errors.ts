@@ -1,0 +1,129 @@
+/**
+ * The errors that this module throws, and how it words them.
+ *
+ * @module
+ */
+
+/**
+ * Thrown by a handler of {@linkcode runWorkers} to say that trying again is pointless: the item is given
+ * up at once, whatever its limiter and `maxRetries` say.
+ *
+ * @example Usage
+ * ```ts
+ * import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers, TerminalError } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const queue = createRateLimitingQueue<string>(createDefaultItemLimiter());
+ * queue.add("page-that-is-gone");
+ *
+ * const givenUp: string[] = [];
+ * runWorkers(queue, () => {
+ *   throw new TerminalError("404 Not Found");
+ * }, { onGiveUp: (_error, item) => givenUp.push(item) });
+ * await queue.shutDownWithDrain();
+ *
+ * assertEquals(givenUp, ["page-that-is-gone"]);
+ * ```
+ */
+export class TerminalError extends Error {
+  /** The name of the class, as for every error. */
+  override name = "TerminalError";
+}
+
+/** One thing that is wrong with a config. */
+export interface ConfigIssue {
+  /** Where: a JSON Pointer (RFC 6901) into the document, such as `/limiters/api/burst`; `""` is all of it. */
+  readonly path: string;
+  /** What: the option, the rule it breaks and the value received. */
+  readonly message: string;
+}
+
+/**
+ * Thrown when a config cannot be used. It carries everything that is wrong, not only the first thing.
+ *
+ * @example Usage
+ * ```ts
+ * import { ConfigError, loadConfig } from "@workqueue/core";
+ * import { assertEquals, assertThrows } from "@std/assert";
+ *
+ * const error = assertThrows(
+ *   () => loadConfig({ limiters: { api: { type: "bucket", rate: -1, burst: 1.5 } } }),
+ *   ConfigError,
+ * );
+ * assertEquals(error.issues, [
+ *   { path: "/limiters/api/rate", message: "'rate' must be a non-negative number: received -1" },
+ *   { path: "/limiters/api/burst", message: "'burst' must be a non-negative integer: received 1.5" },
+ * ]);
+ * ```
+ */
+export class ConfigError extends Error {
+  /** The name of the class, as for every error. */
+  override name = "ConfigError";
+  /** Every problem found, in the order of the document. */
+  readonly issues: readonly ConfigIssue[];
+
+  /**
+   * Makes the error of these problems.
+   *
+   * @param action What could not be done, such as `"load config"`.
+   * @param issues Every problem found; at least one.
+   */
+  constructor(action: string, issues: readonly ConfigIssue[]) {
+    super(`Cannot ${action} as ${describeIssues(issues)}`);
+    this.issues = issues;
+  }
+}
+
+const MAX_ISSUES_IN_MESSAGE = 20;
+
+function describeIssues(issues: readonly ConfigIssue[]): string {
+  const lines = issues.slice(0, MAX_ISSUES_IN_MESSAGE).map(({ path, message }) =>
+    path === "" ? message : `${message} (at ${path})`
+  );
+  if (lines.length === 1) return lines[0]!;
+  const left = issues.length - lines.length;
+  if (left > 0) lines.push(`… and ${left} more`);
+  return `it has ${issues.length} problems:\n  ${lines.join("\n  ")}`;
+}
+
+/**
+ * Makes the error for an argument that breaks a rule: a `RangeError` for a number, a `TypeError` for
+ * anything else.
+ */
+export function invalidArgument(action: string, option: string, rule: string, value: unknown): Error {
+  const ErrorClass = typeof value === "number" ? RangeError : TypeError;
+  return new ErrorClass(`Cannot ${action} as ${brokenRule(option, rule, value)}`);
+}
+
+/** Words a broken rule: the option, the rule and the value received. */
+export function brokenRule(option: string, rule: string, value: unknown): string {
+  return `'${shorten(option)}' ${rule}: received ${inspect(value)}`;
+}
+
+const MAX_TEXT_IN_MESSAGE = 60;
+
+/** Cuts a text down to what fits in a message. */
+export function shorten(text: string): string {
+  return text.length > MAX_TEXT_IN_MESSAGE ? text.slice(0, MAX_TEXT_IN_MESSAGE) + "…" : text;
+}
+
+/** Words a value for a message. Runs none of the value's own code, such as a `toString`. */
+export function inspect(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(shorten(value));
+    case "number":
+      return Object.is(value, -0) ? "-0" : String(value);
+    case "bigint":
+      return `${value}n`;
+    case "boolean":
+    case "undefined":
+      return String(value);
+    case "symbol":
+      return "a symbol";
+    case "function":
+      return "a function";
+    default:
+      return value === null ? "null" : Array.isArray(value) ? "an array" : "an object";
+  }
+}

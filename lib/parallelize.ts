@@ -1,0 +1,86 @@
+/**
+ * Work that comes in a known number of pieces.
+ *
+ * @module
+ */
+
+import { invalidArgument } from "./errors.ts";
+
+/** The options of {@linkcode parallelizeUntil}. */
+export interface ParallelizeOptions {
+  /** Once it aborts, no further piece is begun. */
+  signal?: AbortSignal;
+  /**
+   * How many pieces a worker takes at a time. More than one keeps neighbouring pieces with one worker.
+   *
+   * @default {1}
+   */
+  chunkSize?: number;
+}
+
+/**
+ * Runs `doWorkPiece` for each piece from 0 up to `pieces`, at most `workers` of them at a time, until all
+ * are done or the signal aborts. As client-go's `ParallelizeUntil`.
+ *
+ * @example Usage
+ * ```ts
+ * import { parallelizeUntil } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const squares: number[] = [];
+ * await parallelizeUntil(4, 5, async (piece) => {
+ *   squares[piece] = await Promise.resolve(piece * piece);
+ * });
+ * assertEquals(squares, [0, 1, 4, 9, 16]);
+ * ```
+ *
+ * @param workers How many pieces are worked on at once; a positive integer.
+ * @param pieces The number of pieces; a non-negative integer.
+ * @param doWorkPiece Does the piece with this index.
+ * @param options A signal to stop early and the size of a chunk.
+ * @returns Resolves when no piece is being worked on any more: all are done, or the signal has aborted
+ * (look at `signal.aborted` to tell).
+ * @throws {RangeError} If `workers`, `pieces` or `chunkSize` is out of its bounds.
+ * @throws What the first piece that failed threw. No further piece is begun after it, and those being
+ * worked on are waited for.
+ */
+export async function parallelizeUntil(
+  workers: number,
+  pieces: number,
+  doWorkPiece: (piece: number) => void | Promise<void>,
+  { signal, chunkSize = 1 }: ParallelizeOptions = {},
+): Promise<void> {
+  requireInteger("workers", workers, 1);
+  requireInteger("pieces", pieces, 0);
+  requireInteger("chunkSize", chunkSize, 1);
+
+  let next = 0;
+  let failure: { error: unknown } | undefined;
+
+  async function work(): Promise<void> {
+    while (next < pieces) {
+      const begin = next;
+      const end = Math.min(begin + chunkSize, pieces);
+      next = end;
+      for (let piece = begin; piece < end; piece++) {
+        if (signal?.aborted || failure !== undefined) return;
+        try {
+          await doWorkPiece(piece);
+        } catch (error) {
+          failure ??= { error };
+        }
+      }
+    }
+  }
+
+  const chunks = Math.ceil(pieces / chunkSize);
+  await Promise.all(Array.from({ length: Math.min(workers, chunks) }, work));
+  if (failure !== undefined) throw failure.error;
+}
+
+function requireInteger(option: string, value: number, min: 0 | 1): void {
+  if (!Number.isSafeInteger(value) || value < min) {
+    const rule = `must be a ${min === 0 ? "non-negative" : "positive"} integer`;
+    throw invalidArgument("parallelize", option, rule, value);
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * Layer 3: a delaying queue that asks a rate limiter how long an item has to wait.
+ *
+ * @module
+ */
+
+import type { RateLimiter } from "../limiters/rate_limiter.ts";
+import { createDelayingQueue, type DelayingQueue, type DelayingQueueOptions } from "./delaying_queue.ts";
+import { invalidArgument } from "./errors.ts";
+import { QueueLayer } from "./internal/queue_layer.ts";
+
+/**
+ * A {@linkcode DelayingQueue} for items that failed: the limiter says how long each waits until it is tried
+ * again.
+ *
+ * Made by {@linkcode createRateLimitingQueue}; {@linkcode runWorkers} makes the calls for you.
+ */
+export interface RateLimitingQueue<T> extends DelayingQueue<T> {
+  /** Adds the item once the limiter says it may be. Ignored once the queue is shutting down. */
+  addRateLimited(item: T): void;
+
+  /**
+   * Says that the item needs no more retries, as it succeeded or was given up: the limiter starts afresh
+   * with it. The item still has to be given back by `done` or its lease.
+   */
+  forget(item: T): void;
+
+  /** How many times the item was added by `addRateLimited` since it was last forgotten, as the limiter counts. */
+  numRequeues(item: T): number;
+}
+
+/** The options of {@linkcode createRateLimitingQueue}. */
+export interface RateLimitingQueueOptions<T> extends Omit<DelayingQueueOptions<T>, "queue"> {
+  /**
+   * The queue to add to. By default a new {@linkcode createDelayingQueue} with the other options, which are
+   * of no use beside a queue of your own, but for `name` and `keyOf`.
+   */
+  queue?: DelayingQueue<T>;
+}
+
+/**
+ * Makes a {@linkcode RateLimitingQueue}.
+ *
+ * @example Usage
+ * ```ts
+ * import { createExponentialLimiter, createRateLimitingQueue } from "@workqueue/core";
+ * import { FakeTime } from "@std/testing/time";
+ * import { assertEquals } from "@std/assert";
+ *
+ * using time = new FakeTime();
+ * const limiter = createExponentialLimiter({ baseDelay: 100, maxDelay: 60_000 });
+ * using queue = createRateLimitingQueue<string>(limiter);
+ *
+ * queue.addRateLimited("a"); // after 100 ms
+ * time.tick(100);
+ * queue.tryGet()?.[Symbol.dispose]();
+ *
+ * queue.addRateLimited("a"); // after 200 ms
+ * time.tick(199);
+ * assertEquals(queue.length, 0);
+ * time.tick(1);
+ * assertEquals(queue.length, 1);
+ * assertEquals(queue.numRequeues("a"), 2);
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param limiter Says how long an item waits. It may be shared by queues.
+ * @param options The queue's options; all may be left out.
+ * @returns An empty queue.
+ * @throws {TypeError} If `limiter` is no rate limiter.
+ * @throws {RangeError} If `maxWait` is out of its bounds.
+ */
+export function createRateLimitingQueue<T>(
+  limiter: RateLimiter<T>,
+  options: RateLimitingQueueOptions<T> = {},
+): RateLimitingQueue<T> {
+  if (typeof limiter?.when !== "function") {
+    throw invalidArgument("create rate limiting queue", "limiter", "must be a rate limiter", limiter);
+  }
+  return new LimitedQueue(limiter, options);
+}
+
+class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLimitingQueue<T> {
+  readonly #limiter: RateLimiter<T>;
+
+  constructor(limiter: RateLimiter<T>, { queue, ...options }: RateLimitingQueueOptions<T>) {
+    super(queue ?? createDelayingQueue(options), options);
+    this.#limiter = limiter;
+  }
+
+  get waiting(): number {
+    return this.below.waiting;
+  }
+
+  addAfter(item: T, delayMs: number): void {
+    this.below.addAfter(item, delayMs);
+  }
+
+  addRateLimited(item: T): void {
+    this.below.addAfter(item, this.#limiter.when(item, this.key(item)));
+  }
+
+  forget(item: T): void {
+    this.#limiter.forget(item, this.key(item));
+  }
+
+  numRequeues(item: T): number {
+    return this.#limiter.numRequeues(item, this.key(item));
+  }
+}

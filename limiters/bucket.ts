@@ -1,0 +1,77 @@
+/**
+ * A limiter for all items together: a token bucket.
+ *
+ * @module
+ */
+
+import type { Clock } from "../lib/clock.ts";
+import { createFrom, defineLimiter, type LimiterDefinition } from "./definition.ts";
+import type { Fields, OptionsInput } from "./fields.ts";
+import type { RateLimiter } from "./rate_limiter.ts";
+import { TokenBucket } from "./token_bucket.ts";
+
+/** The options of a bucket limiter. */
+export const bucketOptions = {
+  rate: { kind: "number", min: 0, description: "Retries a second, on average and over all items." },
+  burst: { kind: "integer", min: 0, description: "How many retries may happen at once." },
+} as const satisfies Fields;
+
+/** The definition of `{ "type": "bucket" }`. */
+export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = defineLimiter({
+  type: "bucket",
+  description: "Limits how often items are retried, all items together: a token bucket.",
+  options: bucketOptions,
+  create: ({ rate, burst }, { clock }) => new BucketLimiter(new TokenBucket(rate, burst, { clock })),
+});
+
+/**
+ * Makes a limiter that lets `rate` retries a second happen, and `burst` at once, whatever the items are.
+ * It does not count items: `numRequeues` is always 0.
+ *
+ * client-go's `BucketRateLimiter`; see {@linkcode TokenBucket} for the algorithm.
+ *
+ * @example Usage
+ * ```ts
+ * import { createBucketLimiter } from "@workqueue/core";
+ * import { FakeTime } from "@std/testing/time";
+ * import { assertEquals } from "@std/assert";
+ *
+ * using _time = new FakeTime();
+ * const limiter = createBucketLimiter({ rate: 10, burst: 2 });
+ * assertEquals(["a", "b", "c", "d"].map((item) => limiter.when(item)), [0, 0, 100, 200]);
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param options `rate`: tokens a second, zero or more, or `Infinity`; `burst`: a non-negative integer;
+ * `clock`: where time comes from.
+ * @returns The limiter.
+ * @throws {RangeError} If an option is out of its bounds.
+ * @throws {TypeError} If an option is of the wrong type, unknown or missing.
+ */
+export function createBucketLimiter<T = unknown>(
+  options: OptionsInput<typeof bucketOptions> & { clock?: Clock | undefined },
+): RateLimiter<T> {
+  const { clock, ...bucket } = { ...options };
+  return createFrom(bucketLimiter, bucket, { clock });
+}
+
+/** What "never" is for an item: Go's longest duration, some 292 years, in milliseconds. */
+const NEVER = 2 ** 63 / 1e6;
+
+class BucketLimiter implements RateLimiter {
+  readonly #bucket: TokenBucket;
+
+  constructor(bucket: TokenBucket) {
+    this.#bucket = bucket;
+  }
+
+  when(): number {
+    return Math.min(this.#bucket.reserve().delay, NEVER);
+  }
+
+  forget(): void {}
+
+  numRequeues(): number {
+    return 0;
+  }
+}

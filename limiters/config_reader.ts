@@ -1,0 +1,107 @@
+import { brokenRule, ConfigError, type ConfigIssue, inspect } from "../lib/errors.ts";
+import { type BuildContext, isRateLimiter, type LimiterDefinition } from "./definition.ts";
+import { isPlainObject, type Made, type Reader, readOptions } from "./fields.ts";
+import type { RateLimiter } from "./rate_limiter.ts";
+import { suggest } from "./suggest.ts";
+
+/** How deep limiters may be nested in each other: more is a mistake or an attack. */
+const MAX_DEPTH = 32;
+
+/** Looks up what a name stands for; notes a problem and returns `undefined` if it stands for nothing. */
+export type ResolveName = (name: string, path: string) => Made<RateLimiter> | undefined;
+
+/** The types of limiter that a config may use. */
+export interface Definitions {
+  get(type: string): LimiterDefinition | undefined;
+  types(): string[];
+}
+
+/**
+ * Reads the limiters of a config and collects what is wrong with them.
+ *
+ * Reading builds nothing: each limiter comes back as a function that builds it, to be called once the whole
+ * document is known to be right.
+ */
+export class ConfigReader implements Reader {
+  readonly issues: ConfigIssue[] = [];
+  #depth = 0;
+
+  constructor(
+    readonly action: string,
+    readonly definitions: Definitions,
+    readonly context: BuildContext,
+    readonly resolveName: ResolveName,
+  ) {}
+
+  fail(path: string, message: string): void {
+    this.issues.push({ path, message });
+  }
+
+  /** Throws everything that was found wrong so far. */
+  throwIssues(): void {
+    if (this.issues.length > 0) throw new ConfigError(this.action, this.issues);
+  }
+
+  limiter(option: string, value: unknown, path: string): Made<RateLimiter> | undefined {
+    if (typeof value === "string") return this.resolveName(value, path);
+    if (!isPlainObject(value)) {
+      this.fail(path, brokenRule(option, "must be a limiter or the name of one", value));
+      return undefined;
+    }
+    const { type, ...options } = value;
+    const definition = this.#definition(type, path);
+    if (definition === undefined) return undefined;
+    if (this.#depth === MAX_DEPTH) {
+      this.fail(path, `'${option}' must not be nested in more than ${MAX_DEPTH} other limiters`);
+      return undefined;
+    }
+    this.#depth++;
+    try {
+      return this.#read(definition, options, path);
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  #definition(type: unknown, path: string): LimiterDefinition | undefined {
+    const definition = typeof type === "string" ? this.definitions.get(type) : undefined;
+    if (definition !== undefined) return definition;
+    const known = this.definitions.types();
+    const list = known.map(inspect).join(", ");
+    if (type === undefined) {
+      this.fail(`${path}/type`, `'type' is missing: it must be one of ${list}`);
+    } else if (typeof type !== "string") {
+      this.fail(`${path}/type`, brokenRule("type", "must be a string", type));
+    } else {
+      this.fail(`${path}/type`, brokenRule("type", `must be one of ${list}`, type) + suggest(type, known));
+    }
+    return undefined;
+  }
+
+  #read(definition: LimiterDefinition, input: Record<string, unknown>, path: string): Made<RateLimiter> | undefined {
+    const issuesBefore = this.issues.length;
+    const options = readOptions(definition.options, input, path, this);
+    if (this.issues.length > issuesBefore) return undefined;
+    const broken = definition.check?.(options.plain);
+    if (broken !== undefined) {
+      const { option, rule } = broken;
+      this.fail(`${path}/${option}`, brokenRule(option, rule, input[option]));
+      return undefined;
+    }
+    return () => this.#create(definition, options.make(), path);
+  }
+
+  /** Calls the definition's own code, which may be anybody's. */
+  #create(definition: LimiterDefinition, options: Record<string, unknown>, path: string): RateLimiter {
+    const fail = (message: string, cause?: unknown) =>
+      Object.assign(new ConfigError(this.action, [{ path, message }]), { cause });
+    let limiter: RateLimiter;
+    try {
+      limiter = definition.create(options as never, this.context);
+    } catch (cause) {
+      throw fail(cause instanceof Error ? cause.message : `creating ${inspect(definition.type)} failed`, cause);
+    }
+    if (!isRateLimiter(limiter)) throw fail(`${inspect(definition.type)} created something that is no rate limiter`);
+    return limiter;
+  }
+}

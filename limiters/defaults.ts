@@ -1,0 +1,61 @@
+/**
+ * The limiters to use when there is no reason for another, with client-go's figures.
+ *
+ * @module
+ */
+
+import type { Clock } from "../lib/clock.ts";
+import { createBucketLimiter } from "./bucket.ts";
+import { createExponentialLimiter } from "./exponential.ts";
+import { createMaxOfLimiter } from "./max_of.ts";
+import type { RateLimiter } from "./rate_limiter.ts";
+
+/**
+ * Makes the limiter that Kubernetes controllers use: each item waits from 5 ms up to 1000 s, doubling with
+ * each failure, and all of them together are retried 10 times a second at most, 100 at once.
+ *
+ * client-go's `DefaultControllerRateLimiter`.
+ *
+ * @example Usage
+ * ```ts
+ * import { createDefaultControllerLimiter } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const limiter = createDefaultControllerLimiter();
+ * assertEquals([1, 2, 3].map(() => limiter.when("a")), [5, 10, 20]);
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param options Where time comes from.
+ * @returns The limiter.
+ */
+export function createDefaultControllerLimiter<T = unknown>(
+  { clock }: { clock?: Clock | undefined } = {},
+): RateLimiter<T> {
+  return createMaxOfLimiter<T>(
+    createExponentialLimiter({ baseDelay: "5ms", maxDelay: "1000s" }),
+    createBucketLimiter({ rate: 10, burst: 100, clock }),
+  );
+}
+
+/**
+ * Makes a limiter for items that have nothing to do with each other: each waits from 1 ms up to 1000 s,
+ * doubling with each failure.
+ *
+ * client-go's `DefaultItemBasedRateLimiter`.
+ *
+ * @example Usage
+ * ```ts
+ * import { createDefaultItemLimiter } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const limiter = createDefaultItemLimiter();
+ * assertEquals([1, 2, 3].map(() => limiter.when("a")), [1, 2, 4]);
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @returns The limiter.
+ */
+export function createDefaultItemLimiter<T = unknown>(): RateLimiter<T> {
+  return createExponentialLimiter({ baseDelay: "1ms", maxDelay: "1000s" });
+}

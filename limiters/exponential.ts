@@ -1,0 +1,81 @@
+/**
+ * A limiter for each item by itself: exponential backoff.
+ *
+ * @module
+ */
+
+import { createFrom, defineLimiter, type LimiterDefinition } from "./definition.ts";
+import { Failures } from "./failures.ts";
+import type { Fields, OptionsInput } from "./fields.ts";
+import type { RateLimiter } from "./rate_limiter.ts";
+
+/** The options of an exponential limiter. */
+export const exponentialOptions = {
+  baseDelay: { kind: "duration", description: "How long an item waits after its first failure." },
+  maxDelay: { kind: "duration", description: "The longest an item waits, however often it failed." },
+} as const satisfies Fields;
+
+/** The definition of `{ "type": "exponential" }`. */
+export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponentialOptions> = defineLimiter({
+  type: "exponential",
+  description: "Doubles the delay of an item with each of its failures.",
+  options: exponentialOptions,
+  check: ({ baseDelay, maxDelay }) =>
+    maxDelay < baseDelay
+      ? { option: "maxDelay", rule: `must not be less than 'baseDelay' (${baseDelay} ms)` }
+      : undefined,
+  create: ({ baseDelay, maxDelay }) => new ExponentialLimiter(baseDelay, maxDelay),
+});
+
+/**
+ * Makes a limiter that doubles an item's delay with each failure: `baseDelay × 2^failures`, at most
+ * `maxDelay`.
+ *
+ * client-go's `ItemExponentialFailureRateLimiter`.
+ *
+ * @example Usage
+ * ```ts
+ * import { createExponentialLimiter } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const limiter = createExponentialLimiter({ baseDelay: 5, maxDelay: 30 });
+ * assertEquals([1, 2, 3, 4].map(() => limiter.when("a")), [5, 10, 20, 30]);
+ * assertEquals(limiter.numRequeues("a"), 4);
+ *
+ * limiter.forget("a");
+ * assertEquals(limiter.when("a"), 5);
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param options `baseDelay` and `maxDelay`: milliseconds, or texts such as `"5ms"`.
+ * @returns The limiter.
+ * @throws {RangeError} If an option is out of its bounds, or `maxDelay` is less than `baseDelay`.
+ * @throws {TypeError} If an option is of the wrong type, unknown or missing.
+ */
+export function createExponentialLimiter<T = unknown>(
+  options: OptionsInput<typeof exponentialOptions>,
+): RateLimiter<T> {
+  return createFrom(exponentialLimiter, options);
+}
+
+/** 2 to the power of more than this is infinite, and 0 times that is not a number. */
+const MAX_EXPONENT = 1023;
+
+class ExponentialLimiter implements RateLimiter {
+  readonly #failures = new Failures();
+
+  constructor(readonly baseDelay: number, readonly maxDelay: number) {}
+
+  when(item: unknown, key: unknown = item): number {
+    const before = this.#failures.increment(key) - 1;
+    return Math.min(this.baseDelay * 2 ** Math.min(before, MAX_EXPONENT), this.maxDelay);
+  }
+
+  forget(item: unknown, key: unknown = item): void {
+    this.#failures.forget(key);
+  }
+
+  numRequeues(item: unknown, key: unknown = item): number {
+    return this.#failures.of(key);
+  }
+}

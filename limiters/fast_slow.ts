@@ -1,0 +1,71 @@
+/**
+ * A limiter for each item by itself: some quick retries, then slow ones.
+ *
+ * @module
+ */
+
+import { createFrom, defineLimiter, type LimiterDefinition } from "./definition.ts";
+import { Failures } from "./failures.ts";
+import type { Fields, OptionsInput } from "./fields.ts";
+import type { RateLimiter } from "./rate_limiter.ts";
+
+/** The options of a fast-slow limiter. */
+export const fastSlowOptions = {
+  fastDelay: { kind: "duration", description: "How long an item waits after each of its first failures." },
+  slowDelay: { kind: "duration", description: "How long it waits after each further failure." },
+  maxFastAttempts: { kind: "integer", min: 0, description: "After how many failures the delay becomes slow." },
+} as const satisfies Fields;
+
+/** The definition of `{ "type": "fast-slow" }`. */
+export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOptions> = defineLimiter({
+  type: "fast-slow",
+  description: "Retries an item quickly a number of times, then slowly.",
+  options: fastSlowOptions,
+  create: ({ fastDelay, slowDelay, maxFastAttempts }) => new FastSlowLimiter(fastDelay, slowDelay, maxFastAttempts),
+});
+
+/**
+ * Makes a limiter that lets an item wait `fastDelay` after each of its first `maxFastAttempts` failures and
+ * `slowDelay` after each further one.
+ *
+ * client-go's `ItemFastSlowRateLimiter`.
+ *
+ * @example Usage
+ * ```ts
+ * import { createFastSlowLimiter } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const limiter = createFastSlowLimiter({ fastDelay: 5, slowDelay: 10_000, maxFastAttempts: 2 });
+ * assertEquals([1, 2, 3].map(() => limiter.when("a")), [5, 5, 10_000]);
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param options `fastDelay` and `slowDelay`: milliseconds, or texts such as `"5ms"`; `maxFastAttempts`: a
+ * non-negative integer.
+ * @returns The limiter.
+ * @throws {RangeError} If an option is out of its bounds.
+ * @throws {TypeError} If an option is of the wrong type, unknown or missing.
+ */
+export function createFastSlowLimiter<T = unknown>(
+  options: OptionsInput<typeof fastSlowOptions>,
+): RateLimiter<T> {
+  return createFrom(fastSlowLimiter, options);
+}
+
+class FastSlowLimiter implements RateLimiter {
+  readonly #failures = new Failures();
+
+  constructor(readonly fastDelay: number, readonly slowDelay: number, readonly maxFastAttempts: number) {}
+
+  when(item: unknown, key: unknown = item): number {
+    return this.#failures.increment(key) <= this.maxFastAttempts ? this.fastDelay : this.slowDelay;
+  }
+
+  forget(item: unknown, key: unknown = item): void {
+    this.#failures.forget(key);
+  }
+
+  numRequeues(item: unknown, key: unknown = item): number {
+    return this.#failures.of(key);
+  }
+}

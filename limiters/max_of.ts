@@ -1,0 +1,77 @@
+/**
+ * A limiter made of others: the longest delay wins.
+ *
+ * @module
+ */
+
+import { invalidArgument } from "../lib/errors.ts";
+import { defineLimiter, isRateLimiter, type LimiterDefinition } from "./definition.ts";
+import type { Fields } from "./fields.ts";
+import type { RateLimiter } from "./rate_limiter.ts";
+
+/** The options of a max-of limiter. */
+export const maxOfOptions = {
+  limiters: { kind: "limiters", minItems: 1, description: "The limiters to ask, as configs or names." },
+} as const satisfies Fields;
+
+/** The definition of `{ "type": "max-of" }`. */
+export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = defineLimiter({
+  type: "max-of",
+  description: "Asks several limiters and takes the longest delay.",
+  options: maxOfOptions,
+  create: ({ limiters }) => new MaxOfLimiter(limiters),
+});
+
+/**
+ * Makes a limiter that asks each of these and takes the longest delay and the highest count.
+ *
+ * client-go's `MaxOfRateLimiter`. With a bucket among the limiters, items may come in larger bursts than
+ * that bucket's, where others held them back for longer.
+ *
+ * @example Usage
+ * ```ts
+ * import { createExponentialLimiter, createFastSlowLimiter, createMaxOfLimiter } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const limiter = createMaxOfLimiter(
+ *   createExponentialLimiter({ baseDelay: 5, maxDelay: 1000 }),
+ *   createFastSlowLimiter({ fastDelay: 8, slowDelay: 9, maxFastAttempts: 10 }),
+ * );
+ * assertEquals([1, 2, 3].map(() => limiter.when("a")), [8, 10, 20]);
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param limiters The limiters to ask; at least one.
+ * @returns The limiter.
+ * @throws {TypeError} If there are none, or one of them is no rate limiter.
+ */
+export function createMaxOfLimiter<T = unknown>(...limiters: RateLimiter<T>[]): RateLimiter<T> {
+  if (limiters.length === 0 || !limiters.every(isRateLimiter)) {
+    throw invalidArgument("create max-of limiter", "limiters", "must be one or more rate limiters", limiters);
+  }
+  return new MaxOfLimiter(limiters);
+}
+
+class MaxOfLimiter<T> implements RateLimiter<T> {
+  readonly #limiters: readonly RateLimiter<T>[];
+
+  constructor(limiters: readonly RateLimiter<T>[]) {
+    this.#limiters = limiters;
+  }
+
+  when(item: T, key: unknown = item): number {
+    let longest = 0;
+    for (const limiter of this.#limiters) longest = Math.max(longest, limiter.when(item, key));
+    return longest;
+  }
+
+  forget(item: T, key: unknown = item): void {
+    for (const limiter of this.#limiters) limiter.forget(item, key);
+  }
+
+  numRequeues(item: T, key: unknown = item): number {
+    let most = 0;
+    for (const limiter of this.#limiters) most = Math.max(most, limiter.numRequeues(item, key));
+    return most;
+  }
+}

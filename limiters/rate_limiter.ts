@@ -1,0 +1,37 @@
+/**
+ * What a rate limiter is.
+ *
+ * @module
+ */
+
+/**
+ * Says how long an item that needs work again has to wait.
+ *
+ * A limiter knows nothing of queues and may be shared by several. One that counts per item does so by
+ * `key`, which is what the queue de-duplicates by.
+ *
+ * @example A limiter of one's own
+ * ```ts
+ * import { createRateLimitingQueue, type RateLimiter } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const everySecond: RateLimiter<string> = { when: () => 1000, forget() {}, numRequeues: () => 0 };
+ * using queue = createRateLimitingQueue(everySecond);
+ * queue.addRateLimited("a");
+ * assertEquals(queue.waiting, 1);
+ * ```
+ */
+export interface RateLimiter<T = unknown> {
+  /**
+   * Counts one more retry of the item and says how long it waits.
+   *
+   * @param item The item.
+   * @param key What the queue de-duplicates by; the item itself if it is left out.
+   * @returns The delay in milliseconds, a finite number.
+   */
+  when(item: T, key?: unknown): number;
+  /** Says that the item needs no more retries, because it succeeded or was given up. */
+  forget(item: T, key?: unknown): void;
+  /** The number of retries counted since the item was last forgotten; 0 from a limiter that does not count. */
+  numRequeues(item: T, key?: unknown): number;
+}

@@ -1,0 +1,30 @@
+/** Longer texts, and more names than this, are no misspelling of a person's, and would take long to compare. */
+const MAX_LENGTH = 40;
+const MAX_NAMES = 1000;
+
+/** A hint for a message when a known name is close to the one given: `; did you mean "burst"?`, or nothing. */
+export function suggest(given: string, known: readonly string[]): string {
+  if (given.length > MAX_LENGTH || known.length > MAX_NAMES) return "";
+  let best: string | undefined;
+  let least = Math.max(2, Math.floor(given.length / 3)) + 1;
+  for (const name of known) {
+    if (name.length > MAX_LENGTH) continue;
+    const distance = editDistance(given.toLowerCase(), name.toLowerCase());
+    if (distance < least && distance < name.length) [best, least] = [name, distance];
+  }
+  return best === undefined ? "" : `; did you mean ${JSON.stringify(best)}?`;
+}
+
+/** Levenshtein's distance (1965), by Wagner and Fischer's algorithm with one row kept. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substituted = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(substituted, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

@@ -1,0 +1,96 @@
+/**
+ * A work queue with the semantics of Kubernetes client-go's `util/workqueue`: it folds duplicates, never
+ * hands one item to two workers, retries with backoff, and shuts down without losing work.
+ *
+ * There are three layers, each an interface with a factory: {@linkcode createWorkQueue} is first in, first
+ * out with de-duplication, {@linkcode createDelayingQueue} adds delays, {@linkcode createRateLimitingQueue}
+ * adds a rate limiter that says how long a failed item waits. {@linkcode runWorkers} runs a handler over a
+ * queue. Limiters are made by functions such as {@linkcode createExponentialLimiter}, or from a config
+ * document by {@linkcode loadConfig}.
+ *
+ * @example Usage
+ * ```ts
+ * import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const limiter = createExponentialLimiter({ baseDelay: "5ms", maxDelay: "1m" });
+ * const queue = createRateLimitingQueue<string>(limiter);
+ * for (const key of ["default/web", "default/db", "default/web"]) queue.add(key);
+ *
+ * const reconciled: string[] = [];
+ * runWorkers(queue, (key) => void reconciled.push(key), { concurrency: 2 });
+ * await queue.shutDownWithDrain();
+ *
+ * assertEquals(reconciled, ["default/web", "default/db"]);
+ * ```
+ *
+ * @module
+ */
+
+export { type Clock, systemClock } from "./lib/clock.ts";
+export { createDelayingQueue, type DelayingQueue, type DelayingQueueOptions } from "./lib/delaying_queue.ts";
+export type { QueueDiscipline } from "./lib/discipline.ts";
+export { type Duration, parseDuration } from "./lib/duration.ts";
+export { ConfigError, type ConfigIssue, TerminalError } from "./lib/errors.ts";
+export { InMemoryMetrics } from "./lib/in_memory_metrics.ts";
+export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "./lib/metrics.ts";
+export { type ParallelizeOptions, parallelizeUntil } from "./lib/parallelize.ts";
+export {
+  createRateLimitingQueue,
+  type RateLimitingQueue,
+  type RateLimitingQueueOptions,
+} from "./lib/rate_limiting_queue.ts";
+export {
+  createWorkQueue,
+  type DrainOptions,
+  type Lease,
+  type Shutdown,
+  type WorkQueue,
+  type WorkQueueOptions,
+} from "./lib/work_queue.ts";
+export {
+  type Handler,
+  type HandlerContext,
+  type Outcome,
+  runWorkers,
+  type WorkerOptions,
+  type WorkerPool,
+} from "./lib/workers.ts";
+
+export { bucketOptions, createBucketLimiter } from "./limiters/bucket.ts";
+export { limiters } from "./limiters/built_ins.ts";
+export {
+  configSchema,
+  loadConfig,
+  type LoadConfigOptions,
+  queueOptions,
+  type WorkQueueConfig,
+} from "./limiters/config.ts";
+export { createDefaultControllerLimiter, createDefaultItemLimiter } from "./limiters/defaults.ts";
+export { type BrokenRule, type BuildContext, defineLimiter, type LimiterDefinition } from "./limiters/definition.ts";
+export { createExponentialLimiter, exponentialOptions } from "./limiters/exponential.ts";
+export { createFastSlowLimiter, fastSlowOptions } from "./limiters/fast_slow.ts";
+export type {
+  BooleanField,
+  DurationField,
+  EnumField,
+  Field,
+  FieldBase,
+  Fields,
+  InputOf,
+  IntegerField,
+  LimiterField,
+  LimitersField,
+  NumberField,
+  OptionsInput,
+  OptionsOf,
+  PlainOptionsOf,
+  StringField,
+  ValueOf,
+} from "./limiters/fields.ts";
+export type { BuiltInConfig, BuiltInOptions, CustomConfig, LimiterConfig } from "./limiters/limiter_config.ts";
+export { createMaxOfLimiter, maxOfOptions } from "./limiters/max_of.ts";
+export { createMaxWaitLimiter, maxWaitOptions } from "./limiters/max_wait.ts";
+export type { RateLimiter } from "./limiters/rate_limiter.ts";
+export { LimiterRegistry } from "./limiters/registry.ts";
+export { every, type Reservation, TokenBucket } from "./limiters/token_bucket.ts";
