@@ -1,0 +1,112 @@
+/** Implementations of the lower layers' interfaces by somebody else: plain, slow, and nothing like ours. */
+
+import type { DelayingQueue, DrainOptions, Lease, Shutdown, WorkQueue } from "@workqueue/core";
+
+/** Layer 1 with two arrays, and polling where ours keeps waiters. */
+export class ArrayQueue<T> implements WorkQueue<T> {
+  readonly name = "foreign";
+  readonly ready: T[] = [];
+  readonly processing: T[] = [];
+  readonly again: T[] = [];
+  shuttingDown = false;
+
+  get length(): number {
+    return this.ready.length;
+  }
+
+  add(item: T): void {
+    if (this.shuttingDown || this.ready.includes(item)) return;
+    if (!this.processing.includes(item)) this.ready.push(item);
+    else if (!this.again.includes(item)) this.again.push(item);
+  }
+
+  tryGet(): Lease<T> | undefined {
+    if (this.ready.length === 0) return undefined;
+    const item = this.ready.shift() as T;
+    this.processing.push(item);
+    let held = true;
+    return {
+      item,
+      shutdown: false,
+      [Symbol.dispose]: () => {
+        if (held) this.done(item);
+        held = false;
+      },
+    };
+  }
+
+  async get({ signal }: { signal?: AbortSignal } = {}): Promise<Lease<T> | Shutdown> {
+    while (true) {
+      signal?.throwIfAborted();
+      const lease = this.tryGet();
+      if (lease !== undefined) return lease;
+      if (this.shuttingDown) return { item: undefined, shutdown: true, [Symbol.dispose]() {} };
+      await nextTask();
+    }
+  }
+
+  done(item: T): void {
+    if (!remove(this.processing, item)) return;
+    if (remove(this.again, item)) this.ready.push(item);
+  }
+
+  shutDown(): void {
+    this.shuttingDown = true;
+  }
+
+  async shutDownWithDrain(_options?: DrainOptions): Promise<void> {
+    this.shutDown();
+    while (this.ready.length + this.processing.length > 0) await nextTask();
+  }
+
+  [Symbol.dispose](): void {
+    this.shutDown();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
+    while (true) {
+      const lease = await this.get();
+      if (lease.shutdown) return;
+      try {
+        yield lease.item;
+      } finally {
+        lease[Symbol.dispose]();
+      }
+    }
+  }
+}
+
+/** Layer 2 with a delay that a test ends by hand. */
+export class HandDelayingQueue<T> extends ArrayQueue<T> implements DelayingQueue<T> {
+  readonly delayed: { item: T; delayMs: number }[] = [];
+
+  get waiting(): number {
+    return this.delayed.length;
+  }
+
+  addAfter(item: T, delayMs: number): void {
+    if (!this.shuttingDown) this.delayed.push({ item, delayMs });
+  }
+
+  endDelays(): void {
+    for (const { item } of this.delayed.splice(0)) this.add(item);
+  }
+}
+
+function remove<T>(items: T[], item: T): boolean {
+  const index = items.indexOf(item);
+  if (index !== -1) items.splice(index, 1);
+  return index !== -1;
+}
+
+/** Lets everything that is pending happen, without the timers that a test may have faked. */
+function nextTask(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
+}

@@ -1,0 +1,68 @@
+import { assert } from "@std/assert";
+import type { Lease, QueueDiscipline, Shutdown, WorkQueue } from "@workqueue/core";
+
+/** Takes an item that must be ready. */
+export function take<T>(queue: WorkQueue<T>): Lease<T> {
+  const lease = queue.tryGet();
+  assert(lease !== undefined, "an item is ready");
+  return lease;
+}
+
+/** Takes everything that is ready, and gives it back. */
+export function takeAll<T>(queue: WorkQueue<T>): T[] {
+  const items: T[] = [];
+  for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) {
+    items.push(lease.item);
+    lease[Symbol.dispose]();
+  }
+  return items;
+}
+
+/** Whether a promise has settled, once everything pending has happened. */
+export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  const settle = () => settled = true;
+  promise.then(settle, settle);
+  await flush();
+  return settled;
+}
+
+/** Lets pending promises settle: more turns than anything here takes. */
+export async function flush(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+}
+
+/** What a promise of `get` resolved to, in a word. */
+export async function outcome<T>(promise: Promise<Lease<T> | Shutdown>): Promise<T | "shutdown"> {
+  const lease = await promise;
+  return lease.shutdown ? "shutdown" : lease.item;
+}
+
+/** Last in, first out. */
+export class Lifo<T> implements QueueDiscipline<T> {
+  readonly items: T[] = [];
+
+  push(item: T): void {
+    this.items.push(item);
+  }
+
+  pop(): T | undefined {
+    return this.items.pop();
+  }
+
+  touch(): void {}
+
+  get length(): number {
+    return this.items.length;
+  }
+}
+
+/** Numbers from 0 up to 1, the same for each run (Mulberry32). */
+export function randomNumbers(seed: number): () => number {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,548 @@
+import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import {
+  createBucketLimiter,
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  type HandlerContext,
+  type Outcome,
+  type RateLimiter,
+  type RateLimitingQueue,
+  runWorkers,
+  TerminalError,
+  type WorkerOptions,
+} from "@workqueue/core";
+import { flush, isSettled } from "./queue_helpers.ts";
+
+function exponentialQueue<T = string>(): RateLimitingQueue<T> {
+  return createRateLimitingQueue<T>(createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }));
+}
+
+/** Collects what the pool reports. */
+class Reports implements Pick<WorkerOptions<string>, "onError" | "onGiveUp"> {
+  readonly errors: [message: string, item: string, attempt: number][] = [];
+  readonly givenUp: [message: string, item: string, attempts: number][] = [];
+
+  onError = (error: unknown, item: string, attempt: number): void => {
+    this.errors.push([String(error), item, attempt]);
+  };
+  onGiveUp = (error: unknown, item: string, attempts: number): void => {
+    this.givenUp.push([String(error), item, attempts]);
+  };
+}
+
+/** A promise that a test settles by hand. */
+function manual<T = void>(): PromiseWithResolvers<T> {
+  return Promise.withResolvers<T>();
+}
+
+/** Moves time in small steps, so that timers set by continuations are seen. */
+async function pass(time: FakeTime, ms: number, step = 1): Promise<void> {
+  for (let passed = 0; passed < ms; passed += step) {
+    await flush();
+    time.tick(Math.min(step, ms - passed));
+  }
+  await flush();
+}
+
+Deno.test("a handler gets every item, and the pool finishes when the queue is shut down and empty", async () => {
+  const queue = exponentialQueue();
+  for (const item of ["a", "b", "a"]) queue.add(item);
+  const seen: string[] = [];
+  const pool = runWorkers(queue, (item, { attempt }) => void seen.push(`${item} ${attempt}`));
+  await flush();
+  queue.add("c");
+  assertFalse(await isSettled(pool.finished));
+  queue.shutDown();
+  await pool.finished;
+  assertEquals(seen, ["a 1", "b 1", "c 1"]);
+});
+
+Deno.test("as many handlers run at once as concurrency says, one by default", async () => {
+  for (const concurrency of [undefined, 1, 3]) {
+    const queue = exponentialQueue<number>();
+    for (let i = 0; i < 10; i++) queue.add(i);
+    let most = 0;
+    const pool = runWorkers(queue, async () => {
+      most = Math.max(most, pool.active);
+      await flush();
+    }, concurrency === undefined ? {} : { concurrency });
+    await queue.shutDownWithDrain();
+    await pool.finished;
+    assertEquals([most, pool.active], [concurrency ?? 1, 0]);
+  }
+});
+
+Deno.test("rule 2: one key is never in two handlers, however often it is added", async () => {
+  const queue = exponentialQueue();
+  let inside = 0;
+  let calls = 0;
+  const pool = runWorkers(queue, async () => {
+    assertEquals(++inside, 1);
+    calls++;
+    if (calls < 5) queue.add("a");
+    await flush();
+    inside--;
+  }, { concurrency: 4 });
+  for (let i = 0; i < 3; i++) {
+    queue.add("a");
+    await flush();
+  }
+  await flush();
+  await queue.shutDownWithDrain();
+  await pool.finished;
+  assert(calls >= 5);
+});
+
+Deno.test("rule 11: whatever a handler throws costs its item a retry and nothing else", async () => {
+  using time = new FakeTime();
+  const failures: [string, () => void | Promise<void>][] = [
+    ["Error: sync", () => {
+      throw new Error("sync");
+    }],
+    ["undefined", () => {
+      throw undefined;
+    }],
+    ["a string", () => {
+      throw "a string";
+    }],
+    ["Error: rejected", () => Promise.reject(new Error("rejected"))],
+    ["null", () => Promise.reject(null)],
+  ];
+  for (const [message, fail] of failures) {
+    const queue = exponentialQueue();
+    const reports = new Reports();
+    const seen: string[] = [];
+    const pool = runWorkers(queue, (item, { attempt }) => {
+      seen.push(`${item} ${attempt}`);
+      if (item === "bad" && attempt < 3) return fail();
+    }, reports);
+    queue.add("bad");
+    queue.add("good");
+    await pass(time, 9);
+    assertEquals(seen, ["bad 1", "good 1"]);
+    assertEquals(queue.numRequeues("bad"), 1);
+    await pass(time, 1 + 20);
+    assertEquals(seen, ["bad 1", "good 1", "bad 2", "bad 3"]);
+    assertEquals(reports.errors, [[message, "bad", 1], [message, "bad", 2]]);
+    assertEquals(reports.givenUp, []);
+    assertEquals(queue.numRequeues("bad"), 0, "success forgets the failures");
+    queue.add("bad");
+    await flush();
+    assertEquals(seen.at(-1), "bad 1");
+    await pool.stop();
+    queue.shutDown();
+  }
+});
+
+Deno.test("rule 11: requeueAfter forgets the failures and adds the item after that long", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const attempts: number[] = [];
+  await using _pool = runWorkers(queue, (_item, { attempt }): Outcome => {
+    attempts.push(attempt);
+    if (attempt === 1 && attempts.length === 1) throw new Error("first");
+    return { requeueAfter: 500 };
+  });
+  queue.add("a");
+  await pass(time, 10);
+  assertEquals(attempts, [1, 2]);
+  assertEquals(queue.numRequeues("a"), 0);
+  await pass(time, 499);
+  assertEquals(attempts, [1, 2]);
+  await pass(time, 1);
+  assertEquals(attempts, [1, 2, 1]);
+  queue.shutDown();
+});
+
+Deno.test("rule 11: requeue goes through the limiter and is no failure, whatever maxRetries says", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  const attempts: number[] = [];
+  await using _pool = runWorkers(queue, (_item, { attempt }) => {
+    attempts.push(attempt);
+    return Promise.resolve(attempt < 4 ? { requeue: true } as const : undefined);
+  }, { maxRetries: 1, ...reports });
+  queue.add("a");
+  await pass(time, 9);
+  assertEquals([attempts, queue.numRequeues("a")], [[1], 1]);
+  await pass(time, 1 + 20 + 40);
+  assertEquals(attempts, [1, 2, 3, 4]);
+  assertEquals([reports.errors, reports.givenUp, queue.numRequeues("a")], [[], [], 0]);
+  queue.shutDown();
+});
+
+Deno.test("rule 11: an outcome that makes no sense is a failure, and forgets nothing", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  await using _pool = runWorkers(queue, (_item, { attempt }) => {
+    if (attempt === 1) return { requeueAfter: NaN };
+  }, reports);
+  queue.add("a");
+  await flush();
+  assertEquals(reports.errors.map(([message]) => message), [
+    "RangeError: Cannot add item as 'delayMs' must be a finite number of milliseconds: received NaN",
+  ]);
+  assertEquals([queue.waiting, queue.numRequeues("a")], [1, 1]);
+  await pass(time, 10);
+  assertEquals(queue.numRequeues("a"), 0);
+  queue.shutDown();
+});
+
+Deno.test("rule 11: after maxRetries an item is given up: forgotten, reported once, never retried", async () => {
+  using time = new FakeTime();
+  for (const maxRetries of [0, 2]) {
+    const queue = exponentialQueue();
+    const reports = new Reports();
+    await using _pool = runWorkers(queue, () => Promise.reject(new Error("no")), { maxRetries, ...reports });
+    queue.add("a");
+    await pass(time, 5000);
+    assertEquals(reports.givenUp, [["Error: no", "a", maxRetries + 1]]);
+    assertEquals(reports.errors.length, maxRetries + 1);
+    assertEquals([queue.numRequeues("a"), queue.waiting, queue.length], [0, 0, 0]);
+    queue.add("a");
+    await flush();
+    assertEquals(reports.errors.at(-1), ["Error: no", "a", 1], "it starts afresh when it is added again");
+    queue.shutDown();
+  }
+});
+
+Deno.test("rule 11: maxRetries counts also where the limiter does not", async () => {
+  using time = new FakeTime();
+  const queue = createRateLimitingQueue<string>(createBucketLimiter({ rate: 1000, burst: 10 }));
+  const reports = new Reports();
+  await using _pool = runWorkers(queue, () => Promise.reject(new Error("no")), { maxRetries: 3, ...reports });
+  queue.add("a");
+  await pass(time, 1000);
+  assertEquals(reports.givenUp, [["Error: no", "a", 4]]);
+  queue.shutDown();
+});
+
+Deno.test("rule 11: attempts are counted by key, and by the handler's calls alone", async () => {
+  using time = new FakeTime();
+  const queue = createRateLimitingQueue<{ id: number }>(
+    createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }),
+    { keyOf: ({ id }) => id },
+  );
+  const attempts: number[] = [];
+  await using _pool = runWorkers(queue, (item, { attempt }) => {
+    attempts.push(attempt);
+    queue.addAfter({ id: item.id }, 10); // a newer item with the key takes over
+    throw new Error("no");
+  });
+  queue.addRateLimited({ id: 1 }); // counted by the limiter, but nothing was tried yet
+  await pass(time, 50);
+  assertEquals(attempts.slice(0, 3), [1, 2, 3]);
+  queue.shutDown();
+});
+
+Deno.test("rule 11: two pools of a queue count attempts together", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  const fail = () => Promise.reject(new Error("no"));
+  await using first = runWorkers(queue, fail, { maxRetries: 2, ...reports });
+  queue.add("a");
+  await flush();
+  await first.stop();
+  await using _second = runWorkers(queue, fail, { maxRetries: 2, ...reports });
+  await pass(time, 1000);
+  assertEquals(reports.givenUp, [["Error: no", "a", 3]]);
+  queue.shutDown();
+});
+
+Deno.test("rule 11: a TerminalError gives up at once", async () => {
+  using time = new FakeTime();
+  class Gone extends TerminalError {}
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  await using _pool = runWorkers(queue, (item) => {
+    if (item === "a") throw new TerminalError("404");
+    return Promise.reject(new Gone("410"));
+  }, reports);
+  queue.add("a");
+  queue.add("b");
+  await pass(time, 5000);
+  assertEquals(reports.givenUp, [["TerminalError: 404", "a", 1], ["TerminalError: 410", "b", 1]]);
+  assertEquals([queue.waiting, queue.length, queue.numRequeues("a")], [0, 0, 0]);
+  queue.shutDown();
+});
+
+Deno.test("rule 11: a timeout aborts the handler's signal and costs a retry", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  const attempts: number[] = [];
+  await using _pool = runWorkers(queue, (_item, { signal, attempt }) => {
+    attempts.push(attempt);
+    return new Promise((resolve, reject) => {
+      if (attempt === 2) resolve();
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+  }, { timeout: 100, ...reports });
+  queue.add("a");
+  await pass(time, 99, 99);
+  assertEquals(reports.errors, []);
+  await pass(time, 1);
+  assertEquals(reports.errors, [["TimeoutError: The handler did not end within 100 ms", "a", 1]]);
+  assertEquals(queue.numRequeues("a"), 1);
+  await pass(time, 10);
+  assertEquals([attempts, queue.numRequeues("a")], [[1, 2], 0]);
+  await pass(time, 1000);
+  assertEquals(reports.errors.length, 1, "an attempt that ended in time is left alone");
+  queue.shutDown();
+});
+
+Deno.test("rules 2 and 11: an item whose handler ignores its signal is not handed out until that has ended", async () => {
+  for (const end of ["resolve", "reject"] as const) {
+    using time = new FakeTime();
+    const queue = exponentialQueue();
+    const reports = new Reports();
+    const overdue = manual();
+    const seen: string[] = [];
+    const pool = runWorkers(queue, (item, { attempt }) => {
+      seen.push(`${item} ${attempt}`);
+      if (item === "slow" && attempt === 1) return overdue.promise;
+    }, { timeout: 100, ...reports });
+    queue.add("slow");
+    await pass(time, 100);
+    queue.add("slow");
+    queue.add("other");
+    await pass(time, 5000);
+    assertEquals(seen, ["slow 1", "other 1"], "the pool goes on with other items");
+    assertEquals(pool.active, 1);
+    assertEquals(reports.errors.length, 1);
+    assertEquals(queue.length, 0);
+
+    overdue[end](end === "reject" ? new Error("too late") as never : undefined as never);
+    await flush();
+    assertEquals(seen, ["slow 1", "other 1", "slow 2"]);
+    assertEquals(reports.errors.length, 1, "reported once, however it ended");
+    assertEquals(pool.active, 0);
+    await pool.stop();
+    queue.shutDown();
+  }
+});
+
+Deno.test("rule 11: an attempt that timed out counts for maxRetries", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  await using _pool = runWorkers(
+    queue,
+    (_item, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+    {
+      timeout: 50,
+      maxRetries: 1,
+      ...reports,
+    },
+  );
+  queue.add("a");
+  await pass(time, 500);
+  assertEquals(reports.givenUp, [["TimeoutError: The handler did not end within 50 ms", "a", 2]]);
+  assertEquals(reports.errors.length, 2);
+  queue.shutDown();
+});
+
+Deno.test("rule 11: what onError and onGiveUp throw does not end the pool", async () => {
+  const queue = exponentialQueue();
+  const errors: string[] = [];
+  const seen: string[] = [];
+  const pool = runWorkers(queue, (item) => {
+    seen.push(item);
+    throw new TerminalError("no");
+  }, {
+    onError(error) {
+      errors.push(String(error));
+      throw new Error("from onError");
+    },
+    onGiveUp() {
+      throw new Error("from onGiveUp");
+    },
+  });
+  queue.add("a");
+  queue.add("b");
+  await queue.shutDownWithDrain();
+  await pool.finished;
+  assertEquals(seen, ["a", "b"]);
+  assertEquals(errors.slice(0, 2), ["TerminalError: no", "Error: from onGiveUp"]);
+});
+
+Deno.test("a limiter that throws gives up the item, with its error reported", async () => {
+  const limiter: RateLimiter<string> = {
+    when() {
+      throw new Error("when is broken");
+    },
+    forget() {
+      throw new Error("forget is broken");
+    },
+    numRequeues: () => 0,
+  };
+  const queue = createRateLimitingQueue(limiter);
+  const reports = new Reports();
+  const pool = runWorkers(queue, (item) => {
+    if (item === "bad") throw new Error("no");
+  }, reports);
+  queue.add("bad");
+  queue.add("good");
+  await queue.shutDownWithDrain();
+  await pool.finished;
+  assertEquals(reports.givenUp, [["Error: when is broken", "bad", 1]]);
+  assertEquals(reports.errors.map(([message, item]) => [message, item]), [
+    ["Error: no", "bad"],
+    ["Error: when is broken", "bad"],
+    ["Error: forget is broken", "bad"],
+    ["Error: forget is broken", "good"],
+  ]);
+});
+
+Deno.test("stop takes nothing more and waits for what is in flight", async () => {
+  const queue = exponentialQueue();
+  const blocked = manual();
+  const seen: string[] = [];
+  const pool = runWorkers(queue, (item) => {
+    seen.push(item);
+    return blocked.promise;
+  }, { concurrency: 2 });
+  for (const item of ["a", "b", "c"]) queue.add(item);
+  await flush();
+  assertEquals([seen, pool.active], [["a", "b"], 2]);
+  const stopped = pool.stop();
+  queue.add("d");
+  assertFalse(await isSettled(stopped));
+  blocked.resolve();
+  await stopped;
+  await pool.finished;
+  assertEquals([seen, pool.active, queue.length], [["a", "b"], 0, 2]);
+  await pool.stop();
+});
+
+Deno.test("stop ends workers that wait for an item, and leaves the queue to others", async () => {
+  const queue = exponentialQueue();
+  {
+    await using pool = runWorkers(queue, () => {}, { concurrency: 3 });
+    assertFalse(await isSettled(pool.finished));
+  }
+  const seen: string[] = [];
+  runWorkers(queue, (item) => void seen.push(item));
+  queue.add("a");
+  await queue.shutDownWithDrain();
+  assertEquals(seen, ["a"]);
+});
+
+Deno.test("stop waits also for handlers that ran out of time", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const overdue = manual();
+  const pool = runWorkers(queue, () => overdue.promise, { timeout: 10 });
+  queue.add("a");
+  await pass(time, 50);
+  const stopped = pool.stop();
+  assertFalse(await isSettled(stopped));
+  overdue.resolve();
+  await stopped;
+  assertEquals(queue.waiting, 1);
+  queue.shutDown();
+});
+
+Deno.test("an item added again while an overdue handler held it is still worked on after shutdown", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const overdue = manual();
+  const attempts: number[] = [];
+  const pool = runWorkers(queue, (_item, { attempt }) => {
+    attempts.push(attempt);
+    return attempts.length === 1 ? overdue.promise : undefined;
+  }, { timeout: 10 });
+  queue.add("a");
+  await pass(time, 50);
+  queue.add("a");
+  const drained = queue.shutDownWithDrain();
+  await flush();
+  overdue.resolve();
+  await drained;
+  await pool.finished;
+  assertEquals(attempts.length, 2);
+});
+
+Deno.test("aborting the pool's signal stops it and aborts the handlers; their items go back as they came", async () => {
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  const controller = new AbortController();
+  const reason = new Error("shutting down");
+  const contexts: HandlerContext[] = [];
+  const pool = runWorkers(queue, (_item, context) => {
+    contexts.push(context);
+    return new Promise((_, reject) => context.signal.addEventListener("abort", () => reject(context.signal.reason)));
+  }, { signal: controller.signal, maxRetries: 0, ...reports });
+  queue.add("a");
+  queue.add("b");
+  await flush();
+  controller.abort(reason);
+  await pool.finished;
+  assertEquals(contexts.map(({ signal }) => signal.reason), [reason]);
+  assertEquals([reports.errors, reports.givenUp], [[], []]);
+  assertEquals([queue.length, queue.numRequeues("a")], [2, 0]);
+
+  const attempts: string[] = [];
+  runWorkers(queue, (item, { attempt }) => void attempts.push(`${item} ${attempt}`));
+  await queue.shutDownWithDrain();
+  assertEquals(attempts, ["b 1", "a 1"], "nothing is lost, and the attempt was not counted");
+});
+
+Deno.test("a signal that has aborted already runs nothing; one that aborts later is not kept", async () => {
+  const queue = exponentialQueue();
+  queue.add("a");
+  const pool = runWorkers(queue, () => assert(false, "must not run"), { signal: AbortSignal.abort() });
+  await pool.finished;
+  assertEquals(queue.length, 1);
+});
+
+Deno.test("the handler's signal is aborted when read only after the time was up", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const wait = manual();
+  let late: AbortSignal | undefined;
+  const pool = runWorkers(queue, async (_item, context) => {
+    await wait.promise;
+    late = context.signal;
+  }, { timeout: 10, maxRetries: 0 });
+  queue.add("a");
+  await pass(time, 20);
+  wait.resolve();
+  await flush();
+  assert(late?.aborted);
+  assertInstanceOf(late.reason, DOMException);
+  await pool.stop();
+  queue.shutDown();
+});
+
+Deno.test("a queue that cannot hand out an item makes finished reject", async () => {
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
+    discipline: { push() {}, pop: () => "stranger", touch() {}, length: 1 },
+  });
+  const pool = runWorkers(queue, () => {});
+  await assertRejects(() => pool.finished, Error, "the discipline gave out one that is not ready");
+});
+
+Deno.test("options of workers that make no sense are refused at once, and nothing is taken", () => {
+  const queue = exponentialQueue();
+  queue.add("a");
+  const cases: [WorkerOptions<string>, string][] = [
+    [{ concurrency: 0 }, "'concurrency' must be a positive integer: received 0"],
+    [{ concurrency: 1.5 }, "'concurrency' must be a positive integer: received 1.5"],
+    [{ concurrency: NaN }, "'concurrency' must be a positive integer: received NaN"],
+    [{ maxRetries: -1 }, "'maxRetries' must be a non-negative integer or Infinity: received -1"],
+    [{ maxRetries: 0.5 }, "'maxRetries' must be a non-negative integer or Infinity: received 0.5"],
+    [{ timeout: 0 }, "'timeout' must be from 1 to 2147483647 ms: received 0"],
+    [{ timeout: Infinity }, "'timeout' must be from 1 to 2147483647 ms: received Infinity"],
+    [{ timeout: NaN }, "'timeout' must be from 1 to 2147483647 ms: received NaN"],
+  ];
+  for (const [options, message] of cases) {
+    assertThrows(() => runWorkers(queue, () => {}, options), RangeError, `Cannot run workers as ${message}`);
+  }
+  assertThrows(() => runWorkers(queue, undefined as never), TypeError, "'handler' must be a function");
+  assertEquals(queue.length, 1);
+});
