@@ -17,17 +17,11 @@ import { buildOrder, type Reference } from "./build_order.ts";
 import { limiters as builtIns } from "./built_ins.ts";
 import { ConfigReader } from "./config_reader.ts";
 import { createDefaultControllerLimiter } from "./defaults.ts";
-import {
-  escapePointer,
-  type Fields,
-  isPlainObject,
-  type Made,
-  type OptionsOf,
-  optionsSchema,
-  readOptions,
-} from "./fields.ts";
+import type { Fields, OptionsOf } from "./fields.ts";
 import { parseJson } from "./json.ts";
+import { optionsSchema } from "./options_schema.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
+import { escapePointer, isPlainObject, type Made, readOptions } from "./read_options.ts";
 import type { LimiterRegistry } from "./registry.ts";
 import { suggest } from "./suggest.ts";
 

@@ -1,7 +1,7 @@
 import { brokenRule, ConfigError, type ConfigIssue, inspect } from "../lib/errors.ts";
 import { type BuildContext, isRateLimiter, type LimiterDefinition } from "./definition.ts";
-import { isPlainObject, type Made, type Reader, readOptions } from "./fields.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
+import { isPlainObject, type Made, type Reader, readOptions } from "./read_options.ts";
 import { suggest } from "./suggest.ts";
 
 /** How deep limiters may be nested in each other: more is a mistake or an attack. */

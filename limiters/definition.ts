@@ -6,17 +6,9 @@
 
 import type { Clock } from "../lib/clock.ts";
 import { brokenRule, inspect, invalidArgument } from "../lib/errors.ts";
-import {
-  type Field,
-  type Fields,
-  isPlainObject,
-  type OptionsOf,
-  type PlainOptionsOf,
-  type Reader,
-  readField,
-  readOptions,
-} from "./fields.ts";
+import type { Field, Fields, OptionsOf, PlainOptionsOf } from "./fields.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
+import { isPlainObject, type Reader, readField, readOptions } from "./read_options.ts";
 
 /** What a limiter is built with beside its options. */
 export interface BuildContext {

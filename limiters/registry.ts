@@ -7,8 +7,8 @@
 import { brokenRule, inspect } from "../lib/errors.ts";
 import { ConfigReader } from "./config_reader.ts";
 import { type BuildContext, defineLimiter, type LimiterDefinition } from "./definition.ts";
-import { optionsSchema } from "./fields.ts";
 import type { CustomConfig, LimiterConfig } from "./limiter_config.ts";
+import { optionsSchema } from "./options_schema.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
 
 /**

@@ -1,0 +1,18 @@
+/**
+ * Builds a limiter of a plugin from a config file and shows its delays.
+ *
+ *     deno run examples/use_plugin.ts
+ *     bun examples/use_plugin.ts
+ */
+
+import { limiters, loadConfig } from "@workqueue/core";
+import document from "./jitter.json" with { type: "json" };
+import { jitterPlugin } from "./jitter_plugin.ts";
+
+const registry = limiters.extend().use(jitterPlugin);
+const config = loadConfig(document, { registry });
+
+const limiter = config.limiter<string>("spread");
+for (let failure = 1; failure <= 5; failure++) {
+  console.log(`failure ${failure}: wait ${limiter.when("https://example.com/hook").toFixed(1)} ms`);
+}

@@ -1,0 +1,62 @@
+import type { Field, Fields } from "./fields.ts";
+
+/** The JSON Schema of one option. */
+export function fieldSchema(field: Field): Record<string, unknown> {
+  const { description } = field;
+  const common = "default" in field ? { description, default: field.default } : { description };
+  switch (field.kind) {
+    case "duration":
+      return { ...common, ...durationSchema(field.min ?? 0, field.max) };
+    case "integer":
+      return {
+        ...common,
+        type: "integer",
+        minimum: field.min ?? Number.MIN_SAFE_INTEGER,
+        maximum: field.max ?? Number.MAX_SAFE_INTEGER,
+      };
+    case "number":
+      return { ...common, type: "number", ...defined({ minimum: field.min, maximum: field.max }) };
+    case "boolean":
+      return { ...common, type: "boolean" };
+    case "string":
+      return { ...common, type: "string", ...defined({ minLength: field.minLength, maxLength: field.maxLength }) };
+    case "enum":
+      return { ...common, enum: field.values };
+    case "limiter":
+      return { ...common, $ref: "#/$defs/limiterOrName" };
+    case "limiters":
+      return { ...common, type: "array", items: { $ref: "#/$defs/limiterOrName" }, minItems: field.minItems ?? 0 };
+  }
+}
+
+/** The JSON Schema of an object of options. */
+export function optionsSchema(fields: Fields): Record<string, unknown> {
+  const entries = Object.entries(fields);
+  return {
+    type: "object",
+    properties: Object.fromEntries(entries.map(([option, field]) => [option, fieldSchema(field)])),
+    required: entries.filter(([, f]) => !("default" in f) && f.required !== false).map(([option]) => option),
+    additionalProperties: false,
+  };
+}
+
+/** A schema cannot compare durations that are texts: their bounds are checked on loading only. */
+function durationSchema(min: number, max: number | undefined): Record<string, unknown> {
+  const unit = "(?:ns|us|µs|μs|ms|s|m|h)";
+  return {
+    anyOf: [
+      { type: "number", ...defined({ minimum: min, maximum: max }) },
+      {
+        type: "string",
+        pattern: `^${min < 0 ? "[+-]" : "\\+"}?(?:0|(?:(?:[0-9]+\\.?[0-9]*|\\.[0-9]+)${unit})+)$`,
+        maxLength: 100,
+      },
+    ],
+  };
+}
+
+function defined(keywords: Record<string, number | undefined>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(keywords).filter((entry): entry is [string, number] => entry[1] !== undefined),
+  );
+}
