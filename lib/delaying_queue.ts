@@ -92,7 +92,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   readonly #heap = new DeadlineHeap<WaitingItem<T>>();
   /** Those who wait in `shutDownWithDrain`. */
   readonly #drainers = new Waiters<void>();
-  #shuttingDown = false;
+  /** Whether adds are refused although the queue below still takes some: those of items that wait. */
+  #draining = false;
   #timer: unknown = undefined;
   /** What the timer is set for; infinity while there is none. */
   #wakeAt = Infinity;
@@ -113,11 +114,11 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   override get shuttingDown(): boolean {
-    return this.#shuttingDown || this.below.shuttingDown;
+    return this.#draining || this.below.shuttingDown;
   }
 
   override add(item: T): void {
-    if (this.#shuttingDown) return;
+    if (this.#draining) return;
     // The newest item with a key is the one handed out: an older one that waits must not come after it.
     if (this.keyOf !== undefined && this.#waiting.size > 0) {
       const node = this.#waiting.get(this.keyOf(item));
@@ -137,7 +138,6 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   override shutDown(): void {
-    this.#shuttingDown = true;
     this.#forgetWaiting();
     this.below.shutDown();
     this.#drainers.serveAll();
@@ -148,7 +148,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       const rule = `must be one of ${DRAIN_POLICIES.map((policy) => `"${policy}"`).join(", ")}`;
       return Promise.reject(invalidArgument("drain queue", "waiting", rule, waiting));
     }
-    this.#shuttingDown = true;
+    this.#draining = true;
     if (waiting === "flush") this.#makeReady(Infinity);
     if (waiting !== "wait") this.#forgetWaiting();
     const drained = this.#drainers.wait();
@@ -192,13 +192,11 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   #clearTimer(): void {
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
+    if (this.#wakeAt !== Infinity) this.#clock.clearTimeout(this.#timer);
     this.#wakeAt = Infinity;
   }
 
   #wake(): void {
-    this.#timer = undefined;
     this.#wakeAt = Infinity;
     try {
       if (this.below.shuttingDown) this.#forgetWaiting(); // somebody shut it down without asking this layer

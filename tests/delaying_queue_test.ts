@@ -337,6 +337,8 @@ Deno.test("rule 8: an item that waits does not come after a newer one that was a
   using time = new FakeTime();
   using queue = createDelayingQueue<{ id: number; version: number }>({ keyOf: ({ id }) => id });
   queue.addAfter({ id: 1, version: 1 }, 10);
+  queue.add({ id: 2, version: 1 });
+  assertEquals(takeAll(queue), [{ id: 2, version: 1 }], "another item is none of its business");
   queue.add({ id: 1, version: 2 });
   time.tick(10);
   assertEquals(takeAll(queue), [{ id: 1, version: 2 }]);
@@ -370,10 +372,11 @@ Deno.test("a queue below that was shut down by itself shuts down the layer, and 
   const below = new ArrayQueue<string>();
   const queue = createDelayingQueue<string>({ queue: below, clock });
   queue.addAfter("a", 10);
+  queue.addAfter("late", 1000);
   below.shutDown();
   assert(queue.shuttingDown);
   queue.addAfter("b", 5);
-  assertEquals(queue.waiting, 1);
+  assertEquals(queue.waiting, 2);
   time.tick(10);
   assertEquals([queue.waiting, queue.length, clock.active.size], [0, 0, 0]);
 });

@@ -250,6 +250,7 @@ Deno.test("rule 11: two pools of a queue count attempts together", async () => {
   await using _second = runWorkers(queue, fail, { maxRetries: 2, ...reports });
   await pass(time, 1000);
   assertEquals(reports.givenUp, [["Error: no", "a", 3]]);
+  assertEquals(reports.errors.length, 3);
   queue.shutDown();
 });
 
@@ -292,6 +293,20 @@ Deno.test("rule 11: a timeout aborts the handler's signal and costs a retry", as
   assertEquals([attempts, queue.numRequeues("a")], [[1, 2], 0]);
   await pass(time, 1000);
   assertEquals(reports.errors.length, 1, "an attempt that ended in time is left alone");
+  queue.shutDown();
+});
+
+Deno.test("without a timeout a handler may take as long as it likes", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  const blocked = manual();
+  const pool = runWorkers(queue, () => blocked.promise, reports);
+  queue.add("a");
+  await pass(time, 24 * 3600 * 1000, 3600 * 1000);
+  assertEquals([pool.active, reports.errors], [1, []]);
+  blocked.resolve();
+  await pool.stop();
   queue.shutDown();
 });
 
@@ -492,12 +507,29 @@ Deno.test("aborting the pool's signal stops it and aborts the handlers; their it
   assertEquals(attempts, ["b 1", "a 1"], "nothing is lost, and the attempt was not counted");
 });
 
-Deno.test("a signal that has aborted already runs nothing; one that aborts later is not kept", async () => {
+Deno.test("a signal that has aborted already runs nothing", async () => {
   const queue = exponentialQueue();
   queue.add("a");
   const pool = runWorkers(queue, () => assert(false, "must not run"), { signal: AbortSignal.abort() });
   await pool.finished;
   assertEquals(queue.length, 1);
+});
+
+Deno.test("a pool that has finished leaves no listener on its signal", async () => {
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: unknown[]) => {
+    listeners++;
+    addEventListener.apply(signal, args as never);
+  };
+  signal.removeEventListener = (...args: unknown[]) => {
+    listeners--;
+    removeEventListener.apply(signal, args as never);
+  };
+  const queue = exponentialQueue();
+  for (let i = 0; i < 3; i++) await runWorkers(queue, () => {}, { signal }).stop();
+  assertEquals(listeners, 0);
 });
 
 Deno.test("the handler's signal is aborted when read only after the time was up", async () => {
