@@ -160,7 +160,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     const key = this.key(item);
     const node = this.#waiting.get(key);
     if (node === undefined) {
-      const added = { deadline, order: 0, index: -1, key, item };
+      const added = { deadline, order: 0, index: 0, key, item };
       this.#waiting.set(key, added);
       this.#heap.push(added);
     } else {

@@ -3,7 +3,7 @@ import { DeadlineHeap, type HeapNode } from "../lib/internal/deadline_heap.ts";
 import { randomNumbers } from "./queue_helpers.ts";
 
 function node(deadline: number): HeapNode {
-  return { deadline, order: -1, index: -1 };
+  return { deadline, order: 0, index: 0 };
 }
 
 function popAll(heap: DeadlineHeap<HeapNode>): HeapNode[] {

@@ -38,6 +38,21 @@ export async function outcome<T>(promise: Promise<Lease<T> | Shutdown>): Promise
   return lease.shutdown ? "shutdown" : lease.item;
 }
 
+/** Counts the listeners on a signal from now on. */
+export function countListeners(signal: AbortSignal): () => number {
+  let count = 0;
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: unknown[]) => {
+    count++;
+    addEventListener.apply(signal, args as never);
+  };
+  signal.removeEventListener = (...args: unknown[]) => {
+    count--;
+    removeEventListener.apply(signal, args as never);
+  };
+  return () => count;
+}
+
 /** Last in, first out. */
 export class Lifo<T> implements QueueDiscipline<T> {
   readonly items: T[] = [];

@@ -133,6 +133,16 @@ Deno.test("rule 6: after shutDown addRateLimited is ignored; drains reach all th
   assertEquals([queue.waiting, queue.length], [0, 0]);
 });
 
+Deno.test("rule 6: disposing a queue of any layer shuts all of it down", () => {
+  const below = createDelayingQueue<string>();
+  {
+    using queue = createRateLimitingQueue<string>(exponential(), { queue: below });
+    queue.addRateLimited("a");
+  }
+  assert(below.shuttingDown);
+  assertEquals(below.waiting, 0);
+});
+
 Deno.test("a limiter whose delay makes no sense gets an error that says so, and the queue goes on", () => {
   let delay = NaN;
   const limiter: RateLimiter = { when: () => delay, forget() {}, numRequeues: () => 0 };

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
 import { createDelayingQueue, createWorkQueue, type QueueDiscipline } from "@workqueue/core";
-import { flush, isSettled, Lifo, outcome, randomNumbers, take, takeAll } from "./queue_helpers.ts";
+import { countListeners, flush, isSettled, Lifo, outcome, randomNumbers, take, takeAll } from "./queue_helpers.ts";
 
 Deno.test("items are handed out in the order they were added", () => {
   const queue = createWorkQueue<number>();
@@ -150,6 +150,21 @@ Deno.test("rule 3: a signal that aborts after the item was handed out changes no
   queue.add("a");
   controller.abort();
   assertEquals(await outcome(waiting), "a");
+});
+
+Deno.test("rule 3: a get that was served leaves no listener on its signal", async () => {
+  const { signal } = new AbortController();
+  const listeners = countListeners(signal);
+  const queue = createWorkQueue<string>();
+  for (const item of ["a", "b"]) {
+    const waiting = queue.get({ signal });
+    queue.add(item);
+    await waiting;
+  }
+  const waiting = queue.get({ signal });
+  queue.shutDown();
+  await waiting;
+  assertEquals(listeners(), 0);
 });
 
 Deno.test("rule 3: waiters aborted in any order leave the others in line", async () => {

@@ -1,4 +1,12 @@
-import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertInstanceOf,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
   createBucketLimiter,
@@ -12,7 +20,7 @@ import {
   TerminalError,
   type WorkerOptions,
 } from "@workqueue/core";
-import { flush, isSettled } from "./queue_helpers.ts";
+import { countListeners, flush, isSettled } from "./queue_helpers.ts";
 
 function exponentialQueue<T = string>(): RateLimitingQueue<T> {
   return createRateLimitingQueue<T>(createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }));
@@ -498,6 +506,7 @@ Deno.test("aborting the pool's signal stops it and aborts the handlers; their it
   controller.abort(reason);
   await pool.finished;
   assertEquals(contexts.map(({ signal }) => signal.reason), [reason]);
+  assertStrictEquals(contexts[0]!.signal, contexts[0]!.signal);
   assertEquals([reports.errors, reports.givenUp], [[], []]);
   assertEquals([queue.length, queue.numRequeues("a")], [2, 0]);
 
@@ -517,19 +526,10 @@ Deno.test("a signal that has aborted already runs nothing", async () => {
 
 Deno.test("a pool that has finished leaves no listener on its signal", async () => {
   const { signal } = new AbortController();
-  let listeners = 0;
-  const { addEventListener, removeEventListener } = signal;
-  signal.addEventListener = (...args: unknown[]) => {
-    listeners++;
-    addEventListener.apply(signal, args as never);
-  };
-  signal.removeEventListener = (...args: unknown[]) => {
-    listeners--;
-    removeEventListener.apply(signal, args as never);
-  };
+  const listeners = countListeners(signal);
   const queue = exponentialQueue();
   for (let i = 0; i < 3; i++) await runWorkers(queue, () => {}, { signal }).stop();
-  assertEquals(listeners, 0);
+  assertEquals(listeners(), 0);
 });
 
 Deno.test("the handler's signal is aborted when read only after the time was up", async () => {

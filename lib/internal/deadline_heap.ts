@@ -4,7 +4,7 @@ export interface HeapNode {
   deadline: number;
   /** Which of two nodes with one deadline was pushed first. */
   order: number;
-  /** Where in the heap the node is, so that it can be moved without a search; -1 when it is in none. */
+  /** Where in the heap the node is, so that it can be moved without a search. */
   index: number;
 }
 
@@ -38,7 +38,6 @@ export class DeadlineHeap<N extends HeapNode> {
     const last = this.#nodes.pop();
     if (first === undefined || last === undefined) return undefined;
     if (last !== first) this.#siftDown(last);
-    first.index = -1;
     return first;
   }
 
@@ -49,7 +48,6 @@ export class DeadlineHeap<N extends HeapNode> {
   }
 
   clear(): void {
-    for (const node of this.#nodes) node.index = -1;
     this.#nodes = [];
   }
 
