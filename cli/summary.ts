@@ -1,0 +1,63 @@
+import type { ItemReport } from "./report.ts";
+import type { Tally } from "./run.ts";
+import type { RunMetrics, Samples } from "./statistics.ts";
+import { formatSeconds, printable } from "./text.ts";
+
+const MAX_LISTED = 10;
+
+/** The items that were given up: the first of them, for the summary. */
+export class GivenUpItems {
+  readonly #listed: ItemReport[] = [];
+
+  /** Takes an item in, whatever became of it. */
+  add(item: ItemReport): void {
+    if (item.outcome === "given-up" && this.#listed.length < MAX_LISTED) this.#listed.push(item);
+  }
+
+  /** The lines that list them. */
+  describe(count: number): string[] {
+    if (count === 0) return [];
+    const lines = this.#listed.map((item) => `  ${printable(item.item)}: ${describeFailure(item)}`);
+    if (count > lines.length) lines.push(`  … and ${count - lines.length} more`);
+    return ["Given up:", ...lines];
+  }
+}
+
+/**
+ * What is printed at the end of a run.
+ *
+ * @param tally How far the run has come.
+ * @param metrics What its queue measured.
+ * @param givenUp The items that were given up.
+ * @returns The text, of several lines.
+ */
+export function summarize(tally: Tally, metrics: RunMetrics, givenUp: GivenUpItems): string {
+  const unfinished = tally.distinct - tally.succeeded - tally.givenUp;
+  const rows: [string, string | number][] = [
+    ["Distinct items", tally.distinct],
+    ["Duplicates folded", tally.folded],
+    ["Succeeded", tally.succeeded],
+    ["Given up", tally.givenUp],
+    ...(unfinished > 0 ? [["Unfinished", unfinished] satisfies [string, number]] : []),
+    ["Retries", tally.retries],
+    ["Wall time", formatSeconds(tally.seconds)],
+    ["Queue wait", describeSamples(metrics.queueWait)],
+    ["Work time", describeSamples(metrics.workTime)],
+  ];
+  const table = rows.map(([label, value]) => `${label.padEnd(18)} ${value}`);
+  return [...table, ...givenUp.describe(tally.givenUp)].map((line) => line + "\n").join("");
+}
+
+function describeSamples(samples: Samples): string {
+  const median = samples.percentile(0.5);
+  const high = samples.percentile(0.99);
+  if (median === undefined || high === undefined) return "none";
+  return `${formatSeconds(median)} median, ${formatSeconds(high)} 99th percentile`;
+}
+
+function describeFailure({ timedOut, exitCode, signal, stderr, attempts }: ItemReport): string {
+  const end = timedOut ? "ran out of time" : exitCode !== null ? `exit code ${exitCode}` : signal ?? "not started";
+  const lastLine = stderr.trimEnd().split("\n").at(-1)!;
+  const often = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
+  return `${end} after ${often}${lastLine === "" ? "" : `: ${printable(lastLine)}`}`;
+}

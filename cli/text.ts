@@ -1,0 +1,13 @@
+/** Words a length of time, as short as it may be: `"35 ms"`, `"4.2 s"`, `"2 min 5 s"`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(Math.round(seconds) / 60);
+  if (minutes < 60) return `${minutes} min ${Math.round(seconds) % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** A text as it can be shown on a terminal: control characters, which could do anything there, are replaced. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, "\u{FFFD}");
+}

@@ -1,0 +1,27 @@
+/**
+ * Something the user can put right: the command line, the config, a file or command that is not there. Its
+ * message is all that is shown, and the exit code is 2.
+ */
+export class UsageError extends Error {
+  /** The name of the class, as for every error. */
+  override name = "UsageError";
+}
+
+/** Words an error of the operating system for the end of a sentence: `"there is no such file"`. */
+export function describeSystemError(error: unknown, missing: "file" | "directory" | "command"): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case "ENOENT":
+      return `there is no such ${missing}`;
+    case "EACCES":
+    case "EPERM":
+      return "permission was denied";
+    case "EISDIR":
+      return "it is a directory";
+    case "ENOSPC":
+      return "no space is left on the device";
+    case "ENOTDIR":
+      return "a part of its path is no directory";
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}

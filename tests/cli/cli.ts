@@ -1,0 +1,163 @@
+/** Runs the CLI as a process, in a directory of its own. */
+
+import { deadline, delay } from "@std/async";
+import type { ItemReport } from "../../cli/report.ts";
+
+/** The path of the repository. */
+export const ROOT = decodeURIComponent(new URL("../../", import.meta.url).pathname);
+
+const DEADLINE = 20_000;
+
+/** What starts a script, for each runtime that the CLI is made for. */
+export const runtimes: Record<string, () => Promise<string[]>> = {
+  Deno: () => Promise.resolve([Deno.execPath(), "run", "-A"]),
+  Bun: () => bun ??= findBun(),
+};
+let bun: Promise<string[]> | undefined;
+
+/** Bun itself, and not npx: a signal sent to npx would end npx. */
+async function findBun(): Promise<string[]> {
+  const { success, stdout, stderr } = await new Deno.Command("npx", {
+    args: ["-y", "bun@1", "-e", "console.log(process.execPath)"],
+  }).output();
+  if (!success) throw new Error(`Cannot start Bun through npx: ${new TextDecoder().decode(stderr)}`);
+  return [new TextDecoder().decode(stdout).trim()];
+}
+
+/** How the CLI ended. */
+export interface Result {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** A CLI that runs. */
+export class Cli {
+  /** What it has printed so far. */
+  stdout = "";
+  stderr = "";
+  readonly ended: Promise<Result>;
+  readonly #process: Deno.ChildProcess;
+
+  constructor(command: Deno.Command, input: string) {
+    this.#process = command.spawn();
+    const { stdin, stdout, stderr, status } = this.#process;
+    const writer = stdin.getWriter();
+    // A CLI that ends before it has read everything is a case, and no error here.
+    writer.write(new TextEncoder().encode(input)).then(() => writer.close()).catch(() => {});
+    const ended = Promise.all([
+      status,
+      forEachText(stdout, (text) => this.stdout += text),
+      forEachText(stderr, (text) => this.stderr += text),
+    ]);
+    this.ended = deadline(ended, DEADLINE).then(([{ code }]) => {
+      return { code, stdout: this.stdout, stderr: this.stderr };
+    });
+  }
+
+  kill(signal: Deno.Signal): void {
+    try {
+      this.#process.kill(signal);
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+async function forEachText(stream: ReadableStream<Uint8Array>, callback: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const chunk of stream) callback(decoder.decode(chunk, { stream: true }));
+}
+
+/** A directory for one test, with the CLI in it. Disposing it ends what runs and removes the directory. */
+export class Workspace implements AsyncDisposable {
+  readonly directory = Deno.makeTempDirSync({ prefix: "workqueue_" });
+  readonly #started: Cli[] = [];
+
+  constructor(readonly runtime = "Deno") {}
+
+  write(file: string, text: string): void {
+    Deno.writeTextFileSync(`${this.directory}/${file}`, text);
+  }
+
+  read(file: string): string {
+    return Deno.readTextFileSync(`${this.directory}/${file}`);
+  }
+
+  files(): string[] {
+    return [...Deno.readDirSync(this.directory)].map(({ name }) => name).sort();
+  }
+
+  has(file: string): boolean {
+    return this.files().includes(file);
+  }
+
+  /** The lines of a report, in the order of the items. */
+  report(file = "report.jsonl"): ItemReport[] {
+    const lines = this.read(file).split("\n");
+    if (lines.pop() !== "") throw new Error("The report does not end with a line feed");
+    const items = lines.map((line) => JSON.parse(line) as ItemReport);
+    return items.sort((a, b) => a.item < b.item ? -1 : 1);
+  }
+
+  /** Starts the CLI. */
+  async start(args: string[], input = ""): Promise<Cli> {
+    const [file, ...runtimeArgs] = await runtimes[this.runtime]!();
+    const command = new Deno.Command(file!, {
+      args: [...runtimeArgs, `${ROOT}cli/main.ts`, ...args],
+      cwd: this.directory,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    });
+    const cli = new Cli(command, input);
+    this.#started.push(cli);
+    return cli;
+  }
+
+  /** Runs the CLI to its end. */
+  async run(args: string[], input?: string): Promise<Result> {
+    const cli = await this.start(args, input);
+    return await cli.ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const cli of this.#started) {
+      cli.kill("SIGKILL");
+      await cli.ended;
+    }
+    await Deno.remove(this.directory, { recursive: true });
+  }
+}
+
+/** A config with one queue, which makes failures wait for a millisecond. */
+export function quickConfig(queue: Record<string, unknown> = {}): string {
+  const limiter = { type: "exponential", baseDelay: "1ms", maxDelay: "1ms" };
+  return JSON.stringify({ queues: { quick: { limiter, ...queue } } });
+}
+
+/** Waits until something holds; fails if it does not in time. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const start = Date.now();
+  while (!await condition()) {
+    if (Date.now() - start > DEADLINE) throw new Error(`Waited too long until ${what}`);
+    await delay(10);
+  }
+}
+
+/** Whether a process runs. One that has ended but was not waited for does not. */
+export async function isRunning(pid: string): Promise<boolean> {
+  const state = Deno.build.os === "linux" ? await readState(pid.trim()) : await askForState(pid.trim());
+  return state !== "" && !state.startsWith("Z");
+}
+
+/** A small Linux has no `ps`. The state comes after the name, which is in parentheses. */
+async function readState(pid: string): Promise<string> {
+  const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => ") ");
+  return stat.slice(stat.lastIndexOf(")") + 2);
+}
+
+async function askForState(pid: string): Promise<string> {
+  const { stdout } = await new Deno.Command("ps", { args: ["-o", "stat=", "-p", pid] }).output();
+  return new TextDecoder().decode(stdout).trim();
+}

@@ -1,0 +1,125 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { isRunning, quickConfig, runtimes, until, Workspace } from "./cli.ts";
+
+/** Writes the ids of a child and of what it started, and goes on until it is killed. */
+const LINGER = 'sleep 300 & echo "$$ $!" > "$1.new"; mv "$1.new" "$1"; wait';
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`signals, ${runtime}: a timeout kills the child and what it started`, async () => {
+    await using workspace = new Workspace(runtime);
+    workspace.write("config.json", quickConfig({ timeout: "300ms", maxRetries: 1 }));
+    const { code, stderr } = await workspace.run(
+      ["run", "--config", "config.json", "--report", "report.jsonl", "--", "sh", "-c", LINGER, "sh", "pids"],
+      "a\n",
+    );
+    assertEquals(code, 1);
+    assertStringIncludes(stderr, "a: ran out of time after 2 attempts");
+    const [item] = workspace.report();
+    assertEquals([item!.outcome, item!.timedOut, item!.attempts], ["given-up", true, 2]);
+    for (const pid of workspace.read("pids").split(" ")) {
+      await until(async () => !await isRunning(pid), `${pid} is gone`);
+    }
+  });
+
+  const stubborn = {
+    "a child that ignores SIGTERM is killed": [`trap "" TERM; ${LINGER}`, "SIGKILL"],
+    "what ignores SIGTERM is killed when the child has ended": [
+      '(trap "" TERM; exec sleep 300) > out 2>&1 & echo "$$ $!" > "$1"; wait',
+      "SIGTERM",
+    ],
+  };
+  for (const [name, [script, signal]] of Object.entries(stubborn)) {
+    Deno.test(`signals, ${runtime}: at a timeout, ${name}`, async () => {
+      await using workspace = new Workspace(runtime);
+      workspace.write("config.json", quickConfig({ timeout: "300ms", maxRetries: 0 }));
+      const { code } = await workspace.run(
+        ["run", "--config", "config.json", "--report", "report.jsonl", "--", "sh", "-c", script!, "sh", "pids"],
+        "a\n",
+      );
+      const [item] = workspace.report();
+      assertEquals([code, item!.signal], [1, signal]);
+      for (const pid of workspace.read("pids").split(" ")) {
+        await until(async () => !await isRunning(pid), `${pid} is gone`);
+      }
+    });
+  }
+
+  Deno.test(`signals, ${runtime}: a child that ends well when its time is up has failed`, async () => {
+    await using workspace = new Workspace(runtime);
+    workspace.write("config.json", quickConfig({ timeout: "300ms", maxRetries: 1 }));
+    const script = 'trap "exit 0" TERM; while :; do sleep 0.02; done';
+    const { code } = await workspace.run(
+      ["run", "--config", "config.json", "--report", "report.jsonl", "--", "sh", "-c", script],
+      "a\n",
+    );
+    const [item] = workspace.report();
+    assertEquals(
+      [code, item!.outcome, item!.attempts, item!.exitCode, item!.timedOut],
+      [1, "given-up", 2, 0, true],
+    );
+  });
+
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    Deno.test(`signals, ${runtime}: after one ${signal}, what runs is finished and nothing is begun`, async () => {
+      await using workspace = new Workspace(runtime);
+      const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done; touch "ended $1"';
+      const cli = await workspace.start(
+        ["run", "--concurrency", "2", "--report", "report.jsonl", "--", "sh", "-c", script, "sh", "{}"],
+        "a\nb\nc\nd\na\n",
+      );
+      await until(() => workspace.has("began a") && workspace.has("began b"), "two run");
+      cli.kill(signal);
+      await until(() => cli.stderr.includes("waiting for 2 in flight"), "it says so");
+      workspace.write("go", "");
+      const result = await cli.ended;
+      assertEquals(result.code, 130);
+      assertMatch(result.stderr, /^Unfinished +2$/m);
+      assertEquals(workspace.files(), ["began a", "began b", "ended a", "ended b", "go", "report.jsonl"]);
+      assertEquals(
+        workspace.report().map(({ item, outcome, attempts }) => [item, outcome, attempts]),
+        [["a", "succeeded", 1], ["b", "succeeded", 1], ["c", "unfinished", 0], ["d", "unfinished", 0]],
+      );
+    });
+  }
+
+  Deno.test(`signals, ${runtime}: after two SIGINT, what runs is killed`, async () => {
+    await using workspace = new Workspace(runtime);
+    const cli = await workspace.start(
+      ["run", "--concurrency", "2", "--report", "report.jsonl", "--", "sh", "-c", LINGER, "sh", "{}"],
+      "a\nb\nc\n",
+    );
+    await until(() => workspace.has("a") && workspace.has("b"), "two run");
+    cli.kill("SIGINT");
+    await until(() => cli.stderr.includes("Interrupted"), "it says so"); // two that come at once are one
+    cli.kill("SIGINT");
+    const { code, stderr } = await cli.ended;
+    assertEquals(code, 130);
+    assertMatch(stderr, /^Unfinished +3$/m);
+    const unfinished = workspace.report().map((
+      { item, outcome, attempts, signal },
+    ) => [item, outcome, attempts, signal]);
+    assertEquals(unfinished, [
+      ["a", "unfinished", 1, "SIGTERM"],
+      ["b", "unfinished", 1, "SIGTERM"],
+      ["c", "unfinished", 0, null],
+    ]);
+    for (const pid of `${workspace.read("a")} ${workspace.read("b")}`.split(" ")) {
+      await until(async () => !await isRunning(pid), `${pid} is gone`);
+    }
+  });
+
+  Deno.test(`signals, ${runtime}: an item that waits to be tried again is unfinished`, async () => {
+    await using workspace = new Workspace(runtime);
+    const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" };
+    workspace.write("config.json", JSON.stringify({ queues: { slow: { limiter } } }));
+    const cli = await workspace.start(
+      ["run", "--config", "config.json", "--report", "report.jsonl", "--", "sh", "-c", "touch began; exit 7"],
+      "a\n",
+    );
+    await until(() => workspace.has("began"), "it has begun");
+    cli.kill("SIGINT");
+    const { code } = await cli.ended;
+    const [item] = workspace.report();
+    assertEquals([code, item!.outcome, item!.attempts, item!.exitCode], [130, "unfinished", 1, 7]);
+  });
+}

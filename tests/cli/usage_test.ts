@@ -1,0 +1,262 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { ROOT, Workspace } from "./cli.ts";
+
+/** Runs the CLI with a config; expects exit code 2 and one message, which is returned. */
+async function fail(workspace: Workspace, args: string[], input = "a\n"): Promise<string> {
+  const { code, stdout, stderr } = await workspace.run(args, input);
+  assertEquals({ code, stdout }, { code: 2, stdout: "" });
+  assert(!/^ +at /m.test(stderr), `there must be no stack trace in ${stderr}`);
+  return stderr;
+}
+
+/** Each command line, with the files it needs, and what it is answered. */
+const WRONG: { name: string; args: string[]; files?: Record<string, string>; message: string }[] = [
+  {
+    name: "an input that is not there",
+    args: ["run", "--input", "nope.txt", "--", "true"],
+    message: "workqueue: Cannot read input 'nope.txt' as there is no such file\n",
+  },
+  {
+    name: "an input that is a directory",
+    args: ["run", "--input", ".", "--", "true"],
+    message: "workqueue: Cannot read input '.' as it is a directory\n",
+  },
+  {
+    name: "a report that cannot be written",
+    args: ["run", "--report", "nope/report.jsonl", "--", "true"],
+    message: "workqueue: Cannot write report 'nope/report.jsonl' as there is no such directory\n",
+  },
+  {
+    name: "a command that is not there",
+    args: ["run", "--", "no-such-command", "{}"],
+    message: "workqueue: Cannot run 'no-such-command' as there is no such command\n",
+  },
+  {
+    name: "a command that may not be run",
+    args: ["run", "--", "./plain", "{}"],
+    files: { plain: "text" },
+    message: "workqueue: Cannot run './plain' as permission was denied\n",
+  },
+  { name: "no command", args: ["run", "--"], message: "error: missing required argument 'command'\n" },
+  { name: "no command and no --", args: ["run"], message: "error: missing required argument 'command'\n" },
+  {
+    name: "an unknown option",
+    args: ["run", "--confg", "x", "--", "true"],
+    message: "error: unknown option '--confg'\n(Did you mean --config?)\n",
+  },
+  {
+    name: "a concurrency that is no number",
+    args: ["run", "--concurrency", "two", "--", "true"],
+    message:
+      "error: option '--concurrency <n>' argument 'two' is invalid. It must be a whole number from 1 to 10000.\n",
+  },
+  {
+    name: "a concurrency of zero",
+    args: ["run", "--concurrency", "0", "--", "true"],
+    message: "error: option '--concurrency <n>' argument '0' is invalid. It must be a whole number from 1 to 10000.\n",
+  },
+  { name: "an unknown command of ours", args: ["walk"], message: "error: unknown command 'walk'\n" },
+  {
+    name: "a config that is not there",
+    args: ["run", "--config", "x.yaml", "--", "true"],
+    message: "workqueue: Cannot read config 'x.yaml' as there is no such file\n",
+  },
+  {
+    name: "a config of an unknown kind",
+    args: ["run", "--config", "x.ini", "--", "true"],
+    files: { "x.ini": "" },
+    message: "workqueue: Cannot read config 'x.ini' as its extension is none of .json, .jsonc, .yaml, .yml, .toml\n",
+  },
+  {
+    name: "a queue that the config does not have",
+    args: ["run", "--config", "x.json", "--queue", "imagse", "--", "true"],
+    files: { "x.json": '{ "queues": { "images": {}, "mails": {} } }' },
+    message: `workqueue: Cannot get queue as the config has none named "imagse"; did you mean "images"?\n`,
+  },
+  {
+    name: "a queue without a config",
+    args: ["run", "--queue", "images", "--", "true"],
+    message: `workqueue: Cannot get queue as the config has none named "images"\n`,
+  },
+  {
+    name: "a choice of queues",
+    args: ["run", "--config", "x.json", "--", "true"],
+    files: { "x.json": '{ "queues": { "images": {}, "mails": {} } }' },
+    message: `workqueue: Cannot pick a queue as the config has "images", "mails": name one with --queue\n`,
+  },
+  {
+    name: "a config without a queue",
+    args: ["run", "--config", "x.json", "--", "true"],
+    files: { "x.json": "{}" },
+    message: "workqueue: Cannot pick a queue as the config has none: name one with --queue\n",
+  },
+];
+
+for (const { name, args, files = {}, message } of WRONG) {
+  Deno.test(`usage: ${name} is told in a sentence, with exit code 2`, async () => {
+    await using workspace = new Workspace();
+    for (const [file, text] of Object.entries(files)) workspace.write(file, text);
+    assertEquals(await fail(workspace, args), message);
+  });
+}
+
+Deno.test("usage: a report is not emptied for the sake of a run that cannot begin", async () => {
+  await using workspace = new Workspace();
+  workspace.write("report.jsonl", "of yesterday");
+  await fail(workspace, ["run", "--input", "nope.txt", "--report", "report.jsonl", "--", "true"]);
+  assertEquals(workspace.read("report.jsonl"), "of yesterday");
+});
+
+Deno.test("usage: help and version are no errors", async () => {
+  await using workspace = new Workspace();
+  const help = await workspace.run(["--help"]);
+  assertEquals(help.code, 0);
+  assertStringIncludes(help.stdout, "run ");
+  const runHelp = await workspace.run(["run", "--help"]);
+  assertEquals(runHelp.code, 0);
+  for (const option of ["--config", "--queue", "--input", "--concurrency", "--report"]) {
+    assertStringIncludes(runHelp.stdout, option);
+  }
+  const version = await workspace.run(["--version"]);
+  assertEquals(version.code, 0);
+  assertMatch(version.stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+const CONFIGS: Record<string, string> = {
+  "config.json": `{
+    "limiters": { "quick": { "type": "exponential", "baseDelay": "1ms", "maxDelay": "10ms" } },
+    "queues": { "other": {}, "default": { "limiter": "quick", "maxRetries": 1 } }
+  }`,
+  "config.jsonc": `\uFEFF{
+    // how long a failed item waits
+    "limiters": { "quick": { "type": "exponential", "baseDelay": "1ms", "maxDelay": "10ms" } },
+    "queues": { "other": {}, "default": { "limiter": "quick", "maxRetries": 1, }, },
+  }`,
+  "config.yaml": `
+limiters:
+  quick: { type: exponential, baseDelay: 1ms, maxDelay: 10ms }
+queues:
+  other: {}
+  default:
+    limiter: quick
+    maxRetries: 1
+`,
+  "config.toml": `
+[limiters.quick]
+type = "exponential"
+baseDelay = "1ms"
+maxDelay = "10ms"
+
+[queues.other]
+
+[queues.default]
+limiter = "quick"
+maxRetries = 1
+`,
+};
+CONFIGS["CONFIG.YML"] = CONFIGS["config.yaml"]!;
+
+for (const [file, text] of Object.entries(CONFIGS)) {
+  Deno.test(`config: ${file} is understood, and so is what is wrong in it`, async () => {
+    await using workspace = new Workspace();
+    workspace.write(file, text);
+    const { code } = await workspace.run(["run", "--config", file, "--report", "report.jsonl", "--", "false"], "a\n");
+    assertEquals(code, 1);
+    assertEquals(workspace.report().map(({ outcome, attempts }) => [outcome, attempts]), [["given-up", 2]]);
+
+    workspace.write(
+      file,
+      text.replace("exponential", "exponentail").replace(/maxRetries("?[:=]?) ?(=?) ?1/, "maxRetries$1 $2 -1"),
+    );
+    const message = await fail(workspace, ["run", "--config", file, "--", "true"]);
+    assertStringIncludes(message, `workqueue: Cannot load config '${file}' as it has 2 problems:\n`);
+    assertMatch(message, /"exponentail".*did you mean "exponential"\? \(at \/limiters\/quick\/type\)$/m);
+    assertMatch(message, /'maxRetries' must .*: received -1 \(at \/queues\/default\/maxRetries\)$/m);
+
+    workspace.write(file, text.replace("quick", '"'));
+    assertStringIncludes(await fail(workspace, ["run", "--config", file, "--", "true"]), `config '${file}' as `);
+  });
+}
+
+Deno.test("config: what is not valid in its format is told in a sentence, with its place", async () => {
+  await using workspace = new Workspace();
+  const broken = [
+    ["x.json", '{ "queues": }', "load config 'x.json' as the text is not JSON: expected a value at line 1, column 13"],
+    [
+      "x.jsonc",
+      '{\n  "a": /* none */\n}',
+      "read config 'x.jsonc' as it is not valid JSONC: ValueExpected at line 3, column 1",
+    ],
+    [
+      "x.yaml",
+      "a: 1\na: 2",
+      "read config 'x.yaml' as it is not valid YAML: Map keys must be unique at line 2, column 1",
+    ],
+    [
+      "x.toml",
+      "a = 1\na = 2",
+      "read config 'x.toml' as it is not valid TOML: trying to redefine an already defined table or value at line 2, column 1",
+    ],
+    ["y.yaml", "text", "load config 'y.yaml' as it must be an object: received a text"],
+    ["z.yaml", "", "load config 'z.yaml' as 'config' must be an object: received null"],
+  ] as const;
+  for (const [file, text, problem] of broken) {
+    workspace.write(file, text);
+    const message = await fail(workspace, ["run", "--config", file, "--", "true"]);
+    assertEquals(message, `workqueue: Cannot ${problem}\n`);
+  }
+});
+
+Deno.test("config: a file cannot reach a prototype", async () => {
+  await using workspace = new Workspace();
+  const hostile = {
+    "x.json": '{ "queues": { "__proto__": { "maxRetries": 1 } } }',
+    "x.jsonc": '{ "queues": { "__proto__": { "maxRetries": 1 } } }',
+    "x.yaml": "queues: { __proto__: { maxRetries: 1 } }",
+    "x.toml": "[queues.__proto__]\nmaxRetries = 1",
+  };
+  for (const [file, text] of Object.entries(hostile)) {
+    workspace.write(file, text);
+    assertStringIncludes(await fail(workspace, ["run", "--config", file, "--", "true"]), "__proto__");
+  }
+});
+
+Deno.test("config: a flag goes before the config, and the config before what is built in", async () => {
+  await using workspace = new Workspace();
+  const limiter = { type: "exponential", baseDelay: "1ms", maxDelay: "1ms" };
+  workspace.write("x.json", JSON.stringify({ queues: { a: { limiter, concurrency: 1 }, b: { limiter } } }));
+  // Each child waits until two run.
+  const together =
+    'touch "began $1"; i=0; until [ $(ls | grep -c began) = 2 ]; do sleep 0.02; i=$((i+1)); [ $i -lt 20 ] || exit 9; done';
+  const run = async (args: string[]) => {
+    for (const file of workspace.files()) {
+      if (file.startsWith("began")) Deno.removeSync(`${workspace.directory}/${file}`);
+    }
+    const args2 = [
+      "run",
+      "--config",
+      "x.json",
+      "--report",
+      "report.jsonl",
+      ...args,
+      "--",
+      "sh",
+      "-c",
+      together,
+      "sh",
+      "{}",
+    ];
+    await workspace.run(args2, "1\n2\n");
+    return workspace.report()[0]!.attempts;
+  };
+  assertEquals(await run(["--queue", "a"]), 2, "one at a time: the first gives up waiting for the second");
+  assertEquals(await run(["--queue", "a", "--concurrency", "2"]), 1);
+});
+
+Deno.test("config: examples/workqueue.json is valid", async () => {
+  await using workspace = new Workspace();
+  const example = `${ROOT}examples/workqueue.json`;
+  for (const queue of ["demo", "downloads"]) {
+    assertEquals((await workspace.run(["run", "--config", example, "--queue", queue, "--", "true"], "a\n")).code, 0);
+  }
+});
