@@ -129,22 +129,43 @@ class Pool<T> implements WorkerPool {
   readonly #handler: Handler<T>;
   readonly #options: WorkerOptions<T>;
   readonly #attempts: Map<unknown, number>;
+  readonly #running = new Set<Attempt>();
+  /** How many more handlers may be started now. One that ran out of time is running, but counts no more. */
+  #free: number;
   /** Aborts once the pool takes no more items. */
   readonly #stopped = new AbortController();
-  readonly #running = new Set<Attempt>();
-  /** The ends of handlers that ran out of time: no worker waits for them any more. */
-  readonly #overdue = new Set<Promise<void>>();
+  #isWaiting = false;
+  #isShutDown = false;
+  #failure: { error: unknown } | undefined = undefined;
+  /** Settles `finished`. */
+  #end!: () => void;
 
   constructor(queue: RateLimitingQueue<T>, handler: Handler<T>, options: WorkerOptions<T>) {
-    const { concurrency = 1 } = options;
+    const { concurrency = 1, signal } = options;
     validate({ ...options, concurrency });
     this.#queue = queue;
     this.#handler = handler;
     this.#options = options;
+    this.#free = concurrency;
     let attempts = attemptsOfQueues.get(queue);
     if (attempts === undefined) attemptsOfQueues.set(queue, attempts = new Map());
     this.#attempts = attempts;
-    this.finished = this.#run(concurrency);
+
+    const interrupt = () => {
+      for (const attempt of this.#running) attempt.abort(signal!.reason);
+      this.stop();
+    };
+    this.finished = new Promise((resolve, reject) => {
+      this.#end = () => {
+        this.#end = () => {};
+        signal?.removeEventListener("abort", interrupt);
+        if (this.#failure === undefined) resolve();
+        else reject(this.#failure.error);
+      };
+    });
+    signal?.addEventListener("abort", interrupt, { once: true });
+    if (signal?.aborted) interrupt();
+    queueMicrotask(() => this.#fill()); // not at once, so that a handler can refer to the pool
   }
 
   get active(): number {
@@ -153,6 +174,7 @@ class Pool<T> implements WorkerPool {
 
   stop(): Promise<void> {
     this.#stopped.abort();
+    this.#endIfIdle();
     return this.finished;
   }
 
@@ -160,101 +182,114 @@ class Pool<T> implements WorkerPool {
     return this.stop();
   }
 
-  async #run(concurrency: number): Promise<void> {
-    const { signal } = this.#options;
-    const interrupt = () => {
-      this.#stopped.abort();
-      for (const attempt of this.#running) attempt.abort(signal!.reason);
-    };
-    if (signal?.aborted) interrupt();
-    signal?.addEventListener("abort", interrupt, { once: true });
+  /** Starts a handler for each item that is ready, as far as concurrency allows, and else waits for one. */
+  #fill(): void {
     try {
-      do {
-        await Promise.all(Array.from({ length: concurrency }, () => this.#work()));
-        await Promise.all(this.#overdue);
-        // An item that was added again while an overdue handler held it is ready now, and nobody is left.
-      } while (this.#queue.length > 0 && !this.#stopped.signal.aborted);
-    } finally {
-      signal?.removeEventListener("abort", interrupt);
-    }
-  }
-
-  /** One worker: takes an item, tries it, takes the next. */
-  async #work(): Promise<void> {
-    const { signal } = this.#stopped;
-    try {
-      while (!signal.aborted) {
-        const lease = this.#queue.tryGet() ?? await this.#queue.get({ signal });
-        if (lease.shutdown) return;
-        await this.#try(lease);
+      while (this.#free > 0 && !this.#stopped.signal.aborted) {
+        const lease = this.#queue.tryGet();
+        if (lease === undefined) {
+          this.#wait();
+          break;
+        }
+        this.#start(lease);
       }
     } catch (error) {
-      if (!signal.aborted) throw error;
+      this.#fail(error);
     }
+    this.#endIfIdle();
   }
 
-  /** Resolves when the worker is free again: the handler has ended or has run out of time. */
-  #try(lease: Lease<T>): Promise<void> {
+  /** Waits for one item: when it is there, others may be as well. */
+  #wait(): void {
+    if (this.#isWaiting || this.#isShutDown) return;
+    this.#isWaiting = true;
+    const { signal } = this.#stopped;
+    this.#queue.get({ signal }).then((lease) => {
+      if (lease.shutdown) this.#isShutDown = true;
+      else this.#start(lease);
+    }).catch((error) => {
+      if (!signal.aborted) this.#fail(error);
+    }).then(() => {
+      this.#isWaiting = false;
+      this.#fill();
+    });
+  }
+
+  /** The queue itself failed: nothing more can be taken from it. */
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#stopped.abort();
+  }
+
+  #endIfIdle(): void {
+    const takesNoMore = this.#isShutDown || this.#stopped.signal.aborted;
+    if (takesNoMore && !this.#isWaiting && this.#running.size === 0) this.#end();
+  }
+
+  #start(lease: Lease<T>): void {
+    const { timeout } = this.#options;
     const key = this.#key(lease.item);
     const attempt = new Attempt((this.#attempts.get(key) ?? 0) + 1);
-    const ended = this.#handle(lease, key, attempt);
-    const { timeout } = this.#options;
-    if (timeout === undefined) return ended;
-
-    return new Promise((resolve) => {
-      const timer = systemClock.setTimeout(() => {
-        attempt.timeoutError = new DOMException(`The handler did not end within ${timeout} ms`, "TimeoutError");
-        attempt.abort(attempt.timeoutError);
-        this.#report(attempt.timeoutError, lease.item, attempt.attempt);
-        this.#overdue.add(ended);
-        resolve();
-      }, timeout);
-      ended.then(() => {
-        systemClock.clearTimeout(timer);
-        this.#overdue.delete(ended);
-        resolve();
-      });
+    const timer = timeout && systemClock.setTimeout(() => this.#timeOut(attempt, lease.item), timeout);
+    this.#running.add(attempt);
+    this.#free--;
+    this.#handle(lease, key, attempt).then(() => {
+      systemClock.clearTimeout(timer);
+      this.#running.delete(attempt);
+      if (attempt.timeoutError === undefined) this.#free++;
+      this.#fill();
     });
+  }
+
+  /** Gives up waiting for a handler. Its item stays held until it ends: no other handler may have it before. */
+  #timeOut(attempt: Attempt, item: T): void {
+    attempt.timeoutError = new DOMException(
+      `The handler did not end within ${this.#options.timeout} ms`,
+      "TimeoutError",
+    );
+    attempt.abort(attempt.timeoutError);
+    this.#report(attempt.timeoutError, item, attempt);
+    this.#free++;
+    this.#fill();
   }
 
   /** Runs the handler and decides what becomes of the item, whose lease is held until then. Never rejects. */
   async #handle(lease: Lease<T>, key: unknown, attempt: Attempt): Promise<void> {
     const { item } = lease;
-    this.#running.add(attempt);
     try {
       const outcome = await this.#handler(item, attempt);
       if (attempt.timeoutError !== undefined) throw attempt.timeoutError;
       this.#succeed(item, key, attempt, outcome);
     } catch (error) {
-      this.#fail(item, key, attempt, error);
-    } finally {
-      this.#running.delete(attempt);
-      lease[Symbol.dispose]();
+      this.#retry(item, key, attempt, error);
     }
+    this.#reportErrorsOf(() => lease[Symbol.dispose](), item, attempt);
   }
 
-  #succeed(item: T, key: unknown, { attempt }: Attempt, outcome: void | Outcome): void {
+  #succeed(item: T, key: unknown, attempt: Attempt, outcome: void | Outcome): void {
     const { requeue = false, requeueAfter } = { ...outcome } as { requeue?: boolean; requeueAfter?: number };
     if (requeue) {
       this.#queue.addRateLimited(item);
-      this.#attempts.set(key, attempt);
+      this.#attempts.set(key, attempt.attempt);
       return;
     }
     if (requeueAfter !== undefined) this.#queue.addAfter(item, requeueAfter);
     this.#forget(item, key, attempt);
   }
 
-  #fail(item: T, key: unknown, { attempt, timeoutError }: Attempt, thrown: unknown): void {
+  #retry(item: T, key: unknown, attempt: Attempt, thrown: unknown): void {
     const { signal, maxRetries = Infinity } = this.#options;
     const isTerminal = thrown instanceof TerminalError;
-    if (timeoutError === undefined) {
+    if (attempt.timeoutError === undefined) {
       if (signal?.aborted && !isTerminal) return this.#queue.add(item); // interrupted, not failed
       this.#report(thrown, item, attempt);
     }
-    if (isTerminal || attempt > maxRetries) return this.#giveUp(item, key, attempt, timeoutError ?? thrown);
+    if (isTerminal || attempt.attempt > maxRetries) {
+      return this.#giveUp(item, key, attempt, attempt.timeoutError ?? thrown);
+    }
     try {
       this.#queue.addRateLimited(item);
-      this.#attempts.set(key, attempt);
+      this.#attempts.set(key, attempt.attempt);
     } catch (error) {
       // The limiter failed, so nobody can say when to try again.
       this.#report(error, item, attempt);
@@ -262,25 +297,25 @@ class Pool<T> implements WorkerPool {
     }
   }
 
-  #giveUp(item: T, key: unknown, attempt: number, error: unknown): void {
+  #giveUp(item: T, key: unknown, attempt: Attempt, error: unknown): void {
     this.#forget(item, key, attempt);
-    try {
-      this.#options.onGiveUp?.(error, item, attempt);
-    } catch (error) {
-      this.#report(error, item, attempt);
-    }
+    this.#reportErrorsOf(() => this.#options.onGiveUp?.(error, item, attempt.attempt), item, attempt);
   }
 
-  #forget(item: T, key: unknown, attempt: number): void {
+  #forget(item: T, key: unknown, attempt: Attempt): void {
     this.#attempts.delete(key);
+    this.#reportErrorsOf(() => this.#queue.forget(item), item, attempt);
+  }
+
+  #reportErrorsOf(action: () => void, item: T, attempt: Attempt): void {
     try {
-      this.#queue.forget(item);
+      action();
     } catch (error) {
       this.#report(error, item, attempt);
     }
   }
 
-  #report(error: unknown, item: T, attempt: number): void {
+  #report(error: unknown, item: T, { attempt }: Attempt): void {
     try {
       this.#options.onError?.(error, item, attempt);
     } catch {

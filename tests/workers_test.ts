@@ -71,14 +71,24 @@ Deno.test("as many handlers run at once as concurrency says, one by default", as
     const queue = exponentialQueue<number>();
     for (let i = 0; i < 10; i++) queue.add(i);
     let most = 0;
+    let calls = 0;
     const pool = runWorkers(queue, async () => {
+      calls++;
       most = Math.max(most, pool.active);
       await flush();
     }, concurrency === undefined ? {} : { concurrency });
     await queue.shutDownWithDrain();
     await pool.finished;
-    assertEquals([most, pool.active], [concurrency ?? 1, 0]);
+    assertEquals([most, pool.active, calls], [concurrency ?? 1, 0, 10]);
   }
+});
+
+Deno.test("concurrency costs nothing that is not used", async () => {
+  const queue = exponentialQueue<number>();
+  const pool = runWorkers(queue, () => {}, { concurrency: Number.MAX_SAFE_INTEGER });
+  for (let i = 0; i < 10; i++) queue.add(i);
+  await queue.shutDownWithDrain();
+  await pool.finished;
 });
 
 Deno.test("rule 2: one key is never in two handlers, however often it is added", async () => {
