@@ -199,12 +199,13 @@ class Pool<T> implements WorkerPool {
     this.#endIfIdle();
   }
 
-  /** Waits for one item: when it is there, others may be as well. */
+  /** Waits for one item, for which it keeps a place free: when it is there, others may be as well. */
   #wait(): void {
     if (this.#isWaiting || this.#isShutDown) return;
     this.#isWaiting = true;
+    this.#free--;
     const { signal } = this.#stopped;
-    this.#queue.get({ signal }).then((lease) => {
+    this.#queue.get({ signal }).finally(() => this.#free++).then((lease) => {
       if (lease.shutdown) this.#isShutDown = true;
       else this.#start(lease);
     }).catch((error) => {
