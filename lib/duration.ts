@@ -9,15 +9,15 @@ import { invalidArgument } from "./errors.ts";
 /** A length of time: a number of milliseconds, or a text such as `"5ms"` or `"1h30m"` (see {@linkcode parseDuration}). */
 export type Duration = number | string;
 
-const MILLISECONDS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  "µs": 1e-3, // U+00B5, the micro sign
-  "μs": 1e-3, // U+03BC, the Greek letter
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
+const NANOSECONDS: Readonly<Record<string, number>> = {
+  ns: 1,
+  us: 1e3,
+  "µs": 1e3, // U+00B5, the micro sign
+  "μs": 1e3, // U+03BC, the Greek letter
+  ms: 1e6,
+  s: 1e9,
+  m: 60e9,
+  h: 3600e9,
 };
 
 const NUMBER_AND_UNIT = String.raw`(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)`;
@@ -34,9 +34,14 @@ const MAX_LENGTH = 100;
 export function tryParseDuration(text: unknown): number | undefined {
   if (typeof text === "number") return Number.isFinite(text) ? text : undefined;
   if (typeof text !== "string" || text.length > MAX_LENGTH || !WHOLE.test(text)) return undefined;
-  let ms = 0;
-  for (const [, number, unit] of text.matchAll(EACH)) ms += Number(number) * MILLISECONDS[unit!]!;
-  return text.startsWith("-") ? -ms : ms;
+  let ns = 0;
+  for (const [, number, unit] of text.matchAll(EACH)) ns += wholeNumber(Number(number) * NANOSECONDS[unit!]!);
+  return (text.startsWith("-") ? -ns : ns) / 1e6;
+}
+
+/** Go counts whole nanoseconds. 1.001 × 10^9 comes out a little less in binary, which must not take off one. */
+function wholeNumber(product: number): number {
+  return Math.trunc(Number(product.toPrecision(15)));
 }
 
 /**

@@ -78,7 +78,7 @@ const MAX_ISSUES_IN_MESSAGE = 20;
 
 function describeIssues(issues: readonly ConfigIssue[]): string {
   const lines = issues.slice(0, MAX_ISSUES_IN_MESSAGE).map(({ path, message }) =>
-    path === "" ? message : `${message} (at ${path})`
+    path === "" ? message : `${message} (at ${shorten(path)})`
   );
   if (lines.length === 1) return lines[0]!;
   const left = issues.length - lines.length;

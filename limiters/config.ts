@@ -21,7 +21,7 @@ import type { Fields, OptionsOf } from "./fields.ts";
 import { parseJson } from "./json.ts";
 import { optionsSchema } from "./options_schema.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
-import { escapePointer, isPlainObject, type Made, readOptions } from "./read_options.ts";
+import { escapePointer, isPlainObject, type Made, own, readOptions } from "./read_options.ts";
 import type { LimiterRegistry } from "./registry.ts";
 import { suggest } from "./suggest.ts";
 
@@ -234,6 +234,10 @@ function readSections(document: unknown, reader: ConfigReader): Record<"limiters
     if (SECTIONS.includes(key)) continue;
     reader.fail(`/${escapePointer(key)}`, `${inspect(key)} is not a part of a config${suggest(key, SECTIONS)}`);
   }
+  const schema = own(document, "$schema");
+  if (schema !== undefined && typeof schema !== "string") {
+    reader.fail("/$schema", brokenRule("$schema", "must be a string", schema));
+  }
   return {
     limiters: readNames("limiters", document, reader),
     queues: readNames("queues", document, reader),
@@ -245,7 +249,7 @@ const FORBIDDEN_NAMES = ["", "__proto__", "constructor", "prototype"];
 
 function readNames(section: string, document: Record<string, unknown>, reader: ConfigReader): Map<string, unknown> {
   const names = new Map<string, unknown>();
-  const value = Object.hasOwn(document, section) ? document[section] : undefined;
+  const value = own(document, section);
   if (value === undefined) return names;
   if (!isPlainObject(value)) {
     reader.fail(`/${section}`, brokenRule(section, "must be an object", value));
@@ -277,12 +281,9 @@ function make<V>(makers: ReadonlyMap<string, Made<V>>): Map<string, V> {
 
 function find<V>(map: ReadonlyMap<string, V>, kind: string, name: string): V {
   const value = map.get(name);
-  if (value === undefined) {
-    throw new RangeError(
-      `Cannot get ${kind} as the config has none named ${inspect(name)}${suggest(name, [...map.keys()])}`,
-    );
-  }
-  return value;
+  if (value !== undefined) return value;
+  const hint = typeof name === "string" ? suggest(name, [...map.keys()]) : "";
+  throw new RangeError(`Cannot get ${kind} as the config has none named ${inspect(name)}${hint}`);
 }
 
 /** Leaves out what is undefined: an option that is absent and one that is undefined are different things. */

@@ -1,11 +1,13 @@
 import { brokenRule, ConfigError, type ConfigIssue, inspect } from "../lib/errors.ts";
 import { type BuildContext, isRateLimiter, type LimiterDefinition } from "./definition.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
-import { isPlainObject, type Made, type Reader, readOptions } from "./read_options.ts";
+import { escapePointer, isPlainObject, type Made, own, type Reader, readOptions } from "./read_options.ts";
 import { suggest } from "./suggest.ts";
 
 /** How deep limiters may be nested in each other: more is a mistake or an attack. */
 const MAX_DEPTH = 32;
+/** How many limiters may be nested in one, at whatever depth. */
+const MAX_COUNT = 10_000;
 
 /** Looks up what a name stands for; notes a problem and returns `undefined` if it stands for nothing. */
 export type ResolveName = (name: string, path: string) => Made<RateLimiter> | undefined;
@@ -24,7 +26,9 @@ export interface Definitions {
  */
 export class ConfigReader implements Reader {
   readonly issues: ConfigIssue[] = [];
+  /** How many limiters the one being read is nested in, and how many were read since the outermost began. */
   #depth = 0;
+  #count = 0;
 
   constructor(
     readonly action: string,
@@ -48,19 +52,27 @@ export class ConfigReader implements Reader {
       this.fail(path, brokenRule(option, "must be a limiter or the name of one", value));
       return undefined;
     }
-    const { type, ...options } = value;
-    const definition = this.#definition(type, path);
+    if (!this.#isWithinLimits(option, path)) return undefined;
+    const definition = this.#definition(own(value, "type"), path);
     if (definition === undefined) return undefined;
-    if (this.#depth === MAX_DEPTH) {
-      this.fail(path, `'${option}' must not be nested in more than ${MAX_DEPTH} other limiters`);
-      return undefined;
-    }
+    const { type: _, ...options } = value;
     this.#depth++;
     try {
       return this.#read(definition, options, path);
     } finally {
       this.#depth--;
     }
+  }
+
+  /** Objects can contain themselves, or one of them be in many places: reading them has to end, and soon. */
+  #isWithinLimits(option: string, path: string): boolean {
+    if (this.#depth > MAX_DEPTH) {
+      this.fail(path, `'${option}' must not be nested in more than ${MAX_DEPTH} other limiters`);
+      return false;
+    }
+    this.#count = this.#depth === 0 ? 1 : this.#count + 1;
+    if (this.#count === MAX_COUNT + 1) this.fail(path, `'${option}' is one of more than ${MAX_COUNT} in one limiter`);
+    return this.#count <= MAX_COUNT;
   }
 
   #definition(type: unknown, path: string): LimiterDefinition | undefined {
@@ -85,7 +97,8 @@ export class ConfigReader implements Reader {
     const broken = definition.check?.(options.plain);
     if (broken !== undefined) {
       const { option, rule } = broken;
-      this.fail(`${path}/${option}`, brokenRule(option, rule, input[option]));
+      const value = own(Object.hasOwn(input, option) ? input : options.plain, option);
+      this.fail(`${path}/${escapePointer(option)}`, brokenRule(option, rule, value));
       return undefined;
     }
     return () => this.#create(definition, options.make(), path);

@@ -8,7 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import { brokenRule, inspect, invalidArgument } from "../lib/errors.ts";
 import type { Field, Fields, OptionsOf, PlainOptionsOf } from "./fields.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
-import { isPlainObject, type Reader, readField, readOptions } from "./read_options.ts";
+import { isPlainObject, own, type Reader, readField, readOptions } from "./read_options.ts";
 
 /** What a limiter is built with beside its options. */
 export interface BuildContext {
@@ -115,8 +115,11 @@ function checkField(action: string, option: string, field: Field): void {
     const rule = `must have a kind of ${[...KINDS].join(", ")}`;
     throw invalidArgument(action, option, rule, isObject(field) ? field.kind : field);
   }
-  if ("default" in field) {
-    readField(field, `${option}.default`, field.default, "", new Thrower(action));
+  if (field.kind === "enum" && !Array.isArray(field.values)) {
+    throw invalidArgument(action, `${option}.values`, "must be a list of strings", field.values);
+  }
+  if (Object.hasOwn(field, "default")) {
+    readField(field, `${option}.default`, own(field, "default"), "", new Thrower(action));
   }
 }
 

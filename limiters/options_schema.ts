@@ -1,9 +1,11 @@
 import type { Field, Fields } from "./fields.ts";
+import { own } from "./read_options.ts";
 
 /** The JSON Schema of one option. */
 export function fieldSchema(field: Field): Record<string, unknown> {
   const { description } = field;
-  const common = "default" in field ? { description, default: field.default } : { description };
+  const defaultValue = own(field, "default");
+  const common = defaultValue === undefined ? { description } : { description, default: defaultValue };
   switch (field.kind) {
     case "duration":
       return { ...common, ...durationSchema(field.min ?? 0, field.max) };
@@ -35,9 +37,13 @@ export function optionsSchema(fields: Fields): Record<string, unknown> {
   return {
     type: "object",
     properties: Object.fromEntries(entries.map(([option, field]) => [option, fieldSchema(field)])),
-    required: entries.filter(([, f]) => !("default" in f) && f.required !== false).map(([option]) => option),
+    required: entries.filter(([, field]) => isRequired(field)).map(([option]) => option),
     additionalProperties: false,
   };
+}
+
+function isRequired(field: Field): boolean {
+  return own(field, "default") === undefined && own(field, "required") !== false;
 }
 
 /** A schema cannot compare durations that are texts: their bounds are checked on loading only. */

@@ -127,14 +127,14 @@ export function readOptions<F extends Fields>(
   const makers: Record<string, Made> = {};
   for (const [option, field] of Object.entries(fields)) {
     const at = `${path}/${escapePointer(option)}`;
-    const given = Object.hasOwn(input, option) ? input[option] : undefined;
-    const value = given === undefined && "default" in field ? field.default : given;
+    const given = own(input, option);
+    const value = given === undefined ? own(field, "default") : given;
     if (value !== undefined) {
       const make = readField(field, option, value, at, reader);
       if (make === undefined) continue;
       if (field.kind === "limiter" || field.kind === "limiters") makers[option] = make;
       else plain[option] = make();
-    } else if (field.required !== false) {
+    } else if (own(field, "required") !== false) {
       reader.fail(at, `'${option}' is missing: ${field.description}`);
     }
   }
@@ -145,6 +145,11 @@ export function readOptions<F extends Fields>(
       return { ...plain, ...Object.fromEntries(built) };
     },
   };
+}
+
+/** A property of the object itself: what other code put on `Object.prototype` is none of it. */
+export function own(object: object, key: string): unknown {
+  return Object.hasOwn(object, key) ? (object as Record<string, unknown>)[key] : undefined;
 }
 
 /** Escapes a key for use in a JSON Pointer, as RFC 6901 says. */

@@ -49,7 +49,7 @@ export interface Reservation {
   readonly delay: number;
   /**
    * Gives the tokens back, as far as they are not spoken for: those that later reservations already count
-   * on stay taken. Does nothing once the time to use them has come.
+   * on stay taken. Does nothing once the time to use them has come. To be called once, as Go's.
    */
   cancel(): void;
 }

@@ -1,0 +1,80 @@
+import { assertThrows } from "@std/assert";
+import { type Clock, ConfigError, type ConfigIssue } from "@workqueue/core";
+import { flush } from "./queue_helpers.ts";
+
+/** A clock that a test moves by hand, in either direction. Its timers fire when `advance` passes them. */
+export class HandClock implements Clock {
+  /** The time; may be set, which fires nothing. */
+  time: number;
+  /** The delay of every timer that was set, in order. */
+  readonly delays: number[] = [];
+  /** How often `clearTimeout` was called. */
+  cleared = 0;
+  readonly #timers = new Map<number, { at: number; callback: () => void }>();
+
+  constructor(time = 0) {
+    this.time = time;
+  }
+
+  /** How many timers are set and have not fired. */
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  setTimeout(callback: () => void, ms: number): number {
+    this.#timers.set(this.delays.push(ms), { at: this.time + ms, callback });
+    return this.delays.length;
+  }
+
+  clearTimeout(handle: unknown): void {
+    this.cleared++;
+    this.#timers.delete(handle as number);
+  }
+
+  /** Moves on and fires each timer at its time, the earliest first. Lets promises settle after each. */
+  async advance(ms: number): Promise<void> {
+    const end = this.time + ms;
+    while (true) {
+      const [next] = [...this.#timers].filter(([, { at }]) => at <= end).sort(([, a], [, b]) => a.at - b.at);
+      if (next === undefined) break;
+      const [handle, { at, callback }] = next;
+      this.#timers.delete(handle);
+      this.time = Math.max(this.time, at);
+      callback();
+      await flush();
+    }
+    this.time = end;
+  }
+}
+
+/** The problems of a config that must be rejected. */
+export function issuesOf(build: () => unknown): ConfigIssue[] {
+  return [...assertThrows(build, ConfigError).issues];
+}
+
+/** The places of the problems of a config that must be rejected. */
+export function pathsOf(build: () => unknown): string[] {
+  return issuesOf(build).map(({ path }) => path);
+}
+
+/** Runs `action` while every object inherits these properties, as after an attack on `Object.prototype`. */
+export function whilePolluted<R>(properties: Record<string, unknown>, action: () => R): R {
+  for (const [name, value] of Object.entries(properties)) {
+    Object.defineProperty(Object.prototype, name, { value, configurable: true, enumerable: true, writable: true });
+  }
+  try {
+    return action();
+  } finally {
+    for (const name of Object.keys(properties)) delete (Object.prototype as unknown as Record<string, unknown>)[name];
+  }
+}
+
+/** Two types are the same type, `any` and optional marks told apart. For `assertType<Same<A, B>>()`. */
+export type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
+
+/** Does not compile unless its type argument is `true`. */
+export function assertType<_Condition extends true>(): void {}

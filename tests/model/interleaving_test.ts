@@ -1,0 +1,97 @@
+/**
+ * Workers in every order that their handlers, the producer and an interruption may take turns in.
+ *
+ * fast-check's scheduler decides who continues next. `WORKQUEUE_RUNS=1000000` runs more orders.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import process from "node:process";
+import * as fc from "fast-check";
+import { createFastSlowLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
+
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
+
+/** Retries come at once: what is tested is the order of things, and time has no part in it. */
+function immediateQueue(): ReturnType<typeof createRateLimitingQueue<number>> {
+  return createRateLimitingQueue<number>(createFastSlowLimiter({ fastDelay: 0, slowDelay: 0, maxFastAttempts: 0 }));
+}
+
+/** A handler that takes turns with everything else, fails as often as it is told, and notes what it saw. */
+class Work {
+  readonly running = new Set<number>();
+  most = 0;
+  /** How often each key had been added when its last successful attempt began. */
+  readonly covered = new Map<number, number>();
+  readonly added = new Map<number, number>();
+
+  constructor(readonly scheduler: fc.Scheduler, readonly failures: Map<number, number>) {}
+
+  add(queue: { add(key: number): void }, key: number): void {
+    this.added.set(key, (this.added.get(key) ?? 0) + 1);
+    queue.add(key);
+  }
+
+  handle = async (key: number, { signal }: { signal: AbortSignal }): Promise<void> => {
+    assert(!this.running.has(key), "rule 2: two handlers for one key");
+    this.running.add(key);
+    this.most = Math.max(this.most, this.running.size);
+    const covers = this.added.get(key)!;
+    await this.scheduler.schedule(Promise.resolve(), `handler of ${key}`);
+    this.running.delete(key);
+    signal.throwIfAborted();
+    const failures = this.failures.get(key) ?? 0;
+    this.failures.set(key, failures - 1);
+    if (failures > 0) throw new Error("not yet");
+    this.covered.set(key, covers);
+  };
+}
+
+const adds = fc.array(fc.nat(3), { minLength: 1, maxLength: 15, size: "max" });
+const failures = fc.array(fc.nat(2), { minLength: 4, maxLength: 4 }).map((counts) => new Map(counts.entries()));
+const concurrency = fc.integer({ min: 1, max: 4 });
+
+Deno.test("rules 2, 6 and 11: in any order, every add is followed by a success, one holder a key", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), adds, failures, concurrency, async (scheduler, adds, failures, concurrency) => {
+      const queue = immediateQueue();
+      const work = new Work(scheduler, new Map(failures));
+      const pool = runWorkers(queue, work.handle, { concurrency });
+      const steps = adds.map((key) => ({
+        label: `add ${key}`,
+        builder: () => Promise.resolve(work.add(queue, key)),
+      }));
+      await scheduler.waitFor(scheduler.scheduleSequence(steps).task);
+      await scheduler.waitIdle(); // there are no retries after shutdown
+      await scheduler.waitFor(queue.shutDownWithDrain());
+      await pool.finished;
+      assertEquals(work.covered, work.added);
+      assert(work.most <= concurrency);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+Deno.test("rules 2 and 11: a pool that is interrupted at any moment loses nothing for the next one", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), adds, concurrency, async (scheduler, adds, concurrency) => {
+      const queue = immediateQueue();
+      const work = new Work(scheduler, new Map());
+      const controller = new AbortController();
+      const first = runWorkers(queue, work.handle, { concurrency, signal: controller.signal, maxRetries: 0 });
+      const steps = adds.map((key) => ({
+        label: `add ${key}`,
+        builder: () => Promise.resolve(work.add(queue, key)),
+      }));
+      const added = scheduler.scheduleSequence(steps).task;
+      scheduler.schedule(Promise.resolve(), "interrupt").then(() => controller.abort());
+      await scheduler.waitFor(added);
+      await scheduler.waitFor(first.finished);
+      assertEquals(work.running.size, 0);
+
+      runWorkers(queue, work.handle, { concurrency, maxRetries: 0 });
+      await scheduler.waitFor(queue.shutDownWithDrain());
+      assertEquals(work.covered, work.added);
+    }),
+    { numRuns: RUNS },
+  );
+});

@@ -1,0 +1,235 @@
+/**
+ * The rate-limiting queue against a plain model of it, under random operations.
+ *
+ * `WORKQUEUE_RUNS=1000000 deno task test tests/model/` runs more of them. A failure prints the seed and the
+ * shortest operations that show it.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import process from "node:process";
+import * as fc from "fast-check";
+import { createExponentialLimiter, createRateLimitingQueue, type Lease } from "@workqueue/core";
+import { flush, Lifo } from "../queue_helpers.ts";
+import { HandClock } from "./hand_clock.ts";
+import { BASE_DELAY, type Item, MAX_DELAY, PlainQueue } from "./plain_queue.ts";
+
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 3000);
+const KEYS = 4;
+
+const key = fc.nat(KEYS - 1);
+/** Whom or what an operation concerns: the first of them, the second, … and round again. */
+const which = fc.nat(7);
+const delay = fc.integer({ min: -1, max: 40 });
+
+const operation = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("add" as const), key }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("addAfter" as const), key, delay }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("addRateLimited" as const), key }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("forget" as const), key }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("tryGet" as const) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("get" as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("getAborted" as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("abort" as const), which }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("done" as const), key }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("dispose" as const), which }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.nat(50) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("sleep" as const), ms: fc.integer({ min: 1, max: 86_400_000 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("shutDown" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("drain" as const), policy: fc.constantFrom("drop", "flush", "wait") }),
+  },
+);
+type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never;
+
+/** Does each operation to the queue and to the model, and compares all that can be seen of them. */
+class Comparison {
+  readonly clock = new HandClock();
+  readonly model: PlainQueue;
+  readonly queue;
+  /** Every lease ever given, with the pass of its key that it is for; stale ones are disposed as well. */
+  readonly leases: { lease: Lease<Item>; isCurrent: boolean }[] = [];
+  readonly controllers: { name: string; controller: AbortController }[] = [];
+  readonly given: PlainQueue["given"] = [];
+  #versions = 0;
+  #names = 0;
+
+  constructor(next: "first" | "last") {
+    this.model = new PlainQueue(next);
+    this.queue = createRateLimitingQueue<Item>(
+      createExponentialLimiter({ baseDelay: BASE_DELAY, maxDelay: MAX_DELAY }),
+      { keyOf: (item) => item.key, clock: this.clock, ...(next === "last" ? { discipline: new Lifo<Item>() } : {}) },
+    );
+  }
+
+  async do(operation: Operation): Promise<void> {
+    const { model, queue } = this;
+    switch (operation.do) {
+      case "add": {
+        const item = this.#item(operation.key);
+        queue.add(item);
+        model.add(item);
+        break;
+      }
+      case "addAfter": {
+        const item = this.#item(operation.key);
+        queue.addAfter(item, operation.delay);
+        model.addAfter(item, operation.delay);
+        break;
+      }
+      case "addRateLimited": {
+        const item = this.#item(operation.key);
+        queue.addRateLimited(item);
+        model.addRateLimited(item);
+        break;
+      }
+      case "forget":
+        queue.forget({ key: operation.key, version: -1 });
+        model.forget(operation.key);
+        break;
+      case "tryGet": {
+        const lease = queue.tryGet();
+        assertEquals(lease?.item, model.take());
+        if (lease !== undefined) this.#hold(lease);
+        break;
+      }
+      case "get":
+        this.#get();
+        break;
+      case "getAborted":
+        await queue.get({ signal: AbortSignal.abort("before") }).then(
+          () => assert(false, "an aborted signal takes nothing"),
+          (reason) => assertEquals(reason, "before"),
+        );
+        break;
+      case "abort": {
+        const waiting = pick(this.controllers, operation.which);
+        waiting?.controller.abort("aborted");
+        if (waiting !== undefined) model.abort(waiting.name);
+        break;
+      }
+      case "done":
+        queue.done({ key: operation.key, version: -1 });
+        this.#end(operation.key);
+        break;
+      case "dispose": {
+        const held = pick(this.leases, operation.which);
+        if (held === undefined) break;
+        held.lease[Symbol.dispose]();
+        if (held.isCurrent) this.#end(held.lease.item.key);
+        break;
+      }
+      case "pass":
+        this.clock.pass(operation.ms);
+        model.pass(operation.ms);
+        break;
+      case "sleep": // the machine, that is: no timer fires until it is over
+        this.clock.sleep(operation.ms);
+        model.pass(operation.ms);
+        break;
+      case "shutDown":
+        queue.shutDown();
+        model.shutDown();
+        break;
+      case "drain": {
+        const name = `drain ${this.#names++}`;
+        queue.shutDownWithDrain({ waiting: operation.policy }).then(() =>
+          this.given.push({ to: name, what: "drained" })
+        );
+        model.drain(name, operation.policy);
+        break;
+      }
+    }
+    await flush();
+    this.compare();
+  }
+
+  compare(): void {
+    const { model, queue } = this;
+    assertEquals(queue.length, model.ready.length, "length");
+    assertEquals(queue.waiting, model.delayed.length, "waiting");
+    assertEquals(queue.shuttingDown, model.closed !== "no", "shuttingDown");
+    for (let key = 0; key < KEYS; key++) {
+      assertEquals(queue.numRequeues({ key, version: -1 }), model.failures[key] ?? 0, `numRequeues of ${key}`);
+    }
+    assertEquals(byReceiver(this.given), byReceiver(model.given), "what was given to those who waited");
+    assert(this.clock.timers <= 1, "rule 7: one timer");
+    assertEquals(this.clock.timers, model.delayed.length > 0 ? 1 : 0, "rule 6: no timer without need");
+    const held = this.leases.filter(({ isCurrent }) => isCurrent).map(({ lease }) => lease.item.key);
+    assertEquals(held.length, new Set(held).size, "rule 2: one holder a key");
+  }
+
+  /** Everything that was accepted comes out in the end. */
+  async finish(): Promise<void> {
+    const left = new Set([...this.model.ready, ...this.model.again, ...this.model.delayed.map(({ item }) => item)]
+      .map((item) => item.key));
+    const seen = new Set<number>();
+    const givenBefore = this.given.length;
+    for (let round = 0; round < 3; round++) {
+      for (const { lease, isCurrent } of this.leases) {
+        if (isCurrent) this.#end(lease.item.key);
+        lease[Symbol.dispose]();
+      }
+      this.clock.pass(1000);
+      this.model.pass(1000);
+      await flush();
+      this.compare();
+      for (const { what } of this.given.slice(givenBefore)) if (typeof what === "object") seen.add(what.key);
+      for (let lease = this.queue.tryGet(); lease !== undefined; lease = this.queue.tryGet()) {
+        this.model.take();
+        this.#hold(lease);
+        seen.add(lease.item.key);
+      }
+    }
+    for (const key of left) assert(seen.has(key), `key ${key} was lost`);
+    this.queue.shutDown();
+    assertEquals(this.clock.timers, 0);
+  }
+
+  #item(key: number): Item {
+    return { key, version: this.#versions++ };
+  }
+
+  #get(): void {
+    const name = `get ${this.#names++}`;
+    const controller = new AbortController();
+    this.controllers.push({ name, controller });
+    this.model.get(name);
+    this.queue.get({ signal: controller.signal }).then((lease) => {
+      this.given.push({ to: name, what: lease.shutdown ? "shutdown" : lease.item });
+      if (!lease.shutdown) this.#hold(lease);
+    }, (reason) => this.given.push({ to: name, what: reason }));
+  }
+
+  #hold(lease: Lease<Item>): void {
+    this.leases.push({ lease, isCurrent: true });
+  }
+
+  #end(key: number): void {
+    for (const held of this.leases) if (held.lease.item.key === key) held.isCurrent = false;
+    this.model.done(key);
+  }
+}
+
+function pick<T>(all: T[], which: number): T | undefined {
+  return all[which % all.length];
+}
+
+/** Those who are served at one moment continue in no particular order, so they are compared by name. */
+function byReceiver(given: PlainQueue["given"]): PlainQueue["given"] {
+  return given.toSorted((a, b) => a.to < b.to ? -1 : 1);
+}
+
+for (const next of ["first", "last"] as const) {
+  Deno.test(`rules 1 to 8: the queue does what the model does, ${next} in, first out`, async () => {
+    const property = fc.asyncProperty(fc.array(operation, { maxLength: 80, size: "max" }), async (operations) => {
+      const comparison = new Comparison(next);
+      for (const each of operations) await comparison.do(each);
+      await comparison.finish();
+    });
+    await fc.assert(property, { numRuns: RUNS / 2 });
+  });
+}

@@ -1,0 +1,733 @@
+import { assert, assertAlmostEquals, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import { every, type Reservation, TokenBucket } from "@workqueue/core";
+import { HandClock } from "./helpers.ts";
+import { isSettled, randomNumbers } from "./queue_helpers.ts";
+
+/** The time in which one token comes, in most tests: they count time in units of it. */
+const UNIT = 250;
+const RATE = 4;
+
+/** A bucket and a clock that counts in units. */
+function createBucket(burst: number, rate = RATE) {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(rate, burst, { clock });
+  return {
+    clock,
+    bucket,
+    /** Moves the time, forward or back. */
+    at(unit: number): TokenBucket {
+      clock.time = unit * UNIT;
+      return bucket;
+    },
+    /** Reserves at a time, and checks from when on the tokens may be used; `undefined` for never granted. */
+    reserve(unit: number, n: number, usableAt: number | undefined): Reservation {
+      const reservation = this.at(unit).reserve(n);
+      assertEquals(reservation.ok, usableAt !== undefined);
+      const expected = usableAt === undefined ? Infinity : (usableAt - unit) * UNIT;
+      assertEquals(reservation.delay, expected, `${n} reserved at ${unit}`);
+      return reservation;
+    },
+  };
+}
+
+type Step = [unit: number, tokens: number, n: number, allowed: boolean];
+
+/** Asks for tokens at each time, and checks how many there are before. */
+function assertSteps(burst: number, steps: Step[]): void {
+  const made = createBucket(burst);
+  for (const [i, [unit, tokens, n, allowed]] of steps.entries()) {
+    assertEquals(made.at(unit).tokens, tokens, `tokens before step ${i}`);
+    assertEquals(made.bucket.allow(n), allowed, `step ${i}`);
+  }
+}
+
+Deno.test("every() converts an interval to a rate", () => {
+  const cases: [intervalMs: number, rate: number][] = [
+    [0, Infinity],
+    [-1, Infinity],
+    [-0, Infinity],
+    [1e-6, 1e9],
+    [1, 1000],
+    [10, 100],
+    [250, 4],
+    [1000, 1],
+    [2500, 0.4],
+    [60_000, 1 / 60],
+    [Infinity, 0],
+  ];
+  for (const [intervalMs, rate] of cases) {
+    if (rate === Infinity) assertEquals(every(intervalMs), Infinity);
+    else assertAlmostEquals(every(intervalMs), rate, rate * 1e-12);
+  }
+});
+
+Deno.test("every() refuses what is no interval", () => {
+  const rest = "as 'intervalMs' must be a number of milliseconds: received";
+  assertEquals(assertThrows(() => every(NaN), RangeError).message, `Cannot convert interval to rate ${rest} NaN`);
+  const { message } = assertThrows(() => every("1s" as unknown as number), TypeError);
+  assertEquals(message, `Cannot convert interval to rate ${rest} "1s"`);
+});
+
+Deno.test("a bucket of one token gives one, then one each time a token came", () => {
+  assertSteps(1, [
+    [0, 1, 1, true],
+    [0, 0, 1, false],
+    [0, 0, 1, false],
+    [1, 1, 1, true],
+    [1, 0, 1, false],
+    [2, 1, 2, false], // more than the bucket holds is never given
+    [2, 1, 1, true],
+    [2, 0, 1, false],
+    [2.5, 0.5, 1, false], // half a token is none
+    [3, 1, 1, true],
+  ]);
+});
+
+Deno.test("a bucket is full at first, gives its burst at once, fills up at the rate and not over its burst", () => {
+  assertSteps(3, [
+    [0, 3, 2, true],
+    [0, 1, 2, false], // a refusal takes nothing
+    [0, 1, 1, true],
+    [0, 0, 1, false],
+    [1, 1, 4, false],
+    [2, 2, 1, true],
+    [3, 2, 1, true],
+    [4, 2, 1, true],
+    [4, 1, 1, true],
+    [4, 0, 1, false],
+    [5.5, 1.5, 1, true],
+    [5.5, 0.5, 0, true],
+    [9, 3, 3, true],
+    [9, 0, 0, true],
+    [900, 3, 3, true],
+    [900, 0, 1, false],
+  ]);
+});
+
+Deno.test("time that goes back brings no tokens and takes none", () => {
+  assertSteps(3, [
+    [5, 3, 1, true],
+    [2, 2, 1, true],
+    [2, 1, 1, true],
+    [2, 0, 1, false],
+    [3, 1, 1, true], // a token came since the last one was given, at 2
+    [3, 0, 1, false],
+    [4, 1, 1, true],
+    [4, 0, 1, false],
+  ]);
+});
+
+Deno.test("a bucket is full whenever it was made, on a clock that has run for long or on one below zero", () => {
+  for (const start of [-1e6, 0.3, 1.7e12]) {
+    const bucket = new TokenBucket(10, 5, { clock: new HandClock(start) });
+    assertEquals(bucket.tokens, 5);
+    assert(bucket.allow(5));
+    assertEquals(bucket.tokens, 0);
+  }
+});
+
+Deno.test("times are whole nanoseconds: a clock with fractions makes no delay inexact", () => {
+  for (let start = 0; start < 100; start += 0.1) {
+    const clock = new HandClock(start);
+    const bucket = new TokenBucket(10, 1, { clock });
+    assert(bucket.allow());
+    clock.time = start + 50;
+    assertEquals(bucket.reserve().delay, 50, String(start));
+  }
+});
+
+Deno.test("a whole token is there when it is due, whatever the fractions of the rate", () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(0.7692307692307693, 1, { clock }); // one in 1.3 s
+  assert(bucket.allow());
+  clock.time = 1299;
+  assertFalse(bucket.allow());
+  clock.time = 1300;
+  assert(bucket.allow());
+});
+
+Deno.test("what is asked for at the same moment shares the burst", () => {
+  const { bucket } = createBucket(5, 1);
+  const allowed = Array.from({ length: 15 }, () => bucket.allow());
+  assertEquals(allowed.filter((is) => is).length, 5);
+});
+
+Deno.test("in the long run as many are allowed as the rate says, and the burst", () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(100, 100, { clock });
+  let allowed = 0;
+  for (; clock.time < 5000; clock.time += 2) {
+    if (bucket.allow()) allowed++;
+  }
+  assert(allowed >= 599 && allowed <= 601, String(allowed));
+});
+
+Deno.test("whatever is reserved, no span of time has more tokens usable in it than burst and rate allow", () => {
+  const random = randomNumbers(4);
+  for (let round = 0; round < 50; round++) {
+    const clock = new HandClock();
+    const rate = 1 + Math.floor(random() * 20);
+    const burst = 1 + Math.floor(random() * 5);
+    const bucket = new TokenBucket(rate, burst, { clock });
+    const usable: { at: number; n: number }[] = [];
+    for (let i = 0; i < 60; i++) {
+      clock.time += Math.floor(random() * 300);
+      const n = 1 + Math.floor(random() * burst);
+      if (random() < 0.5) usable.push({ at: clock.time + bucket.reserve(n).delay, n });
+      else if (bucket.allow(n)) usable.push({ at: clock.time, n });
+    }
+    for (let from = 0; from < usable.length; from++) {
+      let sum = 0;
+      for (let to = from; to < usable.length; to++) {
+        sum += usable[to]!.n;
+        const seconds = (usable[to]!.at - usable[from]!.at) / 1000;
+        assert(sum <= burst + rate * seconds + 1e-6, `${sum} tokens in ${seconds} s at ${rate}/s, burst ${burst}`);
+      }
+    }
+  }
+});
+
+Deno.test("a reservation takes tokens of the future, and tells when they may be used", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  made.reserve(0, 2, 2);
+  made.reserve(3, 2, 4);
+  assertEquals(made.bucket.tokens, -1);
+});
+
+Deno.test("a reservation's delay shrinks as time passes, down to zero", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const reservation = made.reserve(0, 2, 2);
+  made.at(1.5);
+  assertEquals(reservation.delay, 0.5 * UNIT);
+  made.at(2);
+  assertEquals(reservation.delay, 0);
+  made.at(7);
+  assertEquals(reservation.delay, 0);
+});
+
+Deno.test("reservations and refusals mix: what is allowed must be there now", () => {
+  const made = createBucket(2);
+  made.reserve(0, 3, undefined); // more than the bucket holds
+  made.reserve(0, 2, 0);
+  assertFalse(made.at(1).allow(2)); // one is there
+  made.reserve(1, 2, 2);
+  assertEquals(made.bucket.tokens, -1);
+  assertFalse(made.bucket.allow(1));
+  assertFalse(made.bucket.allow(0)); // even none is not there while the bucket owes
+  assert(made.at(3).allow(1));
+});
+
+Deno.test("no tokens are granted at once from a bucket that owes none, and wait for those owed otherwise", () => {
+  const made = createBucket(2);
+  made.reserve(0, 0, 0);
+  made.reserve(0, 2, 0);
+  made.reserve(0, 0, 0);
+  made.reserve(0, 1, 1);
+  made.reserve(0, 0, 1);
+  assertEquals(made.bucket.tokens, -1);
+});
+
+Deno.test("a reservation that was not granted is never usable, and its cancel gives nothing back", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const refused = made.reserve(0, 3, undefined);
+  refused.cancel();
+  made.at(100);
+  assertEquals(refused.delay, Infinity);
+  made.at(0);
+  made.reserve(0, 2, 2);
+});
+
+Deno.test("cancelling the last reservation gives its tokens back, at once or later", () => {
+  for (const cancelledAt of [0, 1, 2]) {
+    const made = createBucket(2);
+    made.reserve(0, 2, 0);
+    const last = made.reserve(0, 2, 2);
+    made.at(cancelledAt);
+    last.cancel();
+    assertEquals(made.bucket.tokens, cancelledAt);
+    made.reserve(cancelledAt, 2, 2);
+  }
+});
+
+Deno.test("cancelling a reservation whose time has come does nothing", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const used = made.reserve(0, 2, 2);
+  made.at(3);
+  used.cancel();
+  assertEquals(made.bucket.tokens, 1);
+  made.reserve(3, 2, 4);
+});
+
+Deno.test("cancelling gives nothing back where later reservations count on all of it", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const first = made.reserve(0, 1, 1);
+  made.reserve(0, 1, 2);
+  made.at(0);
+  first.cancel();
+  assertEquals(made.bucket.tokens, -2);
+  made.reserve(0, 1, 3);
+});
+
+Deno.test("cancelling takes nothing where later reservations count on more than it has", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const first = made.reserve(0, 1, 1);
+  made.reserve(0, 2, 3);
+  made.reserve(0, 2, 5);
+  first.cancel();
+  assertEquals(made.bucket.tokens, -5);
+});
+
+Deno.test("cancelling an earlier reservation leaves the later one the last that others count on", () => {
+  const made = createBucket(4);
+  made.reserve(0, 4, 0);
+  const earlier = made.reserve(0, 4, 4);
+  const later = made.reserve(0, 1, 5);
+  earlier.cancel(); // three of its four
+  assertEquals(made.bucket.tokens, -2);
+  later.cancel();
+  assertEquals(made.bucket.tokens, -1);
+});
+
+Deno.test("cancelling gives back what later reservations do not count on", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const first = made.reserve(0, 2, 2);
+  made.reserve(0, 1, 3);
+  made.at(2);
+  first.cancel(); // one of its two tokens
+  assertEquals(made.bucket.tokens, 0);
+  made.reserve(2, 2, 4);
+});
+
+Deno.test("reservations can be cancelled out of order", () => {
+  const made = createBucket(4);
+  made.reserve(0, 4, 0);
+  const first = made.reserve(0, 3, 3);
+  made.reserve(0, 1, 4);
+  const last = made.reserve(0, 1, 5);
+  made.at(1);
+  last.cancel(); // its token
+  first.cancel(); // two of three, as if the last had never been
+  assertEquals(made.bucket.tokens, -1);
+  made.reserve(1, 3, 5);
+});
+
+Deno.test("cancelling gives no more tokens than the bucket holds", () => {
+  const made = createBucket(3);
+  const reservation = made.reserve(1, 3, 1);
+  made.bucket.setBurst(1);
+  made.at(1);
+  reservation.cancel();
+  assertEquals(made.bucket.tokens, 1);
+});
+
+Deno.test("cancelling a reservation of no tokens does nothing", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  made.reserve(0, 1, 1);
+  const none = made.reserve(0, 0, 1);
+  none.cancel();
+  assertEquals(made.bucket.tokens, -1);
+  made.reserve(0, 1, 2);
+});
+
+Deno.test("after time went back a reservation may break the rate, and bucket and clock agree again later", () => {
+  const made = createBucket(2);
+  made.reserve(1, 2, 1);
+  made.reserve(0, 1, 1); // counted from 0, where the bucket is empty
+  made.reserve(2, 2, 3);
+  made.reserve(0, 3, undefined); // changes nothing
+  made.reserve(2, 1, 4);
+  assertFalse(made.at(0).allow(2)); // changes nothing
+  made.reserve(2, 1, 5);
+});
+
+Deno.test("a reservation can be cancelled after time went back", () => {
+  const made = createBucket(2);
+  made.reserve(1, 2, 1);
+  const reservation = made.reserve(1, 2, 3);
+  made.reserve(1, 1, 4);
+  made.at(0);
+  reservation.cancel(); // one of its two tokens
+  made.reserve(1, 2, 4); // the time from 0 to 1 counts again
+});
+
+Deno.test("a new rate holds from now on, and earlier reservations keep their time", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const earlier = made.reserve(0, 2, 2);
+  made.at(1).setRate(2 * RATE);
+  assertEquals(made.bucket.rate, 8);
+  assertEquals(earlier.delay, UNIT);
+  assertEquals(made.bucket.tokens, -1);
+  made.reserve(1, 1, 2); // two tokens are owed, and two come in a unit now
+});
+
+Deno.test("a new burst holds from now on: a larger one is filled at the rate", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  made.reserve(0, 2, 2);
+  made.at(3).setBurst(4);
+  assertEquals(made.bucket.burst, 4);
+  assertEquals(made.bucket.tokens, 1);
+  made.reserve(3, 4, 6);
+  made.reserve(3, 5, undefined);
+  assertEquals(made.at(100).tokens, 4);
+});
+
+Deno.test("a smaller burst loses the tokens beyond it", () => {
+  const made = createBucket(5);
+  made.at(1).setBurst(2);
+  assertEquals(made.bucket.tokens, 2);
+  made.bucket.setBurst(5);
+  assertEquals(made.bucket.tokens, 2);
+});
+
+Deno.test("a rate changed before a cancel does not change what is given back", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const reservation = made.reserve(0, 2, 2);
+  made.at(1).setRate(2 * RATE);
+  made.at(1);
+  reservation.cancel();
+  assertEquals(made.bucket.tokens, 1);
+  made.reserve(1, 2, 1.5);
+});
+
+Deno.test("tokens that came before a change of the rate count at the old rate", () => {
+  const made = createBucket(8);
+  assert(made.at(0).allow(8));
+  made.at(2).setRate(0);
+  assertEquals(made.at(50).tokens, 2);
+  made.at(50).setRate(RATE);
+  assertEquals(made.at(51).tokens, 3);
+});
+
+Deno.test("after a cancel of the last reservation, an earlier one is the last that others count on", () => {
+  const made = createBucket(4);
+  made.reserve(0, 4, 0);
+  const first = made.reserve(0, 2, 2);
+  const second = made.reserve(0, 2, 4);
+  second.cancel();
+  first.cancel(); // all of it, as nothing was reserved after it any more
+  assertEquals(made.bucket.tokens, 0);
+});
+
+Deno.test("a cancel leaves what later reservations count on, where the earlier reservation's time has passed", () => {
+  const made = createBucket(4);
+  made.reserve(0, 4, 0);
+  const last = made.reserve(0, 4, 4);
+  made.at(3);
+  last.cancel();
+  assertEquals(made.bucket.tokens, 3);
+  const again = made.reserve(3, 4, 4);
+  again.cancel();
+  assertEquals(made.bucket.tokens, 3);
+});
+
+Deno.test("a rate of zero gives what is in the bucket and nothing more", () => {
+  const made = createBucket(1, 0);
+  assert(made.at(0).allow());
+  assertFalse(made.at(1e9).allow());
+  assertEquals(made.bucket.tokens, 0);
+});
+
+Deno.test("at a rate of zero a reservation is granted, but its time never comes", () => {
+  const made = createBucket(2, 0);
+  made.reserve(0, 2, 0);
+  const reservation = made.reserve(0, 1, Infinity);
+  assertEquals(made.at(1e9).tokens, -1);
+  assertEquals(reservation.delay, Infinity);
+  reservation.cancel();
+  assertEquals(made.bucket.tokens, 0);
+});
+
+Deno.test("a bucket whose rate was zero fills once it has a rate, and wait waits for that token", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(0, 1, { clock });
+  assert(bucket.allow());
+  clock.time = 60_000;
+  assertFalse(bucket.allow());
+  bucket.setRate(10);
+  const waited = bucket.wait();
+  await clock.advance(99);
+  assertFalse(await isSettled(waited));
+  await clock.advance(1);
+  await waited;
+});
+
+Deno.test("an infinite rate allows everything at once, whatever the burst", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(Infinity, 0, { clock });
+  for (const n of [0, 1, 3, 1e9]) {
+    assert(bucket.allow(n));
+    const reservation = bucket.reserve(n);
+    assertEquals([reservation.ok, reservation.delay], [true, 0]);
+    reservation.cancel();
+    await bucket.wait(n);
+  }
+  assertEquals(bucket.rate, Infinity);
+  assertEquals(bucket.tokens, 0);
+  assertEquals(clock.delays, []);
+});
+
+Deno.test("an infinite rate may come and go: what is not full yet fills at once", () => {
+  const made = createBucket(3);
+  assert(made.at(0).allow(3));
+  made.bucket.setRate(Infinity);
+  assertEquals(made.at(0).tokens, 0); // no time has passed
+  assert(made.at(0).allow(100));
+  assertEquals(made.at(1).tokens, 3);
+  made.at(1).setRate(RATE);
+  assertEquals(made.bucket.tokens, 3);
+  assertFalse(made.bucket.allow(4));
+});
+
+Deno.test("cancelling at an infinite rate does nothing: the bucket is of no matter", () => {
+  const made = createBucket(3);
+  made.reserve(0, 3, 0);
+  const reservation = made.reserve(0, 3, 3);
+  made.bucket.setRate(Infinity);
+  reservation.cancel();
+  made.bucket.setRate(RATE);
+  assertEquals(made.bucket.tokens, -3);
+});
+
+Deno.test("a tiny rate does not overflow: nothing more than the burst is allowed", () => {
+  for (const rate of [1e-10, 1e-300, Number.MIN_VALUE]) {
+    const made = createBucket(1, rate);
+    assert(made.bucket.allow());
+    assertFalse(made.bucket.allow());
+    assertFalse(made.at(1e6).allow());
+    const { ok, delay } = made.bucket.reserve();
+    assert(ok);
+    assertEquals(delay, Infinity);
+  }
+});
+
+Deno.test("a huge rate is no infinite one: no more than the burst is given in one", () => {
+  const made = createBucket(2, Number.MAX_VALUE);
+  assert(made.at(0).allow(2));
+  made.reserve(0, 2, 0); // its tokens come within the nanosecond
+  assertFalse(made.bucket.allow(3));
+  assertEquals(made.at(1).tokens, 2);
+});
+
+Deno.test("a burst of zero gives nothing but no tokens", () => {
+  const made = createBucket(0);
+  assertFalse(made.at(100).allow());
+  assert(made.bucket.allow(0));
+  made.reserve(100, 1, undefined);
+});
+
+Deno.test("times are whole nanoseconds: the delay of a fraction of one is cut off", () => {
+  const made = createBucket(1, 3);
+  assert(made.bucket.allow());
+  assertEquals(made.bucket.reserve().delay, 333.333333);
+  assertEquals(made.bucket.reserve().delay, 666.666666);
+});
+
+Deno.test("what comes a nanosecond from now is not there yet", () => {
+  const made = createBucket(1, 1e9);
+  assert(made.bucket.allow());
+  assertFalse(made.bucket.allow());
+  assertEquals(made.bucket.reserve().delay, 1e-6);
+});
+
+Deno.test("wait: tokens that are there are given at once, with no timer", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 3, { clock });
+  await bucket.wait();
+  await bucket.wait(2);
+  assertEquals(bucket.tokens, 0);
+  await bucket.wait(0);
+  assertEquals(clock.delays, []);
+});
+
+Deno.test("wait: resolves at the time the tokens come, in the order of the calls", async () => {
+  using time = new FakeTime();
+  const bucket = new TokenBucket(RATE, 3);
+  const order: string[] = [];
+  await bucket.wait(2);
+  const first = bucket.wait(3).then(() => order.push("first")); // two units from now
+  const second = bucket.wait(1).then(() => order.push("second"));
+  time.tick(2 * UNIT - 1);
+  await time.runMicrotasks();
+  assertEquals(order, []);
+  time.tick(1);
+  await first;
+  assertEquals(order, ["first"]);
+  time.tick(UNIT - 1);
+  await time.runMicrotasks();
+  assertEquals(order, ["first"]);
+  time.tick(1);
+  await second;
+});
+
+Deno.test("wait: never ends early, where the delay is no whole number of milliseconds", async () => {
+  using time = new FakeTime();
+  const bucket = new TokenBucket(3, 1);
+  await bucket.wait();
+  const waited = bucket.wait(); // 333.3 ms
+  time.tick(333);
+  assertFalse(await isSettled(waited));
+  time.tick(1);
+  assert(await isSettled(waited));
+});
+
+Deno.test("wait: less than a millisecond is waited for too, by one timer of a whole millisecond", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(2000, 1, { clock });
+  await bucket.wait();
+  const waited = bucket.wait();
+  assertFalse(await isSettled(waited));
+  await clock.advance(1);
+  await waited;
+  assertEquals(clock.delays, [1]);
+});
+
+Deno.test("wait: goes on waiting where a timer fires early, or time went back meanwhile", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 1, { clock });
+  await bucket.wait();
+  const waited = bucket.wait();
+  clock.time = -UNIT;
+  await clock.advance(UNIT);
+  assertFalse(await isSettled(waited));
+  await clock.advance(UNIT);
+  assert(await isSettled(waited));
+  assertEquals(clock.timers, 0);
+});
+
+Deno.test("wait: more tokens than the bucket holds are refused at once, as waiting would be in vain", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 3, { clock });
+  const { message } = await assertRejects(() => bucket.wait(4), RangeError);
+  assertEquals(message, "Cannot wait for tokens as 'n' must not exceed the burst of 3: received 4");
+  assertEquals(bucket.tokens, 3);
+  assertEquals(clock.delays, []);
+});
+
+Deno.test("wait: with a signal that aborted already no token is taken, though they are there", async () => {
+  const bucket = new TokenBucket(RATE, 3, { clock: new HandClock() });
+  const reason = new Error("too late");
+  const error = await assertRejects(() => bucket.wait(1, { signal: AbortSignal.abort(reason) }));
+  assertEquals(error, reason);
+  assertEquals(bucket.tokens, 3);
+});
+
+Deno.test("wait: an abort rejects with the signal's reason, gives the tokens back and clears the timer", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 3, { clock });
+  const stop = new AbortController();
+  await bucket.wait(2, { signal: stop.signal });
+  const waited = bucket.wait(3, { signal: stop.signal }).catch((error) => error);
+  assertEquals(bucket.tokens, -2);
+  await clock.advance(UNIT);
+  const reason = new Error("never mind");
+  stop.abort(reason);
+  assert(await waited === reason);
+  assertEquals(clock.timers, 0);
+  assertEquals(bucket.tokens, 2);
+  assert(bucket.allow(2));
+});
+
+Deno.test("wait: a signal that aborts once the wait is over changes nothing", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 1, { clock });
+  const stop = new AbortController();
+  await bucket.wait(1, { signal: stop.signal });
+  const waited = bucket.wait(1, { signal: stop.signal });
+  await clock.advance(UNIT);
+  await waited;
+  stop.abort();
+  assertEquals(bucket.tokens, 0);
+  assertEquals(clock.cleared, 0); // it listens no more
+});
+
+Deno.test("wait: longer than a runtime's timers go", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(every(3e9), 1, { clock });
+  await bucket.wait();
+  const waited = bucket.wait();
+  await clock.advance(2 ** 31 - 1);
+  assertFalse(await isSettled(waited));
+  await clock.advance(3e9 - 2 ** 31);
+  assertFalse(await isSettled(waited));
+  await clock.advance(1);
+  await waited;
+  assertEquals(clock.delays, [2 ** 31 - 1, 3e9 - (2 ** 31 - 1)]);
+});
+
+Deno.test("wait: at a rate of zero it lasts until it is aborted, and leaves no timer then", async () => {
+  using time = new FakeTime();
+  const bucket = new TokenBucket(0, 1);
+  await bucket.wait();
+  const stop = new AbortController();
+  const waited = bucket.wait(1, { signal: stop.signal });
+  time.tick(1e12);
+  assertFalse(await isSettled(waited));
+  stop.abort();
+  await assertRejects(() => waited, DOMException);
+  assertFalse(time.next());
+});
+
+Deno.test("bad figures are refused, with the argument, the rule and the value, and change nothing", async () => {
+  const { bucket } = createBucket(3);
+  const rates: [value: unknown, ErrorClass: typeof RangeError | typeof TypeError, received: string][] = [
+    [NaN, RangeError, "NaN"],
+    [-1, RangeError, "-1"],
+    [-Infinity, RangeError, "-Infinity"],
+    ["10", TypeError, `"10"`],
+    [undefined, TypeError, "undefined"],
+    [null, TypeError, "null"],
+    [10n, TypeError, "10n"],
+    [{ valueOf: () => 10 }, TypeError, "an object"],
+  ];
+  for (const [value, ErrorClass, received] of rates) {
+    const rule = `'rate' must be a non-negative number: received ${received}`;
+    const created = assertThrows(() => new TokenBucket(value as number, 1), ErrorClass);
+    assertEquals(created.message, `Cannot create token bucket as ${rule}`);
+    const changed = assertThrows(() => bucket.setRate(value as number), ErrorClass);
+    assertEquals(changed.message, `Cannot set rate as ${rule}`);
+  }
+  const counts: [value: unknown, ErrorClass: typeof RangeError | typeof TypeError, received: string][] = [
+    [NaN, RangeError, "NaN"],
+    [-1, RangeError, "-1"],
+    [1.5, RangeError, "1.5"],
+    [Infinity, RangeError, "Infinity"],
+    [2 ** 53, RangeError, "9007199254740992"],
+    ["1", TypeError, `"1"`],
+    [null, TypeError, "null"],
+    [true, TypeError, "true"],
+  ];
+  for (const [value, ErrorClass, received] of counts) {
+    const rule = (option: string) => `'${option}' must be a non-negative integer: received ${received}`;
+    const cases: [call: () => unknown, message: string][] = [
+      [() => new TokenBucket(1, value as number), `Cannot create token bucket as ${rule("burst")}`],
+      [() => bucket.setBurst(value as number), `Cannot set burst as ${rule("burst")}`],
+      [() => bucket.allow(value as number), `Cannot take tokens as ${rule("n")}`],
+      [() => bucket.reserve(value as number), `Cannot reserve tokens as ${rule("n")}`],
+    ];
+    for (const [call, message] of cases) assertEquals(assertThrows(call, ErrorClass).message, message);
+    const { message } = await assertRejects(() => bucket.wait(value as number), ErrorClass);
+    assertEquals(message, `Cannot wait for tokens as ${rule("n")}`);
+  }
+  assertThrows(() => new TokenBucket(1, undefined as unknown as number), TypeError, "'burst'");
+  assertEquals([bucket.rate, bucket.burst, bucket.tokens], [RATE, 3, 3]);
+});
+
+Deno.test("one token is meant where no number is given", async () => {
+  const { bucket } = createBucket(5);
+  bucket.allow();
+  bucket.reserve();
+  await bucket.wait();
+  assertEquals(bucket.tokens, 2);
+});
