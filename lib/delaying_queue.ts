@@ -46,6 +46,13 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
    * @default {10_000}
    */
   maxWait?: number;
+  /**
+   * Whether items that wait keep the process alive. `false` lets it exit before they are due, on runtimes
+   * whose timers have `unref`: Deno (2.9 and later), Bun and Node.
+   *
+   * @default {true}
+   */
+  ref?: boolean;
 }
 
 /**
@@ -87,6 +94,7 @@ const DRAIN_POLICIES = ["drop", "flush", "wait"];
 class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQueue<T> {
   readonly #clock: Clock;
   readonly #maxWait: number;
+  readonly #ref: boolean;
   readonly #retries: Counter | undefined;
   readonly #waiting = new Map<unknown, WaitingItem<T>>();
   readonly #heap = new DeadlineHeap<WaitingItem<T>>();
@@ -99,13 +107,14 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #wakeAt = Infinity;
 
   constructor(options: DelayingQueueOptions<T>) {
-    const { queue, clock = systemClock, metrics, maxWait = DEFAULT_MAX_WAIT } = options;
+    const { queue, clock = systemClock, metrics, maxWait = DEFAULT_MAX_WAIT, ref = true } = options;
     if (!(maxWait >= 1 && maxWait <= MAX_TIMEOUT)) {
       throw invalidArgument("create delaying queue", "maxWait", `must be from 1 to ${MAX_TIMEOUT} ms`, maxWait);
     }
     super(queue ?? createWorkQueue(options), options);
     this.#clock = clock;
     this.#maxWait = maxWait;
+    this.#ref = ref;
     this.#retries = this.name === "" ? undefined : metrics?.retries(this.name);
   }
 
@@ -189,6 +198,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     // Rounded up, as timers take whole milliseconds and one that fires early would have to be set again.
     const ms = Math.max(Math.ceil(this.#wakeAt - now), 0);
     this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
+    if (!this.#ref) (this.#timer as { unref?(): void } | undefined)?.unref?.();
   }
 
   #clearTimer(): void {

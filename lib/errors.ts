@@ -59,7 +59,7 @@ export interface ConfigIssue {
 export class ConfigError extends Error {
   /** The name of the class, as for every error. */
   override name = "ConfigError";
-  /** Every problem found, in the order of the document. */
+  /** Every problem found. */
   readonly issues: readonly ConfigIssue[];
 
   /**

@@ -228,12 +228,13 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
     const key = this.#key(item);
     const entry = this.#entries.get(key);
     if (entry === undefined) {
-      this.#makeReady(this.#newEntry(key, item));
+      this.#makeReady(new Entry(this, key, item), true);
     } else if (entry.state === READY) {
       entry.item = item;
       this.#discipline?.touch(item);
     } else if (entry.next === undefined) {
-      entry.next = this.#newEntry(key, item);
+      entry.next = new Entry(this, key, item);
+      this.#metrics?.added(entry.next);
     } else {
       entry.next.item = item;
     }
@@ -241,7 +242,7 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
 
   get({ signal }: { signal?: AbortSignal } = {}): Promise<Lease<T> | Shutdown> {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    if (this.#ready.length > 0) return Promise.resolve(this.#take());
+    if (this.#ready.length > 0) return new Promise((resolve) => resolve(this.#take())); // rejects if that throws
     if (this.#shuttingDown) return Promise.resolve(SHUTDOWN);
     return this.#getters.wait(signal);
   }
@@ -260,9 +261,12 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
     if (entry.state !== PROCESSING) return;
     entry.state = DONE;
     this.#entries.delete(entry.key);
-    if (entry.next !== undefined) this.#makeReady(entry.next);
-    if (this.#entries.size === 0) this.#drainers.serveAll();
-    this.#metrics?.finished(entry);
+    try {
+      if (entry.next !== undefined) this.#makeReady(entry.next);
+      this.#metrics?.finished(entry);
+    } finally {
+      if (this.#entries.size === 0) this.#drainers.serveAll();
+    }
   }
 
   shutDown(): void {
@@ -295,23 +299,47 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
     return this.keyOf === undefined ? item : this.keyOf(item);
   }
 
-  #newEntry(key: unknown, item: T): Entry<T> {
-    const entry = new Entry(this, key, item);
-    this.#metrics?.added(entry);
-    return entry;
+  /**
+   * A discipline or a metrics provider is somebody else's code. It may throw, and then the error is its
+   * caller's; it may call the queue, and then finds the entry in its place.
+   */
+  #makeReady(entry: Entry<T>, isNew = false): void {
+    this.#entries.set(entry.key, entry);
+    try {
+      this.#ready.push(entry);
+    } catch (error) {
+      this.#entries.delete(entry.key);
+      throw error;
+    }
+    try {
+      if (isNew) this.#metrics?.added(entry);
+    } finally {
+      this.#serve();
+    }
   }
 
-  #makeReady(entry: Entry<T>): void {
-    this.#ready.push(entry);
-    this.#entries.set(entry.key, entry);
-    if (!this.#getters.isEmpty) this.#getters.serve(this.#take());
+  /** Hands what is ready to those who wait. If that fails, it fails for them: who added the item has done so. */
+  #serve(): void {
+    while (!this.#getters.isEmpty && this.#ready.length > 0) {
+      try {
+        this.#getters.serve(this.#take());
+      } catch (error) {
+        this.#getters.fail(error);
+      }
+    }
   }
 
   /** Hands out the next ready entry. There must be one. */
   #take(): Lease<T> {
     const entry = this.#ready.shift()!;
     entry.state = PROCESSING;
-    this.#metrics?.taken(entry);
+    try {
+      this.#metrics?.taken(entry);
+    } catch (error) {
+      entry.state = READY;
+      this.#ready.push(entry);
+      throw error;
+    }
     return entry;
   }
 

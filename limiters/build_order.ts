@@ -21,7 +21,11 @@ export function buildOrder(references: ReadonlyMap<string, readonly Reference[]>
   const referrers = new Map<string, string[]>();
   for (const [name, targets] of references) {
     missing.set(name, targets.length);
-    for (const { to } of targets) referrers.set(to, [...(referrers.get(to) ?? []), name]);
+    for (const { to } of targets) {
+      const others = referrers.get(to);
+      if (others === undefined) referrers.set(to, [name]);
+      else others.push(name);
+    }
   }
   const order = [...references.keys()].filter((name) => missing.get(name) === 0);
   for (const name of order) { // grows while it is walked

@@ -1,5 +1,6 @@
 import { brokenRule, ConfigError, type ConfigIssue, inspect } from "../lib/errors.ts";
-import { type BuildContext, isRateLimiter, type LimiterDefinition } from "./definition.ts";
+import { type BrokenRule, type BuildContext, isRateLimiter, type LimiterDefinition } from "./definition.ts";
+import type { Fields, PlainOptionsOf } from "./fields.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
 import { escapePointer, isPlainObject, type Made, own, type Reader, readOptions } from "./read_options.ts";
 import { suggest } from "./suggest.ts";
@@ -94,17 +95,26 @@ export class ConfigReader implements Reader {
     const issuesBefore = this.issues.length;
     const options = readOptions(definition.options, input, path, this);
     if (this.issues.length > issuesBefore) return undefined;
-    const broken = definition.check?.(options.plain);
+    const broken = this.#check(definition, options.plain, path);
     if (broken !== undefined) {
       const { option, rule } = broken;
       const value = own(Object.hasOwn(input, option) ? input : options.plain, option);
       this.fail(`${path}/${escapePointer(option)}`, brokenRule(option, rule, value));
-      return undefined;
     }
-    return () => this.#create(definition, options.make(), path);
+    return this.issues.length > issuesBefore ? undefined : () => this.#create(definition, options.make(), path);
   }
 
   /** Calls the definition's own code, which may be anybody's. */
+  #check(definition: LimiterDefinition, options: PlainOptionsOf<Fields>, path: string): BrokenRule | undefined {
+    try {
+      return definition.check?.(options);
+    } catch (error) {
+      this.fail(path, error instanceof Error ? error.message : `checking ${inspect(definition.type)} failed`);
+      return undefined;
+    }
+  }
+
+  /** As above: what it throws is a problem of the config. */
   #create(definition: LimiterDefinition, options: Record<string, unknown>, path: string): RateLimiter {
     const fail = (message: string, cause?: unknown) =>
       Object.assign(new ConfigError(this.action, [{ path, message }]), { cause });

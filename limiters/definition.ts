@@ -115,6 +115,9 @@ function checkField(action: string, option: string, field: Field): void {
     const rule = `must have a kind of ${[...KINDS].join(", ")}`;
     throw invalidArgument(action, option, rule, isObject(field) ? field.kind : field);
   }
+  if (typeof field.description !== "string") {
+    throw invalidArgument(action, `${option}.description`, "must be a string", field.description);
+  }
   if (field.kind === "enum" && !Array.isArray(field.values)) {
     throw invalidArgument(action, `${option}.values`, "must be a list of strings", field.values);
   }

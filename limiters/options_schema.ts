@@ -1,5 +1,5 @@
 import type { Field, Fields } from "./fields.ts";
-import { own } from "./read_options.ts";
+import { MAX_ITEMS, own } from "./read_options.ts";
 
 /** The JSON Schema of one option. */
 export function fieldSchema(field: Field): Record<string, unknown> {
@@ -27,7 +27,13 @@ export function fieldSchema(field: Field): Record<string, unknown> {
     case "limiter":
       return { ...common, $ref: "#/$defs/limiterOrName" };
     case "limiters":
-      return { ...common, type: "array", items: { $ref: "#/$defs/limiterOrName" }, minItems: field.minItems ?? 0 };
+      return {
+        ...common,
+        type: "array",
+        items: { $ref: "#/$defs/limiterOrName" },
+        minItems: field.minItems ?? 0,
+        maxItems: MAX_ITEMS,
+      };
   }
 }
 

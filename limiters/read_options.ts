@@ -33,6 +33,9 @@ export function readField(
   return () => read;
 }
 
+/** A longer list is a mistake or an attack. */
+export const MAX_ITEMS = 1000;
+
 function readLimiters(
   { minItems = 0 }: LimitersField,
   option: string,
@@ -40,8 +43,8 @@ function readLimiters(
   path: string,
   reader: Reader,
 ): Made<RateLimiter[]> | undefined {
-  if (!Array.isArray(value) || value.length < minItems) {
-    const rule = minItems === 0 ? "must be a list of limiters" : `must be a list of at least ${minItems} limiter(s)`;
+  if (!Array.isArray(value) || value.length < minItems || value.length > MAX_ITEMS) {
+    const rule = `must be a list of ${minItems} to ${MAX_ITEMS} limiters`;
     reader.fail(path, brokenRule(option, rule, value), value);
     return undefined;
   }

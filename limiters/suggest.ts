@@ -1,6 +1,6 @@
 /** Longer texts, and more names than this, are no misspelling of a person's, and would take long to compare. */
 const MAX_LENGTH = 40;
-const MAX_NAMES = 1000;
+const MAX_NAMES = 200;
 
 /** A hint for a message when a known name is close to the one given: `; did you mean "burst"?`, or nothing. */
 export function suggest(given: string, known: readonly string[]): string {
@@ -8,7 +8,7 @@ export function suggest(given: string, known: readonly string[]): string {
   let best: string | undefined;
   let least = Math.max(2, Math.floor(given.length / 3)) + 1;
   for (const name of known) {
-    if (name.length > MAX_LENGTH) continue;
+    if (name.length > MAX_LENGTH || Math.abs(name.length - given.length) >= least) continue;
     const distance = editDistance(given.toLowerCase(), name.toLowerCase());
     if (distance < least && distance < name.length) [best, least] = [name, distance];
   }

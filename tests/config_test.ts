@@ -375,7 +375,7 @@ Deno.test("rule 10: every problem of the document is reported, with a pointer to
     },
     {
       path: "/limiters/none/limiters",
-      message: "'limiters' must be a list of at least 1 limiter(s): received an array",
+      message: "'limiters' must be a list of 1 to 1000 limiters: received an array",
     },
     { path: "/queues/q/maxretries", message: `"maxretries" is not an option here; did you mean "maxRetries"?` },
     { path: "/queues/q/limiter", message: `"goood" is not the name of a limiter here; did you mean "good"?` },

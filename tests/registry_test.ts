@@ -405,12 +405,12 @@ Deno.test("an option that is a list of limiters is handed to create built, in it
   assertEquals(created[1]!.options.some.map((limiter) => limiter.when("a")), [3, 2, 1]);
   assertEquals(created[1]!.options.any, undefined);
 
-  const two = "'some' must be a list of at least 2 limiter(s): received";
+  const two = "'some' must be a list of 2 to 1000 limiters: received";
   assertEquals(issuesOf(() => build({ some: [] })), [{ path: "/some", message: `${two} an array` }]);
   assertEquals(issuesOf(() => build({ some: [constant(1)] })), [{ path: "/some", message: `${two} an array` }]);
   assertEquals(issuesOf(() => build({ some: constant(1) })), [{ path: "/some", message: `${two} an object` }]);
   assertEquals(issuesOf(() => build({ some: "ab" })), [{ path: "/some", message: `${two} "ab"` }]);
-  const list = "'any' must be a list of limiters: received {}";
+  const list = "'any' must be a list of 0 to 1000 limiters: received {}";
   const good = [constant(1), constant(2)];
   assertEquals(issuesOf(() => build({ some: good, any: "x" })), [{ path: "/any", message: list.replace("{}", `"x"`) }]);
   assertEquals(issuesOf(() => build({ some: [constant(1), null, 7, constant(1)] })), [
@@ -750,6 +750,39 @@ Deno.test("an enum has to say its values when it is defined, not when it is used
   }
 });
 
+Deno.test("an option has to have a description", () => {
+  assertThrows(
+    () => defineLimiter(parts({ options: { x: { kind: "integer" } } })),
+    TypeError,
+    "'x.description' must be a string: received undefined",
+  );
+});
+
+Deno.test("a check that throws is reported with its place, and nothing is built", () => {
+  for (const [thrown, message] of [[new Error("no such curve"), "no such curve"], ["x", 'checking "custom" failed']]) {
+    const registry = limiters.extend().register(parts({
+      check() {
+        throw thrown;
+      },
+      create: () => {
+        throw new Error("must not be called");
+      },
+    }));
+    const config = { type: "max-of", limiters: [{ type: "custom" } as never] } as const;
+    assertEquals(issuesOf(() => registry.build(config)), [{ path: "/limiters/0", message: message as string }]);
+  }
+});
+
+Deno.test("rule 10: a list of more than a thousand limiters is refused unread", () => {
+  const one = { type: "exponential", baseDelay: 1, maxDelay: 2 } as const;
+  assertEquals(limiters.build({ type: "max-of", limiters: new Array(1000).fill(one) }).when("a"), 1);
+  for (const length of [1001, 2 ** 32 - 1]) {
+    assertEquals(issuesOf(() => limiters.build({ type: "max-of", limiters: new Array(length) })), [
+      { path: "/limiters", message: "'limiters' must be a list of 1 to 1000 limiters: received an array" },
+    ]);
+  }
+});
+
 Deno.test("defineLimiter returns the definition itself", () => {
   const definition = parts({});
   assertStrictEquals(defineLimiter(definition), definition);
@@ -914,8 +947,8 @@ Deno.test("a known name that is close to the one given is suggested, the closest
     ["x".repeat(39), ["x".repeat(40)], "x".repeat(40)],
     ["x".repeat(41), ["x".repeat(40)], undefined], // no person's misspelling
     ["x".repeat(40), ["x".repeat(41)], undefined],
-    ["x", new Array(1001).fill("xx"), undefined],
-    ["x", new Array(1000).fill("xx"), "xx"],
+    ["x", new Array(201).fill("xx"), undefined],
+    ["x", new Array(200).fill("xx"), "xx"],
     [`a"c`, [`a"b`], `a"b`],
   ];
   for (const [given, known, suggested] of cases) {

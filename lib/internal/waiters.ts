@@ -4,7 +4,8 @@ interface Links {
 }
 
 interface Waiter<T> extends Links {
-  settle(value: T): void;
+  resolve(value: T): void;
+  reject(reason: unknown): void;
 }
 
 /**
@@ -32,16 +33,10 @@ export class Waiters<T> {
       const waiter: Waiter<T> = {
         previous: this.#end.previous,
         next: this.#end,
-        settle(value) {
-          signal?.removeEventListener("abort", onAbort);
-          resolve(value);
-        },
+        resolve,
+        reject,
       };
-      function onAbort() {
-        unlink(waiter);
-        reject(signal!.reason);
-      }
-      signal?.addEventListener("abort", onAbort, { once: true });
+      if (signal !== undefined) rejectOnAbort(waiter, signal);
       waiter.previous.next = waiter;
       waiter.next.previous = waiter;
     });
@@ -49,14 +44,40 @@ export class Waiters<T> {
 
   /** Serves the one who has waited longest. There must be one. */
   serve(value: T): void {
-    const first = this.#end.next as Waiter<T>;
-    unlink(first);
-    first.settle(value);
+    this.#shift().resolve(value);
+  }
+
+  /** Rejects the one who has waited longest. There must be one. */
+  fail(reason: unknown): void {
+    this.#shift().reject(reason);
   }
 
   serveAll(value: T): void {
     while (!this.isEmpty) this.serve(value);
   }
+
+  #shift(): Waiter<T> {
+    const first = this.#end.next as Waiter<T>;
+    unlink(first);
+    return first;
+  }
+}
+
+function rejectOnAbort<T>(waiter: Waiter<T>, signal: AbortSignal): void {
+  const { resolve, reject } = waiter;
+  const onAbort = () => {
+    unlink(waiter);
+    reject(signal.reason);
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  waiter.resolve = (value) => {
+    signal.removeEventListener("abort", onAbort);
+    resolve(value);
+  };
+  waiter.reject = (reason) => {
+    signal.removeEventListener("abort", onAbort);
+    reject(reason);
+  };
 }
 
 function unlink(waiter: Links): void {
