@@ -228,7 +228,13 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
     const key = this.#key(item);
     const entry = this.#entries.get(key);
     if (entry === undefined) {
-      this.#makeReady(new Entry(this, key, item), true);
+      const added = new Entry(this, key, item);
+      this.#makeReady(added);
+      try {
+        this.#metrics?.added(added);
+      } finally {
+        this.#serve();
+      }
     } else if (entry.state === READY) {
       entry.item = item;
       this.#discipline?.touch(item);
@@ -262,7 +268,10 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
     entry.state = DONE;
     this.#entries.delete(entry.key);
     try {
-      if (entry.next !== undefined) this.#makeReady(entry.next);
+      if (entry.next !== undefined) {
+        this.#makeReady(entry.next);
+        this.#serve();
+      }
       this.#metrics?.finished(entry);
     } finally {
       if (this.#entries.size === 0) this.#drainers.serveAll();
@@ -299,22 +308,14 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
     return this.keyOf === undefined ? item : this.keyOf(item);
   }
 
-  /**
-   * A discipline or a metrics provider is somebody else's code. It may throw, and then the error is its
-   * caller's; it may call the queue, and then finds the entry in its place.
-   */
-  #makeReady(entry: Entry<T>, isNew = false): void {
+  /** A discipline is somebody else's code: it may throw, and it may call the queue, which has to know the entry. */
+  #makeReady(entry: Entry<T>): void {
     this.#entries.set(entry.key, entry);
     try {
       this.#ready.push(entry);
     } catch (error) {
       this.#entries.delete(entry.key);
       throw error;
-    }
-    try {
-      if (isNew) this.#metrics?.added(entry);
-    } finally {
-      this.#serve();
     }
   }
 
