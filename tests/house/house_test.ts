@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import * as core from "@workqueue/core";
 
-const root = new URL("..", import.meta.url);
+const root = new URL("../..", import.meta.url);
 const mod = new URL("mod.ts", root);
 
 async function deno(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {

@@ -1,0 +1,15 @@
+/**
+ * Lets the suite run on Bun: `Deno.test` there is Bun's own `test`.
+ *
+ * The tests use nothing else of `Deno`, but for those of `tests/cli/` and `tests/house/`. These start
+ * processes, on both runtimes already, and are left to Deno.
+ */
+
+// @ts-ignore -- Deno's type checker does not know Bun's modules
+import { test } from "bun:test";
+
+function denoTest(name: string, run: () => void | Promise<void>): void {
+  test(name, run);
+}
+
+Object.assign(globalThis, { Deno: { test: denoTest } });
