@@ -6,6 +6,7 @@
 
 import { MAX_TIMEOUT, systemClock } from "./clock.ts";
 import { invalidArgument, TerminalError } from "./errors.ts";
+import { nextTask } from "./internal/next_task.ts";
 import type { RateLimitingQueue } from "./rate_limiting_queue.ts";
 import type { Lease } from "./work_queue.ts";
 
@@ -135,7 +136,9 @@ class Pool<T> implements WorkerPool {
   /** Aborts once the pool takes no more items. */
   readonly #stopped = new AbortController();
   #isWaiting = false;
+  #isPausing = false;
   #isShutDown = false;
+  readonly #burst = new Burst();
   #failure: { error: unknown } | undefined = undefined;
   /** Settles `finished`. */
   #end!: () => void;
@@ -185,7 +188,11 @@ class Pool<T> implements WorkerPool {
   /** Starts a handler for each item that is ready, as far as concurrency allows, and else waits for one. */
   #fill(): void {
     try {
-      while (this.#free > 0 && !this.#stopped.signal.aborted) {
+      while (this.#free > 0 && !this.#isPausing && !this.#stopped.signal.aborted) {
+        if (this.#burst.isTooLong()) {
+          this.#pause();
+          break;
+        }
         const lease = this.#queue.tryGet();
         if (lease === undefined) {
           this.#wait();
@@ -203,6 +210,7 @@ class Pool<T> implements WorkerPool {
   #wait(): void {
     if (this.#isWaiting || this.#isShutDown) return;
     this.#isWaiting = true;
+    this.#burst.end();
     this.#free--;
     const { signal } = this.#stopped;
     this.#queue.get({ signal }).finally(() => this.#free++).then((lease) => {
@@ -216,6 +224,16 @@ class Pool<T> implements WorkerPool {
     });
   }
 
+  /** Lets timers and I/O have their turn. */
+  #pause(): void {
+    this.#isPausing = true;
+    this.#burst.end();
+    nextTask(() => {
+      this.#isPausing = false;
+      this.#fill();
+    });
+  }
+
   /** The queue itself failed: nothing more can be taken from it. */
   #fail(error: unknown): void {
     this.#failure ??= { error };
@@ -224,7 +242,8 @@ class Pool<T> implements WorkerPool {
 
   #endIfIdle(): void {
     const takesNoMore = this.#isShutDown || this.#stopped.signal.aborted;
-    if (takesNoMore && !this.#isWaiting && this.#running.size === 0) this.#end();
+    const isBusy = this.#isWaiting || this.#isPausing || this.#running.size > 0;
+    if (takesNoMore && !isBusy) this.#end();
   }
 
   #start(lease: Lease<T>): void {
@@ -326,6 +345,34 @@ class Pool<T> implements WorkerPool {
 
   #key(item: T): unknown {
     return this.#queue.keyOf === undefined ? item : this.#queue.keyOf(item);
+  }
+}
+
+/** How long a pool may go on without a pause, in milliseconds, and how many items it takes until it looks. */
+const MAX_BURST = 10;
+const ITEMS_PER_LOOK = 16;
+
+/**
+ * The items that a pool takes one after the other, without waiting.
+ *
+ * Handlers that finish without waiting either, on a queue that does not run empty, would never let timers
+ * and I/O have their turn: promises go first.
+ */
+class Burst {
+  #items = 0;
+  #beganAt: number | undefined = undefined;
+
+  /** To be asked before each item. */
+  isTooLong(): boolean {
+    if (++this.#items % ITEMS_PER_LOOK !== 0) return false;
+    const now = performance.now(); // however a test may have faked the time
+    this.#beganAt ??= now;
+    return now - this.#beganAt >= MAX_BURST;
+  }
+
+  end(): void {
+    this.#items = 0;
+    this.#beganAt = undefined;
   }
 }
 

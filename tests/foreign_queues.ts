@@ -1,6 +1,7 @@
 /** Implementations of the lower layers' interfaces by somebody else: plain, slow, and nothing like ours. */
 
 import type { DelayingQueue, DrainOptions, Lease, Shutdown, WorkQueue } from "@workqueue/core";
+import { nextTask } from "../lib/internal/next_task.ts";
 
 /** Layer 1 with two arrays, and polling where ours keeps waiters. */
 export class ArrayQueue<T> implements WorkQueue<T> {
@@ -41,7 +42,7 @@ export class ArrayQueue<T> implements WorkQueue<T> {
       const lease = this.tryGet();
       if (lease !== undefined) return lease;
       if (this.shuttingDown) return { item: undefined, shutdown: true, [Symbol.dispose]() {} };
-      await nextTask();
+      await othersTurn();
     }
   }
 
@@ -56,7 +57,7 @@ export class ArrayQueue<T> implements WorkQueue<T> {
 
   async shutDownWithDrain(_options?: DrainOptions): Promise<void> {
     this.shutDown();
-    while (this.ready.length + this.processing.length > 0) await nextTask();
+    while (this.ready.length + this.processing.length > 0) await othersTurn();
   }
 
   [Symbol.dispose](): void {
@@ -100,13 +101,6 @@ function remove<T>(items: T[], item: T): boolean {
 }
 
 /** Lets everything that is pending happen, without the timers that a test may have faked. */
-function nextTask(): Promise<void> {
-  const { port1, port2 } = new MessageChannel();
-  return new Promise((resolve) => {
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(undefined);
-  });
+function othersTurn(): Promise<void> {
+  return new Promise((resolve) => nextTask(resolve));
 }

@@ -569,6 +569,23 @@ Deno.test("a queue that cannot hand out an item makes finished reject", async ()
   await assertRejects(() => pool.finished, Error, "the discipline gave out one that is not ready");
 });
 
+Deno.test("handlers that never wait, on a queue that never runs empty, leave timers and I/O their turn", async () => {
+  for (const concurrency of [1, 3]) {
+    const queue = exponentialQueue<number>();
+    let hadTurn = false;
+    setTimeout(() => hadTurn = true, 0);
+    let calls = 0;
+    const pool = runWorkers(queue, (item) => {
+      if (++calls > 20_000_000) throw new TerminalError("the timer was starved");
+      if (hadTurn) queue.shutDown();
+      else queue.add(item);
+    }, { concurrency });
+    for (let item = 0; item < 10; item++) queue.add(item);
+    await pool.finished;
+    assert(hadTurn);
+  }
+});
+
 Deno.test("options of workers that make no sense are refused at once, and nothing is taken", () => {
   const queue = exponentialQueue();
   queue.add("a");
