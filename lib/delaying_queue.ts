@@ -141,9 +141,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       throw invalidArgument("add item", "delayMs", "must be a finite number of milliseconds", delayMs);
     }
     if (this.shuttingDown) return;
+    if (delayMs <= 0) this.add(item);
+    else this.#wait(item, this.#clock.now() + delayMs);
     this.#retries?.inc();
-    if (delayMs <= 0) return this.add(item);
-    this.#wait(item, this.#clock.now() + delayMs);
   }
 
   override shutDown(): void {
@@ -194,10 +194,11 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (next === undefined || next.deadline >= this.#wakeAt) return;
     this.#clearTimer();
     const now = this.#clock.now();
-    this.#wakeAt = Math.min(next.deadline, now + this.#maxWait);
+    const wakeAt = Math.min(next.deadline, now + this.#maxWait);
     // Rounded up, as timers take whole milliseconds and one that fires early would have to be set again.
-    const ms = Math.max(Math.ceil(this.#wakeAt - now), 0);
+    const ms = Math.max(Math.ceil(wakeAt - now), 0);
     this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
+    this.#wakeAt = wakeAt;
     if (!this.#ref) (this.#timer as { unref?(): void } | undefined)?.unref?.();
   }
 

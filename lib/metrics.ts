@@ -112,10 +112,10 @@ export class QueueMetrics {
 
   taken(pass: MeasuredPass): void {
     pass.startedAt = this.#clock.now();
-    this.#processing.add(pass);
-    this.#updateLater();
     this.#depth.dec();
     this.#queueLatency.observe((pass.startedAt - pass.addedAt) / 1000);
+    this.#processing.add(pass); // last: if a metric throws, the item is not handed out
+    this.#updateLater();
   }
 
   finished(pass: MeasuredPass): void {

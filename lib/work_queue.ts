@@ -6,6 +6,7 @@
 
 import { type Clock, systemClock } from "./clock.ts";
 import type { QueueDiscipline } from "./discipline.ts";
+import { ItemIterator } from "./internal/item_iterator.ts";
 import { RingBuffer } from "./internal/ring_buffer.ts";
 import { Waiters } from "./internal/waiters.ts";
 import { type MetricsProvider, QueueMetrics } from "./metrics.ts";
@@ -292,16 +293,8 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
     this.shutDown();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
-    while (true) {
-      const lease = await this.get();
-      if (lease.shutdown) return;
-      try {
-        yield lease.item;
-      } finally {
-        lease[Symbol.dispose]();
-      }
-    }
+  [Symbol.asyncIterator](): AsyncIterator<T, void, void> {
+    return new ItemIterator(this);
   }
 
   #key(item: T): unknown {
@@ -367,10 +360,21 @@ class DisciplinedEntries<T> {
   }
 
   shift(): Entry<T> {
-    const entry = this.entryOf(this.discipline.pop() as T);
+    const item = this.discipline.pop() as T;
+    const entry = this.#find(item);
     if (entry?.state !== READY) {
       throw new Error("Cannot get an item as the discipline gave out one that is not ready");
     }
     return entry;
+  }
+
+  /** Finding an entry asks for the item's key, by code of the user's; should that throw, the item stays. */
+  #find(item: T): Entry<T> | undefined {
+    try {
+      return this.entryOf(item);
+    } catch (error) {
+      this.discipline.push(item);
+      throw error;
+    }
   }
 }

@@ -248,7 +248,7 @@ class Pool<T> implements WorkerPool {
 
   #start(lease: Lease<T>): void {
     const { timeout } = this.#options;
-    const key = this.#key(lease.item);
+    const key = this.#keyOf(lease);
     const attempt = new Attempt((this.#attempts.get(key) ?? 0) + 1);
     const timer = timeout && systemClock.setTimeout(() => this.#timeOut(attempt, lease.item), timeout);
     this.#running.add(attempt);
@@ -299,9 +299,11 @@ class Pool<T> implements WorkerPool {
 
   #retry(item: T, key: unknown, attempt: Attempt, thrown: unknown): void {
     const { signal, maxRetries = Infinity } = this.#options;
-    const isTerminal = thrown instanceof TerminalError;
+    const isTerminal = isTerminalError(thrown);
     if (attempt.timeoutError === undefined) {
-      if (signal?.aborted && !isTerminal) return this.#queue.add(item); // interrupted, not failed
+      if (signal?.aborted && !isTerminal) { // interrupted, not failed
+        return this.#reportErrorsOf(() => this.#queue.add(item), item, attempt);
+      }
       this.#report(thrown, item, attempt);
     }
     if (isTerminal || attempt.attempt > maxRetries) {
@@ -327,24 +329,43 @@ class Pool<T> implements WorkerPool {
     this.#reportErrorsOf(() => this.#queue.forget(item), item, attempt);
   }
 
-  #reportErrorsOf(action: () => void, item: T, attempt: Attempt): void {
-    try {
-      action();
-    } catch (error) {
-      this.#report(error, item, attempt);
-    }
+  #reportErrorsOf(action: () => unknown, item: T, attempt: Attempt): void {
+    callSafely(action, (error) => this.#report(error, item, attempt));
   }
 
+  /** A callback that fails itself has nobody to report to, and must not end the pool. */
   #report(error: unknown, item: T, { attempt }: Attempt): void {
-    try {
-      this.#options.onError?.(error, item, attempt);
-    } catch {
-      // A callback that fails has nobody to report to, and must not end the pool.
-    }
+    callSafely(() => this.#options.onError?.(error, item, attempt), () => {});
   }
 
-  #key(item: T): unknown {
-    return this.#queue.keyOf === undefined ? item : this.#queue.keyOf(item);
+  #keyOf(lease: Lease<T>): unknown {
+    const { keyOf } = this.#queue;
+    if (keyOf === undefined) return lease.item;
+    try {
+      return keyOf.call(this.#queue, lease.item);
+    } catch (error) {
+      lease[Symbol.dispose]();
+      throw error;
+    }
+  }
+}
+
+/** Calls a user's function, which may throw, or be asynchronous and reject. */
+function callSafely(action: () => unknown, onError: (error: unknown) => void): void {
+  try {
+    const result = action();
+    if (result instanceof Promise) result.catch(onError);
+  } catch (error) {
+    onError(error);
+  }
+}
+
+/** Whether this is a `TerminalError`. Anything can be thrown, also what throws when it is looked at. */
+function isTerminalError(thrown: unknown): boolean {
+  try {
+    return thrown instanceof TerminalError;
+  } catch {
+    return false;
   }
 }
 

@@ -1,0 +1,104 @@
+/** Collaborators of a queue that do what a test wants in the middle of a call. */
+
+import type { Counter, Gauge, Histogram, MetricsProvider, QueueDiscipline, SettableGauge } from "@workqueue/core";
+
+/** What happens in which call. */
+export class Hooks<Call extends string> {
+  readonly #actions = new Map<Call, () => void>();
+
+  /** From now on this happens in every such call. */
+  always(call: Call, action: () => void): void {
+    this.#actions.set(call, action);
+  }
+
+  /** This happens in the next such call, and only there. */
+  once(call: Call, action: () => void): void {
+    this.always(call, () => {
+      this.#actions.delete(call);
+      action();
+    });
+  }
+
+  throwOnce(call: Call): void {
+    this.once(call, () => {
+      throw new Error(`${call} is broken`);
+    });
+  }
+
+  run(call: Call): void {
+    this.#actions.get(call)?.();
+  }
+}
+
+/** Every call that a queue makes of its metrics. */
+export const METRIC_CALLS = [
+  "adds.inc",
+  "depth.inc",
+  "depth.dec",
+  "queueLatency.observe",
+  "workDuration.observe",
+  "unfinishedWork.set",
+  "longestRunningProcessor.set",
+  "retries.inc",
+] as const;
+export type MetricCall = (typeof METRIC_CALLS)[number];
+
+/** Metrics that measure nothing. */
+export class HookedMetrics implements MetricsProvider {
+  readonly hooks = new Hooks<MetricCall>();
+
+  depth = () => this.#make("depth");
+  adds = () => this.#make("adds");
+  queueLatency = () => this.#make("queueLatency");
+  workDuration = () => this.#make("workDuration");
+  unfinishedWork = () => this.#make("unfinishedWork");
+  longestRunningProcessor = () => this.#make("longestRunningProcessor");
+  retries = () => this.#make("retries");
+
+  #make(metric: keyof MetricsProvider): Gauge & Counter & Histogram & SettableGauge {
+    const call = (method: string) => () => this.hooks.run(`${metric}.${method}` as MetricCall);
+    return { inc: call("inc"), dec: call("dec"), observe: call("observe"), set: call("set") };
+  }
+}
+
+/** First in, first out. */
+export class HookedDiscipline<T> implements QueueDiscipline<T> {
+  readonly hooks = new Hooks<"push" | "pop" | "touch">();
+  readonly items: T[] = [];
+  /** What `pop` gives out, whatever was pushed. */
+  stranger: { item: T } | undefined = undefined;
+
+  push(item: T): void {
+    this.hooks.run("push");
+    this.items.push(item);
+  }
+
+  pop(): T | undefined {
+    this.hooks.run("pop");
+    return this.stranger === undefined ? this.items.shift() : this.stranger.item;
+  }
+
+  touch(): void {
+    this.hooks.run("touch");
+  }
+
+  get length(): number {
+    return this.items.length;
+  }
+}
+
+/** A `keyOf` of items that carry their key. */
+export class HookedKeys {
+  readonly hooks = new Hooks<"keyOf">();
+  calls = 0;
+
+  readonly keyOf = ({ key }: Keyed): string => {
+    this.calls++;
+    this.hooks.run("keyOf");
+    return key;
+  };
+}
+
+export interface Keyed {
+  readonly key: string;
+}

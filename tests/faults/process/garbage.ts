@@ -1,0 +1,74 @@
+/** Prints what a queue keeps in memory of items that it has nothing more to do with. */
+
+import { createExponentialLimiter, createRateLimitingQueue, type Lease, type RateLimitingQueue } from "../../../mod.ts";
+import { heapUsed } from "./collect.ts";
+
+interface Item {
+  readonly key: string;
+}
+
+const kept: unknown[] = [];
+const items = new Map<string, WeakRef<Item>>();
+
+/** An item that only the queue refers to. */
+function item(what: string, key = what): Item {
+  const made = { key };
+  items.set(what, new WeakRef(made));
+  return made;
+}
+
+function newQueue(): RateLimitingQueue<Item> {
+  const queue = createRateLimitingQueue<Item>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
+    keyOf: ({ key }) => key,
+  });
+  kept.push(queue);
+  return queue;
+}
+
+/** In a function of its own, so that no variable refers to an item afterwards. */
+async function use(): Promise<void> {
+  const queue = newQueue();
+  queue.add(item("taken and done"));
+  queue.tryGet()?.[Symbol.dispose]();
+
+  queue.add(item("replaced by a newer one", "key"));
+  queue.add({ key: "key" });
+  queue.tryGet()?.[Symbol.dispose]();
+
+  const waiter = queue.get();
+  queue.add(item("given to one who waited"));
+  (await waiter)[Symbol.dispose]();
+
+  queue.addRateLimited(item("failed and forgotten"));
+  (await queue.get())[Symbol.dispose]();
+  queue.forget({ key: "failed and forgotten" });
+
+  queue.addAfter(item("replaced while it waited", "waiting"), 1);
+  queue.addAfter({ key: "waiting" }, 1);
+  (await queue.get())[Symbol.dispose]();
+
+  queue.add({ key: "stale" });
+  const lease: Lease<Item> | undefined = queue.tryGet();
+  kept.push(lease);
+  queue.add(item("handed out after a lease that is kept", "stale"));
+  lease?.[Symbol.dispose]();
+  queue.tryGet()?.[Symbol.dispose]();
+
+  const shutDown = newQueue();
+  shutDown.addAfter(item("dropped by a shutdown"), 3_600_000);
+  shutDown.shutDown();
+  const { signal } = new AbortController();
+  kept.push(signal);
+  const served = newQueue();
+  const wait = served.get({ signal });
+  served.add(item("given to one whose signal is kept"));
+  (await wait)[Symbol.dispose]();
+}
+
+await use();
+for (let i = 0; i < 10; i++) {
+  await heapUsed();
+  for (const [what, reference] of items) if (reference.deref() === undefined) items.delete(what);
+}
+for (const what of items.keys()) console.log(what);
+console.log(`${kept.length} things kept`); // so that they are, up to here

@@ -1,0 +1,93 @@
+/** Pushes a million keys through one queue, and prints how many bytes more are in use afterwards. */
+
+import {
+  createDefaultControllerLimiter,
+  createExponentialLimiter,
+  createMaxOfLimiter,
+  createRateLimitingQueue,
+  InMemoryMetrics,
+  runWorkers,
+} from "../../../mod.ts";
+import { heapUsed } from "./collect.ts";
+
+const BATCHES = 100;
+const KEYS_A_BATCH = 10_000;
+
+let now = 0;
+const clock = {
+  now: () => now,
+  timers: new Set<() => void>(),
+  setTimeout(callback: () => void): () => void {
+    this.timers.add(callback);
+    return callback;
+  },
+  clearTimeout(callback: unknown): void {
+    this.timers.delete(callback as () => void);
+  },
+  pass(ms: number): void {
+    now += ms;
+    for (const callback of [...this.timers]) {
+      this.timers.delete(callback);
+      callback();
+    }
+  },
+};
+
+interface Item {
+  readonly key: string;
+}
+
+const limiter = createMaxOfLimiter<Item>(
+  createExponentialLimiter({ baseDelay: 1, maxDelay: 1000 }),
+  createDefaultControllerLimiter({ clock }),
+);
+const queue = createRateLimitingQueue<Item>(limiter, {
+  name: "q",
+  clock,
+  keyOf: ({ key }) => key,
+  metrics: new InMemoryMetrics(),
+});
+
+/** Every way that an item can take: at once, delayed, retried by hand, given to a waiter, and dropped by an abort. */
+async function pushBatch(batch: number): Promise<number> {
+  let handled = 0;
+  for (let i = 0; i < KEYS_A_BATCH; i++) {
+    const item = () => ({ key: `${batch}/${i}` });
+    if (i % 2 === 0) queue.addAfter(item(), i % 7);
+    if (i % 3 === 0) queue.add(item());
+    queue.addRateLimited(item());
+  }
+  const failOnce = runWorkers(queue, (_item, { attempt }) => {
+    if (attempt === 1) throw "not yet"; // an error would cost more than all the rest
+    handled++;
+  });
+  const controller = new AbortController();
+  while (queue.length + queue.waiting + failOnce.active > 0) {
+    clock.pass(1e6);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  await failOnce.stop();
+  const waits = Array.from({ length: 100 }, () => queue.get({ signal: controller.signal }).catch(() => {}));
+  controller.abort();
+  await Promise.all(waits);
+  for (let i = 0; i < KEYS_A_BATCH; i += 10) {
+    const waiter = queue.get();
+    queue.add({ key: `waited/${batch}/${i}` });
+    const { item } = await waiter;
+    queue.addRateLimited(item!);
+    queue.forget(item!);
+    queue.done(item!);
+  }
+  while (queue.waiting > 0) clock.pass(1e6);
+  for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) lease[Symbol.dispose]();
+  return handled;
+}
+
+await pushBatch(-1); // what is made once is no leak
+const before = await heapUsed();
+let handled = 0;
+for (let batch = 0; batch < BATCHES; batch++) handled += await pushBatch(batch);
+const after = await heapUsed();
+console.log(handled);
+console.log(after - before);
+console.log(queue.length + queue.waiting); // as the queue has to be there still
