@@ -37,6 +37,16 @@ export interface Clock {
 /** The longest delay that a runtime's timers hold, in milliseconds: a longer one fires at once. */
 export const MAX_TIMEOUT = 2 ** 31 - 1;
 
+/** Whether this is a number of milliseconds within these bounds. */
+export function isWithin(ms: unknown, min: number, max: number): boolean {
+  return typeof ms === "number" && ms >= min && ms <= max;
+}
+
+/** Lets the process exit although the timer is set, on runtimes whose timers can: Deno (2.9 and later), Bun and Node. */
+export function unref(handle: unknown): void {
+  (handle as { unref?(): void } | undefined)?.unref?.();
+}
+
 const RealDate = globalThis.Date;
 
 /**

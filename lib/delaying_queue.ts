@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Clock, MAX_TIMEOUT, systemClock } from "./clock.ts";
+import { type Clock, isWithin, MAX_TIMEOUT, systemClock, unref } from "./clock.ts";
 import { invalidArgument } from "./errors.ts";
 import { DeadlineHeap, type HeapNode } from "./internal/deadline_heap.ts";
 import { QueueLayer } from "./internal/queue_layer.ts";
@@ -108,7 +108,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   constructor(options: DelayingQueueOptions<T>) {
     const { queue, clock = systemClock, metrics, maxWait = DEFAULT_MAX_WAIT, ref = true } = options;
-    if (!(maxWait >= 1 && maxWait <= MAX_TIMEOUT)) {
+    if (!isWithin(maxWait, 1, MAX_TIMEOUT)) {
       throw invalidArgument("create delaying queue", "maxWait", `must be from 1 to ${MAX_TIMEOUT} ms`, maxWait);
     }
     super(queue ?? createWorkQueue(options), options);
@@ -199,7 +199,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     const ms = Math.max(Math.ceil(wakeAt - now), 0);
     this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
     this.#wakeAt = wakeAt;
-    if (!this.#ref) (this.#timer as { unref?(): void } | undefined)?.unref?.();
+    if (!this.#ref) unref(this.#timer);
   }
 
   #clearTimer(): void {
@@ -226,6 +226,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   #drainWhenNoneWait(): void {
     if (this.#drainers.isEmpty || this.waiting > 0) return;
-    this.below.shutDownWithDrain().then(() => this.#drainers.serveAll());
+    this.below.shutDownWithDrain().then(
+      () => this.#drainers.serveAll(),
+      (error) => this.#drainers.failAll(error),
+    );
   }
 }

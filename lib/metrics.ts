@@ -17,7 +17,7 @@
  * @module
  */
 
-import type { Clock } from "./clock.ts";
+import { type Clock, unref } from "./clock.ts";
 
 /** A number that goes up and down by one. */
 export interface Gauge {
@@ -130,13 +130,14 @@ export class QueueMetrics {
   }
 
   /**
-   * client-go updates twice a second for as long as the queue lives. That timer would keep a JavaScript
-   * process alive, so ours runs only while there is work in progress, at the same moments.
+   * client-go updates twice a second for as long as the queue lives. Ours has a timer only while there is
+   * work in progress, for the same moments, and it keeps no process alive.
    */
   #updateLater(): void {
     if (this.#timer !== undefined || this.#stopped) return;
     const sinceLast = (this.#clock.now() - this.#createdAt) % UPDATE_PERIOD;
     this.#timer = this.#clock.setTimeout(() => this.#update(), Math.ceil(UPDATE_PERIOD - sinceLast));
+    unref(this.#timer);
   }
 
   #update(): void {

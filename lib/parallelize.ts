@@ -5,11 +5,12 @@
  */
 
 import { invalidArgument } from "./errors.ts";
+import { Burst, nextTask } from "./internal/burst.ts";
 
 /** The options of {@linkcode parallelizeUntil}. */
 export interface ParallelizeOptions {
   /** Once it aborts, no further piece is begun. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * How many pieces a worker takes at a time. More than one keeps neighbouring pieces with one worker.
    *
@@ -41,6 +42,7 @@ export interface ParallelizeOptions {
  * @returns Resolves when no piece is being worked on any more: all are done, or the signal has aborted
  * (look at `signal.aborted` to tell).
  * @throws {RangeError} If `workers`, `pieces` or `chunkSize` is out of its bounds.
+ * @throws {TypeError} If `doWorkPiece` is no function.
  * @throws What the first piece that failed threw. No further piece is begun after it, and those being
  * worked on are waited for.
  */
@@ -53,9 +55,13 @@ export async function parallelizeUntil(
   requireInteger("workers", workers, 1);
   requireInteger("pieces", pieces, 0);
   requireInteger("chunkSize", chunkSize, 1);
+  if (typeof doWorkPiece !== "function") {
+    throw invalidArgument("parallelize", "doWorkPiece", "must be a function", doWorkPiece);
+  }
 
   let next = 0;
   let failure: { error: unknown } | undefined;
+  const burst = new Burst();
 
   async function work(): Promise<void> {
     while (next < pieces) {
@@ -63,6 +69,10 @@ export async function parallelizeUntil(
       const end = Math.min(begin + chunkSize, pieces);
       next = end;
       for (let piece = begin; piece < end; piece++) {
+        if (burst.isTooLong()) {
+          await new Promise<void>((resolve) => nextTask(resolve)); // the signal may be a timer's
+          burst.end();
+        }
         if (signal?.aborted || failure !== undefined) return;
         try {
           await doWorkPiece(piece);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RateLimiter } from "../limiters/rate_limiter.ts";
+import { isRateLimiter, type RateLimiter } from "../limiters/rate_limiter.ts";
 import { createDelayingQueue, type DelayingQueue, type DelayingQueueOptions } from "./delaying_queue.ts";
 import { invalidArgument } from "./errors.ts";
 import { QueueLayer } from "./internal/queue_layer.ts";
@@ -74,7 +74,7 @@ export function createRateLimitingQueue<T>(
   limiter: RateLimiter<T>,
   options: RateLimitingQueueOptions<T> = {},
 ): RateLimitingQueue<T> {
-  if (typeof limiter?.when !== "function") {
+  if (!isRateLimiter(limiter)) {
     throw invalidArgument("create rate limiting queue", "limiter", "must be a rate limiter", limiter);
   }
   return new LimitedQueue(limiter, options);
@@ -97,7 +97,11 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
   }
 
   addRateLimited(item: T): void {
-    this.below.addAfter(item, this.#limiter.when(item, this.key(item)));
+    const delay = this.#limiter.when(item, this.key(item));
+    if (!Number.isFinite(delay)) {
+      throw invalidArgument("add item", "when", "of the limiter must return a finite number of milliseconds", delay);
+    }
+    this.below.addAfter(item, delay);
   }
 
   forget(item: T): void {

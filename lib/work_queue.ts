@@ -6,6 +6,7 @@
 
 import { type Clock, systemClock } from "./clock.ts";
 import type { QueueDiscipline } from "./discipline.ts";
+import { invalidArgument } from "./errors.ts";
 import { ItemIterator } from "./internal/item_iterator.ts";
 import { RingBuffer } from "./internal/ring_buffer.ts";
 import { Waiters } from "./internal/waiters.ts";
@@ -43,7 +44,7 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
    * @returns A lease on the item, or `Shutdown` when the queue was shut down and nothing is ready.
    * @throws The signal's reason (as a rejection), if the signal aborts before an item is there.
    */
-  get(options?: { signal?: AbortSignal }): Promise<Lease<T> | Shutdown>;
+  get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown>;
 
   /** Hands out an item that is ready; `undefined` if there is none right now. */
   tryGet(): Lease<T> | undefined;
@@ -156,6 +157,7 @@ export interface WorkQueueOptions<T> {
  * @typeParam T The type of the items.
  * @param options The queue's options; all may be left out.
  * @returns An empty queue.
+ * @throws {TypeError} If `keyOf` or `discipline` is not what it should be.
  */
 export function createWorkQueue<T>(options: WorkQueueOptions<T> = {}): WorkQueue<T> {
   return new FifoWorkQueue(options);
@@ -207,6 +209,12 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
   #shuttingDown = false;
 
   constructor({ name = "", keyOf, discipline, clock = systemClock, metrics }: WorkQueueOptions<T>) {
+    if (keyOf !== undefined && typeof keyOf !== "function") {
+      throw invalidArgument("create work queue", "keyOf", "must be a function", keyOf);
+    }
+    if (discipline !== undefined && typeof discipline?.push !== "function") {
+      throw invalidArgument("create work queue", "discipline", "must be a queue discipline", discipline);
+    }
     this.name = name;
     if (keyOf !== undefined) this.keyOf = keyOf;
     this.#discipline = discipline;
@@ -247,7 +255,7 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
     }
   }
 
-  get({ signal }: { signal?: AbortSignal } = {}): Promise<Lease<T> | Shutdown> {
+  get({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Lease<T> | Shutdown> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#ready.length > 0) return new Promise((resolve) => resolve(this.#take())); // rejects if that throws
     if (this.#shuttingDown) return Promise.resolve(SHUTDOWN);
@@ -266,11 +274,13 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
   /** Ends a pass. Ignored unless the entry is being processed, so that a lease can be disposed at any time. */
   finish(entry: Entry<T>): void {
     if (entry.state !== PROCESSING) return;
+    const { next } = entry;
     entry.state = DONE;
+    entry.next = undefined; // a lease that somebody keeps must not keep all that came after it
     this.#entries.delete(entry.key);
     try {
-      if (entry.next !== undefined) {
-        this.#makeReady(entry.next);
+      if (next !== undefined) {
+        this.#makeReady(next);
         this.#serve();
       }
       this.#metrics?.finished(entry);

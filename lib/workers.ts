@@ -4,9 +4,9 @@
  * @module
  */
 
-import { MAX_TIMEOUT, systemClock } from "./clock.ts";
+import { isWithin, MAX_TIMEOUT, systemClock } from "./clock.ts";
 import { invalidArgument, TerminalError } from "./errors.ts";
-import { nextTask } from "./internal/next_task.ts";
+import { Burst, nextTask } from "./internal/burst.ts";
 import type { RateLimitingQueue } from "./rate_limiting_queue.ts";
 import type { Lease } from "./work_queue.ts";
 
@@ -36,14 +36,16 @@ export type Outcome = { requeueAfter: number } | { requeue: true };
 /** The options of {@linkcode runWorkers}. */
 export interface WorkerOptions<T = unknown> {
   /**
-   * How many items are worked on at once; a positive integer.
+   * How many items are worked on at once; a positive integer. A handler that has run out of time and goes on
+   * all the same is no longer counted.
    *
    * @default {1}
    */
   concurrency?: number;
   /**
-   * How many times an item that fails is tried again until it is given up; a non-negative integer or
-   * `Infinity`.
+   * How many times an item is tried again until a failure gives it up; a non-negative integer or `Infinity`.
+   * An attempt that asks for `requeue` counts, but gives nothing up. A queue that is shutting down takes
+   * nothing back: a failure gives up the item then, whatever is left.
    *
    * @default {Infinity}
    */
@@ -54,7 +56,7 @@ export interface WorkerOptions<T = unknown> {
    * Stops the pool and aborts the handlers' signals. An item whose handler fails after that goes back to the
    * queue as it came: that attempt is not counted.
    */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * Is told of every attempt that failed. An attempt that runs out of time is reported then, once, however
    * its handler ends. What the callback throws is dropped: there is nobody to tell.
@@ -70,7 +72,8 @@ export interface WorkerPool extends AsyncDisposable {
   readonly active: number;
   /**
    * Resolves when no handler is running and none will be begun: the queue was shut down and is empty, or
-   * the pool was stopped. Rejects if the queue itself failed to hand out an item.
+   * the pool was stopped. Rejects if the queue itself failed to hand out an item: where that can happen,
+   * because a discipline or `keyOf` may throw, it has to be handled as any promise.
    */
   readonly finished: Promise<void>;
   /** Takes no more items; resolves when the handlers that are running have ended. */
@@ -108,13 +111,16 @@ export interface WorkerPool extends AsyncDisposable {
  * @param options Concurrency, retries, timeout, signal and callbacks; all may be left out.
  * @returns The running pool.
  * @throws {RangeError} If `concurrency`, `maxRetries` or `timeout` is out of its bounds.
- * @throws {TypeError} If `handler` is no function.
+ * @throws {TypeError} If `queue` is no rate limiting queue or `handler` no function.
  */
 export function runWorkers<T>(
   queue: RateLimitingQueue<T>,
   handler: Handler<T>,
   options: WorkerOptions<NoInfer<T>> = {},
 ): WorkerPool {
+  if (typeof queue?.addRateLimited !== "function") {
+    throw invalidArgument("run workers", "queue", "must be a rate limiting queue", queue);
+  }
   if (typeof handler !== "function") {
     throw invalidArgument("run workers", "handler", "must be a function", handler);
   }
@@ -215,6 +221,7 @@ class Pool<T> implements WorkerPool {
     const { signal } = this.#stopped;
     this.#queue.get({ signal }).finally(() => this.#free++).then((lease) => {
       if (lease.shutdown) this.#isShutDown = true;
+      else if (signal.aborted) this.#giveBack(lease);
       else this.#start(lease);
     }).catch((error) => {
       if (!signal.aborted) this.#fail(error);
@@ -222,6 +229,13 @@ class Pool<T> implements WorkerPool {
       this.#isWaiting = false;
       this.#fill();
     });
+  }
+
+  /** An item came just as the pool was stopped. A queue that is shutting down takes nothing back: it is the last one. */
+  #giveBack(lease: Lease<T>): void {
+    if (this.#queue.shuttingDown) return this.#start(lease);
+    this.#queue.add(lease.item);
+    lease[Symbol.dispose]();
   }
 
   /** Lets timers and I/O have their turn. */
@@ -251,6 +265,8 @@ class Pool<T> implements WorkerPool {
     const key = this.#keyOf(lease);
     const attempt = new Attempt((this.#attempts.get(key) ?? 0) + 1);
     const timer = timeout && systemClock.setTimeout(() => this.#timeOut(attempt, lease.item), timeout);
+    const { signal } = this.#options;
+    if (signal?.aborted) attempt.abort(signal.reason);
     this.#running.add(attempt);
     this.#free--;
     this.#handle(lease, key, attempt).then(() => {
@@ -288,7 +304,7 @@ class Pool<T> implements WorkerPool {
 
   #succeed(item: T, key: unknown, attempt: Attempt, outcome: void | Outcome): void {
     const { requeue = false, requeueAfter } = { ...outcome } as { requeue?: boolean; requeueAfter?: number };
-    if (requeue) {
+    if (requeue && !this.#queue.shuttingDown) {
       this.#queue.addRateLimited(item);
       this.#attempts.set(key, attempt.attempt);
       return;
@@ -301,12 +317,13 @@ class Pool<T> implements WorkerPool {
     const { signal, maxRetries = Infinity } = this.#options;
     const isTerminal = isTerminalError(thrown);
     if (attempt.timeoutError === undefined) {
-      if (signal?.aborted && !isTerminal) { // interrupted, not failed
+      if (signal?.aborted && !isTerminal && !this.#queue.shuttingDown) { // interrupted, not failed
         return this.#reportErrorsOf(() => this.#queue.add(item), item, attempt);
       }
       this.#report(thrown, item, attempt);
     }
-    if (isTerminal || attempt.attempt > maxRetries) {
+    // A queue that is shutting down would take nothing, and nobody would learn what became of the item.
+    if (isTerminal || attempt.attempt > maxRetries || this.#queue.shuttingDown) {
       return this.#giveUp(item, key, attempt, attempt.timeoutError ?? thrown);
     }
     try {
@@ -369,34 +386,6 @@ function isTerminalError(thrown: unknown): boolean {
   }
 }
 
-/** How long a pool may go on without a pause, in milliseconds, and how many items it takes until it looks. */
-const MAX_BURST = 10;
-const ITEMS_PER_LOOK = 16;
-
-/**
- * The items that a pool takes one after the other, without waiting.
- *
- * Handlers that finish without waiting either, on a queue that does not run empty, would never let timers
- * and I/O have their turn: promises go first.
- */
-class Burst {
-  #items = 0;
-  #beganAt: number | undefined = undefined;
-
-  /** To be asked before each item. */
-  isTooLong(): boolean {
-    if (++this.#items % ITEMS_PER_LOOK !== 0) return false;
-    const now = performance.now(); // however a test may have faked the time
-    this.#beganAt ??= now;
-    return now - this.#beganAt >= MAX_BURST;
-  }
-
-  end(): void {
-    this.#items = 0;
-    this.#beganAt = undefined;
-  }
-}
-
 /** One run of the handler, and what the handler is told about it. */
 class Attempt implements HandlerContext {
   /** Set once the attempt has run out of time. It has failed then, whatever the handler does. */
@@ -431,6 +420,6 @@ function validate({ concurrency, maxRetries, timeout }: WorkerOptions & { concur
     requireThat(isCount(maxRetries), "maxRetries", "must be a non-negative integer or Infinity", maxRetries);
   }
   if (timeout !== undefined) {
-    requireThat(timeout >= 1 && timeout <= MAX_TIMEOUT, "timeout", `must be from 1 to ${MAX_TIMEOUT} ms`, timeout);
+    requireThat(isWithin(timeout, 1, MAX_TIMEOUT), "timeout", `must be from 1 to ${MAX_TIMEOUT} ms`, timeout);
   }
 }

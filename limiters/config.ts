@@ -15,7 +15,7 @@ import {
 import type { WorkerOptions } from "../lib/workers.ts";
 import { buildOrder, type Reference } from "./build_order.ts";
 import { limiters as builtIns } from "./built_ins.ts";
-import { ConfigReader } from "./config_reader.ts";
+import { ConfigReader, MAX_COUNT } from "./config_reader.ts";
 import { createDefaultControllerLimiter } from "./defaults.ts";
 import type { Fields, OptionsOf } from "./fields.ts";
 import { parseJson } from "./json.ts";
@@ -142,8 +142,7 @@ export function loadConfig(source: string | object, options: LoadConfigOptions =
 
   const reader = new ConfigReader(ACTION, registry, { clock }, (name, path) => {
     if (!references.has(name)) {
-      const hint = suggest(name, [...references.keys()]);
-      reader.fail(path, `${inspect(name)} is not the name of a limiter here${hint}`);
+      reader.fail(path, `${inspect(name)} is not the name of a limiter here${suggest(name, names)}`);
       return undefined;
     }
     current.push({ to: name, path });
@@ -152,11 +151,14 @@ export function loadConfig(source: string | object, options: LoadConfigOptions =
 
   const sections = readSections(document, reader);
   for (const name of sections.limiters.keys()) references.set(name, []);
+  const names = [...references.keys()];
   const makers = new Map<string, Made<RateLimiter>>();
+  const counts = new Map<string, number>();
   for (const [name, value] of sections.limiters) {
     current = references.get(name)!;
     const make = reader.limiter(name, value, `/limiters/${escapePointer(name)}`);
     if (make !== undefined) makers.set(name, make);
+    counts.set(name, reader.count);
   }
   const queues = new Map<string, Made<QueueSettings>>();
   for (const [name, value] of sections.queues) {
@@ -168,6 +170,13 @@ export function loadConfig(source: string | object, options: LoadConfigOptions =
   for (const circle of circles) {
     const names = [circle.at(-1)!, ...circle].map(({ to }) => inspect(to)).join(" → ");
     reader.fail(circle[0]!.path, `limiters must not refer to each other in a circle: ${names}`);
+  }
+  for (const name of order) {
+    const count = references.get(name)!.reduce((sum, { to }) => sum + counts.get(to)!, counts.get(name)!);
+    counts.set(name, count);
+    if (count <= MAX_COUNT) continue;
+    counts.set(name, 0); // reported once, and not for all that refer to it
+    reader.fail(`/limiters/${escapePointer(name)}`, `${inspect(name)} asks more than ${MAX_COUNT} limiters in all`);
   }
   reader.throwIssues();
   for (const name of order) built.set(name, makers.get(name)!());

@@ -1,14 +1,14 @@
 import { brokenRule, ConfigError, type ConfigIssue, inspect } from "../lib/errors.ts";
-import { type BrokenRule, type BuildContext, isRateLimiter, type LimiterDefinition } from "./definition.ts";
+import { type BrokenRule, type BuildContext, type LimiterDefinition } from "./definition.ts";
 import type { Fields, PlainOptionsOf } from "./fields.ts";
-import type { RateLimiter } from "./rate_limiter.ts";
+import { isRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 import { escapePointer, isPlainObject, type Made, own, type Reader, readOptions } from "./read_options.ts";
 import { suggest } from "./suggest.ts";
 
 /** How deep limiters may be nested in each other: more is a mistake or an attack. */
 const MAX_DEPTH = 32;
-/** How many limiters may be nested in one, at whatever depth. */
-const MAX_COUNT = 10_000;
+/** How many limiters one may ask in all, itself and those that it refers to by name among them. */
+export const MAX_COUNT = 5000;
 
 /** Looks up what a name stands for; notes a problem and returns `undefined` if it stands for nothing. */
 export type ResolveName = (name: string, path: string) => Made<RateLimiter> | undefined;
@@ -27,9 +27,10 @@ export interface Definitions {
  */
 export class ConfigReader implements Reader {
   readonly issues: ConfigIssue[] = [];
-  /** How many limiters the one being read is nested in, and how many were read since the outermost began. */
+  /** How many limiters were read since the outermost began. */
+  count = 0;
+  /** How many limiters the one being read is nested in. */
   #depth = 0;
-  #count = 0;
 
   constructor(
     readonly action: string,
@@ -48,6 +49,7 @@ export class ConfigReader implements Reader {
   }
 
   limiter(option: string, value: unknown, path: string): Made<RateLimiter> | undefined {
+    if (this.#depth === 0) this.count = 0;
     if (typeof value === "string") return this.resolveName(value, path);
     if (!isPlainObject(value)) {
       this.fail(path, brokenRule(option, "must be a limiter or the name of one", value));
@@ -71,9 +73,9 @@ export class ConfigReader implements Reader {
       this.fail(path, `'${option}' must not be nested in more than ${MAX_DEPTH} other limiters`);
       return false;
     }
-    this.#count = this.#depth === 0 ? 1 : this.#count + 1;
-    if (this.#count === MAX_COUNT + 1) this.fail(path, `'${option}' is one of more than ${MAX_COUNT} in one limiter`);
-    return this.#count <= MAX_COUNT;
+    this.count++;
+    if (this.count === MAX_COUNT + 1) this.fail(path, `'${option}' is one of more than ${MAX_COUNT} in one limiter`);
+    return this.count <= MAX_COUNT;
   }
 
   #definition(type: unknown, path: string): LimiterDefinition | undefined {

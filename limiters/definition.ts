@@ -161,14 +161,6 @@ export function createFrom<F extends Fields>(
   return definition.create(options, context);
 }
 
-/** Whether a value has a rate limiter's methods. */
-export function isRateLimiter(value: unknown): value is RateLimiter {
-  return isObject(value) &&
-    (["when", "forget", "numRequeues"] as const).every((method) =>
-      typeof (value as Partial<RateLimiter>)[method] === "function"
-    );
-}
-
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

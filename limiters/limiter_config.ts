@@ -50,6 +50,5 @@ export type LimiterConfig = string | BuiltInConfig;
  * The config of a limiter that is not built in. `Type` is the literal type of its name; for the name of a
  * built-in limiter there is no such config, so that a misspelt option of one does not compile.
  */
-export type CustomConfig<Type extends string> = string extends Type ? never
-  : Type extends keyof BuiltInOptions ? never
+export type CustomConfig<Type extends string> = Type extends keyof BuiltInOptions ? never
   : { type: Type; [option: string]: unknown };

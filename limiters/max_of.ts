@@ -5,9 +5,9 @@
  */
 
 import { invalidArgument } from "../lib/errors.ts";
-import { defineLimiter, isRateLimiter, type LimiterDefinition } from "./definition.ts";
+import { defineLimiter, type LimiterDefinition } from "./definition.ts";
 import type { Fields } from "./fields.ts";
-import type { RateLimiter } from "./rate_limiter.ts";
+import { isRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 
 /** The options of a max-of limiter. */
 export const maxOfOptions = {

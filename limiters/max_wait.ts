@@ -5,10 +5,10 @@
  */
 
 import { invalidArgument } from "../lib/errors.ts";
-import { checkOptions, defineLimiter, isRateLimiter, type LimiterDefinition } from "./definition.ts";
+import { checkOptions, defineLimiter, type LimiterDefinition } from "./definition.ts";
 import type { Fields } from "./fields.ts";
 import type { Duration } from "../lib/duration.ts";
-import type { RateLimiter } from "./rate_limiter.ts";
+import { isRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 
 /** The options of a max-wait limiter. */
 export const maxWaitOptions = {

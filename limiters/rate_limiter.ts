@@ -35,3 +35,10 @@ export interface RateLimiter<T = unknown> {
   /** The number of retries counted since the item was last forgotten; 0 from a limiter that does not count. */
   numRequeues(item: T, key?: unknown): number;
 }
+
+/** Whether a value has a rate limiter's methods. */
+export function isRateLimiter(value: unknown): value is RateLimiter {
+  if (typeof value !== "object" || value === null) return false;
+  const { when, forget, numRequeues } = value as Partial<RateLimiter>;
+  return [when, forget, numRequeues].every((method) => typeof method === "function");
+}

@@ -126,13 +126,17 @@ export class LimiterRegistry {
   /**
    * Builds a limiter that is not built in.
    *
+   * @typeParam T The type of the items.
    * @typeParam Type The literal type of its name.
    * @param config The limiter's type and options.
    * @param context Where time comes from.
    * @returns A new limiter.
    * @throws {ConfigError} If the config is not right; with everything that is wrong. Nothing was built then.
    */
-  build<Type extends string>(config: { type: Type } & CustomConfig<Type>, context?: BuildContext): RateLimiter;
+  build<T, Type extends string = string>(
+    config: { type: Type } & CustomConfig<Type>,
+    context?: BuildContext,
+  ): RateLimiter<T>;
   build(config: unknown, context: BuildContext = {}): RateLimiter {
     const reader = new ConfigReader("build limiter", this, context, (name, path) => {
       reader.fail(path, brokenRule("config", "must be an object, as there is no document to look up a name in", name));

@@ -167,7 +167,7 @@ export class TokenBucket {
    * @throws {RangeError} If `n` is out of its bounds or exceeds the burst, so that waiting would be in vain.
    * @throws The signal's reason, if it aborts first.
    */
-  async wait(n = 1, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+  async wait(n = 1, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     requireCount("wait for tokens", "n", n);
     signal?.throwIfAborted();
     const grant = this.#reserve(n, FOREVER);

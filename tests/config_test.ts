@@ -532,6 +532,7 @@ const NO_OBJECTS: [value: unknown, received: string][] = [
   [null, "null"],
   [[], "an array"],
   [[{}], "an array"],
+  [Object.setPrototypeOf([], null), "an array"],
   [5, "5"],
   [NaN, "NaN"],
   [true, "true"],
@@ -801,6 +802,38 @@ Deno.test("rule 10: an object in several places does not double the work at each
     loadConfig({ limiters: { shared } });
   } catch (error) {
     assert(error instanceof ConfigError, String(error)); // refusing it is as good
+  }
+});
+
+Deno.test("rule 10: limiters that ask each other by name ask a bounded number in all", () => {
+  const doubling: Record<string, object> = { a0: EXPONENTIAL };
+  for (let i = 1; i < 40; i++) doubling[`a${i}`] = { type: "max-of", limiters: [`a${i - 1}`, `a${i - 1}`] };
+  assertEquals(issuesOf(() => loadConfig({ limiters: doubling }))[0], {
+    path: "/limiters/a12",
+    message: '"a12" asks more than 5000 limiters in all',
+  });
+
+  const chain: Record<string, object> = { b0: EXPONENTIAL };
+  for (let i = 1; i < 20_000; i++) chain[`b${i}`] = { type: "max-wait", maxDelay: 1, limiter: `b${i - 1}` };
+  assertEquals(pathsOf(() => loadConfig({ limiters: chain }))[0], "/limiters/b5000");
+  const allowed = Object.fromEntries(Object.entries(chain).slice(0, 5000));
+  assertEquals(loadConfig({ limiters: allowed }).limiter("b4999").when("x"), 1, "and the longest chain can be asked");
+});
+
+Deno.test("rule 10: ten thousand limiters may be nested in one, and one more is refused, once", () => {
+  const document = (count: number) => {
+    const inner: unknown[] = [];
+    for (let left = count - 1; left > 0; left -= 1000) { // a list holds a thousand, and is one itself
+      inner.push({ type: "max-of", limiters: new Array(Math.min(left, 1000) - 1).fill(EXPONENTIAL) });
+    }
+    return { limiters: { all: { type: "max-of", limiters: inner } } };
+  };
+  const limiter = loadConfig(document(10_000)).limiter<string>("all");
+  assert(limiter.when("a") >= 0);
+  for (const count of [10_001, 10_002, 11_000]) {
+    const issues = issuesOf(() => loadConfig(document(count)));
+    assertEquals(issues.filter(({ message }) => message.includes("is one of more than 10000 in one limiter")).length, 1);
+    assertEquals(issues.length, 1);
   }
 });
 

@@ -203,6 +203,7 @@ Deno.test("maxWait has bounds", () => {
     const message = `'maxWait' must be from 1 to 2147483647 ms: received ${maxWait}`;
     assertThrows(() => createDelayingQueue({ maxWait }), RangeError, message);
   }
+  assertThrows(() => createDelayingQueue({ maxWait: "100" as unknown as number }), TypeError, `received "100"`);
 });
 
 Deno.test("rule 6: shutDown drops what waits and clears the timer; later adds of every kind are ignored", async () => {
@@ -390,6 +391,13 @@ Deno.test('a drain with "wait" ends when the queue below is shut down by itself'
   below.shutDown();
   time.tick(10);
   await drained;
+});
+
+Deno.test("a drain of the queue below that fails fails the drain", async () => {
+  const below = new ArrayQueue<string>();
+  below.shutDownWithDrain = () => Promise.reject(new Error("no drain here"));
+  const queue = createDelayingQueue<string>({ queue: below });
+  await assertRejects(() => queue.shutDownWithDrain(), Error, "no drain here");
 });
 
 Deno.test("an add that throws when an item becomes due leaves the other items and the timer as they should be", () => {

@@ -1,7 +1,7 @@
 /** Implementations of the lower layers' interfaces by somebody else: plain, slow, and nothing like ours. */
 
 import type { DelayingQueue, DrainOptions, Lease, Shutdown, WorkQueue } from "@workqueue/core";
-import { nextTask } from "../lib/internal/next_task.ts";
+import { nextTask } from "../lib/internal/burst.ts";
 
 /** Layer 1 with two arrays, and polling where ours keeps waiters. */
 export class ArrayQueue<T> implements WorkQueue<T> {

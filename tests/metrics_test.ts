@@ -431,6 +431,15 @@ Deno.test("InMemoryMetrics: the buckets of a histogram are cumulative, up to +In
   ]);
 });
 
+Deno.test("InMemoryMetrics: each bucket of a histogram counts what falls between its bound and the one below", () => {
+  for (let i = 0; i < 12; i++) {
+    const metrics = new InMemoryMetrics();
+    metrics.queueLatency("q").observe(0.9 * 10 ** (i - 8));
+    const counts = [...metrics.toPrometheus().matchAll(/le="[^"]*"} (\d)/g)].map(([, count]) => Number(count));
+    assertEquals(counts, Array.from({ length: 13 }, (_, bucket) => bucket < i ? 0 : 1));
+  }
+});
+
 Deno.test("InMemoryMetrics: a name of a queue is escaped as a label", () => {
   const metrics = new InMemoryMetrics();
   metrics.depth('a"b\\c\nd\\n"').inc();

@@ -147,7 +147,11 @@ Deno.test("a limiter whose delay makes no sense gets an error that says so, and 
   let delay = NaN;
   const limiter: RateLimiter = { when: () => delay, forget() {}, numRequeues: () => 0 };
   using queue = createRateLimitingQueue<string>(limiter);
-  assertThrows(() => queue.addRateLimited("a"), RangeError, "must be a finite number of milliseconds: received NaN");
+  assertThrows(
+    () => queue.addRateLimited("a"),
+    RangeError,
+    "'when' of the limiter must return a finite number of milliseconds: received NaN",
+  );
   delay = -1;
   queue.addRateLimited("b");
   assertEquals([queue.length, queue.waiting], [1, 0]);

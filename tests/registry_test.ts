@@ -353,6 +353,16 @@ for (const { field, good, bad, beyondSchema = [], rule } of KINDS) {
     assert(compile(spy({ x: { ...field, required: false } }).registry)({ type: "spy" }));
     assert(compile(spy({ x: { ...field, default: good[0]![0] } as Field }).registry)({ type: "spy" }));
   });
+
+  Deno.test(`the JSON Schema of an option declared as ${name} has its description and its default`, () => {
+    const [preset] = good[0]!;
+    const { registry } = spy({ x: { ...field, description: "What it does.", default: preset } as Field });
+    const { $defs } = registry.jsonSchema() as {
+      $defs: { limiter: { oneOf: [{ properties: { x: Record<string, unknown> } }] } };
+    };
+    const { description, default: shown } = $defs.limiter.oneOf[0].properties.x;
+    assertEquals([description, shown], ["What it does.", preset]);
+  });
 }
 
 /** The function that tells whether a config is valid by the registry's schema. */
@@ -745,7 +755,7 @@ Deno.test("an enum has to say its values when it is defined, not when it is used
     assertThrows(
       () => defineLimiter(parts({ options: { x: { kind: "enum", description: "", values } } })),
       TypeError,
-      "'x",
+      "'x.values' must be a list of strings: received",
     );
   }
 });
@@ -1059,7 +1069,7 @@ Deno.test("types: a misspelt option of a built-in limiter does not compile, and 
   const inside = () => limiters.build({ type: "max-of", limiters: [backoff] });
   // @ts-expect-error: the type is missing
   const typeless = () => limiters.build({ rate: 1, burst: 1 });
-  // @ts-expect-error: no literal type, so that nothing can be said of the options
+  // no literal type, so that nothing can be said of the options
   const vague = (type: string) => limiters.build({ type, rate: 1 });
   for (const build of [misspelt, tooMany, missing, wrongType, inside, typeless]) assertThrows(build, ConfigError);
   assertThrows(() => vague("bucket"), ConfigError);

@@ -420,6 +420,23 @@ Deno.test("after a cancel of the last reservation, an earlier one is the last th
   assertEquals(made.bucket.tokens, 0);
 });
 
+Deno.test("after a cancel of the last reservation, the one before is not the last if its time has passed", () => {
+  // As in Go. It shows only where a reservation of another rate is usable later than the last one.
+  const clock = new HandClock();
+  const bucket = new TokenBucket(1, 1, { clock });
+  bucket.reserve();
+  bucket.setRate(0.1);
+  const slow = bucket.reserve(); // usable at 10 s
+  bucket.setBurst(5);
+  bucket.setRate(10);
+  const last = bucket.reserve(5); // usable at 0.6 s; what came before it, at 0.1 s
+  clock.time = 200;
+  last.cancel();
+  assertAlmostEquals(bucket.tokens, 1);
+  slow.cancel();
+  assertAlmostEquals(bucket.tokens, 1 + 1 + 0.94);
+});
+
 Deno.test("a cancel leaves what later reservations count on, where the earlier reservation's time has passed", () => {
   const made = createBucket(4);
   made.reserve(0, 4, 0);

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { createDelayingQueue, createWorkQueue, type QueueDiscipline } from "@workqueue/core";
 import { countListeners, flush, isSettled, Lifo, outcome, randomNumbers, take, takeAll } from "./queue_helpers.ts";
 
@@ -468,6 +468,31 @@ Deno.test("a discipline that gives out what is not ready gets an error that says
     discipline: { push() {}, pop: () => "stranger", touch() {}, length: 1 },
   });
   await assertRejects(async () => await queue.get(), Error, "the discipline gave out one that is not ready");
+});
+
+Deno.test("options that are not what they should be are refused", () => {
+  assertThrows(() => createWorkQueue({ keyOf: "id" as never }), TypeError, "'keyOf' must be a function: received");
+  assertThrows(
+    () => createWorkQueue({ discipline: {} as never }),
+    TypeError,
+    "'discipline' must be a queue discipline",
+  );
+});
+
+Deno.test("rule 5: calls of an iterator take turns, and return ends it", async () => {
+  const queue = createWorkQueue<string>();
+  for (const item of ["a", "b", "c"]) queue.add(item);
+  const iterator = queue[Symbol.asyncIterator]();
+  const calls = await Promise.all([iterator.next(), iterator.next(), iterator.return!(), iterator.next()]);
+  assertEquals(calls, [
+    { done: false, value: "a" },
+    { done: false, value: "b" },
+    { done: true, value: undefined },
+    { done: true, value: undefined },
+  ]);
+  queue.shutDown();
+  assertEquals(takeAll(queue), ["c"]);
+  assert(await isSettled(queue.shutDownWithDrain()), "nothing is held");
 });
 
 Deno.test("a queue has the name it was given, or none", () => {

@@ -420,8 +420,8 @@ Deno.test("a limiter that throws gives up the item, with its error reported", as
   }, reports);
   queue.add("bad");
   queue.add("good");
-  await queue.shutDownWithDrain();
-  await pool.finished;
+  await flush();
+  await pool.stop();
   assertEquals(reports.givenUp, [["Error: when is broken", "bad", 1]]);
   assertEquals(reports.errors.map(([message, item]) => [message, item]), [
     ["Error: no", "bad"],
@@ -429,6 +429,53 @@ Deno.test("a limiter that throws gives up the item, with its error reported", as
     ["Error: forget is broken", "bad"],
     ["Error: forget is broken", "good"],
   ]);
+});
+
+Deno.test("rule 6: what fails once the queue is shutting down is given up, as nothing can be put back", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  runWorkers(queue, (item): Outcome => {
+    if (item === "fails") throw new Error("no");
+    return item === "again" ? { requeue: true } : { requeueAfter: 10 };
+  }, reports);
+  for (const item of ["fails", "again", "later"]) queue.add(item);
+  const drained = queue.shutDownWithDrain({ waiting: "wait" });
+  await pass(time, 100);
+  await drained;
+  assertEquals(reports.givenUp, [["Error: no", "fails", 1]]);
+  assertEquals([queue.numRequeues("fails"), queue.numRequeues("again")], [0, 0], "the limiter keeps nothing");
+});
+
+Deno.test("an item that comes in the moment a pool is stopped stays in the queue", async () => {
+  for (const how of ["stop", "abort"] as const) {
+    const queue = exponentialQueue();
+    const controller = new AbortController();
+    const seen: string[] = [];
+    const pool = runWorkers(queue, (item) => void seen.push(item), { signal: controller.signal });
+    await flush(); // it waits for an item
+    queue.add("a");
+    if (how === "stop") pool.stop();
+    else controller.abort();
+    await pool.finished;
+    assertEquals([seen, queue.length], [[], 1], how);
+    queue.shutDown();
+  }
+});
+
+Deno.test("an item that comes in the moment a pool is stopped is worked on if the queue shuts down too", async () => {
+  const queue = exponentialQueue();
+  const controller = new AbortController();
+  const aborted: boolean[] = [];
+  const pool = runWorkers(queue, (_item, { signal }) => void aborted.push(signal.aborted), {
+    signal: controller.signal,
+  });
+  await flush();
+  queue.add("a");
+  controller.abort();
+  await queue.shutDownWithDrain();
+  await pool.finished;
+  assertEquals(aborted, [true], "and its handler knows that it should be quick");
 });
 
 Deno.test("stop takes nothing more and waits for what is in flight", async () => {

@@ -28,7 +28,7 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
     this.below.add(item);
   }
 
-  get(options?: { signal?: AbortSignal }): Promise<Lease<T> | Shutdown> {
+  get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
     return this.below.get(options);
   }
 

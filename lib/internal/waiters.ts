@@ -56,6 +56,10 @@ export class Waiters<T> {
     while (!this.isEmpty) this.serve(value);
   }
 
+  failAll(reason: unknown): void {
+    while (!this.isEmpty) this.fail(reason);
+  }
+
   #shift(): Waiter<T> {
     const first = this.#end.next as Waiter<T>;
     unlink(first);

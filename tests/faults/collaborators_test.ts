@@ -589,9 +589,12 @@ Deno.test("a limiter that throws: the error comes out of the call that asked it,
 
 Deno.test("a limiter that throws when a handler asks to requeue: reported, and the item given up once", async () => {
   const queue = createRateLimitingQueue<string>(
-    { ...limiterThatThrows("when"), when: () => {
-      throw new Error("when is broken");
-    } },
+    {
+      ...limiterThatThrows("when"),
+      when: () => {
+        throw new Error("when is broken");
+      },
+    },
     { clock: new HandClock() },
   );
   const errors: string[] = [];
@@ -601,8 +604,8 @@ Deno.test("a limiter that throws when a handler asks to requeue: reported, and t
     onGiveUp: (error, item, attempts) => givenUp.push(`${error} for ${item} after ${attempts}`),
   });
   for (const item of ["a", "b"]) queue.add(item);
-  await queue.shutDownWithDrain();
-  await pool.finished;
+  await flush();
+  await pool.stop();
   assertEquals([...new Set(errors)], ["Error: when is broken for a"]);
   assertEquals(givenUp, ["Error: when is broken for a after 1"]);
 });

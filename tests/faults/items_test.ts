@@ -91,7 +91,7 @@ for (const [name, item] of ITEMS) {
   });
 }
 
-Deno.test("rule 8: NaN is one item, and so are 0 and -0, as a Map has it", async () => {
+Deno.test("rule 8: NaN is one item, and so are 0 and -0, as a Map has it", () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<number>(limiter(), { clock });
   for (const item of [NaN, -0, 0, 0 / 0]) queue.add(item);

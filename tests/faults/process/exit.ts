@@ -1,0 +1,111 @@
+/** Does one of `cases` and nothing else, so that the process exits when the queue lets it. Prints what happened. */
+
+import process from "node:process";
+import {
+  createDelayingQueue,
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  InMemoryMetrics,
+  runWorkers,
+  TokenBucket,
+} from "../../../mod.ts";
+
+const AN_HOUR = 3_600_000;
+/** Long enough to be a wait, and short for a test. */
+const SOON = 50;
+
+const limiter = createExponentialLimiter<string>({ baseDelay: SOON, maxDelay: SOON });
+const print = (line: string) => console.log(line);
+
+const cases: Record<string, () => void | Promise<void>> = {
+  "a pool with nothing to do"() {
+    runWorkers(createRateLimitingQueue<string>(limiter), print);
+  },
+  "an item that waits"() {
+    const queue = createRateLimitingQueue<string>(limiter);
+    queue.addAfter("handled", SOON);
+    runWorkers(queue, print);
+  },
+  "an item that waits longer than the timer sleeps"() {
+    const queue = createRateLimitingQueue<string>(limiter, { maxWait: 5 });
+    queue.addAfter("handled", SOON);
+    runWorkers(queue, print);
+  },
+  "an item that is retried"() {
+    const queue = createRateLimitingQueue<string>(limiter);
+    queue.add("handled");
+    runWorkers(queue, (item, { attempt }) => {
+      if (attempt < 3) throw new Error("not yet");
+      print(`${item} at attempt ${attempt}`);
+    }, { timeout: AN_HOUR });
+  },
+  "ref: true"() {
+    const queue = createDelayingQueue<string>({ ref: true });
+    queue.addAfter("handled", SOON);
+    queue.get().then(({ item }) => print(item!));
+  },
+  "ref: false"() {
+    const queue = createDelayingQueue<string>({ ref: false });
+    queue.addAfter("not handled", AN_HOUR);
+    queue.get().then(({ item }) => print(item!));
+  },
+  "ref: false of a rate-limiting queue, with an item that waits longer than the timer sleeps"() {
+    const queue = createRateLimitingQueue<string>(limiter, { ref: false, maxWait: 1000 });
+    queue.addAfter("not handled", AN_HOUR);
+    queue.addAfter("not handled either", AN_HOUR - 1); // the timer is set anew
+    runWorkers(queue, print);
+  },
+  "ref: false, while something else keeps the process"() {
+    const queue = createRateLimitingQueue<string>(limiter, { ref: false });
+    queue.addAfter("handled", SOON);
+    const other = setInterval(() => {}, AN_HOUR);
+    runWorkers(queue, (item) => {
+      print(item);
+      clearInterval(other);
+    });
+  },
+  "a shutdown while an item waits"() {
+    const queue = createRateLimitingQueue<string>(limiter);
+    queue.addAfter("dropped", AN_HOUR);
+    runWorkers(queue, print, { timeout: AN_HOUR });
+    queue.shutDown();
+  },
+  "a shutdown of a measured queue whose item is held"() {
+    const queue = createRateLimitingQueue<string>(limiter, { name: "q", metrics: new InMemoryMetrics() });
+    queue.add("held");
+    print(queue.tryGet()!.item);
+    queue.shutDown();
+  },
+  async "a drain that drops what waits"() {
+    const queue = createRateLimitingQueue<string>(limiter);
+    queue.addAfter("dropped", AN_HOUR);
+    queue.add("handled");
+    runWorkers(queue, print);
+    await queue.shutDownWithDrain();
+  },
+  async "a drain that waits for what waits"() {
+    const queue = createRateLimitingQueue<string>(limiter);
+    queue.addAfter("handled", SOON);
+    runWorkers(queue, print);
+    await queue.shutDownWithDrain({ waiting: "wait" });
+    print("drained");
+  },
+  async "a pool that was stopped"() {
+    const queue = createRateLimitingQueue<string>(limiter);
+    queue.add("handled");
+    const pool = runWorkers(queue, print, { timeout: AN_HOUR, signal: new AbortController().signal });
+    await new Promise((resolve) => setTimeout(resolve, SOON));
+    await pool.stop();
+    queue.shutDown();
+  },
+  async "a wait for a token that was aborted"() {
+    const bucket = new TokenBucket(0, 0);
+    const controller = new AbortController();
+    bucket.setBurst(1);
+    const wait = bucket.wait(1, { signal: controller.signal }).catch((reason) => print(reason));
+    controller.abort("aborted");
+    await wait;
+  },
+};
+
+await cases[process.argv[2]!]!();

@@ -1,0 +1,19 @@
+/** What a queue keeps in memory: nothing of what it is done with. */
+
+import { assert, assertEquals } from "@std/assert";
+import { run, RUNTIMES } from "./child.ts";
+
+/** A word for each of a million keys would be 8 MB. */
+const FLAT = 2_000_000;
+
+Deno.test("a million keys go through one queue, and the heap is as it was before", async () => {
+  for (const runtime of RUNTIMES) {
+    const [handled, growth, left] = (await run(runtime, "million_keys.ts")).map(Number);
+    assertEquals([handled, left], [1_000_000, 0]);
+    assert(growth! < FLAT, `${growth} bytes more on ${runtime}`);
+  }
+});
+
+Deno.test("an item that was taken is not kept in memory", async () => {
+  for (const runtime of RUNTIMES) assertEquals(await run(runtime, "garbage.ts"), ["5 things kept"], runtime);
+});

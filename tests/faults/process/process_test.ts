@@ -1,0 +1,29 @@
+/** When a process ends that has nothing but a queue: on Deno and on Bun. */
+
+import { assertEquals } from "@std/assert";
+import { run, RUNTIMES } from "./child.ts";
+
+/** What each case of `exit.ts` prints until its process ends by itself. */
+const cases: [name: string, printed: string[]][] = [
+  ["a pool with nothing to do", []],
+  ["an item that waits", ["handled"]],
+  ["an item that waits longer than the timer sleeps", ["handled"]],
+  ["an item that is retried", ["handled at attempt 3"]],
+  ["ref: true", ["handled"]],
+  ["ref: false", []],
+  ["ref: false of a rate-limiting queue, with an item that waits longer than the timer sleeps", []],
+  ["ref: false, while something else keeps the process", ["handled"]],
+  ["a shutdown while an item waits", []],
+  ["a shutdown of a measured queue whose item is held", ["held"]],
+  ["a drain that drops what waits", ["handled"]],
+  ["a drain that waits for what waits", ["handled", "drained"]],
+  ["a pool that was stopped", ["handled"]],
+  ["a wait for a token that was aborted", ["aborted"]],
+];
+
+for (const runtime of RUNTIMES) {
+  Deno.test(`rule 6: a process on ${runtime} ends when its queue is shut down or has nothing to do, and not before`, async () => {
+    const results = await Promise.all(cases.map(async ([name]) => [name, await run(runtime, "exit.ts", name)]));
+    assertEquals(results, cases);
+  });
+}

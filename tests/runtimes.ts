@@ -1,0 +1,22 @@
+/** The runtimes that the code is made for, as commands that run a script. */
+
+import { execFile } from "node:child_process";
+import process from "node:process";
+import { promisify } from "node:util";
+
+/** The runtime's executable: this one, or what its npm package brings. */
+async function find(global: string, npmPackage: string, print: readonly string[]): Promise<string> {
+  if (global in globalThis && process.versions[global.toLowerCase()] !== undefined) return process.execPath;
+  const { stdout } = await promisify(execFile)("npx", ["-y", npmPackage, ...print]);
+  return stdout.trim();
+}
+
+/** Itself, and not npx: a signal sent to npx would end npx. */
+let deno: Promise<string> | undefined;
+let bun: Promise<string> | undefined;
+
+/** What starts a script, for each runtime; to be followed by options of V8 or the script. */
+export const runtimes: Record<string, () => Promise<string[]>> = {
+  Deno: async () => [await (deno ??= find("Deno", "deno@2", ["eval", "console.log(Deno.execPath())"])), "run", "-A"],
+  Bun: async () => [await (bun ??= find("Bun", "bun@1", ["-e", "console.log(process.execPath)"]))],
+};
