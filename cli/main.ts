@@ -16,7 +16,7 @@
  * @module
  */
 
-import { createReadStream, openSync } from "node:fs";
+import { createReadStream, openSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import process from "node:process";
 import type { Readable } from "node:stream";
@@ -76,7 +76,11 @@ export async function main(args: string[], standardInput: Readable = process.std
     .enablePositionalOptions()
     .exitOverride();
   program.command("run")
-    .description("Runs a command for each distinct line of a list, and again, later, for those it fails for.")
+    .description(
+      "Runs a command for each distinct line of a list, and again, later, for those it fails for." +
+        " Where neither the config nor an option says otherwise, as many commands run at once as there are processors," +
+        " and an item is tried again 5 times, after 100 ms and then twice as long each time, up to 30 s.",
+    )
     .usage("[options] -- COMMAND [ARG with {} …]")
     .argument("<command...>", "the command and its arguments, in which {} stands for the item")
     .option("--config <file>", "a config of queues and limiters: .json, .jsonc, .yaml, .yml or .toml")
@@ -109,6 +113,7 @@ async function runCommand(command: string[], flags: RunFlags, standardInput: Rea
   const queueName = pickQueue(config, flags.queue);
   const queue = config.queue<string>(queueName);
   const input = flags.input === STANDARD_INPUT ? standardInput : openInput(flags.input);
+  if (flags.report !== undefined) refuseSameFile(flags.input, flags.report);
   const report = flags.report === undefined ? () => {} : openReport(flags.report);
   const givenUp = new GivenUpItems();
 
@@ -140,6 +145,7 @@ async function runCommand(command: string[], flags: RunFlags, standardInput: Rea
   };
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
+  process.on("SIGHUP", interrupt); // the terminal was closed: its children would run on by themselves
   // Whoever read the output has left, as `head` does: there is no point in going on.
   process.stdout.on("error", () => {
     if (!run.isInterrupted) run.interrupt();
@@ -153,6 +159,14 @@ async function runCommand(command: string[], flags: RunFlags, standardInput: Rea
   process.stderr.write(summarize(run.tally, metrics, givenUp));
   if (run.isInterrupted) return INTERRUPTED;
   return run.tally.givenUp > 0 ? GIVEN_UP : SUCCESS;
+}
+
+/** Opening the report empties it: that must not be the input. */
+function refuseSameFile(input: string, report: string): void {
+  const [a, b] = [input, report].map((path) => statSync(path, { throwIfNoEntry: false }));
+  if (a !== undefined && a.isFile() && a.ino === b?.ino && a.dev === b.dev) {
+    throw new UsageError(`Cannot write report '${report}' as it is the input`);
+  }
 }
 
 function openInput(path: string): Readable {

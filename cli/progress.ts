@@ -28,7 +28,8 @@ const MAX_PAUSE = 30_000;
  * @returns The progress, which is being shown.
  */
 export function showProgress(tally: () => Tally, stdout: WriteStream, stderr: WriteStream): Progress {
-  return stderr.isTTY ? new LiveProgress(tally, stdout, stderr) : new PlainProgress(tally, stdout, stderr);
+  const isTerminal = stderr.isTTY && stderr.columns > 0; // some have no width: nothing could be shown there
+  return isTerminal ? new LiveProgress(tally, stdout, stderr) : new PlainProgress(tally, stdout, stderr);
 }
 
 class PlainProgress implements Progress {
@@ -98,13 +99,13 @@ class LiveProgress implements Progress {
 }
 
 function describe(tally: Tally): string {
-  const { distinct, isReading, inFlight, waiting, backingOff, retries, givenUp, seconds } = tally;
+  const { distinct, isReading, inFlight, waiting, retries, givenUp, seconds } = tally;
   const done = tally.succeeded + givenUp;
   const rate = done / seconds;
   return [
     `${done} of ${distinct}${isReading ? "+" : ""} done`,
     `${inFlight} in flight`,
-    `${waiting} waiting` + (backingOff > 0 ? ` (${backingOff} backing off)` : ""),
+    `${waiting} waiting`,
     `${retries} retried`,
     `${givenUp} given up`,
     `${rate.toFixed(1)} items/s`,

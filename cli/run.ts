@@ -1,6 +1,12 @@
 import process from "node:process";
 import type { Readable } from "node:stream";
-import { type RateLimitingQueue, runWorkers, type WorkerOptions, type WorkerPool } from "@workqueue/core";
+import {
+  type HandlerContext,
+  type RateLimitingQueue,
+  runWorkers,
+  type WorkerOptions,
+  type WorkerPool,
+} from "@workqueue/core";
 import { Backlog } from "./backlog.ts";
 import { runChild } from "./child.ts";
 import { readLines } from "./lines.ts";
@@ -38,8 +44,6 @@ export interface Tally {
   readonly inFlight: number;
   /** Items that wait for their first attempt or the next one. */
   readonly waiting: number;
-  /** Those of them that the limiter makes wait. */
-  readonly backingOff: number;
   /** Items for which the command succeeded. */
   readonly succeeded: number;
   /** Items that failed too often. */
@@ -93,8 +97,10 @@ export class Run {
   /** Starts the run. */
   constructor(settings: RunSettings) {
     this.#settings = settings;
-    this.#pool = runWorkers(settings.queue, (item, context) => this.#work(item, context), {
-      ...settings.workers,
+    // The timeout is ours to watch over: the pool would start the next child while the one before is being killed.
+    const { timeout, ...workers } = settings.workers;
+    this.#pool = runWorkers(settings.queue, (item, context) => this.#work(item, context, timeout), {
+      ...workers,
       signal: this.#killer.signal,
       onGiveUp: (_error, item) => this.#decide(item, "given-up"),
     });
@@ -112,7 +118,6 @@ export class Run {
       isReading: this.#isReading,
       inFlight,
       waiting: distinct - this.#succeeded - this.#givenUp - inFlight,
-      backingOff: this.#settings.queue.waiting,
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
       retries: this.#retries,
@@ -173,7 +178,7 @@ export class Run {
   }
 
   /** Makes one attempt. Throws if it failed. */
-  async #work(item: string, { signal, attempt }: { signal: AbortSignal; attempt: number }): Promise<void> {
+  async #work(item: string, { signal, attempt }: HandlerContext, timeout: number | undefined): Promise<void> {
     this.#handOn();
     if (attempt > 1) this.#retries++;
     const open = this.#open.get(item)!;
@@ -183,15 +188,19 @@ export class Run {
       index === 0 ? part : part.replaceAll(PLACEHOLDER, () => item)
     );
     const env = { ...this.#env, WORKQUEUE_ITEM: item, WORKQUEUE_ATTEMPT: String(attempt) };
+    const timer = new AbortController();
+    const timeoutId = timeout && setTimeout(() => timer.abort(), timeout);
+    const kill = AbortSignal.any([signal, timer.signal]);
     try {
-      const result = await runChild(command, { env, signal, onOutput: this.#settings.onOutput });
-      const timedOut = signal.aborted && (signal.reason as Error).name === "TimeoutError";
-      open.end(result, performance.now() - beganAt, timedOut);
+      const result = await runChild(command, { env, signal: kill, onOutput: this.#settings.onOutput });
+      open.end(result, performance.now() - beganAt, timer.signal.aborted);
     } catch (error) {
       this.#fail(error); // the command cannot be run at all
       throw error;
+    } finally {
+      clearTimeout(timeoutId);
     }
-    if (open.result.exitCode !== 0 || signal.aborted) throw new Error("The attempt failed");
+    if (open.result.exitCode !== 0 || kill.aborted) throw new Error("The attempt failed");
     this.#decide(item, "succeeded");
   }
 

@@ -7,7 +7,10 @@ export function formatSeconds(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A text as it can be shown on a terminal: control characters, which could do anything there, are replaced. */
+const MAX_SHOWN = 200;
+
+/** A text as it can be shown on a terminal: not too long, and without control characters, which could do anything there. */
 export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, "\u{FFFD}");
+  const shown = text.length > MAX_SHOWN ? text.slice(0, MAX_SHOWN) + "…" : text;
+  return shown.replace(/\p{Cc}/gu, "\u{FFFD}");
 }

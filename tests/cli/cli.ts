@@ -2,27 +2,14 @@
 
 import { deadline, delay } from "@std/async";
 import type { ItemReport } from "../../cli/report.ts";
+import { runtimes } from "../runtimes.ts";
+
+export { runtimes };
 
 /** The path of the repository. */
 export const ROOT = decodeURIComponent(new URL("../../", import.meta.url).pathname);
 
 const DEADLINE = 20_000;
-
-/** What starts a script, for each runtime that the CLI is made for. */
-export const runtimes: Record<string, () => Promise<string[]>> = {
-  Deno: () => Promise.resolve([Deno.execPath(), "run", "-A"]),
-  Bun: () => bun ??= findBun(),
-};
-let bun: Promise<string[]> | undefined;
-
-/** Bun itself, and not npx: a signal sent to npx would end npx. */
-async function findBun(): Promise<string[]> {
-  const { success, stdout, stderr } = await new Deno.Command("npx", {
-    args: ["-y", "bun@1", "-e", "console.log(process.execPath)"],
-  }).output();
-  if (!success) throw new Error(`Cannot start Bun through npx: ${new TextDecoder().decode(stderr)}`);
-  return [new TextDecoder().decode(stdout).trim()];
-}
 
 /** How the CLI ended. */
 export interface Result {

@@ -9,13 +9,12 @@ const TALLY: Tally = {
   isReading: false,
   inFlight: 4,
   waiting: 76,
-  backingOff: 6,
   succeeded: 38,
   givenUp: 2,
   retries: 9,
   seconds: 10,
 };
-const LINE = "40 of 120 done, 4 in flight, 76 waiting (6 backing off), 9 retried, 2 given up, 4.0 items/s, 20.0 s left";
+const LINE = "40 of 120 done, 4 in flight, 76 waiting, 9 retried, 2 given up, 4.0 items/s, 20.0 s left";
 
 /** A terminal of 120 columns that understands what is needed to change a line: what it shows is `rows`. */
 class Terminal {

@@ -44,6 +44,14 @@ for (const runtime of Object.keys(runtimes)) {
     });
   }
 
+  Deno.test(`signals, ${runtime}: no other child is started while one that ran out of time is being killed`, async () => {
+    await using workspace = new Workspace(runtime);
+    workspace.write("config.json", quickConfig({ timeout: "200ms", maxRetries: 0, concurrency: 1 }));
+    const script = 'trap "" TERM; mkdir lock || echo "$1" >> overlaps; sleep 0.6 & wait; sleep 0.1; rmdir lock';
+    await workspace.run(["run", "--config", "config.json", "--", "sh", "-c", script, "sh", "{}"], "a\nb\nc\n");
+    assertEquals(workspace.files().includes("overlaps"), false);
+  });
+
   Deno.test(`signals, ${runtime}: a child that ends well when its time is up has failed`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("config.json", quickConfig({ timeout: "300ms", maxRetries: 1 }));
@@ -59,7 +67,7 @@ for (const runtime of Object.keys(runtimes)) {
     );
   });
 
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     Deno.test(`signals, ${runtime}: after one ${signal}, what runs is finished and nothing is begun`, async () => {
       await using workspace = new Workspace(runtime);
       const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done; touch "ended $1"';

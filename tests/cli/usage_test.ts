@@ -27,6 +27,12 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
     message: "workqueue: Cannot write report 'nope/report.jsonl' as there is no such directory\n",
   },
   {
+    name: "a report that is the input",
+    args: ["run", "--input", "list", "--report", "./list", "--", "true"],
+    files: { list: "a\nb\n" },
+    message: "workqueue: Cannot write report './list' as it is the input\n",
+  },
+  {
     name: "a command that is not there",
     args: ["run", "--", "no-such-command", "{}"],
     message: "workqueue: Cannot run 'no-such-command' as there is no such command\n",
