@@ -288,7 +288,8 @@ const NOT_GRANTED: Grant = { ok: false, tokens: 0, rate: 0, usableAt: 0 };
 
 /** The tokens that come in a number of nanoseconds. */
 function tokensIn(ns: number, rate: number): number {
-  return ns / NS_PER_S * Math.min(rate, Number.MAX_VALUE); // as no time at an infinite rate would be NaN
+  const seconds = Math.trunc(ns / NS_PER_S) + ns % NS_PER_S / NS_PER_S; // rounded as Go rounds it
+  return seconds * Math.min(rate, Number.MAX_VALUE); // as no time at an infinite rate would be NaN
 }
 
 /** The whole nanoseconds in which a number of tokens comes. */

@@ -84,3 +84,13 @@ Deno.test("the plugin of the examples is built from its config file, on its own 
   }
   assert(!core.limiters.has("jitter"));
 });
+
+Deno.test("every test that docs/conformance.md names is there", async () => {
+  const tables = await Deno.readTextFile(new URL("docs/conformance.md", root));
+  const named = [...tables.matchAll(/`([\w/]+_test\.ts)`: (.*?)(?=<br>| +\|)/g)];
+  assert(named.length > 50);
+  for (const [, file, name] of named) {
+    const source = await Deno.readTextFile(new URL(`tests/${file}`, root));
+    assert(source.includes(`Deno.test("${name}"`), `${file}: ${name}`);
+  }
+});

@@ -1,0 +1,36 @@
+/** Replays what client-go did, as recorded in `vectors/`. See README.md there. */
+
+import { assert, assertEquals } from "@std/assert";
+import { families, replay } from "./replay.ts";
+
+const vectors = new URL("vectors/", import.meta.url);
+
+/** What is recorded, and which exceptions client-go makes in it; to be changed with the vectors. */
+const RECORDED: Readonly<Record<string, { traces: number; operations: number; exceptions?: string[] }>> = {
+  "fifo": { traces: 448, operations: 30859 },
+  "delaying": { traces: 448, operations: 39068 },
+  "limiters": { traces: 576, operations: 57721, exceptions: ["never"] },
+  "token-bucket": { traces: 640, operations: 47216, exceptions: ["never"] },
+  "rate-limiting": { traces: 384, operations: 38277, exceptions: ["never"] },
+  "metrics": { traces: 224, operations: 14423 },
+  "equal-deadlines": { traces: 192, operations: 6891, exceptions: ["equal-deadlines"] },
+  "drain-with-ready-items": { traces: 128, operations: 4092, exceptions: ["drain-with-ready-items"] },
+  "done-of-ready-item": { traces: 96, operations: 2186, exceptions: ["done-of-ready-item"] },
+  "backoff-overflow": { traces: 64, operations: 1268, exceptions: ["backoff-overflow"] },
+};
+
+for (const family of families) {
+  Deno.test(`conformance: ${family}`, async () => {
+    const report = await replay(vectors, family);
+    assert(report.differences.length === 0, report.differences.slice(0, 3).join("\n"));
+    const { traces, operations, exceptions = [] } = RECORDED[family]!;
+    assertEquals([report.traces, report.operations], [traces, operations]);
+    assertEquals([...report.exceptions.keys()], exceptions);
+  });
+}
+
+Deno.test("conformance: enough is recorded", () => {
+  const total = (what: "traces" | "operations") => families.reduce((sum, family) => sum + RECORDED[family]![what], 0);
+  assert(total("traces") >= 2000);
+  assert(total("operations") >= 200_000);
+});

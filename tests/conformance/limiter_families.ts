@@ -1,0 +1,171 @@
+import {
+  type Clock,
+  createBucketLimiter,
+  createDefaultControllerLimiter,
+  createDefaultItemLimiter,
+  createExponentialLimiter,
+  createFastSlowLimiter,
+  createMaxOfLimiter,
+  createMaxWaitLimiter,
+  type RateLimiter,
+  type Reservation,
+  TokenBucket,
+} from "@workqueue/core";
+import { StepClock } from "./step_clock.ts";
+import type { LimiterSpec, Trace } from "./trace.ts";
+
+/** What a limiter says when no token ever comes: Go's longest duration, in milliseconds. */
+export const LONGEST_DELAY = 2 ** 63 / 1e6;
+
+/** What Go makes of a double that is no 64-bit integer, on most processors. */
+const OVERFLOW = -(2 ** 63);
+
+/** Builds the limiter that a trace begins with. */
+export function buildLimiter(
+  [kind, ...made]: LimiterSpec,
+  clock: Clock,
+): RateLimiter<number> {
+  const ms = (index: number) => made[index] as number / 1e6;
+  const count = (index: number) => made[index] as number;
+  const limiter = (value: unknown) => buildLimiter(value as LimiterSpec, clock);
+  switch (kind) {
+    case "exponential":
+      return createExponentialLimiter({ baseDelay: ms(0), maxDelay: ms(1) });
+    case "fast-slow":
+      return createFastSlowLimiter({
+        fastDelay: ms(0),
+        slowDelay: ms(1),
+        maxFastAttempts: count(2),
+      });
+    case "bucket":
+      return createBucketLimiter({
+        rate: rateOf(count(0)),
+        burst: count(1),
+        clock,
+      });
+    case "max-of":
+      return createMaxOfLimiter(...made.map(limiter));
+    case "max-wait":
+      return createMaxWaitLimiter(limiter(made[0]), ms(1));
+    case "default-controller":
+      return createDefaultControllerLimiter({ clock });
+    case "default-item":
+      return createDefaultItemLimiter();
+    default:
+      throw new Error(`Cannot build a limiter of kind ${kind}`);
+  }
+}
+
+/** Go writes an infinite rate as the largest double. */
+function rateOf(rate: number): number {
+  return rate === Number.MAX_VALUE ? Infinity : rate;
+}
+
+/** Every limiter, by itself. */
+export function replayLimiter(trace: Trace): void {
+  const clock = new StepClock();
+  const limiter = buildLimiter(trace.limiter(), clock);
+  for (
+    let operation = trace.operation();
+    operation !== undefined;
+    operation = trace.operation()
+  ) {
+    switch (operation) {
+      case "when":
+        trace.delay(limiter.when(trace.next()), LONGEST_DELAY);
+        break;
+      case "forget":
+        limiter.forget(trace.next());
+        break;
+      case "numRequeues":
+        trace.same("requeues", limiter.numRequeues(trace.next()));
+        break;
+      case "wait":
+        clock.step(trace.next());
+        break;
+      default:
+        throw new Error(`Cannot replay ${operation}`);
+    }
+  }
+}
+
+/**
+ * Exponential backoff where Go's arithmetic overflows, and the delay with it: a base of 0 after 1024 failures,
+ * and one of 2^n nanoseconds where it has doubled to 2^63. Ours stays 0, and the maximum.
+ */
+export function replayBackoffOverflow(trace: Trace): void {
+  const spec = trace.limiter();
+  const [, base, max] = spec as [string, number, number];
+  const limiter = buildLimiter(spec, new StepClock());
+  for (
+    let operation = trace.operation();
+    operation !== undefined;
+    operation = trace.operation()
+  ) {
+    const item = trace.next();
+    if (operation === "forget") {
+      limiter.forget(item);
+      continue;
+    }
+    let delay = 0;
+    for (let times = trace.next(); times > 0; times--) {
+      delay = limiter.when(item);
+    }
+    const failuresBefore = limiter.numRequeues(item) - 1;
+    const overflows = base === 0 ? failuresBefore >= 1024 : base * 2 ** failuresBefore === 2 ** 63;
+    if (!overflows) {
+      trace.delay(delay, LONGEST_DELAY);
+      continue;
+    }
+    const expected = base === 0 ? 0 : max;
+    trace.equal("delay in ns", delay * 1e6, expected);
+    const recorded = trace.next();
+    if (recorded === OVERFLOW) trace.except("backoff-overflow");
+    else if (recorded !== expected) {
+      trace.fail("delay of client-go", recorded, `${OVERFLOW} or ${expected}`); // arm64
+    }
+  }
+}
+
+/** The token bucket, at times that the trace tells. */
+export function replayTokenBucket(trace: Trace): void {
+  const clock = new StepClock();
+  const bucket = new TokenBucket(rateOf(trace.next()), trace.next(), { clock });
+  const reservations: Reservation[] = [];
+  for (
+    let operation = trace.operation();
+    operation !== undefined;
+    operation = trace.operation()
+  ) {
+    clock.step(trace.next());
+    switch (operation) {
+      case "allow":
+        trace.same("allowed", bucket.allow(trace.next()));
+        break;
+      case "reserve": {
+        const reservation = bucket.reserve(trace.next());
+        reservations.push(reservation);
+        trace.same("ok", reservation.ok);
+        trace.delay(reservation.delay, Infinity);
+        break;
+      }
+      case "delay":
+        trace.delay(reservations[trace.next()]!.delay, Infinity);
+        break;
+      case "cancel":
+        reservations[trace.next()]!.cancel();
+        break;
+      case "setRate":
+        bucket.setRate(rateOf(trace.next()));
+        break;
+      case "setBurst":
+        bucket.setBurst(trace.next());
+        break;
+      case "tokens":
+        trace.close("tokens", bucket.tokens);
+        break;
+      default:
+        throw new Error(`Cannot replay ${operation}`);
+    }
+  }
+}

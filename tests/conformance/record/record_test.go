@@ -1,0 +1,73 @@
+// Package record drives client-go's work queues and limiters, and the token bucket of golang.org/x/time,
+// with random operations, and writes down what came of each. ../README.md describes the format.
+//
+//	go test -run TestRecord -count=1 -args -seed 1 -traces 2400 -out ../vectors
+package record
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+)
+
+var (
+	seed   = flag.Uint64("seed", 1, "where the random numbers start")
+	traces = flag.Int("traces", 2400, "how many traces to record, over all families")
+	out    = flag.String("out", "", "the directory to write to")
+)
+
+// A family is a kind of trace. Each has its share of the traces, in percent, and a file of its own.
+type family struct {
+	name   string
+	share  int
+	record func(*trace)
+}
+
+var families = []family{
+	{"fifo", 14, recordFIFO},
+	{"delaying", 14, recordDelaying},
+	{"limiters", 18, recordLimiter},
+	{"token-bucket", 20, recordTokenBucket},
+	{"rate-limiting", 12, recordRateLimiting},
+	{"metrics", 7, recordMetrics},
+	// What differs on purpose.
+	{"equal-deadlines", 6, recordEqualDeadlines},
+	{"drain-with-ready-items", 4, recordDrainWithReadyItems},
+	{"done-of-ready-item", 3, recordDoneOfReadyItem},
+	{"backoff-overflow", 2, recordBackoffOverflow},
+}
+
+func TestRecord(t *testing.T) {
+	if *out == "" {
+		t.Skip("no -out")
+	}
+	for number, family := range families {
+		count := max(*traces*family.share/100, 1)
+		t.Run(family.name, func(t *testing.T) {
+			t.Parallel()
+			text := fmt.Appendf(nil, "{\"family\":%q,\"seed\":%d,\"operations\":%s,\"traces\":[\n", family.name, *seed, operationNames())
+			for i := range count {
+				if i > 0 {
+					text = append(text, ",\n"...)
+				}
+				random := rand.New(rand.NewPCG(*seed, uint64(number)<<32|uint64(i)))
+				text = append(text, recordOne(t, family, random)...)
+			}
+			text = append(text, "\n]}\n"...)
+			if err := os.WriteFile(filepath.Join(*out, family.name+".json"), text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// recordOne records a trace in a bubble of its own, whose time is fake and starts afresh.
+func recordOne(t *testing.T, family family, random *rand.Rand) []byte {
+	trace := &trace{Rand: random}
+	synctest.Test(t, func(*testing.T) { family.record(trace) })
+	return trace.json()
+}

@@ -1,0 +1,43 @@
+import type { Clock } from "@workqueue/core";
+
+interface Timer {
+  readonly at: number;
+  readonly callback: () => void;
+}
+
+/** A clock that stands still but for `step`. It counts whole nanoseconds, as the recorded traces do. */
+export class StepClock implements Clock {
+  #time = 0;
+  /** Those that are set, the earliest first. */
+  #timers: Timer[] = [];
+
+  now(): number {
+    return this.#time / 1e6;
+  }
+
+  setTimeout(callback: () => void, ms: number): Timer {
+    const timer = { at: this.#time + Math.round(ms * 1e6), callback };
+    const later = this.#timers.findIndex(({ at }) => at > timer.at);
+    this.#timers.splice(later < 0 ? this.#timers.length : later, 0, timer);
+    return timer;
+  }
+
+  clearTimeout(handle: unknown): void {
+    this.#timers = this.#timers.filter((timer) => timer !== handle);
+  }
+
+  /** Moves on, or back, and fires each timer at its time. */
+  step(ns: number): void {
+    const end = this.#time + ns;
+    for (
+      let next = this.#timers[0];
+      next !== undefined && next.at <= end;
+      next = this.#timers[0]
+    ) {
+      this.#timers.shift();
+      this.#time = next.at;
+      next.callback();
+    }
+    this.#time = end;
+  }
+}
