@@ -73,7 +73,7 @@ export interface WorkerPool extends AsyncDisposable {
   /**
    * Resolves when no handler is running and none will be begun: the queue was shut down and is empty, or
    * the pool was stopped. Rejects if the queue itself failed to hand out an item: where that can happen,
-   * because a discipline or `keyOf` may throw, it has to be handled as any promise.
+   * because a discipline or `keyOf` may throw, its rejection has to be handled.
    */
   readonly finished: Promise<void>;
   /** Takes no more items; resolves when the handlers that are running have ended. */
