@@ -6,6 +6,7 @@
 
 import { isWithin, MAX_TIMEOUT, systemClock } from "./clock.ts";
 import { invalidArgument, TerminalError } from "./errors.ts";
+import { Attempt } from "./internal/attempt.ts";
 import { Burst, nextTask } from "./internal/burst.ts";
 import type { RateLimitingQueue } from "./rate_limiting_queue.ts";
 import type { Lease } from "./work_queue.ts";
@@ -383,30 +384,6 @@ function isTerminalError(thrown: unknown): boolean {
     return thrown instanceof TerminalError;
   } catch {
     return false;
-  }
-}
-
-/** One run of the handler, and what the handler is told about it. */
-class Attempt implements HandlerContext {
-  /** Set once the attempt has run out of time. It has failed then, whatever the handler does. */
-  timeoutError: DOMException | undefined = undefined;
-  #controller: AbortController | undefined = undefined;
-  #abortion: { reason: unknown } | undefined = undefined;
-
-  constructor(readonly attempt: number) {}
-
-  /** Made when it is first read: most handlers never look. */
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#abortion !== undefined) this.#controller.abort(this.#abortion.reason);
-    }
-    return this.#controller.signal;
-  }
-
-  abort(reason: unknown): void {
-    this.#abortion ??= { reason };
-    this.#controller?.abort(reason);
   }
 }
 

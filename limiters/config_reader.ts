@@ -1,5 +1,5 @@
 import { brokenRule, ConfigError, type ConfigIssue, inspect } from "../lib/errors.ts";
-import { type BrokenRule, type BuildContext, type LimiterDefinition } from "./definition.ts";
+import type { BrokenRule, BuildContext, LimiterDefinition } from "./definition.ts";
 import type { Fields, PlainOptionsOf } from "./fields.ts";
 import { isRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 import { escapePointer, isPlainObject, type Made, own, type Reader, readOptions } from "./read_options.ts";

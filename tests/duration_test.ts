@@ -43,10 +43,19 @@ Deno.test("a decimal fraction of a unit is as exact as its whole nanoseconds", (
     ["1.005s", 1005],
     ["100ns", 0.0001],
     ["5.6s", 5600],
+    ["517.3us", 0.5173],
+    ["64.38us", 0.06438],
+    ["123456.123456789s", 123_456_123.456_789],
     ["0.3333333333333333333h", 1_200_000],
     ["12.345ms", 12.345],
   ];
   for (const [text, ms] of cases) assertEquals(parseDuration(text), ms, text);
+});
+
+Deno.test("a fraction of a nanosecond is cut off, as in Go", () => {
+  for (const [text, ns] of [["0.9ns", 0], ["1.9ns", 1], ["0.0000019ms", 1], ["-1.9ns", -1], ["1ns1.5ns", 2]] as const) {
+    assertEquals(parseDuration(text) * 1e6 + 0, ns, text);
+  }
 });
 
 Deno.test("digits may be missing on one side of the point", () => {

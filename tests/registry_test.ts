@@ -227,6 +227,12 @@ const KINDS: {
     rule: "must be an integer of at most 3",
   },
   {
+    field: { kind: "integer", description: "", min: 1, max: 3 },
+    good: [[1], [3]],
+    bad: [0, 4, 1.5, "1"],
+    rule: "must be an integer from 1 to 3",
+  },
+  {
     field: { kind: "integer", description: "", min: 0, max: 3 },
     good: [[0], [3]],
     bad: [-1, 4],
@@ -358,9 +364,9 @@ for (const { field, good, bad, beyondSchema = [], rule } of KINDS) {
     const [preset] = good[0]!;
     const { registry } = spy({ x: { ...field, description: "What it does.", default: preset } as Field });
     const { $defs } = registry.jsonSchema() as {
-      $defs: { limiter: { oneOf: [{ properties: { x: Record<string, unknown> } }] } };
+      $defs: { limiter: { oneOf: { properties: { x: Record<string, unknown> } }[] } };
     };
-    const { description, default: shown } = $defs.limiter.oneOf[0].properties.x;
+    const { description, default: shown } = $defs.limiter.oneOf.at(-1)!.properties.x;
     assertEquals([description, shown], ["What it does.", preset]);
   });
 }
@@ -427,6 +433,17 @@ Deno.test("an option that is a list of limiters is handed to create built, in it
     { path: "/some/1", message: "'some[1]' must be a limiter or the name of one: received null" },
     { path: "/some/2", message: "'some[2]' must be a limiter or the name of one: received 7" },
   ]);
+});
+
+Deno.test("a list holds a thousand limiters and no more, by the JSON Schema too", () => {
+  const validate = compile(limiters);
+  for (const [count, isAllowed] of [[0, false], [1, true], [1000, true], [1001, false]] as const) {
+    const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
+    const config = { type: "max-of", limiters: new Array(count).fill(bucket) } as const;
+    assertEquals(validate(config), isAllowed);
+    if (isAllowed) limiters.build(config);
+    else assertEquals(issuesOf(() => limiters.build(config)).map(({ path }) => path), ["/limiters"]);
+  }
 });
 
 Deno.test("a definition of several options gets all of them, and those left out as their defaults", () => {
@@ -758,6 +775,16 @@ Deno.test("an enum has to say its values when it is defined, not when it is used
       "'x.values' must be a list of strings: received",
     );
   }
+});
+
+Deno.test("a list of limiters has no default but an empty one", () => {
+  const define = (preset: unknown) =>
+    defineLimiter(parts({ options: { x: { kind: "limiters", description: "", default: preset } } }));
+  const rule = "Cannot define limiter \"custom\" as 'x.default' must be a list of 0 to 1000 limiters: received";
+  assertThrows(() => define(5), RangeError, `${rule} 5`);
+  assertThrows(() => define("x"), TypeError, `${rule} "x"`);
+  assertThrows(() => define(["x"]), TypeError, "'x.default[0]' must be given in code as a limiter");
+  define([]);
 });
 
 Deno.test("an option has to have a description", () => {

@@ -3,15 +3,15 @@
  * where it does not.
  */
 
-const probe: string = "@std/assert"; // a variable, so that this file loads where the package does not
-const isReachable = await import(probe).then(() => true, () => false);
+import { isJsrReachable, stdArguments } from "./std/arguments.ts";
+
 console.log(
-  isReachable ? "JSR answers: using the @std packages." : "JSR does not answer: using the stand-ins in tests/std/.",
+  isJsrReachable ? "JSR answers: using the @std packages." : "JSR does not answer: using the stand-ins in tests/std/.",
 );
 
 const [command = "test", ...args] = Deno.args;
-const importMap = new URL("std/import_map.json", import.meta.url).pathname;
 const { code } = await new Deno.Command(Deno.execPath(), {
-  args: [command, ...(isReachable ? [] : ["--import-map", importMap]), ...args],
+  args: [command, ...stdArguments, ...args],
+  cwd: new URL("..", import.meta.url),
 }).spawn().status;
 Deno.exit(code);

@@ -471,11 +471,15 @@ Deno.test("a discipline that gives out what is not ready gets an error that says
 });
 
 Deno.test("options that are not what they should be are refused", () => {
-  assertThrows(() => createWorkQueue({ keyOf: "id" as never }), TypeError, "'keyOf' must be a function: received");
+  assertThrows(
+    () => createWorkQueue({ keyOf: "id" as never }),
+    TypeError,
+    "Cannot create work queue as 'keyOf' must be a function: received",
+  );
   assertThrows(
     () => createWorkQueue({ discipline: {} as never }),
     TypeError,
-    "'discipline' must be a queue discipline",
+    "Cannot create work queue as 'discipline' must be a queue discipline",
   );
 });
 

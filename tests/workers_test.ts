@@ -91,6 +91,29 @@ Deno.test("concurrency costs nothing that is not used", async () => {
   await pool.finished;
 });
 
+Deno.test("a pool waits for one item at a time, whatever its concurrency", async () => {
+  const queue = exponentialQueue();
+  let waits = 0;
+  let most = 0;
+  const get = queue.get.bind(queue);
+  queue.get = (options) => {
+    most = Math.max(most, ++waits);
+    return get(options).finally(() => waits--);
+  };
+  const ends = new Map<string, () => void>();
+  const pool = runWorkers(queue, (item) => new Promise((resolve) => ends.set(item, resolve)), { concurrency: 5 });
+  await flush();
+  for (const item of ["a", "b", "c"]) queue.add(item);
+  await flush();
+  for (const item of ["a", "b", "c"]) {
+    assertEquals([waits, most], [1, 1]);
+    ends.get(item)!();
+    await flush();
+  }
+  await pool.stop();
+  assertEquals(waits, 0);
+});
+
 Deno.test("rule 2: one key is never in two handlers, however often it is added", async () => {
   const queue = exponentialQueue();
   let inside = 0;
@@ -650,5 +673,29 @@ Deno.test("options of workers that make no sense are refused at once, and nothin
     assertThrows(() => runWorkers(queue, () => {}, options), RangeError, `Cannot run workers as ${message}`);
   }
   assertThrows(() => runWorkers(queue, undefined as never), TypeError, "'handler' must be a function");
+  for (const none of [undefined, null, {}, "queue"]) {
+    assertThrows(
+      () => runWorkers(none as never, () => {}),
+      TypeError,
+      "Cannot run workers as 'queue' must be a rate limiting queue: received",
+    );
+  }
+  assertThrows(
+    () => runWorkers(queue, () => {}, { timeout: "5" as never }),
+    TypeError,
+    `'timeout' must be from 1 to 2147483647 ms: received "5"`,
+  );
   assertEquals(queue.length, 1);
+});
+
+Deno.test("options of workers may be at their bounds", async () => {
+  const cases: WorkerOptions<string>[] = [
+    { concurrency: 1 },
+    { concurrency: Number.MAX_SAFE_INTEGER },
+    { maxRetries: 0 },
+    { maxRetries: Infinity },
+    { timeout: 1 },
+    { timeout: 2 ** 31 - 1 },
+  ];
+  for (const options of cases) await runWorkers(exponentialQueue(), () => {}, options).stop();
 });

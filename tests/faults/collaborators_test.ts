@@ -96,6 +96,7 @@ for (const call of ["adds.inc", "depth.inc"] as const) {
     for (const item of ["a", "b", "c"]) queue.addAfter(item, 10);
     hooks.throwOnce(call);
     await assertRejects(() => clock.advance(10), Error, `${call} is broken`);
+    assertEquals(clock.delays.at(-1), 0, "the others that are due are not kept waiting");
     await clock.advance(1);
     assertEquals([takeAll(queue), queue.waiting, clock.timers <= 1], [["a", "b", "c"], 0, true]);
     await assertUsable(queue);

@@ -12,6 +12,13 @@ export interface Mutant {
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
+  /** The file before. */
+  readonly source: string;
+}
+
+/** What a mutant makes of its file. */
+export function broken({ source, start, end, replacement }: Mutant): string {
+  return source.slice(0, start) + replacement + source.slice(end);
 }
 
 /** A node of the tree, of whatever type. */
@@ -73,7 +80,7 @@ export function mutantsOf(file: string, source: string): Mutant[] {
   const mutants: Mutant[] = [];
   const text = (node: Node) => source.slice(node.start, node.end);
   const replace = (node: Node, replacement: string, start = node.start, end = node.end) => {
-    mutants.push({ file, line: source.slice(0, start).split("\n").length, start, end, replacement });
+    mutants.push({ file, line: source.slice(0, start).split("\n").length, start, end, replacement, source });
   };
 
   /** Replaces the operator that stands between two nodes. */
@@ -85,8 +92,10 @@ export function mutantsOf(file: string, source: string): Mutant[] {
   const breakNode: Record<string, (node: Node) => void> = {
     ExpressionStatement: (node) => replace(node, ";"),
     ReturnStatement(node) {
-      if (node["argument"] === null) replace(node, ";");
-      else replace(node, "return undefined as never;");
+      const { argument } = node;
+      if (argument === null) replace(node, ";");
+      // No value and a value that is as good as none are the same to whoever asks.
+      else if (!["undefined", "false"].includes(text(argument))) replace(node, "return undefined as never;");
     },
     ThrowStatement: (node) => replace(node, ";"),
     BreakStatement: (node) => replace(node, ";"),
@@ -111,7 +120,8 @@ export function mutantsOf(file: string, source: string): Mutant[] {
     },
     AwaitExpression: (node) => replace(node, text(node["argument"])),
     BooleanLiteral: (node) => replace(node, String(!node["value"])),
-    NumericLiteral: (node) => replace(node, node["value"] === 0 ? "1" : node["value"] === 1 ? "0" : `${text(node)} + 1`),
+    NumericLiteral: (node) =>
+      replace(node, node["value"] === 0 ? "1" : node["value"] === 1 ? "0" : `${text(node)} + 1`),
     StringLiteral: (node) => replace(node, node["value"] === "" ? '"broken"' : '""'),
     TemplateLiteral(node) {
       for (const quasi of node["quasis"]) if (quasi.end > quasi.start) replace(quasi, "");
@@ -134,7 +144,6 @@ export function mutantsOf(file: string, source: string): Mutant[] {
         replace(property, "", property.start, property.end + (comma?.[0].length ?? 0));
       }
     },
-    BlockStatement() {},
   };
   breakNode["OptionalCallExpression"] = breakNode["CallExpression"]!;
 
@@ -144,13 +153,15 @@ export function mutantsOf(file: string, source: string): Mutant[] {
     if (SILENT.test(node.type)) return;
     if (node.type === "VariableDeclaration" && node["declare"]) return;
     breakNode[node.type]?.(node);
-    if (isFunction(node) && node["kind"] !== "constructor") {
+    if (isFunction(node) && node["kind"] !== "constructor" && node["body"].body.length > 0) {
       const start = node["body"].start + 1;
       replace(node, "\nreturn undefined as never;", start, start);
     }
     for (const [field, child] of Object.entries(node)) {
       // What is named so is a name or a type, and no expression.
-      if (["loc", "typeAnnotation", "returnType", "typeParameters", "typeArguments", "extra", "errors"].includes(field)) {
+      if (
+        ["loc", "typeAnnotation", "returnType", "typeParameters", "typeArguments", "extra", "errors"].includes(field)
+      ) {
         continue;
       }
       if (field === "key" && node["computed"] !== true) continue;

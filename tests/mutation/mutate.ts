@@ -14,15 +14,15 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { randomNumbers } from "../queue_helpers.ts";
 import { stdArguments } from "../std/arguments.ts";
-import { type Mutant, mutantsOf } from "./mutants.ts";
+import { broken, type Mutant, mutantsOf } from "./mutants.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const BROKEN_FOLDERS = ["lib", "limiters"];
 
-/** Tests of the command, which has nothing to do with the core's lines, and of this. */
-const SKIPPED_TESTS = /^tests\/(cli|mutation)\//;
-/** Tests that take seconds: whatever else can notice a change notices it sooner. */
-const SLOW_TESTS = /house_test|fuzz_test|memory_test|process_test|many_test/;
+/** Tests of the command, of manifests and documents, and of this: they do not look at the core's lines. */
+const SKIPPED_TESTS = /^tests\/(cli|house|mutation)\//;
+/** Tests that take seconds. They run if no other has noticed the change. */
+const SLOW_TESTS = /fuzz_test|waiters_test|faults\/process/;
 
 async function filesIn(folder: string, ending: string): Promise<string[]> {
   const entries = await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true });
@@ -35,7 +35,6 @@ function inOrder(tests: readonly string[], file: string): string[] {
   const name = file.split("/").at(-1)!.replace(".ts", "");
   const place = (test: string) => {
     if (test.endsWith(`/${name}_test.ts`)) return 0;
-    if (SLOW_TESTS.test(test)) return 3;
     return file.startsWith("limiters") === /limiters|registry|config|bucket/.test(test) ? 1 : 2;
   };
   return [...tests].sort((a, b) => place(a) - place(b));
@@ -47,20 +46,24 @@ class Copy implements AsyncDisposable {
 
   static async make(): Promise<Copy> {
     const root = await mkdtemp(join(tmpdir(), "workqueue_mutants_"));
-    const isLeftOut = (path: string) => /^(\.git|node_modules)($|\/)/.test(relative(ROOT, path));
+    const isLeftOut = (path: string) => /(^|\/)(\.git|node_modules)$/.test(relative(ROOT, path));
     await cp(ROOT, root, { recursive: true, filter: (path) => !isLeftOut(path) });
     return new Copy(root);
   }
 
-  /** Whether the tests pass. Those that do not end in time do not. */
-  async test(tests: readonly string[], options: readonly string[], timeoutMs: number): Promise<boolean> {
-    const args = ["test", "-A", "--quiet", "--fail-fast", ...options, ...await stdArguments(), ...tests];
+  /** Whether a command of Deno succeeds. One that does not end in time does not. */
+  async succeeds(
+    command: string,
+    args: readonly string[],
+    timeoutMs: number,
+    output: "null" | "inherit" = "null",
+  ): Promise<boolean> {
     const child = new Deno.Command(Deno.execPath(), {
-      args,
+      args: [command, "--quiet", ...stdArguments, ...args],
       cwd: this.root,
       stdin: "null",
-      stdout: "null",
-      stderr: "null",
+      stdout: output,
+      stderr: output,
     }).spawn();
     const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
     const { success } = await child.status;
@@ -68,15 +71,18 @@ class Copy implements AsyncDisposable {
     return success;
   }
 
+  async passesTests(tests: readonly string[], timeoutMs: number, output?: "inherit"): Promise<boolean> {
+    return await this.succeeds("test", ["-A", "--no-check", "--fail-fast", ...tests], timeoutMs, output);
+  }
+
   /** Does something while the change is made. */
-  async while<R>({ file, start, end, replacement }: Mutant, action: () => Promise<R>): Promise<R> {
-    const path = join(this.root, file);
-    const source = await readFile(path, "utf8");
-    await writeFile(path, source.slice(0, start) + replacement + source.slice(end));
+  async while<R>(mutant: Mutant, action: () => Promise<R>): Promise<R> {
+    const path = join(this.root, mutant.file);
+    await writeFile(path, broken(mutant));
     try {
       return await action();
     } finally {
-      await writeFile(path, source);
+      await writeFile(path, mutant.source);
     }
   }
 
@@ -96,12 +102,12 @@ function sample<V>(values: readonly V[], count: number, seed: number): V[] {
 }
 
 /** The line before and after the change. */
-async function describe({ file, line, start, end, replacement }: Mutant): Promise<string> {
-  const source = await readFile(join(ROOT, file), "utf8");
-  const cut = (text: string) => text.replace(/\s+/g, " ").trim().slice(0, 160);
+function describe(mutant: Mutant): string {
+  const { file, line, start, end, source } = mutant;
   const from = source.lastIndexOf("\n", start - 1) + 1;
   const to = source.indexOf("\n", end);
-  const after = source.slice(from, start) + replacement + source.slice(end, to);
+  const after = broken(mutant).slice(from, to - source.length);
+  const cut = (text: string) => text.replace(/\s+/g, " ").trim().slice(0, 160);
   return `${file}:${line}\n    ${cut(source.slice(from, to))}\n  → ${cut(after)}`;
 }
 
@@ -124,7 +130,7 @@ for (const folder of BROKEN_FOLDERS) {
 const mutants = sample(all, Number(options.count), Number(options.seed));
 console.log(`${mutants.length} of ${all.length} changes, seed ${options.seed}`);
 if (options.list) {
-  for (const mutant of mutants) console.log(await describe(mutant));
+  for (const mutant of mutants) console.log(describe(mutant));
   process.exit();
 }
 
@@ -133,25 +139,35 @@ const workers: Copy[] = [];
 for (let i = 0; i < Number(options.jobs); i++) workers.push(copies.use(await Copy.make()));
 
 const tests = (await filesIn("tests", "_test.ts")).filter((test) => !SKIPPED_TESTS.test(test));
-const begin = performance.now();
-const ordinary = await Promise.all(workers.map((copy) => copy.test(inOrder(tests, ""), ["--no-check"], 300_000)));
-if (ordinary.includes(false)) throw new Error("Cannot try changes as the tests fail without any");
-const timeout = 3 * (performance.now() - begin) + 10_000;
+const quickTests = tests.filter((test) => !SLOW_TESTS.test(test));
+const slowTests = tests.filter((test) => SLOW_TESTS.test(test));
+
+/** How long the tests may take when a change has made them slow, or endless. */
+async function timeoutOf(tests: readonly string[]): Promise<number> {
+  const begin = performance.now();
+  const pass = await Promise.all(workers.map((copy) => copy.passesTests(tests, 300_000, "inherit")));
+  if (pass.includes(false)) throw new Error("Cannot try changes as the tests fail without any");
+  return 2 * (performance.now() - begin) + 10_000;
+}
+const quickTimeout = await timeoutOf(quickTests);
+const slowTimeout = await timeoutOf(slowTests);
 
 const survivors: string[] = [];
 const queue = [...mutants];
 let tried = 0;
 await Promise.all(workers.map(async (copy) => {
   for (let mutant = queue.pop(); mutant !== undefined; mutant = queue.pop()) {
-    const inItsOrder = inOrder(tests, mutant.file);
     const isAlive = await copy.while(mutant, async () => {
       // Types are checked only where nothing else notices: that takes longer than most tests.
-      return await copy.test(inItsOrder, ["--no-check"], timeout) &&
-        await copy.test(inItsOrder.slice(0, 1), ["--no-run", "--check"], timeout);
+      return await copy.passesTests(inOrder(quickTests, mutant.file), quickTimeout) &&
+        await copy.passesTests(slowTests, slowTimeout) &&
+        await copy.succeeds("check", ["mod.ts"], slowTimeout);
     });
     tried++;
-    if (isAlive) survivors.push(await describe(mutant));
-    if (isAlive) console.log(`survived: ${survivors.at(-1)}`);
+    if (isAlive) {
+      survivors.push(describe(mutant));
+      console.log(`survived: ${survivors.at(-1)}`);
+    }
     if (tried % 25 === 0) console.log(`${tried} tried, ${survivors.length} survived`);
   }
 }));

@@ -1,10 +1,7 @@
-/** The arguments that make Deno use the real `@std` packages where JSR answers, and the stand-ins where it does not. */
+const probe: string = "jsr:@std/assert@^1"; // a variable, so that this file loads where the package does not
 
-const probe: string = "@std/assert"; // a variable, so that this file loads where the package does not
+/** Whether JSR answers, so that the real `@std` packages can be used. */
+export const isJsrReachable: boolean = await import(probe).then(() => true, () => false);
 
-/** Whether the real packages can be used. Asked for once. */
-export const isReachable: Promise<boolean> = import(probe).then(() => true, () => false);
-
-export async function stdArguments(): Promise<string[]> {
-  return await isReachable ? [] : ["--import-map", new URL("import_map.json", import.meta.url).pathname];
-}
+/** The arguments with which Deno uses the stand-ins of `std/` where JSR does not answer. */
+export const stdArguments: readonly string[] = isJsrReachable ? [] : ["--import-map", "tests/std/import_map.json"];

@@ -76,6 +76,11 @@ const cases: Record<string, () => void | Promise<void>> = {
     print(queue.tryGet()!.item);
     queue.shutDown();
   },
+  "an item of a measured queue that is held for ever"() {
+    const queue = createRateLimitingQueue<string>(limiter, { name: "q", metrics: new InMemoryMetrics() });
+    queue.add("held");
+    print(queue.tryGet()!.item);
+  },
   async "a drain that drops what waits"() {
     const queue = createRateLimitingQueue<string>(limiter);
     queue.addAfter("dropped", AN_HOUR);

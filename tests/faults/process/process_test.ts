@@ -15,6 +15,7 @@ const cases: [name: string, printed: string[]][] = [
   ["ref: false, while something else keeps the process", ["handled"]],
   ["a shutdown while an item waits", []],
   ["a shutdown of a measured queue whose item is held", ["held"]],
+  ["an item of a measured queue that is held for ever", ["held"]],
   ["a drain that drops what waits", ["handled"]],
   ["a drain that waits for what waits", ["handled", "drained"]],
   ["a pool that was stopped", ["handled"]],
