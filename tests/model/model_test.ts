@@ -9,8 +9,8 @@ import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
 import * as fc from "fast-check";
 import { createExponentialLimiter, createRateLimitingQueue, type Lease } from "@workqueue/core";
+import { HandClock } from "../helpers.ts";
 import { flush, Lifo } from "../queue_helpers.ts";
-import { HandClock } from "./hand_clock.ts";
 import { BASE_DELAY, type Item, MAX_DELAY, PlainQueue } from "./plain_queue.ts";
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 3000);
@@ -123,11 +123,12 @@ class Comparison {
         break;
       }
       case "pass":
-        this.clock.pass(operation.ms);
+        await this.clock.advance(operation.ms);
         model.pass(operation.ms);
         break;
       case "sleep": // the machine, that is: no timer fires until it is over
-        this.clock.sleep(operation.ms);
+        this.clock.time += operation.ms;
+        await this.clock.advance(0);
         model.pass(operation.ms);
         break;
       case "shutDown":
@@ -173,7 +174,7 @@ class Comparison {
         if (isCurrent) this.#end(lease.item.key);
         lease[Symbol.dispose]();
       }
-      this.clock.pass(1000);
+      await this.clock.advance(1000);
       this.model.pass(1000);
       await flush();
       this.compare();
