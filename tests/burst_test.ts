@@ -70,6 +70,22 @@ Deno.test("a pool makes its pause before the item that would be one too many", a
   });
 });
 
+Deno.test("a pool that waits for each item makes no pause, however many it had", async () => {
+  let time = 0;
+  await whileTimeIs(() => time += 10, async () => {
+    const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+    let handled = 0;
+    const pool = runWorkers(queue, () => void handled++);
+    for (let i = 1; i <= 30; i++) {
+      await flush();
+      queue.add(i);
+      await flush();
+      assertEquals(handled, i);
+    }
+    await pool.stop();
+  });
+});
+
 Deno.test("parallelizeUntil makes its pauses likewise, all its workers together", async () => {
   for (const workers of [1, 2]) {
     let time = 0;
@@ -95,7 +111,15 @@ Deno.test("the next task comes after everything pending, where there is setImmed
   const { setImmediate } = scope;
   delete scope.setImmediate;
   const browser: { nextTask: typeof nextTask } = await import(path).finally(() => scope.setImmediate = setImmediate);
+  let open = 0;
+  const close = MessagePort.prototype.close;
+  using _restored = { [Symbol.dispose]: () => MessagePort.prototype.close = close };
+  MessagePort.prototype.close = function () {
+    open--;
+    close.call(this);
+  };
   for (const next of [nextTask, browser.nextTask]) {
+    if (next !== nextTask) open++;
     const order: string[] = [];
     const called = new Promise<void>((resolve) =>
       next(() => {
@@ -106,5 +130,6 @@ Deno.test("the next task comes after everything pending, where there is setImmed
     await flush().then(() => order.push("pending"));
     await called;
     assertEquals(order, ["pending", "task"]);
+    assertEquals(open, 0, "an open port would keep the process alive");
   }
 });
