@@ -40,17 +40,17 @@ export async function outcome<T>(promise: Promise<Lease<T> | Shutdown>): Promise
 
 /** Counts the listeners on a signal from now on. */
 export function countListeners(signal: AbortSignal): () => number {
-  let count = 0;
+  const listeners = new Set<unknown>();
   const { addEventListener, removeEventListener } = signal;
   signal.addEventListener = (...args: unknown[]) => {
-    count++;
+    listeners.add(args[1]);
     addEventListener.apply(signal, args as never);
   };
   signal.removeEventListener = (...args: unknown[]) => {
-    count--;
+    if (args[0] === "abort") listeners.delete(args[1]);
     removeEventListener.apply(signal, args as never);
   };
-  return () => count;
+  return () => listeners.size;
 }
 
 /** Last in, first out. */

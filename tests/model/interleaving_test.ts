@@ -7,7 +7,7 @@
 import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
 import * as fc from "fast-check";
-import { createFastSlowLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
+import { createFastSlowLimiter, createRateLimitingQueue, createWorkQueue, runWorkers } from "@workqueue/core";
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
 
@@ -90,6 +90,42 @@ Deno.test("rules 2 and 11: a pool that is interrupted at any moment loses nothin
 
       runWorkers(queue, work.handle, { concurrency, maxRetries: 0 });
       await scheduler.waitFor(queue.shutDownWithDrain());
+      assertEquals(work.covered, work.added);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+Deno.test("rules 2 and 3: those who wait in get, and are aborted at any moment, share the items and lose none", async () => {
+  const consumers = fc.integer({ min: 1, max: 5 });
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), adds, consumers, async (scheduler, adds, consumers) => {
+      const queue = createWorkQueue<number>();
+      const work = new Work(scheduler, new Map());
+      const consume = async (signal: AbortSignal): Promise<void> => {
+        while (true) {
+          const lease = await queue.get({ signal });
+          if (lease.shutdown) return;
+          await work.handle(lease.item, { signal: new AbortController().signal });
+          lease[Symbol.dispose]();
+        }
+      };
+      const ends: Promise<unknown>[] = [];
+      for (let i = 0; i < consumers; i++) {
+        const controller = new AbortController();
+        ends.push(consume(controller.signal).catch((reason) => assertEquals(reason, "enough")));
+        scheduler.schedule(Promise.resolve(), `abort consumer ${i}`).then(() => controller.abort("enough"));
+      }
+      const steps = adds.map((key) => ({
+        label: `add ${key}`,
+        builder: () => Promise.resolve(work.add(queue, key)),
+      }));
+      await scheduler.waitFor(scheduler.scheduleSequence(steps).task);
+      await scheduler.waitFor(Promise.all(ends)); // each was aborted, if not at work then at its next get
+
+      const last = consume(new AbortController().signal);
+      await scheduler.waitFor(queue.shutDownWithDrain());
+      await last;
       assertEquals(work.covered, work.added);
     }),
     { numRuns: RUNS },
