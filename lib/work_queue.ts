@@ -341,7 +341,7 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
       this.#metrics?.taken(entry);
     } catch (error) {
       entry.state = READY;
-      this.#ready.push(entry);
+      this.#makeReady(entry);
       throw error;
     }
     return entry;

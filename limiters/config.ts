@@ -172,10 +172,12 @@ export function loadConfig(source: string | object, options: LoadConfigOptions =
     reader.fail(circle[0]!.path, `limiters must not refer to each other in a circle: ${names}`);
   }
   for (const name of order) {
-    const count = references.get(name)!.reduce((sum, { to }) => sum + counts.get(to)!, counts.get(name)!);
+    const own = counts.get(name)!;
+    const count = references.get(name)!.reduce((sum, { to }) => sum + counts.get(to)!, own);
     counts.set(name, count);
     if (count <= MAX_COUNT) continue;
     counts.set(name, 0); // reported once, and not for all that refer to it
+    if (own > MAX_COUNT) continue; // reported when it was read
     reader.fail(`/limiters/${escapePointer(name)}`, `${inspect(name)} asks more than ${MAX_COUNT} limiters in all`);
   }
   reader.throwIssues();

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { createDelayingQueue, createWorkQueue, type QueueDiscipline } from "@workqueue/core";
+import { createDelayingQueue, createWorkQueue, InMemoryMetrics, type QueueDiscipline } from "@workqueue/core";
 import { countListeners, flush, isSettled, Lifo, outcome, randomNumbers, take, takeAll } from "./queue_helpers.ts";
 
 Deno.test("items are handed out in the order they were added", () => {
@@ -461,6 +461,29 @@ Deno.test("a discipline gets items, keys stay with the queue: the newest item is
   queue.add({ id: 1, version: 2 });
   assertEquals(discipline.items.length, 1);
   assertEquals(takeAll(queue), [{ id: 1, version: 2 }]);
+});
+
+Deno.test("a key is not stuck when both a metric fails at hand-out and the discipline refuses the item back", () => {
+  const discipline = new Lifo<string>();
+  const metrics = new InMemoryMetrics();
+  const queueLatency = metrics.queueLatency.bind(metrics);
+  let isBroken = true;
+  metrics.queueLatency = (name) => ({
+    observe(value) {
+      if (!isBroken) return queueLatency(name).observe(value);
+      discipline.push = () => {
+        throw new Error("no room");
+      };
+      throw new Error("no metric");
+    },
+  });
+  const queue = createWorkQueue<string>({ name: "q", discipline, metrics });
+  queue.add("a");
+  assertThrows(() => queue.tryGet(), Error, "no room");
+  isBroken = false;
+  Reflect.deleteProperty(discipline, "push");
+  queue.add("a");
+  assertEquals(takeAll(queue), ["a"]);
 });
 
 Deno.test("a discipline that gives out what is not ready gets an error that says so", async () => {
