@@ -103,7 +103,7 @@ export function brokenRule(option: string, rule: string, value: unknown): string
 const MAX_TEXT_IN_MESSAGE = 60;
 
 /** Cuts a text down to what fits in a message. */
-export function shorten(text: string): string {
+function shorten(text: string): string {
   return text.length > MAX_TEXT_IN_MESSAGE ? text.slice(0, MAX_TEXT_IN_MESSAGE) + "…" : text;
 }
 

@@ -271,7 +271,7 @@ class Pool<T> implements WorkerPool {
     this.#running.add(attempt);
     this.#free--;
     this.#handle(lease, key, attempt).then(() => {
-      systemClock.clearTimeout(timer);
+      if (timer !== undefined) systemClock.clearTimeout(timer);
       this.#running.delete(attempt);
       if (attempt.timeoutError === undefined) this.#free++;
       this.#fill();

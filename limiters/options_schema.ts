@@ -2,7 +2,7 @@ import type { Field, Fields } from "./fields.ts";
 import { MAX_ITEMS, own } from "./read_options.ts";
 
 /** The JSON Schema of one option. */
-export function fieldSchema(field: Field): Record<string, unknown> {
+function fieldSchema(field: Field): Record<string, unknown> {
   const { description } = field;
   const defaultValue = own(field, "default");
   const common = defaultValue === undefined ? { description } : { description, default: defaultValue };
