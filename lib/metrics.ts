@@ -68,14 +68,6 @@ export interface MetricsProvider {
   retries(queue: string): Counter;
 }
 
-/** What is measured: the times of one pass of an item through a queue, written by {@linkcode QueueMetrics}. */
-export interface MeasuredPass {
-  /** When the item was added, in milliseconds of the queue's clock. */
-  addedAt: number;
-  /** When it was handed out, likewise. */
-  startedAt: number;
-}
-
 /** How often the metrics of work in progress are set, in milliseconds. client-go's default. */
 const UPDATE_PERIOD = 500;
 
@@ -88,7 +80,9 @@ export class QueueMetrics {
   readonly #workDuration: Histogram;
   readonly #unfinishedWork: SettableGauge;
   readonly #longestRunningProcessor: SettableGauge;
-  readonly #processing = new Set<MeasuredPass>();
+  /** When each key was added, until it is handed out, and when it was handed out, until it is done. */
+  readonly #addedAt = new Map<unknown, number>();
+  readonly #startedAt = new Map<unknown, number>();
   readonly #createdAt: number;
   #timer: unknown = undefined;
   #stopped = false;
@@ -104,23 +98,37 @@ export class QueueMetrics {
     this.#createdAt = clock.now();
   }
 
-  added(pass: MeasuredPass): void {
-    pass.addedAt = this.#clock.now();
+  added(key: unknown): void {
+    this.#addedAt.set(key, this.#clock.now());
     this.#adds.inc();
     this.#depth.inc();
   }
 
-  taken(pass: MeasuredPass): void {
-    pass.startedAt = this.#clock.now();
-    this.#depth.dec();
-    this.#queueLatency.observe((pass.startedAt - pass.addedAt) / 1000);
-    this.#processing.add(pass); // last: if a metric throws, the item is not handed out
+  /** If a metric throws, the item is not handed out. */
+  taken(key: unknown): void {
+    const now = this.#clock.now();
+    const addedAt = this.#addedAt.get(key)!;
+    this.#addedAt.delete(key); // first, as a metric may add the item again
+    try {
+      this.#depth.dec();
+      this.#queueLatency.observe((now - addedAt) / 1000);
+    } catch (error) {
+      this.#addedAt.set(key, addedAt);
+      throw error;
+    }
+    this.#startedAt.set(key, now);
     this.#updateLater();
   }
 
-  finished(pass: MeasuredPass): void {
-    this.#processing.delete(pass);
-    this.#workDuration.observe((this.#clock.now() - pass.startedAt) / 1000);
+  /** Takes the key off the work in progress. Returns when the work began, for {@linkcode finished}. */
+  forget(key: unknown): number {
+    const startedAt = this.#startedAt.get(key)!;
+    this.#startedAt.delete(key);
+    return startedAt;
+  }
+
+  finished(startedAt: number): void {
+    this.#workDuration.observe((this.#clock.now() - startedAt) / 1000);
   }
 
   /** Ends the updates of work in progress, as client-go does at shutdown. */
@@ -142,11 +150,11 @@ export class QueueMetrics {
 
   #update(): void {
     this.#timer = undefined;
-    if (this.#processing.size > 0) this.#updateLater();
+    if (this.#startedAt.size > 0) this.#updateLater();
     const now = this.#clock.now();
     let total = 0;
     let longest = 0;
-    for (const { startedAt } of this.#processing) {
+    for (const startedAt of this.#startedAt.values()) {
       const seconds = (now - startedAt) / 1000;
       total += seconds;
       if (seconds > longest) longest = seconds;

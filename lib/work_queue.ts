@@ -8,7 +8,6 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { QueueDiscipline } from "./discipline.ts";
 import { invalidArgument } from "./errors.ts";
 import { ItemIterator } from "./internal/item_iterator.ts";
-import { RingBuffer } from "./internal/ring_buffer.ts";
 import { Waiters } from "./internal/waiters.ts";
 import { type MetricsProvider, QueueMetrics } from "./metrics.ts";
 
@@ -160,46 +159,69 @@ export interface WorkQueueOptions<T> {
  * @throws {TypeError} If `keyOf` or `discipline` is not what it should be.
  */
 export function createWorkQueue<T>(options: WorkQueueOptions<T> = {}): WorkQueue<T> {
-  return new FifoWorkQueue(options);
+  return new TicketQueue(options);
 }
 
-const READY = 0;
-const PROCESSING = 1;
-const DONE = 2;
+/** The right to one hand-out. Whether it still counts is for the queue to tell: by then it may have a later one out. */
+class TicketLease<T> implements Lease<T> {
+  readonly item: T;
+  readonly #queue: TicketQueue<T>;
+  readonly #key: unknown;
+  readonly #ticket: number;
 
-/**
- * One pass of an item through the queue: ready, then processing, then done. It is the lease as well.
- *
- * An item that is added again while it is processed gets a new entry for its next pass. That is what makes
- * a stale lease harmless: its entry is done, whatever has become of the item since.
- */
-class Entry<T> implements Lease<T> {
-  state: typeof READY | typeof PROCESSING | typeof DONE = READY;
-  /** The next pass, when the item was added again while this one is processed. */
-  next: Entry<T> | undefined = undefined;
-  /** When the pass began, and when the item was handed out; 0 in a queue that is not measured. */
-  addedAt = 0;
-  startedAt = 0;
-
-  constructor(readonly queue: FifoWorkQueue<T>, readonly key: unknown, public item: T) {}
+  constructor(queue: TicketQueue<T>, key: unknown, item: T, ticket: number) {
+    this.item = item;
+    this.#queue = queue;
+    this.#key = key;
+    this.#ticket = ticket;
+  }
 
   get shutdown(): false {
     return false;
   }
 
   [Symbol.dispose](): void {
-    this.queue.finish(this);
+    this.#queue.finish(this.#key, this.#ticket);
   }
 }
 
 const SHUTDOWN: Shutdown = Object.freeze({ item: undefined, shutdown: true, [Symbol.dispose]() {} });
 
-class FifoWorkQueue<T> implements WorkQueue<T> {
+/** The ticket of a ready key where the discipline says when it is its turn. */
+const NOT_YET_KNOWN = Infinity;
+
+/**
+ * A queue with tickets, as at a counter: each key that becomes ready draws the next number, and numbers are
+ * called in turn. So one map from keys to tickets tells everything:
+ *
+ * | ticket | the key is |
+ * | --- | --- |
+ * | none | not here |
+ * | later than the last one called | ready |
+ * | called | held |
+ * | minus one that was called | held, and added again meanwhile |
+ *
+ * A lease carries its ticket. A stale one is harmless, as no ticket is called twice.
+ */
+class TicketQueue<T> implements WorkQueue<T> {
   readonly name: string;
   keyOf?(item: T): unknown;
-  /** The entry of every item that is ready or processing, by key. */
-  readonly #entries = new Map<unknown, Entry<T>>();
-  readonly #ready: RingBuffer<Entry<T>> | DisciplinedEntries<T>;
+  readonly #tickets = new Map<unknown, number>();
+  /** The last ticket that was drawn, and the last that was called. */
+  #drawn = 0;
+  #called = 0;
+  /**
+   * Gives the keys in the order they became ready: that in which they were put into the map. It goes on with
+   * what is put there later, and is asked only while a key is ready, so it never ends.
+   */
+  #line = this.#tickets.keys();
+  /** The line may keep the keys in memory that were called after this ticket. */
+  #lineBegan = 0;
+  /** The newest item of each key that needs work, where an item is not its own key. */
+  readonly #items: Map<unknown, T> | undefined;
+  /** The lease handed out last is often given back next. Its ticket is known without a look; 0 if it is not. */
+  #latestTicket = 0;
+  #latestKey: unknown = undefined;
   readonly #discipline: QueueDiscipline<T> | undefined;
   readonly #metrics: QueueMetrics | undefined;
   /** Those who wait in `get`. While there are any, nothing is ready. */
@@ -216,16 +238,16 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
       throw invalidArgument("create work queue", "discipline", "must be a queue discipline", discipline);
     }
     this.name = name;
-    if (keyOf !== undefined) this.keyOf = keyOf;
+    if (keyOf !== undefined) {
+      this.keyOf = keyOf;
+      this.#items = new Map();
+    }
     this.#discipline = discipline;
-    this.#ready = discipline === undefined
-      ? new RingBuffer()
-      : new DisciplinedEntries(discipline, (item) => this.#entries.get(this.#key(item)));
     this.#metrics = metrics && name !== "" ? new QueueMetrics(metrics, name, clock) : undefined;
   }
 
   get length(): number {
-    return this.#ready.length;
+    return this.#discipline === undefined ? this.#drawn - this.#called : this.#discipline.length;
   }
 
   get shuttingDown(): boolean {
@@ -235,57 +257,52 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
   add(item: T): void {
     if (this.#shuttingDown) return;
     const key = this.#key(item);
-    const entry = this.#entries.get(key);
-    if (entry === undefined) {
-      const added = new Entry(this, key, item);
-      this.#makeReady(added);
+    const ticket = this.#tickets.get(key);
+    if (ticket === undefined) {
+      this.#makeReady(key, item);
       try {
-        this.#metrics?.added(added);
+        this.#metrics?.added(key);
       } finally {
         this.#serve();
       }
-    } else if (entry.state === READY) {
-      entry.item = item;
-      this.#discipline?.touch(item);
-    } else if (entry.next === undefined) {
-      entry.next = new Entry(this, key, item);
-      this.#metrics?.added(entry.next);
     } else {
-      entry.next.item = item;
+      this.#items?.set(key, item);
+      if (ticket > this.#called) {
+        this.#discipline?.touch(item);
+      } else if (ticket > 0) {
+        this.#tickets.set(key, -ticket);
+        this.#forgetLatest();
+        this.#metrics?.added(key);
+      }
     }
   }
 
   get({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Lease<T> | Shutdown> {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    if (this.#ready.length > 0) return new Promise((resolve) => resolve(this.#take())); // rejects if that throws
+    if (this.length > 0) return this.#takeLater();
     if (this.#shuttingDown) return Promise.resolve(SHUTDOWN);
     return this.#getters.wait(signal);
   }
 
   tryGet(): Lease<T> | undefined {
-    return this.#ready.length > 0 ? this.#take() : undefined;
+    return this.length > 0 ? this.#take() : undefined;
   }
 
   done(item: T): void {
-    const entry = this.#entries.get(this.#key(item));
-    if (entry !== undefined) this.finish(entry);
+    const key = this.#key(item);
+    if (this.#latestTicket > 0 && key === this.#latestKey) this.#end(key, this.#latestTicket);
+    else {
+      const ticket = this.#tickets.get(key);
+      if (ticket !== undefined && ticket <= this.#called) this.#end(key, ticket);
+    }
   }
 
-  /** Ends a pass. Ignored unless the entry is being processed, so that a lease can be disposed at any time. */
-  finish(entry: Entry<T>): void {
-    if (entry.state !== PROCESSING) return;
-    const { next } = entry;
-    entry.state = DONE;
-    entry.next = undefined; // a lease that somebody keeps must not keep all that came after it
-    this.#entries.delete(entry.key);
-    try {
-      if (next !== undefined) {
-        this.#makeReady(next);
-        this.#serve();
-      }
-      this.#metrics?.finished(entry);
-    } finally {
-      if (this.#entries.size === 0) this.#drainers.serveAll();
+  /** Ends the hand-out with this ticket, unless it has ended. */
+  finish(key: unknown, ticket: number): void {
+    if (ticket === this.#latestTicket) this.#end(key, ticket);
+    else {
+      const current = this.#tickets.get(key);
+      if (current === ticket || current === -ticket) this.#end(key, current);
     }
   }
 
@@ -296,7 +313,7 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
 
   shutDownWithDrain(_options?: DrainOptions): Promise<void> {
     this.#close();
-    return this.#entries.size === 0 ? Promise.resolve() : this.#drainers.wait();
+    return this.#tickets.size === 0 ? Promise.resolve() : this.#drainers.wait();
   }
 
   [Symbol.dispose](): void {
@@ -311,20 +328,26 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
     return this.keyOf === undefined ? item : this.keyOf(item);
   }
 
-  /** A discipline is somebody else's code: it may throw, and it may call the queue, which has to know the entry. */
-  #makeReady(entry: Entry<T>): void {
-    this.#entries.set(entry.key, entry);
+  /** A discipline is somebody else's code: it may throw, and it may call the queue, which has to know the key. */
+  #makeReady(key: unknown, item: T): void {
+    this.#items?.set(key, item);
+    if (this.#discipline === undefined) {
+      this.#tickets.set(key, ++this.#drawn);
+      return;
+    }
+    this.#tickets.set(key, NOT_YET_KNOWN);
     try {
-      this.#ready.push(entry);
+      this.#discipline.push(item);
     } catch (error) {
-      this.#entries.delete(entry.key);
+      this.#items?.delete(key);
+      this.#tickets.delete(key);
       throw error;
     }
   }
 
   /** Hands what is ready to those who wait. If that fails, it fails for them: who added the item has done so. */
   #serve(): void {
-    while (!this.#getters.isEmpty && this.#ready.length > 0) {
+    while (!this.#getters.isEmpty && this.length > 0) {
       try {
         this.#getters.serve(this.#take());
       } catch (error) {
@@ -333,58 +356,89 @@ class FifoWorkQueue<T> implements WorkQueue<T> {
     }
   }
 
-  /** Hands out the next ready entry. There must be one. */
+  /** Hands out the next ready item. There must be one. */
   #take(): Lease<T> {
-    const entry = this.#ready.shift()!;
-    entry.state = PROCESSING;
+    const key = this.#discipline === undefined ? this.#line.next().value : this.#pop(this.#discipline);
+    const ticket = ++this.#called;
+    let item = key as T;
+    if (this.#items !== undefined) {
+      item = this.#items.get(key)!;
+      this.#items.delete(key);
+    }
+    if (this.#discipline !== undefined) this.#tickets.set(key, ticket);
+    this.#latestTicket = ticket;
+    this.#latestKey = key;
     try {
-      this.#metrics?.taken(entry);
+      this.#metrics?.taken(key);
     } catch (error) {
-      entry.state = READY;
-      this.#makeReady(entry);
+      this.#forgetLatest();
+      this.#tickets.delete(key);
+      this.#makeReady(key, this.#items?.get(key) ?? item); // perhaps a newer one came from inside the metrics
       throw error;
     }
-    return entry;
+    return new TicketLease(this, key, item, ticket);
+  }
+
+  #takeLater(): Promise<Lease<T>> {
+    try {
+      return Promise.resolve(this.#take());
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Asks the discipline for the next key. Finding it is up to code of the user's; should that throw, the item stays. */
+  #pop(discipline: QueueDiscipline<T>): unknown {
+    const item = discipline.pop() as T;
+    let key;
+    try {
+      key = this.#key(item);
+    } catch (error) {
+      discipline.push(item);
+      throw error;
+    }
+    if (this.#tickets.get(key) !== NOT_YET_KNOWN) {
+      throw new Error("Cannot get an item as the discipline gave out one that is not ready");
+    }
+    return key;
+  }
+
+  /** Ends a hand-out. With a negative ticket, the key goes back to the end of the line. */
+  #end(key: unknown, ticket: number): void {
+    this.#forgetLatest();
+    this.#tickets.delete(key);
+    const startedAt = this.#metrics?.forget(key); // before somebody else is handed the key
+    try {
+      if (ticket < 0) {
+        this.#makeReady(key, this.#items === undefined ? key as T : this.#items.get(key)!);
+        this.#serve();
+      }
+      this.#metrics?.finished(startedAt!);
+    } finally {
+      const held = this.#tickets.size;
+      if (this.#drawn === this.#called && this.#called - this.#lineBegan > 2 * held) this.#beginNewLine(held);
+      if (held === 0) this.#drainers.serveAll();
+    }
+  }
+
+  /**
+   * Until it moves on, a line may keep the memory that the map had before it shrank, and the keys in there. So
+   * a new one is begun when nothing is ready, often enough that it keeps no more than twice what is held.
+   */
+  #beginNewLine(held: number): void {
+    this.#line = this.#tickets.keys();
+    for (let i = 0; i < held; i++) this.#line.next();
+    this.#lineBegan = this.#called - held;
+  }
+
+  #forgetLatest(): void {
+    this.#latestTicket = 0;
+    this.#latestKey = undefined;
   }
 
   #close(): void {
     this.#shuttingDown = true;
     this.#metrics?.stop();
     this.#getters.serveAll(SHUTDOWN);
-  }
-}
-
-/** Orders entries by a discipline, which knows only items. */
-class DisciplinedEntries<T> {
-  constructor(
-    readonly discipline: QueueDiscipline<T>,
-    readonly entryOf: (item: T) => Entry<T> | undefined,
-  ) {}
-
-  get length(): number {
-    return this.discipline.length;
-  }
-
-  push(entry: Entry<T>): void {
-    this.discipline.push(entry.item);
-  }
-
-  shift(): Entry<T> {
-    const item = this.discipline.pop() as T;
-    const entry = this.#find(item);
-    if (entry?.state !== READY) {
-      throw new Error("Cannot get an item as the discipline gave out one that is not ready");
-    }
-    return entry;
-  }
-
-  /** Finding an entry asks for the item's key, by code of the user's; should that throw, the item stays. */
-  #find(item: T): Entry<T> | undefined {
-    try {
-      return this.entryOf(item);
-    } catch (error) {
-      this.discipline.push(item);
-      throw error;
-    }
   }
 }

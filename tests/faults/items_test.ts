@@ -1,10 +1,11 @@
 /** Items of every kind, through every layer; and adding from inside the calls that a queue makes. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as fc from "fast-check";
 import {
   createExponentialLimiter,
   createRateLimitingQueue,
+  createWorkQueue,
   type Lease,
   type RateLimiter,
   type RateLimitingQueue,
@@ -245,6 +246,24 @@ for (const useDiscipline of [false, true]) {
       }
     });
   }
+}
+
+for (const call of ["depth.dec", "queueLatency.observe"] as const) {
+  Deno.test(`rule 1: an item that ${call} adds again while it is handed out comes once more, and is measured`, () => {
+    const metrics = new HookedMetrics();
+    const queue = createWorkQueue<string>({ name: "q", metrics, clock: new HandClock() });
+    metrics.hooks.once(call, () => queue.add("a"));
+    queue.add("a");
+    take(queue)[Symbol.dispose]();
+    assertEquals(queue.length, 1);
+
+    metrics.hooks.once("queueLatency.observe", () => {
+      throw new Error("broken");
+    });
+    assertThrows(() => queue.tryGet(), Error, "broken");
+    take(queue)[Symbol.dispose]();
+    assertEquals(queue.length, 0);
+  });
 }
 
 Deno.test("rules 1 to 6: collaborators that throw and add at random leave a queue that is whole once they stop", async () => {

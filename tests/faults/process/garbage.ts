@@ -1,6 +1,12 @@
 /** Prints what a queue keeps in memory of items that it has nothing more to do with. */
 
-import { createExponentialLimiter, createRateLimitingQueue, type Lease, type RateLimitingQueue } from "../../../mod.ts";
+import {
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  createWorkQueue,
+  type Lease,
+  type RateLimitingQueue,
+} from "../../../mod.ts";
 import { heapUsed } from "./collect.ts";
 
 interface Item {
@@ -38,6 +44,13 @@ async function use(): Promise<void> {
   const waiter = queue.get();
   queue.add(item("given to one who waited"));
   (await waiter)[Symbol.dispose]();
+
+  const pile = createWorkQueue<Item>();
+  for (let i = 0; i < 1000; i++) pile.add(item(`of a pile ${i}`));
+  const leases = Array.from({ length: 1000 }, () => pile.tryGet()!);
+  kept.push(pile, leases.shift()!);
+  for (const lease of leases) lease[Symbol.dispose]();
+  for (let i = 0; i < 10; i++) items.delete(`of a pile ${i}`); // the one that is held, and a few that may be
 
   queue.addRateLimited(item("failed and forgotten"));
   (await queue.get())[Symbol.dispose]();
