@@ -6,7 +6,7 @@
 
 import { type Clock, isWithin, MAX_TIMEOUT, systemClock, unref } from "./clock.ts";
 import { invalidArgument } from "./errors.ts";
-import { DeadlineHeap, type HeapNode } from "./internal/deadline_heap.ts";
+import { DeadlineHeap } from "./internal/deadline_heap.ts";
 import { QueueLayer } from "./internal/queue_layer.ts";
 import { Waiters } from "./internal/waiters.ts";
 import type { Counter } from "./metrics.ts";
@@ -83,11 +83,6 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
   return new DeadlineQueue(options);
 }
 
-interface WaitingItem<T> extends HeapNode {
-  readonly key: unknown;
-  item: T;
-}
-
 const DEFAULT_MAX_WAIT = 10_000;
 const DRAIN_POLICIES = ["drop", "flush", "wait"];
 
@@ -96,8 +91,11 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   readonly #maxWait: number;
   readonly #ref: boolean;
   readonly #retries: Counter | undefined;
-  readonly #waiting = new Map<unknown, WaitingItem<T>>();
-  readonly #heap = new DeadlineHeap<WaitingItem<T>>();
+  /** The keys that wait, by deadline; and where each of them is in there. */
+  readonly #heap = new DeadlineHeap<unknown>();
+  readonly #slots = new Map<unknown, number>();
+  /** The newest item of each key that waits, where an item is not its own key. */
+  readonly #items: Map<unknown, T> | undefined;
   /** Those who wait in `shutDownWithDrain`. */
   readonly #drainers = new Waiters<void>();
   /** Whether adds are refused although the queue below still takes some: those of items that wait. */
@@ -112,6 +110,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       throw invalidArgument("create delaying queue", "maxWait", `must be from 1 to ${MAX_TIMEOUT} ms`, maxWait);
     }
     super(queue ?? createWorkQueue(options), options);
+    if (this.keyOf !== undefined) this.#items = new Map();
     this.#clock = clock;
     this.#maxWait = maxWait;
     this.#ref = ref;
@@ -129,9 +128,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   override add(item: T): void {
     if (this.#draining) return;
     // The newest item with a key is the one handed out: an older one that waits must not come after it.
-    if (this.keyOf !== undefined && this.#waiting.size > 0) {
-      const node = this.#waiting.get(this.keyOf(item));
-      if (node !== undefined) node.item = item;
+    if (this.#items !== undefined && this.#items.size > 0) {
+      const key = this.key(item);
+      if (this.#items.has(key)) this.#items.set(key, item);
     }
     this.below.add(item);
   }
@@ -167,34 +166,34 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   #wait(item: T, deadline: number): void {
     const key = this.key(item);
-    const node = this.#waiting.get(key);
-    if (node === undefined) {
-      const added = { deadline, order: 0, index: 0, key, item };
-      this.#waiting.set(key, added);
-      this.#heap.push(added);
-    } else {
-      node.item = item;
-      if (deadline < node.deadline) this.#heap.decrease(node, deadline);
-    }
+    this.#items?.set(key, item);
+    const slot = this.#slots.get(key);
+    if (slot === undefined) this.#slots.set(key, this.#heap.push(key, deadline));
+    else this.#heap.decrease(slot, deadline);
     this.#setTimer();
   }
 
   /** Adds every item that is due at the time to the queue below, the earliest first. */
   #makeReady(time: number): void {
-    for (let node = this.#heap.peek(); node !== undefined && node.deadline <= time; node = this.#heap.peek()) {
-      this.#heap.pop();
-      this.#waiting.delete(node.key);
-      this.below.add(node.item);
+    while (this.#heap.length > 0 && this.#heap.earliest <= time) {
+      const key = this.#heap.pop();
+      this.#slots.delete(key);
+      let item = key as T;
+      if (this.#items !== undefined) {
+        item = this.#items.get(key)!;
+        this.#items.delete(key);
+      }
+      this.below.add(item);
     }
   }
 
   /** Sees to it that the timer fires no later than the earliest deadline; there is one timer at most. */
   #setTimer(): void {
-    const next = this.#heap.peek();
-    if (next === undefined || next.deadline >= this.#wakeAt) return;
+    const next = this.#heap.earliest;
+    if (next >= this.#wakeAt) return;
     this.#clearTimer();
     const now = this.#clock.now();
-    const wakeAt = Math.min(next.deadline, now + this.#maxWait);
+    const wakeAt = Math.min(next, now + this.#maxWait);
     // Rounded up, as timers take whole milliseconds and one that fires early would have to be set again.
     const ms = Math.max(Math.ceil(wakeAt - now), 0);
     this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
@@ -220,8 +219,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   #forgetWaiting(): void {
     this.#clearTimer();
-    this.#waiting.clear();
     this.#heap.clear();
+    this.#slots.clear();
+    this.#items?.clear();
   }
 
   #drainWhenNoneWait(): void {
