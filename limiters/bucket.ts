@@ -8,7 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import { createFrom, defineLimiter, type LimiterDefinition } from "./definition.ts";
 import type { Fields, OptionsInput } from "./fields.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
-import { TokenBucket } from "./token_bucket.ts";
+import { reserveOne, TokenBucket } from "./token_bucket.ts";
 
 /** The options of a bucket limiter. */
 export const bucketOptions = {
@@ -66,7 +66,7 @@ class BucketLimiter implements RateLimiter {
   }
 
   when(): number {
-    return Math.min(this.#bucket.reserve().delay, NEVER);
+    return Math.min(reserveOne(this.#bucket), NEVER);
   }
 
   forget(): void {}

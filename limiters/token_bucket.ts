@@ -54,6 +54,9 @@ export interface Reservation {
   cancel(): void;
 }
 
+/** As `bucket.reserve().delay`, with one look at the clock and nothing made that could be cancelled. */
+export let reserveOne: (bucket: TokenBucket) => number;
+
 /**
  * Limits how often events happen.
  *
@@ -83,6 +86,13 @@ export interface Reservation {
  * ```
  */
 export class TokenBucket {
+  static {
+    reserveOne = (bucket) => {
+      const now = bucket.#now();
+      return delayBetween(now, bucket.#reserve(1, FOREVER, now));
+    };
+  }
+
   readonly #clock: Clock;
   /** Times are counted from here, which keeps the nanoseconds exact for 104 days. */
   readonly #origin: number;
@@ -149,11 +159,11 @@ export class TokenBucket {
   reserve(n = 1): Reservation {
     requireCount("reserve tokens", "n", n);
     const grant = this.#reserve(n, FOREVER);
-    const delayFromNow = () => this.#delay(grant);
+    const delay = () => this.#delay(grant);
     return {
       ok: grant.ok,
       get delay() {
-        return delayFromNow();
+        return delay();
       },
       cancel: () => this.#cancel(grant),
     };
@@ -225,8 +235,7 @@ export class TokenBucket {
     return Math.min(this.#tokens + tokensIn(elapsed, this.#rate), this.#burst);
   }
 
-  #reserve(n: number, maxWait: number): Grant {
-    const now = this.#now();
+  #reserve(n: number, maxWait: number, now = this.#now()): Grant {
     if (this.#rate === Infinity) return { ok: true, tokens: n, rate: 0, usableAt: now };
 
     const tokens = this.#tokensAt(now) - n;
@@ -239,10 +248,8 @@ export class TokenBucket {
     return { ok: true, tokens: n, rate: this.#rate, usableAt: this.#lastEvent };
   }
 
-  #delay({ ok, usableAt }: Grant): number {
-    const wait = usableAt - this.#now();
-    if (!ok || wait >= FOREVER / 2) return Infinity; // half, as adding the time of day to it is not exact
-    return Math.max(wait, 0) / NS_PER_MS;
+  #delay(grant: Grant): number {
+    return delayBetween(this.#now(), grant);
   }
 
   #cancel({ ok, tokens, rate, usableAt }: Grant): void {
@@ -286,9 +293,17 @@ interface Grant {
 
 const NOT_GRANTED: Grant = { ok: false, tokens: 0, rate: 0, usableAt: 0 };
 
+/** The milliseconds from a moment until a grant may be used. */
+function delayBetween(now: number, { ok, usableAt }: Grant): number {
+  const wait = usableAt - now;
+  if (!ok || wait >= FOREVER / 2) return Infinity; // half, as adding the time of day to it is not exact
+  return Math.max(wait, 0) / NS_PER_MS;
+}
+
 /** The tokens that come in a number of nanoseconds. */
 function tokensIn(ns: number, rate: number): number {
-  const seconds = Math.trunc(ns / NS_PER_S) + ns % NS_PER_S / NS_PER_S; // rounded as Go rounds it
+  const whole = Math.trunc(ns / NS_PER_S);
+  const seconds = whole === 0 ? ns / NS_PER_S : whole + ns % NS_PER_S / NS_PER_S; // rounded as Go rounds it
   return seconds * Math.min(rate, Number.MAX_VALUE); // as no time at an infinite rate would be NaN
 }
 
