@@ -5,7 +5,7 @@
  */
 
 import { invalidArgument } from "./errors.ts";
-import { Burst, nextTask } from "./internal/burst.ts";
+import { Burst } from "./internal/burst.ts";
 
 /** The options of {@linkcode parallelizeUntil}. */
 export interface ParallelizeOptions {
@@ -69,10 +69,7 @@ export async function parallelizeUntil(
       const end = Math.min(begin + chunkSize, pieces);
       next = end;
       for (let piece = begin; piece < end; piece++) {
-        if (burst.isTooLong()) {
-          await new Promise<void>((resolve) => nextTask(resolve)); // the signal may be a timer's
-          burst.end();
-        }
+        await burst.pause(); // the signal may be a timer's
         if (signal?.aborted || failure !== undefined) return;
         try {
           await doWorkPiece(piece);

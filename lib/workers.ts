@@ -5,9 +5,10 @@
  */
 
 import { isWithin, MAX_TIMEOUT, systemClock } from "./clock.ts";
-import { invalidArgument, TerminalError } from "./errors.ts";
-import { Attempt } from "./internal/attempt.ts";
-import { Burst, nextTask } from "./internal/burst.ts";
+import { invalidArgument } from "./errors.ts";
+import type { Attempt } from "./internal/attempt.ts";
+import { Burst } from "./internal/burst.ts";
+import { Retries } from "./internal/retries.ts";
 import type { RateLimitingQueue } from "./rate_limiting_queue.ts";
 import type { Lease } from "./work_queue.ts";
 
@@ -128,22 +129,19 @@ export function runWorkers<T>(
   return new Pool(queue, handler, options);
 }
 
-/** How often each item was tried since it was last forgotten, by key; shared by all pools of a queue. */
-const attemptsOfQueues = new WeakMap<object, Map<unknown, number>>();
-
 class Pool<T> implements WorkerPool {
   readonly finished: Promise<void>;
   readonly #queue: RateLimitingQueue<T>;
   readonly #handler: Handler<T>;
   readonly #options: WorkerOptions<T>;
-  readonly #attempts: Map<unknown, number>;
-  readonly #running = new Set<Attempt>();
-  /** How many more handlers may be started now. One that ran out of time is running, but counts no more. */
+  readonly #retries: Retries<T>;
+  #active = 0;
+  /** The workers there are, and how many more there may be. One whose handler ran out of time counts no more. */
+  #workers = 0;
   #free: number;
   /** Aborts once the pool takes no more items. */
   readonly #stopped = new AbortController();
   #isWaiting = false;
-  #isPausing = false;
   #isShutDown = false;
   readonly #burst = new Burst();
   #failure: { error: unknown } | undefined = undefined;
@@ -156,15 +154,10 @@ class Pool<T> implements WorkerPool {
     this.#queue = queue;
     this.#handler = handler;
     this.#options = options;
+    this.#retries = new Retries(queue, options);
     this.#free = concurrency;
-    let attempts = attemptsOfQueues.get(queue);
-    if (attempts === undefined) attemptsOfQueues.set(queue, attempts = new Map());
-    this.#attempts = attempts;
 
-    const interrupt = () => {
-      for (const attempt of this.#running) attempt.abort(signal!.reason);
-      this.stop();
-    };
+    const interrupt = () => void this.stop();
     this.finished = new Promise((resolve, reject) => {
       this.#end = () => {
         this.#end = () => {};
@@ -179,7 +172,7 @@ class Pool<T> implements WorkerPool {
   }
 
   get active(): number {
-    return this.#running.size;
+    return this.#active;
   }
 
   stop(): Promise<void> {
@@ -192,38 +185,45 @@ class Pool<T> implements WorkerPool {
     return this.stop();
   }
 
-  /** Starts a handler for each item that is ready, as far as concurrency allows, and else waits for one. */
+  /** Starts a worker for each item that is ready, as far as concurrency allows, and else waits for one. */
   #fill(): void {
-    try {
-      while (this.#free > 0 && !this.#isPausing && !this.#stopped.signal.aborted) {
-        if (this.#burst.isTooLong()) {
-          this.#pause();
-          break;
-        }
-        const lease = this.#queue.tryGet();
-        if (lease === undefined) {
-          this.#wait();
-          break;
-        }
-        this.#start(lease);
+    while (this.#free > 0) {
+      const pause = this.#burst.pause();
+      if (pause !== undefined) {
+        pause.then(() => this.#fill());
+        break;
       }
-    } catch (error) {
-      this.#fail(error);
+      const lease = this.#take();
+      if (lease === undefined) {
+        this.#wait();
+        break;
+      }
+      this.#work(lease);
     }
     this.#endIfIdle();
   }
 
+  /** The next item, if one is ready and the pool still takes any. */
+  #take(): Lease<T> | undefined {
+    if (this.#stopped.signal.aborted) return undefined;
+    try {
+      return this.#queue.tryGet();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
   /** Waits for one item, for which it keeps a place free: when it is there, others may be as well. */
   #wait(): void {
-    if (this.#isWaiting || this.#isShutDown) return;
+    const { signal } = this.#stopped;
+    if (this.#isWaiting || this.#isShutDown || signal.aborted) return;
     this.#isWaiting = true;
     this.#burst.end();
     this.#free--;
-    const { signal } = this.#stopped;
     this.#queue.get({ signal }).finally(() => this.#free++).then((lease) => {
       if (lease.shutdown) this.#isShutDown = true;
       else if (signal.aborted) this.#giveBack(lease);
-      else this.#start(lease);
+      else this.#work(lease);
     }).catch((error) => {
       if (!signal.aborted) this.#fail(error);
     }).then(() => {
@@ -234,19 +234,12 @@ class Pool<T> implements WorkerPool {
 
   /** An item came just as the pool was stopped. A queue that is shutting down takes nothing back: it is the last one. */
   #giveBack(lease: Lease<T>): void {
-    if (this.#queue.shuttingDown) return this.#start(lease);
+    if (this.#queue.shuttingDown) {
+      this.#work(lease);
+      return;
+    }
     this.#queue.add(lease.item);
     lease[Symbol.dispose]();
-  }
-
-  /** Lets timers and I/O have their turn. */
-  #pause(): void {
-    this.#isPausing = true;
-    this.#burst.end();
-    nextTask(() => {
-      this.#isPausing = false;
-      this.#fill();
-    });
   }
 
   /** The queue itself failed: nothing more can be taken from it. */
@@ -257,133 +250,76 @@ class Pool<T> implements WorkerPool {
 
   #endIfIdle(): void {
     const takesNoMore = this.#isShutDown || this.#stopped.signal.aborted;
-    const isBusy = this.#isWaiting || this.#isPausing || this.#running.size > 0;
-    if (takesNoMore && !isBusy) this.#end();
+    if (takesNoMore && !this.#isWaiting && this.#workers === 0) this.#end();
   }
 
-  #start(lease: Lease<T>): void {
-    const { timeout } = this.#options;
-    const key = this.#keyOf(lease);
-    const attempt = new Attempt((this.#attempts.get(key) ?? 0) + 1);
-    const timer = timeout && systemClock.setTimeout(() => this.#timeOut(attempt, lease.item), timeout);
-    const { signal } = this.#options;
-    if (signal?.aborted) attempt.abort(signal.reason);
-    this.#running.add(attempt);
+  /** A worker: handles the item, and then others for as long as some are ready. Never rejects. */
+  async #work(first: Lease<T>): Promise<void> {
+    this.#workers++;
     this.#free--;
-    this.#handle(lease, key, attempt).then(() => {
+    let hasPlace = true;
+    for (let lease: Lease<T> | undefined = first; lease !== undefined && hasPlace;) {
+      const { item } = lease;
+      const attempt = this.#begin(lease);
+      if (attempt === undefined) break;
+      const timer = this.#startTimer(item, attempt);
+      try {
+        const returned = this.#handler(item, attempt);
+        const outcome = returned === undefined ? undefined : await returned;
+        if (attempt.timeoutError !== undefined) throw attempt.timeoutError;
+        this.#retries.succeed(item, attempt, outcome);
+      } catch (error) {
+        this.#retries.fail(item, attempt, error);
+      }
       if (timer !== undefined) systemClock.clearTimeout(timer);
-      this.#running.delete(attempt);
-      if (attempt.timeoutError === undefined) this.#free++;
-      this.#fill();
-    });
+      this.#finish(lease, attempt);
+      hasPlace = attempt.timeoutError === undefined; // or else it was given away by then
+      for (let pause = this.#burst.pause(); pause !== undefined; pause = this.#burst.pause()) {
+        await pause.then(() => this.#fill());
+      }
+      if (hasPlace) lease = this.#take();
+    }
+    this.#workers--;
+    if (hasPlace) this.#free++;
+    this.#fill();
+  }
+
+  #begin(lease: Lease<T>): Attempt | undefined {
+    try {
+      const attempt = this.#retries.begin(lease.item);
+      this.#active++;
+      return attempt;
+    } catch (error) { // of the queue's `keyOf`
+      lease[Symbol.dispose]();
+      this.#fail(error);
+    }
+  }
+
+  #finish(lease: Lease<T>, attempt: Attempt): void {
+    this.#active--;
+    attempt.end();
+    try {
+      lease[Symbol.dispose]();
+    } catch (error) {
+      this.#retries.report(error, lease.item, attempt);
+    }
+  }
+
+  #startTimer(item: T, attempt: Attempt): unknown {
+    const { timeout } = this.#options;
+    return timeout && systemClock.setTimeout(() => this.#timeOut(item, attempt), timeout);
   }
 
   /** Gives up waiting for a handler. Its item stays held until it ends: no other handler may have it before. */
-  #timeOut(attempt: Attempt, item: T): void {
+  #timeOut(item: T, attempt: Attempt): void {
     attempt.timeoutError = new DOMException(
       `The handler did not end within ${this.#options.timeout} ms`,
       "TimeoutError",
     );
     attempt.abort(attempt.timeoutError);
-    this.#report(attempt.timeoutError, item, attempt);
+    this.#retries.report(attempt.timeoutError, item, attempt);
     this.#free++;
     this.#fill();
-  }
-
-  /** Runs the handler and decides what becomes of the item, whose lease is held until then. Never rejects. */
-  async #handle(lease: Lease<T>, key: unknown, attempt: Attempt): Promise<void> {
-    const { item } = lease;
-    try {
-      const outcome = await this.#handler(item, attempt);
-      if (attempt.timeoutError !== undefined) throw attempt.timeoutError;
-      this.#succeed(item, key, attempt, outcome);
-    } catch (error) {
-      this.#retry(item, key, attempt, error);
-    }
-    this.#reportErrorsOf(() => lease[Symbol.dispose](), item, attempt);
-  }
-
-  #succeed(item: T, key: unknown, attempt: Attempt, outcome: void | Outcome): void {
-    const { requeue = false, requeueAfter } = { ...outcome } as { requeue?: boolean; requeueAfter?: number };
-    if (requeue && !this.#queue.shuttingDown) {
-      this.#queue.addRateLimited(item);
-      this.#attempts.set(key, attempt.attempt);
-      return;
-    }
-    if (requeueAfter !== undefined) this.#queue.addAfter(item, requeueAfter);
-    this.#forget(item, key, attempt);
-  }
-
-  #retry(item: T, key: unknown, attempt: Attempt, thrown: unknown): void {
-    const { signal, maxRetries = Infinity } = this.#options;
-    const isTerminal = isTerminalError(thrown);
-    if (attempt.timeoutError === undefined) {
-      if (signal?.aborted && !isTerminal && !this.#queue.shuttingDown) { // interrupted, not failed
-        return this.#reportErrorsOf(() => this.#queue.add(item), item, attempt);
-      }
-      this.#report(thrown, item, attempt);
-    }
-    // A queue that is shutting down would take nothing, and nobody would learn what became of the item.
-    if (isTerminal || attempt.attempt > maxRetries || this.#queue.shuttingDown) {
-      return this.#giveUp(item, key, attempt, attempt.timeoutError ?? thrown);
-    }
-    try {
-      this.#queue.addRateLimited(item);
-      this.#attempts.set(key, attempt.attempt);
-    } catch (error) {
-      // The limiter failed, so nobody can say when to try again.
-      this.#report(error, item, attempt);
-      this.#giveUp(item, key, attempt, error);
-    }
-  }
-
-  #giveUp(item: T, key: unknown, attempt: Attempt, error: unknown): void {
-    this.#forget(item, key, attempt);
-    this.#reportErrorsOf(() => this.#options.onGiveUp?.(error, item, attempt.attempt), item, attempt);
-  }
-
-  #forget(item: T, key: unknown, attempt: Attempt): void {
-    this.#attempts.delete(key);
-    this.#reportErrorsOf(() => this.#queue.forget(item), item, attempt);
-  }
-
-  #reportErrorsOf(action: () => unknown, item: T, attempt: Attempt): void {
-    callSafely(action, (error) => this.#report(error, item, attempt));
-  }
-
-  /** A callback that fails itself has nobody to report to, and must not end the pool. */
-  #report(error: unknown, item: T, { attempt }: Attempt): void {
-    callSafely(() => this.#options.onError?.(error, item, attempt), () => {});
-  }
-
-  #keyOf(lease: Lease<T>): unknown {
-    const { keyOf } = this.#queue;
-    if (keyOf === undefined) return lease.item;
-    try {
-      return keyOf.call(this.#queue, lease.item);
-    } catch (error) {
-      lease[Symbol.dispose]();
-      throw error;
-    }
-  }
-}
-
-/** Calls a user's function, which may throw, or be asynchronous and reject. */
-function callSafely(action: () => unknown, onError: (error: unknown) => void): void {
-  try {
-    const result = action();
-    if (result instanceof Promise) result.catch(onError);
-  } catch (error) {
-    onError(error);
-  }
-}
-
-/** Whether this is a `TerminalError`. Anything can be thrown, also what throws when it is looked at. */
-function isTerminalError(thrown: unknown): boolean {
-  try {
-    return thrown instanceof TerminalError;
-  } catch {
-    return false;
   }
 }
 

@@ -14,9 +14,9 @@ async function whileTimeIs(now: () => number, action: () => void | Promise<void>
   }
 }
 
-/** Whether each of the next pieces of work is one too many. */
+/** Whether there is a pause to be made before each of the next pieces of work. */
 function ask(burst: Burst, pieces: number): boolean[] {
-  return Array.from({ length: pieces }, () => burst.isTooLong());
+  return Array.from({ length: pieces }, () => burst.pause() !== undefined);
 }
 
 const NO = new Array(7).fill(false);
@@ -30,6 +30,21 @@ Deno.test("a burst is too long once it lasted ten milliseconds since its first p
     assertEquals(ask(burst, 8), [...NO, false]);
     time += 1;
     assertEquals(ask(burst, 8), [...NO, true]);
+  });
+});
+
+Deno.test("all who share a burst make one pause together, and begin anew after it", async () => {
+  let time = 0;
+  await whileTimeIs(() => time, async () => {
+    const burst = new Burst();
+    ask(burst, 7);
+    time = 10;
+    const pause = burst.pause();
+    assert(pause !== undefined);
+    assertEquals(burst.pause(), pause);
+    await pause;
+    assertEquals(ask(burst, 8), [...NO, false]);
+    time = 20;
     assertEquals(ask(burst, 8), [...NO, true]);
   });
 });
@@ -38,11 +53,11 @@ Deno.test("a burst begins anew after its end", async () => {
   let time = 0;
   await whileTimeIs(() => time, () => {
     const burst = new Burst();
-    burst.isTooLong();
+    burst.pause();
     time = 50;
     burst.end();
     assertEquals(ask(burst, 8), [...NO, false]);
-    burst.isTooLong();
+    burst.pause();
     burst.end();
     time = 60;
     assertEquals(ask(burst, 8), [...NO, false]);

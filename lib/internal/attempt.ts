@@ -6,13 +6,19 @@ export class Attempt implements HandlerContext {
   timeoutError: DOMException | undefined = undefined;
   #controller: AbortController | undefined = undefined;
   #abortion: { reason: unknown } | undefined = undefined;
+  readonly #interruption: AbortSignal | undefined;
 
-  constructor(readonly attempt: number) {}
+  /** `interruption` is the signal that aborts every attempt of a pool. */
+  constructor(readonly key: unknown, readonly attempt: number, interruption: AbortSignal | undefined) {
+    this.#interruption = interruption;
+  }
 
   /** Made when it is first read: most handlers never look. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
+      if (this.#interruption?.aborted) this.#interrupt();
+      else this.#interruption?.addEventListener("abort", this.#interrupt);
       if (this.#abortion !== undefined) this.#controller.abort(this.#abortion.reason);
     }
     return this.#controller.signal;
@@ -22,4 +28,11 @@ export class Attempt implements HandlerContext {
     this.#abortion ??= { reason };
     this.#controller?.abort(reason);
   }
+
+  /** The handler has ended: there is nothing to interrupt any more. */
+  end(): void {
+    if (this.#controller !== undefined) this.#interruption?.removeEventListener("abort", this.#interrupt);
+  }
+
+  readonly #interrupt = (): void => this.abort(this.#interruption!.reason);
 }

@@ -14,15 +14,29 @@ const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) =
 export class Burst {
   #pieces = 0;
   #beganAt = 0;
+  #pause: Promise<void> | undefined = undefined;
 
-  /** To be asked before each piece. */
-  isTooLong(): boolean {
+  /** To be asked before each piece: the pause to wait for first, if it is time for one. It is the same for all who ask. */
+  pause(): Promise<void> | undefined {
     if (this.#pieces++ === 0) this.#beganAt = performance.now();
-    return this.#pieces % PIECES_PER_LOOK === 0 && performance.now() - this.#beganAt >= MAX_BURST;
+    if (this.#pause === undefined && this.#isTooLong()) {
+      this.#pause = new Promise((resolve) =>
+        nextTask(() => {
+          this.#pause = undefined;
+          this.end();
+          resolve();
+        })
+      );
+    }
+    return this.#pause;
   }
 
   end(): void {
     this.#pieces = 0;
+  }
+
+  #isTooLong(): boolean {
+    return this.#pieces % PIECES_PER_LOOK === 0 && performance.now() - this.#beganAt >= MAX_BURST;
   }
 }
 
