@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { createFrom, defineLimiter, type LimiterDefinition } from "./definition.ts";
 import type { Fields, OptionsInput } from "./fields.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
-import { reserveOne, TokenBucket } from "./token_bucket.ts";
+import { delayOf, FOREVER, Tokens } from "./tokens.ts";
 
 /** The options of a bucket limiter. */
 export const bucketOptions = {
@@ -17,18 +17,18 @@ export const bucketOptions = {
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "bucket" }`. */
-export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = defineLimiter({
+export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = /* @__PURE__ */ defineLimiter({
   type: "bucket",
   description: "Limits how often items are retried, all items together: a token bucket.",
   options: bucketOptions,
-  create: ({ rate, burst }, { clock }) => new BucketLimiter(new TokenBucket(rate, burst, { clock })),
+  create: ({ rate, burst }, { clock }) => new BucketLimiter(new Tokens(rate, burst, clock ?? systemClock)),
 });
 
 /**
  * Makes a limiter that lets `rate` retries a second happen, and `burst` at once, whatever the items are.
  * It does not count items: `numRequeues` is always 0.
  *
- * client-go's `BucketRateLimiter`; see {@linkcode TokenBucket} for the algorithm.
+ * client-go's `BucketRateLimiter`; `TokenBucket` tells the algorithm.
  *
  * @example Usage
  * ```ts
@@ -56,17 +56,18 @@ export function createBucketLimiter<T = unknown>(
 }
 
 /** What "never" is for an item: Go's longest duration, some 292 years, in milliseconds. */
-const NEVER = 2 ** 63 / 1e6;
+const NEVER = FOREVER / 1e6;
 
 class BucketLimiter implements RateLimiter {
-  readonly #bucket: TokenBucket;
+  readonly #tokens: Tokens;
 
-  constructor(bucket: TokenBucket) {
-    this.#bucket = bucket;
+  constructor(tokens: Tokens) {
+    this.#tokens = tokens;
   }
 
   when(): number {
-    return Math.min(reserveOne(this.#bucket), NEVER);
+    const now = this.#tokens.now();
+    return Math.min(delayOf(this.#tokens.reserve(1, FOREVER, now), now), NEVER);
   }
 
   forget(): void {}

@@ -12,9 +12,13 @@ import { maxWaitLimiter } from "./max_wait.ts";
 import { LimiterRegistry } from "./registry.ts";
 
 /** The default registry: `bucket`, `exponential`, `fast-slow`, `max-of` and `max-wait`. */
-export const limiters: LimiterRegistry = new LimiterRegistry()
-  .register(bucketLimiter)
-  .register(exponentialLimiter)
-  .register(fastSlowLimiter)
-  .register(maxOfLimiter)
-  .register(maxWaitLimiter);
+export const limiters: LimiterRegistry = /* @__PURE__ */ builtIns(); // left out of a bundle that does not use it
+
+function builtIns(): LimiterRegistry {
+  return new LimiterRegistry()
+    .register(bucketLimiter)
+    .register(exponentialLimiter)
+    .register(fastSlowLimiter)
+    .register(maxOfLimiter)
+    .register(maxWaitLimiter);
+}

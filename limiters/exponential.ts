@@ -16,16 +16,17 @@ export const exponentialOptions = {
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "exponential" }`. */
-export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponentialOptions> = defineLimiter({
-  type: "exponential",
-  description: "Doubles the delay of an item with each of its failures.",
-  options: exponentialOptions,
-  check: ({ baseDelay, maxDelay }) =>
-    maxDelay < baseDelay
-      ? { option: "maxDelay", rule: `must not be less than 'baseDelay' (${baseDelay} ms)` }
-      : undefined,
-  create: ({ baseDelay, maxDelay }) => new ExponentialLimiter(baseDelay, maxDelay),
-});
+export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponentialOptions> =
+  /* @__PURE__ */ defineLimiter({
+    type: "exponential",
+    description: "Doubles the delay of an item with each of its failures.",
+    options: exponentialOptions,
+    check: ({ baseDelay, maxDelay }) =>
+      maxDelay < baseDelay
+        ? { option: "maxDelay", rule: `must not be less than 'baseDelay' (${baseDelay} ms)` }
+        : undefined,
+    create: ({ baseDelay, maxDelay }) => new ExponentialLimiter(baseDelay, maxDelay),
+  });
 
 /**
  * Makes a limiter that doubles an item's delay with each failure: `baseDelay × 2^failures`, at most

@@ -17,7 +17,7 @@ export const fastSlowOptions = {
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "fast-slow" }`. */
-export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOptions> = defineLimiter({
+export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOptions> = /* @__PURE__ */ defineLimiter({
   type: "fast-slow",
   description: "Retries an item quickly a number of times, then slowly.",
   options: fastSlowOptions,

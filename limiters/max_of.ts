@@ -15,7 +15,7 @@ export const maxOfOptions = {
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "max-of" }`. */
-export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = defineLimiter({
+export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = /* @__PURE__ */ defineLimiter({
   type: "max-of",
   description: "Asks several limiters and takes the longest delay.",
   options: maxOfOptions,

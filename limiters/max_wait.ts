@@ -17,7 +17,7 @@ export const maxWaitOptions = {
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "max-wait" }`. */
-export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions> = defineLimiter({
+export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions> = /* @__PURE__ */ defineLimiter({
   type: "max-wait",
   description: "Asks another limiter, but never waits longer than a maximum.",
   options: maxWaitOptions,

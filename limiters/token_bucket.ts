@@ -6,13 +6,7 @@
 
 import { type Clock, MAX_TIMEOUT, systemClock } from "../lib/clock.ts";
 import { invalidArgument } from "../lib/errors.ts";
-
-/** Time in here is counted in whole nanoseconds, as in Go: sums and comparisons of times are exact. */
-const NS_PER_MS = 1e6;
-const NS_PER_S = 1e9;
-
-/** The longest duration there is, in nanoseconds: about 292 years. It stands for "never". */
-const FOREVER = 2 ** 63;
+import { delayOf, FOREVER, type Grant, Tokens } from "./tokens.ts";
 
 /**
  * Converts the least interval between two events to a rate.
@@ -54,9 +48,6 @@ export interface Reservation {
   cancel(): void;
 }
 
-/** As `bucket.reserve().delay`, with one look at the clock and nothing made that could be cancelled. */
-export let reserveOne: (bucket: TokenBucket) => number;
-
 /**
  * Limits how often events happen.
  *
@@ -86,23 +77,8 @@ export let reserveOne: (bucket: TokenBucket) => number;
  * ```
  */
 export class TokenBucket {
-  static {
-    reserveOne = (bucket) => {
-      const now = bucket.#now();
-      return delayBetween(now, bucket.#reserve(1, FOREVER, now));
-    };
-  }
-
   readonly #clock: Clock;
-  /** Times are counted from here, which keeps the nanoseconds exact for 104 days. */
-  readonly #origin: number;
-  #rate: number;
-  #burst: number;
-  /** The tokens that were in the bucket at {@linkcode #last}; negative while reservations run ahead. */
-  #tokens: number;
-  #last = -FOREVER;
-  /** The latest time at which granted tokens may be used; past or future. */
-  #lastEvent = -FOREVER;
+  readonly #tokens: Tokens;
 
   /**
    * Makes a full bucket.
@@ -116,25 +92,22 @@ export class TokenBucket {
     requireRate("create token bucket", rate);
     requireCount("create token bucket", "burst", burst);
     this.#clock = options.clock ?? systemClock;
-    this.#origin = this.#clock.now();
-    this.#rate = rate;
-    this.#burst = burst;
-    this.#tokens = burst;
+    this.#tokens = new Tokens(rate, burst, this.#clock);
   }
 
   /** Tokens a second. */
   get rate(): number {
-    return this.#rate;
+    return this.#tokens.rate;
   }
 
   /** How many tokens the bucket holds, and so how many can be asked for at once. */
   get burst(): number {
-    return this.#burst;
+    return this.#tokens.burst;
   }
 
   /** The tokens in the bucket now; perhaps a fraction, and negative while reservations run ahead. */
   get tokens(): number {
-    return this.#tokensAt(this.#now());
+    return this.#tokens.at(this.#tokens.now());
   }
 
   /**
@@ -165,7 +138,7 @@ export class TokenBucket {
       get delay() {
         return delay();
       },
-      cancel: () => this.#cancel(grant),
+      cancel: () => this.#tokens.cancel(grant),
     };
   }
 
@@ -182,14 +155,14 @@ export class TokenBucket {
     signal?.throwIfAborted();
     const grant = this.#reserve(n, FOREVER);
     if (!grant.ok) {
-      throw invalidArgument("wait for tokens", "n", `must not exceed the burst of ${this.#burst}`, n);
+      throw invalidArgument("wait for tokens", "n", `must not exceed the burst of ${this.burst}`, n);
     }
     try {
       for (let ms = this.#delay(grant); ms > 0; ms = this.#delay(grant)) {
         await this.#sleep(Math.min(Math.ceil(ms), MAX_TIMEOUT), signal);
       }
     } catch (error) {
-      this.#cancel(grant);
+      this.#tokens.cancel(grant);
       throw error;
     }
   }
@@ -202,8 +175,8 @@ export class TokenBucket {
    */
   setRate(rate: number): void {
     requireRate("set rate", rate);
-    this.#advance();
-    this.#rate = rate;
+    this.#tokens.advance();
+    this.#tokens.rate = rate;
   }
 
   /**
@@ -215,57 +188,16 @@ export class TokenBucket {
    */
   setBurst(burst: number): void {
     requireCount("set burst", "burst", burst);
-    this.#advance();
-    this.#burst = burst;
+    this.#tokens.advance();
+    this.#tokens.burst = burst;
   }
 
-  #now(): number {
-    return Math.round((this.#clock.now() - this.#origin) * NS_PER_MS);
-  }
-
-  #advance(): void {
-    const now = this.#now();
-    this.#tokens = this.#tokensAt(now);
-    this.#last = now;
-  }
-
-  /** The tokens in the bucket at a time. Time that went backwards brings none. */
-  #tokensAt(time: number): number {
-    const elapsed = Math.max(time - this.#last, 0);
-    return Math.min(this.#tokens + tokensIn(elapsed, this.#rate), this.#burst);
-  }
-
-  #reserve(n: number, maxWait: number, now = this.#now()): Grant {
-    if (this.#rate === Infinity) return { ok: true, tokens: n, rate: 0, usableAt: now };
-
-    const tokens = this.#tokensAt(now) - n;
-    const wait = tokens < 0 ? timeFor(-tokens, this.#rate) : 0;
-    if (n > this.#burst || wait > maxWait) return NOT_GRANTED;
-
-    this.#last = now;
-    this.#tokens = tokens;
-    this.#lastEvent = now + wait;
-    return { ok: true, tokens: n, rate: this.#rate, usableAt: this.#lastEvent };
+  #reserve(n: number, maxWait: number): Grant {
+    return this.#tokens.reserve(n, maxWait, this.#tokens.now());
   }
 
   #delay(grant: Grant): number {
-    return delayBetween(this.#now(), grant);
-  }
-
-  #cancel({ ok, tokens, rate, usableAt }: Grant): void {
-    const now = this.#now();
-    if (!ok || this.#rate === Infinity || tokens === 0 || usableAt < now) return;
-
-    // What was reserved after this grant counts on its tokens being gone.
-    const restored = tokens - tokensIn(this.#lastEvent - usableAt, rate);
-    if (restored <= 0) return;
-    this.#tokens = Math.min(this.#tokensAt(now) + restored, this.#burst);
-    this.#last = now;
-
-    if (usableAt === this.#lastEvent) {
-      const previousEvent = usableAt + timeFor(-tokens, rate);
-      if (previousEvent >= now) this.#lastEvent = previousEvent;
-    }
+    return delayOf(grant, this.#tokens.now());
   }
 
   #sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -281,35 +213,6 @@ export class TokenBucket {
       signal?.addEventListener("abort", onAbort, { once: true });
     });
   }
-}
-
-/** What a reservation was given: how many tokens, at which rate, usable from when. */
-interface Grant {
-  readonly ok: boolean;
-  readonly tokens: number;
-  readonly rate: number;
-  readonly usableAt: number;
-}
-
-const NOT_GRANTED: Grant = { ok: false, tokens: 0, rate: 0, usableAt: 0 };
-
-/** The milliseconds from a moment until a grant may be used. */
-function delayBetween(now: number, { ok, usableAt }: Grant): number {
-  const wait = usableAt - now;
-  if (!ok || wait >= FOREVER / 2) return Infinity; // half, as adding the time of day to it is not exact
-  return Math.max(wait, 0) / NS_PER_MS;
-}
-
-/** The tokens that come in a number of nanoseconds. */
-function tokensIn(ns: number, rate: number): number {
-  const whole = Math.trunc(ns / NS_PER_S);
-  const seconds = whole === 0 ? ns / NS_PER_S : whole + ns % NS_PER_S / NS_PER_S; // rounded as Go rounds it
-  return seconds * Math.min(rate, Number.MAX_VALUE); // as no time at an infinite rate would be NaN
-}
-
-/** The whole nanoseconds in which a number of tokens comes. */
-function timeFor(tokens: number, rate: number): number {
-  return rate === 0 ? FOREVER : Math.min(Math.trunc(tokens / rate * NS_PER_S), FOREVER);
 }
 
 function requireRate(action: string, rate: number): void {
