@@ -1,0 +1,40 @@
+/** What was measured: nanoseconds an item, by work, contender and runtime, one for each round. */
+export class Figures {
+  readonly #rounds = new Map<string, number[]>();
+
+  add(figure: Figure, nanoseconds: number): void {
+    const key = keyOf(figure);
+    const rounds = this.#rounds.get(key);
+    if (rounds === undefined) this.#rounds.set(key, [nanoseconds]);
+    else rounds.push(nanoseconds);
+  }
+
+  has(figure: Figure): boolean {
+    return this.#rounds.has(keyOf(figure));
+  }
+
+  /** The median of the rounds; `NaN` if there are none. */
+  median(figure: Figure): number {
+    const rounds = this.#rounds.get(keyOf(figure))?.toSorted((a, b) => a - b) ?? [];
+    const middle = rounds.length >> 1;
+    return rounds.length % 2 === 1 ? rounds[middle]! : (rounds[middle - 1]! + rounds[middle]!) / 2;
+  }
+
+  /** The least and the most of the rounds. */
+  spread(figure: Figure): [least: number, most: number] {
+    const rounds = this.#rounds.get(keyOf(figure)) ?? [];
+    return [Math.min(...rounds), Math.max(...rounds)];
+  }
+}
+
+/** One contender at one work. */
+export interface Figure {
+  readonly work: string;
+  readonly contender: string;
+  /** `deno`, `bun`, or for client-go the value of `GOMAXPROCS`. */
+  readonly runtime: string;
+}
+
+function keyOf({ work, contender, runtime }: Figure): string {
+  return [work, contender, runtime].join("\n");
+}

@@ -1,0 +1,36 @@
+/** Prints what a million keys take in a queue, in bytes each, beyond the strings themselves; and what is left after. */
+
+import { createDelayingQueue, type DelayingQueue } from "@workqueue/core";
+import process from "node:process";
+import { distinctKeys } from "../keys.ts";
+import { StillClock } from "../still_clock.ts";
+
+declare const gc: (() => void) | undefined;
+declare const Bun: { gc(synchronously: boolean): void } | undefined;
+
+const KEYS = distinctKeys(1_000_000);
+
+function bytesInUse(): number {
+  for (let i = 0; i < 3; i++) {
+    if (typeof gc === "function") gc();
+    else Bun!.gc(true);
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function bytesAKey(fill: (queue: DelayingQueue<string>, clock: StillClock) => void): { full: number; drained: number } {
+  const clock = new StillClock();
+  const queue = createDelayingQueue<string>({ clock, maxWait: 2 ** 31 - 1 });
+  const before = bytesInUse();
+  fill(queue, clock);
+  const full = bytesInUse();
+  if (queue.waiting > 0) clock.moveToNextTimer();
+  for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) queue.done(lease.item);
+  const drained = bytesInUse();
+  return { full: (full - before) / KEYS.length, drained: (drained - before) / KEYS.length };
+}
+
+const ready = bytesAKey((queue) => KEYS.forEach((key) => queue.add(key)));
+const waiting = bytesAKey((queue) => KEYS.forEach((key) => queue.addAfter(key, 1000)));
+console.log(JSON.stringify({ ready, waiting, keys: KEYS.length }));

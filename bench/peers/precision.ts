@@ -1,0 +1,66 @@
+/**
+ * Prints how late items are handed out, in milliseconds: 100,000 of them, due over five seconds, to workers that
+ * are busy about half of the time. And for how long a timer of a millisecond has to wait while workers have more
+ * than they can do.
+ */
+
+import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
+
+const ITEMS = 100_000;
+const SECONDS = 5;
+const WORK_MS = 0.025;
+
+function newQueue() {
+  return createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 5, maxDelay: 1_000_000 }));
+}
+
+function beBusy(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end;);
+}
+
+function percentile(values: readonly number[], percent: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * percent / 100)]!;
+}
+
+async function lateness(): Promise<number[]> {
+  const queue = newQueue();
+  const due: number[] = [];
+  const late: number[] = [];
+  for (let i = 0; i < ITEMS; i++) {
+    const delay = 500 + i * SECONDS * 1000 / ITEMS;
+    due.push(performance.now() + delay);
+    queue.addAfter(i, delay);
+  }
+  const pool = runWorkers(queue, async (i) => {
+    late.push(performance.now() - due[i]!);
+    beBusy(WORK_MS);
+    await undefined;
+    if (late.length === ITEMS) queue.shutDown();
+  }, { concurrency: 10 });
+  await pool.finished;
+  return late;
+}
+
+async function longestWaitOfTimers(): Promise<number> {
+  const queue = newQueue();
+  for (let i = 0; i < 1_000_000; i++) queue.add(i);
+  let last = performance.now();
+  let longest = 0;
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 1);
+  const pool = runWorkers(queue, async () => {}, { concurrency: 10 });
+  queue.shutDown();
+  await pool.finished;
+  clearInterval(timer);
+  return longest;
+}
+
+const late = await lateness();
+console.log(JSON.stringify({
+  median: percentile(late, 50),
+  p99: percentile(late, 99),
+  worst: Math.max(...late.slice(0, 1000), percentile(late, 99.99)),
+  timers: await longestWaitOfTimers(),
+}));

@@ -1,0 +1,126 @@
+/** What has to be reached, and whether it was. */
+
+import type { Figures } from "./figures.ts";
+import type { Facts } from "./report.ts";
+import { CLIENT_GO, OURS } from "./works.ts";
+
+/** A bound, and the figure that is held against it, for each runtime or for both together. */
+export interface Target {
+  readonly claim: string;
+  readonly bound: string;
+  readonly measured: Readonly<Record<string, Measured>>;
+}
+
+export interface Measured {
+  readonly text: string;
+  readonly reached: boolean;
+}
+
+const RUNTIMES = ["deno", "bun"];
+
+/** Every bound that has a figure. */
+export function targetsOf(figures: Figures, { memory, lateness, size }: Facts): Target[] {
+  const ours = (work: string, runtime: string) => figures.median({ work, contender: OURS, runtime });
+  const other = (work: string, contender: string, runtime: string) => figures.median({ work, contender, runtime });
+  /** client-go at its best. */
+  const clientGo = (work: string) =>
+    Math.min(...["1", "2"].map((procs) => figures.median({ work, contender: CLIENT_GO, runtime: procs })));
+
+  const targets: Target[] = [];
+  const add = (claim: string, bound: string, measure: (runtime: string) => Measured | undefined) => {
+    const measured: Record<string, Measured> = {};
+    for (const runtime of RUNTIMES) {
+      const figure = measure(runtime);
+      if (figure !== undefined) measured[runtime] = figure;
+    }
+    targets.push({ claim, bound, measured });
+  };
+  const atLeast = (least: number, value: number): Measured | undefined =>
+    Number.isNaN(value) ? undefined : { text: `${value.toFixed(2)} ×`, reached: value >= least };
+  const atMost = (most: number, value: number, unit: string): Measured => ({
+    text: `${value.toFixed(2)} ${unit}`,
+    reached: value <= most,
+  });
+
+  const faster = (claim: string, work: string, least: number) =>
+    add(claim, `${least} × client-go`, (runtime) => atLeast(least, clientGo(work) / ours(work, runtime)));
+  const fasterThan = (claim: string, work: string, contender: string, least: number) =>
+    add(
+      claim,
+      least === 1 ? `ahead of ${contender}` : `${least} × ${contender}`,
+      (runtime) => atLeast(least, other(work, contender, runtime) / ours(work, runtime)),
+    );
+  const within = (claim: string, work: string, contender: string, most: number) =>
+    add(
+      claim,
+      `within ${most} × ${contender}`,
+      (runtime) => atMost(most, ours(work, runtime) / other(work, contender, runtime), "×"),
+    );
+
+  faster("add → tryGet → done, 100,000 keys added, then all taken", "ready", 2);
+  within("the same", "ready", "bare Map: set, delete", 1.2);
+  faster("the same, one key in flight at a time", "oneInFlight", 2);
+  faster("adding a key that is ready already", "readyAgain", 2);
+  for (const [procs, least] of [["2", 4], ["1", 1]] as const) {
+    add(
+      "10 workers wait in `get`, a producer adds 100,000 keys",
+      least === 1 ? "ahead of client-go at GOMAXPROCS=1" : `${least} × client-go at GOMAXPROCS=${procs}`,
+      (runtime) => atLeast(least, other("waitingWorkers", CLIENT_GO, procs) / ours("waitingWorkers", runtime)),
+    );
+  }
+  faster("`addAfter` of 100,000 keys over 50 deadlines, all fired and taken", "delayed", 3);
+  within("heap: push and pop of 100,000 random deadlines", "heap", "flatqueue", 1.25);
+  fasterThan("the same", "heap", "tinyqueue", 1);
+  fasterThan("the same", "heap", "heap-js", 1);
+  faster("`when` of the exponential limiter", "exponential", 2);
+  faster("`when` of the default controller limiter", "defaultController", 3);
+  const running = "`runWorkers`, concurrency 10, an async handler that does nothing";
+  fasterThan(running, "workers", "p-queue", 4);
+  fasterThan("the same", "workers", "fastq.promise", 4);
+  fasterThan("the same", "workers", "async.queue", 1);
+  for (const kind of ["ready", "waiting"]) {
+    add(
+      `cost of a key among 1,000,000 against one of 1,000, ${kind}`,
+      "at most 3 ×",
+      (runtime) => atMost(3, ours(`${kind} 1000000`, runtime) / ours(`${kind} 1000`, runtime), "×"),
+    );
+  }
+  add(
+    "memory of a waiting key, among a million",
+    "at most 150 bytes",
+    (runtime) => atMost(150, memory[runtime]!.waiting.full, "bytes"),
+  );
+  add(
+    "the same, after draining",
+    "back to the start",
+    (runtime) => atMost(1, Math.max(memory[runtime]!.waiting.drained, memory[runtime]!.ready.drained), "bytes"),
+  );
+  add(
+    "lateness of 100,000 items due over 5 s, workers busy, 99th percentile",
+    "at most 5 ms",
+    (runtime) => atMost(5, lateness[runtime]!.p99, "ms"),
+  );
+  for (
+    const [claim, contender] of [
+      ["FIFO cycle with metrics, against the cycle without", "with metrics"],
+      ["the same, with a clock that costs nothing", "with metrics, a clock that costs nothing"],
+    ] as const
+  ) {
+    add(
+      claim,
+      "at most 2 ×",
+      (runtime) => atMost(2, other("metrics", contender, runtime) / ours("metrics", runtime), "×"),
+    );
+  }
+  const kilobytes = (most: number, bytes: number) => atMost(most, bytes / 1000, "kB");
+  targets.push({
+    claim: "`mod.ts` bundled, minified and gzipped",
+    bound: "at most 10 kB",
+    measured: { both: kilobytes(10, size.everything) },
+  }, {
+    claim: "`createWorkQueue` alone, likewise",
+    bound: "at most 3 kB",
+    measured: { both: kilobytes(3, size.workQueue) },
+  });
+  return targets;
+}

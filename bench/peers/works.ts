@@ -1,0 +1,400 @@
+/**
+ * The work that is compared, and how each contender does it: the way its own documentation recommends.
+ *
+ * @module
+ */
+
+import {
+  createDefaultControllerLimiter,
+  createDelayingQueue,
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  createWorkQueue,
+  type RateLimiter,
+  runWorkers,
+  type WorkQueue,
+  type WorkQueueOptions,
+} from "@workqueue/core";
+import { DeadlineHeap } from "../../lib/internal/deadline_heap.ts";
+import { distinctKeys } from "../keys.ts";
+import { noMetrics } from "../metrics.ts";
+import { StillClock } from "../still_clock.ts";
+
+/** Does the work once. */
+export type Run = () => unknown;
+
+/** Prepares a contender for a number of items. */
+export type Contender = (items: number) => Run | Promise<Run>;
+
+/** A piece of work, done by several contenders in JavaScript and perhaps by a benchmark in Go. */
+export interface Work {
+  readonly title: string;
+  readonly items: number;
+  readonly contenders: Readonly<Record<string, Contender>>;
+  /** The benchmark in `client-go/` that does the same. */
+  readonly go?: string;
+  /** Those who would take minutes, and with how many items they are timed instead. */
+  readonly fewer?: Readonly<Record<string, number>>;
+  /** What a reader has to know: where somebody does less, or more. */
+  readonly note?: string;
+}
+
+/** What we call ourselves in the tables. */
+export const OURS = "@workqueue/core";
+
+/** What the original is called there. It is run by a program in Go, with a `GOMAXPROCS` of 1 and of 2. */
+export const CLIENT_GO = "client-go";
+
+const CONCURRENCY = 10;
+
+function addAllThenTakeAll(queue: WorkQueue<string>, keys: readonly string[]): void {
+  for (const key of keys) queue.add(key);
+  for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) queue.done(lease.item);
+}
+
+const cycle = (options: () => WorkQueueOptions<string>): Contender => (items) => {
+  const keys = distinctKeys(items);
+  return () => {
+    using queue = createWorkQueue<string>(options());
+    addAllThenTakeAll(queue, keys);
+  };
+};
+
+const bareMap: Contender = (items) => {
+  const keys = distinctKeys(items);
+  return () => {
+    const map = new Map<string, boolean>();
+    for (const key of keys) map.set(key, true);
+    for (const key of keys) map.delete(key);
+  };
+};
+
+const ready: Work = {
+  title: "add → tryGet → done: all keys added, then all taken",
+  items: 100_000,
+  go: "Ready",
+  contenders: { [OURS]: cycle(() => ({})), "bare Map: set, delete": bareMap },
+  note: "The bare `Map` is the floor: it remembers the keys and nothing else.",
+};
+
+const oneInFlight: Work = {
+  title: "add → tryGet → done: one key in flight at a time",
+  items: 100_000,
+  go: "OneInFlight",
+  contenders: {
+    [OURS]: (items) => {
+      const keys = distinctKeys(items);
+      return () => {
+        const queue = createWorkQueue<string>();
+        for (const key of keys) {
+          queue.add(key);
+          queue.done(queue.tryGet()!.item);
+        }
+      };
+    },
+    "bare Map: set, delete": (items) => {
+      const keys = distinctKeys(items);
+      return () => {
+        const map = new Map<string, boolean>();
+        for (const key of keys) {
+          map.set(key, true);
+          map.delete(key);
+        }
+      };
+    },
+  },
+};
+
+const readyAgain: Work = {
+  title: "add of a key that is ready already",
+  items: 100_000,
+  go: "ReadyAgain",
+  contenders: {
+    [OURS]: (items) => {
+      const keys = distinctKeys(items);
+      const queue = createWorkQueue<string>();
+      for (const key of keys) queue.add(key);
+      return () => {
+        for (const key of keys) queue.add(key);
+      };
+    },
+    "bare Map: get": (items) => {
+      const keys = distinctKeys(items);
+      const map = new Map(keys.map((key, i) => [key, i]));
+      return () => {
+        let sum = 0;
+        for (const key of keys) sum += map.get(key)!;
+        return sum;
+      };
+    },
+  },
+};
+
+const waitingWorkers: Work = {
+  title: "10 workers wait in get while a producer adds",
+  items: 100_000,
+  go: "WaitingWorkers",
+  contenders: {
+    [OURS]: (items) => {
+      const keys = distinctKeys(items);
+      return async () => {
+        const queue = createWorkQueue<string>();
+        const workers = Array.from({ length: CONCURRENCY }, async () => {
+          for (let lease = await queue.get(); !lease.shutdown; lease = await queue.get()) queue.done(lease.item);
+        });
+        for (const key of keys) queue.add(key);
+        queue.shutDown();
+        await Promise.all(workers);
+      };
+    },
+    "bare Map and a promise an item": (items) => {
+      const keys = distinctKeys(items);
+      return async () => {
+        const map = new Map<string, boolean>();
+        for (const key of keys) map.set(key, true);
+        let next = 0;
+        await Promise.all(Array.from({ length: CONCURRENCY }, async () => {
+          while (next < keys.length) map.delete((await Promise.resolve({ item: keys[next++]! })).item);
+        }));
+      };
+    },
+  },
+};
+
+const delayed: Work = {
+  title: "addAfter over 50 deadlines, all fired and taken",
+  items: 100_000,
+  go: "Delayed",
+  note: "Time stands still until everybody waits: it is moved by hand here, by `testing/synctest` in Go.",
+  contenders: {
+    [OURS]: (items) => {
+      const keys = distinctKeys(items);
+      return () => {
+        const clock = new StillClock();
+        using queue = createDelayingQueue<string>({ clock });
+        for (let i = 0; i < keys.length; i++) queue.addAfter(keys[i]!, i % 50 + 1);
+        for (let left = keys.length; left > 0;) {
+          clock.moveToNextTimer();
+          for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet(), left--) queue.done(lease.item);
+        }
+      };
+    },
+  },
+};
+
+const heap: Work = {
+  title: "heap: push and pop of random deadlines",
+  items: 100_000,
+  note: "Ours keeps the order of equal deadlines and can move an entry to an earlier one; the others do neither.",
+  contenders: {
+    [OURS]: (items) => {
+      const deadlines = randomDeadlines(items);
+      return () => {
+        const queue = new DeadlineHeap<number>();
+        for (let i = 0; i < items; i++) queue.push(i, deadlines[i]!);
+        while (queue.length > 0) queue.pop();
+      };
+    },
+    flatqueue: async (items) => {
+      const { default: FlatQueue } = await import("flatqueue");
+      const deadlines = randomDeadlines(items);
+      return () => {
+        const queue = new FlatQueue<number>();
+        for (let i = 0; i < items; i++) queue.push(i, deadlines[i]!);
+        while (queue.length > 0) queue.pop();
+      };
+    },
+    tinyqueue: async (items) => {
+      const { default: TinyQueue } = await import("tinyqueue");
+      const deadlines = randomDeadlines(items);
+      return () => {
+        const queue = new TinyQueue<{ deadline: number }>([], (a, b) => a.deadline - b.deadline);
+        for (let i = 0; i < items; i++) queue.push({ deadline: deadlines[i]! });
+        while (queue.length > 0) queue.pop();
+      };
+    },
+    "heap-js": async (items) => {
+      const { Heap } = await import("heap-js");
+      const deadlines = randomDeadlines(items);
+      return () => {
+        const queue = new Heap<{ deadline: number }>((a, b) => a.deadline - b.deadline);
+        for (let i = 0; i < items; i++) queue.push({ deadline: deadlines[i]! });
+        while (queue.length > 0) queue.pop();
+      };
+    },
+  },
+};
+
+function randomDeadlines(count: number): number[] {
+  return Array.from({ length: count }, () => Math.random() * 1e6);
+}
+
+const KEYS_THAT_FAIL = 1000;
+
+const failing = (create: () => RateLimiter): Contender => (items) => {
+  const keys = distinctKeys(KEYS_THAT_FAIL);
+  return () => {
+    const limiter = create();
+    for (let i = 0; i < items; i += keys.length) for (const key of keys) limiter.when(key);
+  };
+};
+
+/** Returns something, or a compiler might find that nobody needs to look. */
+function lookAtTheClock(times: number): number {
+  let sum = 0;
+  for (let i = 0; i < times; i++) sum += performance.now();
+  return sum;
+}
+
+const exponential: Work = {
+  title: `when of the exponential limiter, ${KEYS_THAT_FAIL} keys in turn`,
+  items: 100_000,
+  go: "WhenExponential",
+  contenders: { [OURS]: failing(() => createExponentialLimiter({ baseDelay: 5, maxDelay: 1_000_000 })) },
+};
+
+const defaultController: Work = {
+  title: `when of the default controller limiter, ${KEYS_THAT_FAIL} keys in turn`,
+  items: 100_000,
+  go: "WhenDefaultController",
+  contenders: {
+    [OURS]: failing(() => createDefaultControllerLimiter()),
+    "performance.now alone": (items) => () => lookAtTheClock(items),
+  },
+  note: "A token bucket has to look at the clock once: that is the floor.",
+};
+
+const doNothing = async () => {};
+
+const workers: Work = {
+  title: "concurrency 10, an async handler that does nothing",
+  items: 100_000,
+  fewer: { bottleneck: 200 },
+  note: "All items are there before the first is handled, and all have been handled at the end. Only ours folds " +
+    "duplicates and retries. `fastq` and `async.queue` are given callbacks or promises as named; p-queue, " +
+    "fastq.promise and p-limit give each item a promise of its own. bottleneck is timed with 200 items, as it takes " +
+    "milliseconds for each.",
+  contenders: {
+    [OURS]: (items) => {
+      const keys = distinctKeys(items);
+      return async () => {
+        const limiter = createExponentialLimiter<string>({ baseDelay: 5, maxDelay: 1_000_000 });
+        const queue = createRateLimitingQueue<string>(limiter);
+        for (const key of keys) queue.add(key);
+        const pool = runWorkers(queue, doNothing, { concurrency: CONCURRENCY });
+        queue.shutDown();
+        await pool.finished;
+      };
+    },
+    "p-queue": async (items) => {
+      const { default: PQueue } = await import("p-queue");
+      return async () => {
+        const queue = new PQueue({ concurrency: CONCURRENCY });
+        for (let i = 0; i < items; i++) queue.add(doNothing);
+        await queue.onIdle();
+      };
+    },
+    "fastq.promise": async (items) => {
+      const { promise } = (await import("fastq")).default;
+      const keys = distinctKeys(items);
+      return async () => {
+        const queue = promise(doNothing, CONCURRENCY);
+        await Promise.all(keys.map((key) => queue.push(key)));
+      };
+    },
+    "fastq (callback)": async (items) => {
+      const { default: fastq } = await import("fastq");
+      const keys = distinctKeys(items);
+      return () => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const queue = fastq<unknown, string>((_key, done) => queueMicrotask(() => done(null)), CONCURRENCY);
+        queue.drain = resolve;
+        for (const key of keys) queue.push(key);
+        return promise;
+      };
+    },
+    "async.queue": async (items) => {
+      const { default: async } = await import("async");
+      const keys = distinctKeys(items);
+      return async () => {
+        const queue = async.queue(doNothing, CONCURRENCY);
+        queue.push(keys);
+        await queue.drain();
+      };
+    },
+    bottleneck: async (items) => {
+      const { default: Bottleneck } = await import("bottleneck");
+      return async () => {
+        const limiter = new Bottleneck({ maxConcurrent: CONCURRENCY });
+        await Promise.all(Array.from({ length: items }, () => limiter.schedule(doNothing)));
+      };
+    },
+    "p-limit": async (items) => {
+      const { default: pLimit } = await import("p-limit");
+      return async () => {
+        const limit = pLimit(CONCURRENCY);
+        await Promise.all(Array.from({ length: items }, () => limit(doNothing)));
+      };
+    },
+  },
+};
+
+const metrics: Work = {
+  title: "metrics: add → tryGet → done, all keys added, then all taken",
+  items: 100_000,
+  note: "The provider drops what it is told. client-go looks at the clock three times a key, and so do we; how much " +
+    "of the cost that is, the clock that costs nothing shows.",
+  contenders: {
+    [OURS]: cycle(() => ({})),
+    "with metrics": cycle(() => ({ name: "bench", metrics: noMetrics })),
+    "with metrics, a clock that costs nothing": cycle(() => ({
+      name: "bench",
+      metrics: noMetrics,
+      clock: new StillClock(),
+    })),
+    "performance.now alone, three times": (items) => () => lookAtTheClock(3 * items),
+  },
+};
+
+const waiting: Contender = (items) => {
+  const keys = distinctKeys(items);
+  const delays = randomDeadlines(items);
+  return () => {
+    const clock = new StillClock();
+    using queue = createDelayingQueue<string>({ clock, maxWait: 2 ** 31 - 1 });
+    for (let i = 0; i < items; i++) queue.addAfter(keys[i]!, Math.ceil(delays[i]! / 20_000));
+    for (let left = items; left > 0;) {
+      clock.moveToNextTimer();
+      for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet(), left--) queue.done(lease.item);
+    }
+  };
+};
+
+function growing(items: number): Readonly<Record<string, Work>> {
+  return {
+    [`ready ${items}`]: { ...ready, items, title: `growth: ${items} keys ready, then taken` },
+    [`waiting ${items}`]: {
+      title: `growth: ${items} keys waiting, then taken`,
+      items,
+      contenders: { [OURS]: waiting },
+    },
+  };
+}
+
+/** The numbers of items for which growth is measured. */
+export const SIZES: readonly number[] = [1000, 10_000, 100_000, 1_000_000];
+
+/** Everything that is timed, by a short name. */
+export const works: Readonly<Record<string, Work>> = {
+  ready,
+  oneInFlight,
+  readyAgain,
+  waitingWorkers,
+  delayed,
+  heap,
+  exponential,
+  defaultController,
+  workers,
+  metrics,
+  ...Object.assign({}, ...SIZES.map(growing)),
+};
