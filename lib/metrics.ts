@@ -18,6 +18,7 @@
  */
 
 import { type Clock, unref } from "./clock.ts";
+import { TicketTimes } from "./internal/ticket_times.ts";
 
 /** A number that goes up and down by one. */
 export interface Gauge {
@@ -80,9 +81,11 @@ export class QueueMetrics {
   readonly #workDuration: Histogram;
   readonly #unfinishedWork: SettableGauge;
   readonly #longestRunningProcessor: SettableGauge;
-  /** When each key was added, until it is handed out, and when it was handed out, until it is done. */
-  readonly #addedAt = new Map<unknown, number>();
-  readonly #startedAt = new Map<unknown, number>();
+  /** When the item of each ticket was added, until it is handed out, and when it was handed out, until it is done. */
+  readonly #addedAt = new TicketTimes();
+  readonly #startedAt = new TicketTimes();
+  /** When a key was added again that is held, and so has no new ticket yet. */
+  readonly #addedAgainAt = new Map<unknown, number>();
   readonly #createdAt: number;
   #timer: unknown = undefined;
   #stopped = false;
@@ -98,37 +101,53 @@ export class QueueMetrics {
     this.#createdAt = clock.now();
   }
 
-  added(key: unknown): void {
-    this.#addedAt.set(key, this.#clock.now());
-    this.#adds.inc();
-    this.#depth.inc();
+  added(ticket: number): void {
+    this.#addedAt.set(ticket, this.#clock.now());
+    this.#count();
   }
 
-  /** If a metric throws, the item is not handed out. */
-  taken(key: unknown): void {
+  addedAgain(key: unknown): void {
+    this.#addedAgainAt.set(key, this.#clock.now());
+    this.#count();
+  }
+
+  /** A key that was added again while it was held has its ticket now. */
+  ready(key: unknown, ticket: number): void {
+    this.#addedAt.set(ticket, this.#addedAgainAt.get(key) ?? this.#clock.now());
+    this.#addedAgainAt.delete(key);
+  }
+
+  /**
+   * The key with this ticket is handed out under that number. If a metric throws, it is not, and goes back to the
+   * line like one that was added again.
+   */
+  taken(key: unknown, ticket: number, called: number): void {
     const now = this.#clock.now();
-    const addedAt = this.#addedAt.get(key)!;
-    this.#addedAt.delete(key); // first, as a metric may add the item again
+    const addedAt = this.#addedAt.take(ticket) ?? now;
+    this.#startedAt.set(called, now);
     try {
       this.#depth.dec();
       this.#queueLatency.observe((now - addedAt) / 1000);
     } catch (error) {
-      this.#addedAt.set(key, addedAt);
+      this.#startedAt.take(called);
+      this.#addedAgainAt.set(key, addedAt);
       throw error;
     }
-    this.#startedAt.set(key, now);
     this.#updateLater();
   }
 
-  /** Takes the key off the work in progress. Returns when the work began, for {@linkcode finished}. */
-  forget(key: unknown): number {
-    const startedAt = this.#startedAt.get(key)!;
-    this.#startedAt.delete(key);
-    return startedAt;
+  /** Takes a hand-out off the work in progress. Returns when the work began, for {@linkcode finished}. */
+  forget(called: number): number {
+    return this.#startedAt.take(called) ?? this.#clock.now();
   }
 
   finished(startedAt: number): void {
     this.#workDuration.observe((this.#clock.now() - startedAt) / 1000);
+  }
+
+  #count(): void {
+    this.#adds.inc();
+    this.#depth.inc();
   }
 
   /** Ends the updates of work in progress, as client-go does at shutdown. */
@@ -154,7 +173,7 @@ export class QueueMetrics {
     const now = this.#clock.now();
     let total = 0;
     let longest = 0;
-    for (const startedAt of this.#startedAt.values()) {
+    for (const startedAt of this.#startedAt.all()) {
       const seconds = (now - startedAt) / 1000;
       total += seconds;
       if (seconds > longest) longest = seconds;

@@ -187,8 +187,8 @@ class TicketLease<T> implements Lease<T> {
 
 const SHUTDOWN: Shutdown = Object.freeze({ item: undefined, shutdown: true, [Symbol.dispose]() {} });
 
-/** The ticket of a ready key where the discipline says when it is its turn. */
-const NOT_YET_KNOWN = Infinity;
+/** Added to the ticket of a ready key where a discipline says whose turn it is: none of them is called by its number. */
+const PUT_OFF = 2 ** 52;
 
 /**
  * A queue with tickets, as at a counter: each key that becomes ready draws the next number, and numbers are
@@ -259,9 +259,9 @@ class TicketQueue<T> implements WorkQueue<T> {
     const key = this.#key(item);
     const ticket = this.#tickets.get(key);
     if (ticket === undefined) {
-      this.#makeReady(key, item);
+      const drawn = this.#makeReady(key, item);
       try {
-        this.#metrics?.added(key);
+        this.#metrics?.added(drawn);
       } finally {
         this.#serve();
       }
@@ -272,7 +272,7 @@ class TicketQueue<T> implements WorkQueue<T> {
       } else if (ticket > 0) {
         this.#tickets.set(key, -ticket);
         this.#forgetLatest();
-        this.#metrics?.added(key);
+        this.#metrics?.addedAgain(key);
       }
     }
   }
@@ -328,14 +328,18 @@ class TicketQueue<T> implements WorkQueue<T> {
     return this.keyOf === undefined ? item : this.keyOf(item);
   }
 
-  /** A discipline is somebody else's code: it may throw, and it may call the queue, which has to know the key. */
-  #makeReady(key: unknown, item: T): void {
+  /**
+   * Draws a ticket for the key and returns it. A discipline is somebody else's code: it may throw, and it may
+   * call the queue, which has to know the key by then.
+   */
+  #makeReady(key: unknown, item: T): number {
+    const drawn = ++this.#drawn;
     this.#items?.set(key, item);
     if (this.#discipline === undefined) {
-      this.#tickets.set(key, ++this.#drawn);
-      return;
+      this.#tickets.set(key, drawn);
+      return drawn;
     }
-    this.#tickets.set(key, NOT_YET_KNOWN);
+    this.#tickets.set(key, PUT_OFF + drawn);
     try {
       this.#discipline.push(item);
     } catch (error) {
@@ -343,6 +347,12 @@ class TicketQueue<T> implements WorkQueue<T> {
       this.#tickets.delete(key);
       throw error;
     }
+    return PUT_OFF + drawn;
+  }
+
+  #makeReadyAgain(key: unknown, item: T): void {
+    const drawn = this.#makeReady(key, item);
+    this.#metrics?.ready(key, drawn);
   }
 
   /** Hands what is ready to those who wait. If that fails, it fails for them: who added the item has done so. */
@@ -360,20 +370,24 @@ class TicketQueue<T> implements WorkQueue<T> {
   #take(): Lease<T> {
     const key = this.#discipline === undefined ? this.#line.next().value : this.#pop(this.#discipline);
     const ticket = ++this.#called;
+    let drawn = ticket;
+    if (this.#discipline !== undefined) {
+      drawn = this.#tickets.get(key)!;
+      this.#tickets.set(key, ticket);
+    }
     let item = key as T;
     if (this.#items !== undefined) {
       item = this.#items.get(key)!;
       this.#items.delete(key);
     }
-    if (this.#discipline !== undefined) this.#tickets.set(key, ticket);
     this.#latestTicket = ticket;
     this.#latestKey = key;
     try {
-      this.#metrics?.taken(key);
+      this.#metrics?.taken(key, drawn, ticket);
     } catch (error) {
       this.#forgetLatest();
       this.#tickets.delete(key);
-      this.#makeReady(key, this.#items?.get(key) ?? item); // perhaps a newer one came from inside the metrics
+      this.#makeReadyAgain(key, this.#items?.get(key) ?? item); // perhaps a newer one came from inside the metrics
       throw error;
     }
     return new TicketLease(this, key, item, ticket);
@@ -397,7 +411,7 @@ class TicketQueue<T> implements WorkQueue<T> {
       discipline.push(item);
       throw error;
     }
-    if (this.#tickets.get(key) !== NOT_YET_KNOWN) {
+    if (!(this.#tickets.get(key)! > PUT_OFF)) {
       throw new Error("Cannot get an item as the discipline gave out one that is not ready");
     }
     return key;
@@ -407,10 +421,10 @@ class TicketQueue<T> implements WorkQueue<T> {
   #end(key: unknown, ticket: number): void {
     this.#forgetLatest();
     this.#tickets.delete(key);
-    const startedAt = this.#metrics?.forget(key); // before somebody else is handed the key
+    const startedAt = this.#metrics?.forget(Math.abs(ticket)); // before somebody else is handed the key
     try {
       if (ticket < 0) {
-        this.#makeReady(key, this.#items === undefined ? key as T : this.#items.get(key)!);
+        this.#makeReadyAgain(key, this.#items === undefined ? key as T : this.#items.get(key)!);
         this.#serve();
       }
       this.#metrics?.finished(startedAt!);
