@@ -212,10 +212,11 @@ class TicketQueue<T> implements WorkQueue<T> {
   #called = 0;
   /**
    * Gives the keys in the order they became ready: that in which they were put into the map. It goes on with
-   * what is put there later, and is asked only while a key is ready, so it never ends.
+   * what is put there later, and is asked only while a key is ready, so it never ends. There is none where a
+   * discipline says whose turn it is.
    */
-  #line = this.#tickets.keys();
-  /** The line may keep the keys in memory that were called after this ticket. */
+  #line: Iterator<unknown> | undefined;
+  /** The line may keep what was called after this ticket in memory. */
   #lineBegan = 0;
   /** The newest item of each key that needs work, where an item is not its own key. */
   readonly #items: Map<unknown, T> | undefined;
@@ -243,6 +244,7 @@ class TicketQueue<T> implements WorkQueue<T> {
       this.#items = new Map();
     }
     this.#discipline = discipline;
+    if (discipline === undefined) this.#line = this.#tickets.keys();
     this.#metrics = metrics && name !== "" ? new QueueMetrics(metrics, name, clock) : undefined;
   }
 
@@ -358,23 +360,28 @@ class TicketQueue<T> implements WorkQueue<T> {
   /** Hands what is ready to those who wait. If that fails, it fails for them: who added the item has done so. */
   #serve(): void {
     while (!this.#getters.isEmpty && this.length > 0) {
+      const getter = this.#getters.shift();
       try {
-        this.#getters.serve(this.#take());
+        getter.resolve(this.#take());
       } catch (error) {
-        this.#getters.fail(error);
+        getter.reject(error);
       }
     }
   }
 
   /** Hands out the next ready item. There must be one. */
   #take(): Lease<T> {
-    const key = this.#discipline === undefined ? this.#line.next().value : this.#pop(this.#discipline);
-    const ticket = ++this.#called;
-    let drawn = ticket;
-    if (this.#discipline !== undefined) {
+    let key: unknown;
+    let drawn: number;
+    if (this.#line !== undefined) {
+      key = this.#line.next().value;
+      drawn = ++this.#called;
+    } else {
+      key = this.#pop(this.#discipline!);
       drawn = this.#tickets.get(key)!;
-      this.#tickets.set(key, ticket);
+      this.#tickets.set(key, ++this.#called);
     }
+    const ticket = this.#called;
     let item = key as T;
     if (this.#items !== undefined) {
       item = this.#items.get(key)!;
@@ -385,9 +392,12 @@ class TicketQueue<T> implements WorkQueue<T> {
     try {
       this.#metrics?.taken(key, drawn, ticket);
     } catch (error) {
-      this.#forgetLatest();
-      this.#tickets.delete(key);
-      this.#makeReadyAgain(key, this.#items?.get(key) ?? item); // perhaps a newer one came from inside the metrics
+      // The metrics may have called the queue: the item may be done by now, or there may be a newer one.
+      if (Math.abs(this.#tickets.get(key) ?? 0) === ticket) {
+        this.#forgetLatest();
+        this.#tickets.delete(key);
+        this.#makeReadyAgain(key, this.#items?.get(key) ?? item);
+      }
       throw error;
     }
     return new TicketLease(this, key, item, ticket);
@@ -429,20 +439,22 @@ class TicketQueue<T> implements WorkQueue<T> {
       }
       this.#metrics?.finished(startedAt!);
     } finally {
-      const held = this.#tickets.size;
-      if (this.#drawn === this.#called && this.#called - this.#lineBegan > 2 * held) this.#beginNewLine(held);
-      if (held === 0) this.#drainers.serveAll();
+      const { size } = this.#tickets;
+      if (this.#called - this.#lineBegan > 2 * size) this.#beginNewLine();
+      if (size === 0) this.#drainers.serveAll();
     }
   }
 
   /**
-   * Until it moves on, a line may keep the memory that the map had before it shrank, and the keys in there. So
-   * a new one is begun when nothing is ready, often enough that it keeps no more than twice what is held.
+   * A line may keep the memory that the map had before it shrank, and the keys in there, until it moves on. So a
+   * new one is begun whenever more keys were called than twice those there are. All that are held come first.
    */
-  #beginNewLine(held: number): void {
+  #beginNewLine(): void {
+    const held = this.#tickets.size - this.length;
+    this.#lineBegan = this.#called - held;
+    if (this.#line === undefined) return;
     this.#line = this.#tickets.keys();
     for (let i = 0; i < held; i++) this.#line.next();
-    this.#lineBegan = this.#called - held;
   }
 
   #forgetLatest(): void {

@@ -6,6 +6,8 @@ interface Links {
 interface Waiter<T> extends Links {
   resolve(value: T): void;
   reject(reason: unknown): void;
+  /** Takes the waiter out. */
+  leave(): void;
 }
 
 /**
@@ -30,61 +32,42 @@ export class Waiters<T> {
   /** Resolves with the value this waiter is served, or rejects with the signal's reason once it aborts. */
   wait(signal?: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
-      const waiter: Waiter<T> = {
-        previous: this.#end.previous,
-        next: this.#end,
-        resolve,
-        reject,
-      };
-      if (signal !== undefined) rejectOnAbort(waiter, signal);
+      const waiter: Waiter<T> = { previous: this.#end.previous, next: this.#end, resolve, reject, leave };
+      if (signal !== undefined) leaveOnAbort(waiter, signal);
       waiter.previous.next = waiter;
       waiter.next.previous = waiter;
     });
   }
 
-  /** Serves the one who has waited longest. There must be one. */
-  serve(value: T): void {
-    this.#shift().resolve(value);
-  }
-
-  /** Rejects the one who has waited longest. There must be one. */
-  fail(reason: unknown): void {
-    this.#shift().reject(reason);
+  /** Takes out the one who has waited longest, who has to be served then: no abort counts any more. There must be one. */
+  shift(): Pick<Waiter<T>, "resolve" | "reject"> {
+    const first = this.#end.next as Waiter<T>;
+    first.leave();
+    return first;
   }
 
   serveAll(value: T): void {
-    while (!this.isEmpty) this.serve(value);
+    while (!this.isEmpty) this.shift().resolve(value);
   }
 
   failAll(reason: unknown): void {
-    while (!this.isEmpty) this.fail(reason);
-  }
-
-  #shift(): Waiter<T> {
-    const first = this.#end.next as Waiter<T>;
-    unlink(first);
-    return first;
+    while (!this.isEmpty) this.shift().reject(reason);
   }
 }
 
-function rejectOnAbort<T>(waiter: Waiter<T>, signal: AbortSignal): void {
-  const { resolve, reject } = waiter;
+function leave(this: Links): void {
+  this.previous.next = this.next;
+  this.next.previous = this.previous;
+}
+
+function leaveOnAbort<T>(waiter: Waiter<T>, signal: AbortSignal): void {
   const onAbort = () => {
-    unlink(waiter);
-    reject(signal.reason);
+    waiter.leave();
+    waiter.reject(signal.reason);
   };
   signal.addEventListener("abort", onAbort, { once: true });
-  waiter.resolve = (value) => {
+  waiter.leave = () => {
     signal.removeEventListener("abort", onAbort);
-    resolve(value);
+    leave.call(waiter);
   };
-  waiter.reject = (reason) => {
-    signal.removeEventListener("abort", onAbort);
-    reject(reason);
-  };
-}
-
-function unlink(waiter: Links): void {
-  waiter.previous.next = waiter.next;
-  waiter.next.previous = waiter.previous;
 }

@@ -158,6 +158,32 @@ for (const call of ["depth.dec", "queueLatency.observe"] as const) {
     await assertUsable(queue);
   });
 
+  Deno.test(`${call} that finishes the item it is told of, adds it again and throws: it is there once`, async () => {
+    const { queue, hooks } = measured();
+    for (const item of ["a", "b"]) queue.add(item);
+    hooks.once(call, () => {
+      queue.done("a");
+      queue.add("a");
+      throw new Error(`${call} is broken`);
+    });
+    assertThrows(() => queue.tryGet(), Error, `${call} is broken`);
+    assertEquals([queue.length, takeAll(queue)], [2, ["b", "a"]]);
+    await assertUsable(queue);
+  });
+
+  Deno.test(`${call} that aborts the one who is being served comes too late: the item was handed out`, async () => {
+    const { queue, hooks } = measured();
+    const controller = new AbortController();
+    const waiters = [queue.get({ signal: controller.signal }), queue.get()];
+    hooks.once(call, () => controller.abort());
+    queue.add("a");
+    queue.add("b");
+    assertEquals([await outcome(waiters[0]!), await outcome(waiters[1]!)], ["a", "b"]);
+    queue.done("a");
+    queue.done("b");
+    await assertUsable(queue);
+  });
+
   Deno.test(`${call} that throws: for await throws, and the item is there for the next loop`, async () => {
     const { queue, hooks } = measured();
     queue.add("a");

@@ -14,6 +14,14 @@ Deno.test("a million keys go through one queue, and the heap is as it was before
   }
 });
 
+Deno.test("queues through which many keys went and that are never empty keep none of them", async () => {
+  for (const runtime of RUNTIMES) {
+    const [growth, ready] = await run(runtime, "never_empty.ts");
+    assertEquals(ready, "0,0,1,1,0,0,1,1");
+    assert(Number(growth) < FLAT, `${growth} bytes more on ${runtime}`);
+  }
+});
+
 Deno.test("an item that was taken is not kept in memory", async () => {
   for (const runtime of RUNTIMES) assertEquals(await run(runtime, "garbage.ts"), ["7 things kept"], runtime);
 });
