@@ -10,7 +10,7 @@ import type { Attempt } from "./internal/attempt.ts";
 import { Burst } from "./internal/burst.ts";
 import { Retries } from "./internal/retries.ts";
 import type { RateLimitingQueue } from "./rate_limiting_queue.ts";
-import type { Lease } from "./work_queue.ts";
+import type { Lease, Shutdown } from "./work_queue.ts";
 
 /**
  * Works on one item.
@@ -136,12 +136,14 @@ class Pool<T> implements WorkerPool {
   readonly #options: WorkerOptions<T>;
   readonly #retries: Retries<T>;
   #active = 0;
-  /** The workers there are, and how many more there may be. One whose handler ran out of time counts no more. */
   #workers = 0;
+  /** How many places are free. A worker whose handler ran out of time has none any more. */
   #free: number;
   /** Aborts once the pool takes no more items. */
   readonly #stopped = new AbortController();
+  /** Whether `#fill` goes on when an item is there, or when a pause is over. */
   #isWaiting = false;
+  #isPaused = false;
   #isShutDown = false;
   readonly #burst = new Burst();
   #failure: { error: unknown } | undefined = undefined;
@@ -187,10 +189,10 @@ class Pool<T> implements WorkerPool {
 
   /** Starts a worker for each item that is ready, as far as concurrency allows, and else waits for one. */
   #fill(): void {
-    while (this.#free > 0) {
+    while (this.#free > 0 && !this.#isPaused) {
       const pause = this.#burst.pause();
       if (pause !== undefined) {
-        pause.then(() => this.#fill());
+        this.#fillAfter(pause);
         break;
       }
       const lease = this.#take();
@@ -201,6 +203,14 @@ class Pool<T> implements WorkerPool {
       this.#work(lease);
     }
     this.#endIfIdle();
+  }
+
+  #fillAfter(pause: Promise<void>): void {
+    this.#isPaused = true;
+    pause.then(() => {
+      this.#isPaused = false;
+      this.#fill();
+    });
   }
 
   /** The next item, if one is ready and the pool still takes any. */
@@ -214,32 +224,45 @@ class Pool<T> implements WorkerPool {
   }
 
   /** Waits for one item, for which it keeps a place free: when it is there, others may be as well. */
-  #wait(): void {
+  async #wait(): Promise<void> {
     const { signal } = this.#stopped;
     if (this.#isWaiting || this.#isShutDown || signal.aborted) return;
     this.#isWaiting = true;
-    this.#burst.end();
     this.#free--;
-    this.#queue.get({ signal }).finally(() => this.#free++).then((lease) => {
-      if (lease.shutdown) this.#isShutDown = true;
-      else if (signal.aborted) this.#giveBack(lease);
-      else this.#work(lease);
-    }).catch((error) => {
+    let got: Lease<T> | Shutdown | undefined;
+    try {
+      got = await this.#queue.get({ signal });
+    } catch (error) {
       if (!signal.aborted) this.#fail(error);
-    }).then(() => {
-      this.#isWaiting = false;
-      this.#fill();
-    });
+    }
+    this.#isWaiting = false;
+    this.#free++;
+    if (got?.shutdown) this.#isShutDown = true;
+    else if (got !== undefined) this.#accept(got);
+    this.#fill();
   }
 
-  /** An item came just as the pool was stopped. A queue that is shutting down takes nothing back: it is the last one. */
-  #giveBack(lease: Lease<T>): void {
-    if (this.#queue.shuttingDown) {
+  /** An item may come just as the pool was stopped. A queue that is shutting down takes nothing back: it is the last one. */
+  #accept(lease: Lease<T>): void {
+    if (!this.#stopped.signal.aborted || this.#queue.shuttingDown) {
       this.#work(lease);
       return;
     }
-    this.#queue.add(lease.item);
-    lease[Symbol.dispose]();
+    try {
+      this.#queue.add(lease.item);
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#release(lease);
+  }
+
+  /** Gives back an item that nobody worked on. */
+  #release(lease: Lease<T>): void {
+    try {
+      lease[Symbol.dispose]();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /** The queue itself failed: nothing more can be taken from it. */
@@ -250,18 +273,18 @@ class Pool<T> implements WorkerPool {
 
   #endIfIdle(): void {
     const takesNoMore = this.#isShutDown || this.#stopped.signal.aborted;
-    if (takesNoMore && !this.#isWaiting && this.#workers === 0) this.#end();
+    if (takesNoMore && !this.#isWaiting && !this.#isPaused && this.#workers === 0) this.#end();
   }
 
   /** A worker: handles the item, and then others for as long as some are ready. Never rejects. */
   async #work(first: Lease<T>): Promise<void> {
     this.#workers++;
     this.#free--;
-    let hasPlace = true;
-    for (let lease: Lease<T> | undefined = first; lease !== undefined && hasPlace;) {
-      const { item } = lease;
+    let lease: Lease<T> | undefined = first;
+    while (lease !== undefined) {
       const attempt = this.#begin(lease);
       if (attempt === undefined) break;
+      const { item } = lease;
       const timer = this.#startTimer(item, attempt);
       try {
         const returned = this.#handler(item, attempt);
@@ -273,14 +296,15 @@ class Pool<T> implements WorkerPool {
       }
       if (timer !== undefined) systemClock.clearTimeout(timer);
       this.#finish(lease, attempt);
-      hasPlace = attempt.timeoutError === undefined; // or else it was given away by then
-      for (let pause = this.#burst.pause(); pause !== undefined; pause = this.#burst.pause()) {
-        await pause.then(() => this.#fill());
+      if (attempt.timeoutError !== undefined) {
+        this.#free--; // it gave its place away by then
+        break;
       }
-      if (hasPlace) lease = this.#take();
+      for (let pause; (pause = this.#burst.pause()) !== undefined;) await pause;
+      lease = this.#take();
     }
     this.#workers--;
-    if (hasPlace) this.#free++;
+    this.#free++;
     this.#fill();
   }
 
@@ -290,8 +314,8 @@ class Pool<T> implements WorkerPool {
       this.#active++;
       return attempt;
     } catch (error) { // of the queue's `keyOf`
-      lease[Symbol.dispose]();
       this.#fail(error);
+      this.#release(lease);
     }
   }
 

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
 import { createExponentialLimiter, createRateLimitingQueue, parallelizeUntil, runWorkers } from "@workqueue/core";
 import { Burst, nextTask } from "../lib/internal/burst.ts";
 import { flush } from "./queue_helpers.ts";
@@ -19,17 +20,33 @@ function ask(burst: Burst, pieces: number): boolean[] {
   return Array.from({ length: pieces }, () => burst.pause() !== undefined);
 }
 
-const NO = new Array(7).fill(false);
+const nextTurn = () => new Promise<void>((resolve) => nextTask(resolve));
 
-Deno.test("a burst is too long once it lasted ten milliseconds since its first piece, looked at after each eight", async () => {
+Deno.test("a burst is too long once ten milliseconds have passed since it began", async () => {
   let time = 1000;
-  await whileTimeIs(() => time, () => {
+  await whileTimeIs(() => time, async () => {
     const burst = new Burst();
-    assertEquals(ask(burst, 8), [...NO, false]);
+    assertEquals(ask(burst, 8), new Array(8).fill(false));
     time += 9;
-    assertEquals(ask(burst, 8), [...NO, false]);
+    assertEquals(ask(burst, 8), new Array(8).fill(false));
     time += 1;
-    assertEquals(ask(burst, 8), [...NO, true]);
+    assertEquals(ask(burst, 2), [true, true]);
+    await nextTurn();
+  });
+});
+
+Deno.test("the clock is looked at after 1, 2, 4 and 8 pieces, and then after each eight", async () => {
+  let looks = 0;
+  await whileTimeIs(() => looks++ && 0, async () => {
+    const burst = new Burst();
+    const lookedAfter: number[] = [];
+    for (let pieces = 0; pieces < 35; pieces++) {
+      const before = looks;
+      burst.pause();
+      if (looks > before) lookedAfter.push(pieces);
+    }
+    assertEquals(lookedAfter, [0, 1, 2, 4, 8, 16, 24, 32]);
+    await nextTurn();
   });
 });
 
@@ -37,67 +54,105 @@ Deno.test("all who share a burst make one pause together, and begin anew after i
   let time = 0;
   await whileTimeIs(() => time, async () => {
     const burst = new Burst();
-    ask(burst, 7);
+    burst.pause();
     time = 10;
     const pause = burst.pause();
     assert(pause !== undefined);
     assertEquals(burst.pause(), pause);
     await pause;
-    assertEquals(ask(burst, 8), [...NO, false]);
+    assertEquals(ask(burst, 2), [false, false]);
     time = 20;
-    assertEquals(ask(burst, 8), [...NO, true]);
+    assertEquals(ask(burst, 1), [true]);
+    await nextTurn();
   });
 });
 
-Deno.test("a burst begins anew after its end", async () => {
+Deno.test("a burst is over when others had their turn, however long it lasted", async () => {
   let time = 0;
-  await whileTimeIs(() => time, () => {
+  await whileTimeIs(() => time += 10, async () => {
     const burst = new Burst();
-    burst.pause();
-    time = 50;
-    burst.end();
-    assertEquals(ask(burst, 8), [...NO, false]);
-    burst.pause();
-    burst.end();
-    time = 60;
-    assertEquals(ask(burst, 8), [...NO, false]);
-    time = 70;
-    assertEquals(ask(burst, 8), [...NO, true]);
+    for (let i = 0; i < 20; i++) {
+      assertEquals(burst.pause(), undefined);
+      await nextTurn();
+    }
   });
 });
 
 Deno.test("a pool makes its pause before the item that would be one too many", async () => {
-  let time = 0;
-  await whileTimeIs(() => time += 10, async () => {
-    const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 1 });
-    const queue = createRateLimitingQueue<number>(limiter);
-    for (let i = 0; i < 20; i++) queue.add(i);
-    let handled = 0;
-    const pool = runWorkers(queue, () => void handled++);
-    for (const expected of [7, 14, 20]) {
-      await flush();
-      await flush();
-      assertEquals(handled, expected);
-      await new Promise<void>((resolve) => nextTask(resolve));
-    }
-    queue.shutDown();
-    await pool.finished;
-  });
+  for (const [took, counts] of [[10, [1, 2, 3]], [5, [2, 4, 6]], [3, [4, 8, 12]], [1.25, [8, 16, 20]]] as const) {
+    let time = 0;
+    await whileTimeIs(() => time, async () => {
+      const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 1 });
+      const queue = createRateLimitingQueue<number>(limiter);
+      for (let i = 0; i < 20; i++) queue.add(i);
+      let handled = 0;
+      const pool = runWorkers(queue, () => {
+        handled++;
+        time += took;
+      }, { concurrency: 3 });
+      for (const expected of counts) {
+        await flush();
+        await flush();
+        assertEquals(handled, expected, `handlers take ${took} ms`);
+        await nextTurn();
+      }
+      await pool.stop();
+    });
+  }
 });
 
 Deno.test("a pool that waits for each item makes no pause, however many it had", async () => {
   let time = 0;
-  await whileTimeIs(() => time += 10, async () => {
+  await whileTimeIs(() => time, async () => {
     const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
     let handled = 0;
     const pool = runWorkers(queue, () => void handled++);
     for (let i = 1; i <= 30; i++) {
-      await flush();
+      await nextTurn();
+      await nextTurn();
+      time += 10;
       queue.add(i);
-      await flush();
+      await Promise.resolve().then(() => {}).then(() => {});
       assertEquals(handled, i);
     }
     await pool.stop();
+  });
+});
+
+Deno.test("items that come one by one, each from a promise of the last, leave timers their turn", async () => {
+  const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+  queue.add(0);
+  let handled = 0;
+  const pool = runWorkers(queue, (item) => {
+    if (++handled === 3_000_000) queue.shutDown(); // for ever, as far as anybody can wait for a timer
+    Promise.resolve().then(() => {}).then(() => queue.add(item + 1));
+  });
+  setTimeout(() => queue.shutDown(), 1);
+  await pool.finished;
+  assert(handled < 3_000_000);
+});
+
+Deno.test("a pool that makes a pause before its last item has not finished", async () => {
+  using time = new FakeTime();
+  let now = 0;
+  await whileTimeIs(() => now, async () => {
+    const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+    const overdue = Promise.withResolvers<void>();
+    const attempts: number[] = [];
+    const pool = runWorkers(queue, (_item, { attempt }) => {
+      attempts.push(attempt);
+      return attempts.length === 1 ? overdue.promise : undefined;
+    }, { timeout: 10 });
+    queue.add("a");
+    await flush();
+    queue.add("a"); // so that it is ready again when the handler ends
+    time.tick(10); // the handler's place goes to one who waits
+    now = 10;
+    queue.shutDown();
+    await flush();
+    overdue.resolve();
+    await pool.finished;
+    assertEquals([attempts.length, queue.length], [2, 0]);
   });
 });
 
@@ -110,41 +165,40 @@ Deno.test("parallelizeUntil makes its pauses likewise, all its workers together"
       await flush();
       await flush();
       const beforePause = done;
-      assert(beforePause >= 7 && beforePause < 20, `${beforePause} pieces before the pause`);
-      await new Promise<void>((resolve) => nextTask(resolve));
+      assertEquals(beforePause, 1);
+      await nextTurn();
       await flush();
-      assert(done > beforePause);
+      assertEquals(done, 2);
       await ended;
       assertEquals(done, 20);
     });
   }
 });
 
-Deno.test("the next task comes after everything pending, where there is setImmediate and where there is none", async () => {
+Deno.test("the next task comes after everything pending", async () => {
+  const order: string[] = [];
+  const called = nextTurn().then(() => order.push("task"));
+  await flush().then(() => order.push("pending"));
+  await called;
+  assertEquals(order, ["pending", "task"]);
+});
+
+Deno.test("where there is no setImmediate, as in browsers, the next task comes too, and leaves no port open", async () => {
   const path: string = "../lib/internal/burst.ts?in-a-browser";
   const scope = globalThis as { setImmediate?: unknown };
   const { setImmediate } = scope;
   delete scope.setImmediate;
   const browser: { nextTask: typeof nextTask } = await import(path).finally(() => scope.setImmediate = setImmediate);
-  let open = 0;
-  const close = MessagePort.prototype.close;
+  const { close } = MessagePort.prototype;
   using _restored = { [Symbol.dispose]: () => MessagePort.prototype.close = close };
+  let closed = 0;
   MessagePort.prototype.close = function () {
-    open--;
+    closed++;
     close.call(this);
   };
-  for (const next of [nextTask, browser.nextTask]) {
-    if (next !== nextTask) open++;
-    const order: string[] = [];
-    const called = new Promise<void>((resolve) =>
-      next(() => {
-        order.push("task");
-        resolve();
-      })
-    );
-    await flush().then(() => order.push("pending"));
-    await called;
-    assertEquals(order, ["pending", "task"]);
-    assertEquals(open, 0, "an open port would keep the process alive");
-  }
+  let isLater = false;
+  const called = new Promise<boolean>((resolve) => browser.nextTask(() => resolve(isLater)));
+  isLater = true;
+  assert(await called);
+  assertEquals(closed, 1, "an open port would keep the process alive");
 });

@@ -612,6 +612,43 @@ Deno.test("a pool that has finished leaves no listener on its signal", async () 
   assertEquals(listeners(), 0);
 });
 
+Deno.test("a handler's signal that is read after the handler has ended leaves no listener on the pool's", async () => {
+  const { signal } = new AbortController();
+  const listeners = countListeners(signal);
+  const queue = exponentialQueue();
+  const contexts: HandlerContext[] = [];
+  const pool = runWorkers(queue, (_item, context) => void contexts.push(context), { signal });
+  const before = listeners();
+  for (const item of ["a", "b"]) queue.add(item);
+  await flush();
+  assertEquals(contexts.map(({ signal }) => signal.aborted), [false, false]);
+  assertEquals(listeners(), before);
+  await pool.stop();
+});
+
+Deno.test("a handler's signal has the first reason there was, whenever it is read", async () => {
+  using time = new FakeTime();
+  for (const timeFirst of [true, false]) {
+    const queue = exponentialQueue();
+    const controller = new AbortController();
+    const wait = manual();
+    let late: AbortSignal | undefined;
+    const pool = runWorkers(queue, async (_item, context) => {
+      await wait.promise;
+      late = context.signal;
+    }, { timeout: 10, signal: controller.signal });
+    queue.add("a");
+    await flush();
+    if (timeFirst) time.tick(10);
+    controller.abort(new Error("shutting down"));
+    if (!timeFirst) time.tick(10);
+    wait.resolve();
+    await pool.finished;
+    assertEquals(late?.reason?.name, "TimeoutError");
+    queue.shutDown();
+  }
+});
+
 Deno.test("the handler's signal is aborted when read only after the time was up", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
@@ -637,6 +674,26 @@ Deno.test("a queue that cannot hand out an item makes finished reject", async ()
   });
   const pool = runWorkers(queue, () => {});
   await assertRejects(() => pool.finished, Error, "the discipline gave out one that is not ready");
+});
+
+Deno.test("a queue of somebody else's whose get throws makes finished reject", async () => {
+  const queue = exponentialQueue();
+  queue.get = () => {
+    throw new Error("no connection");
+  };
+  await assertRejects(() => runWorkers(queue, () => {}).finished, Error, "no connection");
+});
+
+Deno.test("an item that cannot go back to the queue it came from as the pool stopped makes finished reject", async () => {
+  const queue = exponentialQueue();
+  const pool = runWorkers(queue, () => assert(false, "must not run"));
+  await flush();
+  queue.add("a");
+  queue.add = () => {
+    throw new Error("no connection");
+  };
+  await assertRejects(() => pool.stop(), Error, "no connection");
+  assert(await isSettled(queue.shutDownWithDrain()), "nobody holds the item");
 });
 
 Deno.test("handlers that never wait, on a queue that never runs empty, leave timers and I/O their turn", async () => {

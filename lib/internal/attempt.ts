@@ -5,8 +5,9 @@ export class Attempt implements HandlerContext {
   /** Set once the attempt has run out of time. It has failed then, whatever the handler does. */
   timeoutError: DOMException | undefined = undefined;
   #controller: AbortController | undefined = undefined;
-  #abortion: { reason: unknown } | undefined = undefined;
-  readonly #interruption: AbortSignal | undefined;
+  #abortion: { readonly reason: unknown } | undefined = undefined;
+  #interruption: AbortSignal | undefined;
+  #stopListening: (() => void) | undefined = undefined;
 
   /** `interruption` is the signal that aborts every attempt of a pool. */
   constructor(readonly key: unknown, readonly attempt: number, interruption: AbortSignal | undefined) {
@@ -17,9 +18,9 @@ export class Attempt implements HandlerContext {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#interruption?.aborted) this.#interrupt();
-      else this.#interruption?.addEventListener("abort", this.#interrupt);
+      if (this.#interruption?.aborted) this.#abortion ??= this.#interruption;
       if (this.#abortion !== undefined) this.#controller.abort(this.#abortion.reason);
+      else if (this.#interruption !== undefined) this.#listenTo(this.#interruption);
     }
     return this.#controller.signal;
   }
@@ -31,8 +32,13 @@ export class Attempt implements HandlerContext {
 
   /** The handler has ended: there is nothing to interrupt any more. */
   end(): void {
-    if (this.#controller !== undefined) this.#interruption?.removeEventListener("abort", this.#interrupt);
+    this.#interruption = undefined;
+    this.#stopListening?.();
   }
 
-  readonly #interrupt = (): void => this.abort(this.#interruption!.reason);
+  #listenTo(interruption: AbortSignal): void {
+    const onAbort = () => this.abort(interruption.reason);
+    interruption.addEventListener("abort", onAbort, { once: true });
+    this.#stopListening = () => interruption.removeEventListener("abort", onAbort);
+  }
 }

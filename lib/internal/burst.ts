@@ -1,6 +1,8 @@
-/** How long work may go on without a pause, in milliseconds, and after how many pieces of it one looks. */
+/** How long work may go on without a pause, in milliseconds. */
 const MAX_BURST = 10;
-const PIECES_PER_LOOK = 8;
+
+/** Looking at the clock takes as long as a small piece of work: so it is done after each so many at most. */
+const MAX_PIECES_PER_LOOK = 8;
 
 /** As it was when this module was loaded: fake timers that came later leave it alone. */
 const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
@@ -9,34 +11,43 @@ const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) =
  * Work that goes on without waiting for anything but promises.
  *
  * Promises go before timers and I/O: where there is always one more piece of work, and none of them waits,
- * these would never have their turn.
+ * these would never have their turn. A burst lasts until they had it.
  */
 export class Burst {
-  #pieces = 0;
+  /** Resolves when the burst is over; there is no burst if there is no promise. */
+  #end: Promise<void> | undefined = undefined;
   #beganAt = 0;
-  #pause: Promise<void> | undefined = undefined;
+  #isTooLong = false;
+  #pieces = 0;
+  /** After how many pieces to look at the clock: soon at first, as they may be slow. */
+  #lookAfter = 1;
 
-  /** To be asked before each piece: the pause to wait for first, if it is time for one. It is the same for all who ask. */
+  /**
+   * To be asked before each piece of work: the pause to wait for first, if it is time for one. It is the same
+   * for all who ask. Who waited asks again, as others may have begun the next burst.
+   */
   pause(): Promise<void> | undefined {
-    if (this.#pieces++ === 0) this.#beganAt = performance.now();
-    if (this.#pause === undefined && this.#isTooLong()) {
-      this.#pause = new Promise((resolve) =>
-        nextTask(() => {
-          this.#pause = undefined;
-          this.end();
-          resolve();
-        })
-      );
-    }
-    return this.#pause;
+    if (this.#end === undefined) this.#begin();
+    else if (++this.#pieces === this.#lookAfter) this.#look();
+    return this.#isTooLong ? this.#end : undefined;
   }
 
-  end(): void {
+  #begin(): void {
+    this.#beganAt = performance.now();
+    this.#isTooLong = false;
     this.#pieces = 0;
+    this.#lookAfter = 1;
+    this.#end = new Promise((resolve) =>
+      nextTask(() => {
+        this.#end = undefined;
+        resolve();
+      })
+    );
   }
 
-  #isTooLong(): boolean {
-    return this.#pieces % PIECES_PER_LOOK === 0 && performance.now() - this.#beganAt >= MAX_BURST;
+  #look(): void {
+    this.#isTooLong = performance.now() - this.#beganAt >= MAX_BURST;
+    this.#lookAfter += Math.min(this.#pieces, MAX_PIECES_PER_LOOK);
   }
 }
 

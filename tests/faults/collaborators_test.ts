@@ -569,6 +569,16 @@ Deno.test("keyOf that throws in a pool: finished rejects, and the item is held b
   }
 });
 
+Deno.test("keyOf that throws in a pool, and metrics that throw when the item is given back: finished rejects", async () => {
+  const metrics = new HookedMetrics();
+  const { queue, hooks } = keyed({ name: "q", metrics });
+  queue.add({ key: "a" });
+  metrics.hooks.throwOnce("workDuration.observe");
+  hooks.throwOnce("keyOf");
+  await assertRejects(() => runWorkers(queue, () => {}).finished, Error, "keyOf is broken");
+  assert(await isSettled(queue.shutDownWithDrain()));
+});
+
 /** A limiter, one of whose methods throws once. */
 function limiterThatThrows(method: keyof RateLimiter): RateLimiter<string> {
   const whole = limiter();
