@@ -2,18 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { createExponentialLimiter, createRateLimitingQueue, parallelizeUntil, runWorkers } from "@workqueue/core";
 import { Burst, nextTask } from "../lib/internal/burst.ts";
-import { flush } from "./queue_helpers.ts";
-
-/** Does something while `performance.now` gives what a test says. */
-async function whileTimeIs(now: () => number, action: () => void | Promise<void>): Promise<void> {
-  const original = performance.now;
-  performance.now = now;
-  try {
-    await action();
-  } finally {
-    performance.now = original;
-  }
-}
+import { whileTimeIs } from "./helpers.ts";
+import { flushPromises } from "./queue_helpers.ts";
 
 /** Whether there is a pause to be made before each of the next pieces of work. */
 function ask(burst: Burst, pieces: number): boolean[] {
@@ -91,8 +81,8 @@ Deno.test("a pool makes its pause before the item that would be one too many", a
         time += took;
       }, { concurrency: 3 });
       for (const expected of counts) {
-        await flush();
-        await flush();
+        await flushPromises();
+        await flushPromises();
         assertEquals(handled, expected, `handlers take ${took} ms`);
         await nextTurn();
       }
@@ -144,12 +134,12 @@ Deno.test("a pool that makes a pause before its last item has not finished", asy
       return attempts.length === 1 ? overdue.promise : undefined;
     }, { timeout: 10 });
     queue.add("a");
-    await flush();
+    await flushPromises();
     queue.add("a"); // so that it is ready again when the handler ends
     time.tick(10); // the handler's place goes to one who waits
     now = 10;
     queue.shutDown();
-    await flush();
+    await flushPromises();
     overdue.resolve();
     await pool.finished;
     assertEquals([attempts.length, queue.length], [2, 0]);
@@ -162,12 +152,12 @@ Deno.test("parallelizeUntil makes its pauses likewise, all its workers together"
     await whileTimeIs(() => time += 10, async () => {
       let done = 0;
       const ended = parallelizeUntil(workers, 20, () => void done++);
-      await flush();
-      await flush();
+      await flushPromises();
+      await flushPromises();
       const beforePause = done;
       assertEquals(beforePause, 1);
       await nextTurn();
-      await flush();
+      await flushPromises();
       assertEquals(done, 2);
       await ended;
       assertEquals(done, 20);
@@ -178,7 +168,7 @@ Deno.test("parallelizeUntil makes its pauses likewise, all its workers together"
 Deno.test("the next task comes after everything pending", async () => {
   const order: string[] = [];
   const called = nextTurn().then(() => order.push("task"));
-  await flush().then(() => order.push("pending"));
+  await flushPromises().then(() => order.push("pending"));
   await called;
   assertEquals(order, ["pending", "task"]);
 });

@@ -1,5 +1,6 @@
 import { assert } from "@std/assert";
 import type { Lease, QueueDiscipline, Shutdown, WorkQueue } from "@workqueue/core";
+import { nextTask } from "../lib/internal/burst.ts";
 
 /** Takes an item that must be ready. */
 export function take<T>(queue: WorkQueue<T>): Lease<T> {
@@ -27,8 +28,15 @@ export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-/** Lets pending promises settle: more turns than anything here takes. */
+/** Lets pending promises settle, and the pauses that pools make on a slow machine end. */
 export async function flush(): Promise<void> {
+  await flushPromises();
+  await new Promise<void>((resolve) => nextTask(resolve));
+  await flushPromises();
+}
+
+/** Lets pending promises settle: more turns than anything here takes. */
+export async function flushPromises(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }
 
