@@ -335,21 +335,19 @@ class TicketQueue<T> implements WorkQueue<T> {
    * call the queue, which has to know the key by then.
    */
   #makeReady(key: unknown, item: T): number {
-    const drawn = ++this.#drawn;
+    const ticket = this.#discipline === undefined ? ++this.#drawn : PUT_OFF + ++this.#drawn;
     this.#items?.set(key, item);
-    if (this.#discipline === undefined) {
-      this.#tickets.set(key, drawn);
-      return drawn;
+    this.#tickets.set(key, ticket);
+    if (this.#discipline !== undefined) {
+      try {
+        this.#discipline.push(item);
+      } catch (error) {
+        this.#items?.delete(key);
+        this.#tickets.delete(key);
+        throw error;
+      }
     }
-    this.#tickets.set(key, PUT_OFF + drawn);
-    try {
-      this.#discipline.push(item);
-    } catch (error) {
-      this.#items?.delete(key);
-      this.#tickets.delete(key);
-      throw error;
-    }
-    return PUT_OFF + drawn;
+    return ticket;
   }
 
   #makeReadyAgain(key: unknown, item: T): void {

@@ -14,7 +14,7 @@ import {
 } from "@workqueue/core";
 import { FakeTime } from "@std/testing/time";
 import { HandClock } from "./helpers.ts";
-import { take } from "./queue_helpers.ts";
+import { Lifo, take } from "./queue_helpers.ts";
 
 const NAMES = [
   "workqueue_depth",
@@ -105,6 +105,25 @@ Deno.test("the seven metrics of an item's way: added, handed out, added again me
   second[Symbol.dispose]();
   assertEquals([value("workqueue_work_duration_seconds"), count("workqueue_work_duration_seconds")], [0.375, 2]);
   assertEquals([value("workqueue_depth"), value("workqueue_retries_total")], [0, 0]);
+  queue.shutDown();
+});
+
+Deno.test("with a discipline, latency counts from the add of the item that it chooses", () => {
+  using measured = createMeasured({ discipline: new Lifo<string>() });
+  const { time, queue, value, count } = measured;
+  for (const item of ["a", "b"]) {
+    queue.add(item);
+    time.tick(1000);
+  }
+  const newest = take(queue);
+  assertEquals([newest.item, value("workqueue_queue_duration_seconds")], ["b", 1]);
+  queue.add("b");
+  time.tick(1000);
+  newest[Symbol.dispose]();
+  assertEquals(take(queue).item, "b");
+  assertEquals(value("workqueue_queue_duration_seconds"), 1 + 1);
+  assertEquals(take(queue).item, "a");
+  assertEquals([value("workqueue_queue_duration_seconds"), count("workqueue_queue_duration_seconds")], [2 + 3, 3]);
   queue.shutDown();
 });
 
