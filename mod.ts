@@ -31,9 +31,14 @@ export { type Clock, systemClock } from "./lib/clock.ts";
 export { createDelayingQueue, type DelayingQueue, type DelayingQueueOptions } from "./lib/delaying_queue.ts";
 export type { QueueDiscipline } from "./lib/discipline.ts";
 export { type Duration, parseDuration } from "./lib/duration.ts";
-export { ConfigError, type ConfigIssue, TerminalError } from "./lib/errors.ts";
-export { InMemoryMetrics } from "./lib/in_memory_metrics.ts";
-export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "./lib/metrics.ts";
+export {
+  type Counter,
+  type Gauge,
+  type Histogram,
+  InMemoryMetrics,
+  type MetricsProvider,
+  type SettableGauge,
+} from "./lib/metrics.ts";
 export { type ParallelizeOptions, parallelizeUntil } from "./lib/parallelize.ts";
 export {
   createRateLimitingQueue,
@@ -53,44 +58,8 @@ export {
   type HandlerContext,
   type Outcome,
   runWorkers,
+  TerminalError,
   type WorkerOptions,
   type WorkerPool,
 } from "./lib/workers.ts";
-
-export { bucketOptions, createBucketLimiter } from "./limiters/bucket.ts";
-export { limiters } from "./limiters/built_ins.ts";
-export {
-  configSchema,
-  loadConfig,
-  type LoadConfigOptions,
-  queueOptions,
-  type WorkQueueConfig,
-} from "./limiters/config.ts";
-export { createDefaultControllerLimiter, createDefaultItemLimiter } from "./limiters/defaults.ts";
-export { type BrokenRule, type BuildContext, defineLimiter, type LimiterDefinition } from "./limiters/definition.ts";
-export { createExponentialLimiter, exponentialOptions } from "./limiters/exponential.ts";
-export { createFastSlowLimiter, fastSlowOptions } from "./limiters/fast_slow.ts";
-export type {
-  BooleanField,
-  DurationField,
-  EnumField,
-  Field,
-  FieldBase,
-  Fields,
-  InputOf,
-  IntegerField,
-  LimiterField,
-  LimitersField,
-  NumberField,
-  OptionsInput,
-  OptionsOf,
-  PlainOptionsOf,
-  StringField,
-  ValueOf,
-} from "./limiters/fields.ts";
-export type { BuiltInConfig, BuiltInOptions, CustomConfig, LimiterConfig } from "./limiters/limiter_config.ts";
-export { createMaxOfLimiter, maxOfOptions } from "./limiters/max_of.ts";
-export { createMaxWaitLimiter, maxWaitOptions } from "./limiters/max_wait.ts";
-export type { RateLimiter } from "./limiters/rate_limiter.ts";
-export { LimiterRegistry } from "./limiters/registry.ts";
-export { every, type Reservation, TokenBucket } from "./limiters/token_bucket.ts";
+export * from "./limiters/mod.ts";

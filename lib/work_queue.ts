@@ -8,8 +8,9 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { QueueDiscipline } from "./discipline.ts";
 import { invalidArgument } from "./errors.ts";
 import { ItemIterator } from "./internal/item_iterator.ts";
+import { QueueMetrics } from "./internal/queue_metrics.ts";
 import { Waiters } from "./internal/waiters.ts";
-import { type MetricsProvider, QueueMetrics } from "./metrics.ts";
+import type { MetricsProvider } from "./metrics.ts";
 
 /**
  * A queue of things that need work.

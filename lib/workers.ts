@@ -12,6 +12,8 @@ import { Retries } from "./internal/retries.ts";
 import type { RateLimitingQueue } from "./rate_limiting_queue.ts";
 import type { Lease, Shutdown } from "./work_queue.ts";
 
+export { TerminalError } from "./errors.ts";
+
 /**
  * Works on one item.
  *

@@ -1,0 +1,117 @@
+import { type Clock, unref } from "../clock.ts";
+import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../metrics.ts";
+import { TicketTimes } from "./ticket_times.ts";
+
+/** How often the metrics of work in progress are set, in milliseconds. client-go's default. */
+const UPDATE_PERIOD = 500;
+
+/** Takes the measurements of one queue. */
+export class QueueMetrics {
+  readonly #clock: Clock;
+  readonly #depth: Gauge;
+  readonly #adds: Counter;
+  readonly #queueLatency: Histogram;
+  readonly #workDuration: Histogram;
+  readonly #unfinishedWork: SettableGauge;
+  readonly #longestRunningProcessor: SettableGauge;
+  /** When the item of each ticket was added, until it is handed out, and when it was handed out, until it is done. */
+  readonly #addedAt = new TicketTimes();
+  readonly #startedAt = new TicketTimes();
+  /** When a key was added again that is held, and so has no new ticket yet. */
+  readonly #addedAgainAt = new Map<unknown, number>();
+  readonly #createdAt: number;
+  #timer: unknown = undefined;
+  #stopped = false;
+
+  constructor(provider: MetricsProvider, queue: string, clock: Clock) {
+    this.#clock = clock;
+    this.#depth = provider.depth(queue);
+    this.#adds = provider.adds(queue);
+    this.#queueLatency = provider.queueLatency(queue);
+    this.#workDuration = provider.workDuration(queue);
+    this.#unfinishedWork = provider.unfinishedWork(queue);
+    this.#longestRunningProcessor = provider.longestRunningProcessor(queue);
+    this.#createdAt = clock.now();
+  }
+
+  added(ticket: number): void {
+    this.#addedAt.set(ticket, this.#clock.now());
+    this.#count();
+  }
+
+  addedAgain(key: unknown): void {
+    this.#addedAgainAt.set(key, this.#clock.now());
+    this.#count();
+  }
+
+  /** A key that was added again while it was held has its ticket now. */
+  ready(key: unknown, ticket: number): void {
+    this.#addedAt.set(ticket, this.#addedAgainAt.get(key) ?? this.#clock.now());
+    this.#addedAgainAt.delete(key);
+  }
+
+  /**
+   * The key with this ticket is handed out under that number. If a metric throws, it is not, and goes back to the
+   * line like one that was added again.
+   */
+  taken(key: unknown, ticket: number, called: number): void {
+    const now = this.#clock.now();
+    const addedAt = this.#addedAt.take(ticket) ?? now;
+    this.#startedAt.set(called, now);
+    try {
+      this.#depth.dec();
+      this.#queueLatency.observe((now - addedAt) / 1000);
+    } catch (error) {
+      this.#startedAt.take(called);
+      this.#addedAgainAt.set(key, addedAt);
+      throw error;
+    }
+    this.#updateLater();
+  }
+
+  /** Takes a hand-out off the work in progress. Returns when the work began, for {@linkcode finished}. */
+  forget(called: number): number {
+    return this.#startedAt.take(called) ?? this.#clock.now();
+  }
+
+  finished(startedAt: number): void {
+    this.#workDuration.observe((this.#clock.now() - startedAt) / 1000);
+  }
+
+  #count(): void {
+    this.#adds.inc();
+    this.#depth.inc();
+  }
+
+  /** Ends the updates of work in progress, as client-go does at shutdown. */
+  stop(): void {
+    this.#stopped = true;
+    this.#clock.clearTimeout(this.#timer);
+  }
+
+  /**
+   * client-go updates twice a second for as long as the queue lives. Ours has a timer only while there is
+   * work in progress, for the same moments, and it keeps no process alive.
+   */
+  #updateLater(): void {
+    if (this.#timer !== undefined || this.#stopped) return;
+    const sinceLast = (this.#clock.now() - this.#createdAt) % UPDATE_PERIOD;
+    this.#timer = this.#clock.setTimeout(() => this.#update(), Math.ceil(UPDATE_PERIOD - sinceLast));
+    unref(this.#timer);
+  }
+
+  #update(): void {
+    this.#timer = undefined;
+    if (this.#startedAt.size > 0) this.#updateLater();
+    const now = this.#clock.now();
+    let total = 0;
+    let longest = 0;
+    for (const startedAt of this.#startedAt.all()) {
+      const seconds = (now - startedAt) / 1000;
+      total += seconds;
+      if (seconds > longest) longest = seconds;
+    }
+    this.#unfinishedWork.set(total);
+    this.#longestRunningProcessor.set(longest);
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Rate limiters, which say how long an item that failed waits, and the registry that builds them from config.
+ *
+ * Each limiter has a function that makes it, and a type under which a config names it:
+ *
+ * | function | type in a config | delay |
+ * | --- | --- | --- |
+ * | {@linkcode createExponentialLimiter} | `exponential` | twice as long after each failure of an item |
+ * | {@linkcode createFastSlowLimiter} | `fast-slow` | short for an item's first failures, then long |
+ * | {@linkcode createBucketLimiter} | `bucket` | so that all items together keep to a rate |
+ * | {@linkcode createMaxOfLimiter} | `max-of` | the longest of several limiters' |
+ * | {@linkcode createMaxWaitLimiter} | `max-wait` | another limiter's, cut at a maximum |
+ *
+ * {@linkcode loadConfig} reads a whole document, {@linkcode limiters} builds single limiters, and
+ * {@linkcode defineLimiter} declares one of your own.
+ *
+ * @example Usage
+ * ```ts
+ * import { limiters } from "@workqueue/core/limiters";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const limiter = limiters.build<string>({ type: "exponential", baseDelay: "5ms", maxDelay: "1m" });
+ * assertEquals([limiter.when("a"), limiter.when("a"), limiter.when("b")], [5, 10, 5]);
+ * ```
+ *
+ * @module
+ */
+
+export { ConfigError, type ConfigIssue } from "../lib/errors.ts";
+export { bucketOptions, createBucketLimiter } from "./bucket.ts";
+export { limiters } from "./built_ins.ts";
+export { configSchema, loadConfig, type LoadConfigOptions, queueOptions, type WorkQueueConfig } from "./config.ts";
+export { createDefaultControllerLimiter, createDefaultItemLimiter } from "./defaults.ts";
+export { type BrokenRule, type BuildContext, defineLimiter, type LimiterDefinition } from "./definition.ts";
+export { createExponentialLimiter, exponentialOptions } from "./exponential.ts";
+export { createFastSlowLimiter, fastSlowOptions } from "./fast_slow.ts";
+export type {
+  BooleanField,
+  DurationField,
+  EnumField,
+  Field,
+  FieldBase,
+  Fields,
+  InputOf,
+  IntegerField,
+  LimiterField,
+  LimitersField,
+  NumberField,
+  OptionsInput,
+  OptionsOf,
+  PlainOptionsOf,
+  StringField,
+  ValueOf,
+} from "./fields.ts";
+export type { BuiltInConfig, BuiltInOptions, CustomConfig, LimiterConfig } from "./limiter_config.ts";
+export { createMaxOfLimiter, maxOfOptions } from "./max_of.ts";
+export { createMaxWaitLimiter, maxWaitOptions } from "./max_wait.ts";
+export type { RateLimiter } from "./rate_limiter.ts";
+export { LimiterRegistry } from "./registry.ts";
+export { every, type Reservation, TokenBucket } from "./token_bucket.ts";
