@@ -1,0 +1,79 @@
+/**
+ * The pages that people read: what they link to is there, and what they show works. Their TypeScript is run by
+ * `deno test --doc`.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { loadConfig } from "@workqueue/core";
+import GithubSlugger from "github-slugger";
+import { marked, type Token, type Tokens } from "marked";
+
+const root = new URL("../../", import.meta.url);
+
+async function pagesIn(folder: URL): Promise<URL[]> {
+  const found: URL[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (name.startsWith(".") || name === "node_modules") continue;
+    if (isDirectory) found.push(...await pagesIn(new URL(`${name}/`, folder)));
+    else if (name.endsWith(".md")) found.push(new URL(name, folder));
+  }
+  return found;
+}
+
+async function tokensOf(page: URL): Promise<Token[]> {
+  const tokens: Token[] = [];
+  marked.walkTokens(marked.lexer(await Deno.readTextFile(page)), (token) => void tokens.push(token));
+  return tokens;
+}
+
+/** The anchors that GitHub and JSR give to headings. */
+async function anchorsOf(page: URL): Promise<string[]> {
+  const slugger = new GithubSlugger();
+  const headings = (await tokensOf(page)).filter((token): token is Tokens.Heading => token.type === "heading");
+  return headings.map(({ text }) => `#${slugger.slug(text.replaceAll("`", ""))}`);
+}
+
+async function exists(file: URL): Promise<boolean> {
+  return await Deno.stat(file).then(() => true, () => false);
+}
+
+const pages = await pagesIn(root);
+const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
+
+for (const page of pages) {
+  const name = page.href.slice(root.href.length);
+  const tokens = await tokensOf(page);
+
+  Deno.test(`${name}: what it links to is there`, async () => {
+    for (const token of tokens) {
+      if (token.type !== "link" && token.type !== "image") continue;
+      const { href } = token as Tokens.Link | Tokens.Image;
+      if (/^[a-z]+:/.test(href)) continue;
+      const target = new URL(href, page);
+      const { hash } = target;
+      target.hash = "";
+      assert(await exists(target), href);
+      if (hash !== "") assert((await anchorsOf(target)).includes(hash), href);
+    }
+  });
+
+  Deno.test(`${name}: every block of code is checked, or says that it is text`, () => {
+    for (const token of tokens) {
+      if (token.type !== "code") continue;
+      const { lang, text } = token as Tokens.Code;
+      switch (lang) {
+        case "ts": // run by itself
+        case "text":
+          break;
+        case "json":
+          loadConfig(text);
+          break;
+        case "sh":
+          for (const [, task] of text.matchAll(/\bdeno task ([\w:]+)/g)) assert(task! in tasks, `no task ${task}`);
+          break;
+        default:
+          assertEquals(lang, "one of the languages above", text);
+      }
+    }
+  });
+}
