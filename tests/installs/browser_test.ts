@@ -1,0 +1,48 @@
+/** The package in a page, bundled. Only on Deno, as are all of these; without Chromium on the PATH it is left out. */
+
+import { assertEquals } from "@std/assert";
+import { build, stop } from "esbuild";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import process from "node:process";
+import { type Browser, chromium } from "playwright-core";
+import { expectedFindings, Project } from "./project.ts";
+
+const executablePath = process.env["PATH"]!.split(delimiter)
+  .flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)))
+  .find((path) => existsSync(path));
+if (executablePath === undefined) console.log("There is no Chromium on the PATH: nothing is tried in a browser.");
+
+/** Runs a module in an empty page until it has printed a line. */
+async function printedBy(browser: Browser, script: string): Promise<string> {
+  const page = await browser.newPage();
+  const thrown = page.waitForEvent("pageerror").then((error) => Promise.reject(error));
+  const printed = page.waitForEvent("console").then((message) => message.text());
+  await page.addScriptTag({ type: "module", content: script });
+  return await Promise.race([printed, thrown]);
+}
+
+Deno.test({
+  name: "browser: the tarball, bundled by esbuild, runs in Chromium",
+  ignore: executablePath === undefined,
+  fn: async () => {
+    using project = new Project();
+    await project.npmInstall();
+    project.writeConsumer();
+    const { outputFiles } = await build({
+      entryPoints: [project.path("main.ts")],
+      bundle: true,
+      format: "esm",
+      target: "es2022",
+      write: false,
+    });
+    await stop();
+
+    const browser = await chromium.launch({ executablePath: executablePath!, chromiumSandbox: false }); // root has none
+    try {
+      assertEquals(JSON.parse(await printedBy(browser, outputFiles[0]!.text)), await expectedFindings());
+    } finally {
+      await browser.close();
+    }
+  },
+});

@@ -1,0 +1,70 @@
+/** What somebody does with the package who has just installed it. Every runtime runs this; see `folder.ts`. */
+
+import { createDefaultItemLimiter, createRateLimitingQueue, loadConfig, runWorkers } from "@workqueue/core";
+
+/** What was found where this ran. */
+export interface Findings {
+  /** The items that were worked on, each with the number of the attempt. */
+  attempts: string[];
+  /** Whether handlers that never wait leave a timer its turn. */
+  timersHaveTheirTurn: boolean;
+  /** What each entry exports. */
+  exports: Record<string, string[]>;
+  /** What an entry exports that is not the very thing that the main entry exports under that name. */
+  copies: string[];
+}
+
+/** Uses the package. Of the entries, the one named `.` is the main one. */
+export async function consume(entries: Record<string, object>): Promise<Findings> {
+  return {
+    attempts: await workThrough(["a", "b", "a"]),
+    timersHaveTheirTurn: await timersHaveTheirTurn(),
+    exports: Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, Object.keys(entry).sort()])),
+    copies: copiesIn(entries),
+  };
+}
+
+async function workThrough(items: string[]): Promise<string[]> {
+  const config = loadConfig({
+    limiters: {
+      api: { type: "bucket", rate: 100, burst: 10 },
+      retry: { type: "max-of", limiters: ["api", { type: "exponential", baseDelay: "1ms", maxDelay: "1s" }] },
+    },
+    queues: { images: { limiter: "retry", concurrency: 2, maxRetries: 3, timeout: "10s" } },
+  });
+  const queue = config.queue<string>("images");
+  const attempts: string[] = [];
+  await new Promise<void>((resolve) => {
+    runWorkers(queue, async (item, { attempt }) => {
+      await Promise.resolve();
+      attempts.push(`${item} ${attempt}`);
+      if (item === "b" && attempt === 1) throw new Error("a hiccup");
+      if (item === "b") resolve();
+    }, config.workers("images"));
+    for (const item of items) queue.add(item);
+  });
+  await queue.shutDownWithDrain();
+  return attempts;
+}
+
+async function timersHaveTheirTurn(): Promise<boolean> {
+  const forEver = 3_000_000; // as far as anybody can wait for a timer
+  const queue = createRateLimitingQueue<number>(createDefaultItemLimiter());
+  let handled = 0;
+  const pool = runWorkers(queue, (item) => {
+    if (++handled < forEver) queue.add(item + 1);
+  });
+  queue.add(0);
+  setTimeout(() => queue.shutDown(), 1);
+  await pool.finished;
+  return handled < forEver;
+}
+
+function copiesIn(entries: Record<string, object>): string[] {
+  const main = new Map(Object.entries(entries["."]!));
+  return Object.entries(entries).flatMap(([entry, values]) =>
+    Object.entries(values)
+      .filter(([name, value]) => main.has(name) && main.get(name) !== value)
+      .map(([name]) => `${entry} ${name}`)
+  );
+}

@@ -1,0 +1,92 @@
+/** The entries of the package: what each brings along, and that each explains itself. Only on Deno, which is asked. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { manifest, ROOT, run } from "./project.ts";
+
+const entries = Object.entries(manifest.exports);
+const QUEUES = ["./work-queue", "./delaying-queue", "./rate-limiting-queue"];
+const LIMITERS = ["bucket", "exponential", "fast-slow", "max-of", "max-wait", "defaults"].map((it) =>
+  `./limiters/${it}`
+);
+
+/** The other entries that each one brings along. */
+const BRINGS: Record<string, string[]> = {
+  ".": [
+    ...QUEUES,
+    "./workers",
+    "./parallelize",
+    "./metrics",
+    "./duration",
+    "./token-bucket",
+    "./limiters",
+    ...LIMITERS,
+  ],
+  "./work-queue": [],
+  "./delaying-queue": ["./work-queue"],
+  "./rate-limiting-queue": ["./work-queue", "./delaying-queue"],
+  "./workers": [],
+  "./parallelize": [],
+  "./metrics": [],
+  "./duration": [],
+  "./token-bucket": [],
+  "./limiters": [...QUEUES, "./duration", "./token-bucket", ...LIMITERS],
+  "./limiters/bucket": ["./duration"],
+  "./limiters/exponential": ["./duration"],
+  "./limiters/fast-slow": ["./duration"],
+  "./limiters/max-of": ["./duration"],
+  "./limiters/max-wait": ["./duration"],
+  "./limiters/defaults": ["./duration", "./limiters/bucket", "./limiters/exponential", "./limiters/max-of"],
+};
+
+/** What is no entry itself: the entries that bring it along. */
+const BROUGHT_BY: Record<string, string[]> = {
+  "./lib/internal/burst.ts": [".", "./workers", "./parallelize"],
+  "./lib/internal/deadline_heap.ts": [".", "./delaying-queue", "./rate-limiting-queue", "./limiters"],
+  "./limiters/config.ts": [".", "./limiters"],
+  "./limiters/registry.ts": [".", "./limiters"],
+  "./limiters/tokens.ts": [".", "./token-bucket", "./limiters", "./limiters/bucket", "./limiters/defaults"],
+};
+
+/** The files that are loaded when this one is imported. */
+async function filesBroughtBy(file: string): Promise<Set<string>> {
+  const { stdout } = await run(Deno.execPath(), ["info", "--json", file], ROOT);
+  const { roots, modules } = JSON.parse(stdout) as {
+    roots: string[];
+    modules: { specifier: string; dependencies?: { code?: { specifier: string } }[] }[];
+  };
+  const dependencies = new Map(modules.map((module) => [module.specifier, module.dependencies ?? []]));
+  const loaded = new Set(roots);
+  for (const specifier of loaded) {
+    for (const { code } of dependencies.get(specifier)!) if (code !== undefined) loaded.add(code.specifier); // no types
+  }
+  return new Set([...loaded].map((specifier) => `./${specifier.slice(ROOT.href.length)}`));
+}
+
+const brought = new Map(
+  await Promise.all(entries.map(async ([entry, file]) => [entry, await filesBroughtBy(file)] as const)),
+);
+
+Deno.test("exports: an entry brings along no other that it does not use", () => {
+  for (const [entry, own] of entries) {
+    const others = entries.filter(([, file]) => file !== own && brought.get(entry)!.has(file));
+    assertEquals(others.map(([other]) => other), BRINGS[entry], entry);
+  }
+});
+
+Deno.test("exports: no entry brings along the config, the registry or the like unless it uses them", () => {
+  for (const [file, expected] of Object.entries(BROUGHT_BY)) {
+    assertEquals(entries.map(([entry]) => entry).filter((entry) => brought.get(entry)!.has(file)), expected, file);
+  }
+});
+
+Deno.test("exports: each entry says what it is for", async () => {
+  for (const [entry, file] of entries) {
+    const source = await Deno.readTextFile(new URL(file, ROOT));
+    const [comment] = source.split("*/", 1);
+    assertMatch(comment!, /^\/\*\*\n \* \S[^]+ @module\n/, entry);
+  }
+});
+
+Deno.test("exports: every symbol is documented, and names no type that is not exported", async () => {
+  await run(Deno.execPath(), ["doc", "--lint", ...Object.values(manifest.exports)], ROOT);
+});

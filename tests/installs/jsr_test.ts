@@ -1,0 +1,43 @@
+/** The package as JSR serves it. Only on Deno, as it asks Deno what would be published. */
+
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { expectedFindings, manifest, Project, ROOT, run } from "./project.ts";
+import { publishedFiles, Registry } from "./registry.ts";
+
+/** Installs the package as README says, with nothing cached. Gives the environment to run it in. */
+async function add(project: Project, registry: Registry): Promise<Record<string, string>> {
+  const env = { JSR_URL: registry.url, DENO_DIR: project.path("deno_dir") };
+  await project.run(Deno.execPath(), ["add", `jsr:${manifest.name}`], env);
+  return env;
+}
+
+Deno.test("JSR: what is published installs, type-checks and runs under Deno, with no permissions", async () => {
+  await using registry = new Registry(await publishedFiles());
+  using project = new Project();
+  const env = await add(project, registry);
+  project.writeConsumer(`jsr:${manifest.name}@^${manifest.version}`);
+  const stdout = await project.run(Deno.execPath(), ["run", "--check", "--no-prompt", "main.ts"], env);
+  assertEquals(JSON.parse(stdout), await expectedFindings());
+});
+
+Deno.test("JSR: what is published is the modules that are used, and what a reader of the package looks for", async () => {
+  const files = [...(await publishedFiles()).keys()];
+  const { stdout } = await run(Deno.execPath(), ["info", "--json", "mod.ts"], ROOT);
+  const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
+  const used = modules.map(({ specifier }) => specifier.slice(ROOT.href.length - 1));
+  assertEquals(files.filter((path) => path.endsWith(".ts")).sort(), used.sort());
+
+  const readers = /^\/(README\.md|CHANGELOG\.md|LICENSE|deno\.json|schema\/workqueue\.schema\.json|docs\/\w+\.svg)$/;
+  assertEquals(files.filter((path) => !path.endsWith(".ts") && !readers.test(path)), []);
+});
+
+Deno.test("JSR: a file that is not what was published is refused", async () => {
+  const files = await publishedFiles();
+  await using registry = new Registry(files);
+  using project = new Project();
+  const content = files.get("/lib/duration.ts")!;
+  registry.tampered.set("/lib/duration.ts", content.with(-1, " ".charCodeAt(0))); // in place of the last line feed
+  const { message } = await assertRejects(() => add(project, registry));
+  assertStringIncludes(message, "Integrity check failed");
+  assertStringIncludes(message, "/lib/duration.ts");
+});

@@ -1,0 +1,84 @@
+/** The empty folder of somebody who installs the package, and uses all of it. */
+
+import { join } from "node:path";
+import manifest from "../../deno.json" with { type: "json" };
+import type { Findings } from "./consumer.ts";
+
+export { manifest };
+
+/** The repository. */
+export const ROOT = new URL("../..", import.meta.url);
+
+/** Guards against a process that never ends, and nothing else. */
+const DEADLINE = 60_000;
+
+/** Rust, and so Deno, finds a batch file only by its whole name. */
+const NPM = Deno.build.os === "windows" ? "npm.cmd" : "npm";
+
+/** What a command printed. Throws that if the command failed. */
+export async function run(command: string, args: string[], cwd: string | URL, env: Record<string, string> = {}) {
+  const { success, ...output } = await new Deno.Command(command, {
+    args,
+    cwd,
+    env: { NO_COLOR: "1", ...env },
+    stdin: "null",
+    signal: AbortSignal.timeout(DEADLINE),
+  }).output();
+  const [stdout, stderr] = [output.stdout, output.stderr].map((bytes) => new TextDecoder().decode(bytes));
+  if (!success) throw new Error(`${command} ${args.join(" ")} failed\n${stdout}${stderr}`);
+  return { stdout: stdout!, stderr: stderr! };
+}
+
+/** Disposing it removes the folder. */
+export class Project implements Disposable {
+  readonly folder = Deno.makeTempDirSync({ prefix: "workqueue_" });
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.folder, { recursive: true });
+  }
+
+  path(file: string): string {
+    return join(this.folder, file);
+  }
+
+  /** Runs a command here; gives what it printed. */
+  async run(command: string, args: string[], env?: Record<string, string>): Promise<string> {
+    return (await run(command, args, this.folder, env)).stdout;
+  }
+
+  /** Makes what is installed from npm: `core.tgz`. */
+  async pack(): Promise<void> {
+    const output = this.path("core.tgz");
+    await run(Deno.execPath(), ["pack", "--allow-dirty", "--no-source-maps", "--output", output], ROOT);
+  }
+
+  async npmInstall(): Promise<void> {
+    await this.pack();
+    Deno.writeTextFileSync(this.path("package.json"), '{ "type": "module" }');
+    await this.run(NPM, ["install", "--offline", "--no-audit", "--no-fund", "./core.tgz"]);
+  }
+
+  /** Writes `main.ts`, which imports every entry of the package and prints what `consumer.ts` finds. */
+  writeConsumer(packageName: string = manifest.name): void {
+    const entries = Object.keys(manifest.exports);
+    const imports = entries.map((entry, i) => `import * as entry${i} from "${packageName}${entry.slice(1)}";\n`);
+    const fields = entries.map((entry, i) => `"${entry}": entry${i}`);
+    Deno.copyFileSync(new URL("consumer.ts", import.meta.url), this.path("consumer.ts"));
+    Deno.writeTextFileSync(
+      this.path("main.ts"),
+      `import { consume } from "./consumer.ts";
+${imports.join("")}
+console.log(JSON.stringify(await consume({ ${fields.join(", ")} })));
+`,
+    );
+  }
+}
+
+/** What the program must print wherever the package is installed. */
+export async function expectedFindings(): Promise<Findings> {
+  const exports: Record<string, string[]> = {};
+  for (const [entry, file] of Object.entries(manifest.exports)) {
+    exports[entry] = Object.keys(await import(new URL(file, ROOT).href)).sort();
+  }
+  return { attempts: ["a 1", "b 1", "b 2"], timersHaveTheirTurn: true, exports, copies: [] };
+}
