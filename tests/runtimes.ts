@@ -7,7 +7,8 @@ import { promisify } from "node:util";
 /** The runtime's executable: this one, or what its npm package brings. */
 async function find(global: string, npmPackage: string, print: readonly string[]): Promise<string> {
   if (global in globalThis && process.versions[global.toLowerCase()] !== undefined) return process.execPath;
-  const { stdout } = await promisify(execFile)("npx", ["-y", npmPackage, ...print]);
+  const shell = process.platform === "win32"; // where npx is a batch file
+  const { stdout } = await promisify(execFile)("npx", ["-y", npmPackage, ...print], { shell });
   return stdout.trim();
 }
 

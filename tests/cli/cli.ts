@@ -1,13 +1,14 @@
 /** Runs the CLI as a process, in a directory of its own. */
 
 import { deadline, delay } from "@std/async";
+import { fileURLToPath } from "node:url";
 import type { ItemReport } from "../../cli/report.ts";
 import { runtimes } from "../runtimes.ts";
 
 export { runtimes };
 
 /** The path of the repository. */
-export const ROOT = decodeURIComponent(new URL("../../", import.meta.url).pathname);
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const DEADLINE = 20_000;
 
