@@ -1,0 +1,37 @@
+/** The workflows: mistakes that nobody would see before GitHub ran them. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { parse } from "yaml";
+import manifest from "../../deno.json" with { type: "json" };
+
+const folder = new URL("../../.github/workflows/", import.meta.url);
+
+interface Job {
+  uses?: string;
+  needs?: string;
+  permissions?: Record<string, string>;
+  steps?: { uses?: string; run?: string }[];
+}
+
+function jobsOf(file: string): Job[] {
+  return Object.values((parse(Deno.readTextFileSync(new URL(file, folder))) as { jobs: Record<string, Job> }).jobs);
+}
+
+const files = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+
+Deno.test("workflows: actions are pinned by major, and tasks and tests that they run are there", () => {
+  assertEquals(files, ["publish.yml", "test.yml"]);
+  for (const { uses, run } of files.flatMap(jobsOf).flatMap(({ steps = [] }) => steps)) {
+    assert((uses === undefined) !== (run === undefined));
+    if (uses !== undefined) assertMatch(uses, /^[\w-]+\/[\w-]+@v\d+$/);
+    for (const [, task] of run?.matchAll(/deno task (\S+)/g) ?? []) assert(task! in manifest.tasks, task);
+    for (const [test] of run?.matchAll(/tests\/\S+/g) ?? []) Deno.statSync(new URL(`../../${test}`, import.meta.url));
+  }
+});
+
+Deno.test("workflows: what is published was tested, and JSR is told where it comes from", () => {
+  const jobs = jobsOf("publish.yml");
+  const publishing = jobs.filter(({ steps = [] }) => steps.some(({ run }) => run?.endsWith("deno publish")));
+  assertEquals(publishing.map(({ needs, permissions }) => [needs, permissions!["id-token"]]), [["test", "write"]]);
+  assert(jobs.some(({ uses }) => uses === "./.github/workflows/test.yml"));
+});
