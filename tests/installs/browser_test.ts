@@ -1,14 +1,13 @@
-/** The package in a page, bundled. Only on Deno, as are all of these; without Chromium on the PATH it is left out. */
+/** The package in a page, bundled. Only on Deno, which packs it; left out where there is no Chromium on the PATH. */
 
 import { assertEquals } from "@std/assert";
 import { build, stop } from "esbuild";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import process from "node:process";
 import { type Browser, chromium } from "playwright-core";
 import { expectedFindings, Project } from "./project.ts";
 
-const executablePath = process.env["PATH"]!.split(delimiter)
+const executablePath = (Deno.env.get("PATH") ?? "").split(delimiter)
   .flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)))
   .find((path) => existsSync(path));
 if (executablePath === undefined) console.log("There is no Chromium on the PATH: nothing is tried in a browser.");

@@ -1,4 +1,4 @@
-/** What somebody does with the package who has just installed it. Every runtime runs this; see `folder.ts`. */
+/** What somebody does with the package who has just installed it. Every runtime runs this, from where `project.ts` puts it. */
 
 import { createDefaultItemLimiter, createRateLimitingQueue, loadConfig, runWorkers } from "@workqueue/core";
 

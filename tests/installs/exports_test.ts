@@ -5,22 +5,18 @@ import { manifest, ROOT, run } from "./project.ts";
 
 const entries = Object.entries(manifest.exports);
 const QUEUES = ["./work-queue", "./delaying-queue", "./rate-limiting-queue"];
-const LIMITERS = ["bucket", "exponential", "fast-slow", "max-of", "max-wait", "defaults"].map((it) =>
-  `./limiters/${it}`
-);
+const LIMITERS = [
+  "./limiters/bucket",
+  "./limiters/exponential",
+  "./limiters/fast-slow",
+  "./limiters/max-of",
+  "./limiters/max-wait",
+  "./limiters/defaults",
+];
 
 /** The other entries that each one brings along. */
 const BRINGS: Record<string, string[]> = {
-  ".": [
-    ...QUEUES,
-    "./workers",
-    "./parallelize",
-    "./metrics",
-    "./duration",
-    "./token-bucket",
-    "./limiters",
-    ...LIMITERS,
-  ],
+  ".": entries.map(([entry]) => entry).filter((entry) => entry !== "."),
   "./work-queue": [],
   "./delaying-queue": ["./work-queue"],
   "./rate-limiting-queue": ["./work-queue", "./delaying-queue"],

@@ -1,4 +1,4 @@
-/** The package as JSR serves it. Only on Deno, as it asks Deno what would be published. */
+/** The package as JSR serves it. Only on Deno, which is asked what would be published, and started anew. */
 
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { expectedFindings, manifest, Project, ROOT, run } from "./project.ts";

@@ -1,4 +1,4 @@
-/** The package as npm and Bun install it, from a tarball. Only on Deno, which packs it. */
+/** The package as npm and Bun install it, from a tarball. Only on Deno, which packs it and starts the others. */
 
 import { assertEquals } from "@std/assert";
 import tests from "../package.json" with { type: "json" };
