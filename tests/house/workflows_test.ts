@@ -24,14 +24,15 @@ Deno.test("workflows: actions are pinned by major, and tasks and tests that they
   for (const { uses, run } of files.flatMap(jobsOf).flatMap(({ steps = [] }) => steps)) {
     assert((uses === undefined) !== (run === undefined));
     if (uses !== undefined) assertMatch(uses, /^[\w-]+\/[\w-]+@v\d+$/);
-    for (const [, task] of run?.matchAll(/deno task (\S+)/g) ?? []) assert(task! in manifest.tasks, task);
+    assert(!run?.includes("npx -y deno "), "Deno is pinned by major too");
+    for (const [, task] of run?.matchAll(/deno@\d+ task (\S+)/g) ?? []) assert(task! in manifest.tasks, task);
     for (const [test] of run?.matchAll(/tests\/\S+/g) ?? []) Deno.statSync(new URL(`../../${test}`, import.meta.url));
   }
 });
 
 Deno.test("workflows: what is published was tested, and JSR is told where it comes from", () => {
   const jobs = jobsOf("publish.yml");
-  const publishing = jobs.filter(({ steps = [] }) => steps.some(({ run }) => run?.endsWith("deno publish")));
+  const publishing = jobs.filter(({ steps = [] }) => steps.some(({ run }) => /deno@\d+ publish$/.test(run ?? "")));
   assertEquals(publishing.map(({ needs, permissions }) => [needs, permissions!["id-token"]]), [["test", "write"]]);
   assert(jobs.some(({ uses }) => uses === "./.github/workflows/test.yml"));
 });
