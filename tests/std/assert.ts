@@ -1,4 +1,9 @@
-/** Stands in for `@std/assert` where JSR does not answer: the functions that the tests use, and no more. */
+/**
+ * Stands in for `@std/assert` where JSR does not answer: the functions that the tests use, and no more.
+ *
+ * `msg!` is for types of Node that know only a message that is there; without one, it takes `undefined` all
+ * the same.
+ */
 
 import { AssertionError, deepStrictEqual, match, notDeepStrictEqual, ok, strictEqual } from "node:assert/strict";
 
@@ -12,27 +17,27 @@ export function assert(expr: unknown, msg = ""): asserts expr {
 }
 
 export function assertFalse(expr: unknown, msg?: string): asserts expr is false {
-  ok(!expr, msg);
+  ok(!expr, msg!);
 }
 
 export function assertEquals<T>(actual: T, expected: T, msg?: string): void {
-  deepStrictEqual(actual, expected, msg);
+  deepStrictEqual(actual, expected, msg!);
 }
 
 export function assertNotEquals<T>(actual: T, expected: T, msg?: string): void {
-  notDeepStrictEqual(actual, expected, msg);
+  notDeepStrictEqual(actual, expected, msg!);
 }
 
 export function assertStrictEquals<T>(actual: unknown, expected: T, msg?: string): asserts actual is T {
-  strictEqual(actual, expected, msg);
+  strictEqual(actual, expected, msg!);
 }
 
 export function assertExists<T>(actual: T, msg?: string): asserts actual is NonNullable<T> {
-  ok(actual !== undefined && actual !== null, msg);
+  ok(actual !== undefined && actual !== null, msg!);
 }
 
 export function assertMatch(actual: string, expected: RegExp, msg?: string): void {
-  match(actual, expected, msg);
+  match(actual, expected, msg!);
 }
 
 export function assertStringIncludes(actual: string, expected: string, msg?: string): void {
