@@ -1,8 +1,9 @@
 /**
  * Lets the suite run on Bun: `Deno.test` there is Bun's own `test`.
  *
- * The tests use nothing else of `Deno`, but for those of `tests/cli/`, `tests/house/` and `tests/installs/`. These and
- * those of `tests/faults/process/` start processes, on both runtimes already, and are left to Deno.
+ * The tests use nothing else of `Deno`, but for those of `tests/cli/`, `tests/docs/`, `tests/house/` and
+ * `tests/installs/`. These and those of `tests/faults/process/` and `tests/recipes/` start processes, on both runtimes
+ * already, and are left to Deno.
  */
 
 // @ts-ignore -- Deno's type checker does not know Bun's modules

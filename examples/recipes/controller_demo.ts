@@ -1,0 +1,37 @@
+/**
+ * Runs `controller.ts` without a cluster: on an API server in this process, with two websites. One of them is
+ * changed by somebody else just as its status is written. While it is written again, SIGTERM comes.
+ *
+ * ```sh
+ * deno run -A examples/recipes/controller_demo.ts
+ * bun examples/recipes/controller_demo.ts
+ * ```
+ *
+ * @module
+ */
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { ApiServer } from "./api_server.ts";
+
+await using server = await ApiServer.start();
+server.apply("default", "blog", { host: "blog.example.com" });
+server.apply("default", "shop", { host: "shop.example.com" });
+let isChanged = false;
+server.beforeUpdate = ({ metadata }) => {
+  if (metadata.name !== "blog") return;
+  if (!isChanged) server.apply("default", "blog", { host: "www.example.com" });
+  isChanged = true;
+  if (metadata.generation === 2) process.emit("SIGTERM");
+};
+
+const folder = mkdtempSync(join(tmpdir(), "controller-"));
+try {
+  process.env["KUBECONFIG"] = join(folder, "kubeconfig");
+  writeFileSync(process.env["KUBECONFIG"], server.kubeconfig);
+  await import("./controller.ts");
+} finally {
+  rmSync(folder, { recursive: true });
+}
