@@ -1,0 +1,49 @@
+/**
+ * Back-pressure: reads records no faster than they are worked on, so that the queue never holds more than a
+ * few of them, and waits at the end until all of them are done, retries included.
+ *
+ * ```sh
+ * deno run examples/recipes/backpressure.ts
+ * bun examples/recipes/backpressure.ts
+ * ```
+ *
+ * @module
+ */
+
+import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
+
+/** How many records may wait before reading pauses. */
+const LIMIT = 10;
+
+const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: "20ms", maxDelay: "1s" }));
+let goOnReading = () => {};
+let done = 0;
+
+const pool = runWorkers(queue, async (record, { attempt }) => {
+  goOnReading();
+  await sleep(1); // here goes the work
+  if (record === 200 && attempt === 1) throw new Error("a hiccup");
+  done++;
+}, { concurrency: 4, maxRetries: 5, onError: (error, record) => console.log(`record ${record}: ${error}`) });
+
+let most = 0;
+for await (const record of readRecords()) {
+  while (queue.length + queue.waiting >= LIMIT) await new Promise<void>((resolve) => goOnReading = resolve);
+  queue.add(record);
+  most = Math.max(most, queue.length + queue.waiting);
+}
+
+// A queue that drains tries nothing again, so it is idle before it is shut down. The sleep comes first, as the
+// last record may be on its way to a worker.
+do await sleep(10); while (queue.length + queue.waiting + pool.active > 0);
+queue.shutDown();
+console.log(`${done} records, at most ${most} in the queue`);
+
+/** Stands in for a file, a table or a topic. */
+async function* readRecords(): AsyncGenerator<number> {
+  for (let record = 1; record <= 200; record++) yield record;
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,82 @@
+/**
+ * Runs every recipe to its end, on Deno and on Bun. The libraries that recipes use come from npm: Deno and Bun
+ * install those of `examples/package.json` by themselves.
+ */
+
+import { assert, assertEquals, assertLess } from "@std/assert";
+import { run as runScript, type Runtime, RUNTIMES } from "../faults/process/child.ts";
+
+function run(runtime: Runtime, recipe: string): Promise<string[]> {
+  return runScript(runtime, new URL(`../../examples/recipes/${recipe}`, import.meta.url).href);
+}
+
+for (const runtime of RUNTIMES) {
+  Deno.test(`recipes, ${runtime}: controller_demo.ts retries after a conflict, and finishes what SIGTERM came upon`, async () => {
+    assertEquals(await run(runtime, "controller_demo.ts"), [
+      "default/shop: shop.example.com is served as of generation 1",
+      "draining",
+      "default/blog: www.example.com is served as of generation 2",
+      "drained",
+    ]);
+  });
+
+  Deno.test(`recipes, ${runtime}: webhooks.ts folds bursts and forgets no repository`, async () => {
+    const lines = await run(runtime, "webhooks.ts");
+    const [, received, mirrored] = /^(\d+) events, mirrored (\d+) times$/.exec(lines.pop()!)!;
+    assertEquals(Number(received), 40);
+    assertEquals(Number(mirrored), lines.length);
+    assertLess(lines.length, 10); // two, but on a machine that stood still meanwhile
+    assertEquals(new Set(lines), new Set(["mirrored acme/web", "mirrored acme/api"]));
+  });
+
+  Deno.test(`recipes, ${runtime}: crawler.ts fetches each page once, retries, and lets no host wait for another`, async () => {
+    const lines = await run(runtime, "crawler.ts");
+    const blog = ["blog/", ...Array.from({ length: 7 }, (_, i) => `blog/${i + 1}`)];
+    assertEquals(
+      lines.toSorted(),
+      [
+        ...[...blog, "shop/", "shop/terms"].map((page) => `fetched ${page} at attempt 1`),
+        "fetched shop/cart at attempt 2",
+        "gave up blog/gone: status 404",
+      ].sort(),
+    );
+    const last = (site: string) => lines.findLastIndex((line) => line.includes(site));
+    assertLess(last("shop/"), last("blog/")); // although most of the blog's pages were found before
+  });
+
+  Deno.test(`recipes, ${runtime}: resync.ts does each feed again and again, after a failure too`, async () => {
+    const lines = await run(runtime, "resync.ts");
+    for (const feed of ["news", "weather"]) {
+      const syncs = lines.filter((line) => line.startsWith(`${feed}: sync`));
+      assert(syncs.length >= 3);
+      syncs.forEach((line, i) => {
+        const attempt = feed === "weather" && i === 1 ? 2 : 1;
+        assertEquals(line, `${feed}: sync ${i + 1}, attempt ${attempt}`);
+      });
+    }
+    assert(lines.includes("weather: Error: no answer"));
+  });
+
+  Deno.test(`recipes, ${runtime}: file_events.ts handles a file less often than it is written, and as it is at last`, async () => {
+    const lines = await run(runtime, "file_events.ts");
+    const log = lines.filter((line) => line.startsWith("log.txt"));
+    assertEquals(log.at(-1), "log.txt has 1000 characters");
+    assertLess(log.length, 50);
+    assertEquals(lines.filter((line) => line.startsWith("draft.txt")).at(-1), "draft.txt is gone");
+  });
+
+  Deno.test(`recipes, ${runtime}: priorities.ts does what is urgent first, and what became urgent`, async () => {
+    assertEquals(await run(runtime, "priorities.ts"), [
+      "login, level 0",
+      "index, level 0",
+      "feed 1, level 1",
+      "feed 2, level 1",
+      "archive, level 2",
+    ]);
+  });
+
+  Deno.test(`recipes, ${runtime}: backpressure.ts keeps the queue short and ends when all is done`, async () => {
+    const lines = await run(runtime, "backpressure.ts");
+    assertEquals(lines, ["record 200: Error: a hiccup", "200 records, at most 10 in the queue"]);
+  });
+}
