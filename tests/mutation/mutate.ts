@@ -19,8 +19,8 @@ import { broken, type Mutant, mutantsOf } from "./mutants.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const BROKEN_FOLDERS = ["lib", "limiters"];
 
-/** Tests of the command, of manifests and documents, of installing, and of this: they do not look at the core's lines. */
-const SKIPPED_TESTS = /^tests\/(cli|house|installs|mutation)\//;
+/** Tests of the command, of manifests and documents, of installing, of the examples, and of this: they do not look at the core's lines. */
+const SKIPPED_TESTS = /^tests\/(cli|docs|house|installs|mutation|recipes)\//;
 /** Tests that take seconds. They run if no other has noticed the change. */
 const SLOW_TESTS = /fuzz_test|waiters_test|faults\/process/;
 
