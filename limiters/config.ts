@@ -37,21 +37,26 @@ export const queueOptions = {
     min: 1,
     max: MAX_TIMEOUT,
     required: false,
-    description: "The longest time until deadlines are looked at again.",
+    description: "The longest time until deadlines are looked at again; ten seconds if left out.",
   },
-  concurrency: { kind: "integer", min: 1, required: false, description: "How many items are worked on at once." },
+  concurrency: {
+    kind: "integer",
+    min: 1,
+    required: false,
+    description: "How many items are worked on at once; one if left out.",
+  },
   maxRetries: {
     kind: "integer",
     min: 0,
     required: false,
-    description: "How many times an item that fails is tried again until it is given up.",
+    description: "How many times an item that fails is tried again until it is given up; without end if left out.",
   },
   timeout: {
     kind: "duration",
     min: 1,
     max: MAX_TIMEOUT,
     required: false,
-    description: "How long one attempt may take.",
+    description: "How long one attempt may take; as long as it likes if left out.",
   },
 } as const satisfies Fields;
 
@@ -330,7 +335,7 @@ export function configSchema(registry: LimiterRegistry = builtIns): Record<strin
     title: "Work queues and their rate limiters",
     type: "object",
     properties: {
-      $schema: { type: "string" },
+      $schema: { type: "string", description: "Where editors find the description of this document." },
       limiters: byName({ $ref: "#/$defs/limiterOrName" }, "Limiters, by the names that queues and other limiters use."),
       queues: byName({ $ref: "#/$defs/queue" }, "Queues, by name."),
     },

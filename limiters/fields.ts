@@ -75,9 +75,9 @@ export interface BooleanField extends FieldBase {
 export interface StringField extends FieldBase {
   /** Tells the kinds apart. */
   readonly kind: "string";
-  /** The least number of UTF-16 code units. */
+  /** The least number of characters: Unicode code points. */
   readonly minLength?: number;
-  /** The greatest number of UTF-16 code units. */
+  /** The greatest number of characters. */
   readonly maxLength?: number;
   /** Used when the option is left out. */
   readonly default?: string;

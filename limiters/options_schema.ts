@@ -1,3 +1,4 @@
+import { DURATION_PATTERN, MAX_DURATION_LENGTH } from "../lib/duration.ts";
 import type { Field, Fields } from "./fields.ts";
 import { MAX_ITEMS, own } from "./read_options.ts";
 
@@ -54,16 +55,12 @@ function isRequired(field: Field): boolean {
 
 /** A schema cannot compare durations that are texts: their bounds are checked on loading only. */
 function durationSchema(min: number, max: number | undefined): Record<string, unknown> {
-  const unit = "(?:ns|us|µs|μs|ms|s|m|h)";
   return {
-    anyOf: [
-      { type: "number", ...defined({ minimum: min, maximum: max }) },
-      {
-        type: "string",
-        pattern: `^${min < 0 ? "[+-]" : "\\+"}?(?:0|(?:(?:[0-9]+\\.?[0-9]*|\\.[0-9]+)${unit})+)$`,
-        maxLength: 100,
-      },
-    ],
+    type: ["string", "number"],
+    ...defined({ minimum: min, maximum: max }),
+    pattern: `^${min < 0 ? "[+-]" : "\\+"}?${DURATION_PATTERN}$`,
+    maxLength: MAX_DURATION_LENGTH,
+    examples: ["250ms", "1h30m"],
   };
 }
 

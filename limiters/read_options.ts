@@ -1,6 +1,6 @@
 import { DURATION_RULE, tryParseDuration } from "../lib/duration.ts";
 import { brokenRule, inspect } from "../lib/errors.ts";
-import type { Field, Fields, LimitersField, OptionsOf, PlainField, PlainOptionsOf } from "./fields.ts";
+import type { DurationField, Field, Fields, LimitersField, OptionsOf, PlainField, PlainOptionsOf } from "./fields.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
 import { suggest } from "./suggest.ts";
 
@@ -25,12 +25,17 @@ export function readField(
 ): Made | undefined {
   if (field.kind === "limiter") return reader.limiter(option, value, path);
   if (field.kind === "limiters") return readLimiters(field, option, value, path, reader);
-  const read = field.kind === "duration" ? tryParseDuration(value) : value;
+  const read = field.kind === "duration" ? readDuration(field, value) : value;
   if (!isAllowed(field, read)) {
     reader.fail(path, brokenRule(option, ruleOf(field), value), value);
     return undefined;
   }
   return () => read;
+}
+
+/** Where nothing is negative a text has no minus, not even "-0s": a pattern in a schema cannot do sums. */
+function readDuration({ min = 0 }: DurationField, value: unknown): number | undefined {
+  return min >= 0 && typeof value === "string" && value.startsWith("-") ? undefined : tryParseDuration(value);
 }
 
 /** A longer list is a mistake or an attack. */
@@ -67,7 +72,7 @@ function isAllowed(field: PlainField, value: unknown): boolean {
     case "boolean":
       return typeof value === "boolean";
     case "string":
-      return typeof value === "string" && isWithin(value.length, field.minLength, field.maxLength);
+      return typeof value === "string" && isWithin(countCharacters(value), field.minLength, field.maxLength);
     case "enum":
       return field.values.includes(value as string);
   }
@@ -75,6 +80,13 @@ function isAllowed(field: PlainField, value: unknown): boolean {
 
 function isWithin(value: number, min = -Infinity, max = Infinity): boolean {
   return value >= min && value <= max; // false for NaN
+}
+
+/** As JSON Schema counts them: code points. */
+function countCharacters(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
 }
 
 /** Words what a field takes: "must be …". */

@@ -156,22 +156,30 @@ export class LimiterRegistry {
    * @returns The schema. `$defs/limiter` is a limiter, `$defs/limiterOrName` what a limiter's option takes.
    */
   jsonSchema(): Record<string, unknown> {
-    const types = [...this.#definitions.values()].map(({ type, description, options }) => {
-      const { properties, required, ...rest } = optionsSchema(options) as { properties: object; required: string[] };
-      return {
-        description,
-        ...rest,
-        properties: { type: { const: type, description }, ...properties },
-        required: ["type", ...required],
-      };
-    });
+    const definitions = [...this.#definitions.values()];
     return {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       $ref: "#/$defs/limiter",
       $defs: {
-        limiter: { oneOf: types },
+        limiter: {
+          type: "object",
+          properties: {
+            type: {
+              description: "What kind of limiter it is; its options depend on that.",
+              anyOf: definitions.map(({ type, description }) => ({ const: type, description })),
+            },
+          },
+          required: ["type"],
+          allOf: definitions.map(({ type, description, options }) => {
+            const { properties, ...rest } = optionsSchema(options);
+            return {
+              if: { properties: { type: { const: type } }, required: ["type"] },
+              then: { description, properties: { type: true, ...properties as object }, ...rest },
+            };
+          }),
+        },
         limiterOrName: {
-          anyOf: [{ type: "string", description: "The name of another limiter." }, { $ref: "#/$defs/limiter" }],
+          anyOf: [{ $ref: "#/$defs/limiter" }, { type: "string" }],
         },
       },
     };

@@ -1076,15 +1076,20 @@ Deno.test("the JSON Schema describes all that editors show, in sentences", () =>
   const { title, properties, $defs } = configSchema() as {
     title: string;
     properties: Record<string, { description?: string }>;
-    $defs: { limiter: { oneOf: Described[] }; queue: Described; limiterOrName: { anyOf: { description?: string }[] } };
+    $defs: { limiter: Options & { allOf: { then: Options }[] }; queue: Options };
   };
-  type Described = { description?: string; properties: Record<string, { description?: string }> };
+  type Described = { description?: string };
+  type Options = Described & { properties: Record<string, Described & { anyOf?: Described[] }> };
+  const { limiter, queue } = $defs;
+  const variants = limiter.allOf.map(({ then }) => then);
+  const options = variants.flatMap(({ properties: { type: _, ...options } }) => Object.values(options));
   const described = [
-    properties.limiters!,
-    properties.queues!,
-    $defs.limiterOrName.anyOf[0]!,
-    ...$defs.limiter.oneOf,
-    ...[...$defs.limiter.oneOf, $defs.queue].flatMap((part) => Object.values(part.properties)),
+    ...Object.values(properties),
+    limiter.properties.type!,
+    ...limiter.properties.type!.anyOf!,
+    ...variants,
+    ...options,
+    ...Object.values(queue.properties),
   ];
   assertMatch(title, /^[A-Z].{10,}$/);
   assert(described.length > 20);

@@ -1,0 +1,335 @@
+/** Config documents for tests: valid ones, and ways to break them at random. */
+
+import { type Field, type Fields, limiters, queueOptions } from "@workqueue/core";
+import { randomNumbers } from "./queue_helpers.ts";
+
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export type JsonObject = { [key: string]: Json };
+
+const LONG = "9".repeat(100_000);
+const HOSTILE_KEYS = [
+  "__proto__",
+  "constructor",
+  "prototype",
+  "toString",
+  "valueOf",
+  "hasOwnProperty",
+  "toJSON",
+  "then",
+  "type",
+  "limiters",
+  "",
+  " ",
+  "0",
+  "-1",
+  "a/b",
+  "a~b",
+  "~1",
+  "\u0000",
+  "\ud800",
+  "\udfff\ud800",
+  "é\u0301",
+  LONG,
+];
+export const HOSTILE_VALUES: Json[] = [
+  null,
+  true,
+  false,
+  0,
+  -0,
+  -1,
+  0.5,
+  1e308,
+  -1e308,
+  5e-324,
+  2 ** 53,
+  2 ** 31,
+  -(2 ** 63),
+  "",
+  "0",
+  "-1ms",
+  "1e3ms",
+  "1h",
+  "9007199254740993ns",
+  "250 ms",
+  "1msms",
+  "+5ms",
+  "-0s",
+  "-.1ns",
+  ".5s",
+  "1h-2m",
+  "30d",
+  "2562047h48m",
+  "\ud800",
+  "__proto__",
+  "constructor",
+  "NaN",
+  LONG,
+  LONG + "ms",
+  "1ms".repeat(33_333),
+  [],
+  {},
+  [[]],
+  [null],
+  [{}],
+];
+/** What is no JSON, but can be in an object that a program hands over. Made anew each time, as documents are edited. */
+const FOREIGN_VALUES: (() => unknown)[] = [
+  () => NaN,
+  () => Infinity,
+  () => -Infinity,
+  () => undefined,
+  () => () => {},
+  () => Symbol("value"),
+  () => 10n ** 30n,
+  () => new Date(0),
+  () => new Map([["type", "bucket"]]),
+  () => /bucket/,
+  () => Object.create({ type: "bucket", rate: 1, burst: 1 }),
+  () => Object.assign(Object.create(null), { type: "bucket", rate: 1, burst: 1 }),
+  () => Object(5),
+  () => Object("bucket"),
+  () => new Array(5),
+  () => Object.freeze([Object.freeze({})]),
+];
+const DURATIONS = [0, 1, 0.5, 250, 1e8, "1ms", "1.5s", "1h2m3s", "5us", "+10ms", "0"];
+const NAMES = ["a", "b", "c", "default", "toString", "x/y", "x~y", "é", "0"];
+
+/** Makes documents out of what the limiters of a registry declare. The same seed, the same document. */
+export class DocumentMaker {
+  readonly random: () => number;
+
+  constructor(seed: number, readonly registry = limiters) {
+    this.random = randomNumbers(seed);
+  }
+
+  below(n: number): number {
+    return Math.floor(this.random() * n);
+  }
+
+  pick<V>(values: readonly V[]): V {
+    return values[this.below(values.length)]!;
+  }
+
+  /** A document without a mistake. */
+  document(): JsonObject {
+    const document: JsonObject = {};
+    if (this.random() < 0.1) document["$schema"] = "./schema.json";
+    const names: string[] = [];
+    if (this.random() < 0.9) {
+      const section: JsonObject = document["limiters"] = {};
+      for (let i = this.below(4); i > 0; i--) {
+        const name = this.pick(NAMES);
+        if (names.includes(name)) continue;
+        section[name] = this.limiter(names, 2);
+        names.push(name);
+      }
+    }
+    if (this.random() < 0.8) {
+      const section: JsonObject = document["queues"] = {};
+      for (let i = this.below(3); i > 0; i--) section[this.pick(NAMES)] = this.options(queueOptions, names, 2);
+    }
+    return document;
+  }
+
+  limiter(names: readonly string[], depth: number): Json {
+    if (names.length > 0 && this.random() < 0.3) return this.pick(names);
+    const type = this.pick(depth > 0 ? this.registry.types() : ["bucket", "exponential", "fast-slow"]);
+    const options = this.options(this.registry.get(type)!.options, names, depth - 1);
+    if (type === "exponential") options["maxDelay"] = "100h"; // not less than any base delay
+    return { type, ...options };
+  }
+
+  options(fields: Fields, names: readonly string[], depth: number): JsonObject {
+    const options: JsonObject = {};
+    for (const [option, field] of Object.entries(fields)) {
+      if (field.required !== false || this.random() < 0.6) options[option] = this.value(field, names, depth);
+    }
+    return options;
+  }
+
+  value(field: Field, names: readonly string[], depth: number): Json {
+    switch (field.kind) {
+      case "duration": {
+        const { min, max = 1000 } = field;
+        return this.pick(min === undefined ? DURATIONS : [min, "1ms", `${max}ms`, max]);
+      }
+      case "integer":
+        return Math.min((field.min ?? 0) + this.below(10), field.max ?? Infinity);
+      case "number":
+        return Math.min((field.min ?? 0) + this.random() * 10, field.max ?? Infinity);
+      case "limiter":
+        return this.limiter(names, depth);
+      case "limiters":
+        return Array.from({ length: (field.minItems ?? 1) + this.below(2) }, () => this.limiter(names, depth));
+      case "boolean":
+        return this.random() < 0.5;
+      case "string":
+        return "x".repeat(field.minLength ?? this.below(3));
+      case "enum":
+        return this.pick(field.values);
+    }
+  }
+
+  hostile(): Json {
+    return clone(this.pick(HOSTILE_VALUES));
+  }
+
+  /** Some JSON, of no meaning. */
+  json(depth: number): Json {
+    const kind = this.random();
+    if (depth === 0 || kind < 0.4) return this.hostile();
+    const length = this.below(4);
+    if (kind < 0.6) return Array.from({ length }, () => this.json(depth - 1));
+    const object: JsonObject = {};
+    for (let i = 0; i < length; i++) set(object, this.key(), this.json(depth - 1));
+    return object;
+  }
+
+  key(): string {
+    return this.random() < 0.4
+      ? this.pick(HOSTILE_KEYS)
+      : this.pick([...NAMES, "limiters", "queues", "type", "limiter", "rate", "maxDelay", "burts", "Rate"]);
+  }
+
+  /** Breaks a document in one place. */
+  edit(document: JsonObject, asText: boolean): void {
+    const { parent, key } = this.pick(placesIn(document));
+    switch (this.below(8)) {
+      case 0:
+        if (Array.isArray(parent)) parent.splice(Number(key), 1);
+        else delete parent[key];
+        break;
+      case 1: // beside itself, under another key
+        add(parent, this.key(), clone(parent[key as never]));
+        break;
+      case 2:
+        set(parent, key, asText || this.random() < 0.7 ? this.hostile() : this.pick(FOREIGN_VALUES)() as Json);
+        break;
+      case 3: {
+        const value = parent[key as never];
+        if (Array.isArray(parent)) parent.splice(Number(key), 1);
+        else delete parent[key];
+        add(parent, this.key(), value);
+        break;
+      }
+      case 4: { // a part of it, somewhere else
+        const from = this.pick(placesIn(document));
+        set(parent, key, clone(from.parent[from.key as never]));
+        break;
+      }
+      case 5:
+        add(parent, this.key(), this.json(2));
+        break;
+      case 6:
+        // JSON.stringify recurses, so that a text cannot be made as deep.
+        set(
+          parent,
+          key,
+          this.nested(1 + this.below(!asText && this.random() < 0.02 ? 5000 : 50), parent[key as never]),
+        );
+        break;
+      case 7:
+        set(parent, key, this.pick([...NAMES, ...this.registry.types()]));
+        break;
+    }
+  }
+
+  /** A value in many others. */
+  nested(depth: number, value: Json): Json {
+    const wraps: ((inner: Json) => Json)[] = [
+      (inner) => [inner],
+      (limiter) => ({ type: "max-wait", limiter, maxDelay: 1 }),
+      (limiter) => ({ type: "max-of", limiters: [limiter] }),
+      (inner) => ({ a: inner }),
+    ];
+    const wrap = this.pick(wraps);
+    for (let i = 0; i < depth; i++) value = wrap(value);
+    return value;
+  }
+
+  /** Breaks a text. */
+  corrupt(text: string): string {
+    const at = this.below(text.length + 1);
+    switch (this.below(5)) {
+      case 0:
+        return text.slice(0, at);
+      case 1:
+        return text.slice(0, at) + text.slice(at + 1 + this.below(3));
+      case 2:
+        return text.slice(0, at) + this.pick([..."{}[],:\"\\ \n\t\u0000\ufeff0-.eE'/*é", "\ud800", "null"]) +
+          text.slice(at);
+      case 3:
+        return text.slice(at) + text.slice(0, at);
+      default: { // doubled keys, and numbers that no double holds
+        const number = this.pick(["1e999", "-1e999", "1".repeat(400), "0." + "0".repeat(400) + "1", "-0", "01", "+1"]);
+        return text.replace(/\d+/, number).replace(/"(\w+)":/, '"$1":0,"$1":');
+      }
+    }
+  }
+
+  /** What is handed to `loadConfig`: a document as an object or as a text. */
+  source(): string | object {
+    if (this.random() < 0.05) {
+      const json = this.json(4);
+      if (typeof json === "object" && json !== null && this.random() < 0.5) return json;
+      return this.random() < 0.01 ? "[".repeat(50_000) : JSON.stringify(json);
+    }
+    const document = this.document();
+    const asText = this.random() < 0.3;
+    for (let edits = 1 + this.below(3); edits > 0; edits--) this.edit(document, asText);
+    if (!asText) return document;
+    const text = JSON.stringify(document);
+    return this.random() < 0.5 ? this.corrupt(text) : text;
+  }
+}
+
+interface Place {
+  readonly parent: JsonObject | Json[];
+  readonly key: string;
+}
+
+/** Every place in a document. Those deep down are as good as any other, but there are enough without. */
+function placesIn(document: JsonObject): Place[] {
+  const places: Place[] = [];
+  const walk = (parent: JsonObject | Json[], depth: number) => {
+    for (const key of Object.keys(parent)) {
+      places.push({ parent, key });
+      const value = parent[key as never] as Json;
+      if (isEditable(value) && depth < 6 && places.length < 100) walk(value, depth + 1);
+    }
+  };
+  walk(document, 0);
+  if (places.length === 0) set(document, "limiters", {});
+  return places.length === 0 ? [{ parent: document, key: "limiters" }] : places;
+}
+
+export function isContainer(value: unknown): value is JsonObject | Json[] {
+  return Array.isArray(value) || (typeof value === "object" && value !== null);
+}
+
+/** Whether a value is of JSON, and not one of the foreign ones. */
+function isEditable(value: unknown): value is JsonObject | Json[] {
+  return isContainer(value) && !Object.isFrozen(value) &&
+    (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
+}
+
+/** Sets a property of the object itself, `__proto__` too, as `JSON.parse` does. */
+function set(parent: JsonObject | Json[], key: string, value: Json): void {
+  if (Array.isArray(parent) && !/^\d{1,3}$/.test(key)) parent.push(value);
+  else Object.defineProperty(parent, key, { value, configurable: true, enumerable: true, writable: true });
+}
+
+function add(parent: JsonObject | Json[], key: string, value: Json): void {
+  if (Array.isArray(parent)) parent.push(value);
+  else set(parent, key, value);
+}
+
+/** A copy of a part of a document; what is no JSON in it stays as it is. */
+function clone(value: Json, depth = 0): Json {
+  if (!isEditable(value) || depth > 60) return value;
+  if (Array.isArray(value)) return value.map((each) => clone(each, depth + 1));
+  const copy: JsonObject = {};
+  for (const key of Object.keys(value)) set(copy, key, clone(value[key]!, depth + 1));
+  return copy;
+}

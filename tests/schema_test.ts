@@ -1,0 +1,231 @@
+/**
+ * The JSON Schema and `loadConfig` agree: what is valid loads. `WORKQUEUE_RUNS` and `WORKQUEUE_SEED` are as in
+ * `fuzz_test.ts`.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import * as fc from "fast-check";
+import process from "node:process";
+import {
+  ConfigError,
+  type ConfigIssue,
+  configSchema,
+  defineLimiter,
+  type Field,
+  limiters,
+  loadConfig,
+  parseDuration,
+  queueOptions,
+} from "@workqueue/core";
+import { DocumentMaker, HOSTILE_VALUES, type Json } from "./config_documents.ts";
+
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 10_000);
+const SEED = Number(process.env["WORKQUEUE_SEED"] ?? Date.now() % 2 ** 31);
+
+/** Has the kinds of option that no built-in limiter has. */
+const custom = defineLimiter({
+  type: "custom",
+  description: "Waits for nothing.",
+  options: {
+    name: { kind: "string", minLength: 2, maxLength: 3, description: "A text." },
+    mode: { kind: "enum", values: ["full", "equal"], default: "full", description: "One of two." },
+    strict: { kind: "boolean", required: false, description: "Yes or no." },
+    any: { kind: "number", required: false, description: "Any number." },
+    part: { kind: "number", min: -1, max: 1, default: 0, description: "A number." },
+    steps: { kind: "integer", default: 1, description: "A whole number." },
+    debt: { kind: "duration", min: -1000, max: 1000, default: 0, description: "A duration that may be negative." },
+    others: { kind: "limiters", minItems: 2, required: false, description: "A list." },
+  },
+  create: () => ({ when: () => 0, forget() {}, numRequeues: () => 0 }),
+});
+const registry = limiters.extend().register(custom);
+
+// Its numbers have no bounds, as those of JSON have none; else it would refuse what is infinite once it is read.
+const isValid = new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers: false }).compile(
+  configSchema(registry),
+);
+
+const BUCKET = { type: "bucket", rate: 1, burst: 1 };
+
+/** What `loadConfig` refuses and a schema cannot: a document for each, and how its problem is told from others. */
+const BEYOND_SCHEMA: Record<string, {
+  example: Json;
+  message: RegExp;
+  is?: (value: unknown) => boolean;
+  /** Whether what is inside such a problem is not looked at any more. */
+  endsReading?: true;
+}> = {
+  "a name has to be that of a limiter": {
+    example: { queues: { a: { limiter: "nobody" } } },
+    message: /^".*" is not the name of a limiter here/,
+  },
+  "names must not lead round in a circle": {
+    example: { limiters: { a: "b", b: "a" } },
+    message: /^limiters must not refer to each other in a circle/,
+  },
+  "one option must not be less than another": {
+    example: { limiters: { a: { type: "exponential", baseDelay: 2, maxDelay: 1 } } },
+    message: /^'maxDelay' must not be less than 'baseDelay'/,
+  },
+  "a duration that is a text has bounds": {
+    example: { queues: { a: { timeout: "0.5ms" } } },
+    message: / must be a duration .* ms: received "/,
+    is: isDuration,
+  },
+  "a negative duration that is a text has bounds where it is allowed": {
+    example: { limiters: { a: { type: "custom", name: "ab", debt: "-1001ms" } } },
+    message: /^'debt' must be a duration .* ms: received "-/,
+    is: (value) => isDuration(String(value).slice(1)),
+  },
+  "a number has to be one that a double holds, where it has no bound": {
+    example: { limiters: { a: { type: "exponential", baseDelay: 1, maxDelay: JSON.parse("1e999") } } },
+    message: / must be (a duration .* of at least \S+ ms: received Infinity|a number: received -Infinity)$/,
+  },
+  "limiters are nested to a depth": {
+    example: { limiters: { a: nested(34) } },
+    message: / must not be nested in more than 32 other limiters$/,
+    endsReading: true,
+  },
+  "a limiter asks a number of others": {
+    example: { limiters: { a: { type: "max-of", limiters: Array(6).fill(listOf(999, BUCKET)) } } },
+    message: / is one of more than 5000 in one limiter$/,
+    endsReading: true,
+  },
+  "a limiter asks a number of others, by name too": {
+    example: { limiters: { a: listOf(999, BUCKET), b: listOf(6, "a") } },
+    message: /^".*" asks more than 5000 limiters in all$/,
+  },
+};
+
+function listOf(count: number, limiter: Json): Json {
+  return { type: "max-of", limiters: Array(count).fill(limiter) };
+}
+
+function nested(depth: number): Json {
+  return depth === 1 ? BUCKET : listOf(1, nested(depth - 1));
+}
+
+/** Whether a text is a duration without a minus. */
+function isDuration(value: unknown): boolean {
+  try {
+    parseDuration(value as string);
+    return !String(value).startsWith("-");
+  } catch {
+    return false;
+  }
+}
+
+/** The name of the part of the list above that a problem falls under, if any. */
+function beyondSchema({ path, message }: ConfigIssue, document: Json): string | undefined {
+  const found = Object.entries(BEYOND_SCHEMA).find(([, { message: pattern, is = () => true }]) =>
+    pattern.test(message) && is(valueAt(path, document))
+  );
+  return found?.[0];
+}
+
+function valueAt(path: string, document: Json): unknown {
+  const keys = path.split("/").slice(1).map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return keys.reduce<unknown>((value, key) => (value as Record<string, unknown>)?.[key], document);
+}
+
+function issuesOf(document: Json): readonly ConfigIssue[] {
+  try {
+    loadConfig(document as object, { registry });
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.issues;
+    throw error;
+  }
+}
+
+/** Fails where the two do not agree. */
+function check(document: Json): "valid" | "invalid" | "beyond schema" {
+  const issues = issuesOf(document);
+  const parts = issues.map((issue) => beyondSchema(issue, document));
+  const others = issues.filter((_, i) => parts[i] === undefined);
+  const shown = () => `${JSON.stringify(document).slice(0, 5000)}\n${issues.map(({ message }) => message).join("\n")}`;
+  if (isValid(document)) {
+    assert(others.length === 0, `valid, but refused: ${shown()}`);
+    return issues.length === 0 ? "valid" : "beyond schema";
+  }
+  const isRefused = others.length > 0 || parts.some((part) => BEYOND_SCHEMA[part!]?.endsReading);
+  assert(isRefused, `not valid, but loaded but for what a schema cannot say: ${shown()}\n${errors()}`);
+  return "invalid";
+}
+
+function errors(): string {
+  return JSON.stringify(isValid.errors, undefined, 2);
+}
+
+for (const [part, { example }] of Object.entries(BEYOND_SCHEMA)) {
+  Deno.test(`a schema cannot say that ${part}`, () => {
+    assert(isValid(example), errors());
+    assertEquals(issuesOf(example).map((issue) => beyondSchema(issue, example)), [part]);
+  });
+}
+
+/** Every option in a document that is valid without a change, and how the document is made with another value. */
+function* everyOption(): Generator<{ name: string; field: Field; set: (value: Json) => Json }, void, void> {
+  const maker = new DocumentMaker(1, registry);
+  for (const [option, field] of Object.entries(queueOptions)) {
+    yield { name: option, field, set: (value) => ({ queues: { a: { [option]: value } } }) };
+  }
+  for (const type of registry.types()) {
+    const { options } = registry.get(type)!;
+    const config = { type, ...maker.options(options, [], 1) };
+    if (type === "exponential") Object.assign(config, { baseDelay: 0, maxDelay: Number.MAX_VALUE });
+    for (const [option, field] of Object.entries(options)) {
+      yield { name: `${type}.${option}`, field, set: (value) => ({ limiters: { a: { ...config, [option]: value } } }) };
+    }
+  }
+}
+
+/** Values at the edges of what an option allows, and of its bounds as texts. */
+function edgesOf(field: Field): Json[] {
+  const bounds = Object.values(field).filter((bound) => typeof bound === "number");
+  const numbers = bounds.flatMap((bound) => [bound - 1, bound - 0.5, bound, bound + 0.5, bound + 1]);
+  return [
+    ...field.kind === "enum" ? field.values : [BUCKET],
+    ...numbers,
+    ...numbers.map((number) => `${number}ms`),
+    ...numbers.filter((number) => number > 0 && number < 10).map((number) => "😀".repeat(number)),
+    ...[0, 1, 2, 3, 1000, 1001].map((length) => Array<Json>(length).fill(BUCKET)),
+    ...[0, 1, 99, 100, 101].map((length) => "1ms".padStart(length, "0")),
+  ];
+}
+
+/** As texts, since not all of them are numbers that a double holds. */
+const NUMBERS = ["1e999", "-1e999", "-0", "1.0", "1e2", "9007199254740991", "9007199254740991.4", "9007199254740991.6"]
+  .map((number) => JSON.parse(number) as number);
+
+Deno.test("for each option, what is valid by the schema loads, and nothing else", () => {
+  for (const { name, field, set } of everyOption()) {
+    const verdicts = new Set([...HOSTILE_VALUES, ...NUMBERS, ...edgesOf(field)].map((value) => check(set(value))));
+    assert(verdicts.has("valid") && verdicts.has("invalid"), `${name}: the values are no good`);
+  }
+});
+
+Deno.test("thousands of documents, broken at random: what is valid by the schema loads, and nothing else", () => {
+  const counts = { "valid": 0, "invalid": 0, "beyond schema": 0 };
+  fc.assert(
+    fc.property(fc.noShrink(fc.integer()), (seed) => {
+      const maker = new DocumentMaker(seed, registry);
+      const document = maker.document();
+      for (let edits = maker.below(3); edits > 0; edits--) maker.edit(document, true);
+      const text = JSON.stringify(document);
+      counts[check(parse(maker.corrupt(text)) ?? JSON.parse(text))]++;
+    }),
+    { numRuns: RUNS, seed: SEED },
+  );
+  assert(Math.min(...Object.values(counts)) > RUNS / 100, JSON.stringify(counts)); // or the documents are no good
+});
+
+/** Nothing where a text is no JSON: that is none of the schema's. */
+function parse(text: string): Json | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
