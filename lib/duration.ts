@@ -20,12 +20,9 @@ const NANOSECONDS: Readonly<Record<string, number>> = {
   h: 3600e9,
 };
 
-const NUMBER = String.raw`(?:\d+(?:\.\d*)?|\.\d+)`;
-const UNIT = "(?:ns|us|µs|μs|ms|s|m|h)";
-/** A duration that is a text, without its sign: the source of a regular expression. */
-export const DURATION_PATTERN: string = `(?:0|(?:${NUMBER}${UNIT})+)`;
-const WHOLE = new RegExp(`^[+-]?${DURATION_PATTERN}$`);
-const EACH = new RegExp(`(${NUMBER})(${UNIT})`, "g");
+/** A text that is a duration. */
+export const DURATION: RegExp = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const NUMBER_AND_UNIT = /([\d.]+)([^\d.]+)/g; // in such a text
 
 /** What {@linkcode parseDuration} takes, as a rule for messages. */
 export const DURATION_RULE = `must be a duration such as "250ms", "1h30m" or a number of milliseconds`;
@@ -36,9 +33,11 @@ export const MAX_DURATION_LENGTH = 100;
 /** The milliseconds of a duration, or `undefined` where it is none. */
 export function tryParseDuration(text: unknown): number | undefined {
   if (typeof text === "number") return Number.isFinite(text) ? text : undefined;
-  if (typeof text !== "string" || text.length > MAX_DURATION_LENGTH || !WHOLE.test(text)) return undefined;
+  if (typeof text !== "string" || text.length > MAX_DURATION_LENGTH || !DURATION.test(text)) return undefined;
   let ns = 0;
-  for (const [, number, unit] of text.matchAll(EACH)) ns += wholeNumber(Number(number) * NANOSECONDS[unit!]!);
+  for (const [, number, unit] of text.matchAll(NUMBER_AND_UNIT)) {
+    ns += wholeNumber(Number(number) * NANOSECONDS[unit!]!);
+  }
   return (text.startsWith("-") ? -ns : ns) / 1e6;
 }
 

@@ -1,4 +1,4 @@
-import { DURATION_PATTERN, MAX_DURATION_LENGTH } from "../lib/duration.ts";
+import { DURATION, MAX_DURATION_LENGTH } from "../lib/duration.ts";
 import type { Field, Fields } from "./fields.ts";
 import { MAX_ITEMS, own } from "./read_options.ts";
 
@@ -58,7 +58,7 @@ function durationSchema(min: number, max: number | undefined): Record<string, un
   return {
     type: ["string", "number"],
     ...defined({ minimum: min, maximum: max }),
-    pattern: `^${min < 0 ? "[+-]" : "\\+"}?${DURATION_PATTERN}$`,
+    pattern: min < 0 ? DURATION.source : DURATION.source.replace("[+-]", "\\+"),
     maxLength: MAX_DURATION_LENGTH,
     examples: ["250ms", "1h30m"],
   };
