@@ -6,7 +6,7 @@ import { escapePointer, isPlainObject, type Made, own, type Reader, readOptions 
 import { suggest } from "./suggest.ts";
 
 /** How deep limiters may be nested in each other: more is a mistake or an attack. */
-const MAX_DEPTH = 32;
+export const MAX_DEPTH = 32;
 /** How many limiters one may ask in all, itself and those that it refers to by name among them. */
 export const MAX_COUNT = 5000;
 

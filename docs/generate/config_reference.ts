@@ -1,0 +1,128 @@
+import { readFileSync } from "node:fs";
+import { type Field, type Fields, type LimiterDefinition, limiters, queueOptions } from "@workqueue/core";
+import { MAX_COUNT, MAX_DEPTH } from "../../limiters/config_reader.ts";
+import { examples } from "./examples.ts";
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+
+/** Where the schema of this version is published. */
+export function schemaUrl(): string {
+  const { name, version } = JSON.parse(read("deno.json")) as { name: string; version: string };
+  return `https://jsr.io/${name}/${version}/schema/workqueue.schema.json`;
+}
+
+/** The page, as Markdown. */
+export function configReference(): string {
+  const example = read("examples/workqueue.json").replace("../schema/workqueue.schema.json", schemaUrl());
+  return `# Config reference
+
+Written by \`deno task generate\` from the definitions of the limiters and queues.
+
+A config is an object with \`limiters\` and \`queues\`, each by name, and both optional. \`loadConfig\` takes it as JSON
+text, or as what a parser of YAML, TOML or anything else made of a file; [examples](../examples) has the same config in
+all three.
+
+${code("json", example)}
+
+A name is any text but \`""\`, \`"__proto__"\`, \`"constructor"\` and \`"prototype"\`.
+
+## Help from an editor
+
+\`$schema\` says where the JSON Schema is. Editors that know JSON Schema complete types and options, explain them, and
+mark mistakes; \`loadConfig\` only sees to it that it is a text. In YAML and in TOML, editors look for a comment instead,
+the first of these and the second:
+
+${code("text", `# yaml-language-server: $schema=${schemaUrl()}\n#:schema ${schemaUrl()}`)}
+
+What a schema cannot say is checked on loading: whether a name stands for a limiter, that names lead to no circle, that
+\`maxDelay\` is not less than \`baseDelay\`, the bounds of durations that are texts, and how many limiters there are in
+one: up to ${MAX_COUNT} in all, nested in up to ${MAX_DEPTH} others.
+
+## Durations
+
+A duration is a text of numbers and units, as in \`"250ms"\`, \`"2.5s"\` and \`"1h30m"\`, or a number of milliseconds. The
+units are \`h\`, \`m\`, \`s\`, \`ms\`, \`us\` (or \`µs\`) and \`ns\`. \`"0"\` needs none.
+
+## Limiters by name
+
+Where a limiter is expected there is either its config, with its \`type\` and its options, or the name of another limiter
+of the document. All that name one share it: queues that name the same bucket keep to its rate together.
+
+## Queues
+
+${optionsTable(queueOptions)}
+
+## Types of limiters
+
+![Delays after the first 20 failures of an item, for each of the examples below](delays.svg)
+
+The item of the picture fails again as soon as it is tried.
+
+${limiters.types().map((type) => limiterSection(limiters.get(type)!)).join("\n\n")}
+
+## Types of your own
+
+A limiter that a plugin defines is used in a config as the built-in ones are: \`loadConfig(source, { registry })\`. The
+registry also describes it to editors: \`configSchema(registry)\` is the schema with its types.
+[examples/print_schema.ts](../examples/print_schema.ts) prints one:
+
+${code("sh", "deno run examples/print_schema.ts > workqueue.schema.json")}
+`;
+}
+
+function limiterSection({ type, description, options }: LimiterDefinition): string {
+  const example = onOneLine(examples[type as keyof typeof examples]);
+  const config = `{\n  "limiters": {\n    "example": ${example}\n  }\n}`;
+  return [`### ${type}`, description, code("json", config), optionsTable(options)].join("\n\n");
+}
+
+function onOneLine(value: unknown): string {
+  return JSON.stringify(value, undefined, 1).replace(/\n */g, " ");
+}
+
+function code(language: string, text: string): string {
+  return "```" + language + "\n" + text.trimEnd() + "\n```";
+}
+
+function optionsTable(fields: Fields): string {
+  const rows = Object.entries(fields).map(([option, field]) => [
+    `\`${option}\``,
+    valueOf(field),
+    isRequired(field),
+    field.description,
+  ]);
+  const head = ["option", "value", "required", "description"];
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+/** What an option takes, in words. */
+function valueOf(field: Field): string {
+  switch (field.kind) {
+    case "duration":
+      return "duration" + bounds(field.min, field.max, " ms");
+    case "integer":
+    case "number":
+      return field.kind + bounds(field.min, field.max);
+    case "boolean":
+      return "`true` or `false`";
+    case "string":
+      return "text" + bounds(field.minLength, field.maxLength, " characters");
+    case "enum":
+      return field.values.map((value) => `\`"${value}"\``).join(", ");
+    case "limiter":
+      return "limiter, or the name of one";
+    case "limiters":
+      return "list of limiters or names" + bounds(field.minItems, undefined, " of them");
+  }
+}
+
+function bounds(min: number | undefined, max: number | undefined, unit = ""): string {
+  const least = min === undefined ? "" : `, at least ${min}${unit}`;
+  const most = max === undefined ? "" : `, at most ${max}${unit}`;
+  return least + most;
+}
+
+function isRequired(field: Field): string {
+  if ("default" in field) return `no: \`${JSON.stringify(field.default)}\` if left out`;
+  return field.required === false ? "no" : "yes";
+}

@@ -1,0 +1,98 @@
+import { type BuiltInConfig, type Clock, type LimiterConfig, limiters } from "@workqueue/core";
+import { parse, View } from "vega";
+import { compile, type TopLevelSpec } from "vega-lite";
+import { examples } from "./examples.ts";
+
+const FAILURES = 20;
+
+/** The delays of an item that fails again as soon as it is tried. */
+function delaysOf(config: BuiltInConfig): { failure: number; delay: number }[] {
+  let time = 0;
+  const clock: Clock = { now: () => time, setTimeout: () => 0, clearTimeout: () => {} };
+  const limiter = limiters.build(config, { clock });
+  return Array.from({ length: FAILURES }, (_, i) => {
+    const delay = limiter.when("item");
+    time += delay;
+    return { failure: i + 1, delay };
+  });
+}
+
+/** The options of a limiter, as the same number of lines for each so that the plots are in line. */
+function describe({ type: _, ...options }: BuiltInConfig): string[] {
+  const lines = Object.entries(options).flatMap(([option, value]) =>
+    `${option} ${[value].flat().map(nameOf).join(",\n")}`.split("\n")
+  );
+  return [...lines, "\u00a0", "\u00a0"].slice(0, 3);
+}
+
+function nameOf(value: LimiterConfig | number): string {
+  return typeof value === "object" ? value.type : String(value);
+}
+
+/** Marks of the axis, in milliseconds. */
+const TICKS: Readonly<Record<number, string>> = {
+  0: "0",
+  10: "10 ms",
+  100: "100 ms",
+  1000: "1 s",
+  10_000: "10 s",
+  60_000: "1 min",
+  600_000: "10 min",
+};
+
+// The text takes the colour of whatever page the picture is on, as far as a picture can know that.
+const STYLE = `<style>svg { color: #1f2328 } @media (prefers-color-scheme: dark) { svg { color: #e6edf3 } }</style>`;
+
+/** The plot, as SVG. */
+export async function plotDelays(): Promise<string> {
+  const ticks = Object.keys(TICKS).map(Number);
+  const spec: TopLevelSpec = {
+    background: "transparent",
+    padding: 8,
+    spacing: 20,
+    bounds: "flush",
+    hconcat: Object.values(examples).map((config, i) => ({
+      title: { text: config.type, subtitle: describe(config) },
+      width: 132,
+      height: 220,
+      data: { values: delaysOf(config) },
+      mark: { type: "line", interpolate: "step", point: { size: 16 } },
+      encoding: {
+        x: { field: "failure", type: "quantitative", scale: { domain: [0, FAILURES] }, axis: { title: "failures" } },
+        y: {
+          field: "delay",
+          type: "quantitative",
+          // Logarithmic, but for the first few milliseconds: there are delays of none.
+          scale: { type: "symlog", constant: 5, domain: [0, 1_200_000] },
+          axis: {
+            title: null,
+            values: ticks,
+            labels: i === 0,
+            labelExpr: `${JSON.stringify(TICKS)}[datum.value]`,
+          },
+        },
+      },
+    })),
+    config: {
+      aria: false,
+      font: "system-ui, sans-serif",
+      view: { stroke: null },
+      title: {
+        color: "currentColor",
+        subtitleColor: "currentColor",
+        anchor: "start",
+        frame: "group",
+        subtitleFontSize: 10,
+      },
+      axis: { labelColor: "currentColor", titleColor: "currentColor", gridColor: "#818b98", gridOpacity: 0.3 },
+      axisX: { tickCount: 4, grid: false, domainColor: "#818b98", tickColor: "#818b98", titleFontWeight: "normal" },
+      axisY: { domain: false, ticks: false },
+      line: { color: "#3b82f6" },
+      point: { color: "#3b82f6" },
+    },
+  };
+  const svg = await new View(parse(compile(spec).spec), { renderer: "none" }).toSVG();
+  // The last digits of a logarithm depend on the runtime.
+  const rounded = svg.replace(/\d+\.\d+/g, (number) => String(Math.round(Number(number) * 100) / 100));
+  return rounded.replace(/<svg[^>]*>/, `$&${STYLE}`) + "\n";
+}

@@ -1,0 +1,10 @@
+import { configSchema } from "@workqueue/core";
+import { configReference } from "./config_reference.ts";
+import { plotDelays } from "./delays.ts";
+
+/** What makes each generated file. */
+export const files: Readonly<Record<string, () => string | Promise<string>>> = {
+  "schema/workqueue.schema.json": () => JSON.stringify(configSchema(), undefined, 2) + "\n",
+  "docs/config.md": configReference,
+  "docs/delays.svg": plotDelays,
+};

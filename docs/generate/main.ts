@@ -1,0 +1,20 @@
+/**
+ * Writes what is made of the code: all of it, or the files whose paths begin with an argument.
+ *
+ * @module
+ */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import process from "node:process";
+import { files } from "./files.ts";
+
+const root = new URL("../../", import.meta.url);
+const [prefix = ""] = process.argv.slice(2);
+
+for (const [path, make] of Object.entries(files)) {
+  if (!path.startsWith(prefix)) continue;
+  const file = new URL(path, root);
+  mkdirSync(new URL(".", file), { recursive: true });
+  writeFileSync(file, await make());
+  console.log(path);
+}

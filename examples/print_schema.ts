@@ -1,0 +1,12 @@
+/**
+ * Prints the JSON Schema of configs that use a plugin, for their `$schema` to point to.
+ *
+ *     deno run examples/print_schema.ts > workqueue.schema.json
+ *     bun examples/print_schema.ts > workqueue.schema.json
+ */
+
+import { configSchema, limiters } from "@workqueue/core";
+import { jitterPlugin } from "./jitter_plugin.ts";
+
+const registry = limiters.extend().use(jitterPlugin);
+console.log(JSON.stringify(configSchema(registry), undefined, 2));

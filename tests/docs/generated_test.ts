@@ -1,0 +1,17 @@
+/** What is made of the code is up to date. */
+
+import { assert, assertEquals } from "@std/assert";
+import { schemaUrl } from "../../docs/generate/config_reference.ts";
+import { files } from "../../docs/generate/files.ts";
+
+const root = new URL("../../", import.meta.url);
+
+for (const [path, make] of Object.entries(files)) {
+  Deno.test(`${path} is what 'deno task generate' writes`, async () => {
+    assertEquals(await Deno.readTextFile(new URL(path, root)), await make());
+  });
+}
+
+Deno.test("the README shows where the schema of this version is", async () => {
+  assert((await Deno.readTextFile(new URL("README.md", root))).includes(`"$schema": "${schemaUrl()}"`));
+});
