@@ -1,0 +1,16 @@
+/**
+ * Loads the same config from JSON, YAML and TOML, and prints what it says.
+ *
+ *     bun examples/load_config_bun.ts
+ *
+ * Elsewhere than on Bun, YAML and TOML need a parser: `load_config.ts`.
+ */
+
+import { printConfig } from "./print_config.ts";
+import json from "./workqueue.json";
+import toml from "./workqueue.toml";
+import yaml from "./workqueue.yaml";
+
+printConfig("JSON", json);
+printConfig("YAML", yaml);
+printConfig("TOML", toml);
