@@ -7,6 +7,7 @@
 import { type Clock, isWithin, MAX_TIMEOUT, systemClock, unref } from "./clock.ts";
 import { invalidArgument } from "./errors.ts";
 import { DeadlineHeap } from "./internal/deadline_heap.ts";
+import { newest } from "./internal/newest.ts";
 import { QueueLayer } from "./internal/queue_layer.ts";
 import { Waiters } from "./internal/waiters.ts";
 import type { Counter } from "./metrics.ts";
@@ -130,7 +131,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     // The newest item with a key is the one handed out: an older one that waits must not come after it.
     if (this.#items !== undefined && this.#items.size > 0) {
       const key = this.key(item);
-      if (this.#items.has(key)) this.#items.set(key, item);
+      if (this.#items.has(key)) this.#items.set(key, item = this.#newest(key, item));
     }
     this.below.add(item);
   }
@@ -166,11 +167,18 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   #wait(item: T, deadline: number): void {
     const key = this.key(item);
-    this.#items?.set(key, item);
+    this.#items?.set(key, this.#newest(key, item));
     const slot = this.#slots.get(key);
     if (slot === undefined) this.#slots.set(key, this.#heap.push(key, deadline));
     else this.#heap.decrease(slot, deadline);
     this.#setTimer();
+  }
+
+  /** Of an item that is being worked on and added again, the newest one with its key; of any other, itself. */
+  #newest(key: unknown, item: T): T {
+    const newestBelow = this[newest](item);
+    if (newestBelow === undefined) return item;
+    return this.#items!.get(key) ?? newestBelow;
   }
 
   /** Adds every item that is due at the time to the queue below, the earliest first. */
@@ -195,7 +203,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     const now = this.#clock.now();
     const wakeAt = Math.min(next, now + this.#maxWait);
     // Rounded up, as timers take whole milliseconds and one that fires early would have to be set again.
-    const ms = Math.max(Math.ceil(wakeAt - now), 0);
+    const ms = Math.min(Math.max(Math.ceil(wakeAt - now), 0), this.#maxWait);
     this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
     this.#wakeAt = wakeAt;
     if (!this.#ref) unref(this.#timer);

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { QueueDiscipline } from "./discipline.ts";
 import { invalidArgument } from "./errors.ts";
 import { ItemIterator } from "./internal/item_iterator.ts";
+import { newest, type TellsNewest } from "./internal/newest.ts";
 import { QueueMetrics } from "./internal/queue_metrics.ts";
 import { Waiters } from "./internal/waiters.ts";
 import type { MetricsProvider } from "./metrics.ts";
@@ -204,7 +205,7 @@ const PUT_OFF = 2 ** 52;
  *
  * A lease carries its ticket. A stale one is harmless, as no ticket is called twice.
  */
-class TicketQueue<T> implements WorkQueue<T> {
+class TicketQueue<T> implements WorkQueue<T>, TellsNewest<T> {
   readonly name: string;
   keyOf?(item: T): unknown;
   readonly #tickets = new Map<unknown, number>();
@@ -221,6 +222,8 @@ class TicketQueue<T> implements WorkQueue<T> {
   #lineBegan = 0;
   /** The newest item of each key that needs work, where an item is not its own key. */
   readonly #items: Map<unknown, T> | undefined;
+  /** Likewise the item that was handed out of each key that is held. */
+  readonly #heldItems: Map<unknown, T> | undefined;
   /** The lease handed out last is often given back next. Its ticket is known without a look; 0 if it is not. */
   #latestTicket = 0;
   #latestKey: unknown = undefined;
@@ -243,6 +246,7 @@ class TicketQueue<T> implements WorkQueue<T> {
     if (keyOf !== undefined) {
       this.keyOf = keyOf;
       this.#items = new Map();
+      this.#heldItems = new Map();
     }
     this.#discipline = discipline;
     if (discipline === undefined) this.#line = this.#tickets.keys();
@@ -269,7 +273,7 @@ class TicketQueue<T> implements WorkQueue<T> {
         this.#serve();
       }
     } else {
-      this.#items?.set(key, item);
+      this.#items?.set(key, this.#newest(key, item) ?? item);
       if (ticket > this.#called) {
         this.#discipline?.touch(item);
       } else if (ticket > 0) {
@@ -309,6 +313,10 @@ class TicketQueue<T> implements WorkQueue<T> {
     }
   }
 
+  [newest](item: T): T | undefined {
+    return this.#newest(this.#key(item), item);
+  }
+
   shutDown(): void {
     this.#close();
     this.#drainers.serveAll();
@@ -329,6 +337,10 @@ class TicketQueue<T> implements WorkQueue<T> {
 
   #key(item: T): unknown {
     return this.keyOf === undefined ? item : this.keyOf(item);
+  }
+
+  #newest(key: unknown, item: T): T | undefined {
+    return this.#heldItems?.get(key) === item ? this.#items!.get(key) ?? item : undefined;
   }
 
   /**
@@ -385,6 +397,7 @@ class TicketQueue<T> implements WorkQueue<T> {
     if (this.#items !== undefined) {
       item = this.#items.get(key)!;
       this.#items.delete(key);
+      this.#heldItems!.set(key, item);
     }
     this.#latestTicket = ticket;
     this.#latestKey = key;
@@ -395,6 +408,7 @@ class TicketQueue<T> implements WorkQueue<T> {
       if (Math.abs(this.#tickets.get(key) ?? 0) === ticket) {
         this.#forgetLatest();
         this.#tickets.delete(key);
+        this.#heldItems?.delete(key);
         this.#makeReadyAgain(key, this.#items?.get(key) ?? item);
       }
       throw error;
@@ -430,28 +444,29 @@ class TicketQueue<T> implements WorkQueue<T> {
   #end(key: unknown, ticket: number): void {
     this.#forgetLatest();
     this.#tickets.delete(key);
+    this.#heldItems?.delete(key);
     const startedAt = this.#metrics?.forget(Math.abs(ticket)); // before somebody else is handed the key
     try {
       if (ticket < 0) {
         this.#makeReadyAgain(key, this.#items === undefined ? key as T : this.#items.get(key)!);
         this.#serve();
       }
-      this.#metrics?.finished(startedAt!);
+      this.#metrics?.finished(startedAt);
     } finally {
       const { size } = this.#tickets;
-      if (this.#called - this.#lineBegan > 2 * size) this.#beginNewLine();
+      if (this.#line !== undefined && this.#called - this.#lineBegan > 2 * size) this.#beginNewLine();
       if (size === 0) this.#drainers.serveAll();
     }
   }
 
   /**
    * A line may keep the memory that the map had before it shrank, and the keys in there, until it moves on. So a
-   * new one is begun whenever more keys were called than twice those there are. All that are held come first.
+   * new one is begun whenever more keys were called than twice those there are: it walks over those that are held,
+   * which come first, and there are fewer of them than were called since the last time.
    */
   #beginNewLine(): void {
     const held = this.#tickets.size - this.length;
     this.#lineBegan = this.#called - held;
-    if (this.#line === undefined) return;
     this.#line = this.#tickets.keys();
     for (let i = 0; i < held; i++) this.#line.next();
   }
@@ -463,7 +478,7 @@ class TicketQueue<T> implements WorkQueue<T> {
 
   #close(): void {
     this.#shuttingDown = true;
-    this.#metrics?.stop();
     this.#getters.serveAll(SHUTDOWN);
+    this.#metrics?.stop();
   }
 }

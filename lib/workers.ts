@@ -25,7 +25,10 @@ export type Handler<T> = (item: T, context: HandlerContext) => void | Outcome | 
 
 /** What a {@linkcode Handler} is told beside the item. */
 export interface HandlerContext {
-  /** Aborts when the handler should stop: its time is up, or the pool's `signal` aborted. */
+  /**
+   * Aborts when the handler should stop: its time is up, or the pool's `signal` aborted. It is made when it is first
+   * read, so a copy of the context (`{ ...context }`) is without it.
+   */
   readonly signal: AbortSignal;
   /** 1 the first time, then one more each time until the item succeeds, is given up or asks for `requeueAfter`. */
   readonly attempt: number;
@@ -80,7 +83,10 @@ export interface WorkerPool extends AsyncDisposable {
    * because a discipline or `keyOf` may throw, its rejection has to be handled.
    */
   readonly finished: Promise<void>;
-  /** Takes no more items; resolves when the handlers that are running have ended. */
+  /**
+   * Takes no more items; resolves when the handlers that are running have ended. An item that was added again
+   * meanwhile is ready then: to drain the queue with other workers, wait for this first.
+   */
   stop(): Promise<void>;
 }
 
@@ -282,6 +288,7 @@ class Pool<T> implements WorkerPool {
   async #work(first: Lease<T>): Promise<void> {
     this.#workers++;
     this.#free--;
+    let hasPlace = true;
     let lease: Lease<T> | undefined = first;
     while (lease !== undefined) {
       const attempt = this.#begin(lease);
@@ -298,15 +305,13 @@ class Pool<T> implements WorkerPool {
       }
       if (timer !== undefined) systemClock.clearTimeout(timer);
       this.#finish(lease, attempt);
-      if (attempt.timeoutError !== undefined) {
-        this.#free--; // it gave its place away by then
-        break;
-      }
+      hasPlace = attempt.timeoutError === undefined; // or else it was given away by then
+      if (!hasPlace) break;
       for (let pause; (pause = this.#burst.pause()) !== undefined;) await pause;
       lease = this.#take();
     }
     this.#workers--;
-    this.#free++;
+    if (hasPlace) this.#free++;
     this.#fill();
   }
 

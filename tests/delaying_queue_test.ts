@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
+import { HandClock } from "./helpers.ts";
 import { type Clock, createDelayingQueue, systemClock } from "@workqueue/core";
 import { ArrayQueue } from "./foreign_queues.ts";
 import { isSettled, outcome, randomNumbers, take, takeAll } from "./queue_helpers.ts";
@@ -141,6 +142,16 @@ Deno.test("rule 7: a delay longer than 2^31 ms ends when it should", () => {
   assertEquals(queue.length, 0);
   time.tick(1);
   assertEquals(queue.length, 1);
+});
+
+Deno.test("rule 7: the timer never sleeps past maxWait by a fraction of the clock's either", () => {
+  const maxWait = 2 ** 31 - 1; // a millisecond more fires at once
+  for (let time = 0; time < 100; time += 0.7) {
+    const clock = new HandClock(time);
+    using queue = createDelayingQueue<string>({ clock, maxWait });
+    queue.addAfter("a", 1e12);
+    assertEquals(clock.delays, [maxWait]);
+  }
 });
 
 Deno.test("rule 7: after the machine slept, everything due is ready once maxWait has passed", () => {

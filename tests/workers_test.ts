@@ -279,6 +279,82 @@ Deno.test("rule 11: attempts are counted by key, and by the handler's calls alon
   queue.shutDown();
 });
 
+/** What a handler asks for while a newer item with its key has come. */
+const askings: [name: string, ask: () => Outcome][] = [
+  ["fails", () => {
+    throw new Error("no");
+  }],
+  ["asks to requeue", () => ({ requeue: true })],
+  ["asks for requeueAfter", () => ({ requeueAfter: 30 })],
+];
+
+interface Versioned {
+  readonly id: number;
+  readonly version: number;
+}
+
+function versionedQueue(): RateLimitingQueue<Versioned> {
+  const limiter = createExponentialLimiter({ baseDelay: 20, maxDelay: 1000 });
+  return createRateLimitingQueue<Versioned>(limiter, { keyOf: ({ id }) => id });
+}
+
+const OLD: Versioned = { id: 1, version: 1 }, NEW: Versioned = { id: 1, version: 2 };
+const additions: [name: string, add: (queue: RateLimitingQueue<Versioned>) => void][] = [
+  ["add", (queue) => queue.add(NEW)],
+  ["addAfter before it", (queue) => queue.addAfter(NEW, 5)],
+  ["addAfter long after it", (queue) => queue.addAfter(NEW, 500)],
+];
+
+for (const [asking, ask] of askings) {
+  for (const [addition, add] of additions) {
+    Deno.test(`rule 8: a newer item that came by ${addition} stays the newest when the handler of the old one ${asking}`, async () => {
+      using time = new FakeTime();
+      const queue = versionedQueue();
+      const versions: number[] = [];
+      const pool = runWorkers(queue, ({ version }) => {
+        versions.push(version);
+        if (versions.length > 1) return;
+        add(queue);
+        return ask();
+      });
+      queue.add(OLD);
+      await pass(time, 1000, 5);
+      assertEquals(new Set(versions.slice(1)), new Set([2]));
+      await pool.stop();
+      queue.shutDown();
+    });
+  }
+}
+
+Deno.test("rule 8: a newer item stays the newest when the old one goes back because its pool stops", async () => {
+  for (const waits of [true, false]) {
+    const queue = versionedQueue();
+    const controller = new AbortController();
+    const interrupted = manual();
+    const pool = runWorkers(queue, async () => {
+      await interrupted.promise;
+      throw new Error("interrupted");
+    }, { signal: controller.signal });
+    await flush();
+    queue.add(OLD);
+    if (waits) await flush();
+    queue.add(NEW);
+    controller.abort();
+    interrupted.resolve();
+    await pool.finished;
+    assertEquals(queue.tryGet()?.item, NEW);
+  }
+});
+
+Deno.test("rule 8: an item that is added by hand after its work is the newest, whatever came before", () => {
+  const queue = versionedQueue();
+  queue.add(OLD);
+  queue.tryGet()?.[Symbol.dispose]();
+  queue.add(NEW);
+  queue.add(OLD);
+  assertEquals(queue.tryGet()?.item, OLD);
+});
+
 Deno.test("rule 11: two pools of a queue count attempts together", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
@@ -644,7 +720,7 @@ Deno.test("a handler's signal has the first reason there was, whenever it is rea
     if (!timeFirst) time.tick(10);
     wait.resolve();
     await pool.finished;
-    assertEquals(late?.reason?.name, "TimeoutError");
+    assertEquals(late?.reason?.name, timeFirst ? "TimeoutError" : "Error");
     queue.shutDown();
   }
 });

@@ -18,7 +18,7 @@ export class Attempt implements HandlerContext {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#interruption?.aborted) this.#abortion ??= this.#interruption;
+      this.#noteInterruption();
       if (this.#abortion !== undefined) this.#controller.abort(this.#abortion.reason);
       else if (this.#interruption !== undefined) this.#listenTo(this.#interruption);
     }
@@ -26,6 +26,7 @@ export class Attempt implements HandlerContext {
   }
 
   abort(reason: unknown): void {
+    this.#noteInterruption();
     this.#abortion ??= { reason };
     this.#controller?.abort(reason);
   }
@@ -34,6 +35,11 @@ export class Attempt implements HandlerContext {
   end(): void {
     this.#interruption = undefined;
     this.#stopListening?.();
+  }
+
+  /** Nobody listened as long as the signal was not read. */
+  #noteInterruption(): void {
+    if (this.#interruption?.aborted) this.#abortion ??= this.#interruption;
   }
 
   #listenTo(interruption: AbortSignal): void {

@@ -1,7 +1,10 @@
-/** How long work may go on without a pause, in milliseconds. */
+/** After how long it is time for a pause, in milliseconds. */
 const MAX_BURST = 10;
 
-/** Looking at the clock takes as long as a small piece of work: so it is done after each so many at most. */
+/**
+ * Looking at the clock takes as long as a small piece of work. So it is done after 1, 2, 4 and 8 pieces, and then
+ * after each eight: as many may go on too long, where they were quick before.
+ */
 const MAX_PIECES_PER_LOOK = 8;
 
 /** As it was when this module was loaded: fake timers that came later leave it alone. */
@@ -14,12 +17,12 @@ const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) =
  * these would never have their turn. A burst lasts until they had it.
  */
 export class Burst {
-  /** Resolves when the burst is over; there is no burst if there is no promise. */
+  /** Resolves when the burst is over; undefined between bursts. */
   #end: Promise<void> | undefined = undefined;
   #beganAt = 0;
   #isTooLong = false;
   #pieces = 0;
-  /** After how many pieces to look at the clock: soon at first, as they may be slow. */
+  /** After how many pieces to look at the clock. */
   #lookAfter = 1;
 
   /**

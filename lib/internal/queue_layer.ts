@@ -1,11 +1,12 @@
 import type { DrainOptions, Lease, Shutdown, WorkQueue } from "../work_queue.ts";
+import { newest, type TellsNewest } from "./newest.ts";
 
 /**
  * A queue that passes everything on to the queue below it.
  *
  * A layer extends it and changes the one thing it adds. Go does the same by embedding an interface.
  */
-export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
+export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T>, TellsNewest<T> {
   protected readonly below: Q;
   readonly name: string;
   keyOf?(item: T): unknown;
@@ -54,6 +55,10 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
 
   [Symbol.asyncIterator](): AsyncIterator<T> {
     return this.below[Symbol.asyncIterator]();
+  }
+
+  [newest](item: T): T | undefined {
+    return (this.below as TellsNewest<T>)[newest]?.(item);
   }
 
   protected key(item: T): unknown {

@@ -59,23 +59,24 @@ export class QueueMetrics {
     const addedAt = this.#addedAt.take(ticket) ?? now;
     this.#startedAt.set(called, now);
     try {
-      this.#depth.dec();
+      this.#updateLater();
       this.#queueLatency.observe((now - addedAt) / 1000);
+      this.#depth.dec();
     } catch (error) {
       this.#startedAt.take(called);
       this.#addedAgainAt.set(key, addedAt);
       throw error;
     }
-    this.#updateLater();
   }
 
   /** Takes a hand-out off the work in progress. Returns when the work began, for {@linkcode finished}. */
-  forget(called: number): number {
-    return this.#startedAt.take(called) ?? this.#clock.now();
+  forget(called: number): number | undefined {
+    return this.#startedAt.take(called);
   }
 
-  finished(startedAt: number): void {
-    this.#workDuration.observe((this.#clock.now() - startedAt) / 1000);
+  finished(startedAt: number | undefined): void {
+    const now = this.#clock.now();
+    this.#workDuration.observe((now - (startedAt ?? now)) / 1000);
   }
 
   #count(): void {

@@ -29,7 +29,7 @@ export class Retries<T> {
   /** The handler returned. Throws if what it asks for cannot be done. */
   succeed(item: T, attempt: Attempt, outcome: void | Outcome): void {
     if (outcome !== undefined) {
-      const { requeue = false, requeueAfter } = { ...outcome } as { requeue?: boolean; requeueAfter?: number };
+      const { requeue = false, requeueAfter } = (outcome ?? {}) as { requeue?: boolean; requeueAfter?: number };
       if (requeue && !this.#queue.shuttingDown) return this.#tryAgain(item, attempt);
       if (requeueAfter !== undefined) this.#queue.addAfter(item, requeueAfter);
     }
@@ -91,8 +91,7 @@ export class Retries<T> {
 /** Calls a user's function, which may throw, or be asynchronous and reject. */
 function callSafely(action: () => unknown, onError: (error: unknown) => void): void {
   try {
-    const result = action();
-    if (result instanceof Promise) result.catch(onError);
+    Promise.resolve(action()).catch(onError);
   } catch (error) {
     onError(error);
   }

@@ -224,6 +224,22 @@ for (const call of ["depth.dec", "queueLatency.observe"] as const) {
     }
   });
 
+  Deno.test(`${call} that throws: the depth is that of the queue all the same`, () => {
+    const { queue, hooks } = measured();
+    let depth = 0;
+    hooks.always("depth.inc", () => depth++);
+    hooks.always("depth.dec", () => depth--);
+    queue.add("a");
+    hooks.once(call, () => {
+      hooks.always("depth.dec", () => depth--); // whichever call it is that throws, this one counts from then on
+      throw new Error(`${call} is broken`);
+    });
+    assertThrows(() => queue.tryGet(), Error, `${call} is broken`);
+    assertEquals(depth, 1);
+    takeAll(queue);
+    assertEquals(depth, 0);
+  });
+
   Deno.test(`${call} that throws: an item that was not handed out is no work in progress`, async () => {
     const { queue, hooks, clock } = measured();
     queue.add("a");
@@ -357,6 +373,53 @@ for (const call of ["unfinishedWork.set", "longestRunningProcessor.set"] as cons
     assertEquals([calls, clock.timers], [3, 0]);
   });
 }
+
+Deno.test("a clock whose setTimeout throws while an item is handed out: it is ready again, and no work in progress", async () => {
+  const { queue, hooks, clock } = measured();
+  queue.add("a");
+  const { setTimeout } = clock;
+  clock.setTimeout = () => {
+    throw new Error("setTimeout is broken");
+  };
+  assertThrows(() => queue.tryGet(), Error, "setTimeout is broken");
+  clock.setTimeout = setTimeout;
+  takeAll(queue);
+  let updates = 0;
+  hooks.always("longestRunningProcessor.set", () => updates++);
+  await clock.advance(2000);
+  assertEquals([updates, clock.timers], [1, 0], "the last update says that there is none");
+});
+
+Deno.test("a clock whose clearTimeout throws at shutdown: those who wait are told of the shutdown all the same", async () => {
+  const { queue, clock } = measured();
+  const waiter = queue.get();
+  clock.clearTimeout = () => {
+    throw new Error("clearTimeout is broken");
+  };
+  assertThrows(() => queue.shutDown(), Error, "clearTimeout is broken");
+  assertEquals(await outcome(waiter), "shutdown");
+});
+
+Deno.test("a clock that adds and finishes the item it is asked for: there is nothing in the queue but items", async () => {
+  const { queue, clock } = measured();
+  queue.add("a");
+  const script = [
+    () => {
+      queue.add("a");
+      queue.done("a");
+    },
+    () => {},
+    () => queue.add("a"),
+  ];
+  const { now } = clock;
+  clock.now = () => {
+    script.shift()?.();
+    return now.call(clock);
+  };
+  queue.tryGet();
+  assertEquals(takeAll(queue), ["a"]);
+  await assertUsable(queue);
+});
 
 Deno.test("a metrics provider that cannot make a metric: no queue is made", () => {
   for (const metric of Object.keys(new HookedMetrics()).filter((name) => name !== "hooks")) {

@@ -11,6 +11,7 @@ import {
   TerminalError,
   type WorkerOptions,
 } from "@workqueue/core";
+import { runInNewContext } from "node:vm";
 import { flush, isSettled } from "../queue_helpers.ts";
 
 function exponentialQueue(): RateLimitingQueue<string> {
@@ -154,10 +155,11 @@ Deno.test("rule 11: callbacks that are asynchronous and reject leave no promise 
   const queue = exponentialQueue();
   const seen: string[] = [];
   const reject = (): void => Promise.reject(new Error("later")) as unknown as void;
+  const rejectElsewhere = (): void => runInNewContext("Promise.reject(new Error('later'))"); // no `instanceof Promise`
   const pool = runWorkers(queue, (item) => {
     seen.push(item);
     throw new TerminalError("no");
-  }, { onError: reject, onGiveUp: reject });
+  }, { onError: rejectElsewhere, onGiveUp: reject });
   for (const item of ["a", "b"]) queue.add(item);
   await queue.shutDownWithDrain();
   await pool.finished;
@@ -193,6 +195,21 @@ Deno.test("rule 11: what a handler returns may bite whoever looks at it", async 
     await queue.shutDownWithDrain();
     await pool.finished;
   }
+});
+
+Deno.test("of what a handler returns nothing is looked at but what it asks for", async () => {
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  const large = new Proxy({}, {
+    ownKeys() {
+      throw new Error("a large thing must not be copied");
+    },
+  });
+  const pool = runWorkers(queue, () => large as Outcome, reports);
+  queue.add("a");
+  await queue.shutDownWithDrain();
+  await pool.finished;
+  assertEquals(reports.lines, []);
 });
 
 Deno.test("what a handler returns that asks for nothing is success", async () => {
