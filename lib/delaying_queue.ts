@@ -13,6 +13,8 @@ import { Waiters } from "./internal/waiters.ts";
 import type { Counter } from "./metrics.ts";
 import { createWorkQueue, type DrainOptions, type WorkQueue, type WorkQueueOptions } from "./work_queue.ts";
 
+export * from "./work_queue.ts";
+
 /**
  * A {@linkcode WorkQueue} that takes items now and makes them ready later.
  *

@@ -9,6 +9,9 @@ import { createDelayingQueue, type DelayingQueue, type DelayingQueueOptions } fr
 import { invalidArgument } from "./errors.ts";
 import { QueueLayer } from "./internal/queue_layer.ts";
 
+export type { RateLimiter } from "../limiters/rate_limiter.ts";
+export * from "./delaying_queue.ts";
+
 /**
  * A {@linkcode DelayingQueue} for items that failed: the limiter says how long each waits until it is tried
  * again.

@@ -13,6 +13,10 @@ import { QueueMetrics } from "./internal/queue_metrics.ts";
 import { Waiters } from "./internal/waiters.ts";
 import type { MetricsProvider } from "./metrics.ts";
 
+export type { Clock } from "./clock.ts";
+export type { QueueDiscipline } from "./discipline.ts";
+export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "./metrics.ts";
+
 /**
  * A queue of things that need work.
  *

@@ -13,6 +13,14 @@ import type { RateLimitingQueue } from "./rate_limiting_queue.ts";
 import type { Lease, Shutdown } from "./work_queue.ts";
 
 export { TerminalError } from "./errors.ts";
+export type {
+  DelayingQueue,
+  DrainOptions,
+  Lease,
+  RateLimitingQueue,
+  Shutdown,
+  WorkQueue,
+} from "./rate_limiting_queue.ts";
 
 /**
  * Works on one item.

@@ -10,6 +10,8 @@ import type { Fields, OptionsInput } from "./fields.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
 import { delayOf, FOREVER, Tokens } from "./tokens.ts";
 
+export type * from "./types.ts";
+
 /** The options of a bucket limiter. */
 export const bucketOptions = {
   rate: { kind: "number", min: 0, description: "Retries a second, on average and over all items." },

@@ -10,6 +10,8 @@ import { createExponentialLimiter } from "./exponential.ts";
 import { createMaxOfLimiter } from "./max_of.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
 
+export type * from "./types.ts";
+
 /**
  * Makes the limiter that Kubernetes controllers use: each item waits from 5 ms up to 1000 s, doubling with
  * each failure, and all of them together are retried 10 times a second at most, 100 at once.

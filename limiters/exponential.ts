@@ -9,6 +9,8 @@ import { Failures } from "./failures.ts";
 import type { Fields, OptionsInput } from "./fields.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
 
+export type * from "./types.ts";
+
 /** The options of an exponential limiter. */
 export const exponentialOptions = {
   baseDelay: { kind: "duration", description: "How long an item waits after its first failure." },

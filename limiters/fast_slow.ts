@@ -9,6 +9,8 @@ import { Failures } from "./failures.ts";
 import type { Fields, OptionsInput } from "./fields.ts";
 import type { RateLimiter } from "./rate_limiter.ts";
 
+export type * from "./types.ts";
+
 /** The options of a fast-slow limiter. */
 export const fastSlowOptions = {
   fastDelay: { kind: "duration", description: "How long an item waits after each of its first failures." },

@@ -9,6 +9,8 @@ import { defineLimiter, type LimiterDefinition } from "./definition.ts";
 import type { Fields } from "./fields.ts";
 import { isRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 
+export type * from "./types.ts";
+
 /** The options of a max-of limiter. */
 export const maxOfOptions = {
   limiters: { kind: "limiters", minItems: 1, description: "The limiters to ask, as configs or names." },

@@ -10,6 +10,8 @@ import type { Fields } from "./fields.ts";
 import type { Duration } from "../lib/duration.ts";
 import { isRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 
+export type * from "./types.ts";
+
 /** The options of a max-wait limiter. */
 export const maxWaitOptions = {
   limiter: { kind: "limiter", description: "The limiter to ask, as a config or a name." },

@@ -27,34 +27,33 @@
  */
 
 export { ConfigError, type ConfigIssue } from "../lib/errors.ts";
+export type {
+  Counter,
+  DelayingQueue,
+  DelayingQueueOptions,
+  DrainOptions,
+  Gauge,
+  Histogram,
+  Lease,
+  MetricsProvider,
+  QueueDiscipline,
+  RateLimitingQueue,
+  RateLimitingQueueOptions,
+  SettableGauge,
+  Shutdown,
+  WorkQueue,
+  WorkQueueOptions,
+} from "../lib/rate_limiting_queue.ts";
+export type { WorkerOptions } from "../lib/workers.ts";
 export { bucketOptions, createBucketLimiter } from "./bucket.ts";
 export { limiters } from "./built_ins.ts";
 export { configSchema, loadConfig, type LoadConfigOptions, queueOptions, type WorkQueueConfig } from "./config.ts";
 export { createDefaultControllerLimiter, createDefaultItemLimiter } from "./defaults.ts";
-export { type BrokenRule, type BuildContext, defineLimiter, type LimiterDefinition } from "./definition.ts";
+export { defineLimiter } from "./definition.ts";
 export { createExponentialLimiter, exponentialOptions } from "./exponential.ts";
 export { createFastSlowLimiter, fastSlowOptions } from "./fast_slow.ts";
-export type {
-  BooleanField,
-  DurationField,
-  EnumField,
-  Field,
-  FieldBase,
-  Fields,
-  InputOf,
-  IntegerField,
-  LimiterField,
-  LimitersField,
-  NumberField,
-  OptionsInput,
-  OptionsOf,
-  PlainOptionsOf,
-  StringField,
-  ValueOf,
-} from "./fields.ts";
-export type { BuiltInConfig, BuiltInOptions, CustomConfig, LimiterConfig } from "./limiter_config.ts";
 export { createMaxOfLimiter, maxOfOptions } from "./max_of.ts";
 export { createMaxWaitLimiter, maxWaitOptions } from "./max_wait.ts";
-export type { RateLimiter } from "./rate_limiter.ts";
 export { LimiterRegistry } from "./registry.ts";
 export { every, type Reservation, TokenBucket } from "./token_bucket.ts";
+export type * from "./types.ts";

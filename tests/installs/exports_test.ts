@@ -83,6 +83,6 @@ Deno.test("exports: each entry says what it is for", async () => {
   }
 });
 
-Deno.test("exports: every symbol is documented, and names no type that is not exported", async () => {
-  await run(Deno.execPath(), ["doc", "--lint", ...Object.values(manifest.exports)], ROOT);
+Deno.test("exports: every symbol of an entry is documented, and names no type that the entry does not export", async () => {
+  for (const [, file] of entries) await run(Deno.execPath(), ["doc", "--lint", file], ROOT);
 });
