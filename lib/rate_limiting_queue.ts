@@ -19,7 +19,10 @@ export * from "./delaying_queue.ts";
  * Made by {@linkcode createRateLimitingQueue}; {@linkcode runWorkers} makes the calls for you.
  */
 export interface RateLimitingQueue<T> extends DelayingQueue<T> {
-  /** Adds the item once the limiter says it may be. Ignored once the queue is shutting down. */
+  /**
+   * Adds the item once the limiter says it may be. Once the queue is shutting down it is not added; the limiter is
+   * asked all the same, as in client-go.
+   */
   addRateLimited(item: T): void;
 
   /**
