@@ -111,7 +111,8 @@ export interface WorkQueueOptions<T> {
   name?: string;
   /**
    * Items with the same key (compared as `Map` does) are the same item, and the newest of them is the one
-   * handed out. By default an item is its own key, so objects are compared by identity.
+   * handed out. By default an item is its own key, so objects are compared by identity. An item that is added
+   * again while it is held, as a retry does, is older than what was added since.
    */
   keyOf?: ((item: T) => unknown) | undefined;
   /** Which ready item is next. By default the one that became ready first. */
