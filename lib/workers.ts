@@ -194,8 +194,7 @@ class Pool<T> implements WorkerPool {
   }
 
   stop(): Promise<void> {
-    this.#stopped.abort();
-    this.#endIfIdle();
+    this.#stopped.abort(); // what waits for an item or a pause is told, and ends the pool if nothing else is left
     return this.finished;
   }
 
