@@ -81,6 +81,7 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
  * @param options The queue's options; all may be left out.
  * @returns An empty queue.
  * @throws {RangeError} If `maxWait` is out of its bounds.
+ * @throws {TypeError} If `queue` is no work queue.
  */
 export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): DelayingQueue<T> {
   return new DeadlineQueue(options);
@@ -109,8 +110,16 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   constructor(options: DelayingQueueOptions<T>) {
     const { queue, clock = systemClock, metrics, maxWait = DEFAULT_MAX_WAIT, ref = true } = options;
+    if (queue !== undefined && typeof queue?.add !== "function") {
+      throw invalidArgument("create delaying queue", "queue", "must be a work queue", queue);
+    }
     if (!isWithin(maxWait, 1, MAX_TIMEOUT)) {
-      throw invalidArgument("create delaying queue", "maxWait", `must be from 1 to ${MAX_TIMEOUT} ms`, maxWait);
+      throw invalidArgument(
+        "create delaying queue",
+        "maxWait",
+        `must be a number from 1 to ${MAX_TIMEOUT} ms`,
+        maxWait,
+      );
     }
     super(queue ?? createWorkQueue(options), options);
     if (this.keyOf !== undefined) this.#items = new Map();
@@ -154,7 +163,11 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#drainers.serveAll();
   }
 
-  override shutDownWithDrain({ waiting = "drop" }: DrainOptions = {}): Promise<void> {
+  override shutDownWithDrain(options: DrainOptions = {}): Promise<void> {
+    if (typeof options !== "object") {
+      return Promise.reject(invalidArgument("drain queue", "options", "must be an object", options));
+    }
+    const { waiting = "drop" } = options;
     if (!DRAIN_POLICIES.includes(waiting)) {
       const rule = `must be one of ${DRAIN_POLICIES.map((policy) => `"${policy}"`).join(", ")}`;
       return Promise.reject(invalidArgument("drain queue", "waiting", rule, waiting));

@@ -73,7 +73,7 @@ export interface RateLimitingQueueOptions<T> extends Omit<DelayingQueueOptions<T
  * @param limiter Says how long an item waits. It may be shared by queues.
  * @param options The queue's options; all may be left out.
  * @returns An empty queue.
- * @throws {TypeError} If `limiter` is no rate limiter.
+ * @throws {TypeError} If `limiter` is no rate limiter, or `queue` no delaying queue.
  * @throws {RangeError} If `maxWait` is out of its bounds.
  */
 export function createRateLimitingQueue<T>(
@@ -82,6 +82,9 @@ export function createRateLimitingQueue<T>(
 ): RateLimitingQueue<T> {
   if (!isRateLimiter(limiter)) {
     throw invalidArgument("create rate limiting queue", "limiter", "must be a rate limiter", limiter);
+  }
+  if (options.queue !== undefined && typeof options.queue?.addAfter !== "function") {
+    throw invalidArgument("create rate limiting queue", "queue", "must be a delaying queue", options.queue);
   }
   return new LimitedQueue(limiter, options);
 }

@@ -244,7 +244,7 @@ class TicketQueue<T> implements WorkQueue<T>, TellsNewest<T> {
     if (keyOf !== undefined && typeof keyOf !== "function") {
       throw invalidArgument("create work queue", "keyOf", "must be a function", keyOf);
     }
-    if (discipline !== undefined && typeof discipline?.push !== "function") {
+    if (discipline !== undefined && !(typeof discipline?.push === "function" && discipline.length >= 0)) {
       throw invalidArgument("create work queue", "discipline", "must be a queue discipline", discipline);
     }
     this.name = name;

@@ -44,7 +44,8 @@ export interface HandlerContext {
 
 /**
  * What a handler can ask for instead of plain success: `requeueAfter` forgets the item's failures and adds it
- * again after that many milliseconds; `requeue` adds it again when the limiter says so.
+ * again after that many milliseconds; `requeue` adds it again when the limiter says so. With both, `requeueAfter`
+ * counts, as in controller-runtime. A queue that is shutting down takes nothing back: the item is done then.
  */
 export type Outcome = { requeueAfter: number } | { requeue: true };
 
@@ -56,17 +57,18 @@ export interface WorkerOptions<T = unknown> {
    *
    * @default {1}
    */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /**
    * How many times an item is tried again until a failure gives it up; a non-negative integer or `Infinity`.
    * An attempt that asks for `requeue` counts, but gives nothing up. A queue that is shutting down takes
-   * nothing back: a failure gives up the item then, whatever is left.
+   * nothing back: a failure gives up the item then, whatever is left. The pool counts for itself: `forget` of the
+   * queue starts the limiter afresh, and not this.
    *
    * @default {Infinity}
    */
-  maxRetries?: number;
+  maxRetries?: number | undefined;
   /** How long one attempt may take, in milliseconds, from 1 to 2^31 - 1. By default there is no limit. */
-  timeout?: number;
+  timeout?: number | undefined;
   /**
    * Stops the pool and aborts the handlers' signals. An item whose handler fails after that goes back to the
    * queue as it came: that attempt is not counted.
@@ -129,7 +131,7 @@ export interface WorkerPool extends AsyncDisposable {
  * @param options Concurrency, retries, timeout, signal and callbacks; all may be left out.
  * @returns The running pool.
  * @throws {RangeError} If `concurrency`, `maxRetries` or `timeout` is out of its bounds.
- * @throws {TypeError} If `queue` is no rate limiting queue or `handler` no function.
+ * @throws {TypeError} If `queue` is no rate limiting queue, `handler` or a callback no function, or `signal` no signal.
  */
 export function runWorkers<T>(
   queue: RateLimitingQueue<T>,
@@ -141,6 +143,14 @@ export function runWorkers<T>(
   }
   if (typeof handler !== "function") {
     throw invalidArgument("run workers", "handler", "must be a function", handler);
+  }
+  for (const callback of ["onError", "onGiveUp"] as const) {
+    if (options[callback] !== undefined && typeof options[callback] !== "function") {
+      throw invalidArgument("run workers", callback, "must be a function", options[callback]);
+    }
+  }
+  if (options.signal !== undefined && typeof options.signal?.addEventListener !== "function") {
+    throw invalidArgument("run workers", "signal", "must be an AbortSignal", options.signal);
   }
   return new Pool(queue, handler, options);
 }
@@ -371,6 +381,6 @@ function validate({ concurrency, maxRetries, timeout }: WorkerOptions & { concur
     requireThat(isCount(maxRetries), "maxRetries", "must be a non-negative integer or Infinity", maxRetries);
   }
   if (timeout !== undefined) {
-    requireThat(isWithin(timeout, 1, MAX_TIMEOUT), "timeout", `must be from 1 to ${MAX_TIMEOUT} ms`, timeout);
+    requireThat(isWithin(timeout, 1, MAX_TIMEOUT), "timeout", `must be a number from 1 to ${MAX_TIMEOUT} ms`, timeout);
   }
 }

@@ -211,10 +211,25 @@ Deno.test("a delay that is no number of milliseconds is refused and changes noth
 
 Deno.test("maxWait has bounds", () => {
   for (const maxWait of [0, -1, NaN, 2 ** 31, Infinity]) {
-    const message = `'maxWait' must be from 1 to 2147483647 ms: received ${maxWait}`;
+    const message = `'maxWait' must be a number from 1 to 2147483647 ms: received ${maxWait}`;
     assertThrows(() => createDelayingQueue({ maxWait }), RangeError, message);
   }
   assertThrows(() => createDelayingQueue({ maxWait: "100" as unknown as number }), TypeError, `received "100"`);
+});
+
+Deno.test("a queue below that is none is refused, and so are drain options that are none", async () => {
+  for (const queue of [{}, null, "queue"]) {
+    assertThrows(
+      () => createDelayingQueue({ queue: queue as never }),
+      TypeError,
+      "Cannot create delaying queue as 'queue' must be a work queue",
+    );
+  }
+  using queue = createDelayingQueue<string>();
+  queue.addAfter("a", 1000);
+  const message = `Cannot drain queue as 'options' must be an object: received "flush"`;
+  await assertRejects(() => queue.shutDownWithDrain("flush" as never), TypeError, message);
+  assertEquals([queue.shuttingDown, queue.waiting], [false, 1]);
 });
 
 Deno.test("rule 6: shutDown drops what waits and clears the timer; later adds of every kind are ignored", async () => {

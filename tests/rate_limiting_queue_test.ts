@@ -5,6 +5,7 @@ import {
   createDelayingQueue,
   createExponentialLimiter,
   createRateLimitingQueue,
+  createWorkQueue,
   type RateLimiter,
 } from "@workqueue/core";
 import { HandDelayingQueue } from "./foreign_queues.ts";
@@ -155,6 +156,17 @@ Deno.test("a limiter whose delay makes no sense gets an error that says so, and 
   delay = -1;
   queue.addRateLimited("b");
   assertEquals([queue.length, queue.waiting], [1, 0]);
+});
+
+Deno.test("a queue below that knows no delays is refused", () => {
+  const limiter = createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 1 });
+  for (const queue of [createWorkQueue<string>(), {}, null]) {
+    assertThrows(
+      () => createRateLimitingQueue(limiter, { queue: queue as never }),
+      TypeError,
+      "Cannot create rate limiting queue as 'queue' must be a delaying queue",
+    );
+  }
 });
 
 Deno.test("a limiter that is none is refused", () => {

@@ -499,11 +499,13 @@ Deno.test("options that are not what they should be are refused", () => {
     TypeError,
     "Cannot create work queue as 'keyOf' must be a function: received",
   );
-  assertThrows(
-    () => createWorkQueue({ discipline: {} as never }),
-    TypeError,
-    "Cannot create work queue as 'discipline' must be a queue discipline",
-  );
+  for (const discipline of [{}, { push() {} }, null, "lifo"]) {
+    assertThrows(
+      () => createWorkQueue({ discipline: discipline as never }),
+      TypeError,
+      "Cannot create work queue as 'discipline' must be a queue discipline",
+    );
+  }
 });
 
 Deno.test("rule 5: calls of an iterator take turns, and return ends it", async () => {

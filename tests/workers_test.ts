@@ -214,6 +214,21 @@ Deno.test("rule 11: requeue goes through the limiter and is no failure, whatever
   queue.shutDown();
 });
 
+Deno.test("rule 11: with both requeue and requeueAfter the latter counts", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  let calls = 0;
+  await using _pool = runWorkers(queue, () => {
+    if (++calls === 1) return { requeue: true, requeueAfter: 500 };
+  });
+  queue.add("a");
+  await pass(time, 499);
+  assertEquals([calls, queue.waiting, queue.numRequeues("a")], [1, 1, 0]);
+  await pass(time, 1);
+  assertEquals(calls, 2);
+  queue.shutDown();
+});
+
 Deno.test("rule 11: an outcome that makes no sense is a failure, and forgets nothing", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
@@ -224,7 +239,7 @@ Deno.test("rule 11: an outcome that makes no sense is a failure, and forgets not
   queue.add("a");
   await flush();
   assertEquals(reports.errors.map(([message]) => message), [
-    "RangeError: Cannot add item as 'delayMs' must be a finite number of milliseconds: received NaN",
+    "RangeError: Cannot requeue item as 'requeueAfter' must be a finite number of milliseconds: received NaN",
   ]);
   assertEquals([queue.waiting, queue.numRequeues("a")], [1, 1]);
   await pass(time, 10);
@@ -798,9 +813,9 @@ Deno.test("options of workers that make no sense are refused at once, and nothin
     [{ concurrency: NaN }, "'concurrency' must be a positive integer: received NaN"],
     [{ maxRetries: -1 }, "'maxRetries' must be a non-negative integer or Infinity: received -1"],
     [{ maxRetries: 0.5 }, "'maxRetries' must be a non-negative integer or Infinity: received 0.5"],
-    [{ timeout: 0 }, "'timeout' must be from 1 to 2147483647 ms: received 0"],
-    [{ timeout: Infinity }, "'timeout' must be from 1 to 2147483647 ms: received Infinity"],
-    [{ timeout: NaN }, "'timeout' must be from 1 to 2147483647 ms: received NaN"],
+    [{ timeout: 0 }, "'timeout' must be a number from 1 to 2147483647 ms: received 0"],
+    [{ timeout: Infinity }, "'timeout' must be a number from 1 to 2147483647 ms: received Infinity"],
+    [{ timeout: NaN }, "'timeout' must be a number from 1 to 2147483647 ms: received NaN"],
   ];
   for (const [options, message] of cases) {
     assertThrows(() => runWorkers(queue, () => {}, options), RangeError, `Cannot run workers as ${message}`);
@@ -816,7 +831,19 @@ Deno.test("options of workers that make no sense are refused at once, and nothin
   assertThrows(
     () => runWorkers(queue, () => {}, { timeout: "5" as never }),
     TypeError,
-    `'timeout' must be from 1 to 2147483647 ms: received "5"`,
+    `'timeout' must be a number from 1 to 2147483647 ms: received "5"`,
+  );
+  for (const callback of ["onError", "onGiveUp"]) {
+    assertThrows(
+      () => runWorkers(queue, () => {}, { [callback]: "log" } as never),
+      TypeError,
+      `Cannot run workers as '${callback}' must be a function: received "log"`,
+    );
+  }
+  assertThrows(
+    () => runWorkers(queue, () => {}, { signal: new AbortController() as never }),
+    TypeError,
+    "Cannot run workers as 'signal' must be an AbortSignal: received an object",
   );
   assertEquals(queue.length, 1);
 });

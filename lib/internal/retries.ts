@@ -1,4 +1,4 @@
-import { TerminalError } from "../errors.ts";
+import { invalidArgument, TerminalError } from "../errors.ts";
 import type { RateLimitingQueue } from "../rate_limiting_queue.ts";
 import type { Outcome, WorkerOptions } from "../workers.ts";
 import { Attempt } from "./attempt.ts";
@@ -30,8 +30,13 @@ export class Retries<T> {
   succeed(item: T, attempt: Attempt, outcome: void | Outcome): void {
     if (outcome !== undefined) {
       const { requeue = false, requeueAfter } = (outcome ?? {}) as { requeue?: boolean; requeueAfter?: number };
-      if (requeue && !this.#queue.shuttingDown) return this.#tryAgain(item, attempt);
-      if (requeueAfter !== undefined) this.#queue.addAfter(item, requeueAfter);
+      if (requeueAfter !== undefined) {
+        if (!Number.isFinite(requeueAfter)) {
+          const rule = "must be a finite number of milliseconds";
+          throw invalidArgument("requeue item", "requeueAfter", rule, requeueAfter);
+        }
+        this.#queue.addAfter(item, requeueAfter);
+      } else if (requeue && !this.#queue.shuttingDown) return this.#tryAgain(item, attempt);
     }
     this.#forget(item, attempt);
   }
