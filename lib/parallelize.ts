@@ -69,7 +69,7 @@ export async function parallelizeUntil(
       const end = Math.min(begin + chunkSize, pieces);
       next = end;
       for (let piece = begin; piece < end; piece++) {
-        for (let pause; (pause = burst.pause()) !== undefined;) await pause; // the signal may be a timer's
+        while (burst.isTooLong()) await burst.over; // the signal may be a timer's
         if (signal?.aborted || failure !== undefined) return;
         try {
           await doWorkPiece(piece);

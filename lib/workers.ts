@@ -188,7 +188,6 @@ class Pool<T> implements WorkerPool {
     const interrupt = () => void this.stop();
     this.finished = new Promise((resolve, reject) => {
       this.#end = () => {
-        this.#end = () => {};
         signal?.removeEventListener("abort", interrupt);
         if (this.#failure === undefined) resolve();
         else reject(this.#failure.error);
@@ -215,9 +214,8 @@ class Pool<T> implements WorkerPool {
   /** Starts a worker for each item that is ready, as far as concurrency allows, and else waits for one. */
   #fill(): void {
     while (this.#free > 0 && !this.#isPaused) {
-      const pause = this.#burst.pause();
-      if (pause !== undefined) {
-        this.#fillAfter(pause);
+      if (this.#burst.isTooLong()) {
+        this.#fillAfter(this.#burst.over);
         break;
       }
       const lease = this.#take();
@@ -324,7 +322,7 @@ class Pool<T> implements WorkerPool {
       this.#finish(lease, attempt);
       hasPlace = attempt.timeoutError === undefined; // or else it was given away by then
       if (!hasPlace) break;
-      for (let pause; (pause = this.#burst.pause()) !== undefined;) await pause;
+      while (this.#burst.isTooLong()) await this.#burst.over;
       lease = this.#take();
     }
     this.#workers--;

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { createExponentialLimiter, createRateLimitingQueue, parallelizeUntil, runWorkers } from "@workqueue/core";
 import { Burst, nextTask } from "../lib/internal/burst.ts";
@@ -7,7 +7,7 @@ import { flushPromises } from "./queue_helpers.ts";
 
 /** Whether there is a pause to be made before each of the next pieces of work. */
 function ask(burst: Burst, pieces: number): boolean[] {
-  return Array.from({ length: pieces }, () => burst.pause() !== undefined);
+  return Array.from({ length: pieces }, () => burst.isTooLong());
 }
 
 const nextTurn = () => new Promise<void>((resolve) => nextTask(resolve));
@@ -32,7 +32,7 @@ Deno.test("the clock is looked at after 1, 2, 4 and 8 pieces, and then after eac
     const lookedAfter: number[] = [];
     for (let pieces = 0; pieces < 35; pieces++) {
       const before = looks;
-      burst.pause();
+      burst.isTooLong();
       if (looks > before) lookedAfter.push(pieces);
     }
     assertEquals(lookedAfter, [0, 1, 2, 4, 8, 16, 24, 32]);
@@ -44,12 +44,10 @@ Deno.test("all who share a burst make one pause together, and begin anew after i
   let time = 0;
   await whileTimeIs(() => time, async () => {
     const burst = new Burst();
-    burst.pause();
+    ask(burst, 1);
     time = 10;
-    const pause = burst.pause();
-    assert(pause !== undefined);
-    assertEquals(burst.pause(), pause);
-    await pause;
+    assertEquals(ask(burst, 2), [true, true]);
+    await burst.over;
     assertEquals(ask(burst, 2), [false, false]);
     time = 20;
     assertEquals(ask(burst, 1), [true]);
@@ -62,7 +60,7 @@ Deno.test("a burst is over when others had their turn, however long it lasted", 
   await whileTimeIs(() => time += 10, async () => {
     const burst = new Burst();
     for (let i = 0; i < 20; i++) {
-      assertEquals(burst.pause(), undefined);
+      assertFalse(burst.isTooLong());
       await nextTurn();
     }
   });

@@ -17,8 +17,8 @@ const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) =
  * these would never have their turn. A burst lasts until they had it.
  */
 export class Burst {
-  /** Resolves when the burst is over; undefined between bursts. */
-  #end: Promise<void> | undefined = undefined;
+  /** Undefined between bursts. */
+  #over: Promise<void> | undefined = undefined;
   #beganAt = 0;
   #isTooLong = false;
   #pieces = 0;
@@ -26,13 +26,18 @@ export class Burst {
   #lookAfter = 1;
 
   /**
-   * To be asked before each piece of work: the pause to wait for first, if it is time for one. It is the same
-   * for all who ask. Who waited asks again, as others may have begun the next burst.
+   * To be asked before each piece of work: whether it has to wait until the burst is over. Who waited asks again,
+   * as others may have begun the next burst.
    */
-  pause(): Promise<void> | undefined {
-    if (this.#end === undefined) this.#begin();
+  isTooLong(): boolean {
+    if (this.#over === undefined) this.#begin();
     else if (++this.#pieces === this.#lookAfter) this.#look();
-    return this.#isTooLong ? this.#end : undefined;
+    return this.#isTooLong;
+  }
+
+  /** Resolves when timers and I/O have had their turn. */
+  get over(): Promise<void> {
+    return this.#over ?? Promise.resolve();
   }
 
   #begin(): void {
@@ -40,9 +45,9 @@ export class Burst {
     this.#isTooLong = false;
     this.#pieces = 0;
     this.#lookAfter = 1;
-    this.#end = new Promise((resolve) =>
+    this.#over = new Promise((resolve) =>
       nextTask(() => {
-        this.#end = undefined;
+        this.#over = undefined;
         resolve();
       })
     );
