@@ -194,7 +194,10 @@ class TicketLease<T> implements Lease<T> {
 
 const SHUTDOWN: Shutdown = Object.freeze({ item: undefined, shutdown: true, [Symbol.dispose]() {} });
 
-/** Added to the ticket of a ready key where a discipline says whose turn it is: none of them is called by its number. */
+/**
+ * Added to the ticket of a ready key where a discipline says whose turn it is: keys are not called in the order of
+ * their numbers then, and a ready one must stay later than the last one called.
+ */
 const PUT_OFF = 2 ** 52;
 
 /**
@@ -291,7 +294,7 @@ class TicketQueue<T> implements WorkQueue<T>, TellsNewest<T> {
 
   get({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Lease<T> | Shutdown> {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    if (this.length > 0) return this.#takeLater();
+    if (this.length > 0) return this.#takeAsync();
     if (this.#shuttingDown) return Promise.resolve(SHUTDOWN);
     return this.#getters.wait(signal);
   }
@@ -421,7 +424,7 @@ class TicketQueue<T> implements WorkQueue<T>, TellsNewest<T> {
     return new TicketLease(this, key, item, ticket);
   }
 
-  #takeLater(): Promise<Lease<T>> {
+  #takeAsync(): Promise<Lease<T>> {
     try {
       return Promise.resolve(this.#take());
     } catch (error) {
