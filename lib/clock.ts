@@ -37,10 +37,13 @@ export interface Clock {
 /** The longest delay that a runtime's timers hold, in milliseconds: a longer one fires at once. */
 export const MAX_TIMEOUT = 2 ** 31 - 1;
 
-/** Whether this is a number of milliseconds within these bounds. */
-export function isWithin(ms: unknown, min: number, max: number): boolean {
-  return typeof ms === "number" && ms >= min && ms <= max;
+/** Whether timers hold this number of milliseconds. */
+export function isTimeout(ms: unknown): boolean {
+  return typeof ms === "number" && ms >= 1 && ms <= MAX_TIMEOUT;
 }
+
+/** What {@linkcode isTimeout} asks, as a rule for messages. */
+export const TIMEOUT_RULE: string = `must be a number from 1 to ${MAX_TIMEOUT} ms`;
 
 /** Lets the process exit although the timer is set, on runtimes whose timers can: Deno (2.9 and later), Bun and Node. */
 export function unref(handle: unknown): void {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Clock, isWithin, MAX_TIMEOUT, systemClock, unref } from "./clock.ts";
+import { type Clock, isTimeout, systemClock, TIMEOUT_RULE, unref } from "./clock.ts";
 import { invalidArgument } from "./errors.ts";
 import { DeadlineHeap } from "./internal/deadline_heap.ts";
 import { newest } from "./internal/newest.ts";
@@ -113,14 +113,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (queue !== undefined && typeof queue?.add !== "function") {
       throw invalidArgument("create delaying queue", "queue", "must be a work queue", queue);
     }
-    if (!isWithin(maxWait, 1, MAX_TIMEOUT)) {
-      throw invalidArgument(
-        "create delaying queue",
-        "maxWait",
-        `must be a number from 1 to ${MAX_TIMEOUT} ms`,
-        maxWait,
-      );
-    }
+    if (!isTimeout(maxWait)) throw invalidArgument("create delaying queue", "maxWait", TIMEOUT_RULE, maxWait);
     super(queue ?? createWorkQueue(options), options);
     if (this.keyOf !== undefined) this.#items = new Map();
     this.#clock = clock;

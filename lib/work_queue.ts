@@ -414,9 +414,7 @@ class TicketQueue<T> implements WorkQueue<T>, TellsNewest<T> {
     } catch (error) {
       // The metrics may have called the queue: the item may be done by now, or there may be a newer one.
       if (Math.abs(this.#tickets.get(key) ?? 0) === ticket) {
-        this.#forgetLatest();
-        this.#tickets.delete(key);
-        this.#heldItems?.delete(key);
+        this.#letGo(key);
         this.#makeReadyAgain(key, this.#items?.get(key) ?? item);
       }
       throw error;
@@ -450,9 +448,7 @@ class TicketQueue<T> implements WorkQueue<T>, TellsNewest<T> {
 
   /** Ends a hand-out. With a negative ticket, the key goes back to the end of the line. */
   #end(key: unknown, ticket: number): void {
-    this.#forgetLatest();
-    this.#tickets.delete(key);
-    this.#heldItems?.delete(key);
+    this.#letGo(key);
     const startedAt = this.#metrics?.forget(Math.abs(ticket)); // before somebody else is handed the key
     try {
       if (ticket < 0) {
@@ -465,6 +461,12 @@ class TicketQueue<T> implements WorkQueue<T>, TellsNewest<T> {
       if (this.#line !== undefined && this.#called - this.#lineBegan > 2 * size) this.#beginNewLine();
       if (size === 0) this.#drainers.serveAll();
     }
+  }
+
+  #letGo(key: unknown): void {
+    this.#forgetLatest();
+    this.#tickets.delete(key);
+    this.#heldItems?.delete(key);
   }
 
   /**

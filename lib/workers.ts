@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isWithin, MAX_TIMEOUT, systemClock } from "./clock.ts";
+import { isTimeout, systemClock, TIMEOUT_RULE } from "./clock.ts";
 import { invalidArgument } from "./errors.ts";
 import type { Attempt } from "./internal/attempt.ts";
 import { Burst } from "./internal/burst.ts";
@@ -144,14 +144,6 @@ export function runWorkers<T>(
   if (typeof handler !== "function") {
     throw invalidArgument("run workers", "handler", "must be a function", handler);
   }
-  for (const callback of ["onError", "onGiveUp"] as const) {
-    if (options[callback] !== undefined && typeof options[callback] !== "function") {
-      throw invalidArgument("run workers", callback, "must be a function", options[callback]);
-    }
-  }
-  if (options.signal !== undefined && typeof options.signal?.addEventListener !== "function") {
-    throw invalidArgument("run workers", "signal", "must be an AbortSignal", options.signal);
-  }
   return new Pool(queue, handler, options);
 }
 
@@ -215,7 +207,7 @@ class Pool<T> implements WorkerPool {
   #fill(): void {
     while (this.#free > 0 && !this.#isPaused) {
       if (this.#burst.isTooLong()) {
-        this.#fillAfter(this.#burst.over);
+        this.#fillAfterPause();
         break;
       }
       const lease = this.#take();
@@ -228,9 +220,9 @@ class Pool<T> implements WorkerPool {
     this.#endIfIdle();
   }
 
-  #fillAfter(pause: Promise<void>): void {
+  #fillAfterPause(): void {
     this.#isPaused = true;
-    pause.then(() => {
+    this.#burst.over.then(() => {
       this.#isPaused = false;
       this.#fill();
     });
@@ -369,7 +361,8 @@ class Pool<T> implements WorkerPool {
   }
 }
 
-function validate({ concurrency, maxRetries, timeout }: WorkerOptions & { concurrency: number }): void {
+function validate<T>(options: WorkerOptions<T> & { concurrency: number }): void {
+  const { concurrency, maxRetries, timeout, signal } = options;
   const requireThat = (holds: boolean, option: string, rule: string, value: unknown) => {
     if (!holds) throw invalidArgument("run workers", option, rule, value);
   };
@@ -379,6 +372,13 @@ function validate({ concurrency, maxRetries, timeout }: WorkerOptions & { concur
     requireThat(isCount(maxRetries), "maxRetries", "must be a non-negative integer or Infinity", maxRetries);
   }
   if (timeout !== undefined) {
-    requireThat(isWithin(timeout, 1, MAX_TIMEOUT), "timeout", `must be a number from 1 to ${MAX_TIMEOUT} ms`, timeout);
+    requireThat(isTimeout(timeout), "timeout", TIMEOUT_RULE, timeout);
+  }
+  if (signal !== undefined) {
+    requireThat(typeof signal?.addEventListener === "function", "signal", "must be an AbortSignal", signal);
+  }
+  for (const callback of ["onError", "onGiveUp"] as const) {
+    const given = options[callback];
+    requireThat(given === undefined || typeof given === "function", callback, "must be a function", given);
   }
 }
