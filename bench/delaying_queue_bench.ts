@@ -1,9 +1,8 @@
 /** Layer 2 and the heap it stands on. */
 
-import { createDelayingQueue } from "@workqueue/core";
 import { DeadlineHeap } from "../lib/internal/deadline_heap.ts";
 import { distinctKeys } from "./keys.ts";
-import { StillClock } from "./still_clock.ts";
+import { delayThenTakeAll } from "./passes.ts";
 
 const KEYS = distinctKeys(100_000);
 const DEADLINES = KEYS.map(() => Math.random() * 1e6);
@@ -24,16 +23,6 @@ Deno.bench("DeadlineHeap: push, decrease, pop", { group: "100,000 random deadlin
   while (heap.length > 0) heap.pop();
 });
 
-function fireAndTakeAll(delayOf: (i: number) => number): void {
-  const clock = new StillClock();
-  using queue = createDelayingQueue<string>({ clock });
-  for (let i = 0; i < KEYS.length; i++) queue.addAfter(KEYS[i]!, delayOf(i));
-  for (let left = KEYS.length; left > 0;) {
-    clock.moveToNextTimer();
-    for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet(), left--) queue.done(lease.item);
-  }
-}
-
 Deno.bench("Map: set, delete, twice", { group: "100,000 keys delayed, fired and taken", baseline: true }, () => {
   const waiting = new Map<string, number>();
   const ready = new Map<string, number>();
@@ -46,9 +35,9 @@ Deno.bench("Map: set, delete, twice", { group: "100,000 keys delayed, fired and 
 });
 
 Deno.bench("addAfter with one delay", { group: "100,000 keys delayed, fired and taken" }, () => {
-  fireAndTakeAll(() => 5);
+  delayThenTakeAll(KEYS, () => 5);
 });
 
 Deno.bench("addAfter with 50 delays", { group: "100,000 keys delayed, fired and taken" }, () => {
-  fireAndTakeAll((i) => i % 50 + 1);
+  delayThenTakeAll(KEYS, (i) => i % 50 + 1);
 });

@@ -1,22 +1,11 @@
 /** Layer 1 beside its floor: the operations on a bare `Map` that no queue which folds duplicates can avoid. */
 
-import { createWorkQueue, InMemoryMetrics, type WorkQueue } from "@workqueue/core";
+import { createWorkQueue, InMemoryMetrics } from "@workqueue/core";
 import { distinctKeys } from "./keys.ts";
 import { noMetrics } from "./metrics.ts";
+import { addAllThenTakeAll, addThenTakeEach, addToWaitingWorkers } from "./passes.ts";
 
 const KEYS = distinctKeys(100_000);
-
-function addAllThenTakeAll(queue: WorkQueue<string>): void {
-  for (const key of KEYS) queue.add(key);
-  for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) queue.done(lease.item);
-}
-
-function oneAtATime(queue: WorkQueue<string>): void {
-  for (const key of KEYS) {
-    queue.add(key);
-    queue.done(queue.tryGet()!.item);
-  }
-}
 
 Deno.bench("Map: set, delete", { group: "100,000 keys added, then all taken", baseline: true }, () => {
   const map = new Map<string, boolean>();
@@ -25,11 +14,11 @@ Deno.bench("Map: set, delete", { group: "100,000 keys added, then all taken", ba
 });
 
 Deno.bench("add, tryGet, done", { group: "100,000 keys added, then all taken" }, () => {
-  addAllThenTakeAll(createWorkQueue());
+  addAllThenTakeAll(createWorkQueue(), KEYS);
 });
 
 Deno.bench("add, tryGet, done of items with keyOf", { group: "100,000 keys added, then all taken" }, () => {
-  addAllThenTakeAll(createWorkQueue({ keyOf: (item) => item }));
+  addAllThenTakeAll(createWorkQueue({ keyOf: (item) => item }), KEYS);
 });
 
 Deno.bench("add, for await", { group: "100,000 keys added, then all taken" }, async () => {
@@ -48,7 +37,7 @@ Deno.bench("Map: set, delete", { group: "100,000 keys, one in flight at a time",
 });
 
 Deno.bench("add, tryGet, done", { group: "100,000 keys, one in flight at a time" }, () => {
-  oneAtATime(createWorkQueue());
+  addThenTakeEach(KEYS);
 });
 
 const ready = createWorkQueue<string>();
@@ -74,17 +63,11 @@ Deno.bench("promises alone", { group: "10 workers wait in get for 100,000 keys",
 });
 
 Deno.bench("get, done", { group: "10 workers wait in get for 100,000 keys" }, async () => {
-  const queue = createWorkQueue<string>();
-  const workers = Array.from({ length: 10 }, async () => {
-    for (let lease = await queue.get(); !lease.shutdown; lease = await queue.get()) queue.done(lease.item);
-  });
-  for (const key of KEYS) queue.add(key);
-  queue.shutDown();
-  await Promise.all(workers);
+  await addToWaitingWorkers(KEYS, 10);
 });
 
 Deno.bench("not measured", { group: "metrics of 100,000 keys added, then all taken", baseline: true }, () => {
-  addAllThenTakeAll(createWorkQueue());
+  addAllThenTakeAll(createWorkQueue(), KEYS);
 });
 
 Deno.bench(
@@ -99,10 +82,10 @@ Deno.bench(
 
 Deno.bench("measured, and dropped", { group: "metrics of 100,000 keys added, then all taken" }, () => {
   using queue = createWorkQueue<string>({ name: "bench", metrics: noMetrics });
-  addAllThenTakeAll(queue);
+  addAllThenTakeAll(queue, KEYS);
 });
 
 Deno.bench("measured in memory", { group: "metrics of 100,000 keys added, then all taken" }, () => {
   using queue = createWorkQueue<string>({ name: "bench", metrics: new InMemoryMetrics() });
-  addAllThenTakeAll(queue);
+  addAllThenTakeAll(queue, KEYS);
 });

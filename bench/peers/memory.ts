@@ -2,19 +2,15 @@
 
 import { createDelayingQueue, type DelayingQueue } from "@workqueue/core";
 import process from "node:process";
+import { collect } from "../../tests/faults/process/collect.ts";
 import { distinctKeys } from "../keys.ts";
+import { takeAll } from "../passes.ts";
 import { StillClock } from "../still_clock.ts";
-
-declare const gc: (() => void) | undefined;
-declare const Bun: { gc(synchronously: boolean): void } | undefined;
 
 const KEYS = distinctKeys(1_000_000);
 
 function bytesInUse(): number {
-  for (let i = 0; i < 3; i++) {
-    if (typeof gc === "function") gc();
-    else Bun!.gc(true);
-  }
+  for (let i = 0; i < 3; i++) collect();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
@@ -26,11 +22,11 @@ function bytesAKey(fill: (queue: DelayingQueue<string>, clock: StillClock) => vo
   fill(queue, clock);
   const full = bytesInUse();
   if (queue.waiting > 0) clock.moveToNextTimer();
-  for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) queue.done(lease.item);
+  takeAll(queue);
   const drained = bytesInUse();
   return { full: (full - before) / KEYS.length, drained: (drained - before) / KEYS.length };
 }
 
 const ready = bytesAKey((queue) => KEYS.forEach((key) => queue.add(key)));
 const waiting = bytesAKey((queue) => KEYS.forEach((key) => queue.addAfter(key, 1000)));
-console.log(JSON.stringify({ ready, waiting, keys: KEYS.length }));
+console.log(JSON.stringify({ ready, waiting }));

@@ -6,18 +6,17 @@
 
 import {
   createDefaultControllerLimiter,
-  createDelayingQueue,
   createExponentialLimiter,
   createRateLimitingQueue,
   createWorkQueue,
   type RateLimiter,
   runWorkers,
-  type WorkQueue,
   type WorkQueueOptions,
 } from "@workqueue/core";
 import { DeadlineHeap } from "../../lib/internal/deadline_heap.ts";
 import { distinctKeys } from "../keys.ts";
 import { noMetrics } from "../metrics.ts";
+import { addAllThenTakeAll, addThenTakeEach, addToWaitingWorkers, delayThenTakeAll } from "../passes.ts";
 import { StillClock } from "../still_clock.ts";
 
 /** Does the work once. */
@@ -46,11 +45,6 @@ export const OURS = "@workqueue/core";
 export const CLIENT_GO = "client-go";
 
 const CONCURRENCY = 10;
-
-function addAllThenTakeAll(queue: WorkQueue<string>, keys: readonly string[]): void {
-  for (const key of keys) queue.add(key);
-  for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) queue.done(lease.item);
-}
 
 const cycle = (options: () => WorkQueueOptions<string>): Contender => (items) => {
   const keys = distinctKeys(items);
@@ -84,13 +78,7 @@ const oneInFlight: Work = {
   contenders: {
     [OURS]: (items) => {
       const keys = distinctKeys(items);
-      return () => {
-        const queue = createWorkQueue<string>();
-        for (const key of keys) {
-          queue.add(key);
-          queue.done(queue.tryGet()!.item);
-        }
-      };
+      return () => addThenTakeEach(keys);
     },
     "bare Map: set, delete": (items) => {
       const keys = distinctKeys(items);
@@ -137,15 +125,7 @@ const waitingWorkers: Work = {
   contenders: {
     [OURS]: (items) => {
       const keys = distinctKeys(items);
-      return async () => {
-        const queue = createWorkQueue<string>();
-        const workers = Array.from({ length: CONCURRENCY }, async () => {
-          for (let lease = await queue.get(); !lease.shutdown; lease = await queue.get()) queue.done(lease.item);
-        });
-        for (const key of keys) queue.add(key);
-        queue.shutDown();
-        await Promise.all(workers);
-      };
+      return () => addToWaitingWorkers(keys, CONCURRENCY);
     },
     "bare Map and a promise an item": (items) => {
       const keys = distinctKeys(items);
@@ -169,15 +149,7 @@ const delayed: Work = {
   contenders: {
     [OURS]: (items) => {
       const keys = distinctKeys(items);
-      return () => {
-        const clock = new StillClock();
-        using queue = createDelayingQueue<string>({ clock });
-        for (let i = 0; i < keys.length; i++) queue.addAfter(keys[i]!, i % 50 + 1);
-        for (let left = keys.length; left > 0;) {
-          clock.moveToNextTimer();
-          for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet(), left--) queue.done(lease.item);
-        }
-      };
+      return () => delayThenTakeAll(keys, (i) => i % 50 + 1);
     },
   },
 };
@@ -359,15 +331,7 @@ const metrics: Work = {
 const waiting: Contender = (items) => {
   const keys = distinctKeys(items);
   const delays = randomDeadlines(items);
-  return () => {
-    const clock = new StillClock();
-    using queue = createDelayingQueue<string>({ clock, maxWait: 2 ** 31 - 1 });
-    for (let i = 0; i < items; i++) queue.addAfter(keys[i]!, Math.ceil(delays[i]! / 20_000));
-    for (let left = items; left > 0;) {
-      clock.moveToNextTimer();
-      for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet(), left--) queue.done(lease.item);
-    }
-  };
+  return () => delayThenTakeAll(keys, (i) => Math.ceil(delays[i]! / 20_000));
 };
 
 function growing(items: number): Readonly<Record<string, Work>> {
