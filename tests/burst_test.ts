@@ -1,16 +1,24 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
-import { createExponentialLimiter, createRateLimitingQueue, parallelizeUntil, runWorkers } from "@workqueue/core";
-import { Burst, nextTask } from "../lib/internal/burst.ts";
+import {
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  parallelizeUntil,
+  type RateLimitingQueue,
+  runWorkers,
+} from "@workqueue/core";
+import { Burst, type nextTask } from "../lib/internal/burst.ts";
 import { whileTimeIs } from "./helpers.ts";
-import { flushPromises } from "./queue_helpers.ts";
+import { flushPromises, nextTurn } from "./queue_helpers.ts";
+
+function newQueue<T>(): RateLimitingQueue<T> {
+  return createRateLimitingQueue<T>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+}
 
 /** Whether there is a pause to be made before each of the next pieces of work. */
 function ask(burst: Burst, pieces: number): boolean[] {
   return Array.from({ length: pieces }, () => burst.isTooLong());
 }
-
-const nextTurn = () => new Promise<void>((resolve) => nextTask(resolve));
 
 Deno.test("a burst is too long once ten milliseconds have passed since it began", async () => {
   let time = 1000;
@@ -70,8 +78,7 @@ Deno.test("a pool makes its pause before the item that would be one too many", a
   for (const [took, counts] of [[10, [1, 2, 3]], [5, [2, 4, 6]], [3, [4, 8, 12]], [1.25, [8, 16, 20]]] as const) {
     let time = 0;
     await whileTimeIs(() => time, async () => {
-      const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 1 });
-      const queue = createRateLimitingQueue<number>(limiter);
+      const queue = newQueue<number>();
       for (let i = 0; i < 20; i++) queue.add(i);
       let handled = 0;
       const pool = runWorkers(queue, () => {
@@ -92,7 +99,7 @@ Deno.test("a pool makes its pause before the item that would be one too many", a
 Deno.test("a pool that waits for each item makes no pause, however many it had", async () => {
   let time = 0;
   await whileTimeIs(() => time, async () => {
-    const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+    const queue = newQueue<number>();
     let handled = 0;
     const pool = runWorkers(queue, () => void handled++);
     for (let i = 1; i <= 30; i++) {
@@ -108,7 +115,7 @@ Deno.test("a pool that waits for each item makes no pause, however many it had",
 });
 
 Deno.test("items that come one by one, each from a promise of the last, leave timers their turn", async () => {
-  const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+  const queue = newQueue<number>();
   queue.add(0);
   let handled = 0;
   const pool = runWorkers(queue, (item) => {
@@ -124,7 +131,7 @@ Deno.test("a pool that makes a pause before its last item has not finished", asy
   using time = new FakeTime();
   let now = 0;
   await whileTimeIs(() => now, async () => {
-    const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+    const queue = newQueue<string>();
     const overdue = Promise.withResolvers<void>();
     const attempts: number[] = [];
     const pool = runWorkers(queue, (_item, { attempt }) => {

@@ -1,7 +1,7 @@
 /** Implementations of the lower layers' interfaces by somebody else: plain, slow, and nothing like ours. */
 
 import type { DelayingQueue, DrainOptions, Lease, Shutdown, WorkQueue } from "@workqueue/core";
-import { nextTask } from "../lib/internal/burst.ts";
+import { nextTurn } from "./queue_helpers.ts";
 
 /** Layer 1 with two arrays, and polling where ours keeps waiters. */
 export class ArrayQueue<T> implements WorkQueue<T> {
@@ -42,7 +42,7 @@ export class ArrayQueue<T> implements WorkQueue<T> {
       const lease = this.tryGet();
       if (lease !== undefined) return lease;
       if (this.shuttingDown) return { item: undefined, shutdown: true, [Symbol.dispose]() {} };
-      await othersTurn();
+      await nextTurn();
     }
   }
 
@@ -57,7 +57,7 @@ export class ArrayQueue<T> implements WorkQueue<T> {
 
   async shutDownWithDrain(_options?: DrainOptions): Promise<void> {
     this.shutDown();
-    while (this.ready.length + this.processing.length > 0) await othersTurn();
+    while (this.ready.length + this.processing.length > 0) await nextTurn();
   }
 
   [Symbol.dispose](): void {
@@ -98,9 +98,4 @@ function remove<T>(items: T[], item: T): boolean {
   const index = items.indexOf(item);
   if (index !== -1) items.splice(index, 1);
   return index !== -1;
-}
-
-/** Lets everything that is pending happen, without the timers that a test may have faked. */
-function othersTurn(): Promise<void> {
-  return new Promise((resolve) => nextTask(resolve));
 }

@@ -31,8 +31,13 @@ export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 /** Lets pending promises settle, and the pauses that pools make on a slow machine end. */
 export async function flush(): Promise<void> {
   await flushPromises();
-  await new Promise<void>((resolve) => nextTask(resolve));
+  await nextTurn();
   await flushPromises();
+}
+
+/** Lets timers and I/O have their turn, but no timers that a test has faked. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => nextTask(resolve));
 }
 
 /** Lets pending promises settle: more turns than anything here takes. */

@@ -3,24 +3,18 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { configSchema } from "@workqueue/core";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import jitter from "../../examples/jitter.json" with { type: "json" };
 import workqueue from "../../examples/workqueue.json" with { type: "json" };
-import { runtimes } from "../runtimes.ts";
+import { runScript, type Runtime, RUNTIMES } from "../run_script.ts";
 
-async function run(runtime: string, example: string): Promise<string> {
-  const [file, ...options] = await runtimes[runtime]!();
-  const script = fileURLToPath(new URL(`../../examples/${example}`, import.meta.url));
-  const { stdout } = await promisify(execFile)(file!, [...options, script]);
-  return stdout;
+function run(runtime: Runtime, example: string): Promise<string[]> {
+  return runScript(runtime, new URL(`../../examples/${example}`, import.meta.url));
 }
 
 Deno.test("the configs in JSON, YAML and TOML build the same limiters and queues, on Deno and on Bun", async () => {
   const printed: Record<string, string[]> = {}; // by runtime and format
   for (const [runtime, example] of [["Deno", "load_config.ts"], ["Bun", "load_config_bun.ts"]] as const) {
-    for (const line of (await run(runtime, example)).trim().split("\n")) {
+    for (const line of await run(runtime, example)) {
       const [format, ...rest] = line.split(": ");
       (printed[`${runtime}: ${format}`] ??= []).push(rest.join(": "));
     }
@@ -33,9 +27,10 @@ Deno.test("the configs in JSON, YAML and TOML build the same limiters and queues
   assertEquals(others, Array(5).fill(first));
 });
 
-for (const runtime of Object.keys(runtimes)) {
+for (const runtime of RUNTIMES) {
   Deno.test(`on ${runtime}, a plugin's registry prints a schema that knows its types`, async () => {
-    const isValid = new Ajv2020({ allowUnionTypes: true }).compile(JSON.parse(await run(runtime, "print_schema.ts")));
+    const printed = (await run(runtime, "print_schema.ts")).join("\n");
+    const isValid = new Ajv2020({ allowUnionTypes: true }).compile(JSON.parse(printed));
     assert(isValid(jitter));
     assert(isValid(workqueue));
     assertFalse(isValid({ limiters: { a: { type: "jitter", limiter: "b", part: 2 } } }));

@@ -4,10 +4,10 @@
  */
 
 import { assert, assertEquals, assertLess } from "@std/assert";
-import { run as runScript, type Runtime, RUNTIMES } from "../faults/process/child.ts";
+import { runScript, type Runtime, RUNTIMES } from "../run_script.ts";
 
 function run(runtime: Runtime, recipe: string): Promise<string[]> {
-  return runScript(runtime, new URL(`../../examples/recipes/${recipe}`, import.meta.url).href);
+  return runScript(runtime, new URL(`../../examples/recipes/${recipe}`, import.meta.url));
 }
 
 for (const runtime of RUNTIMES) {

@@ -1,7 +1,9 @@
 /** What a queue keeps in memory: nothing of what it is done with. */
 
 import { assert, assertEquals } from "@std/assert";
-import { run, RUNTIMES } from "./child.ts";
+import { runScript, type Runtime, RUNTIMES } from "../../run_script.ts";
+
+const run = (runtime: Runtime, script: string) => runScript(runtime, new URL(script, import.meta.url));
 
 /** A word for each of a million keys would be 8 MB. */
 const FLAT = 2_000_000;

@@ -1,7 +1,9 @@
 /** When a process ends that has nothing but a queue: on Deno and on Bun. */
 
 import { assertEquals } from "@std/assert";
-import { run, RUNTIMES } from "./child.ts";
+import { runScript, RUNTIMES } from "../../run_script.ts";
+
+const SCRIPT = new URL("exit.ts", import.meta.url);
 
 /** What each case of `exit.ts` prints until its process ends by itself. */
 const cases: [name: string, printed: string[]][] = [
@@ -24,7 +26,7 @@ const cases: [name: string, printed: string[]][] = [
 
 for (const runtime of RUNTIMES) {
   Deno.test(`rule 6: a process on ${runtime} ends when its queue is shut down or has nothing to do, and not before`, async () => {
-    const results = await Promise.all(cases.map(async ([name]) => [name, await run(runtime, "exit.ts", name)]));
+    const results = await Promise.all(cases.map(async ([name]) => [name, await runScript(runtime, SCRIPT, name)]));
     assertEquals(results, cases);
   });
 }

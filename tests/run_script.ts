@@ -1,9 +1,9 @@
-/** Runs the scripts of this folder. */
+/** Runs a script to its end, on any runtime. */
 
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { runtimes } from "../../runtimes.ts";
+import { runtimes } from "./runtimes.ts";
 
 /** Guards against a process that never ends, and nothing else. */
 const DEADLINE = 30_000;
@@ -15,10 +15,9 @@ export const RUNTIMES: readonly Runtime[] = ["Deno", "Bun"];
 const GC: Record<Runtime, string[]> = { Deno: ["--v8-flags=--expose-gc"], Bun: [] };
 
 /** What a script printed until its process ended by itself. Rejects if it failed, or did not end in time. */
-export async function run(runtime: Runtime, script: string, ...args: string[]): Promise<string[]> {
+export async function runScript(runtime: Runtime, script: URL, ...args: string[]): Promise<string[]> {
   const [file, ...options] = await runtimes[runtime]!();
-  const path = fileURLToPath(new URL(script, import.meta.url));
-  const all = [...options, ...GC[runtime], path, ...args];
+  const all = [...options, ...GC[runtime], fileURLToPath(script), ...args];
   const { stdout } = await promisify(execFile)(file!, all, { timeout: DEADLINE, killSignal: "SIGKILL" });
   return stdout.split("\n").slice(0, -1);
 }
