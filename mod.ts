@@ -27,10 +27,10 @@
  * @module
  */
 
-export { type Clock, systemClock } from "./lib/clock.ts";
-export { createDelayingQueue, type DelayingQueue, type DelayingQueueOptions } from "./lib/delaying_queue.ts";
-export type { QueueDiscipline } from "./lib/discipline.ts";
-export { type Duration, parseDuration } from "./lib/duration.ts";
+export { type Clock, systemClock } from "./lib/base/clock.ts";
+export { createDelayingQueue, type DelayingQueue, type DelayingQueueOptions } from "./lib/queue/delaying_queue.ts";
+export type { QueueDiscipline } from "./lib/contracts/discipline.ts";
+export { type Duration, parseDuration } from "./lib/base/duration.ts";
 export {
   type Counter,
   type Gauge,
@@ -38,13 +38,13 @@ export {
   InMemoryMetrics,
   type MetricsProvider,
   type SettableGauge,
-} from "./lib/metrics.ts";
-export { type ParallelizeOptions, parallelizeUntil } from "./lib/parallelize.ts";
+} from "./lib/metrics/mod.ts";
+export { type ParallelizeOptions, parallelizeUntil } from "./lib/workers/parallelize.ts";
 export {
   createRateLimitingQueue,
   type RateLimitingQueue,
   type RateLimitingQueueOptions,
-} from "./lib/rate_limiting_queue.ts";
+} from "./lib/queue/rate_limiting_queue.ts";
 export {
   createWorkQueue,
   type DrainOptions,
@@ -52,7 +52,7 @@ export {
   type Shutdown,
   type WorkQueue,
   type WorkQueueOptions,
-} from "./lib/work_queue.ts";
+} from "./lib/queue/work_queue.ts";
 export {
   type Handler,
   type HandlerContext,
@@ -61,5 +61,6 @@ export {
   TerminalError,
   type WorkerOptions,
   type WorkerPool,
-} from "./lib/workers.ts";
+} from "./lib/workers/run_workers.ts";
+export * from "./config/mod.ts";
 export * from "./limiters/mod.ts";

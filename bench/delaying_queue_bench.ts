@@ -1,6 +1,6 @@
 /** Layer 2 and the heap it stands on. */
 
-import { DeadlineHeap } from "../lib/internal/deadline_heap.ts";
+import { DeadlineHeap } from "../lib/structures/deadline_heap.ts";
 import { distinctKeys } from "./keys.ts";
 import { delayThenTakeAll } from "./passes.ts";
 

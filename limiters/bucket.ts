@@ -4,11 +4,11 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../lib/clock.ts";
-import { createFrom, defineLimiter, type LimiterDefinition } from "./definition.ts";
-import type { Fields, OptionsInput } from "./fields.ts";
-import type { RateLimiter } from "./rate_limiter.ts";
-import { delayOf, FOREVER, Tokens } from "./tokens.ts";
+import { type Clock, systemClock } from "../lib/base/clock.ts";
+import { createFrom, defineLimiter, type LimiterDefinition } from "../registry/definition.ts";
+import type { Fields, OptionsInput } from "../registry/fields.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { delayOf, FOREVER, Tokens } from "../lib/structures/tokens.ts";
 
 export type * from "./types.ts";
 

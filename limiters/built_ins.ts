@@ -9,7 +9,7 @@ import { exponentialLimiter } from "./exponential.ts";
 import { fastSlowLimiter } from "./fast_slow.ts";
 import { maxOfLimiter } from "./max_of.ts";
 import { maxWaitLimiter } from "./max_wait.ts";
-import { LimiterRegistry } from "./registry.ts";
+import { LimiterRegistry } from "../registry/registry.ts";
 
 /** The default registry: `bucket`, `exponential`, `fast-slow`, `max-of` and `max-wait`. */
 export const limiters: LimiterRegistry = /* @__PURE__ */ builtIns(); // left out of a bundle that does not use it

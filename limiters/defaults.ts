@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { Clock } from "../lib/clock.ts";
+import type { Clock } from "../lib/base/clock.ts";
 import { createBucketLimiter } from "./bucket.ts";
 import { createExponentialLimiter } from "./exponential.ts";
 import { createMaxOfLimiter } from "./max_of.ts";
-import type { RateLimiter } from "./rate_limiter.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 
 export type * from "./types.ts";
 

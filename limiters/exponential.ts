@@ -4,10 +4,10 @@
  * @module
  */
 
-import { createFrom, defineLimiter, type LimiterDefinition } from "./definition.ts";
+import { createFrom, defineLimiter, type LimiterDefinition } from "../registry/definition.ts";
 import { Failures } from "./failures.ts";
-import type { Fields, OptionsInput } from "./fields.ts";
-import type { RateLimiter } from "./rate_limiter.ts";
+import type { Fields, OptionsInput } from "../registry/fields.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 
 export type * from "./types.ts";
 

@@ -7,7 +7,7 @@
 import type { bucketOptions } from "./bucket.ts";
 import type { exponentialOptions } from "./exponential.ts";
 import type { fastSlowOptions } from "./fast_slow.ts";
-import type { OptionsInput } from "./fields.ts";
+import type { OptionsInput } from "../registry/fields.ts";
 import type { maxOfOptions } from "./max_of.ts";
 import type { maxWaitOptions } from "./max_wait.ts";
 

@@ -4,11 +4,12 @@
  * @module
  */
 
-import { invalidArgument } from "../lib/errors.ts";
-import { checkOptions, defineLimiter, type LimiterDefinition } from "./definition.ts";
-import type { Fields } from "./fields.ts";
-import type { Duration } from "../lib/duration.ts";
-import { isRateLimiter, type RateLimiter } from "./rate_limiter.ts";
+import { invalidArgument } from "../lib/base/errors.ts";
+import { checkOptions, defineLimiter, type LimiterDefinition } from "../registry/definition.ts";
+import type { Fields } from "../registry/fields.ts";
+import type { Duration } from "../lib/base/duration.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { isRateLimiter } from "./is_rate_limiter.ts";
 
 export type * from "./types.ts";
 

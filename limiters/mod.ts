@@ -11,8 +11,7 @@
  * | {@linkcode createMaxOfLimiter} | `max-of` | the longest of several limiters' |
  * | {@linkcode createMaxWaitLimiter} | `max-wait` | another limiter's, cut at a maximum |
  *
- * {@linkcode loadConfig} reads a whole document, {@linkcode limiters} builds single limiters, and
- * {@linkcode defineLimiter} declares one of your own.
+ * {@linkcode limiters} builds limiters from config, and {@linkcode defineLimiter} declares one of your own.
  *
  * @example Usage
  * ```ts
@@ -26,34 +25,15 @@
  * @module
  */
 
-export { ConfigError, type ConfigIssue } from "../lib/errors.ts";
-export type {
-  Counter,
-  DelayingQueue,
-  DelayingQueueOptions,
-  DrainOptions,
-  Gauge,
-  Histogram,
-  Lease,
-  MetricsProvider,
-  QueueDiscipline,
-  RateLimitingQueue,
-  RateLimitingQueueOptions,
-  SettableGauge,
-  Shutdown,
-  WorkQueue,
-  WorkQueueOptions,
-} from "../lib/rate_limiting_queue.ts";
-export type { WorkerOptions } from "../lib/workers.ts";
+export { ConfigError, type ConfigIssue } from "../lib/base/errors.ts";
+export { every, type Reservation, TokenBucket } from "../lib/structures/token_bucket.ts";
+export { defineLimiter } from "../registry/definition.ts";
+export { LimiterRegistry } from "../registry/registry.ts";
 export { bucketOptions, createBucketLimiter } from "./bucket.ts";
 export { limiters } from "./built_ins.ts";
-export { configSchema, loadConfig, type LoadConfigOptions, queueOptions, type WorkQueueConfig } from "./config.ts";
 export { createDefaultControllerLimiter, createDefaultItemLimiter } from "./defaults.ts";
-export { defineLimiter } from "./definition.ts";
 export { createExponentialLimiter, exponentialOptions } from "./exponential.ts";
 export { createFastSlowLimiter, fastSlowOptions } from "./fast_slow.ts";
 export { createMaxOfLimiter, maxOfOptions } from "./max_of.ts";
 export { createMaxWaitLimiter, maxWaitOptions } from "./max_wait.ts";
-export { LimiterRegistry } from "./registry.ts";
-export { every, type Reservation, TokenBucket } from "./token_bucket.ts";
 export type * from "./types.ts";

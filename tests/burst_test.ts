@@ -7,7 +7,7 @@ import {
   type RateLimitingQueue,
   runWorkers,
 } from "@workqueue/core";
-import { Burst, type nextTask } from "../lib/internal/burst.ts";
+import { Burst, type nextTask } from "../lib/workers/burst.ts";
 import { whileTimeIs } from "./helpers.ts";
 import { flushPromises, nextTurn } from "./queue_helpers.ts";
 
@@ -179,7 +179,7 @@ Deno.test("the next task comes after everything pending", async () => {
 });
 
 Deno.test("where there is no setImmediate, as in browsers, the next task comes too, and leaves no port open", async () => {
-  const path: string = "../lib/internal/burst.ts?in-a-browser";
+  const path: string = "../lib/workers/burst.ts?in-a-browser";
   const scope = globalThis as { setImmediate?: unknown };
   const { setImmediate } = scope;
   delete scope.setImmediate;

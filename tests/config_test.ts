@@ -20,8 +20,8 @@ import {
 } from "@workqueue/core";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { FakeTime } from "@std/testing/time";
-import { buildOrder, type Reference } from "../limiters/build_order.ts";
-import { parseJson } from "../limiters/json.ts";
+import { buildOrder, type Reference } from "../config/build_order.ts";
+import { parseJson } from "../config/json.ts";
 import { HandClock, issuesOf, pathsOf, whilePolluted } from "./helpers.ts";
 import { randomNumbers, takeAll } from "./queue_helpers.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { DeadlineHeap } from "../lib/internal/deadline_heap.ts";
+import { DeadlineHeap } from "../lib/structures/deadline_heap.ts";
 import { randomNumbers } from "./queue_helpers.ts";
 
 function popAll<V>(heap: DeadlineHeap<V>): V[] {

@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
 import type { Lease, QueueDiscipline, Shutdown, WorkQueue } from "@workqueue/core";
-import { nextTask } from "../lib/internal/burst.ts";
+import { nextTask } from "../lib/workers/burst.ts";
 
 /** Takes an item that must be ready. */
 export function take<T>(queue: WorkQueue<T>): Lease<T> {

@@ -15,7 +15,7 @@ import {
   type RateLimiter,
 } from "@workqueue/core";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { suggest } from "../limiters/suggest.ts";
+import { suggest } from "../lib/base/suggest.ts";
 import { assertType, HandClock, issuesOf, pathsOf, type Same, whilePolluted } from "./helpers.ts";
 
 const BUILT_INS = ["bucket", "exponential", "fast-slow", "max-of", "max-wait"];

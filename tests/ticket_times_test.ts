@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { TicketTimes } from "../lib/internal/ticket_times.ts";
+import { TicketTimes } from "../lib/structures/ticket_times.ts";
 import { randomNumbers } from "./queue_helpers.ts";
 
 Deno.test("thousands of tickets get a time and lose it, in order or not, as in a sorted map", () => {

@@ -13,7 +13,7 @@ import {
   runWorkers,
   type WorkQueueOptions,
 } from "@workqueue/core";
-import { DeadlineHeap } from "../../lib/internal/deadline_heap.ts";
+import { DeadlineHeap } from "../../lib/structures/deadline_heap.ts";
 import { distinctKeys } from "../keys.ts";
 import { noMetrics } from "../metrics.ts";
 import { addAllThenTakeAll, addThenTakeEach, addToWaitingWorkers, delayThenTakeAll } from "../passes.ts";

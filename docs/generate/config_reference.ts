@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Field, type Fields, type LimiterDefinition, limiters, queueOptions } from "@workqueue/core";
-import { MAX_COUNT, MAX_DEPTH } from "../../limiters/config_reader.ts";
+import { MAX_COUNT, MAX_DEPTH } from "../../registry/config_reader.ts";
 import { examples } from "./examples.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");

@@ -25,7 +25,8 @@ const BRINGS: Record<string, string[]> = {
   "./metrics": [],
   "./duration": [],
   "./token-bucket": [],
-  "./limiters": [...QUEUES, "./duration", "./token-bucket", ...LIMITERS],
+  "./config": [...QUEUES, "./duration", ...LIMITERS],
+  "./limiters": ["./duration", "./token-bucket", ...LIMITERS],
   "./limiters/bucket": ["./duration"],
   "./limiters/exponential": ["./duration"],
   "./limiters/fast-slow": ["./duration"],
@@ -36,11 +37,18 @@ const BRINGS: Record<string, string[]> = {
 
 /** What is no entry itself: the entries that bring it along. */
 const BROUGHT_BY: Record<string, string[]> = {
-  "./lib/internal/burst.ts": [".", "./workers", "./parallelize"],
-  "./lib/internal/deadline_heap.ts": [".", "./delaying-queue", "./rate-limiting-queue", "./limiters"],
-  "./limiters/config.ts": [".", "./limiters"],
-  "./limiters/registry.ts": [".", "./limiters"],
-  "./limiters/tokens.ts": [".", "./token-bucket", "./limiters", "./limiters/bucket", "./limiters/defaults"],
+  "./lib/workers/burst.ts": [".", "./workers", "./parallelize"],
+  "./lib/structures/deadline_heap.ts": [".", "./delaying-queue", "./rate-limiting-queue", "./config"],
+  "./config/config.ts": [".", "./config"],
+  "./registry/registry.ts": [".", "./config", "./limiters"],
+  "./lib/structures/tokens.ts": [
+    ".",
+    "./token-bucket",
+    "./config",
+    "./limiters",
+    "./limiters/bucket",
+    "./limiters/defaults",
+  ],
 };
 
 /** The files that are loaded when this one is imported. */

@@ -35,9 +35,9 @@ Deno.test("JSR: a file that is not what was published is refused", async () => {
   const files = await publishedFiles();
   await using registry = new Registry(files);
   using project = new Project();
-  const content = files.get("/lib/duration.ts")!;
-  registry.tampered.set("/lib/duration.ts", content.with(-1, " ".charCodeAt(0))); // in place of the last line feed
+  const content = files.get("/lib/base/duration.ts")!;
+  registry.tampered.set("/lib/base/duration.ts", content.with(-1, " ".charCodeAt(0))); // in place of the last line feed
   const { message } = await assertRejects(() => add(project, registry));
   assertStringIncludes(message, "Integrity check failed");
-  assertStringIncludes(message, "/lib/duration.ts");
+  assertStringIncludes(message, "/lib/base/duration.ts");
 });

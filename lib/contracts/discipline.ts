@@ -1,10 +1,4 @@
 /**
- * Which of the ready items is handed out next.
- *
- * @module
- */
-
-/**
  * The order of a work queue's ready items. Without one, a queue is first in, first out.
  *
  * The queue de-duplicates before it calls: an item is pushed only while no item with its key is in the

@@ -1,4 +1,4 @@
-import type { Lease, WorkQueue } from "../work_queue.ts";
+import type { Lease, WorkQueue } from "../contracts/work_queue.ts";
 
 /**
  * Iterates over a queue's items, holding each until the next is asked for or the loop is left.

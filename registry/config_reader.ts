@@ -1,9 +1,10 @@
-import { brokenRule, ConfigError, type ConfigIssue, inspect } from "../lib/errors.ts";
+import { brokenRule, ConfigError, type ConfigIssue, inspect } from "../lib/base/errors.ts";
 import type { BrokenRule, BuildContext, LimiterDefinition } from "./definition.ts";
 import type { Fields, PlainOptionsOf } from "./fields.ts";
-import { isRateLimiter, type RateLimiter } from "./rate_limiter.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { isRateLimiter } from "../limiters/is_rate_limiter.ts";
 import { escapePointer, isPlainObject, type Made, own, type Reader, readOptions } from "./read_options.ts";
-import { suggest } from "./suggest.ts";
+import { suggest } from "../lib/base/suggest.ts";
 
 /** How deep limiters may be nested in each other: more is a mistake or an attack. */
 export const MAX_DEPTH = 32;

@@ -1,6 +1,6 @@
-import { type Clock, unref } from "../clock.ts";
-import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../metrics.ts";
-import { TicketTimes } from "./ticket_times.ts";
+import { type Clock, unref } from "../base/clock.ts";
+import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
+import { TicketTimes } from "../structures/ticket_times.ts";
 
 /** How often the metrics of work in progress are set, in milliseconds. client-go's default. */
 const UPDATE_PERIOD = 500;

@@ -4,101 +4,22 @@
  * @module
  */
 
-import { isTimeout, systemClock, TIMEOUT_RULE } from "./clock.ts";
-import { invalidArgument } from "./errors.ts";
-import type { Attempt } from "./internal/attempt.ts";
-import { Burst } from "./internal/burst.ts";
-import { Retries } from "./internal/retries.ts";
-import type { RateLimitingQueue } from "./rate_limiting_queue.ts";
-import type { Lease, Shutdown } from "./work_queue.ts";
+import { isTimeout, systemClock, TIMEOUT_RULE } from "../base/clock.ts";
+import { invalidArgument } from "../base/errors.ts";
+import type { Handler } from "../contracts/handler.ts";
+import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
+import type { Lease, Shutdown } from "../contracts/work_queue.ts";
+import type { WorkerOptions, WorkerPool } from "../contracts/workers.ts";
+import type { Attempt } from "./attempt.ts";
+import { Burst } from "./burst.ts";
+import { Retries } from "./retries.ts";
 
-export { TerminalError } from "./errors.ts";
-export type {
-  DelayingQueue,
-  DrainOptions,
-  Lease,
-  RateLimitingQueue,
-  Shutdown,
-  WorkQueue,
-} from "./rate_limiting_queue.ts";
-
-/**
- * Works on one item.
- *
- * Returning means success: the item's failures are forgotten. Throwing anything, or rejecting, means
- * failure: the item is tried again when its limiter says so. {@linkcode Outcome} and
- * {@linkcode TerminalError} ask for something else.
- */
-export type Handler<T> = (item: T, context: HandlerContext) => void | Outcome | Promise<void | Outcome>;
-
-/** What a {@linkcode Handler} is told beside the item. */
-export interface HandlerContext {
-  /**
-   * Aborts when the handler should stop: its time is up, or the pool's `signal` aborted. It is made when it is first
-   * read, so a copy of the context (`{ ...context }`) is without it.
-   */
-  readonly signal: AbortSignal;
-  /** 1 the first time, then one more each time until the item succeeds, is given up or asks for `requeueAfter`. */
-  readonly attempt: number;
-}
-
-/**
- * What a handler can ask for instead of plain success: `requeueAfter` forgets the item's failures and adds it
- * again after that many milliseconds; `requeue` adds it again when the limiter says so. With both, `requeueAfter`
- * counts, as in controller-runtime. A queue that is shutting down takes nothing back: the item is done then.
- */
-export type Outcome = { requeueAfter: number } | { requeue: true };
-
-/** The options of {@linkcode runWorkers}. */
-export interface WorkerOptions<T = unknown> {
-  /**
-   * How many items are worked on at once; a positive integer. A handler that has run out of time and goes on
-   * all the same is no longer counted.
-   *
-   * @default {1}
-   */
-  concurrency?: number | undefined;
-  /**
-   * How many times an item is tried again until a failure gives it up; a non-negative integer or `Infinity`.
-   * An attempt that asks for `requeue` counts, but gives nothing up. A queue that is shutting down takes
-   * nothing back: a failure gives up the item then, whatever is left. The pool counts for itself: `forget` of the
-   * queue starts the limiter afresh, and not this.
-   *
-   * @default {Infinity}
-   */
-  maxRetries?: number | undefined;
-  /** How long one attempt may take, in milliseconds, from 1 to 2^31 - 1. By default there is no limit. */
-  timeout?: number | undefined;
-  /**
-   * Stops the pool and aborts the handlers' signals. An item whose handler fails after that goes back to the
-   * queue as it came: that attempt is not counted.
-   */
-  signal?: AbortSignal | undefined;
-  /**
-   * Is told of every attempt that failed. An attempt that runs out of time is reported then, once, however
-   * its handler ends. What the callback throws is dropped: there is nobody to tell.
-   */
-  onError?(error: unknown, item: T, attempt: number): void;
-  /** Is told, once, of every item that is given up, after `onError`. What it throws goes to `onError`. */
-  onGiveUp?(error: unknown, item: T, attempts: number): void;
-}
-
-/** The workers of one {@linkcode runWorkers}. Disposing the pool stops it. */
-export interface WorkerPool extends AsyncDisposable {
-  /** The number of handlers running right now, those that ran out of time among them. */
-  readonly active: number;
-  /**
-   * Resolves when no handler is running and none will be begun: the queue was shut down and is empty, or
-   * the pool was stopped. Rejects if the queue itself failed to hand out an item: where that can happen,
-   * because a discipline or `keyOf` may throw, its rejection has to be handled.
-   */
-  readonly finished: Promise<void>;
-  /**
-   * Takes no more items; resolves when the handlers that are running have ended. An item that was added again
-   * meanwhile is ready then: to drain the queue with other workers, wait for this first.
-   */
-  stop(): Promise<void>;
-}
+export { TerminalError } from "../base/errors.ts";
+export type { DelayingQueue } from "../contracts/delaying_queue.ts";
+export type * from "../contracts/handler.ts";
+export type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
+export type { DrainOptions, Lease, Shutdown, WorkQueue } from "../contracts/work_queue.ts";
+export type * from "../contracts/workers.ts";
 
 /**
  * Takes items from the queue and runs the handler on each, until the queue is shut down and empty or the

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { invalidArgument } from "./errors.ts";
-import { Burst } from "./internal/burst.ts";
+import { invalidArgument } from "../base/errors.ts";
+import { Burst } from "./burst.ts";
 
 /** The options of {@linkcode parallelizeUntil}. */
 export interface ParallelizeOptions {

@@ -4,26 +4,26 @@
  * @module
  */
 
-import { type Clock, MAX_TIMEOUT } from "../lib/clock.ts";
-import { brokenRule, ConfigError, inspect } from "../lib/errors.ts";
-import type { MetricsProvider } from "../lib/metrics.ts";
+import { type Clock, MAX_TIMEOUT } from "../lib/base/clock.ts";
+import { brokenRule, ConfigError, inspect } from "../lib/base/errors.ts";
+import type { MetricsProvider } from "../lib/contracts/metrics.ts";
 import {
   createRateLimitingQueue,
   type RateLimitingQueue,
   type RateLimitingQueueOptions,
-} from "../lib/rate_limiting_queue.ts";
-import type { WorkerOptions } from "../lib/workers.ts";
+} from "../lib/queue/rate_limiting_queue.ts";
+import type { WorkerOptions } from "../lib/workers/run_workers.ts";
 import { buildOrder, type Reference } from "./build_order.ts";
-import { limiters as builtIns } from "./built_ins.ts";
-import { ConfigReader, MAX_COUNT } from "./config_reader.ts";
-import { createDefaultControllerLimiter } from "./defaults.ts";
-import type { Fields, OptionsOf } from "./fields.ts";
+import { limiters as builtIns } from "../limiters/built_ins.ts";
+import { ConfigReader, MAX_COUNT } from "../registry/config_reader.ts";
+import { createDefaultControllerLimiter } from "../limiters/defaults.ts";
+import type { Fields, OptionsOf } from "../registry/fields.ts";
 import { parseJson } from "./json.ts";
-import { optionsSchema } from "./options_schema.ts";
-import type { RateLimiter } from "./rate_limiter.ts";
-import { escapePointer, isPlainObject, type Made, own, readOptions } from "./read_options.ts";
-import type { LimiterRegistry } from "./registry.ts";
-import { suggest } from "./suggest.ts";
+import { optionsSchema } from "../registry/options_schema.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { escapePointer, isPlainObject, type Made, own, readOptions } from "../registry/read_options.ts";
+import type { LimiterRegistry } from "../registry/registry.ts";
+import { suggest } from "../lib/base/suggest.ts";
 
 /** The options of a queue in a config document. */
 export const queueOptions = {

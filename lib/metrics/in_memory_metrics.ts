@@ -1,10 +1,4 @@
-/**
- * Metrics that are kept in memory.
- *
- * @module
- */
-
-import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "./metrics.ts";
+import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 
 type Kind = "counter" | "gauge" | "histogram";
 

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { Clock } from "../lib/clock.ts";
-import { brokenRule, inspect, invalidArgument } from "../lib/errors.ts";
+import type { Clock } from "../lib/base/clock.ts";
+import { brokenRule, inspect, invalidArgument } from "../lib/base/errors.ts";
 import type { Field, Fields, OptionsOf, PlainOptionsOf } from "./fields.ts";
-import type { RateLimiter } from "./rate_limiter.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { isPlainObject, own, type Reader, readField, readOptions } from "./read_options.ts";
 
 /** What a limiter is built with beside its options. */

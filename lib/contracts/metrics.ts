@@ -1,24 +1,3 @@
-/**
- * What a queue measures, and where it sends the measurements.
- *
- * The seven metrics and what each means are those of client-go; Kubernetes exports them under these names,
- * with the queue's name as the label `name`:
- *
- * | method of {@linkcode MetricsProvider} | exported as | unit |
- * | --- | --- | --- |
- * | `depth` | `workqueue_depth` | items |
- * | `adds` | `workqueue_adds_total` | adds |
- * | `queueLatency` | `workqueue_queue_duration_seconds` | seconds |
- * | `workDuration` | `workqueue_work_duration_seconds` | seconds |
- * | `unfinishedWork` | `workqueue_unfinished_work_seconds` | seconds |
- * | `longestRunningProcessor` | `workqueue_longest_running_processor_seconds` | seconds |
- * | `retries` | `workqueue_retries_total` | delayed adds |
- *
- * @module
- */
-
-export { InMemoryMetrics } from "./in_memory_metrics.ts";
-
 /** A number that goes up and down by one. */
 export interface Gauge {
   /** Adds one. */

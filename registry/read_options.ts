@@ -1,8 +1,8 @@
-import { DURATION_RULE, tryParseDuration } from "../lib/duration.ts";
-import { brokenRule, inspect } from "../lib/errors.ts";
+import { DURATION_RULE, tryParseDuration } from "../lib/base/duration.ts";
+import { brokenRule, inspect } from "../lib/base/errors.ts";
 import type { DurationField, Field, Fields, LimitersField, OptionsOf, PlainField, PlainOptionsOf } from "./fields.ts";
-import type { RateLimiter } from "./rate_limiter.ts";
-import { suggest } from "./suggest.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { suggest } from "../lib/base/suggest.ts";
 
 /** A value that was read and may still have to be made: a limiter is built only once all else is known to be right. */
 export type Made<V = unknown> = () => V;

@@ -1,4 +1,4 @@
-import type { HandlerContext } from "../workers.ts";
+import type { HandlerContext } from "../contracts/handler.ts";
 
 /** One run of the handler, and what the handler is told about it. */
 export class Attempt implements HandlerContext {

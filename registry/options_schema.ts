@@ -1,4 +1,4 @@
-import { DURATION, MAX_DURATION_LENGTH } from "../lib/duration.ts";
+import { DURATION, MAX_DURATION_LENGTH } from "../lib/base/duration.ts";
 import type { Field, Fields } from "./fields.ts";
 import { MAX_ITEMS, own } from "./read_options.ts";
 

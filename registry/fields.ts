@@ -7,9 +7,9 @@
  * @module
  */
 
-import type { Duration } from "../lib/duration.ts";
-import type { LimiterConfig } from "./limiter_config.ts";
-import type { RateLimiter } from "./rate_limiter.ts";
+import type { Duration } from "../lib/base/duration.ts";
+import type { LimiterConfig } from "../limiters/limiter_config.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 
 /** What every kind of option has. */
 export interface FieldBase {

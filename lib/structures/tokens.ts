@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 /** Time in here is counted in whole nanoseconds, as in Go: sums and comparisons of times are exact. */
 const NS_PER_MS = 1e6;

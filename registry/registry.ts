@@ -4,12 +4,12 @@
  * @module
  */
 
-import { brokenRule, inspect } from "../lib/errors.ts";
+import { brokenRule, inspect } from "../lib/base/errors.ts";
 import { ConfigReader } from "./config_reader.ts";
 import { type BuildContext, defineLimiter, type LimiterDefinition } from "./definition.ts";
-import type { CustomConfig, LimiterConfig } from "./limiter_config.ts";
+import type { CustomConfig, LimiterConfig } from "../limiters/limiter_config.ts";
 import { optionsSchema } from "./options_schema.ts";
-import type { RateLimiter } from "./rate_limiter.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 
 /**
  * The types of limiter that can be built from a config.

@@ -1,6 +1,7 @@
-import { invalidArgument, TerminalError } from "../errors.ts";
-import type { RateLimitingQueue } from "../rate_limiting_queue.ts";
-import type { Outcome, WorkerOptions } from "../workers.ts";
+import { invalidArgument, TerminalError } from "../base/errors.ts";
+import type { Outcome } from "../contracts/handler.ts";
+import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
+import type { WorkerOptions } from "../contracts/workers.ts";
 import { Attempt } from "./attempt.ts";
 
 /** How often each item was tried since it was last forgotten, by key; shared by all pools of a queue. */

@@ -4,45 +4,17 @@
  * @module
  */
 
-import { isRateLimiter, type RateLimiter } from "../limiters/rate_limiter.ts";
-import { createDelayingQueue, type DelayingQueue, type DelayingQueueOptions } from "./delaying_queue.ts";
-import { invalidArgument } from "./errors.ts";
-import { QueueLayer } from "./internal/queue_layer.ts";
+import { hasMethods } from "../base/arguments.ts";
+import { invalidArgument } from "../base/errors.ts";
+import type { DelayingQueue } from "../contracts/delaying_queue.ts";
+import type { RateLimiter } from "../contracts/rate_limiter.ts";
+import type { RateLimitingQueue, RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
+import { createDelayingQueue } from "./delaying_queue.ts";
+import { QueueLayer } from "./queue_layer.ts";
 
-export type { RateLimiter } from "../limiters/rate_limiter.ts";
+export type * from "../contracts/rate_limiter.ts";
+export type * from "../contracts/rate_limiting_queue.ts";
 export * from "./delaying_queue.ts";
-
-/**
- * A {@linkcode DelayingQueue} for items that failed: the limiter says how long each waits until it is tried
- * again.
- *
- * Made by {@linkcode createRateLimitingQueue}; {@linkcode runWorkers} makes the calls for you.
- */
-export interface RateLimitingQueue<T> extends DelayingQueue<T> {
-  /**
-   * Adds the item once the limiter says it may be. Once the queue is shutting down it is not added; the limiter is
-   * asked all the same, as in client-go.
-   */
-  addRateLimited(item: T): void;
-
-  /**
-   * Says that the item needs no more retries, as it succeeded or was given up: the limiter starts afresh
-   * with it. The item still has to be given back by `done` or its lease.
-   */
-  forget(item: T): void;
-
-  /** How many times the item was added by `addRateLimited` since it was last forgotten, as the limiter counts. */
-  numRequeues(item: T): number;
-}
-
-/** The options of {@linkcode createRateLimitingQueue}. */
-export interface RateLimitingQueueOptions<T> extends Omit<DelayingQueueOptions<T>, "queue"> {
-  /**
-   * The queue to add to. By default a new {@linkcode createDelayingQueue} with the other options, which are
-   * of no use beside a queue of your own, but for `name` and `keyOf`.
-   */
-  queue?: DelayingQueue<T>;
-}
 
 /**
  * Makes a {@linkcode RateLimitingQueue}.
@@ -80,7 +52,7 @@ export function createRateLimitingQueue<T>(
   limiter: RateLimiter<T>,
   options: RateLimitingQueueOptions<T> = {},
 ): RateLimitingQueue<T> {
-  if (!isRateLimiter(limiter)) {
+  if (!hasMethods(limiter, "when", "forget", "numRequeues")) {
     throw invalidArgument("create rate limiting queue", "limiter", "must be a rate limiter", limiter);
   }
   if (options.queue !== undefined && typeof options.queue?.addAfter !== "function") {

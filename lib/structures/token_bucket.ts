@@ -4,8 +4,8 @@
  * @module
  */
 
-import { type Clock, MAX_TIMEOUT, systemClock } from "../lib/clock.ts";
-import { invalidArgument } from "../lib/errors.ts";
+import { type Clock, MAX_TIMEOUT, systemClock } from "../base/clock.ts";
+import { invalidArgument } from "../base/errors.ts";
 import { delayOf, FOREVER, type Grant, Tokens } from "./tokens.ts";
 
 /**

@@ -1,10 +1,4 @@
 /**
- * What a rate limiter is.
- *
- * @module
- */
-
-/**
  * Says how long an item that needs work again has to wait.
  *
  * A limiter knows nothing of queues and may be shared by several. One that counts per item does so by
@@ -34,11 +28,4 @@ export interface RateLimiter<T = unknown> {
   forget(item: T, key?: unknown): void;
   /** The number of retries counted since the item was last forgotten; 0 from a limiter that does not count. */
   numRequeues(item: T, key?: unknown): number;
-}
-
-/** Whether a value has a rate limiter's methods. */
-export function isRateLimiter(value: unknown): value is RateLimiter {
-  if (typeof value !== "object" || value === null) return false;
-  const { when, forget, numRequeues } = value as Partial<RateLimiter>;
-  return [when, forget, numRequeues].every((method) => typeof method === "function");
 }

@@ -1,4 +1,4 @@
-import type { DrainOptions, Lease, Shutdown, WorkQueue } from "../work_queue.ts";
+import type { DrainOptions, Lease, Shutdown, WorkQueue } from "../contracts/work_queue.ts";
 import { newest, type TellsNewest } from "./newest.ts";
 
 /**

@@ -1,0 +1,26 @@
+/**
+ * Queues and limiters from a config document.
+ *
+ * @example Usage
+ * ```ts
+ * import { loadConfig } from "@workqueue/core/config";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const config = loadConfig(`{ "queues": { "images": { "concurrency": 4, "timeout": "30s" } } }`);
+ * assertEquals(config.workers("images"), { concurrency: 4, timeout: 30_000 });
+ * ```
+ *
+ * @module
+ */
+
+export { ConfigError, type ConfigIssue } from "../lib/base/errors.ts";
+export type * from "../lib/contracts/discipline.ts";
+export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../lib/contracts/metrics.ts";
+export type * from "../lib/contracts/rate_limiting_queue.ts";
+export type * from "../lib/contracts/delaying_queue.ts";
+export type * from "../lib/contracts/work_queue.ts";
+export type { WorkerOptions } from "../lib/contracts/workers.ts";
+export type { CustomConfig, LimiterConfig } from "../limiters/limiter_config.ts";
+export type * from "../limiters/types.ts";
+export { LimiterRegistry } from "../registry/registry.ts";
+export { configSchema, loadConfig, type LoadConfigOptions, queueOptions, type WorkQueueConfig } from "./config.ts";

@@ -1,0 +1,50 @@
+/** The options of {@linkcode runWorkers}. */
+export interface WorkerOptions<T = unknown> {
+  /**
+   * How many items are worked on at once; a positive integer. A handler that has run out of time and goes on
+   * all the same is no longer counted.
+   *
+   * @default {1}
+   */
+  concurrency?: number | undefined;
+  /**
+   * How many times an item is tried again until a failure gives it up; a non-negative integer or `Infinity`.
+   * An attempt that asks for `requeue` counts, but gives nothing up. A queue that is shutting down takes
+   * nothing back: a failure gives up the item then, whatever is left. The pool counts for itself: `forget` of the
+   * queue starts the limiter afresh, and not this.
+   *
+   * @default {Infinity}
+   */
+  maxRetries?: number | undefined;
+  /** How long one attempt may take, in milliseconds, from 1 to 2^31 - 1. By default there is no limit. */
+  timeout?: number | undefined;
+  /**
+   * Stops the pool and aborts the handlers' signals. An item whose handler fails after that goes back to the
+   * queue as it came: that attempt is not counted.
+   */
+  signal?: AbortSignal | undefined;
+  /**
+   * Is told of every attempt that failed. An attempt that runs out of time is reported then, once, however
+   * its handler ends. What the callback throws is dropped: there is nobody to tell.
+   */
+  onError?(error: unknown, item: T, attempt: number): void;
+  /** Is told, once, of every item that is given up, after `onError`. What it throws goes to `onError`. */
+  onGiveUp?(error: unknown, item: T, attempts: number): void;
+}
+
+/** The workers of one {@linkcode runWorkers}. Disposing the pool stops it. */
+export interface WorkerPool extends AsyncDisposable {
+  /** The number of handlers running right now, those that ran out of time among them. */
+  readonly active: number;
+  /**
+   * Resolves when no handler is running and none will be begun: the queue was shut down and is empty, or
+   * the pool was stopped. Rejects if the queue itself failed to hand out an item: where that can happen,
+   * because a discipline or `keyOf` may throw, its rejection has to be handled.
+   */
+  readonly finished: Promise<void>;
+  /**
+   * Takes no more items; resolves when the handlers that are running have ended. An item that was added again
+   * meanwhile is ready then: to drain the queue with other workers, wait for this first.
+   */
+  stop(): Promise<void>;
+}
