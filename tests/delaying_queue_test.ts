@@ -211,7 +211,8 @@ Deno.test("a delay that is no number of milliseconds is refused and changes noth
 
 Deno.test("maxWait has bounds", () => {
   for (const maxWait of [0, -1, NaN, 2 ** 31, Infinity]) {
-    const message = `'maxWait' must be a number from 1 to 2147483647 ms: received ${maxWait}`;
+    const message =
+      `'maxWait' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms: received ${maxWait}`;
     assertThrows(() => createDelayingQueue({ maxWait }), RangeError, message);
   }
   assertThrows(() => createDelayingQueue({ maxWait: "100" as unknown as number }), TypeError, `received "100"`);

@@ -813,9 +813,18 @@ Deno.test("options of workers that make no sense are refused at once, and nothin
     [{ concurrency: NaN }, "'concurrency' must be a positive integer: received NaN"],
     [{ maxRetries: -1 }, "'maxRetries' must be a non-negative integer or Infinity: received -1"],
     [{ maxRetries: 0.5 }, "'maxRetries' must be a non-negative integer or Infinity: received 0.5"],
-    [{ timeout: 0 }, "'timeout' must be a number from 1 to 2147483647 ms: received 0"],
-    [{ timeout: Infinity }, "'timeout' must be a number from 1 to 2147483647 ms: received Infinity"],
-    [{ timeout: NaN }, "'timeout' must be a number from 1 to 2147483647 ms: received NaN"],
+    [
+      { timeout: 0 },
+      `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms: received 0`,
+    ],
+    [
+      { timeout: Infinity },
+      `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms: received Infinity`,
+    ],
+    [
+      { timeout: NaN },
+      `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms: received NaN`,
+    ],
   ];
   for (const [options, message] of cases) {
     assertThrows(() => runWorkers(queue, () => {}, options), RangeError, `Cannot run workers as ${message}`);
@@ -831,7 +840,7 @@ Deno.test("options of workers that make no sense are refused at once, and nothin
   assertThrows(
     () => runWorkers(queue, () => {}, { timeout: "5" as never }),
     TypeError,
-    `'timeout' must be a number from 1 to 2147483647 ms: received "5"`,
+    `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms: received "5"`,
   );
   for (const callback of ["onError", "onGiveUp"]) {
     assertThrows(

@@ -37,26 +37,122 @@ export interface Clock {
 /** The longest delay that a runtime's timers hold, in milliseconds: a longer one fires at once. */
 export const MAX_TIMEOUT = 2 ** 31 - 1;
 
-/** Whether timers hold this number of milliseconds. */
-export function isTimeout(ms: unknown): boolean {
-  return typeof ms === "number" && ms >= 1 && ms <= MAX_TIMEOUT;
-}
-
-/** What {@linkcode isTimeout} asks, as a rule for messages. */
-export const TIMEOUT_RULE: string = `must be a number from 1 to ${MAX_TIMEOUT} ms`;
-
 /** Lets the process exit although the timer is set, on runtimes whose timers can: Deno (2.9 and later), Bun and Node. */
 export function unref(handle: unknown): void {
   (handle as { unref?(): void } | undefined)?.unref?.();
 }
 
-const RealDate = globalThis.Date;
+/** The runtime's own globals, as they were when this module was loaded: fake timers that came later leave them alone. */
+const runtime = {
+  Date: globalThis.Date,
+  setTimeout: globalThis.setTimeout,
+  clearTimeout: globalThis.clearTimeout,
+  wallClock: /* @__PURE__ */ globalThis.Date.now.bind(globalThis.Date),
+};
+
+/**
+ * The runtime's monotonic clock, whatever fake timers say. Measures what is not time to a program, such as how long
+ * the event loop was kept busy.
+ */
+export const monotonicNow: () => number = /* @__PURE__ */ performance.now.bind(performance);
+
+/**
+ * Fake timers begin with the time of day unless they are told another one. So fake time that is up to a day ahead of
+ * the wall clock when it is seen for the first time has been moved on before, and that time has passed.
+ */
+const MAX_AHEAD = 24 * 3_600_000;
+
+/** Whether the system clock follows fake timers, as of the last look. */
+let isFaked = false;
+/** What is added to the time of the runtime or of the fake timers, so that no change between them moves the clock. */
+let offset = 0;
+/** The latest fake time. Other fake timers may be behind it. */
+let latest = 0;
+/** The timers that are set and have not fired: they move along to the fake timers and back. */
+const timers = /* @__PURE__ */ new Set<SystemTimer>();
+
+class SystemTimer {
+  readonly #callback: () => void;
+  readonly #dueAt: number;
+  #keepsAlive = true;
+  #handle: unknown;
+  #clear!: (handle: number) => void;
+
+  constructor(callback: () => void, dueAt: number, ms: number) {
+    this.#callback = callback;
+    this.#dueAt = dueAt;
+    timers.add(this);
+    this.#start(ms);
+  }
+
+  /** Counts down what is left with the timers that there are now. */
+  restart(now: number): void {
+    try {
+      this.#clear(this.#handle as number);
+    } catch {
+      // Fake timers that are gone refuse to be called. Nothing fires there any more.
+    }
+    this.#start(Math.max(Math.ceil(this.#dueAt - now), 0));
+  }
+
+  stop(): void {
+    timers.delete(this);
+    this.#clear(this.#handle as number);
+  }
+
+  unref(): void {
+    this.#keepsAlive = false;
+    unref(this.#handle);
+  }
+
+  #start(ms: number): void {
+    const { setTimeout, clearTimeout } = isFaked ? globalThis : runtime;
+    this.#handle = setTimeout(() => this.#fire(), ms);
+    this.#clear = clearTimeout;
+    if (!this.#keepsAlive) unref(this.#handle);
+  }
+
+  #fire(): void {
+    if (followGlobals()) return; // time is another one now, in which this timer may not be due: it was restarted
+    timers.delete(this);
+    this.#callback();
+  }
+}
+
+function currentTime(): number {
+  return offset + (isFaked ? globalThis.Date.now() : monotonicNow());
+}
+
+/** Goes over to fake timers, back to the runtime, or to other fake timers, if need be. Tells whether it did. */
+function followGlobals(): boolean {
+  const areFaked = globalThis.Date !== runtime.Date && globalThis.setTimeout !== runtime.setTimeout;
+  if (!areFaked && !isFaked) return false;
+  if (areFaked && isFaked) {
+    const now = currentTime();
+    if (now >= latest) {
+      latest = now;
+      return false;
+    }
+  }
+  let now = isFaked ? latest : currentTime();
+  if (areFaked && !isFaked) {
+    const ahead = globalThis.Date.now() - runtime.wallClock();
+    if (ahead > 0 && ahead <= MAX_AHEAD) now += ahead;
+  }
+  isFaked = areFaked;
+  offset = 0;
+  offset = now - currentTime();
+  latest = now;
+  for (const timer of timers) timer.restart(now);
+  return true;
+}
 
 /**
  * The clock used when none is given: the runtime's monotonic clock and its timers.
  *
- * Setting the machine's wall clock does not move it. Fake timers do: they replace `globalThis.Date`, and
- * while it is replaced, this clock reads the time from there. Nothing needs to be set up for that.
+ * Setting the machine's wall clock does not move it. Fake timers do: while both `globalThis.Date` and
+ * `globalThis.setTimeout` are replaced, this clock takes time and timers from there. Nothing needs to be set up for
+ * that. It never jumps back, neither as fake timers come nor as they go, and timers that are set move along.
  *
  * @example Usage
  * ```ts
@@ -71,8 +167,16 @@ const RealDate = globalThis.Date;
  * ```
  */
 export const systemClock: Clock = {
-  now: () => globalThis.Date === RealDate ? performance.now() : globalThis.Date.now(),
-  // Looked up at each call, so that fake timers which came later are used.
-  setTimeout: (callback, ms) => globalThis.setTimeout(callback, ms),
-  clearTimeout: (handle) => globalThis.clearTimeout(handle as number),
+  now() {
+    if (isFaked || globalThis.Date !== runtime.Date) followGlobals();
+    return currentTime();
+  },
+  setTimeout(callback, ms) {
+    followGlobals();
+    return new SystemTimer(callback, currentTime() + ms, ms);
+  },
+  clearTimeout(handle) {
+    followGlobals();
+    (handle as SystemTimer | undefined)?.stop();
+  },
 };

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { type Clock, isTimeout, systemClock, TIMEOUT_RULE, unref } from "../base/clock.ts";
+import { requireTimeout } from "../base/arguments.ts";
+import { type Clock, systemClock, unref } from "../base/clock.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { Counter } from "../contracts/metrics.ts";
@@ -73,11 +74,10 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (queue !== undefined && typeof queue?.add !== "function") {
       throw invalidArgument("create delaying queue", "queue", "must be a work queue", queue);
     }
-    if (!isTimeout(maxWait)) throw invalidArgument("create delaying queue", "maxWait", TIMEOUT_RULE, maxWait);
     super(queue ?? createWorkQueue(options), options);
     if (this.keyOf !== undefined) this.#items = new Map();
     this.#clock = clock;
-    this.#maxWait = maxWait;
+    this.#maxWait = requireTimeout("create delaying queue", "maxWait", maxWait);
     this.#ref = ref;
     this.#retries = this.name === "" ? undefined : metrics?.retries(this.name);
   }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { requireInteger } from "../base/arguments.ts";
 import { type Clock, MAX_TIMEOUT, systemClock } from "../base/clock.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { delayOf, FOREVER, type Grant, Tokens } from "./tokens.ts";
@@ -90,7 +91,7 @@ export class TokenBucket {
    */
   constructor(rate: number, burst: number, options: { clock?: Clock | undefined } = {}) {
     requireRate("create token bucket", rate);
-    requireCount("create token bucket", "burst", burst);
+    requireInteger("create token bucket", "burst", burst, 0);
     this.#clock = options.clock ?? systemClock;
     this.#tokens = new Tokens(rate, burst, this.#clock);
   }
@@ -118,7 +119,7 @@ export class TokenBucket {
    * @throws {RangeError} If `n` is out of its bounds.
    */
   allow(n = 1): boolean {
-    requireCount("take tokens", "n", n);
+    requireInteger("take tokens", "n", n, 0);
     return this.#reserve(n, 0).ok;
   }
 
@@ -130,7 +131,7 @@ export class TokenBucket {
    * @throws {RangeError} If `n` is out of its bounds.
    */
   reserve(n = 1): Reservation {
-    requireCount("reserve tokens", "n", n);
+    requireInteger("reserve tokens", "n", n, 0);
     const grant = this.#reserve(n, FOREVER);
     const delay = () => this.#delay(grant);
     return {
@@ -151,7 +152,7 @@ export class TokenBucket {
    * @throws The signal's reason, if it aborts first.
    */
   async wait(n = 1, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
-    requireCount("wait for tokens", "n", n);
+    requireInteger("wait for tokens", "n", n, 0);
     signal?.throwIfAborted();
     const grant = this.#reserve(n, FOREVER);
     if (!grant.ok) {
@@ -187,7 +188,7 @@ export class TokenBucket {
    * @throws {RangeError} If `burst` is out of its bounds.
    */
   setBurst(burst: number): void {
-    requireCount("set burst", "burst", burst);
+    requireInteger("set burst", "burst", burst, 0);
     this.#tokens.advance();
     this.#tokens.burst = burst;
   }
@@ -218,11 +219,5 @@ export class TokenBucket {
 function requireRate(action: string, rate: number): void {
   if (!(typeof rate === "number" && rate >= 0)) {
     throw invalidArgument(action, "rate", "must be a non-negative number", rate);
-  }
-}
-
-function requireCount(action: string, option: string, value: number): void {
-  if (!Number.isSafeInteger(value) || value < 0) {
-    throw invalidArgument(action, option, "must be a non-negative integer", value);
   }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { requireInteger } from "../base/arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { Burst } from "./burst.ts";
 
@@ -52,9 +53,9 @@ export async function parallelizeUntil(
   doWorkPiece: (piece: number) => void | Promise<void>,
   { signal, chunkSize = 1 }: ParallelizeOptions = {},
 ): Promise<void> {
-  requireInteger("workers", workers, 1);
-  requireInteger("pieces", pieces, 0);
-  requireInteger("chunkSize", chunkSize, 1);
+  requireInteger("parallelize", "workers", workers, 1);
+  requireInteger("parallelize", "pieces", pieces, 0);
+  requireInteger("parallelize", "chunkSize", chunkSize, 1);
   if (typeof doWorkPiece !== "function") {
     throw invalidArgument("parallelize", "doWorkPiece", "must be a function", doWorkPiece);
   }
@@ -83,11 +84,4 @@ export async function parallelizeUntil(
   const chunks = Math.ceil(pieces / chunkSize);
   await Promise.all(Array.from({ length: Math.min(workers, chunks) }, work));
   if (failure !== undefined) throw failure.error;
-}
-
-function requireInteger(option: string, value: number, min: 0 | 1): void {
-  if (!Number.isSafeInteger(value) || value < min) {
-    const rule = `must be a ${min === 0 ? "non-negative" : "positive"} integer`;
-    throw invalidArgument("parallelize", option, rule, value);
-  }
 }

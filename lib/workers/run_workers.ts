@@ -4,7 +4,8 @@
  * @module
  */
 
-import { isTimeout, systemClock, TIMEOUT_RULE } from "../base/clock.ts";
+import { requireTimeout } from "../base/arguments.ts";
+import { systemClock } from "../base/clock.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Handler } from "../contracts/handler.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
@@ -292,9 +293,7 @@ function validate<T>(options: WorkerOptions<T> & { concurrency: number }): void 
   if (maxRetries !== undefined && maxRetries !== Infinity) {
     requireThat(isCount(maxRetries), "maxRetries", "must be a non-negative integer or Infinity", maxRetries);
   }
-  if (timeout !== undefined) {
-    requireThat(isTimeout(timeout), "timeout", TIMEOUT_RULE, timeout);
-  }
+  if (timeout !== undefined) requireTimeout("run workers", "timeout", timeout);
   if (signal !== undefined) {
     requireThat(typeof signal?.addEventListener === "function", "signal", "must be an AbortSignal", signal);
   }
