@@ -1,6 +1,6 @@
 /** Layer 2 and the heap it stands on. */
 
-import { DeadlineHeap } from "../lib/structures/deadline_heap.ts";
+import { NumberHeap } from "../lib/structures/number_heap.ts";
 import { distinctKeys } from "./keys.ts";
 import { delayThenTakeAll } from "./passes.ts";
 
@@ -11,14 +11,14 @@ Deno.bench("numbers, sorted", { group: "100,000 random deadlines", baseline: tru
   Float64Array.from(DEADLINES).sort();
 });
 
-Deno.bench("DeadlineHeap: push, pop", { group: "100,000 random deadlines" }, () => {
-  const heap = new DeadlineHeap<number>();
+Deno.bench("NumberHeap: push, pop", { group: "100,000 random deadlines" }, () => {
+  const heap = new NumberHeap<number>();
   for (let i = 0; i < DEADLINES.length; i++) heap.push(i, DEADLINES[i]!);
   while (heap.length > 0) heap.pop();
 });
 
-Deno.bench("DeadlineHeap: push, decrease, pop", { group: "100,000 random deadlines" }, () => {
-  const heap = new DeadlineHeap<number>();
+Deno.bench("NumberHeap: push, decrease, pop", { group: "100,000 random deadlines" }, () => {
+  const heap = new NumberHeap<number>();
   for (let i = 0; i < DEADLINES.length; i++) heap.decrease(heap.push(i, 1e6), DEADLINES[i]!);
   while (heap.length > 0) heap.pop();
 });

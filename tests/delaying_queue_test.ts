@@ -201,10 +201,10 @@ Deno.test("rule 7: an item is in time although an earlier one was waiting when i
   assertEquals(takeAll(queue), ["late"]);
 });
 
-Deno.test("a delay that is no number of milliseconds is refused and changes nothing", () => {
+Deno.test("a delay that is no duration is refused and changes nothing", () => {
   using queue = createDelayingQueue<string>();
-  for (const delay of [NaN, Infinity, -Infinity, "5" as unknown as number]) {
-    assertThrows(() => queue.addAfter("a", delay), Error, "Cannot add item as 'delayMs' must be a finite number");
+  for (const delay of [NaN, Infinity, -Infinity, "5", "soon", undefined as never]) {
+    assertThrows(() => queue.addAfter("a", delay), Error, "Cannot add item as 'delay' must be a duration such as");
   }
   assertEquals([queue.length, queue.waiting], [0, 0]);
 });

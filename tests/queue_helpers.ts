@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import type { Lease, QueueDiscipline, Shutdown, WorkQueue } from "@workqueue/core";
+import type { Lease, QueueDiscipline, ReadyEntry, Shutdown, WorkQueue } from "@workqueue/core";
 import { nextTask } from "../lib/workers/burst.ts";
 
 /** Takes an item that must be ready. */
@@ -68,20 +68,20 @@ export function countListeners(signal: AbortSignal): () => number {
 
 /** Last in, first out. */
 export class Lifo<T> implements QueueDiscipline<T> {
-  readonly items: T[] = [];
+  readonly entries: ReadyEntry<T>[] = [];
 
-  push(item: T): void {
-    this.items.push(item);
+  push(entry: ReadyEntry<T>): void {
+    this.entries.push(entry);
   }
 
-  pop(): T | undefined {
-    return this.items.pop();
+  pop(): ReadyEntry<T> | undefined {
+    return this.entries.pop();
   }
 
-  touch(): void {}
+  touch(_entry: ReadyEntry<T>): void {}
 
   get length(): number {
-    return this.items.length;
+    return this.entries.length;
   }
 }
 

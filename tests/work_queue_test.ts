@@ -1,5 +1,12 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { createDelayingQueue, createWorkQueue, InMemoryMetrics, type QueueDiscipline } from "@workqueue/core";
+import {
+  createDelayingQueue,
+  createWorkQueue,
+  InMemoryMetrics,
+  type QueueDiscipline,
+  type ReadyEntry,
+} from "@workqueue/core";
+import { HandClock } from "./helpers.ts";
 import { countListeners, flush, isSettled, Lifo, outcome, randomNumbers, take, takeAll } from "./queue_helpers.ts";
 
 Deno.test("items are handed out in the order they were added", () => {
@@ -48,7 +55,7 @@ Deno.test("rule 1: an item can be added anew once it is done", () => {
 Deno.test("rule 1: touch is called for a ready item only", () => {
   const touched: string[] = [];
   class Touching extends Lifo<string> {
-    override touch(item = ""): void {
+    override touch({ item }: ReadyEntry<string>): void {
       touched.push(item);
     }
   }
@@ -433,17 +440,17 @@ Deno.test("a discipline decides which item is next, also for those who wait", as
 
 Deno.test("a discipline with priorities hears of items that are added again", () => {
   class Urgent implements QueueDiscipline<string> {
-    #urgency = new Map<string, number>();
-    push(item: string): void {
-      this.#urgency.set(item, 0);
+    #urgency = new Map<ReadyEntry<string>, number>();
+    push(entry: ReadyEntry<string>): void {
+      this.#urgency.set(entry, 0);
     }
-    touch(item: string): void {
-      this.#urgency.set(item, this.#urgency.get(item)! + 1);
+    touch(entry: ReadyEntry<string>): void {
+      this.#urgency.set(entry, this.#urgency.get(entry)! + 1);
     }
-    pop(): string | undefined {
-      const [item] = [...this.#urgency].sort((a, b) => b[1] - a[1])[0] ?? [];
-      this.#urgency.delete(item!);
-      return item;
+    pop(): ReadyEntry<string> | undefined {
+      const [entry] = [...this.#urgency].sort((a, b) => b[1] - a[1])[0] ?? [];
+      this.#urgency.delete(entry!);
+      return entry;
     }
     get length(): number {
       return this.#urgency.size;
@@ -454,12 +461,18 @@ Deno.test("a discipline with priorities hears of items that are added again", ()
   assertEquals(takeAll(queue), ["c", "b", "a"]);
 });
 
-Deno.test("a discipline gets items, keys stay with the queue: the newest item is handed out", () => {
+Deno.test("a discipline gets one entry a key for as long as that is ready; it has the newest item", () => {
   const discipline = new Lifo<{ id: number; version: number }>();
-  const queue = createWorkQueue({ discipline, keyOf: ({ id }) => id });
+  const clock = new HandClock(7);
+  const queue = createWorkQueue({ discipline, keyOf: ({ id }) => id, clock });
   queue.add({ id: 1, version: 1 });
+  const [entry] = discipline.entries;
+  clock.time = 9;
   queue.add({ id: 1, version: 2 });
-  assertEquals(discipline.items.length, 1);
+  assertEquals(discipline.entries.length, 1);
+  assertStrictEquals(discipline.entries[0], entry);
+  const { key, item, priority, readyAt } = entry!;
+  assertEquals({ key, item, priority, readyAt }, { key: 1, item: { id: 1, version: 2 }, priority: 0, readyAt: 7 });
   assertEquals(takeAll(queue), [{ id: 1, version: 2 }]);
 });
 
@@ -488,7 +501,7 @@ Deno.test("a key is not stuck when both a metric fails at hand-out and the disci
 
 Deno.test("a discipline that gives out what is not ready gets an error that says so", async () => {
   const queue = createWorkQueue<string>({
-    discipline: { push() {}, pop: () => "stranger", touch() {}, length: 1 },
+    discipline: { push() {}, pop: () => ({ key: "?", item: "?", priority: 0, readyAt: 0 }), touch() {}, length: 1 },
   });
   await assertRejects(async () => await queue.get(), Error, "the discipline gave out one that is not ready");
 });

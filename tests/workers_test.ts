@@ -761,7 +761,7 @@ Deno.test("the handler's signal is aborted when read only after the time was up"
 
 Deno.test("a queue that cannot hand out an item makes finished reject", async () => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
-    discipline: { push() {}, pop: () => "stranger", touch() {}, length: 1 },
+    discipline: { push() {}, pop: () => ({ key: "?", item: "?", priority: 0, readyAt: 0 }), touch() {}, length: 1 },
   });
   const pool = runWorkers(queue, () => {});
   await assertRejects(() => pool.finished, Error, "the discipline gave out one that is not ready");

@@ -13,7 +13,7 @@ import {
   runWorkers,
   type WorkQueueOptions,
 } from "@workqueue/core";
-import { DeadlineHeap } from "../../lib/structures/deadline_heap.ts";
+import { NumberHeap } from "../../lib/structures/number_heap.ts";
 import { distinctKeys } from "../keys.ts";
 import { noMetrics } from "../metrics.ts";
 import { addAllThenTakeAll, addThenTakeEach, addToWaitingWorkers, delayThenTakeAll } from "../passes.ts";
@@ -162,7 +162,7 @@ const heap: Work = {
     [OURS]: (items) => {
       const deadlines = randomDeadlines(items);
       return () => {
-        const queue = new DeadlineHeap<number>();
+        const queue = new NumberHeap<number>();
         for (let i = 0; i < items; i++) queue.push(i, deadlines[i]!);
         while (queue.length > 0) queue.pop();
       };

@@ -10,7 +10,13 @@
  * @module
  */
 
-import { createDefaultItemLimiter, createRateLimitingQueue, type QueueDiscipline, runWorkers } from "@workqueue/core";
+import {
+  createDefaultItemLimiter,
+  createRateLimitingQueue,
+  type QueueDiscipline,
+  type ReadyEntry,
+  runWorkers,
+} from "@workqueue/core";
 import { type Node, Yallist } from "yallist";
 
 const URGENT = 0, NORMAL = 1, WHENEVER = 2;
@@ -20,35 +26,38 @@ interface Job {
   readonly level: 0 | 1 | 2;
 }
 
+type Entry = ReadyEntry<Job>;
+
 /** A line for each level; the next job is the first one of the first line that has any. */
 class PriorityDiscipline implements QueueDiscipline<Job> {
-  readonly #lines = [URGENT, NORMAL, WHENEVER].map(() => new Yallist<Job>());
-  /** The place of each key in its line. */
-  readonly #places = new Map<string, Node<Job>>();
+  readonly #lines = [URGENT, NORMAL, WHENEVER].map(() => new Yallist<Entry>());
+  /** The place of each key, and the level of the line that it is in. */
+  readonly #places = new Map<unknown, { node: Node<Entry>; level: number }>();
 
   get length(): number {
     return this.#places.size;
   }
 
-  push(job: Job): void {
-    const line = this.#lines[job.level]!;
-    line.push(job);
-    this.#places.set(job.key, line.tail!);
+  push(entry: Entry): void {
+    const { level } = entry.item;
+    const line = this.#lines[level]!;
+    line.push(entry);
+    this.#places.set(entry.key, { node: line.tail!, level });
   }
 
-  touch(job: Job): void {
-    const place = this.#places.get(job.key)!;
-    if (job.level >= place.value.level) return;
-    place.list!.removeNode(place);
-    this.push(job);
+  touch(entry: Entry): void {
+    const { node, level } = this.#places.get(entry.key)!;
+    if (entry.item.level >= level) return;
+    node.list!.removeNode(node);
+    this.push(entry);
   }
 
-  pop(): Job | undefined {
+  pop(): Entry | undefined {
     for (const line of this.#lines) {
-      const job = line.shift();
-      if (job === undefined) continue;
-      this.#places.delete(job.key);
-      return job;
+      const entry = line.shift();
+      if (entry === undefined) continue;
+      this.#places.delete(entry.key);
+      return entry;
     }
   }
 }

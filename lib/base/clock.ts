@@ -137,12 +137,13 @@ function followGlobals(): boolean {
   let now = isFaked ? latest : currentTime();
   if (areFaked && !isFaked) {
     const ahead = globalThis.Date.now() - runtime.wallClock();
-    if (ahead > 0 && ahead <= MAX_AHEAD) now += ahead;
+    if (ahead > 0 && ahead <= MAX_AHEAD) now += ahead + 1; // as both are rounded down
   }
   isFaked = areFaked;
   offset = 0;
   offset = now - currentTime();
-  latest = now;
+  if (isFaked) offset = Math.ceil(offset); // fake time is in whole milliseconds, of which sums are exact
+  latest = now = currentTime();
   for (const timer of timers) timer.restart(now);
   return true;
 }

@@ -1,25 +1,37 @@
+/** A key that is ready, as a {@linkcode QueueDiscipline} sees it: one object, from its push until it is popped. */
+export interface ReadyEntry<T> {
+  /** What the queue de-duplicates by. It never changes. */
+  readonly key: unknown;
+  /** The item that would be handed out: the newest with this key. */
+  readonly item: T;
+  /** What the item was added with; 0 if nothing was said. */
+  readonly priority: number;
+  /** When the key became ready, by the queue's clock, in milliseconds. It never decreases from entry to entry. */
+  readonly readyAt: number;
+}
+
 /**
  * The order of a work queue's ready items. Without one, a queue is first in, first out.
  *
- * The queue de-duplicates before it calls: an item is pushed only while no item with its key is in the
- * discipline. `pop` must return an item that was pushed and not popped since.
+ * The queue de-duplicates before it calls: an entry is pushed only while no entry with its key is in the discipline.
+ * `pop` must return an entry that was pushed and not popped since: the very object.
  *
  * @example Last in, first out
  * ```ts
- * import { createWorkQueue, type QueueDiscipline } from "@workqueue/core";
+ * import { createWorkQueue, type QueueDiscipline, type ReadyEntry } from "@workqueue/core";
  * import { assertEquals } from "@std/assert";
  *
  * class Lifo<T> implements QueueDiscipline<T> {
- *   #items: T[] = [];
- *   push(item: T) {
- *     this.#items.push(item);
+ *   #entries: ReadyEntry<T>[] = [];
+ *   push(entry: ReadyEntry<T>) {
+ *     this.#entries.push(entry);
  *   }
  *   pop() {
- *     return this.#items.pop();
+ *     return this.#entries.pop();
  *   }
  *   touch() {}
  *   get length() {
- *     return this.#items.length;
+ *     return this.#entries.length;
  *   }
  * }
  *
@@ -30,12 +42,12 @@
  * ```
  */
 export interface QueueDiscipline<T> {
-  /** Takes in an item that became ready. */
-  push(item: T): void;
-  /** Gives out the item that is next. Called only while {@linkcode QueueDiscipline.length} is positive. */
-  pop(): T | undefined;
-  /** Is told that a ready item was added again, for example to raise its priority. */
-  touch(item: T): void;
-  /** The number of items pushed and not yet popped. */
+  /** Takes in the entry of a key that became ready. */
+  push(entry: ReadyEntry<T>): void;
+  /** Gives out the entry that is next. Called only while {@linkcode QueueDiscipline.length} is positive. */
+  pop(): ReadyEntry<T> | undefined;
+  /** Is told that a ready item was added again. The entry has the newest item by then; if this throws, the old one. */
+  touch(entry: ReadyEntry<T>): void;
+  /** How many entries may be handed out now. */
   readonly length: number;
 }

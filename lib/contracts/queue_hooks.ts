@@ -22,10 +22,10 @@ export interface QueueHooks<T> {
   [TAKE_BACK]?(item: T, delay: number): void;
 
   /**
-   * Resolves when nothing is ready and nothing is held. Without the hook, a delaying queue above that drains shuts this
-   * one down as soon as nothing waits, and what fails after that is given up.
+   * Calls back, once, as soon as nothing is ready and nothing is held: at once if that is so now. Without the hook, a
+   * delaying queue above that drains shuts this one down as soon as nothing waits, and what fails later is given up.
    */
-  [EMPTIED]?(): Promise<void>;
+  [EMPTIED]?(callback: () => void): void;
 
   /**
    * How often each key was tried since it was last forgotten, for all pools of the queue. `forget` of the queue clears

@@ -19,6 +19,9 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   /** What the queue de-duplicates by; absent where that is the item itself. The layers above take it over. */
   keyOf?(item: T): unknown;
 
+  /** The clock given at creation; absent where it was the system's. The layers and pools above take it over. */
+  readonly clock?: Clock;
+
   /** Says that the item needs work. Ignored once the queue is shutting down. */
   add(item: T): void;
 
@@ -33,6 +36,7 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
    * @param options With a `signal` that aborts the wait; no item is lost by that.
    * @returns A lease on the item, or `Shutdown` when the queue was shut down and nothing is ready.
    * @throws The signal's reason (as a rejection), if the signal aborts before an item is there.
+   * @throws {TypeError} As a rejection, if `options` is no object of options: a signal by itself, say.
    */
   get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown>;
 
@@ -54,7 +58,9 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   /**
    * Shuts down and waits until nothing is ready and nobody holds an item, or until `shutDown` is called.
    *
-   * @param options What becomes of items that wait for their delay; nothing waits in a queue without delays.
+   * @param options What becomes of items that wait for their delay, and a signal that ends the drain.
+   * @throws The signal's reason (as a rejection), if the signal aborts first.
+   * @throws {TypeError} As a rejection, if an option is unknown or not what it should be. The queue goes on then.
    */
   shutDownWithDrain(options?: DrainOptions): Promise<void>;
 }
@@ -79,11 +85,17 @@ export interface Shutdown extends Disposable {
 export interface DrainOptions {
   /**
    * What becomes of items whose delay has not passed: `"drop"` forgets them, `"flush"` makes them ready now,
-   * `"wait"` waits for each until it is due.
+   * `"wait"` waits for each until it is due. With `"wait"`, what fails meanwhile is tried again: what was in the queue
+   * is worked on to its end.
    *
    * @default {"drop"}
    */
-  waiting?: "drop" | "flush" | "wait";
+  waiting?: "drop" | "flush" | "wait" | undefined;
+  /**
+   * Ends the drain when it aborts, as `shutDown` does. The drain's promise rejects with the signal's reason; those of
+   * other drains that wait resolve. Without it, a drain that no worker serves waits for ever.
+   */
+  signal?: AbortSignal | undefined;
 }
 
 /** The options of {@linkcode createWorkQueue}. */
@@ -93,7 +105,7 @@ export interface WorkQueueOptions<T> {
    *
    * @default {""}
    */
-  name?: string;
+  name?: string | undefined;
   /**
    * Items with the same key (compared as `Map` does) are the same item, and the newest of them is the one
    * handed out. By default an item is its own key, so objects are compared by identity. An item that is added
@@ -101,13 +113,13 @@ export interface WorkQueueOptions<T> {
    */
   keyOf?: ((item: T) => unknown) | undefined;
   /** Which ready item is next. By default the one that became ready first. */
-  discipline?: QueueDiscipline<T>;
+  discipline?: QueueDiscipline<T> | undefined;
   /**
    * Where time comes from.
    *
    * @default {systemClock}
    */
-  clock?: Clock;
+  clock?: Clock | undefined;
   /** Where measurements go. As in client-go, a queue without a name is not measured. */
   metrics?: MetricsProvider | undefined;
 }

@@ -1,9 +1,21 @@
 import { type Clock, unref } from "../base/clock.ts";
 import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
+import { ChurnMap } from "../structures/churn_map.ts";
 import { TicketTimes } from "../structures/ticket_times.ts";
 
 /** How often the metrics of work in progress are set, in milliseconds. client-go's default. */
 const UPDATE_PERIOD = 500;
+
+/** What a metrics provider must have. */
+export const METRIC_METHODS: readonly (keyof MetricsProvider)[] = [
+  "depth",
+  "adds",
+  "queueLatency",
+  "workDuration",
+  "unfinishedWork",
+  "longestRunningProcessor",
+  "retries",
+];
 
 /** Takes the measurements of one queue. */
 export class QueueMetrics {
@@ -18,7 +30,7 @@ export class QueueMetrics {
   readonly #addedAt = new TicketTimes();
   readonly #startedAt = new TicketTimes();
   /** When a key was added again that is held, and so has no new ticket yet. */
-  readonly #addedAgainAt = new Map<unknown, number>();
+  readonly #addedAgainAt = new ChurnMap<unknown, number>();
   readonly #createdAt: number;
   #timer: unknown = undefined;
   #stopped = false;
@@ -46,8 +58,7 @@ export class QueueMetrics {
 
   /** A key that was added again while it was held has its ticket now. */
   ready(key: unknown, ticket: number): void {
-    this.#addedAt.set(ticket, this.#addedAgainAt.get(key) ?? this.#clock.now());
-    this.#addedAgainAt.delete(key);
+    this.#addedAt.set(ticket, this.#addedAgainAt.delete(key) ?? this.#clock.now());
   }
 
   /**

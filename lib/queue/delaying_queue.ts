@@ -4,18 +4,23 @@
  * @module
  */
 
-import { requireTimeout } from "../base/arguments.ts";
+import { hasMethods, requireDuration, requireTimeout } from "../base/arguments.ts";
+import { EMPTIED, NEWEST, TAKE_BACK, TAKES_BACK } from "../base/brands.ts";
 import { type Clock, systemClock, unref } from "../base/clock.ts";
+import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { Counter } from "../contracts/metrics.ts";
 import type { DrainOptions, WorkQueue } from "../contracts/work_queue.ts";
-import { DeadlineHeap } from "../structures/deadline_heap.ts";
+import { ChurnMap } from "../structures/churn_map.ts";
+import { NumberHeap } from "../structures/number_heap.ts";
 import { Waiters } from "../structures/waiters.ts";
-import { newest } from "./newest.ts";
+import { readDrainOptions } from "./drain_options.ts";
 import { QueueLayer } from "./queue_layer.ts";
+import { requireQueueOptions } from "./queue_options.ts";
 import { createWorkQueue } from "./work_queue.ts";
 
+export type { Duration } from "../base/duration.ts";
 export type * from "../contracts/delaying_queue.ts";
 export * from "./work_queue.ts";
 
@@ -42,42 +47,56 @@ export * from "./work_queue.ts";
  * @param options The queue's options; all may be left out.
  * @returns An empty queue.
  * @throws {RangeError} If `maxWait` is out of its bounds.
- * @throws {TypeError} If `queue` is no work queue.
+ * @throws {TypeError} If an option is unknown, or not what it should be.
  */
 export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): DelayingQueue<T> {
-  return new DeadlineQueue(options);
+  requireQueueOptions(ACTION, options, "queue", "maxWait", "ref");
+  const { queue, maxWait = DEFAULT_MAX_WAIT, ref = true, ...common } = options;
+  if (queue !== undefined && !hasMethods(queue, "add", "get", "tryGet", "done", "shutDown", "shutDownWithDrain")) {
+    throw invalidArgument(ACTION, "queue", "must be a work queue", queue);
+  }
+  if (typeof ref !== "boolean") throw invalidArgument(ACTION, "ref", "must be true or false", ref);
+  const maxSleep = requireTimeout(ACTION, "maxWait", maxWait);
+  return new DeadlineQueue(queue ?? createWorkQueue(common), { ...common, maxSleep, ref });
 }
 
+const ACTION = "create delaying queue";
 const DEFAULT_MAX_WAIT = 10_000;
-const DRAIN_POLICIES = ["drop", "flush", "wait"];
+
+/** A key that waits. */
+interface WaitingEntry<T> {
+  readonly key: unknown;
+  /** The newest item with the key. */
+  item: T;
+  /** Where the heap has it. */
+  slot: number;
+}
 
 class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQueue<T> {
   readonly #clock: Clock;
-  readonly #maxWait: number;
+  readonly #maxSleep: number;
   readonly #ref: boolean;
   readonly #retries: Counter | undefined;
-  /** The keys that wait, by deadline; and where each of them is in there. */
-  readonly #heap = new DeadlineHeap<unknown>();
-  readonly #slots = new Map<unknown, number>();
-  /** The newest item of each key that waits, where an item is not its own key. */
-  readonly #items: Map<unknown, T> | undefined;
-  /** Those who wait in `shutDownWithDrain`. */
+  /** What waits, by deadline and by key. */
+  readonly #heap = new NumberHeap<WaitingEntry<T>>();
+  readonly #entries = new ChurnMap<unknown, WaitingEntry<T>>();
+  /** Calls of `shutDownWithDrain` that wait. */
   readonly #drainers = new Waiters<void>();
-  /** Whether adds are refused although the queue below still takes some: those of items that wait. */
-  #draining = false;
+  /** How the latest drain treats what waits. From then on, adds are refused although the queue below is open. */
+  #draining: "drop" | "flush" | "wait" | undefined = undefined;
+  /** Whether the queue below was asked to tell when it is empty. */
+  #watchesBelow = false;
   #timer: unknown = undefined;
   /** What the timer is set for; infinity while there is none. */
   #wakeAt = Infinity;
 
-  constructor(options: DelayingQueueOptions<T>) {
-    const { queue, clock = systemClock, metrics, maxWait = DEFAULT_MAX_WAIT, ref = true } = options;
-    if (queue !== undefined && typeof queue?.add !== "function") {
-      throw invalidArgument("create delaying queue", "queue", "must be a work queue", queue);
-    }
-    super(queue ?? createWorkQueue(options), options);
-    if (this.keyOf !== undefined) this.#items = new Map();
-    this.#clock = clock;
-    this.#maxWait = requireTimeout("create delaying queue", "maxWait", maxWait);
+  constructor(
+    below: WorkQueue<T>,
+    { maxSleep, ref, metrics, ...common }: DelayingQueueOptions<T> & { maxSleep: number; ref: boolean },
+  ) {
+    super(below, common);
+    this.#clock = this.clock ?? systemClock;
+    this.#maxSleep = maxSleep;
     this.#ref = ref;
     this.#retries = this.name === "" ? undefined : metrics?.retries(this.name);
   }
@@ -87,27 +106,17 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   override get shuttingDown(): boolean {
-    return this.#draining || this.below.shuttingDown;
+    return this.#draining !== undefined || this.below.shuttingDown;
   }
 
   override add(item: T): void {
-    if (this.#draining) return;
-    // The newest item with a key is the one handed out: an older one that waits must not come after it.
-    if (this.#items !== undefined && this.#items.size > 0) {
-      const key = this.key(item);
-      if (this.#items.has(key)) this.#items.set(key, item = this.#newest(key, item));
-    }
-    this.below.add(item);
+    if (this.#draining === undefined) this.#addNow(item);
   }
 
-  addAfter(item: T, delayMs: number): void {
-    if (!Number.isFinite(delayMs)) {
-      throw invalidArgument("add item", "delayMs", "must be a finite number of milliseconds", delayMs);
-    }
+  addAfter(item: T, delay: Duration): void {
+    const ms = requireDuration("add item", "delay", delay);
     if (this.shuttingDown) return;
-    if (delayMs <= 0) this.add(item);
-    else this.#wait(item, this.#clock.now() + delayMs);
-    this.#retries?.inc();
+    this.#addAfter(item, ms);
   }
 
   override shutDown(): void {
@@ -116,62 +125,97 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#drainers.serveAll();
   }
 
-  override shutDownWithDrain(options: DrainOptions = {}): Promise<void> {
-    if (typeof options !== "object") {
-      return Promise.reject(invalidArgument("drain queue", "options", "must be an object", options));
+  override shutDownWithDrain(options?: DrainOptions): Promise<void> {
+    try {
+      const { waiting, signal } = readDrainOptions(options);
+      if (signal?.aborted) {
+        this.shutDown();
+        return Promise.reject(signal.reason);
+      }
+      this.#draining = waiting;
+      const drained = this.#drainers.wait(signal, () => this.shutDown());
+      const failure = waiting === "flush" ? this.#flush() : undefined;
+      if (waiting !== "wait") this.#forgetWaiting();
+      this.#closeWhenNothingIsLeft();
+      return failure === undefined ? drained : drained.then(() => Promise.reject(failure.error));
+    } catch (error) {
+      return Promise.reject(error);
     }
-    const { waiting = "drop" } = options;
-    if (!DRAIN_POLICIES.includes(waiting)) {
-      const rule = `must be one of ${DRAIN_POLICIES.map((policy) => `"${policy}"`).join(", ")}`;
-      return Promise.reject(invalidArgument("drain queue", "waiting", rule, waiting));
+  }
+
+  override [TAKES_BACK](item: T): boolean {
+    return (this.#draining ?? "wait") === "wait" && super[TAKES_BACK](item);
+  }
+
+  override [TAKE_BACK](item: T, delay: number): void {
+    if (this[TAKES_BACK](item)) this.#addAfter(item, delay);
+  }
+
+  #addAfter(item: T, ms: number): void {
+    if (ms <= 0) this.#addNow(item);
+    else this.#wait(item, this.#clock.now() + ms);
+    this.#retries?.inc();
+  }
+
+  #addNow(item: T): void {
+    // The newest item with a key is the one handed out: an older one that waits must not come after it.
+    if (this.keyOf !== undefined && this.waiting > 0) {
+      const waiting = this.#entries.get(this.key(item));
+      if (waiting !== undefined) waiting.item = item = this.#newest(item, waiting);
     }
-    this.#draining = true;
-    if (waiting === "flush") this.#makeReady(Infinity);
-    if (waiting !== "wait") this.#forgetWaiting();
-    const drained = this.#drainers.wait();
-    this.#drainWhenNoneWait();
-    return drained;
+    this.below.add(item);
   }
 
   #wait(item: T, deadline: number): void {
     const key = this.key(item);
-    this.#items?.set(key, this.#newest(key, item));
-    const slot = this.#slots.get(key);
-    if (slot === undefined) this.#slots.set(key, this.#heap.push(key, deadline));
-    else this.#heap.decrease(slot, deadline);
+    const waiting = this.#entries.get(key);
+    if (waiting === undefined) {
+      const entry = { key, item: this.#newest(item), slot: 0 };
+      this.#entries.set(key, entry);
+      entry.slot = this.#heap.push(entry, deadline);
+    } else {
+      waiting.item = this.#newest(item, waiting);
+      this.#heap.decrease(waiting.slot, deadline);
+    }
     this.#setTimer();
   }
 
   /** Of an item that is being worked on and added again, the newest one with its key; of any other, itself. */
-  #newest(key: unknown, item: T): T {
-    const newestBelow = this[newest](item);
+  #newest(item: T, waiting?: WaitingEntry<T>): T {
+    if (this.keyOf === undefined) return item;
+    const newestBelow = this[NEWEST](item);
     if (newestBelow === undefined) return item;
-    return this.#items!.get(key) ?? newestBelow;
+    return waiting === undefined ? newestBelow : waiting.item;
   }
 
   /** Adds every item that is due at the time to the queue below, the earliest first. */
   #makeReady(time: number): void {
-    while (this.#heap.length > 0 && this.#heap.earliest <= time) {
-      const key = this.#heap.pop();
-      this.#slots.delete(key);
-      let item = key as T;
-      if (this.#items !== undefined) {
-        item = this.#items.get(key)!;
-        this.#items.delete(key);
-      }
+    while (this.#heap.length > 0 && this.#heap.smallest <= time) {
+      const { key, item } = this.#heap.pop()!;
+      this.#entries.delete(key);
       this.below.add(item);
+    }
+  }
+
+  /** Makes everything ready that waits. An add that throws, as a metric may, stops none of the others. */
+  #flush(): { error: unknown } | undefined {
+    try {
+      this.#makeReady(Infinity);
+    } catch (error) {
+      this.#flush();
+      return { error };
     }
   }
 
   /** Sees to it that the timer fires no later than the earliest deadline; there is one timer at most. */
   #setTimer(): void {
-    const next = this.#heap.earliest;
+    const next = this.#heap.smallest;
     if (next >= this.#wakeAt) return;
     this.#clearTimer();
     const now = this.#clock.now();
-    const wakeAt = Math.min(next, now + this.#maxWait);
+    const wakeAt = Math.min(next, now + this.#maxSleep);
     // Rounded up, as timers take whole milliseconds and one that fires early would have to be set again.
-    const ms = Math.min(Math.max(Math.ceil(wakeAt - now), 0), this.#maxWait);
+    const ms = Math.min(Math.max(Math.ceil(wakeAt - now), 0), this.#maxSleep);
     this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
     this.#wakeAt = wakeAt;
     if (!this.#ref) unref(this.#timer);
@@ -189,19 +233,35 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       else this.#makeReady(this.#clock.now());
     } finally {
       this.#setTimer();
-      this.#drainWhenNoneWait();
+      this.#closeWhenNothingIsLeft();
     }
   }
 
   #forgetWaiting(): void {
     this.#clearTimer();
     this.#heap.clear();
-    this.#slots.clear();
-    this.#items?.clear();
+    this.#entries.clear();
   }
 
-  #drainWhenNoneWait(): void {
+  /**
+   * Goes on with a drain: the queue below can be shut down once nothing waits. Where retries are taken, a held item may
+   * have to wait once more, so that queue must have nothing ready and nothing held either.
+   */
+  #closeWhenNothingIsLeft(): void {
     if (this.#drainers.isEmpty || this.waiting > 0) return;
+    const { hooks } = this;
+    if (this.#draining !== "wait" || hooks[EMPTIED] === undefined) {
+      this.#close();
+    } else if (!this.#watchesBelow) {
+      this.#watchesBelow = true;
+      hooks[EMPTIED](() => {
+        this.#watchesBelow = false;
+        if (this.waiting === 0) this.#close();
+      });
+    }
+  }
+
+  #close(): void {
     this.below.shutDownWithDrain().then(
       () => this.#drainers.serveAll(),
       (error) => this.#drainers.failAll(error),

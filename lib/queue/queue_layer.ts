@@ -1,20 +1,24 @@
+import { NEWEST, TAKE_BACK, TAKES_BACK } from "../base/brands.ts";
+import type { Clock } from "../base/clock.ts";
+import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { DrainOptions, Lease, Shutdown, WorkQueue } from "../contracts/work_queue.ts";
-import { newest, type TellsNewest } from "./newest.ts";
 
 /**
  * A queue that passes everything on to the queue below it.
  *
  * A layer extends it and changes the one thing it adds. Go does the same by embedding an interface.
  */
-export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T>, TellsNewest<T> {
+export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T>, QueueHooks<T> {
   protected readonly below: Q;
   readonly name: string;
   keyOf?(item: T): unknown;
+  readonly clock?: Clock;
 
-  constructor(below: Q, { name = below.name, keyOf = below.keyOf?.bind(below) }: LayerOptions<T>) {
+  constructor(below: Q, { name = below.name, keyOf = below.keyOf?.bind(below), clock = below.clock }: LayerOptions<T>) {
     this.below = below;
     this.name = name;
     if (keyOf !== undefined) this.keyOf = keyOf;
+    if (clock !== undefined) this.clock = clock;
   }
 
   get length(): number {
@@ -57,8 +61,21 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T>, Tell
     return this.below[Symbol.asyncIterator]();
   }
 
-  [newest](item: T): T | undefined {
-    return (this.below as TellsNewest<T>)[newest]?.(item);
+  [NEWEST](item: T): T | undefined {
+    return this.hooks[NEWEST]?.(item);
+  }
+
+  [TAKES_BACK](item: T): boolean {
+    return this.hooks[TAKES_BACK]?.(item) ?? false;
+  }
+
+  [TAKE_BACK](item: T, delay: number): void {
+    this.hooks[TAKE_BACK]?.(item, delay);
+  }
+
+  /** What the queue below can be asked beside its interface. */
+  protected get hooks(): QueueHooks<T> {
+    return this.below as QueueHooks<T>;
   }
 
   protected key(item: T): unknown {
@@ -67,6 +84,7 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T>, Tell
 }
 
 interface LayerOptions<T> {
-  name?: string;
+  name?: string | undefined;
   keyOf?: ((item: T) => unknown) | undefined;
+  clock?: Clock | undefined;
 }

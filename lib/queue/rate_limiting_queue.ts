@@ -5,12 +5,16 @@
  */
 
 import { hasMethods } from "../base/arguments.ts";
+import { ATTEMPTS, TAKE_BACK } from "../base/brands.ts";
+import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
+import { ChurnMap } from "../structures/churn_map.ts";
 import { createDelayingQueue } from "./delaying_queue.ts";
 import { QueueLayer } from "./queue_layer.ts";
+import { requireQueueOptions } from "./queue_options.ts";
 
 export type * from "../contracts/rate_limiter.ts";
 export type * from "../contracts/rate_limiting_queue.ts";
@@ -45,7 +49,7 @@ export * from "./delaying_queue.ts";
  * @param limiter Says how long an item waits. It may be shared by queues.
  * @param options The queue's options; all may be left out.
  * @returns An empty queue.
- * @throws {TypeError} If `limiter` is no rate limiter, or `queue` no delaying queue.
+ * @throws {TypeError} If `limiter` is no rate limiter, or an option unknown or not what it should be.
  * @throws {RangeError} If `maxWait` is out of its bounds.
  */
 export function createRateLimitingQueue<T>(
@@ -53,19 +57,24 @@ export function createRateLimitingQueue<T>(
   options: RateLimitingQueueOptions<T> = {},
 ): RateLimitingQueue<T> {
   if (!hasMethods(limiter, "when", "forget", "numRequeues")) {
-    throw invalidArgument("create rate limiting queue", "limiter", "must be a rate limiter", limiter);
+    throw invalidArgument(ACTION, "limiter", "must be a rate limiter", limiter);
   }
-  if (options.queue !== undefined && typeof options.queue?.addAfter !== "function") {
-    throw invalidArgument("create rate limiting queue", "queue", "must be a delaying queue", options.queue);
+  requireQueueOptions(ACTION, options, "queue", "maxWait", "ref");
+  const { queue, ...others } = options;
+  if (queue !== undefined && !hasMethods(queue, "addAfter")) {
+    throw invalidArgument(ACTION, "queue", "must be a delaying queue", queue);
   }
-  return new LimitedQueue(limiter, options);
+  return new LimitedQueue(limiter, queue ?? createDelayingQueue(others), others);
 }
+
+const ACTION = "create rate limiting queue";
 
 class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLimitingQueue<T> {
   readonly #limiter: RateLimiter<T>;
+  readonly [ATTEMPTS] = new ChurnMap<unknown, number>();
 
-  constructor(limiter: RateLimiter<T>, { queue, ...options }: RateLimitingQueueOptions<T>) {
-    super(queue ?? createDelayingQueue(options), options);
+  constructor(limiter: RateLimiter<T>, below: DelayingQueue<T>, options: RateLimitingQueueOptions<T>) {
+    super(below, options);
     this.#limiter = limiter;
   }
 
@@ -73,8 +82,8 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
     return this.below.waiting;
   }
 
-  addAfter(item: T, delayMs: number): void {
-    this.below.addAfter(item, delayMs);
+  addAfter(item: T, delay: Duration): void {
+    this.below.addAfter(item, delay);
   }
 
   addRateLimited(item: T): void {
@@ -82,11 +91,14 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
     if (!Number.isFinite(delay)) {
       throw invalidArgument("add item", "when", "of the limiter must return a finite number of milliseconds", delay);
     }
-    this.below.addAfter(item, delay);
+    if (this.shuttingDown) this[TAKE_BACK](item, delay);
+    else this.below.addAfter(item, delay);
   }
 
   forget(item: T): void {
-    this.#limiter.forget(item, this.key(item));
+    const key = this.key(item);
+    this[ATTEMPTS].delete(key);
+    this.#limiter.forget(item, key);
   }
 
   numRequeues(item: T): number {

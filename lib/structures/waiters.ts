@@ -11,7 +11,7 @@ interface Waiter<T> extends Links {
 }
 
 /**
- * Those who wait for a value, served in the order they came.
+ * Calls that wait for a value, served in the order they came.
  *
  * A doubly linked ring, so that a waiter whose signal aborts leaves it in constant time and leaves
  * nothing behind, however many others wait.
@@ -29,17 +29,21 @@ export class Waiters<T> {
     return this.#end.next === this.#end;
   }
 
-  /** Resolves with the value this waiter is served, or rejects with the signal's reason once it aborts. */
-  wait(signal?: AbortSignal): Promise<T> {
+  /**
+   * Resolves with the value this waiter is served, or rejects with the signal's reason once it aborts.
+   *
+   * @param onAbort Is called when the abort has ended the wait.
+   */
+  wait(signal?: AbortSignal, onAbort?: () => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter<T> = { previous: this.#end.previous, next: this.#end, resolve, reject, leave };
-      if (signal !== undefined) leaveOnAbort(waiter, signal);
+      if (signal !== undefined) leaveOnAbort(waiter, signal, onAbort);
       waiter.previous.next = waiter;
       waiter.next.previous = waiter;
     });
   }
 
-  /** Takes out the one who has waited longest, who has to be served then: no abort counts any more. There must be one. */
+  /** Takes out the waiter that has waited longest. The caller has to serve it: its signal does not count any more. There must be one. */
   shift(): Pick<Waiter<T>, "resolve" | "reject"> {
     const first = this.#end.next as Waiter<T>;
     first.leave();
@@ -60,14 +64,15 @@ function leave(this: Links): void {
   this.next.previous = this.previous;
 }
 
-function leaveOnAbort<T>(waiter: Waiter<T>, signal: AbortSignal): void {
-  const onAbort = () => {
+function leaveOnAbort<T>(waiter: Waiter<T>, signal: AbortSignal, onAbort?: () => void): void {
+  const abort = () => {
     waiter.leave();
     waiter.reject(signal.reason);
+    onAbort?.();
   };
-  signal.addEventListener("abort", onAbort, { once: true });
+  signal.addEventListener("abort", abort, { once: true });
   waiter.leave = () => {
-    signal.removeEventListener("abort", onAbort);
+    signal.removeEventListener("abort", abort);
     leave.call(waiter);
   };
 }

@@ -1,6 +1,14 @@
 /** Collaborators of a queue that do what a test wants in the middle of a call. */
 
-import type { Counter, Gauge, Histogram, MetricsProvider, QueueDiscipline, SettableGauge } from "@workqueue/core";
+import type {
+  Counter,
+  Gauge,
+  Histogram,
+  MetricsProvider,
+  QueueDiscipline,
+  ReadyEntry,
+  SettableGauge,
+} from "@workqueue/core";
 
 /** What happens in which call. */
 export class Hooks<Call extends string> {
@@ -64,18 +72,21 @@ export class HookedMetrics implements MetricsProvider {
 /** First in, first out. */
 export class HookedDiscipline<T> implements QueueDiscipline<T> {
   readonly hooks = new Hooks<"push" | "pop" | "touch">();
-  readonly items: T[] = [];
+  readonly entries: ReadyEntry<T>[] = [];
   /** What `pop` gives out, whatever was pushed. */
-  stranger: { item: T } | undefined = undefined;
+  stranger: { entry: ReadyEntry<T> | undefined } | undefined = undefined;
+  /** Every entry that was pushed, in order. */
+  readonly pushed: ReadyEntry<T>[] = [];
 
-  push(item: T): void {
+  push(entry: ReadyEntry<T>): void {
     this.hooks.run("push");
-    this.items.push(item);
+    this.entries.push(entry);
+    this.pushed.push(entry);
   }
 
-  pop(): T | undefined {
+  pop(): ReadyEntry<T> | undefined {
     this.hooks.run("pop");
-    return this.stranger === undefined ? this.items.shift() : this.stranger.item;
+    return this.stranger === undefined ? this.entries.shift() : this.stranger.entry;
   }
 
   touch(): void {
@@ -83,7 +94,7 @@ export class HookedDiscipline<T> implements QueueDiscipline<T> {
   }
 
   get length(): number {
-    return this.items.length;
+    return this.entries.length;
   }
 }
 

@@ -38,7 +38,7 @@ const BRINGS: Record<string, string[]> = {
 /** What is no entry itself: the entries that bring it along. */
 const BROUGHT_BY: Record<string, string[]> = {
   "./lib/workers/burst.ts": [".", "./workers", "./parallelize"],
-  "./lib/structures/deadline_heap.ts": [".", "./delaying-queue", "./rate-limiting-queue", "./config"],
+  "./lib/structures/number_heap.ts": [".", "./delaying-queue", "./rate-limiting-queue", "./config"],
   "./config/config.ts": [".", "./config"],
   "./registry/registry.ts": [".", "./config", "./limiters"],
   "./lib/structures/tokens.ts": [

@@ -17,7 +17,7 @@ const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 3000);
 const KEYS = 4;
 
 const key = fc.nat(KEYS - 1);
-/** Whom or what an operation concerns: the first of them, the second, … and round again. */
+/** What an operation concerns: the first of them, the second, … and round again. */
 const which = fc.nat(7);
 const delay = fc.integer({ min: -1, max: 40 });
 
@@ -38,6 +38,7 @@ const operation = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("sleep" as const), ms: fc.integer({ min: 1, max: 86_400_000 }) }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("shutDown" as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("abortDrain" as const), which }) },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant("drain" as const), policy: fc.constantFrom("drop", "flush", "wait") }),
@@ -53,6 +54,7 @@ class Comparison {
   /** Every lease ever given, with the pass of its key that it is for; stale ones are disposed as well. */
   readonly leases: { lease: Lease<Item>; isCurrent: boolean }[] = [];
   readonly controllers: { name: string; controller: AbortController }[] = [];
+  readonly drains: { name: string; controller: AbortController }[] = [];
   readonly given: PlainQueue["given"] = [];
   #versions = 0;
   #names = 0;
@@ -137,10 +139,19 @@ class Comparison {
         break;
       case "drain": {
         const name = `drain ${this.#names++}`;
-        queue.shutDownWithDrain({ waiting: operation.policy }).then(() =>
-          this.given.push({ to: name, what: "drained" })
+        const controller = new AbortController();
+        this.drains.push({ name, controller });
+        queue.shutDownWithDrain({ waiting: operation.policy, signal: controller.signal }).then(
+          () => this.given.push({ to: name, what: "drained" }),
+          (reason) => this.given.push({ to: name, what: reason }),
         );
         model.drain(name, operation.policy);
+        break;
+      }
+      case "abortDrain": {
+        const draining = pick(this.drains, operation.which);
+        draining?.controller.abort("aborted");
+        if (draining !== undefined) model.abortDrain(draining.name);
         break;
       }
     }
@@ -156,7 +167,7 @@ class Comparison {
     for (let key = 0; key < KEYS; key++) {
       assertEquals(queue.numRequeues({ key, version: -1 }), model.failures[key] ?? 0, `numRequeues of ${key}`);
     }
-    assertEquals(byReceiver(this.given), byReceiver(model.given), "what was given to those who waited");
+    assertEquals(byReceiver(this.given), byReceiver(model.given), "what was given to the calls that waited");
     assert(this.clock.timers <= 1, "rule 7: one timer");
     assertEquals(this.clock.timers, model.delayed.length > 0 ? 1 : 0, "rule 6: no timer without need");
     const held = this.leases.filter(({ isCurrent }) => isCurrent).map(({ lease }) => lease.item.key);
@@ -219,7 +230,7 @@ function pick<T>(all: T[], which: number): T | undefined {
   return all[which % all.length];
 }
 
-/** Those who are served at one moment continue in no particular order, so they are compared by name. */
+/** Calls that are served at one moment continue in no particular order, so they are compared by name. */
 function byReceiver(given: PlainQueue["given"]): PlainQueue["given"] {
   return given.toSorted((a, b) => a.to < b.to ? -1 : 1);
 }

@@ -12,11 +12,12 @@ type Policy = "drop" | "flush" | "wait";
 
 /**
  * The whole rate-limiting queue once more, as plainly as it can be said: arrays that are searched and
- * sorted. Time is a number; who waits in `get` or in a drain is a name.
+ * sorted. Time is a number; a call of `get` or a drain that waits is a name.
  */
 export class PlainQueue {
   now = 0;
-  closed: "no" | "waiting" | "yes" = "no";
+  closed: "no" | "draining" | "yes" = "no";
+  policy: Policy = "drop";
   readonly ready: Item[] = [];
   readonly held: Item[] = [];
   readonly again: Item[] = [];
@@ -24,7 +25,7 @@ export class PlainQueue {
   readonly failures: number[] = [];
   getters: string[] = [];
   drainers: string[] = [];
-  /** What each that waited was given, in the order of giving. */
+  /** What each call that waited was given, in the order of giving. */
   readonly given: { to: string; what: Item | "shutdown" | "drained" | "aborted" }[] = [];
 
   constructor(readonly next: "first" | "last") {}
@@ -37,7 +38,10 @@ export class PlainQueue {
   }
 
   addAfter(item: Item, delay: number): void {
-    if (this.closed !== "no") return;
+    if (this.closed === "no") this.#addAfter(item, delay);
+  }
+
+  #addAfter(item: Item, delay: number): void {
     if (delay <= 0) return this.add(item);
     const deadline = this.now + delay;
     const waiting = this.delayed.find((each) => each.item.key === item.key);
@@ -52,14 +56,16 @@ export class PlainQueue {
   addRateLimited(item: Item): void {
     const failures = this.failures[item.key] ?? 0;
     this.failures[item.key] = failures + 1;
-    this.addAfter(item, Math.min(BASE_DELAY * 2 ** failures, MAX_DELAY));
+    const isRetry = this.closed === "draining" && this.policy === "wait" &&
+      this.held.some((each) => each.key === item.key);
+    if (this.closed === "no" || isRetry) this.#addAfter(item, Math.min(BASE_DELAY * 2 ** failures, MAX_DELAY));
   }
 
   forget(key: number): void {
     this.failures[key] = 0;
   }
 
-  /** Takes an item for somebody who does not wait. */
+  /** Takes an item without waiting. */
   take(): Item | undefined {
     const item = this.next === "first" ? this.ready.shift() : this.ready.pop();
     if (item !== undefined) this.held.push(item);
@@ -71,6 +77,14 @@ export class PlainQueue {
     if (item !== undefined) this.given.push({ to: name, what: item });
     else if (this.closed === "yes") this.given.push({ to: name, what: "shutdown" });
     else this.getters.push(name);
+  }
+
+  /** Ends a drain as `shutDown` does; the others that wait resolve. */
+  abortDrain(name: string): void {
+    if (!this.drainers.includes(name)) return;
+    this.drainers = this.drainers.filter((each) => each !== name);
+    this.given.push({ to: name, what: "aborted" });
+    this.shutDown();
   }
 
   abort(name: string): void {
@@ -104,7 +118,8 @@ export class PlainQueue {
 
   drain(name: string, policy: Policy): void {
     this.drainers.push(name);
-    if (this.closed === "no") this.closed = "waiting";
+    if (this.closed === "no") this.closed = "draining";
+    this.policy = policy;
     if (policy === "flush") this.#deliverDelayed([...this.delayed]);
     if (policy !== "wait") this.delayed.length = 0;
     this.#settleDrainers();
@@ -132,11 +147,15 @@ export class PlainQueue {
     if (first !== undefined) this.given.push({ to: first, what: this.take()! });
   }
 
-  /** Once nothing waits for its delay, a queue that drains closes; once nothing is left at all, it has drained. */
+  /**
+   * Once nothing waits for its delay, a queue that drains closes, unless it takes retries of what is left; once nothing
+   * is left at all, it has drained.
+   */
   #settleDrainers(): void {
     if (this.drainers.length === 0 || this.delayed.length > 0) return;
-    this.#close();
-    if (this.ready.length + this.held.length === 0) this.#giveAll("drainers", "drained");
+    const left = this.ready.length + this.held.length;
+    if (this.policy !== "wait" || left === 0) this.#close();
+    if (left === 0) this.#giveAll("drainers", "drained");
   }
 
   #close(): void {

@@ -1,12 +1,12 @@
 /** Pushes many keys through queues that are never empty, and prints how many bytes more are in use then. */
 
-import { createWorkQueue, type QueueDiscipline, type WorkQueue } from "../../../mod.ts";
+import { createWorkQueue, type QueueDiscipline, type ReadyEntry, type WorkQueue } from "../../../mod.ts";
 import { heapUsed } from "./collect.ts";
 
 const KEYS = 300_000;
 
 interface Link {
-  readonly item: string;
+  readonly entry: ReadyEntry<string>;
   readonly below: Link | undefined;
 }
 
@@ -15,19 +15,19 @@ class Lifo implements QueueDiscipline<string> {
   length = 0;
   #top: Link | undefined = undefined;
 
-  push(item: string): void {
-    this.#top = { item, below: this.#top };
+  push(entry: ReadyEntry<string>): void {
+    this.#top = { entry, below: this.#top };
     this.length++;
   }
 
   touch(): void {}
 
-  pop(): string | undefined {
+  pop(): ReadyEntry<string> | undefined {
     const top = this.#top;
     if (top === undefined) return undefined;
     this.#top = top.below;
     this.length--;
-    return top.item;
+    return top.entry;
   }
 }
 

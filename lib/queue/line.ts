@@ -1,0 +1,45 @@
+/**
+ * The keys of a work queue, each with its ticket, and whose turn it is.
+ *
+ * It is as at a counter: a key that becomes ready draws a ticket, and is called in its turn. The ticket tells all there
+ * is to know of a key:
+ *
+ * | ticket | the key is |
+ * | --- | --- |
+ * | none | not here |
+ * | greater than {@linkcode Line.called} | ready |
+ * | from 1 to {@linkcode Line.called} | held |
+ * | minus one of those | held, and added again meanwhile |
+ */
+export interface Line<T> {
+  /** The number of keys that are ready. */
+  readonly length: number;
+  /** The number of keys that are ready or held. */
+  readonly size: number;
+  /** The ticket that was called last. */
+  readonly called: number;
+
+  ticketOf(key: unknown): number | undefined;
+
+  /**
+   * Makes a key ready that is not, and returns its new ticket.
+   *
+   * @throws What the runtime or a discipline throws. The key's ticket is what it was.
+   */
+  join(key: unknown, item: T): number;
+
+  /** Calls the next key and returns it. There must be one. Its ticket is {@linkcode Line.called} from now on. */
+  next(): unknown;
+
+  /** The ticket that the key called last had drawn. */
+  readonly drawn: number;
+
+  /** Notes that a held key was added again. */
+  addAgain(key: unknown, ticket: number): void;
+
+  /** Notes that a ready key was added again, perhaps with a newer item. */
+  touch(key: unknown, item: T): void;
+
+  /** Lets go of a key that is held. */
+  leave(key: unknown): void;
+}
