@@ -37,7 +37,7 @@ Deno.test("JSR: a file that is not what was published is refused", async () => {
   using project = new Project();
   const content = files.get("/lib/base/duration.ts")!;
   registry.tampered.set("/lib/base/duration.ts", content.with(-1, " ".charCodeAt(0))); // in place of the last line feed
-  const { message } = await assertRejects(() => add(project, registry));
+  const { message } = await assertRejects(() => add(project, registry), Error);
   assertStringIncludes(message, "Integrity check failed");
   assertStringIncludes(message, "/lib/base/duration.ts");
 });

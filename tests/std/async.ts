@@ -1,20 +1,34 @@
-/** Stands in for `@std/async` where JSR does not answer: the functions that the tests use, and no more. */
-
-import { setTimeout } from "node:timers/promises";
+/**
+ * Stands in for `@std/async` where JSR does not answer: the functions that the tests use, and no more.
+ *
+ * The signatures are those of `@std/async` 1.5.0, without the options that the tests do not use.
+ */
 
 export function delay(ms: number, options: { signal?: AbortSignal } = {}): Promise<void> {
-  return setTimeout(ms, undefined, options);
+  const { signal } = options;
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal!.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, ms);
+    if (signal?.aborted) abort();
+    else signal?.addEventListener("abort", abort, { once: true });
+  });
 }
 
+/** As with the original, the time alone keeps no process alive. */
 export async function deadline<T>(p: Promise<T>, ms: number): Promise<T> {
-  const timer = new AbortController();
-  const late = setTimeout(ms, undefined, { signal: timer.signal }).then(() => {
-    throw new DOMException("Signal timed out.", "TimeoutError");
-  });
-  late.catch(() => {}); // when the timer is ended below
+  const signal = AbortSignal.timeout(ms);
+  const late = Promise.withResolvers<never>();
+  const abort = () => late.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
   try {
-    return await Promise.race([p, late]);
+    return await Promise.race([p, late.promise]);
   } finally {
-    timer.abort();
+    signal.removeEventListener("abort", abort);
   }
 }

@@ -1,25 +1,38 @@
-/** Stands in for `FakeTime` of `@std/testing/time` where JSR does not answer, made of `@sinonjs/fake-timers`. */
+/**
+ * Stands in for `FakeTime` of `@std/testing/time` where JSR does not answer, made of `@sinonjs/fake-timers`.
+ *
+ * The signatures are those of `@std/testing` 1.0.20, without the options and members that the tests do not use. The
+ * same globals are replaced: `Date`, the four functions for timers, and `AbortSignal.timeout`; not `performance.now`,
+ * nor `setImmediate`.
+ */
 
 import FakeTimers from "@sinonjs/fake-timers";
 
 const realSetTimeout = globalThis.setTimeout;
+const realSignalTimeout = AbortSignal.timeout;
 
-export class FakeTime implements Disposable {
+export class FakeTime {
   readonly #clock: ReturnType<typeof FakeTimers.install>;
 
-  constructor(start: number | string | Date = Date.now()) {
+  constructor(start?: number | string | Date | null) {
     this.#clock = FakeTimers.install({
-      now: new Date(start),
+      now: new Date(start ?? Date.now()),
       toFake: ["Date", "setTimeout", "clearTimeout", "setInterval", "clearInterval"],
     });
+    AbortSignal.timeout = fakeSignalTimeout;
   }
 
   get now(): number {
     return this.#clock.now;
   }
 
+  set now(value: number) {
+    if (value < this.now) throw new RangeError(`The time is past ${value} already: it is ${this.now}`);
+    this.#clock.tick(value - this.now);
+  }
+
   tick(ms = 0): void {
-    this.#clock.tick(ms);
+    this.now += ms;
   }
 
   async tickAsync(ms = 0): Promise<void> {
@@ -28,9 +41,10 @@ export class FakeTime implements Disposable {
   }
 
   next(): boolean {
-    const hasTimer = this.#clock.countTimers() > 0;
+    if (this.#clock.countTimers() === 0) return false;
     this.#clock.next();
-    return hasTimer;
+    this.#clock.tick(0); // the others that are due at that time
+    return true;
   }
 
   async nextAsync(): Promise<boolean> {
@@ -44,9 +58,16 @@ export class FakeTime implements Disposable {
 
   restore(): void {
     this.#clock.uninstall();
+    AbortSignal.timeout = realSignalTimeout;
   }
 
   [Symbol.dispose](): void {
     this.restore();
   }
+}
+
+function fakeSignalTimeout(ms: number): AbortSignal {
+  const aborter = new AbortController();
+  setTimeout(() => aborter.abort(new DOMException("Signal timed out.", "TimeoutError")), ms);
+  return aborter.signal;
 }
