@@ -21,6 +21,12 @@ export type * from "../contracts/handler.ts";
 export type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 export type { DrainOptions, Lease, Shutdown, WorkQueue } from "../contracts/work_queue.ts";
 export type * from "../contracts/workers.ts";
+/**
+ * `NoInfer` as TypeScript before 5.4 can have it: callbacks say nothing about what the items are.
+ *
+ * @internal
+ */
+type Uninferred<T> = [T][T extends unknown ? 0 : never];
 
 /**
  * Takes items from the queue and runs the handler on each, until the queue is shut down and empty or the
@@ -58,7 +64,7 @@ export type * from "../contracts/workers.ts";
 export function runWorkers<T>(
   queue: RateLimitingQueue<T>,
   handler: Handler<T>,
-  options: WorkerOptions<NoInfer<T>> = {},
+  options: WorkerOptions<Uninferred<T>> = {},
 ): WorkerPool {
   if (typeof queue?.addRateLimited !== "function") {
     throw invalidArgument("run workers", "queue", "must be a rate limiting queue", queue);

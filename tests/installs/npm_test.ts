@@ -5,10 +5,20 @@ import tests from "../package.json" with { type: "json" };
 import { runtimes } from "../runtimes.ts";
 import { expectedFindings, Project, ROOT, run } from "./project.ts";
 
+const { "typescript": newest, "typescript-oldest": oldest } = tests.dependencies;
+
+/** The compilers that a consumer may have: specifiers of npm packages, and options that only that one knows. */
+const COMPILERS = {
+  newest: [`npm:typescript@${newest}/tsc`, "--ignoreConfig"],
+  oldest: [`${oldest}/tsc`],
+};
+
 /** Type-checks as those do who take nothing on trust, least of all the package's own types. */
-async function tsc(folder: string | URL, ...args: string[]): Promise<void> {
+async function tsc(folder: string | URL, age: keyof typeof COMPILERS, ...args: string[]): Promise<void> {
   const options = [
     "--strict",
+    "--exactOptionalPropertyTypes",
+    "--noUncheckedIndexedAccess",
     "--skipLibCheck",
     "false",
     "--target",
@@ -16,24 +26,33 @@ async function tsc(folder: string | URL, ...args: string[]): Promise<void> {
     "--lib",
     "es2022,dom,esnext.disposable",
   ];
-  const compiler = `npm:typescript@${tests.dependencies.typescript}/tsc`;
-  await run(Deno.execPath(), ["run", "-A", "--no-config", compiler, "--ignoreConfig", ...options, ...args], folder);
+  await run(Deno.execPath(), ["run", "-A", "--no-config", ...COMPILERS[age], ...options, ...args], folder);
 }
 
 Deno.test("npm: the tarball installs with no network, type-checks and runs under Node", async () => {
   using project = new Project();
   await project.npmInstall();
   project.writeConsumer();
-  await tsc(project.folder, "main.ts", "--module", "nodenext", "--rewriteRelativeImportExtensions", "--outDir", "js");
+  const emit = ["--module", "nodenext", "--rewriteRelativeImportExtensions", "--outDir", "js"];
+  await tsc(project.folder, "newest", "main.ts", ...emit);
   assertEquals(JSON.parse(await project.run("node", ["js/main.js"])), await expectedFindings());
 });
 
-Deno.test("npm: its types are found as bundlers look for them, too", async () => {
-  using project = new Project();
-  await project.npmInstall();
-  project.writeConsumer();
-  const bundler = ["--module", "preserve", "--moduleResolution", "bundler"];
-  await tsc(project.folder, "main.ts", "--noEmit", "--allowImportingTsExtensions", ...bundler);
+for (const age of ["newest", "oldest"] as const) {
+  Deno.test(`npm: the ${age} TypeScript finds its types as Node does, and as bundlers do`, async () => {
+    using project = new Project();
+    await project.npmInstall();
+    project.writeConsumer();
+    for (const resolution of [["nodenext"], ["esnext", "--moduleResolution", "bundler"]]) {
+      await tsc(project.folder, age, "main.ts", "--noEmit", "--allowImportingTsExtensions", "--module", ...resolution);
+    }
+  });
+}
+
+Deno.test("npm: the oldest TypeScript is the one that README names", async () => {
+  const readme = await Deno.readTextFile(new URL("README.md", ROOT));
+  const [, named] = /TypeScript needs to know of disposal: version ([\d.]+) or later/.exec(readme)!;
+  assertEquals(oldest, `npm:typescript@~${named}`);
 });
 
 Deno.test("npm: the tarball installs and runs under Bun", async () => {
@@ -46,5 +65,5 @@ Deno.test("npm: the tarball installs and runs under Bun", async () => {
 });
 
 Deno.test("npm: the core uses nothing that came to JavaScript after ES2022, but for disposal", async () => {
-  await tsc(ROOT, "mod.ts", "--noEmit", "--allowImportingTsExtensions", "--module", "nodenext");
+  await tsc(ROOT, "newest", "mod.ts", "--noEmit", "--allowImportingTsExtensions", "--module", "nodenext");
 });
