@@ -1,6 +1,7 @@
 /**
- * A polite crawler: fetches each page once, no host faster than its own bucket allows, and no host held up by
- * another. A page waits for its host in the queue, where it takes up no worker. Ends when no page is left.
+ * A polite crawler: fetches each page once, one at a time of a host and no two requests to a host closer than
+ * {@linkcode INTERVAL}, and lets no host wait for another. A host waits for its turn in the queue, where it takes up
+ * no worker. Ends when no page is left.
  *
  * ```sh
  * deno run -A examples/recipes/crawler.ts
@@ -11,86 +12,92 @@
  */
 
 import {
-  createBucketLimiter,
   createExponentialLimiter,
-  createMaxOfLimiter,
   createRateLimitingQueue,
-  type RateLimiter,
+  every,
   runWorkers,
   TerminalError,
+  TokenBucket,
 } from "@workqueue/core";
 import { parse } from "node-html-parser";
 import { serveSite } from "./site.ts";
 
-/** A bucket for each host: of the pages of one host, 20 a second are let through. */
-class PerHostLimiter implements RateLimiter<string> {
-  readonly #buckets = new Map<string, RateLimiter>();
+/** How long after a request to a host the next one may begin, in milliseconds. */
+export const INTERVAL = 50;
 
-  when(url: string): number {
-    const { host } = new URL(url);
-    let bucket = this.#buckets.get(host);
-    if (bucket === undefined) this.#buckets.set(host, bucket = createBucketLimiter({ rate: 20, burst: 1 }));
-    return bucket.when(url);
-  }
+/** A host that is crawled: the pages that were found and not finished, and what lets a request begin. */
+class Host {
+  readonly pages: string[] = [];
+  readonly starts = new TokenBucket(every(INTERVAL), 1);
 
-  forget(): void {}
-
-  numRequeues(): number {
-    return 0;
+  /** How long until a request may begin, in milliseconds. */
+  get delay(): number {
+    return Math.max(0, (1 - this.starts.tokens) * INTERVAL);
   }
 }
 
-await using blog = await serveSite({
-  "/": ["/1", "/2", "/3", "/4", "/5", "/6", "/7", "/"],
-  ...Object.fromEntries(Array.from({ length: 7 }, (_, i) => [`/${i + 1}`, ["/", "/gone"]])),
-});
-await using shop = await serveSite({ "/": ["/cart", "/terms"], "/cart": ["/terms"], "/terms": ["/"] }, "/cart");
-const starts = [blog.url, shop.url];
-const hosts = new Set(starts.map((url) => new URL(url).host));
+/** Fetches these pages, and those of their hosts that can be reached from them. Resolves when none is left. */
+export async function crawl(first: readonly string[], log: (line: string) => void, fetchPage = fetch): Promise<void> {
+  const hosts = new Map(first.map((url) => [new URL(url).host, new Host()]));
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: "100ms", maxDelay: "1m" }));
+  const seen = new Set<string>();
+  let left = 0;
 
-const perHost = new PerHostLimiter();
-const backoff = createExponentialLimiter<string>({ baseDelay: "100ms", maxDelay: "1m" });
-const queue = createRateLimitingQueue<string>(createMaxOfLimiter(perHost, backoff)); // for retries
-const seen = new Set<string>();
-let left = 0;
-
-function visit(url: URL): void {
-  url.hash = "";
-  if (!hosts.has(url.host) || seen.has(url.href)) return;
-  seen.add(url.href);
-  left++;
-  queue.addAfter(url.href, perHost.when(url.href));
-}
-
-/** Ends all when nobody can find another page any more. */
-function leave(): void {
-  if (--left === 0) queue.shutDown();
-}
-
-const pool = runWorkers(queue, async (url, { signal, attempt }) => {
-  const response = await fetch(url, { signal });
-  const page = await response.text();
-  if (response.status >= 500) throw new Error(`status ${response.status}`);
-  if (!response.ok) throw new TerminalError(`status ${response.status}`); // as it will be the next time
-  for (const link of parse(page).querySelectorAll("a[href]")) {
-    const target = URL.parse(link.getAttribute("href")!, response.url);
-    if (target !== null) visit(target);
+  /** A host that has pages is in the queue already, or is being worked on. */
+  function visit(url: URL): void {
+    url.hash = "";
+    const host = hosts.get(url.host);
+    if (host === undefined || seen.has(url.href)) return;
+    seen.add(url.href);
+    left++;
+    if (host.pages.push(url.href) === 1) queue.addAfter(url.host, host.delay);
   }
-  console.log(`fetched ${name(url)} at attempt ${attempt}`);
-  leave();
-}, {
-  concurrency: 8,
-  maxRetries: 3,
-  timeout: 10_000,
-  onGiveUp: (error, url) => {
-    console.log(`gave up ${name(url)}: ${(error as Error).message}`);
-    leave();
-  },
-});
 
-for (const url of starts) visit(new URL(url));
-await pool.finished;
+  /** Goes on with the host's next page. Ends all when nobody can find another page any more. */
+  function finishPage(name: string): void {
+    const host = hosts.get(name)!;
+    host.pages.shift();
+    if (--left === 0) queue.shutDown();
+    else if (host.pages.length > 0) queue.addAfter(name, host.delay);
+  }
 
-function name(url: string): string {
-  return url.replace(blog.url, "blog/").replace(shop.url, "shop/");
+  const pool = runWorkers(queue, async (name, { signal, attempt }) => {
+    const { pages, starts } = hosts.get(name)!;
+    const url = pages[0]!;
+    await starts.wait(1, { signal }); // not at all, unless the backoff was shorter than the interval
+    const response = await fetchPage(url, { signal });
+    const page = await response.text();
+    signal.throwIfAborted(); // a page whose time is up is tried again
+    if (response.status >= 500) throw new Error(`status ${response.status}`);
+    if (!response.ok) throw new TerminalError(`status ${response.status}`); // as it will be the next time
+    for (const link of parse(page).querySelectorAll("a[href]")) {
+      const target = URL.parse(link.getAttribute("href")!, response.url);
+      if (target !== null) visit(target);
+    }
+    log(`fetched ${url} at attempt ${attempt}`);
+    finishPage(name);
+  }, {
+    concurrency: 8,
+    maxRetries: 3,
+    timeout: 10_000,
+    onGiveUp: (error, name) => {
+      log(`gave up ${hosts.get(name)!.pages[0]}: ${(error as Error).message}`);
+      finishPage(name);
+    },
+  });
+
+  for (const url of first) visit(new URL(url));
+  await pool.finished;
+}
+
+if (import.meta.main) {
+  await using blog = await serveSite({
+    "/": ["/1", "/2", "/3", "/4", "/5", "/6", "/7", "/"],
+    ...Object.fromEntries(Array.from({ length: 7 }, (_, i) => [`/${i + 1}`, ["/", "/gone"]])),
+  });
+  await using shop = await serveSite({ "/": ["/cart", "/terms"], "/cart": ["/terms"], "/terms": ["/"] }, "/cart");
+  await crawl(
+    [blog.url, shop.url],
+    (line) => console.log(line.replace(blog.url, "blog/").replace(shop.url, "shop/")),
+  );
 }

@@ -4,6 +4,8 @@
  */
 
 import { assert, assertEquals, assertLess } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import { crawl, INTERVAL } from "../../examples/recipes/crawler.ts";
 import { runScript, type Runtime, RUNTIMES } from "../run_script.ts";
 
 function run(runtime: Runtime, recipe: string): Promise<string[]> {
@@ -80,3 +82,26 @@ for (const runtime of RUNTIMES) {
     assertEquals(lines, ["record 200: Error: a hiccup", "200 records, at most 10 in the queue"]);
   });
 }
+
+Deno.test("recipes: crawler.ts lets no two requests to a host begin within the interval, also after a stall", async () => {
+  using time = new FakeTime();
+  const begun: number[] = [];
+  const fetchPage = (url: URL | RequestInfo): Promise<Response> => {
+    begun.push(time.now);
+    const links = Array.from({ length: 20 }, (_, i) => `<a href="/${i}">${i}</a>`);
+    const response = new Response(links.join(""), { status: begun.length === 5 ? 503 : 200 });
+    return Promise.resolve(Object.defineProperty(response, "url", { value: url }));
+  };
+  let isOver = false;
+  const crawling = crawl(["http://blog.example/"], () => {}, fetchPage).then(() => isOver = true);
+
+  while (begun.length === 0) await time.tickAsync();
+  await time.runMicrotasks(); // all pages are found
+  time.tick(20 * INTERVAL); // timers fire and no handler runs, as where the machine stood still
+  while (!isOver) await time.tickAsync(INTERVAL / 10);
+  await crawling;
+
+  assertEquals(begun.length, 22); // "/", its 20 links, and one of them again
+  const apart = begun.slice(1).map((at, i) => at - begun[i]!);
+  assert(apart.every((ms) => ms >= INTERVAL), `${apart}`);
+});
