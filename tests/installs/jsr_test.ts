@@ -1,6 +1,7 @@
 /** The package as JSR serves it. Only on Deno, which is asked what would be published, and started anew. */
 
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { relativeLinks } from "../docs/markdown.ts";
 import { expectedFindings, manifest, Project, ROOT, run } from "./project.ts";
 import { publishedFiles, Registry } from "./registry.ts";
 
@@ -25,10 +26,24 @@ Deno.test("JSR: what is published is the modules that are used, and what a reade
   const { stdout } = await run(Deno.execPath(), ["info", "--json", "mod.ts"], ROOT);
   const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
   const used = modules.map(({ specifier }) => specifier.slice(ROOT.href.length - 1));
-  assertEquals(files.filter((path) => path.endsWith(".ts")).sort(), used.sort());
+  const isExample = (path: string) => path.startsWith("/examples/"); // which the pages link to
+  assertEquals(files.filter((path) => path.endsWith(".ts") && !isExample(path)).sort(), used.sort());
 
-  const readers = /^\/(README\.md|CHANGELOG\.md|LICENSE|deno\.json|schema\/workqueue\.schema\.json|docs\/\w+\.svg)$/;
-  assertEquals(files.filter((path) => !path.endsWith(".ts") && !readers.test(path)), []);
+  const readers =
+    /^\/(\w+\.md|LICENSE|deno\.json|schema\/workqueue\.schema\.json|docs\/[\w-]+\.(md|svg)|bench\/(RESULTS\.md|growth\.svg))$/;
+  assertEquals(files.filter((path) => !path.endsWith(".ts") && !isExample(path) && !readers.test(path)), []);
+});
+
+Deno.test("JSR: what is published links to other sites, or to what is published too", async () => {
+  const files = await publishedFiles();
+  const isPublished = (path: string) =>
+    files.has(path) || [...files.keys()].some((file) => file.startsWith(`${path}/`));
+  const links = [...files].filter(([path]) => path.endsWith(".md")).flatMap(([path, content]) =>
+    relativeLinks(new TextDecoder().decode(content)).map((href) => ({ from: path, to: href }))
+  );
+  assert(links.length > 10);
+  const lost = links.filter(({ from, to }) => !isPublished(new URL(to, `file://${from}`).pathname.replace(/\/$/, "")));
+  assertEquals(lost, []);
 });
 
 Deno.test("JSR: a file that is not what was published is refused", async () => {
