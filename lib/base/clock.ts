@@ -76,7 +76,7 @@ class SystemTimer {
   readonly #dueAt: number;
   #keepsAlive = true;
   #handle: unknown;
-  #clear!: (handle: number) => void;
+  #clear!: () => void;
 
   constructor(callback: () => void, dueAt: number, ms: number) {
     this.#callback = callback;
@@ -88,7 +88,7 @@ class SystemTimer {
   /** Counts down what is left with the timers that there are now. */
   restart(now: number): void {
     try {
-      this.#clear(this.#handle as number);
+      this.#clear();
     } catch {
       // Fake timers that are gone refuse to be called. Nothing fires there any more.
     }
@@ -97,7 +97,7 @@ class SystemTimer {
 
   stop(): void {
     timers.delete(this);
-    this.#clear(this.#handle as number);
+    this.#clear();
   }
 
   unref(): void {
@@ -106,10 +106,11 @@ class SystemTimer {
   }
 
   #start(ms: number): void {
-    const { setTimeout, clearTimeout } = isFaked ? globalThis : runtime;
-    this.#handle = setTimeout(() => this.#fire(), ms);
-    this.#clear = clearTimeout;
-    if (!this.#keepsAlive) unref(this.#handle);
+    const { setTimeout, clearTimeout } = isFaked ? globalThis : runtime; // apart, as browsers refuse another `this`
+    const handle = setTimeout(() => this.#fire(), ms);
+    this.#handle = handle;
+    this.#clear = () => clearTimeout(handle);
+    if (!this.#keepsAlive) unref(handle);
   }
 
   #fire(): void {

@@ -58,7 +58,8 @@ export class QueueMetrics {
 
   /** A key that was added again while it was held has its ticket now. */
   ready(key: unknown, ticket: number): void {
-    this.#addedAt.set(ticket, this.#addedAgainAt.delete(key) ?? this.#clock.now());
+    this.#addedAt.set(ticket, this.#addedAgainAt.get(key) ?? this.#clock.now());
+    this.#addedAgainAt.delete(key);
   }
 
   /**

@@ -63,23 +63,16 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
 const ACTION = "create delaying queue";
 const DEFAULT_MAX_WAIT = 10_000;
 
-/** A key that waits. */
-interface WaitingEntry<T> {
-  readonly key: unknown;
-  /** The newest item with the key. */
-  item: T;
-  /** Where the heap has it. */
-  slot: number;
-}
-
 class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQueue<T> {
   readonly #clock: Clock;
   readonly #maxSleep: number;
   readonly #ref: boolean;
   readonly #retries: Counter | undefined;
-  /** What waits, by deadline and by key. */
-  readonly #heap = new NumberHeap<WaitingEntry<T>>();
-  readonly #entries = new ChurnMap<unknown, WaitingEntry<T>>();
+  /** The keys that wait, by deadline; and the slot of each of them in there. */
+  readonly #heap = new NumberHeap<unknown>();
+  readonly #slots = new ChurnMap<unknown, number>();
+  /** The newest item of each key that waits, where an item is not its own key. */
+  readonly #items: ChurnMap<unknown, T> | undefined;
   /** Calls of `shutDownWithDrain` that wait. */
   readonly #drainers = new Waiters<void>();
   /** How the latest drain treats what waits. From then on, adds are refused although the queue below is open. */
@@ -95,6 +88,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     { maxSleep, ref, metrics, ...common }: DelayingQueueOptions<T> & { maxSleep: number; ref: boolean },
   ) {
     super(below, common);
+    if (this.keyOf !== undefined) this.#items = new ChurnMap();
     this.#clock = this.clock ?? systemClock;
     this.#maxSleep = maxSleep;
     this.#ref = ref;
@@ -159,40 +153,50 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   #addNow(item: T): void {
     // The newest item with a key is the one handed out: an older one that waits must not come after it.
-    if (this.keyOf !== undefined && this.waiting > 0) {
-      const waiting = this.#entries.get(this.key(item));
-      if (waiting !== undefined) waiting.item = item = this.#newest(item, waiting);
+    if (this.#items !== undefined && this.#items.size > 0) {
+      const key = this.key(item);
+      if (this.#slots.get(key) !== undefined) this.#items.set(key, item = this.#newest(key, item));
     }
     this.below.add(item);
   }
 
   #wait(item: T, deadline: number): void {
     const key = this.key(item);
-    const waiting = this.#entries.get(key);
-    if (waiting === undefined) {
-      const entry = { key, item: this.#newest(item), slot: 0 };
-      this.#entries.set(key, entry);
-      entry.slot = this.#heap.push(entry, deadline);
-    } else {
-      waiting.item = this.#newest(item, waiting);
-      this.#heap.decrease(waiting.slot, deadline);
-    }
+    this.#items?.set(key, this.#newest(key, item));
+    const slot = this.#slots.get(key);
+    if (slot !== undefined) this.#heap.decrease(slot, deadline);
+    else this.#beginToWait(key, deadline);
     this.#setTimer();
   }
 
+  #beginToWait(key: unknown, deadline: number): void {
+    const slot = this.#heap.push(key, deadline);
+    try {
+      this.#slots.set(key, slot);
+    } catch (error) {
+      this.#heap.remove(slot);
+      this.#items?.delete(key);
+      throw error;
+    }
+  }
+
   /** Of an item that is being worked on and added again, the newest one with its key; of any other, itself. */
-  #newest(item: T, waiting?: WaitingEntry<T>): T {
-    if (this.keyOf === undefined) return item;
+  #newest(key: unknown, item: T): T {
     const newestBelow = this[NEWEST](item);
     if (newestBelow === undefined) return item;
-    return waiting === undefined ? newestBelow : waiting.item;
+    return this.#items!.get(key) ?? newestBelow;
   }
 
   /** Adds every item that is due at the time to the queue below, the earliest first. */
   #makeReady(time: number): void {
     while (this.#heap.length > 0 && this.#heap.smallest <= time) {
-      const { key, item } = this.#heap.pop()!;
-      this.#entries.delete(key);
+      const key = this.#heap.pop();
+      this.#slots.remove(key);
+      let item = key as T;
+      if (this.#items !== undefined) {
+        item = this.#items.get(key)!;
+        this.#items.remove(key);
+      }
       this.below.add(item);
     }
   }
@@ -240,7 +244,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #forgetWaiting(): void {
     this.#clearTimer();
     this.#heap.clear();
-    this.#entries.clear();
+    this.#slots.clear();
+    this.#items?.clear();
   }
 
   /**

@@ -47,17 +47,25 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   join(key: unknown, item: T): number {
-    const before = this.#entries.get(key);
     const entry = new Entry(key, item, this.#clock.now(), ++this.#last);
     this.#entries.set(key, entry);
     try {
       this.#discipline.push(entry);
     } catch (error) {
-      if (before === undefined) this.#entries.delete(key);
-      else this.#entries.set(key, before);
+      this.#entries.delete(key);
       throw error;
     }
     return entry.ticket;
+  }
+
+  rejoin(key: unknown, item: T): number {
+    const held = this.#entries.get(key)!;
+    try {
+      return this.join(key, item);
+    } catch (error) {
+      this.#entries.set(key, held);
+      throw error;
+    }
   }
 
   next(): unknown {
@@ -87,6 +95,6 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   leave(key: unknown): void {
-    this.#entries.delete(key);
+    this.#entries.remove(key);
   }
 }

@@ -1,6 +1,9 @@
 import { ChurnMap } from "../structures/churn_map.ts";
 import type { Line } from "./line.ts";
 
+/** So few keys may stay in memory. */
+const SLACK = 6;
+
 /**
  * First in, first out: tickets are called in the order of their numbers.
  *
@@ -17,8 +20,8 @@ export class FifoLine implements Line<unknown> {
   #last = 0;
   readonly #tickets = new ChurnMap<unknown, number>(() => this.#beginAnew());
   #fresh = this.#tickets.keys();
-  /** The number of keys when the iterator began. */
-  #sizeAtBegin = 0;
+  /** The ticket after which keys were called whose memory the iterator may keep. */
+  #begunAt = 0;
   readonly #returned = new ReturnedKeys();
 
   get length(): number {
@@ -39,8 +42,15 @@ export class FifoLine implements Line<unknown> {
 
   join(key: unknown): number {
     const ticket = this.#last + 1;
-    if (!this.#tickets.set(key, ticket)) this.#returned.push(key, ticket);
+    if (this.#tickets.set(key, ticket)) this.#returned.push(key, ticket);
     return this.#last = ticket;
+  }
+
+  rejoin(key: unknown): number {
+    const ticket = ++this.#last;
+    this.#tickets.set(key, ticket);
+    this.#returned.push(key, ticket);
+    return ticket;
   }
 
   next(): unknown {
@@ -55,20 +65,20 @@ export class FifoLine implements Line<unknown> {
   touch(): void {}
 
   leave(key: unknown): void {
-    this.#tickets.delete(key);
-    if (this.size * 2 <= this.#sizeAtBegin) this.#beginAnew();
+    this.#tickets.remove(key);
+    if (this.called - this.#begunAt > 2 * this.#tickets.size + SLACK) this.#beginAnew();
   }
 
   /**
-   * An iterator may keep the memory that the map had before it shrank, and the keys in there, until it moves on. So a
-   * new one begins whenever the keys are half as many, and after each sweep of the map. It has to pass the keys in
-   * front: those that are held, came back or are gone.
+   * Begins a new iterator, as one may keep the memory that the map had before it shrank, and the keys in there, until it
+   * moves on: after each sweep of the map, and whenever many more keys were called than there are. It has to pass
+   * the keys in front: those that are held, came back or are gone.
    */
   #beginAnew(): void {
-    this.#fresh = this.#tickets.keys();
-    this.#sizeAtBegin = this.size;
     const fresh = this.length - this.#returned.length;
+    this.#fresh = this.#tickets.keys();
     for (let passed = this.#tickets.span - fresh; passed > 0; passed--) this.#fresh.next();
+    this.#begunAt = this.called - (this.size - this.length);
   }
 }
 

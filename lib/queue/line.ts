@@ -22,11 +22,14 @@ export interface Line<T> {
   ticketOf(key: unknown): number | undefined;
 
   /**
-   * Makes a key ready that is not, and returns its new ticket.
+   * Makes a key ready that is not here, and returns the ticket that it draws.
    *
    * @throws What the runtime or a discipline throws. The key's ticket is what it was.
    */
   join(key: unknown, item: T): number;
+
+  /** Likewise for a key that is held. */
+  rejoin(key: unknown, item: T): number;
 
   /** Calls the next key and returns it. There must be one. Its ticket is {@linkcode Line.called} from now on. */
   next(): unknown;

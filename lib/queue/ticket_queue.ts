@@ -193,20 +193,13 @@ export class TicketQueue<T> implements WorkQueue<T>, QueueHooks<T> {
 
   /** Returns the ticket that the key draws. */
   #makeReady(key: unknown, item: T): number {
-    const before = this.#items?.get(key);
     this.#items?.set(key, item);
     try {
       return this.#line.join(key, item);
     } catch (error) {
-      if (before === undefined) this.#items?.delete(key);
-      else this.#items?.set(key, before);
+      this.#items?.delete(key);
       throw error;
     }
-  }
-
-  #makeReadyAgain(key: unknown, item: T): void {
-    const drawn = this.#makeReady(key, item);
-    this.#metrics?.ready(key, drawn);
   }
 
   /** Hands what is ready to the calls of `get` that wait. A failure is theirs: the call that added the item did so. */
@@ -238,8 +231,8 @@ export class TicketQueue<T> implements WorkQueue<T>, QueueHooks<T> {
     } catch (error) {
       // The metrics may have called the queue: the item may be done by now, or there may be a newer one.
       if (Math.abs(this.#line.ticketOf(key) ?? 0) === ticket) {
-        this.#letGo(key);
-        this.#makeReadyAgain(key, this.#items?.get(key) ?? item);
+        this.#forgetLatest();
+        this.#comeBack(key, this.#items?.get(key) ?? item);
       }
       throw error;
     }
@@ -249,14 +242,14 @@ export class TicketQueue<T> implements WorkQueue<T>, QueueHooks<T> {
   /** Ends a hand-out. With a negative ticket, the key goes back to the end of the line. */
   #end(key: unknown, ticket: number): void {
     this.#forgetLatest();
-    this.#heldItems?.delete(key);
     const startedAt = this.#metrics?.forget(Math.abs(ticket)); // before the key is handed out again
     try {
       if (ticket < 0) {
-        this.#comeBack(key);
+        this.#comeBack(key, this.#items === undefined ? key as T : this.#items.get(key)!);
         this.#serve();
       } else {
         this.#line.leave(key);
+        this.#heldItems?.delete(key);
       }
       this.#metrics?.finished(startedAt);
     } finally {
@@ -264,20 +257,19 @@ export class TicketQueue<T> implements WorkQueue<T>, QueueHooks<T> {
     }
   }
 
-  /** Makes a key ready that was added again while it was held. If that fails, nobody holds it any more. */
-  #comeBack(key: unknown): void {
+  /** Makes a held key ready. If that fails, as a discipline may, the key is not held any more either. */
+  #comeBack(key: unknown, item: T): void {
+    this.#items?.set(key, item);
+    this.#heldItems?.delete(key);
+    let drawn: number;
     try {
-      this.#makeReadyAgain(key, this.#items === undefined ? key as T : this.#items.get(key)!);
+      drawn = this.#line.rejoin(key, item);
     } catch (error) {
-      if (this.#line.ticketOf(key)! < 0) this.#letGo(key);
+      this.#line.leave(key);
+      this.#items?.delete(key);
       throw error;
     }
-  }
-
-  #letGo(key: unknown): void {
-    this.#forgetLatest();
-    this.#line.leave(key);
-    this.#heldItems?.delete(key);
+    this.#metrics?.ready(key, drawn);
   }
 
   #forgetLatest(): void {
@@ -287,6 +279,7 @@ export class TicketQueue<T> implements WorkQueue<T>, QueueHooks<T> {
 
   #tellEmptied(): void {
     this.#drainers.serveAll();
+    if (this.#onEmptied.length === 0) return;
     for (const callback of this.#onEmptied.splice(0)) callback();
   }
 

@@ -1,6 +1,9 @@
 /** A map of so few keys deletes them: there the chains are short. */
 const SMALL = 32;
 
+/** After so many keys in a row were removed, the next ones are deleted: those do not come and go, the map is drained. */
+const MAX_MARKS_IN_A_ROW = 64;
+
 /** How many marked keys there may be for each that is not. */
 const MAX_MARKS = 4;
 
@@ -16,6 +19,8 @@ const MARK = Symbol("deleted");
 export class ChurnMap<K, V> {
   #entries = new Map<K, V | typeof MARK>();
   #marks = 0;
+  /** How many keys were marked since the last one was set. */
+  #marksInARow = 0;
   readonly #onSweep: (() => void) | undefined;
 
   /** `onSweep` is called after each sweep. Iterators that were made before go on over the old map. */
@@ -39,43 +44,41 @@ export class ChurnMap<K, V> {
   }
 
   /**
-   * Sets a key's value and tells whether the key has come to the end of the map. One that was there, with a value or
-   * marked, keeps its place.
+   * Sets a key's value. A key that was there, with a value or marked, keeps its place in the map.
    *
-   * @throws {RangeError} If the runtime's maps cannot hold one more. Nothing has changed then.
+   * @returns Whether the key was marked.
+   * @throws {RangeError} If the runtime's maps cannot hold one more. Nothing has changed.
    */
   set(key: K, value: V): boolean {
+    this.#marksInARow = 0;
     if (this.#marks > 0 && this.#entries.get(key) === MARK) {
       this.#entries.set(key, value);
       this.#marks--;
-      return false;
+      return true;
     }
-    const { size } = this.#entries;
     try {
       this.#entries.set(key, value);
     } catch (cause) {
-      if (this.#marks === 0) {
-        throw new RangeError(`Cannot add key as a Map of this runtime holds no more than ${size}`, { cause });
-      }
-      this.#sweep();
-      this.#entries.set(key, value);
-      return true;
+      this.#setAfterSweep(key, value, cause);
     }
-    return this.#entries.size > size;
+    return false;
   }
 
-  /** Removes a key and returns what its value was. */
-  delete(key: K): V | undefined {
-    const value = this.#entries.get(key);
-    if (value === MARK || (value === undefined && !this.#entries.has(key))) return undefined;
-    if (this.#entries.size <= SMALL) {
+  /** Removes a key, if it has a value. */
+  delete(key: K): void {
+    if (this.#entries.has(key) && this.#entries.get(key) !== MARK) this.remove(key);
+  }
+
+  /** Removes a key that has a value. */
+  remove(key: K): void {
+    if (this.#entries.size <= SMALL || this.#marksInARow === MAX_MARKS_IN_A_ROW) {
       this.#entries.delete(key);
     } else {
       this.#entries.set(key, MARK);
       this.#marks++;
-      if (this.#marks > MAX_MARKS * this.size) this.#sweep();
+      this.#marksInARow++;
     }
-    return value;
+    if (this.#marks > 0 && this.#marks > MAX_MARKS * this.size) this.#sweep();
   }
 
   /** Iterates over all keys, the marked ones among them. It goes on with those that are set later. */
@@ -86,6 +89,14 @@ export class ChurnMap<K, V> {
   clear(): void {
     this.#entries = new Map();
     this.#marks = 0;
+  }
+
+  #setAfterSweep(key: K, value: V, cause: unknown): void {
+    if (this.#marks === 0) {
+      throw new RangeError(`Cannot add key as a Map of this runtime holds no more than ${this.size}`, { cause });
+    }
+    this.#sweep();
+    this.#entries.set(key, value);
   }
 
   #sweep(): void {

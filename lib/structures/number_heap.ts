@@ -43,15 +43,22 @@ export class NumberHeap<E> {
     if (this.#length === 0) return undefined;
     const slot = this.#slots[0]!;
     const entry = this.#entries[slot];
+    this.remove(slot);
+    return entry;
+  }
+
+  /** Removes a slot's number and its entry. */
+  remove(slot: number): void {
     this.#entries[slot] = undefined; // or the heap would keep it from being collected
     const last = --this.#length;
-    if (last === 0) this.clear();
-    else {
-      const moved = this.#slots[last]!;
-      this.#slots[last] = slot;
-      this.#siftDown(moved, this.#numbers[last]!);
-    }
-    return entry;
+    if (last === 0) return this.clear();
+    const place = this.#places[slot]!;
+    const moved = this.#slots[last]!;
+    const number = this.#numbers[last]!;
+    this.#slots[last] = slot; // free
+    if (moved === slot) return;
+    if (place > 0 && number < this.#numbers[(place - 1) >> 1]!) this.#siftUp(moved, number, place);
+    else this.#siftDown(moved, number, place);
   }
 
   /** Gives a slot a smaller number; among equals it keeps its order. A larger number changes nothing. */
@@ -92,12 +99,11 @@ export class NumberHeap<E> {
     places[slot] = place;
   }
 
-  /** Puts a slot in place of the root. */
-  #siftDown(slot: number, number: number): void {
+  /** Puts a slot in a place, or below. */
+  #siftDown(slot: number, number: number, place: number): void {
     const numbers = this.#numbers, slots = this.#slots, places = this.#places, orders = this.#orders;
     const length = this.#length;
     const firstLeaf = length >> 1;
-    let place = 0;
     while (place < firstLeaf) {
       let child = 2 * place + 1;
       const right = child + 1;
