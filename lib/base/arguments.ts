@@ -1,5 +1,3 @@
-import { MAX_TIMEOUT } from "./clock.ts";
-import { DURATION_RULE, tryParseDuration } from "./duration.ts";
 import { inspect, invalidArgument } from "./errors.ts";
 import { suggest } from "./suggest.ts";
 
@@ -9,10 +7,31 @@ export function hasMethods(value: unknown, ...methods: string[]): boolean {
   return methods.every((method) => typeof (value as Record<string, unknown>)[method] === "function");
 }
 
+/** What a value must be: a test, and how a message words it. */
+export type Rule = readonly [holds: (value: never) => boolean, words: string];
+
+export const A_STRING: Rule = [(value: unknown) => typeof value === "string", "must be a string"];
+export const A_BOOLEAN: Rule = [(value: unknown) => typeof value === "boolean", "must be true or false"];
+export const A_FUNCTION: Rule = [(value: unknown) => typeof value === "function", "must be a function"];
+export const A_CLOCK: Rule = [
+  (value: unknown) => hasMethods(value, "now", "setTimeout", "clearTimeout"),
+  "must be a clock",
+];
+export const A_SIGNAL: Rule = [isSignal, "must be an AbortSignal"];
+
 /**
- * Refuses what are no options: anything but an object, and an object with an option that is not among those known.
- * What is undefined counts as left out, and symbols are ignored.
+ * Refuses what are no options: anything but an object, an option that has no rule, and one that breaks its rule. What
+ * is undefined counts as left out, and symbols are ignored.
  */
+export function requireRules(action: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
+  requireOptions(action, options, Object.keys(rules));
+  for (const [option, [holds, words]] of Object.entries(rules)) {
+    const value = (options as Record<string, unknown>)[option];
+    if (value !== undefined && !holds(value as never)) throw invalidArgument(action, option, words, value);
+  }
+}
+
+/** Refuses what are no options: anything but an object, and an object with an option that is not among those known. */
 export function requireOptions(action: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== "object" || options === null || Array.isArray(options) || isSignal(options)) {
     throw invalidArgument(action, "options", "must be an object", options);
@@ -52,28 +71,7 @@ export function requireSignal(action: string, value: unknown): void {
   }
 }
 
-/** The signal of the options of a call that takes nothing else. A call in a hot path: options are looked through only without one. */
-export function signalOf(action: string, options: { signal?: AbortSignal | undefined }): AbortSignal | undefined {
-  const signal = (options as typeof options | null)?.signal;
-  if (signal === undefined) requireOptions(action, options, ["signal"]);
-  requireSignal(action, signal);
-  return signal;
-}
-
-function isSignal(value: unknown): boolean {
+/** Whether a value is an `AbortSignal`, of whatever realm. */
+export function isSignal(value: unknown): boolean {
   return hasMethods(value, "addEventListener", "removeEventListener");
-}
-
-/** The milliseconds of a duration that a timer can hold: from 1 to 2^31 - 1. */
-export function requireTimeout(action: string, option: string, value: unknown): number {
-  const ms = tryParseDuration(value);
-  if (ms !== undefined && ms >= 1 && ms <= MAX_TIMEOUT) return ms;
-  throw invalidArgument(action, option, `${DURATION_RULE} from 1 to ${MAX_TIMEOUT} ms`, value);
-}
-
-/** The milliseconds of a duration. */
-export function requireDuration(action: string, option: string, value: unknown): number {
-  const ms = tryParseDuration(value);
-  if (ms === undefined) throw invalidArgument(action, option, DURATION_RULE, value);
-  return ms;
 }

@@ -1,4 +1,9 @@
-import type { ATTEMPTS, EMPTIED, NEWEST, TAKE_BACK, TAKES_BACK } from "../base/brands.ts";
+import type { HOOKS } from "../base/brands.ts";
+
+/** A queue that has hooks, under `Symbol.for("workqueue.hooks")`. */
+export interface HookedQueue<T> {
+  readonly [HOOKS]?: QueueHooks<T>;
+}
 
 /**
  * What our layers and pools ask of a queue beside its interface. A queue of somebody else's may have any of these hooks,
@@ -10,33 +15,33 @@ export interface QueueHooks<T> {
    * even if this one is added again after it, because it failed. `undefined` if nobody works on this item.
    * Without the hook, the retry of an old item replaces a newer one with its key.
    */
-  [NEWEST]?(item: T): T | undefined;
+  newest?(item: T): T | undefined;
 
   /**
    * Whether the queue, which is shutting down, still takes an item back from its holder. Without the hook it does not:
    * what fails during a drain is given up.
    */
-  [TAKES_BACK]?(item: T): boolean;
+  takesBack?(item: T): boolean;
 
-  /** Adds an item again whose holder gives it back, after a delay in milliseconds, if {@linkcode TAKES_BACK} says so. */
-  [TAKE_BACK]?(item: T, delay: number): void;
+  /** Adds an item again whose holder gives it back, after a delay in milliseconds, if `takesBack` says so. */
+  takeBack?(item: T, delay: number): void;
 
   /**
    * Calls back, once, as soon as nothing is ready and nothing is held: at once if that is so now. Without the hook, a
    * delaying queue above that drains shuts this one down as soon as nothing waits, and what fails later is given up.
    */
-  [EMPTIED]?(callback: () => void): void;
+  onEmptied?(callback: () => void): void;
 
   /**
    * How often each key was tried since it was last forgotten, for all pools of the queue. `forget` of the queue clears
    * it. Without the hook, `forget` leaves alone what pools have counted.
    */
-  readonly [ATTEMPTS]?: AttemptCounts;
+  readonly attempts?: AttemptCounts;
 }
 
 /** Numbers of attempts by key. */
 export interface AttemptCounts {
   get(key: unknown): number | undefined;
   set(key: unknown, attempts: number): void;
-  delete(key: unknown): unknown;
+  delete(key: unknown): void;
 }

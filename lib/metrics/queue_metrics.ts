@@ -6,17 +6,6 @@ import { TicketTimes } from "../structures/ticket_times.ts";
 /** How often the metrics of work in progress are set, in milliseconds. client-go's default. */
 const UPDATE_PERIOD = 500;
 
-/** What a metrics provider must have. */
-export const METRIC_METHODS: readonly (keyof MetricsProvider)[] = [
-  "depth",
-  "adds",
-  "queueLatency",
-  "workDuration",
-  "unfinishedWork",
-  "longestRunningProcessor",
-  "retries",
-];
-
 /** Takes the measurements of one queue. */
 export class QueueMetrics {
   readonly #clock: Clock;

@@ -4,20 +4,21 @@
  * @module
  */
 
-import { hasMethods, requireDuration, requireTimeout } from "../base/arguments.ts";
-import { EMPTIED, NEWEST, TAKE_BACK, TAKES_BACK } from "../base/brands.ts";
+import { hasMethods, requireRules } from "../base/arguments.ts";
 import { type Clock, systemClock, unref } from "../base/clock.ts";
-import type { Duration } from "../base/duration.ts";
-import { invalidArgument } from "../base/errors.ts";
+import { type Duration, parseDuration } from "../base/duration.ts";
+import { requireDuration } from "../base/duration_arguments.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { Counter } from "../contracts/metrics.ts";
+import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { DrainOptions, WorkQueue } from "../contracts/work_queue.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { readDrainOptions } from "./drain_options.ts";
+import { hooksOf, setHooks } from "./hooks.ts";
 import { QueueLayer } from "./queue_layer.ts";
-import { requireQueueOptions } from "./queue_options.ts";
+import { delayingRules } from "./queue_options.ts";
 import { createWorkQueue } from "./work_queue.ts";
 
 export type { Duration } from "../base/duration.ts";
@@ -50,20 +51,25 @@ export * from "./work_queue.ts";
  * @throws {TypeError} If an option is unknown, or not what it should be.
  */
 export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): DelayingQueue<T> {
-  requireQueueOptions(ACTION, options, "queue", "maxWait", "ref");
+  requireRules(ACTION, options, {
+    ...delayingRules(),
+    queue: [isWorkQueue, "must be a work queue"],
+  });
   const { queue, maxWait = DEFAULT_MAX_WAIT, ref = true, ...common } = options;
-  if (queue !== undefined && !hasMethods(queue, "add", "get", "tryGet", "done", "shutDown", "shutDownWithDrain")) {
-    throw invalidArgument(ACTION, "queue", "must be a work queue", queue);
-  }
-  if (typeof ref !== "boolean") throw invalidArgument(ACTION, "ref", "must be true or false", ref);
-  const maxSleep = requireTimeout(ACTION, "maxWait", maxWait);
+  const maxSleep = parseDuration(maxWait);
   return new DeadlineQueue(queue ?? createWorkQueue(common), { ...common, maxSleep, ref });
 }
 
 const ACTION = "create delaying queue";
 const DEFAULT_MAX_WAIT = 10_000;
 
+function isWorkQueue(value: unknown): boolean {
+  return hasMethods(value, "add", "get", "tryGet", "done", "shutDown", "shutDownWithDrain");
+}
+
 class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQueue<T> {
+  /** What the queue below can be asked beside its interface. */
+  readonly #hooks: QueueHooks<T>;
   readonly #clock: Clock;
   readonly #maxSleep: number;
   readonly #ref: boolean;
@@ -88,6 +94,12 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     { maxSleep, ref, metrics, ...common }: DelayingQueueOptions<T> & { maxSleep: number; ref: boolean },
   ) {
     super(below, common);
+    const hooks = this.#hooks = hooksOf<T>(below);
+    setHooks<T>(this, {
+      newest: (item) => hooks.newest?.(item),
+      takesBack: (item) => this.#takesBack(item),
+      takeBack: (item, delay) => this.#takesBack(item) && this.#addAfter(item, delay),
+    });
     if (this.keyOf !== undefined) this.#items = new ChurnMap();
     this.#clock = this.clock ?? systemClock;
     this.#maxSleep = maxSleep;
@@ -121,7 +133,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   override shutDownWithDrain(options?: DrainOptions): Promise<void> {
     try {
-      const { waiting, signal } = readDrainOptions(options);
+      const { waiting = "drop", signal } = readDrainOptions(options);
       if (signal?.aborted) {
         this.shutDown();
         return Promise.reject(signal.reason);
@@ -137,12 +149,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     }
   }
 
-  override [TAKES_BACK](item: T): boolean {
-    return (this.#draining ?? "wait") === "wait" && super[TAKES_BACK](item);
-  }
-
-  override [TAKE_BACK](item: T, delay: number): void {
-    if (this[TAKES_BACK](item)) this.#addAfter(item, delay);
+  #takesBack(item: T): boolean {
+    return (this.#draining ?? "wait") === "wait" && (this.#hooks.takesBack?.(item) ?? false);
   }
 
   #addAfter(item: T, ms: number): void {
@@ -182,7 +190,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   /** Of an item that is being worked on and added again, the newest one with its key; of any other, itself. */
   #newest(key: unknown, item: T): T {
-    const newestBelow = this[NEWEST](item);
+    const newestBelow = this.#hooks.newest?.(item);
     if (newestBelow === undefined) return item;
     return this.#items!.get(key) ?? newestBelow;
   }
@@ -254,12 +262,11 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
    */
   #closeWhenNothingIsLeft(): void {
     if (this.#drainers.isEmpty || this.waiting > 0) return;
-    const { hooks } = this;
-    if (this.#draining !== "wait" || hooks[EMPTIED] === undefined) {
+    if (this.#draining !== "wait" || this.#hooks.onEmptied === undefined) {
       this.#close();
     } else if (!this.#watchesBelow) {
       this.#watchesBelow = true;
-      hooks[EMPTIED](() => {
+      this.#hooks.onEmptied(() => {
         this.#watchesBelow = false;
         if (this.waiting === 0) this.#close();
       });

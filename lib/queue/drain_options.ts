@@ -1,19 +1,16 @@
-import { requireOptions, requireSignal } from "../base/arguments.ts";
-import { inspect, invalidArgument } from "../base/errors.ts";
+import { A_SIGNAL, requireRules, type Rule } from "../base/arguments.ts";
 import type { DrainOptions } from "../contracts/work_queue.ts";
 
-const ACTION = "drain queue";
-const WAITING = ["drop", "flush", "wait"] as const;
+const DRAIN_RULES: Readonly<Record<string, Rule>> = {
+  waiting: [
+    (value: unknown) => value === "drop" || value === "flush" || value === "wait",
+    'must be one of "drop", "flush", "wait"',
+  ],
+  signal: A_SIGNAL,
+};
 
-/** Checks the options of `shutDownWithDrain`, and fills in their defaults. */
-export function readDrainOptions(
-  options: DrainOptions = {},
-): { waiting: (typeof WAITING)[number]; signal: AbortSignal | undefined } {
-  requireOptions(ACTION, options, ["waiting", "signal"]);
-  const { waiting = "drop", signal } = options;
-  if (!WAITING.includes(waiting)) {
-    throw invalidArgument(ACTION, "waiting", `must be one of ${WAITING.map(inspect).join(", ")}`, waiting);
-  }
-  requireSignal(ACTION, signal);
-  return { waiting, signal };
+/** Checks the options of `shutDownWithDrain`. */
+export function readDrainOptions(options: DrainOptions = {}): DrainOptions {
+  requireRules("drain queue", options, DRAIN_RULES);
+  return options;
 }

@@ -1,6 +1,4 @@
-import { NEWEST, TAKE_BACK, TAKES_BACK } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
-import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { DrainOptions, Lease, Shutdown, WorkQueue } from "../contracts/work_queue.ts";
 
 /**
@@ -8,7 +6,7 @@ import type { DrainOptions, Lease, Shutdown, WorkQueue } from "../contracts/work
  *
  * A layer extends it and changes the one thing it adds. Go does the same by embedding an interface.
  */
-export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T>, QueueHooks<T> {
+export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
   protected readonly below: Q;
   readonly name: string;
   keyOf?(item: T): unknown;
@@ -59,23 +57,6 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T>, Queu
 
   [Symbol.asyncIterator](): AsyncIterator<T> {
     return this.below[Symbol.asyncIterator]();
-  }
-
-  [NEWEST](item: T): T | undefined {
-    return this.hooks[NEWEST]?.(item);
-  }
-
-  [TAKES_BACK](item: T): boolean {
-    return this.hooks[TAKES_BACK]?.(item) ?? false;
-  }
-
-  [TAKE_BACK](item: T, delay: number): void {
-    this.hooks[TAKE_BACK]?.(item, delay);
-  }
-
-  /** What the queue below can be asked beside its interface. */
-  protected get hooks(): QueueHooks<T> {
-    return this.below as QueueHooks<T>;
   }
 
   protected key(item: T): unknown {

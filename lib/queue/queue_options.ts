@@ -1,21 +1,33 @@
-import { hasMethods, requireCallback, requireClock, requireOptions } from "../base/arguments.ts";
-import { invalidArgument } from "../base/errors.ts";
-import type { WorkQueueOptions } from "../contracts/work_queue.ts";
-import { METRIC_METHODS } from "../metrics/queue_metrics.ts";
+import { A_BOOLEAN, A_CLOCK, A_FUNCTION, A_STRING, hasMethods, type Rule } from "../base/arguments.ts";
+import { isTimeout, timeoutRule } from "../base/duration_arguments.ts";
+import type { QueueDiscipline } from "../contracts/discipline.ts";
 
-const COMMON_OPTIONS = ["name", "keyOf", "discipline", "clock", "metrics"];
+/** What layer 1 takes. */
+export const WORK_QUEUE_RULES: Readonly<Record<string, Rule>> = {
+  name: A_STRING,
+  keyOf: A_FUNCTION,
+  clock: A_CLOCK,
+  metrics: [
+    (value: unknown) =>
+      hasMethods(
+        value,
+        "depth",
+        "adds",
+        "queueLatency",
+        "workDuration",
+        "unfinishedWork",
+        "longestRunningProcessor",
+        "retries",
+      ),
+    "must be a metrics provider",
+  ],
+  discipline: [
+    (value: QueueDiscipline<unknown>) => hasMethods(value, "push", "pop", "touch") && value.length >= 0,
+    "must be a queue discipline",
+  ],
+};
 
-/** Checks what all layers take, and that there is nothing else but the options of the layer's own. */
-export function requireQueueOptions<T>(action: string, options: WorkQueueOptions<T>, ...own: string[]): void {
-  requireOptions(action, options, [...own, ...COMMON_OPTIONS]);
-  const { name, keyOf, discipline, clock, metrics } = options;
-  if (name !== undefined && typeof name !== "string") throw invalidArgument(action, "name", "must be a string", name);
-  requireCallback(action, "keyOf", keyOf);
-  if (discipline !== undefined && !(hasMethods(discipline, "push", "pop", "touch") && discipline.length >= 0)) {
-    throw invalidArgument(action, "discipline", "must be a queue discipline", discipline);
-  }
-  requireClock(action, clock);
-  if (metrics !== undefined && !hasMethods(metrics, ...METRIC_METHODS)) {
-    throw invalidArgument(action, "metrics", "must be a metrics provider", metrics);
-  }
+/** What layers 2 and 3 take beside the queue below. */
+export function delayingRules(): Readonly<Record<string, Rule>> {
+  return { ...WORK_QUEUE_RULES, maxWait: [isTimeout, timeoutRule()], ref: A_BOOLEAN };
 }

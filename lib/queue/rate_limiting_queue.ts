@@ -4,17 +4,18 @@
  * @module
  */
 
-import { hasMethods } from "../base/arguments.ts";
-import { ATTEMPTS, TAKE_BACK } from "../base/brands.ts";
+import { hasMethods, requireRules } from "../base/arguments.ts";
 import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
+import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { createDelayingQueue } from "./delaying_queue.ts";
+import { hooksOf, setHooks } from "./hooks.ts";
 import { QueueLayer } from "./queue_layer.ts";
-import { requireQueueOptions } from "./queue_options.ts";
+import { delayingRules } from "./queue_options.ts";
 
 export type * from "../contracts/rate_limiter.ts";
 export type * from "../contracts/rate_limiting_queue.ts";
@@ -59,23 +60,30 @@ export function createRateLimitingQueue<T>(
   if (!hasMethods(limiter, "when", "forget", "numRequeues")) {
     throw invalidArgument(ACTION, "limiter", "must be a rate limiter", limiter);
   }
-  requireQueueOptions(ACTION, options, "queue", "maxWait", "ref");
+  requireRules(ACTION, options, {
+    ...delayingRules(),
+    queue: [(value: unknown) => hasMethods(value, "addAfter"), "must be a delaying queue"],
+  });
   const { queue, ...others } = options;
-  if (queue !== undefined && !hasMethods(queue, "addAfter")) {
-    throw invalidArgument(ACTION, "queue", "must be a delaying queue", queue);
-  }
   return new LimitedQueue(limiter, queue ?? createDelayingQueue(others), others);
 }
 
 const ACTION = "create rate limiting queue";
-
 class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLimitingQueue<T> {
   readonly #limiter: RateLimiter<T>;
-  readonly [ATTEMPTS] = new ChurnMap<unknown, number>();
+  readonly #hooks: QueueHooks<T>;
+  readonly #attempts = new ChurnMap<unknown, number>();
 
   constructor(limiter: RateLimiter<T>, below: DelayingQueue<T>, options: RateLimitingQueueOptions<T>) {
     super(below, options);
     this.#limiter = limiter;
+    const hooks = this.#hooks = hooksOf<T>(below);
+    setHooks<T>(this, {
+      newest: (item) => hooks.newest?.(item),
+      takesBack: (item) => hooks.takesBack?.(item) ?? false,
+      takeBack: (item, delay) => hooks.takeBack?.(item, delay),
+      attempts: this.#attempts,
+    });
   }
 
   get waiting(): number {
@@ -91,13 +99,13 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
     if (!Number.isFinite(delay)) {
       throw invalidArgument("add item", "when", "of the limiter must return a finite number of milliseconds", delay);
     }
-    if (this.shuttingDown) this[TAKE_BACK](item, delay);
+    if (this.shuttingDown) this.#hooks.takeBack?.(item, delay);
     else this.below.addAfter(item, delay);
   }
 
   forget(item: T): void {
     const key = this.key(item);
-    this[ATTEMPTS].delete(key);
+    this.#attempts.delete(key);
     this.#limiter.forget(item, key);
   }
 

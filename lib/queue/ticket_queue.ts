@@ -1,7 +1,5 @@
-import { EMPTIED, NEWEST, TAKES_BACK } from "../base/brands.ts";
-import { signalOf } from "../base/arguments.ts";
+import { A_SIGNAL, isSignal, requireRules } from "../base/arguments.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { DrainOptions, Lease, Shutdown, WorkQueue, WorkQueueOptions } from "../contracts/work_queue.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
@@ -9,6 +7,7 @@ import { Waiters } from "../structures/waiters.ts";
 import { DisciplineLine } from "./discipline_line.ts";
 import { readDrainOptions } from "./drain_options.ts";
 import { FifoLine } from "./fifo_line.ts";
+import { setHooks } from "./hooks.ts";
 import { ItemIterator } from "./item_iterator.ts";
 import type { Line } from "./line.ts";
 
@@ -42,7 +41,7 @@ const SHUTDOWN: Shutdown = Object.freeze({ item: undefined, shutdown: true, [Sym
  *
  * A lease carries the ticket under which its key was called. No ticket is called twice, so a stale lease is harmless.
  */
-export class TicketQueue<T> implements WorkQueue<T>, QueueHooks<T> {
+export class TicketQueue<T> implements WorkQueue<T> {
   readonly name: string;
   keyOf?(item: T): unknown;
   readonly clock?: Clock;
@@ -73,6 +72,14 @@ export class TicketQueue<T> implements WorkQueue<T>, QueueHooks<T> {
     if (clock !== undefined) this.clock = clock;
     this.#line = discipline === undefined ? new FifoLine() : new DisciplineLine(discipline, clock ?? systemClock);
     this.#metrics = metrics && name !== "" ? new QueueMetrics(metrics, name, clock ?? systemClock) : undefined;
+    setHooks<T>(this, {
+      newest: (item) => this.#newest(this.#key(item), item),
+      takesBack: (item) => !this.#shuttingDown && this.#isHeld(item),
+      onEmptied: (callback) => {
+        this.#onEmptied.push(callback);
+        if (this.#line.size === 0) this.#tellEmptied();
+      },
+    });
   }
 
   get length(): number {
@@ -108,7 +115,8 @@ export class TicketQueue<T> implements WorkQueue<T>, QueueHooks<T> {
 
   get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
     try {
-      const signal = options && signalOf("get item", options);
+      const signal = options?.signal;
+      if (options !== undefined && !isSignal(signal)) requireRules("get item", options, { signal: A_SIGNAL });
       if (signal?.aborted) return Promise.reject(signal.reason);
       if (this.length > 0) return Promise.resolve(this.#take());
       if (this.#shuttingDown) return Promise.resolve(SHUTDOWN);
@@ -167,23 +175,13 @@ export class TicketQueue<T> implements WorkQueue<T>, QueueHooks<T> {
     return new ItemIterator(this);
   }
 
-  [NEWEST](item: T): T | undefined {
-    return this.#newest(this.#key(item), item);
-  }
-
-  [TAKES_BACK](item: T): boolean {
-    if (this.#shuttingDown) return false;
-    const ticket = this.#line.ticketOf(this.#key(item));
-    return ticket !== undefined && ticket <= this.#line.called;
-  }
-
-  [EMPTIED](callback: () => void): void {
-    this.#onEmptied.push(callback);
-    if (this.#line.size === 0) this.#tellEmptied();
-  }
-
   #key(item: T): unknown {
     return this.keyOf === undefined ? item : this.keyOf(item);
+  }
+
+  #isHeld(item: T): boolean {
+    const ticket = this.#line.ticketOf(this.#key(item));
+    return ticket !== undefined && ticket <= this.#line.called;
   }
 
   #newest(key: unknown, item: T): T | undefined {

@@ -4,8 +4,9 @@
  * @module
  */
 
+import { requireRules } from "../base/arguments.ts";
 import type { WorkQueue, WorkQueueOptions } from "../contracts/work_queue.ts";
-import { requireQueueOptions } from "./queue_options.ts";
+import { WORK_QUEUE_RULES } from "./queue_options.ts";
 import { TicketQueue } from "./ticket_queue.ts";
 
 export type { Clock } from "../base/clock.ts";
@@ -52,6 +53,6 @@ export type * from "../contracts/work_queue.ts";
  * @throws {TypeError} If an option is unknown, or not what it should be.
  */
 export function createWorkQueue<T>(options: WorkQueueOptions<T> = {}): WorkQueue<T> {
-  requireQueueOptions("create work queue", options);
+  requireRules("create work queue", options, WORK_QUEUE_RULES);
   return new TicketQueue(options);
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireTimeout } from "../base/arguments.ts";
+import { requireTimeout } from "../base/duration_arguments.ts";
 import { systemClock } from "../base/clock.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Handler } from "../contracts/handler.ts";
