@@ -36,6 +36,8 @@ export {
   type Gauge,
   type Histogram,
   InMemoryMetrics,
+  metricFamilies,
+  type MetricFamily,
   type MetricsProvider,
   type SettableGauge,
 } from "./lib/metrics/mod.ts";

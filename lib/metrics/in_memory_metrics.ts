@@ -1,28 +1,7 @@
 import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
+import { metricFamilies } from "./families.ts";
 
-type Kind = "counter" | "gauge" | "histogram";
-
-interface Family {
-  readonly help: string;
-  readonly kind: Kind;
-}
-
-/** What Kubernetes calls each metric. */
-const FAMILIES = {
-  workqueue_depth: { kind: "gauge", help: "Items that need work and are not handed out." },
-  workqueue_adds_total: { kind: "counter", help: "Adds that were not folded into one before." },
-  workqueue_queue_duration_seconds: { kind: "histogram", help: "Seconds from an item's add until it is handed out." },
-  workqueue_work_duration_seconds: { kind: "histogram", help: "Seconds from handing an item out until it is done." },
-  workqueue_unfinished_work_seconds: { kind: "gauge", help: "Seconds of work in progress, over all items." },
-  workqueue_longest_running_processor_seconds: { kind: "gauge", help: "Seconds that the longest-held item takes." },
-  workqueue_retries_total: { kind: "counter", help: "Adds with a delay or through a rate limiter." },
-} as const satisfies Record<string, Family>;
-
-type FamilyName = keyof typeof FAMILIES;
-
-/** The upper bounds of the buckets that Kubernetes' histograms have: 10 ns, then ten times as much each, to 1000 s. */
-const BUCKETS = ["1e-08", "1e-07", "1e-06", "1e-05", "0.0001", "0.001", "0.01", "0.1", "1", "10", "100", "1000"];
-const BOUNDS = /* @__PURE__ */ BUCKETS.map(Number);
+const FAMILIES = /* @__PURE__ */ Object.values(metricFamilies);
 
 /**
  * A {@linkcode MetricsProvider} that keeps what queues measure: for tests, and for a small program that
@@ -55,41 +34,41 @@ const BOUNDS = /* @__PURE__ */ BUCKETS.map(Number);
  */
 export class InMemoryMetrics implements MetricsProvider {
   /** The series of each family, by queue. */
-  readonly #series = new Map<FamilyName, Map<string, Series>>();
+  readonly #series = new Map<string, Map<string, Series>>();
 
   /** Makes the metric `workqueue_depth` of a queue. */
   depth(queue: string): Gauge {
-    return this.#add("workqueue_depth", queue);
+    return this.#add("depth", queue);
   }
 
   /** Makes the metric `workqueue_adds_total` of a queue. */
   adds(queue: string): Counter {
-    return this.#add("workqueue_adds_total", queue);
+    return this.#add("adds", queue);
   }
 
   /** Makes the metric `workqueue_queue_duration_seconds` of a queue. */
   queueLatency(queue: string): Histogram {
-    return this.#add("workqueue_queue_duration_seconds", queue);
+    return this.#add("queueLatency", queue);
   }
 
   /** Makes the metric `workqueue_work_duration_seconds` of a queue. */
   workDuration(queue: string): Histogram {
-    return this.#add("workqueue_work_duration_seconds", queue);
+    return this.#add("workDuration", queue);
   }
 
   /** Makes the metric `workqueue_unfinished_work_seconds` of a queue. */
   unfinishedWork(queue: string): SettableGauge {
-    return this.#add("workqueue_unfinished_work_seconds", queue);
+    return this.#add("unfinishedWork", queue);
   }
 
   /** Makes the metric `workqueue_longest_running_processor_seconds` of a queue. */
   longestRunningProcessor(queue: string): SettableGauge {
-    return this.#add("workqueue_longest_running_processor_seconds", queue);
+    return this.#add("longestRunningProcessor", queue);
   }
 
   /** Makes the metric `workqueue_retries_total` of a queue. */
   retries(queue: string): Counter {
-    return this.#add("workqueue_retries_total", queue);
+    return this.#add("retries", queue);
   }
 
   /**
@@ -121,8 +100,9 @@ export class InMemoryMetrics implements MetricsProvider {
    */
   toPrometheus(): string {
     const lines: string[] = [];
-    for (const [name, seriesByQueue] of this.#series) {
-      const { kind, help } = FAMILIES[name];
+    for (const { name, kind, help } of FAMILIES) {
+      const seriesByQueue = this.#series.get(name);
+      if (seriesByQueue === undefined) continue;
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`);
       for (const [queue, series] of seriesByQueue) {
         const label = `name="${escapeLabel(queue)}"`;
@@ -134,15 +114,16 @@ export class InMemoryMetrics implements MetricsProvider {
   }
 
   #find(metric: string, queue: string): Series | undefined {
-    return this.#series.get(metric as FamilyName)?.get(queue);
+    return this.#series.get(metric)?.get(queue);
   }
 
   /** Two queues of one name add to the same series, as they would in Prometheus. */
-  #add(name: FamilyName, queue: string): Series {
+  #add(method: keyof MetricsProvider, queue: string): Series {
+    const { name, buckets = [] } = metricFamilies[method];
     let seriesByQueue = this.#series.get(name);
     if (seriesByQueue === undefined) this.#series.set(name, seriesByQueue = new Map());
     let series = seriesByQueue.get(queue);
-    if (series === undefined) seriesByQueue.set(queue, series = new Series());
+    if (series === undefined) seriesByQueue.set(queue, series = new Series(buckets));
     return series;
   }
 }
@@ -151,8 +132,14 @@ export class InMemoryMetrics implements MetricsProvider {
 class Series implements Gauge, Counter, Histogram, SettableGauge {
   value = 0;
   count = 0;
-  /** How many observed values fell between each bucket's bound and the one below. */
-  readonly #buckets = BUCKETS.map(() => 0);
+  /** The buckets' upper bounds, and how many observed values fell between each of them and the one below. */
+  readonly #bounds: readonly number[];
+  readonly #buckets: number[];
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#buckets = bounds.map(() => 0);
+  }
 
   inc(): void {
     this.value++;
@@ -169,15 +156,15 @@ class Series implements Gauge, Counter, Histogram, SettableGauge {
   observe(value: number): void {
     this.value += value;
     this.count++;
-    const bucket = BOUNDS.findIndex((bound) => value <= bound);
+    const bucket = this.#bounds.findIndex((bound) => value <= bound);
     if (bucket !== -1) this.#buckets[bucket]!++;
   }
 
   bucketLines(name: string, label: string): string[] {
     let upToHere = 0;
-    const lines = BUCKETS.map((bound, i) => {
+    const lines = this.#bounds.map((bound, i) => {
       upToHere += this.#buckets[i]!;
-      return `${name}_bucket{${label},le="${bound}"} ${upToHere}`;
+      return `${name}_bucket{${label},le="${asGoPrints(bound)}"} ${upToHere}`;
     });
     return [
       ...lines,
@@ -190,4 +177,9 @@ class Series implements Gauge, Counter, Histogram, SettableGauge {
 
 function escapeLabel(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}
+
+/** Go, and so Prometheus, writes small numbers with an exponent of two digits. */
+function asGoPrints(bound: number): string {
+  return bound < 1e-4 ? bound.toExponential().replace(/-(\d)$/, "-0$1") : String(bound);
 }

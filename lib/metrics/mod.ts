@@ -18,4 +18,5 @@
  */
 
 export type * from "../contracts/metrics.ts";
+export { metricFamilies, type MetricFamily } from "./families.ts";
 export { InMemoryMetrics } from "./in_memory_metrics.ts";
