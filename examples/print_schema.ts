@@ -9,4 +9,4 @@ import { configSchema, limiters } from "@workqueue/core";
 import { jitterPlugin } from "./jitter_plugin.ts";
 
 const registry = limiters.extend().use(jitterPlugin);
-console.log(JSON.stringify(configSchema(registry), undefined, 2));
+console.log(JSON.stringify(configSchema({ limiters: registry }), undefined, 2));

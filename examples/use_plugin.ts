@@ -10,7 +10,7 @@ import document from "./jitter.json" with { type: "json" };
 import { jitterPlugin } from "./jitter_plugin.ts";
 
 const registry = limiters.extend().use(jitterPlugin);
-const config = loadConfig(document, { registry });
+const config = loadConfig(document, { limiters: registry });
 
 const limiter = config.limiter<string>("spread");
 for (let failure = 1; failure <= 5; failure++) {

@@ -5,16 +5,16 @@
  */
 
 import { type Clock, systemClock } from "../lib/base/clock.ts";
-import { createFrom, defineLimiter, type LimiterDefinition } from "../registry/definition.ts";
-import type { Fields, OptionsInput } from "../registry/fields.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { delayOf, FOREVER, Tokens } from "../lib/structures/tokens.ts";
+import type { Fields, OptionsInput } from "../registry/fields.ts";
+import { createLimiter, defineLimiter, type LimiterDefinition } from "./definition.ts";
 
 export type * from "./types.ts";
 
 /** The options of a bucket limiter. */
 export const bucketOptions = {
-  rate: { kind: "number", min: 0, description: "Retries a second, on average and over all items." },
+  rate: { kind: "number", min: 0, infinite: true, description: "Retries a second, on average and over all items." },
   burst: { kind: "integer", min: 0, description: "How many retries may happen at once." },
 } as const satisfies Fields;
 
@@ -53,8 +53,7 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
 export function createBucketLimiter<T = unknown>(
   options: OptionsInput<typeof bucketOptions> & { clock?: Clock | undefined },
 ): RateLimiter<T> {
-  const { clock, ...bucket } = { ...options };
-  return createFrom(bucketLimiter, bucket, { clock });
+  return createLimiter(bucketLimiter, options, "clock");
 }
 
 /** What "never" is for an item: Go's longest duration, some 292 years, in milliseconds. */

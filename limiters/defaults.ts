@@ -4,11 +4,12 @@
  * @module
  */
 
+import { requireOptions } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { createBucketLimiter } from "./bucket.ts";
 import { createExponentialLimiter } from "./exponential.ts";
 import { createMaxOfLimiter } from "./max_of.ts";
-import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 
 export type * from "./types.ts";
 
@@ -32,11 +33,12 @@ export type * from "./types.ts";
  * @returns The limiter.
  */
 export function createDefaultControllerLimiter<T = unknown>(
-  { clock }: { clock?: Clock | undefined } = {},
+  options: { clock?: Clock | undefined } = {},
 ): RateLimiter<T> {
+  requireOptions("create default controller limiter", options, ["clock"]);
   return createMaxOfLimiter<T>(
     createExponentialLimiter({ baseDelay: "5ms", maxDelay: "1000s" }),
-    createBucketLimiter({ rate: 10, burst: 100, clock }),
+    createBucketLimiter({ rate: 10, burst: 100, clock: options.clock }),
   );
 }
 

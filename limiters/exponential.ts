@@ -4,10 +4,10 @@
  * @module
  */
 
-import { createFrom, defineLimiter, type LimiterDefinition } from "../registry/definition.ts";
-import { Failures } from "./failures.ts";
-import type { Fields, OptionsInput } from "../registry/fields.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { Fields, OptionsInput } from "../registry/fields.ts";
+import { createLimiter, defineLimiter, type LimiterDefinition } from "./definition.ts";
+import { FailureLimiter } from "./failures.ts";
 
 export type * from "./types.ts";
 
@@ -27,7 +27,7 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
       maxDelay < baseDelay
         ? { option: "maxDelay", rule: `must not be less than 'baseDelay' (${baseDelay} ms)` }
         : undefined,
-    create: ({ baseDelay, maxDelay }) => new ExponentialLimiter(baseDelay, maxDelay),
+    create: ({ baseDelay, maxDelay }) => new FailureLimiter(doublingDelay(baseDelay, maxDelay)),
   });
 
 /**
@@ -58,27 +58,13 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
 export function createExponentialLimiter<T = unknown>(
   options: OptionsInput<typeof exponentialOptions>,
 ): RateLimiter<T> {
-  return createFrom(exponentialLimiter, options);
+  return createLimiter(exponentialLimiter, options);
 }
 
 /** 2 to the power of more than this is infinite, and 0 times that is not a number. */
 const MAX_EXPONENT = 1023;
 
-class ExponentialLimiter implements RateLimiter {
-  readonly #failures = new Failures();
-
-  constructor(readonly baseDelay: number, readonly maxDelay: number) {}
-
-  when(item: unknown, key: unknown = item): number {
-    const before = this.#failures.increment(key) - 1;
-    return Math.min(this.baseDelay * 2 ** Math.min(before, MAX_EXPONENT), this.maxDelay);
-  }
-
-  forget(item: unknown, key: unknown = item): void {
-    this.#failures.forget(key);
-  }
-
-  numRequeues(item: unknown, key: unknown = item): number {
-    return this.#failures.of(key);
-  }
+/** The delay after so many failures. */
+function doublingDelay(baseDelay: number, maxDelay: number): (failures: number) => number {
+  return (failures) => Math.min(baseDelay * 2 ** Math.min(failures - 1, MAX_EXPONENT), maxDelay);
 }

@@ -1,19 +1,34 @@
-/** How often each key failed since it was last forgotten. */
-export class Failures {
-  readonly #counts = new Map<unknown, number>();
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { ChurnMap } from "../lib/structures/churn_map.ts";
 
-  /** Counts one more failure and returns how many there are now. */
-  increment(key: unknown): number {
-    const count = this.of(key) + 1;
-    this.#counts.set(key, count);
-    return count;
+/**
+ * A limiter for each item by itself: it counts how often each key has failed since it was last forgotten, and what an
+ * item waits is a function of that number.
+ */
+export class FailureLimiter implements RateLimiter {
+  readonly #counts = new ChurnMap<unknown, number>();
+  readonly #delay: (failures: number) => number;
+
+  /**
+   * Makes a limiter without any failures.
+   *
+   * @param delay The milliseconds that an item waits after so many failures, which is 1 after the first.
+   */
+  constructor(delay: (failures: number) => number) {
+    this.#delay = delay;
   }
 
-  of(key: unknown): number {
-    return this.#counts.get(key) ?? 0;
+  when(item: unknown, key: unknown = item): number {
+    const failures = this.numRequeues(item, key) + 1;
+    this.#counts.set(key, failures);
+    return this.#delay(failures);
   }
 
-  forget(key: unknown): void {
+  forget(item: unknown, key: unknown = item): void {
     this.#counts.delete(key);
+  }
+
+  numRequeues(item: unknown, key: unknown = item): number {
+    return this.#counts.get(key) ?? 0;
   }
 }

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { createFrom, defineLimiter, type LimiterDefinition } from "../registry/definition.ts";
-import { Failures } from "./failures.ts";
-import type { Fields, OptionsInput } from "../registry/fields.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { Fields, OptionsInput } from "../registry/fields.ts";
+import { createLimiter, defineLimiter, type LimiterDefinition } from "./definition.ts";
+import { FailureLimiter } from "./failures.ts";
 
 export type * from "./types.ts";
 
@@ -23,7 +23,8 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
   type: "fast-slow",
   description: "Retries an item quickly a number of times, then slowly.",
   options: fastSlowOptions,
-  create: ({ fastDelay, slowDelay, maxFastAttempts }) => new FastSlowLimiter(fastDelay, slowDelay, maxFastAttempts),
+  create: ({ fastDelay, slowDelay, maxFastAttempts }) =>
+    new FailureLimiter((failures) => failures <= maxFastAttempts ? fastDelay : slowDelay),
 });
 
 /**
@@ -51,23 +52,5 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
 export function createFastSlowLimiter<T = unknown>(
   options: OptionsInput<typeof fastSlowOptions>,
 ): RateLimiter<T> {
-  return createFrom(fastSlowLimiter, options);
-}
-
-class FastSlowLimiter implements RateLimiter {
-  readonly #failures = new Failures();
-
-  constructor(readonly fastDelay: number, readonly slowDelay: number, readonly maxFastAttempts: number) {}
-
-  when(item: unknown, key: unknown = item): number {
-    return this.#failures.increment(key) <= this.maxFastAttempts ? this.fastDelay : this.slowDelay;
-  }
-
-  forget(item: unknown, key: unknown = item): void {
-    this.#failures.forget(key);
-  }
-
-  numRequeues(item: unknown, key: unknown = item): number {
-    return this.#failures.of(key);
-  }
+  return createLimiter(fastSlowLimiter, options);
 }

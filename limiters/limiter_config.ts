@@ -4,30 +4,26 @@
  * @module
  */
 
-import type { bucketOptions } from "./bucket.ts";
-import type { exponentialOptions } from "./exponential.ts";
-import type { fastSlowOptions } from "./fast_slow.ts";
 import type { OptionsInput } from "../registry/fields.ts";
-import type { maxOfOptions } from "./max_of.ts";
-import type { maxWaitOptions } from "./max_wait.ts";
+import type * as builtIns from "./built_ins.ts";
+import type { LimiterDefinition } from "./definition.ts";
 
 /** The declared options of each built-in limiter, by type. */
-export interface BuiltInOptions {
-  /** See {@linkcode bucketOptions}. */
-  bucket: typeof bucketOptions;
-  /** See {@linkcode exponentialOptions}. */
-  exponential: typeof exponentialOptions;
-  /** See {@linkcode fastSlowOptions}. */
-  "fast-slow": typeof fastSlowOptions;
-  /** See {@linkcode maxOfOptions}. */
-  "max-of": typeof maxOfOptions;
-  /** See {@linkcode maxWaitOptions}. */
-  "max-wait": typeof maxWaitOptions;
+export type BuiltInOptions = {
+  [
+    Name in keyof typeof builtIns as typeof builtIns[Name] extends LimiterDefinition<infer Type, infer _> ? Type : never
+  ]: typeof builtIns[Name] extends LimiterDefinition<infer _, infer F> ? F : never;
+};
+
+/** What is written where an option takes another part, by the kind of part. */
+export interface LimiterInputs {
+  /** A limiter. */
+  limiter: LimiterConfig;
 }
 
 /** The config of one type of built-in limiter. */
 export type BuiltInConfig<Type extends keyof BuiltInOptions = keyof BuiltInOptions> = {
-  [K in Type]: { type: K } & OptionsInput<BuiltInOptions[K]>;
+  [K in Type]: { type: K } & OptionsInput<BuiltInOptions[K], LimiterInputs>;
 }[Type];
 
 /**
@@ -46,9 +42,21 @@ export type BuiltInConfig<Type extends keyof BuiltInOptions = keyof BuiltInOptio
  */
 export type LimiterConfig = string | BuiltInConfig;
 
+/** The config of a limiter that is not built in. Nothing is known of its options. */
+export type CustomConfig<Type extends string = string> = { type: Type; [option: string]: unknown };
+
 /**
- * The config of a limiter that is not built in. `Type` is the literal type of its name; for the name of a
- * built-in limiter there is no such config, so that a misspelt option of one does not compile.
+ * What a config has to be, given its own type `C`: limiters that are built in have the options that they declare and no
+ * others, however deep they are nested. Of others nothing is known.
  */
-export type CustomConfig<Type extends string> = Type extends keyof BuiltInOptions ? never
-  : { type: Type; [option: string]: unknown };
+export type CheckedConfig<C> = C extends readonly unknown[] ? { [I in keyof C]: CheckedConfig<C[I]> }
+  : C extends { type: infer Type extends keyof BuiltInOptions } ?
+      & { type: Type }
+      & OptionsInput<BuiltInOptions[Type], { limiter: unknown }>
+      & {
+        [Option in Exclude<keyof C, "type">]: Option extends keyof BuiltInOptions[Type]
+          ? BuiltInOptions[Type][Option] extends { kind: "limiter" | "limiters" } ? CheckedConfig<C[Option]> : C[Option]
+          : never;
+      }
+  : C extends { type: string } ? CustomConfig
+  : LimiterConfig;

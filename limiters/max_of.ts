@@ -4,18 +4,15 @@
  * @module
  */
 
-import { invalidArgument } from "../lib/base/errors.ts";
-import { defineLimiter, type LimiterDefinition } from "../registry/definition.ts";
-import type { Fields } from "../registry/fields.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { isRateLimiter } from "./is_rate_limiter.ts";
+import { createLimiter, defineLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
 
 export type * from "./types.ts";
 
 /** The options of a max-of limiter. */
 export const maxOfOptions = {
   limiters: { kind: "limiters", minItems: 1, description: "The limiters to ask, as configs or names." },
-} as const satisfies Fields;
+} as const satisfies LimiterFields;
 
 /** The definition of `{ "type": "max-of" }`. */
 export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = /* @__PURE__ */ defineLimiter({
@@ -49,30 +46,27 @@ export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = /*
  * @throws {TypeError} If there are none, or one of them is no rate limiter.
  */
 export function createMaxOfLimiter<T = unknown>(...limiters: RateLimiter<T>[]): RateLimiter<T> {
-  if (limiters.length === 0 || !limiters.every(isRateLimiter)) {
-    throw invalidArgument("create max-of limiter", "limiters", "must be one or more rate limiters", limiters);
-  }
-  return new MaxOfLimiter(limiters);
+  return createLimiter(maxOfLimiter, { limiters });
 }
 
-class MaxOfLimiter<T> implements RateLimiter<T> {
-  readonly #limiters: readonly RateLimiter<T>[];
+class MaxOfLimiter implements RateLimiter {
+  readonly #limiters: readonly RateLimiter[];
 
-  constructor(limiters: readonly RateLimiter<T>[]) {
+  constructor(limiters: readonly RateLimiter[]) {
     this.#limiters = limiters;
   }
 
-  when(item: T, key: unknown = item): number {
+  when(item: unknown, key: unknown = item): number {
     let longest = 0;
     for (const limiter of this.#limiters) longest = Math.max(longest, limiter.when(item, key));
     return longest;
   }
 
-  forget(item: T, key: unknown = item): void {
+  forget(item: unknown, key: unknown = item): void {
     for (const limiter of this.#limiters) limiter.forget(item, key);
   }
 
-  numRequeues(item: T, key: unknown = item): number {
+  numRequeues(item: unknown, key: unknown = item): number {
     let most = 0;
     for (const limiter of this.#limiters) most = Math.max(most, limiter.numRequeues(item, key));
     return most;

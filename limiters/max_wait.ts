@@ -4,12 +4,9 @@
  * @module
  */
 
-import { invalidArgument } from "../lib/base/errors.ts";
-import { checkOptions, defineLimiter, type LimiterDefinition } from "../registry/definition.ts";
-import type { Fields } from "../registry/fields.ts";
 import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { isRateLimiter } from "./is_rate_limiter.ts";
+import { createLimiter, defineLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
 
 export type * from "./types.ts";
 
@@ -17,7 +14,7 @@ export type * from "./types.ts";
 export const maxWaitOptions = {
   limiter: { kind: "limiter", description: "The limiter to ask, as a config or a name." },
   maxDelay: { kind: "duration", description: "The longest an item waits, whatever that limiter says." },
-} as const satisfies Fields;
+} as const satisfies LimiterFields;
 
 /** The definition of `{ "type": "max-wait" }`. */
 export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions> = /* @__PURE__ */ defineLimiter({
@@ -50,29 +47,27 @@ export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions
  * @throws {TypeError} If `limiter` is no rate limiter or `maxDelay` no duration.
  */
 export function createMaxWaitLimiter<T = unknown>(limiter: RateLimiter<T>, maxDelay: Duration): RateLimiter<T> {
-  if (!isRateLimiter(limiter)) {
-    throw invalidArgument("create max-wait limiter", "limiter", "must be a rate limiter", limiter);
-  }
-  const options = checkOptions("create max-wait limiter", { maxDelay: maxWaitOptions.maxDelay }, { maxDelay });
-  return new MaxWaitLimiter(limiter, options.maxDelay);
+  return createLimiter(maxWaitLimiter, { limiter, maxDelay });
 }
 
-class MaxWaitLimiter<T> implements RateLimiter<T> {
-  readonly #limiter: RateLimiter<T>;
+class MaxWaitLimiter implements RateLimiter {
+  readonly #limiter: RateLimiter;
+  readonly #maxDelay: number;
 
-  constructor(limiter: RateLimiter<T>, readonly maxDelay: number) {
+  constructor(limiter: RateLimiter, maxDelay: number) {
     this.#limiter = limiter;
+    this.#maxDelay = maxDelay;
   }
 
-  when(item: T, key: unknown = item): number {
-    return Math.min(this.#limiter.when(item, key), this.maxDelay);
+  when(item: unknown, key: unknown = item): number {
+    return Math.min(this.#limiter.when(item, key), this.#maxDelay);
   }
 
-  forget(item: T, key: unknown = item): void {
+  forget(item: unknown, key: unknown = item): void {
     this.#limiter.forget(item, key);
   }
 
-  numRequeues(item: T, key: unknown = item): number {
+  numRequeues(item: unknown, key: unknown = item): number {
     return this.#limiter.numRequeues(item, key);
   }
 }

@@ -27,13 +27,11 @@
 
 export { ConfigError, type ConfigIssue } from "../lib/base/errors.ts";
 export { every, type Reservation, TokenBucket } from "../lib/structures/token_bucket.ts";
-export { defineLimiter } from "../registry/definition.ts";
-export { LimiterRegistry } from "../registry/registry.ts";
-export { bucketOptions, createBucketLimiter } from "./bucket.ts";
-export { limiters } from "./built_ins.ts";
+export * from "./built_ins.ts";
 export { createDefaultControllerLimiter, createDefaultItemLimiter } from "./defaults.ts";
-export { createExponentialLimiter, exponentialOptions } from "./exponential.ts";
-export { createFastSlowLimiter, fastSlowOptions } from "./fast_slow.ts";
-export { createMaxOfLimiter, maxOfOptions } from "./max_of.ts";
-export { createMaxWaitLimiter, maxWaitOptions } from "./max_wait.ts";
+export { defineLimiter } from "./definition.ts";
+export type * from "./limiter_config.ts";
+export { LimiterRegistry } from "./limiter_registry.ts";
+export { limiters } from "./limiters.ts";
 export type * from "./types.ts";
+export { Registry } from "../registry/registry.ts";

@@ -1,5 +1,5 @@
 /**
- * The kinds of option that a limiter can declare.
+ * The kinds of option that a limiter, or another part that configs describe, can declare.
  *
  * A declaration is plain data, and everything else comes from it: the TypeScript types of the options
  * ({@linkcode OptionsInput}, {@linkcode OptionsOf}), their validation, and their JSON Schema.
@@ -8,8 +8,6 @@
  */
 
 import type { Duration } from "../lib/base/duration.ts";
-import type { LimiterConfig } from "../limiters/limiter_config.ts";
-import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 
 /** What every kind of option has. */
 export interface FieldBase {
@@ -20,7 +18,7 @@ export interface FieldBase {
    *
    * @default {true}
    */
-  readonly required?: boolean;
+  readonly required?: boolean | undefined;
 }
 
 /** A length of time: given as a {@linkcode Duration}, handed to `create` in milliseconds. */
@@ -32,9 +30,9 @@ export interface DurationField extends FieldBase {
    *
    * @default {0}
    */
-  readonly min?: number;
+  readonly min?: number | undefined;
   /** The longest allowed, in milliseconds. */
-  readonly max?: number;
+  readonly max?: number | undefined;
   /** Used when the option is left out. */
   readonly default?: Duration;
 }
@@ -44,21 +42,27 @@ export interface IntegerField extends FieldBase {
   /** Tells the kinds apart. */
   readonly kind: "integer";
   /** The smallest allowed. */
-  readonly min?: number;
+  readonly min?: number | undefined;
   /** The largest allowed. */
-  readonly max?: number;
+  readonly max?: number | undefined;
   /** Used when the option is left out. */
   readonly default?: number;
 }
 
-/** A number; `Infinity` only where nothing bounds it above, `NaN` never. */
+/** A number. `NaN` is never allowed, and `Infinity` only where the declaration says so. */
 export interface NumberField extends FieldBase {
   /** Tells the kinds apart. */
   readonly kind: "number";
   /** The smallest allowed. */
-  readonly min?: number;
+  readonly min?: number | undefined;
   /** The largest allowed. */
-  readonly max?: number;
+  readonly max?: number | undefined;
+  /**
+   * Whether `Infinity` is allowed, where no `max` forbids it. JSON cannot say it; code, YAML and TOML can.
+   *
+   * @default {false}
+   */
+  readonly infinite?: boolean | undefined;
   /** Used when the option is left out. */
   readonly default?: number;
 }
@@ -76,9 +80,9 @@ export interface StringField extends FieldBase {
   /** Tells the kinds apart. */
   readonly kind: "string";
   /** The least number of characters: Unicode code points. */
-  readonly minLength?: number;
+  readonly minLength?: number | undefined;
   /** The greatest number of characters. */
-  readonly maxLength?: number;
+  readonly maxLength?: number | undefined;
   /** Used when the option is left out. */
   readonly default?: string;
 }
@@ -93,66 +97,60 @@ export interface EnumField extends FieldBase {
   readonly default?: string;
 }
 
-/** A limiter: given as a config or as the name of one in the document, handed to `create` built. */
-export interface LimiterField extends FieldBase {
+/** The declaration of an option that is plain data. */
+export type PlainField = DurationField | IntegerField | NumberField | BooleanField | StringField | EnumField;
+
+/**
+ * An option that is a part itself, such as a limiter: given as its config, or as the name of one in the document, and
+ * handed to `create` built. `Word` is what such a part is called: `"limiter"`.
+ */
+export interface PartField<Word extends string> extends FieldBase {
   /** Tells the kinds apart. */
-  readonly kind: "limiter";
+  readonly kind: Word;
 }
 
-/** A list of limiters. */
-export interface LimitersField extends FieldBase {
+/** An option that is a list of parts, such as `"limiters"`. */
+export interface PartsField<Word extends string> extends FieldBase {
   /** Tells the kinds apart. */
-  readonly kind: "limiters";
-  /** The least number of limiters. */
-  readonly minItems?: number;
+  readonly kind: `${Word}s`;
+  /** The least number of them. */
+  readonly minItems?: number | undefined;
+  /** Used when the option is left out. */
+  readonly default?: readonly [];
 }
 
-/** The declaration of one option. */
-export type Field =
-  | DurationField
-  | IntegerField
-  | NumberField
-  | BooleanField
-  | StringField
-  | EnumField
-  | LimiterField
-  | LimitersField;
+/** The declaration of one option. `Word` says which parts it may be, beside plain data. */
+export type Field<Word extends string = never> = PlainField | PartField<Word> | PartsField<Word>;
 
-/** The declarations of a limiter's options, by name. */
-export type Fields = { readonly [option: string]: Field };
+/** The declarations of the options, by name. */
+export type Fields<Word extends string = never> = { readonly [option: string]: Field<Word> };
 
-/** The type of one option as one writes it. */
-export type InputOf<F extends Field> = F extends { kind: "duration" } ? Duration
-  : F extends { kind: "integer" | "number" } ? number
+/** The type of one option as `create` gets it. `Parts` has the type of a part that is built, by its kind. */
+export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "integer" | "number" } ? number
   : F extends { kind: "boolean" } ? boolean
   : F extends { kind: "string" } ? string
   : F extends { kind: "enum"; values: readonly (infer V)[] } ? V
-  : F extends { kind: "limiter" } ? LimiterConfig
-  : F extends { kind: "limiters" } ? readonly LimiterConfig[]
+  : F extends { kind: keyof Parts } ? Parts[F["kind"]]
+  : F extends { kind: `${infer Word extends keyof Parts & string}s` } ? readonly Parts[Word][]
   : never;
 
-/** The type of one option as `create` gets it. */
-export type ValueOf<F extends Field> = F extends { kind: "duration" } ? number
-  : F extends { kind: "limiter" } ? RateLimiter
-  : F extends { kind: "limiters" } ? readonly RateLimiter[]
-  : InputOf<F>;
+/** The type of one option as one writes it. `Parts` has the type of what stands for a part, by its kind. */
+export type InputOf<F, Parts = unknown> = F extends { kind: "duration" } ? Duration : ValueOf<F, Parts>;
 
 /** The type of the options as one writes them: in a config or in the call of a `create…` function. */
-export type OptionsInput<F extends Fields> =
-  & { -readonly [K in keyof F as F[K] extends { default: unknown } | { required: false } ? never : K]: InputOf<F[K]> }
-  & { -readonly [K in keyof F as F[K] extends { default: unknown } | { required: false } ? K : never]?: InputOf<F[K]> };
+export type OptionsInput<F, Parts = unknown> =
+  & { -readonly [K in keyof F as F[K] extends OptionalField ? never : K]: InputOf<F[K], Parts> }
+  & { -readonly [K in keyof F as F[K] extends OptionalField ? K : never]?: InputOf<F[K], Parts> | undefined };
 
-/** The type of the options as `create` gets them: checked, durations in milliseconds, limiters built. */
-export type OptionsOf<F extends Fields> = {
-  readonly [K in keyof F]: F[K] extends { default: unknown } ? ValueOf<F[K]>
-    : F[K] extends { required: false } ? ValueOf<F[K]> | undefined
-    : ValueOf<F[K]>;
+/** What tells an option that may be left out. */
+export type OptionalField = { readonly default: unknown } | { readonly required: false };
+
+/** The type of the options as `create` gets them: checked, durations in milliseconds, parts built. */
+export type OptionsOf<F, Parts = unknown> = {
+  readonly [K in keyof F]: F[K] extends { default: unknown } ? ValueOf<F[K], Parts>
+    : F[K] extends { required: false } ? ValueOf<F[K], Parts> | undefined
+    : ValueOf<F[K], Parts>;
 };
 
-/** The part of {@linkcode OptionsOf} that is known before any limiter is built. */
-export type PlainOptionsOf<F extends Fields> = OptionsOf<
-  { [K in keyof F as F[K] extends LimiterField | LimitersField ? never : K]: F[K] }
->;
-
-/** A field that is not made of limiters. */
-export type PlainField = Exclude<Field, LimiterField | LimitersField>;
+/** The part of {@linkcode OptionsOf} that is plain data, and so is known before anything is built. */
+export type PlainOptionsOf<F> = OptionsOf<{ [K in keyof F as F[K] extends PlainField ? K : never]: F[K] }>;

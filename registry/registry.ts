@@ -1,57 +1,42 @@
-/**
- * The limiters that a config can name.
- *
- * @module
- */
-
-import { brokenRule, inspect } from "../lib/base/errors.ts";
-import { ConfigReader } from "./config_reader.ts";
-import { type BuildContext, defineLimiter, type LimiterDefinition } from "./definition.ts";
-import type { CustomConfig, LimiterConfig } from "../limiters/limiter_config.ts";
-import { optionsSchema } from "./options_schema.ts";
-import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { inspect } from "../lib/base/errors.ts";
+import { buildPart } from "./build.ts";
+import { type BuildContext, requireContext } from "./context.ts";
+import { type PartDefinition, requireDefinition } from "./definition.ts";
+import type { Fields } from "./fields.ts";
+import type { PartKind } from "./kind.ts";
+import { ConfigReader } from "./reader.ts";
+import { partSchemas, SCHEMA_DIALECT } from "./schema.ts";
 
 /**
- * The types of limiter that can be built from a config.
+ * The types of part that a config can name. There is a registry for each kind of part, such as
+ * {@linkcode LimiterRegistry}; what they have in common is here.
  *
- * {@linkcode limiters} has the built-in ones. Registering a limiter of your own there makes it known
- * everywhere; `extend` gives you a registry to add to without that.
- *
- * @example Usage
- * ```ts
- * import { limiters } from "@workqueue/core";
- * import { assertEquals } from "@std/assert";
- *
- * const limiter = limiters.build({
- *   type: "max-wait",
- *   maxDelay: "1m",
- *   limiter: { type: "exponential", baseDelay: "1s", maxDelay: "1h" },
- * });
- * assertEquals(limiter.when("a"), 1000);
- * ```
+ * `Word` is what such a part is called in configs, and `Part` is what is built.
  */
-export class LimiterRegistry {
-  readonly #definitions = new Map<string, LimiterDefinition>();
+export abstract class Registry<Word extends string, Part> {
+  /** The kind of part that is registered here. */
+  protected abstract readonly kind: PartKind<Word, Part>;
+  readonly #definitions = new Map<string, PartDefinition<Word, Part>>();
 
   /**
-   * Adds a type of limiter.
+   * Adds a type.
    *
-   * @param definition What {@linkcode defineLimiter} returned.
+   * @param definition The definition of the type.
    * @returns The registry itself.
    * @throws {TypeError} If a type of that name is registered already, or the definition is not valid.
    */
-  // deno-lint-ignore no-explicit-any -- a definition of whatever options
-  register(definition: LimiterDefinition<string, any>): this {
-    defineLimiter(definition); // for one that was written without it
-    if (this.has(definition.type)) {
-      throw new TypeError(`Cannot register limiter as the type ${inspect(definition.type)} is registered already`);
+  register<Type extends string, F extends Fields<Word>>(definition: PartDefinition<Word, Part, Type, F>): this {
+    requireDefinition(this.kind, definition);
+    const { type } = definition;
+    if (this.has(type)) {
+      throw new TypeError(`Cannot register ${this.kind.word} as the type ${inspect(type)} is registered already`);
     }
-    this.#definitions.set(definition.type, definition);
+    this.#definitions.set(type, definition as unknown as PartDefinition<Word, Part>);
     return this;
   }
 
   /**
-   * Removes a type of limiter. Limiters that were built stay as they are.
+   * Removes a type. What was built of it stays as it is.
    *
    * @param type The name of the type.
    * @returns Whether it was registered.
@@ -61,7 +46,7 @@ export class LimiterRegistry {
   }
 
   /**
-   * Tells whether a type of limiter is registered.
+   * Tells whether a type is registered.
    *
    * @param type The name of the type.
    * @returns Whether it is.
@@ -76,7 +61,7 @@ export class LimiterRegistry {
    * @param type The name of the type.
    * @returns The definition, or `undefined` if there is none.
    */
-  get(type: string): LimiterDefinition | undefined {
+  get(type: string): PartDefinition<Word, Part> | undefined {
     return this.#definitions.get(type);
   }
 
@@ -95,93 +80,56 @@ export class LimiterRegistry {
    * @param plugin Is called at once with the registry.
    * @returns The registry itself.
    */
-  use(plugin: (registry: LimiterRegistry) => void): this {
+  use(plugin: (registry: this) => void): this {
     plugin(this);
     return this;
   }
 
   /**
-   * Makes a registry with everything that is registered here now. Changes of the one do not show in the
-   * other.
+   * Makes a registry with everything that is registered here now. Later changes of one do not show in the other.
    *
    * @returns The new registry.
    */
-  extend(): LimiterRegistry {
-    const registry = new LimiterRegistry();
+  extend(): this {
+    const registry = new (this.constructor as new () => this)();
     for (const [type, definition] of this.#definitions) registry.#definitions.set(type, definition);
     return registry;
   }
 
   /**
-   * Builds a limiter from its config.
+   * Builds a part from its config.
    *
-   * @typeParam T The type of the items.
-   * @param config The limiter's type and options. It cannot be a name, as there is no document to look in:
-   * that is what {@linkcode loadConfig} is for.
-   * @param context Where time comes from.
-   * @returns A new limiter.
-   * @throws {ConfigError} If the config is not right; with everything that is wrong. Nothing was built then.
+   * @param config The part's type and options. It cannot be a name, as there is no document to look in: that is what
+   * {@linkcode loadConfig} is for.
+   * @param context What the part is built with beside its options.
+   * @returns A new part.
+   * @throws {ConfigError} If the config is not right; with everything that is wrong. Nothing was built in that case.
+   * @throws {TypeError} If the context is not right.
    */
-  build<T>(config: LimiterConfig, context?: BuildContext): RateLimiter<T>;
-  /**
-   * Builds a limiter that is not built in.
-   *
-   * @typeParam T The type of the items.
-   * @typeParam Type The literal type of its name.
-   * @param config The limiter's type and options.
-   * @param context Where time comes from.
-   * @returns A new limiter.
-   * @throws {ConfigError} If the config is not right; with everything that is wrong. Nothing was built then.
-   */
-  build<T, Type extends string = string>(
-    config: { type: Type } & CustomConfig<Type>,
-    context?: BuildContext,
-  ): RateLimiter<T>;
-  build(config: unknown, context: BuildContext = {}): RateLimiter {
-    const reader = new ConfigReader("build limiter", this, context, (name, path) => {
-      reader.fail(path, brokenRule("config", "must be an object, as there is no document to look up a name in", name));
-      return undefined;
-    });
-    const make = reader.limiter("config", config, "");
+  build(config: unknown, context: BuildContext = {}): Part {
+    const action = `build ${this.kind.word}`;
+    requireContext(action, context);
+    const reader = new ConfigReader(action, { kind: this.kind, definitions: this });
+    const tree = reader.readPart(this.kind, "config", config, "");
     reader.throwIssues();
-    return make!();
+    const named = () => undefined; // reading has refused names
+    return buildPart(tree!, { action, context, named });
   }
 
   /**
-   * Describes the config of a limiter as a JSON Schema (draft 2020-12), with the types registered now.
+   * Describes the config of a part as a JSON Schema (draft 2020-12), with the types registered now.
    *
    * What a schema cannot say, `build` still checks: rules between options (`maxDelay` not less than
    * `baseDelay`), the bounds of durations written as texts, and names.
    *
-   * @returns The schema. `$defs/limiter` is a limiter, `$defs/limiterOrName` what a limiter's option takes.
+   * @returns The schema. In a registry of limiters, `$defs/limiter` is a limiter, and `$defs/limiterOrName` what an
+   * option takes that is one.
    */
   jsonSchema(): Record<string, unknown> {
-    const definitions = [...this.#definitions.values()];
     return {
-      $schema: "https://json-schema.org/draft/2020-12/schema",
-      $ref: "#/$defs/limiter",
-      $defs: {
-        limiter: {
-          type: "object",
-          properties: {
-            type: {
-              description: "What kind of limiter it is; its options depend on that.",
-              anyOf: definitions.map(({ type, description }) => ({ const: type, description })),
-            },
-          },
-          required: ["type"],
-          allOf: definitions.map(({ type, description, options }) => {
-            const { properties, ...rest } = optionsSchema(options);
-            return {
-              if: { properties: { type: { const: type } }, required: ["type"] },
-              then: { description, properties: { type: true, ...properties as object }, ...rest },
-            };
-          }),
-        },
-        limiterOrName: {
-          anyOf: [{ $ref: "#/$defs/limiter" }, { type: "string" }],
-        },
-      },
+      $schema: SCHEMA_DIALECT,
+      $ref: `#/$defs/${this.kind.word}`,
+      $defs: partSchemas(this.kind, [...this.#definitions.values()]),
     };
   }
 }

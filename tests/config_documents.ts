@@ -1,6 +1,6 @@
 /** Config documents for tests: valid ones, and ways to break them at random. */
 
-import { type Field, type Fields, limiters, queueOptions } from "@workqueue/core";
+import { type Field, type LimiterFields, limiters, queueOptions } from "@workqueue/core";
 import { randomNumbers } from "./queue_helpers.ts";
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
@@ -140,7 +140,7 @@ export class DocumentMaker {
     return { type, ...options };
   }
 
-  options(fields: Fields, names: readonly string[], depth: number): JsonObject {
+  options(fields: LimiterFields, names: readonly string[], depth: number): JsonObject {
     const options: JsonObject = {};
     for (const [option, field] of Object.entries(fields)) {
       if (field.required !== false || this.random() < 0.6) options[option] = this.value(field, names, depth);
@@ -148,7 +148,7 @@ export class DocumentMaker {
     return options;
   }
 
-  value(field: Field, names: readonly string[], depth: number): Json {
+  value(field: Field<"limiter">, names: readonly string[], depth: number): Json {
     switch (field.kind) {
       case "duration": {
         const { min, max = 1000 } = field;

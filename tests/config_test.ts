@@ -153,7 +153,7 @@ Deno.test("a limiter is built once and shared by all that name it", () => {
       c: { type: "count", name: "c" },
     },
     queues: { one: { limiter: "c" }, two: { limiter: "both" } },
-  }, { registry, clock: new HandClock() });
+  }, { limiters: registry, clock: new HandClock() });
   assertEquals(created, ["c"]);
   const c = config.limiter("c");
   assertStrictEquals(config.limiter("c"), c);
@@ -197,7 +197,7 @@ Deno.test("limiters are created after those they name, whatever the order of the
     names.push(names.shift()!);
     for (const order of [names, names.toReversed()]) {
       const { created, registry } = countingRegistry();
-      loadConfig({ limiters: Object.fromEntries(order.map((name) => [name, parts[name]])) }, { registry });
+      loadConfig({ limiters: Object.fromEntries(order.map((name) => [name, parts[name]])) }, { limiters: registry });
       assertEquals(created.toSorted(), ["inline", "leaf", "left", "right", "top"]);
       const place = (name: string) => created.indexOf(name);
       assert(place("leaf") < place("left") && place("left") < place("right"), created.join());
@@ -291,10 +291,10 @@ Deno.test("names that objects have anyway are names like any other", () => {
 Deno.test("a custom limiter is used where its registry is given, and nowhere else", () => {
   const { created, registry } = countingRegistry();
   const document = { limiters: { mine: { type: "count", name: "x" } } };
-  loadConfig(document, { registry });
+  loadConfig(document, { limiters: registry });
   assertEquals(created, ["x"]);
   assertEquals(pathsOf(() => loadConfig(document)), ["/limiters/mine/type"]);
-  assertEquals(pathsOf(() => loadConfig(document, { registry: new LimiterRegistry() })), ["/limiters/mine/type"]);
+  assertEquals(pathsOf(() => loadConfig(document, { limiters: new LimiterRegistry() })), ["/limiters/mine/type"]);
 });
 
 Deno.test("a custom limiter is told the clock of the config", () => {
@@ -310,7 +310,7 @@ Deno.test("a custom limiter is told the clock of the config", () => {
     },
   });
   const document = { limiters: { a: { type: "told" } }, queues: { q: { limiter: { type: "told" } } } };
-  loadConfig(document, { registry, clock });
+  loadConfig(document, { limiters: registry, clock });
   assertStrictEquals(clocks[0], clock);
   assertStrictEquals(clocks[1], clock);
 });
@@ -333,7 +333,7 @@ Deno.test("a limiter that cannot be created is reported with its place in the do
     ],
   ];
   for (const [document, path] of cases) {
-    const error = assertThrows(() => loadConfig(document, { registry }), ConfigError);
+    const error = assertThrows(() => loadConfig(document, { limiters: registry }), ConfigError);
     assertEquals([...error.issues], [{ path, message: "no such curve" }]);
     assertEquals(error.message, `Cannot load config as no such curve (at ${path})`);
     assertStrictEquals(error.cause, failure);
@@ -361,7 +361,7 @@ Deno.test("rule 10: every problem of the document is reported, with a pointer to
       s: null,
     },
   };
-  const issues = issuesOf(() => loadConfig(document, { registry }));
+  const issues = issuesOf(() => loadConfig(document, { limiters: registry }));
   const duration = `must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms`;
   const expected = [
     { path: "/limiter", message: `"limiter" is not a part of a config; did you mean "limiters"?` },
@@ -410,11 +410,11 @@ Deno.test("rule 10: a good part of a bad document is not built: each problem by 
   ];
   for (const [document, path] of bad) {
     const { created, registry } = countingRegistry();
-    assertEquals(pathsOf(() => loadConfig(document, { registry })), [path]);
+    assertEquals(pathsOf(() => loadConfig(document, { limiters: registry })), [path]);
     assertEquals(created, []);
   }
   const { created, registry } = countingRegistry();
-  loadConfig(good, { registry });
+  loadConfig(good, { limiters: registry });
   assertEquals(created.length, 2);
 });
 
@@ -670,7 +670,7 @@ Deno.test("rule 10: a getter or a proxy that throws stops the load, and nothing 
       { limiters: fine, queues: { q: hostile } },
       { limiters: fine, queues: { q: { limiter: hostile } } },
     ];
-    for (const document of documents) assertThrows(() => loadConfig(document, { registry }));
+    for (const document of documents) assertThrows(() => loadConfig(document, { limiters: registry }));
     assertEquals(created, []);
   }
   assertEquals(prototypeNow(), before);
@@ -1103,7 +1103,7 @@ Deno.test("$schema is a string, as the JSON Schema says", () => {
 Deno.test("the JSON Schema of a config has the types of its registry", () => {
   const { registry } = countingRegistry();
   const document = { limiters: { a: { type: "count", name: "x" } } };
-  assert(new Ajv2020({ allowUnionTypes: true }).compile(configSchema(registry))(document));
+  assert(new Ajv2020({ allowUnionTypes: true }).compile(configSchema({ limiters: registry }))(document));
   assertFalse(new Ajv2020({ allowUnionTypes: true }).compile(configSchema())(document));
   assertEquals(JSON.parse(JSON.stringify(configSchema())), configSchema());
 });

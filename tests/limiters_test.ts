@@ -338,7 +338,8 @@ const BAD_OPTIONS: [kind: string, create: (options: never) => unknown, cases: Ba
     [{ rate: 1, burst: undefined }, "'burst' is missing: How many retries may happen at once."],
     [{ rate: 1, burst: 1, brust: 2 }, `"brust" is not an option here; did you mean "burst"?`],
     [{ rate: 1, burst: 1, type: "bucket" }, `"type" is not an option here`],
-    [{ rate: 1, burst: 1, xyzzy: undefined }, `"xyzzy" is not an option here`],
+    [{ rate: 1, burst: 1, xyzzy: null }, `"xyzzy" is not an option here`],
+    [{ rate: 1, burst: 1, clock: 5 }, "'clock' must be a clock: received 5", RangeError],
     [JSON.parse(`{ "rate": 1, "burst": 1, "__proto__": {} }`), `"__proto__" is not an option here`],
   ]],
   ["exponential", createExponentialLimiter, [
@@ -381,22 +382,36 @@ for (const [kind, create, cases] of BAD_OPTIONS) {
 }
 
 Deno.test("options that are no object are refused", () => {
-  for (
-    const [options, received] of [[undefined, "undefined"], [null, "null"], [5, "5"], ["5ms", `"5ms"`], [
-      [],
-      "an array",
-    ]]
-  ) {
-    for (const create of [createExponentialLimiter, createFastSlowLimiter]) {
+  const values: [options: unknown, received: string][] = [
+    [undefined, "undefined"],
+    [null, "null"],
+    [5, "5"],
+    ["5ms", `"5ms"`],
+    [[], "an array"],
+  ];
+  for (const [options, received] of values) {
+    for (const create of [createBucketLimiter, createExponentialLimiter, createFastSlowLimiter]) {
       const { message } = assertThrows(() => create(options as never), Error);
       assert(message.endsWith(`as 'options' must be an object: received ${received}`), message);
     }
+    if (options === undefined) continue;
+    assertThrows(() => createDefaultControllerLimiter(options as never), Error, "'options' must be an object");
   }
-  assertThrows(() => createExponentialLimiter(new Map() as never), TypeError, "received an object");
-  assertThrows(
-    () => createBucketLimiter(undefined as never),
-    TypeError,
-    "Cannot create bucket limiter as 'rate' is missing",
+});
+
+Deno.test("rule 10: options in code that are undefined count as left out, symbols are ignored, and classes are taken", () => {
+  class Options {
+    rate = 10;
+    burst = 1;
+    clock = undefined;
+    xyzzy = undefined;
+  }
+  const options = Object.assign(new Options(), { [Symbol("more")]: 1 });
+  assertEquals(createBucketLimiter(options).when("a"), 0);
+  const misspelt = { clok: new HandClock() } as never;
+  assertEquals(
+    assertThrows(() => createDefaultControllerLimiter(misspelt), TypeError).message,
+    `Cannot create default controller limiter as "clok" is not an option here; did you mean "clock"?`,
   );
 });
 

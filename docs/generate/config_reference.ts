@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { type Field, type Fields, type LimiterDefinition, limiters, queueOptions } from "@workqueue/core";
-import { MAX_COUNT, MAX_DEPTH } from "../../registry/config_reader.ts";
+import { type Field, type LimiterDefinition, type LimiterFields, limiters, queueOptions } from "@workqueue/core";
+import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
 import { examples } from "./examples.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -62,9 +62,10 @@ ${limiters.types().map((type) => limiterSection(limiters.get(type)!)).join("\n\n
 
 ## Types of your own
 
-A limiter that a plugin defines is used in a config as the built-in ones are: \`loadConfig(source, { registry })\`. The
-registry also describes it to editors: \`configSchema(registry)\` is the schema with its types.
-[examples/print_schema.ts](../examples/print_schema.ts) prints one:
+A limiter that a plugin defines is used in a config as the built-in ones are, by a registry that knows it:
+\`loadConfig(source, { limiters: registry })\`. The registry also describes it to editors:
+\`configSchema({ limiters: registry })\` is the schema with its types. [examples/print_schema.ts](../examples/print_schema.ts)
+prints one:
 
 ${code("sh", "deno run examples/print_schema.ts > workqueue.schema.json")}
 `;
@@ -84,7 +85,7 @@ function code(language: string, text: string): string {
   return "```" + language + "\n" + text.trimEnd() + "\n```";
 }
 
-function optionsTable(fields: Fields): string {
+function optionsTable(fields: LimiterFields): string {
   const rows = Object.entries(fields).map(([option, field]) => [
     `\`${option}\``,
     valueOf(field),
@@ -96,7 +97,7 @@ function optionsTable(fields: Fields): string {
 }
 
 /** What an option takes, in words. */
-function valueOf(field: Field): string {
+function valueOf(field: Field<"limiter">): string {
   switch (field.kind) {
     case "duration":
       return "duration" + bounds(field.min, field.max, " ms");
@@ -122,7 +123,7 @@ function bounds(min: number | undefined, max: number | undefined, unit = ""): st
   return least + most;
 }
 
-function isRequired(field: Field): string {
+function isRequired(field: Field<"limiter">): string {
   if ("default" in field) return `no: \`${JSON.stringify(field.default)}\` if left out`;
   return field.required === false ? "no" : "yes";
 }

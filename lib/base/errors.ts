@@ -74,7 +74,8 @@ export class ConfigError extends Error {
   }
 }
 
-const MAX_ISSUES_IN_MESSAGE = 20;
+/** How many problems the message of the error shows. The others are only among its `issues`. */
+export const MAX_ISSUES_IN_MESSAGE = 20;
 
 function describeIssues(issues: readonly ConfigIssue[]): string {
   const lines = issues.slice(0, MAX_ISSUES_IN_MESSAGE).map(({ path, message }) =>

@@ -39,7 +39,7 @@ const BRINGS: Record<string, string[]> = {
 const BROUGHT_BY: Record<string, string[]> = {
   "./lib/workers/burst.ts": [".", "./workers", "./parallelize"],
   "./lib/structures/number_heap.ts": [".", "./delaying-queue", "./rate-limiting-queue", "./config"],
-  "./config/config.ts": [".", "./config"],
+  "./config/load_config.ts": [".", "./config"],
   "./registry/registry.ts": [".", "./config", "./limiters"],
   "./lib/structures/tokens.ts": [
     ".",

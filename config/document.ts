@@ -1,0 +1,137 @@
+import { brokenRule, inspect } from "../lib/base/errors.ts";
+import { suggest } from "../lib/base/suggest.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { limiterKind } from "../limiters/definition.ts";
+import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
+import { escapePointer, isPlainObject, own } from "../registry/objects.ts";
+import { ConfigReader, MAX_COUNT } from "../registry/reader.ts";
+import { isName, nodesOf, type OptionsTree, type PartTree } from "../registry/tree.ts";
+import { buildOrder } from "./build_order.ts";
+import { parseJson } from "./json.ts";
+import { queueOptions } from "./queue_options.ts";
+
+/** A config document that was read and found right. Nothing of it is built yet. */
+export interface DocumentTree {
+  /** The names of the limiters, in the order of the document. */
+  readonly limiterNames: readonly string[];
+  /** The limiters by name, each after all that it refers to. */
+  readonly limiters: ReadonlyMap<string, PartTree<RateLimiter>>;
+  /** The queues by name, in the order of the document. */
+  readonly queues: ReadonlyMap<string, OptionsTree>;
+}
+
+/** Reads a document: JSON text, or what a parser made of another format. Throws everything that is wrong with it. */
+export function readDocument(action: string, source: unknown, definitions: LimiterRegistry): DocumentTree {
+  const names = new Set<string>();
+  const reader = new ConfigReader(action, { kind: limiterKind, definitions, names });
+  const document = typeof source === "string" ? parse(source, reader) : source;
+  const sections = readSections(document, reader);
+  for (const name of sections.limiters.keys()) names.add(name);
+
+  const limiters = new Map<string, PartTree<RateLimiter>>();
+  for (const [name, value] of sections.limiters) {
+    const limiter = reader.readPart(limiterKind, name, value, `/limiters/${escapePointer(name)}`);
+    if (limiter !== undefined) limiters.set(name, limiter);
+  }
+  const queues = new Map<string, OptionsTree>();
+  for (const [name, value] of sections.queues) queues.set(name, readQueue(name, value, reader));
+  const order = checkReferences(names, limiters, reader);
+  reader.throwIssues();
+  return {
+    limiterNames: [...names],
+    limiters: new Map(order.map((name) => [name, limiters.get(name)!])),
+    queues,
+  };
+}
+
+function parse(text: string, reader: ConfigReader): unknown {
+  const parsed = parseJson(text);
+  if ("value" in parsed) return parsed.value;
+  const { line, column, expected } = parsed.error;
+  reader.fail("", `the text is not JSON: expected ${expected} at line ${line}, column ${column}`);
+  reader.throwIssues();
+}
+
+const SECTIONS = ["$schema", "limiters", "queues"];
+
+function readSections(document: unknown, reader: ConfigReader): Record<"limiters" | "queues", Map<string, unknown>> {
+  if (!isPlainObject(document)) {
+    reader.fail("", brokenRule("config", "must be an object", document));
+    return { limiters: new Map(), queues: new Map() };
+  }
+  for (const key of Object.keys(document)) {
+    if (SECTIONS.includes(key) || document[key] === undefined) continue;
+    const message = `${inspect(key)} is not a part of a config`;
+    reader.fail(`/${escapePointer(key)}`, message, () => suggest(key, SECTIONS));
+  }
+  const schema = own(document, "$schema");
+  if (schema !== undefined && typeof schema !== "string") {
+    reader.fail("/$schema", brokenRule("$schema", "must be a string", schema));
+  }
+  return {
+    limiters: readNames("limiters", document, reader),
+    queues: readNames("queues", document, reader),
+  };
+}
+
+/** Names that mean something to JavaScript objects: a document that has one means mischief. */
+export const FORBIDDEN_NAMES: readonly string[] = ["", "__proto__", "constructor", "prototype"];
+
+function readNames(section: string, document: Record<string, unknown>, reader: ConfigReader): Map<string, unknown> {
+  const names = new Map<string, unknown>();
+  const value = own(document, section);
+  if (value === undefined) return names;
+  if (!isPlainObject(value)) {
+    reader.fail(`/${section}`, brokenRule(section, "must be an object", value));
+    return names;
+  }
+  for (const name of Object.keys(value)) {
+    if (FORBIDDEN_NAMES.includes(name)) {
+      reader.fail(`/${section}/${escapePointer(name)}`, `${inspect(name)} must not be used as a name`);
+    } else {
+      names.set(name, value[name]);
+    }
+  }
+  return names;
+}
+
+function readQueue(name: string, value: unknown, reader: ConfigReader): OptionsTree {
+  const path = `/queues/${escapePointer(name)}`;
+  if (isPlainObject(value)) return reader.readOptions(queueOptions, value, path);
+  reader.fail(path, brokenRule(name, "must be an object", value));
+  return { plain: {}, parts: {} };
+}
+
+/**
+ * Checks that limiters refer to each other in no circle, and that none asks too many others. Returns their names in an
+ * order in which each comes after all that it refers to.
+ */
+function checkReferences(
+  names: Iterable<string>,
+  limiters: ReadonlyMap<string, PartTree>,
+  reader: ConfigReader,
+): string[] {
+  const nodes = new Map<string, PartTree[]>();
+  for (const name of names) nodes.set(name, limiters.has(name) ? [...nodesOf(limiters.get(name)!)] : []);
+  const references = new Map(
+    [...nodes].map(([name, all]) => [name, all.filter(isName).map(({ name, path }) => ({ to: name, path }))]),
+  );
+
+  const { order, circles } = buildOrder(references);
+  for (const circle of circles) {
+    const names = [circle.at(-1)!, ...circle].map(({ to }) => inspect(to)).join(" → ");
+    reader.fail(circle[0]!.path, `limiters must not refer to each other in a circle: ${names}`);
+  }
+
+  const counts = new Map<string, number>(); // of the limiters that each asks in all, itself among them
+  for (const name of order) {
+    const targets = references.get(name)!;
+    const described = nodes.get(name)!.length - targets.length;
+    const count = targets.reduce((sum, { to }) => sum + counts.get(to)!, described);
+    const isAllowed = count <= MAX_COUNT;
+    counts.set(name, isAllowed ? count : 0); // reported once, and not again for each that refers to it
+    if (isAllowed) continue;
+    reader.fail(`/limiters/${escapePointer(name)}`, `${inspect(name)} asks more than ${MAX_COUNT} limiters in all`);
+  }
+  return order;
+}

@@ -1,0 +1,170 @@
+/**
+ * A whole config document: limiters by name, and queues that use them.
+ *
+ * @module
+ */
+
+import { requireOptions } from "../lib/base/arguments.ts";
+import type { Clock } from "../lib/base/clock.ts";
+import { inspect } from "../lib/base/errors.ts";
+import type { Random } from "../lib/base/random.ts";
+import { suggest } from "../lib/base/suggest.ts";
+import type { MetricsProvider } from "../lib/contracts/metrics.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { RateLimitingQueue, RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
+import type { WorkerOptions } from "../lib/contracts/workers.ts";
+import { createRateLimitingQueue } from "../lib/queue/rate_limiting_queue.ts";
+import type { LimiterOptions } from "../limiters/definition.ts";
+import { createDefaultControllerLimiter } from "../limiters/defaults.ts";
+import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
+import { type Building, buildOptions, buildPart } from "../registry/build.ts";
+import { type BuildContext, requireContext } from "../registry/context.ts";
+import { type DocumentTree, readDocument } from "./document.ts";
+import type { queueOptions } from "./queue_options.ts";
+import { limitersOf } from "./registry_option.ts";
+
+/** The options of {@linkcode loadConfig}. */
+export interface LoadConfigOptions {
+  /**
+   * The types of limiter that the document may use.
+   *
+   * @default {limiters}
+   */
+  limiters?: LimiterRegistry | undefined;
+  /**
+   * Where the limiters and queues take time from.
+   *
+   * @default {systemClock}
+   */
+  clock?: Clock | undefined;
+  /**
+   * Where the limiters take random numbers from: from 0 up to 1.
+   *
+   * @default {Math.random}
+   */
+  random?: Random | undefined;
+  /** Where the queues' measurements go. */
+  metrics?: MetricsProvider | undefined;
+}
+
+/** What a config document describes. Made by {@linkcode loadConfig}. */
+export interface WorkQueueConfig {
+  /** The names of the document's limiters, in its order. */
+  readonly limiterNames: string[];
+  /** The names of the document's queues, in its order. */
+  readonly queueNames: string[];
+  /**
+   * The limiter of that name. It was built once and is shared by everything that names it.
+   *
+   * @throws {RangeError} If the document has no limiter of that name.
+   */
+  limiter<T>(name: string): RateLimiter<T>;
+  /**
+   * Makes a queue as the document describes it. Queues made for one name share their limiter.
+   *
+   * @param options What the document cannot say, such as `keyOf`.
+   * @throws {RangeError} If the document has no queue of that name.
+   */
+  queue<T>(name: string, options?: RateLimitingQueueOptions<T>): RateLimitingQueue<T>;
+  /**
+   * The options for {@linkcode runWorkers} that the document gives the queue.
+   *
+   * @throws {RangeError} If the document has no queue of that name.
+   */
+  workers(name: string): WorkerOptions;
+}
+
+/**
+ * Loads a config document: an object with `limiters` and `queues`, both optional, each an object by name. A
+ * `$schema` is allowed.
+ *
+ * Where a limiter is expected, a text names another limiter of the document and shares it. A queue's options
+ * are `limiter`, `maxWait`, `concurrency`, `maxRetries` and `timeout`.
+ *
+ * The source is JSON text or what a parser of another format made of it. It is rejected whole if anything in
+ * it is wrong.
+ *
+ * @example Usage
+ * ```ts
+ * import { loadConfig, runWorkers } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const config = loadConfig(`{
+ *   "limiters": { "gentle": { "type": "exponential", "baseDelay": "10ms", "maxDelay": "1m" } },
+ *   "queues": { "images": { "limiter": "gentle", "concurrency": 4, "maxRetries": 5, "timeout": "30s" } }
+ * }`);
+ *
+ * const queue = config.queue<string>("images");
+ * queue.add("cat.png");
+ * const done: string[] = [];
+ * runWorkers(queue, (item) => void done.push(item), config.workers("images"));
+ * await queue.shutDownWithDrain();
+ * assertEquals(done, ["cat.png"]);
+ * ```
+ *
+ * @param source JSON text, or a document that is parsed already.
+ * @param options The registry, the clock, the random numbers and the metrics to use.
+ * @returns What the document describes.
+ * @throws {ConfigError} If the text is not JSON, or anything in the document is wrong; with all that is.
+ * @throws {TypeError} If an option is unknown or of the wrong type.
+ */
+export function loadConfig(source: string | object, options: LoadConfigOptions = {}): WorkQueueConfig {
+  requireOptions(ACTION, options, ["limiters", "clock", "random", "metrics"]);
+  const { clock, random, metrics } = options;
+  requireContext(ACTION, { clock, random });
+  const document = readDocument(ACTION, source, limitersOf(ACTION, options));
+  return new LoadedConfig(document, { clock, random }, metrics);
+}
+
+const ACTION = "load config";
+
+/** A queue's part of the document, with its limiter built. */
+type QueueSettings = LimiterOptions<typeof queueOptions>;
+
+class LoadedConfig implements WorkQueueConfig {
+  readonly limiterNames: string[];
+  readonly queueNames: string[];
+  readonly #limiters = new Map<string, RateLimiter>();
+  readonly #queues = new Map<string, QueueSettings & { limiter: RateLimiter }>();
+  readonly #queueOptions: Pick<LoadConfigOptions, "clock" | "metrics">;
+
+  constructor(document: DocumentTree, context: BuildContext, metrics: MetricsProvider | undefined) {
+    this.limiterNames = [...document.limiterNames];
+    this.queueNames = [...document.queues.keys()];
+    this.#queueOptions = { clock: context.clock, metrics };
+    const building: Building = { action: ACTION, context, named: ({ name }) => this.#limiters.get(name) };
+    for (const [name, tree] of document.limiters) this.#limiters.set(name, buildPart(tree, building));
+    for (const [name, tree] of document.queues) {
+      const options = buildOptions(tree, building) as QueueSettings;
+      const limiter = options.limiter ?? createDefaultControllerLimiter({ clock: context.clock });
+      this.#queues.set(name, { ...options, limiter });
+    }
+  }
+
+  limiter<T>(name: string): RateLimiter<T> {
+    return find(this.#limiters, "limiter", name);
+  }
+
+  queue<T>(name: string, options: RateLimitingQueueOptions<T> = {}): RateLimitingQueue<T> {
+    const { limiter, maxWait } = find(this.#queues, "queue", name);
+    const known = withoutAbsent({ ...this.#queueOptions, maxWait });
+    return createRateLimitingQueue<T>(limiter, { name, ...known, ...options });
+  }
+
+  workers(name: string): WorkerOptions {
+    const { concurrency, maxRetries, timeout } = find(this.#queues, "queue", name);
+    return withoutAbsent({ concurrency, maxRetries, timeout });
+  }
+}
+
+function find<V>(map: ReadonlyMap<string, V>, kind: string, name: string): V {
+  const value = map.get(name);
+  if (value !== undefined) return value;
+  const hint = typeof name === "string" ? suggest(name, [...map.keys()]) : "";
+  throw new RangeError(`Cannot get ${kind} as the config has none named ${inspect(name)}${hint}`);
+}
+
+/** Leaves out what is undefined: an option that is absent and one that is undefined are different things. */
+function withoutAbsent<O extends object>(options: O): { [K in keyof O]?: NonNullable<O[K]> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as typeof options;
+}

@@ -1,0 +1,56 @@
+import { requireOptions } from "../lib/base/arguments.ts";
+import { limiterKind } from "../limiters/definition.ts";
+import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
+import { optionsSchema } from "../registry/schema.ts";
+import { FORBIDDEN_NAMES } from "./document.ts";
+import { queueOptions } from "./queue_options.ts";
+import { limitersOf } from "./registry_option.ts";
+
+/** The options of {@linkcode configSchema}. */
+export interface ConfigSchemaOptions {
+  /**
+   * The types of limiter that a document may use.
+   *
+   * @default {limiters}
+   */
+  limiters?: LimiterRegistry | undefined;
+}
+
+/**
+ * Describes a config document as a JSON Schema (draft 2020-12), with the types of limiter that are
+ * registered now. For a file that `$schema` in a config can point to.
+ *
+ * @example Usage
+ * ```ts
+ * import { configSchema } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(Object.keys(configSchema().properties as object), ["$schema", "limiters", "queues"]);
+ * ```
+ *
+ * @param options The types of limiter that a document may use.
+ * @returns The schema.
+ * @throws {TypeError} If an option is unknown or of the wrong type.
+ */
+export function configSchema(options: ConfigSchemaOptions = {}): Record<string, unknown> {
+  requireOptions("describe config", options, ["limiters"]);
+  const { $schema, $defs } = limitersOf("describe config", options).jsonSchema();
+  const byName = (schema: object, description: string) => ({
+    type: "object",
+    description,
+    propertyNames: { not: { enum: FORBIDDEN_NAMES } },
+    additionalProperties: schema,
+  });
+  return {
+    $schema,
+    title: "Work queues and their rate limiters",
+    type: "object",
+    properties: {
+      $schema: { type: "string", description: "Where editors find the description of this document." },
+      limiters: byName({ $ref: "#/$defs/limiterOrName" }, "Limiters, by the names that queues and other limiters use."),
+      queues: byName({ $ref: "#/$defs/queue" }, "Queues, by name."),
+    },
+    additionalProperties: false,
+    $defs: { ...($defs as object), queue: optionsSchema(queueOptions, [limiterKind]) },
+  };
+}

@@ -1,0 +1,91 @@
+import { hasMethods } from "../lib/base/arguments.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { BuildContext } from "../registry/context.ts";
+import { type PartDefinition, requireDefinition } from "../registry/definition.ts";
+import type { Fields, OptionsOf } from "../registry/fields.ts";
+import type { PartKind } from "../registry/kind.ts";
+import { createInCode } from "../registry/options_in_code.ts";
+
+/** Limiters, as the registry knows them. */
+export const limiterKind: PartKind<"limiter", RateLimiter> = {
+  word: "limiter",
+  name: "rate limiter",
+  hasNames: true,
+  is: (value): value is RateLimiter => hasMethods(value, "when", "forget", "numRequeues"),
+};
+
+/** The declarations of a limiter's options, by name. */
+export type LimiterFields = Fields<"limiter">;
+
+/** The type of a limiter's options as `create` gets them. */
+export type LimiterOptions<F extends LimiterFields> = OptionsOf<F, Record<"limiter", RateLimiter>>;
+
+/** A type of limiter: what it is called, which options it takes, and how it is made of them. */
+export type LimiterDefinition<Type extends string = string, F extends LimiterFields = LimiterFields> = PartDefinition<
+  "limiter",
+  RateLimiter,
+  Type,
+  F
+>;
+
+/**
+ * Defines a type of limiter, to be registered with {@linkcode LimiterRegistry}.
+ *
+ * The options are declared as plain data. Their TypeScript types in `create`, their validation and their
+ * JSON Schema come from that declaration. The kinds are `"duration"`, `"integer"`, `"number"`, `"boolean"`,
+ * `"string"`, `"enum"` (one of `values`), `"limiter"` and `"limiters"`; see {@linkcode Field} for their
+ * bounds. An option is required unless it has a `default` or says `required: false`.
+ *
+ * @example Usage
+ * ```ts
+ * import { defineLimiter, limiters } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const linear = defineLimiter({
+ *   type: "linear",
+ *   description: "Adds the same to the delay with each failure.",
+ *   options: {
+ *     step: { kind: "duration", min: 1, description: "What each failure adds." },
+ *   },
+ *   create({ step }) {
+ *     const failures = new Map<unknown, number>();
+ *     const count = (key: unknown) => failures.get(key) ?? 0;
+ *     return {
+ *       when(item, key = item) {
+ *         failures.set(key, count(key) + 1);
+ *         return count(key) * step;
+ *       },
+ *       forget: (item, key = item) => void failures.delete(key),
+ *       numRequeues: (item, key = item) => count(key),
+ *     };
+ *   },
+ * });
+ *
+ * const registry = limiters.extend().register(linear);
+ * const limiter = registry.build({ type: "linear", step: "1s" });
+ * assertEquals([limiter.when("a"), limiter.when("a")], [1000, 2000]);
+ * ```
+ *
+ * @typeParam Type The literal type of the name.
+ * @typeParam F The declarations of the options.
+ * @param definition The definition.
+ * @returns The same, checked.
+ * @throws {TypeError} If a part of the definition is missing or of the wrong type, or a default breaks its
+ * own rule.
+ * @throws {RangeError} If a default is a number that is out of its bounds.
+ */
+export function defineLimiter<const Type extends string, const F extends LimiterFields>(
+  definition: LimiterDefinition<Type, F>,
+): LimiterDefinition<Type, F> {
+  requireDefinition(limiterKind, definition);
+  return definition;
+}
+
+/** Makes a limiter of options that were given in code; `contextOptions` are those that the definition does not declare. */
+export function createLimiter<F extends LimiterFields>(
+  definition: LimiterDefinition<string, F>,
+  options: object,
+  ...contextOptions: (keyof BuildContext)[]
+): RateLimiter {
+  return createInCode(limiterKind, definition, options, ...contextOptions);
+}

@@ -1,0 +1,62 @@
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { BuildContext } from "../registry/context.ts";
+import type { PartKind } from "../registry/kind.ts";
+import { Registry } from "../registry/registry.ts";
+import { limiterKind } from "./definition.ts";
+import type { CheckedConfig, CustomConfig, LimiterConfig } from "./limiter_config.ts";
+
+/**
+ * The types of limiter that can be built from a config.
+ *
+ * {@linkcode limiters} has the built-in ones. Registering a limiter of your own there makes it known
+ * everywhere; `extend` gives you a registry to add to without that.
+ *
+ * @example Usage
+ * ```ts
+ * import { limiters } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const limiter = limiters.build({
+ *   type: "max-wait",
+ *   maxDelay: "1m",
+ *   limiter: { type: "exponential", baseDelay: "1s", maxDelay: "1h" },
+ * });
+ * assertEquals(limiter.when("a"), 1000);
+ * ```
+ */
+export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
+  /** Limiters. */
+  protected readonly kind: PartKind<"limiter", RateLimiter> = limiterKind;
+
+  /**
+   * Builds a limiter from its config.
+   *
+   * @typeParam T The type of the items.
+   * @param config The limiter's type and options. It cannot be a name, as there is no document to look in:
+   * that is what {@linkcode loadConfig} is for.
+   * @param context What the limiter is built with beside its options: `clock` and `random`.
+   * @returns A new limiter.
+   * @throws {ConfigError} If the config is not right; with everything that is wrong. Nothing was built in that case.
+   * @throws {TypeError} If the context is not right.
+   */
+  override build<T>(config: LimiterConfig, context?: BuildContext): RateLimiter<T>;
+  /**
+   * Builds a limiter that is not built in, or that such a limiter is nested in. Options of limiters that are not built
+   * in are checked when this is called, and not by the compiler.
+   *
+   * @typeParam T The type of the items.
+   * @typeParam C The type of the config itself.
+   * @param config The limiter's type and options.
+   * @param context What the limiter is built with beside its options: `clock` and `random`.
+   * @returns A new limiter.
+   * @throws {ConfigError} If the config is not right; with everything that is wrong. Nothing was built in that case.
+   * @throws {TypeError} If the context is not right.
+   */
+  override build<T, const C extends { type: string } = CustomConfig>(
+    config: C & CheckedConfig<C>,
+    context?: BuildContext,
+  ): RateLimiter<T>;
+  override build(config: unknown, context?: BuildContext): RateLimiter {
+    return super.build(config, context);
+  }
+}

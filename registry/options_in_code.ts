@@ -1,0 +1,57 @@
+import { requireOptions } from "../lib/base/arguments.ts";
+import { invalidArgument } from "../lib/base/errors.ts";
+import { type BuildContext, requireContext } from "./context.ts";
+import type { PartDefinition } from "./definition.ts";
+import type { Field, Fields, OptionsOf, PartsField, PlainField } from "./fields.ts";
+import { findPartKind, type PartKind } from "./kind.ts";
+import { readPlainValue, ruleOf } from "./plain_values.ts";
+
+/**
+ * Makes a part of options that were given in code, and throws the first problem. Where a config has the config of
+ * another part, code gives that part itself.
+ *
+ * @param contextOptions The members of the context that stand among the options.
+ */
+export function createInCode<Word extends string, Part, F extends Fields<Word>>(
+  kind: PartKind<Word, Part>,
+  definition: PartDefinition<Word, Part, string, F>,
+  input: object,
+  ...contextOptions: (keyof BuildContext)[]
+): Part {
+  const action = `create ${definition.type} ${kind.word}`;
+  requireOptions(action, input, [...Object.keys(definition.options), ...contextOptions]);
+  const given = input as Readonly<Record<string, unknown>>;
+  const context: BuildContext = Object.fromEntries(contextOptions.map((option) => [option, given[option]]));
+  requireContext(action, context);
+
+  const options: Record<string, unknown> = {};
+  for (const [option, field] of Object.entries<Field<string>>(definition.options)) {
+    options[option] = readInCode(kind, action, option, field, given[option]);
+  }
+  const broken = definition.check?.(options as never);
+  if (broken !== undefined) throw invalidArgument(action, broken.option, broken.rule, options[broken.option]);
+  return definition.create(options as OptionsOf<F, Record<Word, Part>>, context);
+}
+
+function readInCode(kind: PartKind, action: string, option: string, field: Field<string>, given: unknown): unknown {
+  const value = given === undefined ? (field as PlainField).default : given;
+  if (value === undefined && field.required === false) return undefined;
+  const parts = findPartKind([kind], field.kind);
+  if (parts === undefined) {
+    const plain = field as PlainField;
+    if (value === undefined) throw new TypeError(`Cannot ${action} as '${option}' is missing: ${field.description}`);
+    const read = readPlainValue(plain, value);
+    if (read === undefined) throw invalidArgument(action, option, ruleOf(plain), value);
+    return read;
+  }
+  if (!parts.isList) {
+    if (!kind.is(value)) throw invalidArgument(action, option, `must be a ${kind.name}`, value);
+    return value;
+  }
+  const { minItems = 0 } = field as PartsField<string>;
+  if (!Array.isArray(value) || value.length < minItems || !value.every((each) => kind.is(each))) {
+    const count = minItems === 0 ? "a list of" : minItems === 1 ? "one or more" : `${minItems} or more`;
+    throw invalidArgument(action, option, `must be ${count} ${kind.name}s`, value);
+  }
+  return [...value];
+}

@@ -1,0 +1,201 @@
+import { brokenRule, ConfigError, type ConfigIssue, inspect, MAX_ISSUES_IN_MESSAGE } from "../lib/base/errors.ts";
+import { suggest } from "../lib/base/suggest.ts";
+import type { BrokenRule, PartDefinition } from "./definition.ts";
+import type { Fields, PartsField, PlainField } from "./fields.ts";
+import { findPartKind, type PartKind } from "./kind.ts";
+import { escapePointer, isPlainObject, own } from "./objects.ts";
+import { readPlainValue, ruleOf } from "./plain_values.ts";
+import type { OptionsTree, PartTree } from "./tree.ts";
+
+/** How deep parts may be nested in each other: more is a mistake or an attack. */
+export const MAX_DEPTH = 32;
+/** How many parts one may use in all, itself and those that it refers to by name among them. */
+export const MAX_COUNT = 5000;
+/** How long a list of parts may be. */
+export const MAX_ITEMS = 1000;
+
+/** The parts of one kind that a config may use. */
+export interface PartSource<Part = unknown> {
+  readonly kind: PartKind<string, Part>;
+  readonly definitions: {
+    get(type: string): PartDefinition<string, Part> | undefined;
+    types(): string[];
+  };
+  /** The names that the document gives to such parts. Without a document there are none. */
+  readonly names?: ReadonlySet<string> | undefined;
+}
+
+/**
+ * Reads the parts of a config and collects what is wrong with them. The trees that it returns are complete only if
+ * nothing was wrong, so {@linkcode ConfigReader.throwIssues} has to come before building.
+ */
+export class ConfigReader {
+  readonly issues: ConfigIssue[] = [];
+  readonly #action: string;
+  readonly #sources: ReadonlyMap<PartKind, PartSource>;
+  /** How many parts the one being read is nested in. */
+  #depth = 0;
+  /** How many parts were read since the outermost began. */
+  #count = 0;
+
+  constructor(action: string, ...sources: PartSource[]) {
+    this.#action = action;
+    this.#sources = new Map(sources.map((source) => [source.kind, source]));
+  }
+
+  /**
+   * Notes a problem at a JSON Pointer. The hint is looked for only if the message of the error will show it: that takes
+   * long, and a document may have thousands of problems.
+   */
+  fail(path: string, message: string, findHint?: () => string): void {
+    const hint = this.issues.length < MAX_ISSUES_IN_MESSAGE ? findHint?.() : undefined;
+    this.issues.push({ path, message: message + (hint ?? "") });
+  }
+
+  /** Throws everything that was found wrong so far. */
+  throwIssues(): void {
+    if (this.issues.length > 0) throw new ConfigError(this.#action, this.issues);
+  }
+
+  /** Reads an object of options as they are declared. */
+  readOptions(fields: Fields<string>, input: Readonly<Record<string, unknown>>, path: string): OptionsTree {
+    for (const option of Object.keys(input)) {
+      if (Object.hasOwn(fields, option) || input[option] === undefined) continue;
+      const message = `${inspect(option)} is not an option here`;
+      this.fail(`${path}/${escapePointer(option)}`, message, () => suggest(option, Object.keys(fields)));
+    }
+    const plain: Record<string, unknown> = {};
+    const parts: Record<string, PartTree | readonly PartTree[]> = {};
+    for (const [option, field] of Object.entries(fields)) {
+      const at = `${path}/${escapePointer(option)}`;
+      const given = own(input, option);
+      const value = given === undefined ? own(field, "default") : given;
+      if (value === undefined) {
+        if (own(field, "required") !== false) this.fail(at, `'${option}' is missing: ${field.description}`);
+        continue;
+      }
+      const partOption = findPartKind([...this.#sources.keys()], field.kind);
+      if (partOption === undefined) {
+        plain[option] = this.#readPlain(field as PlainField, option, value, at);
+        continue;
+      }
+      const { kind, isList } = partOption;
+      const part = isList
+        ? this.#readList(kind, field as PartsField<string>, option, value, at)
+        : this.readPart(kind, option, value, at);
+      if (part !== undefined) parts[option] = part;
+    }
+    return { plain, parts };
+  }
+
+  /** Reads a part's config or name; `undefined` if it is neither. */
+  readPart<Part>(
+    kind: PartKind<string, Part>,
+    option: string,
+    value: unknown,
+    path: string,
+  ): PartTree<Part> | undefined {
+    const source = this.#sources.get(kind) as PartSource<Part>;
+    if (this.#depth === 0) this.#count = 0;
+    if (typeof value === "string" && kind.hasNames) return this.#readName(source, value, path);
+    if (!isPlainObject(value)) {
+      const rule = kind.hasNames ? `must be a ${kind.word} or the name of one` : `must be a ${kind.word}`;
+      this.fail(path, brokenRule(option, rule, value));
+      return undefined;
+    }
+    if (!this.#isWithinLimits(kind, option, path)) return undefined;
+    const definition = this.#findDefinition(source, own(value, "type"), path);
+    if (definition === undefined) return undefined;
+    const { type: _, ...input } = value;
+    const issuesBefore = this.issues.length;
+    this.#depth++;
+    const options = this.readOptions(definition.options, input, path);
+    this.#depth--;
+    if (this.issues.length === issuesBefore) this.#checkRules(definition, options, input, path);
+    return { kind, definition, path, ...options };
+  }
+
+  #readPlain(field: PlainField, option: string, value: unknown, path: string): unknown {
+    const read = readPlainValue(field, value);
+    if (read === undefined) this.fail(path, brokenRule(option, ruleOf(field), value));
+    return read;
+  }
+
+  #readList(
+    kind: PartKind,
+    { minItems = 0 }: PartsField<string>,
+    option: string,
+    value: unknown,
+    path: string,
+  ): PartTree[] {
+    if (!Array.isArray(value) || value.length < minItems || value.length > MAX_ITEMS) {
+      this.fail(path, brokenRule(option, `must be a list of ${minItems} to ${MAX_ITEMS} ${kind.word}s`, value));
+      return [];
+    }
+    const parts: PartTree[] = [];
+    for (const [i, item] of value.entries()) {
+      const part = this.readPart(kind, `${option}[${i}]`, item, `${path}/${i}`);
+      if (part !== undefined) parts.push(part);
+    }
+    return parts;
+  }
+
+  #readName({ kind, names }: PartSource, name: string, path: string): { name: string; path: string } | undefined {
+    if (names === undefined) {
+      this.fail(path, brokenRule("config", "must be an object, as there is no document to look up a name in", name));
+      return undefined;
+    }
+    if (names.has(name)) return { name, path };
+    this.fail(path, `${inspect(name)} is not the name of a ${kind.word} here`, () => suggest(name, [...names]));
+    return undefined;
+  }
+
+  /** Objects can contain themselves, or one of them be in many places: reading them has to end, and soon. */
+  #isWithinLimits({ word }: PartKind, option: string, path: string): boolean {
+    if (this.#depth > MAX_DEPTH) {
+      this.fail(path, `'${option}' must not be nested in more than ${MAX_DEPTH} other ${word}s`);
+      return false;
+    }
+    this.#count++;
+    if (this.#count === MAX_COUNT + 1) this.fail(path, `'${option}' is one of more than ${MAX_COUNT} in one ${word}`);
+    return this.#count <= MAX_COUNT;
+  }
+
+  #findDefinition<Part>(
+    { definitions }: PartSource<Part>,
+    type: unknown,
+    path: string,
+  ): PartDefinition<string, Part> | undefined {
+    const definition = typeof type === "string" ? definitions.get(type) : undefined;
+    if (definition !== undefined) return definition;
+    const known = definitions.types();
+    const list = known.map(inspect).join(", ");
+    if (type === undefined) {
+      this.fail(`${path}/type`, `'type' is missing: it must be one of ${list}`);
+    } else if (typeof type !== "string") {
+      this.fail(`${path}/type`, brokenRule("type", "must be a string", type));
+    } else {
+      this.fail(`${path}/type`, brokenRule("type", `must be one of ${list}`, type), () => suggest(type, known));
+    }
+    return undefined;
+  }
+
+  /** Checks the rules between options. */
+  #checkRules(
+    definition: PartDefinition<string, unknown>,
+    { plain }: OptionsTree,
+    input: Readonly<Record<string, unknown>>,
+    path: string,
+  ): void {
+    let broken: BrokenRule | undefined;
+    try {
+      broken = definition.check?.(plain); // may be anybody's code
+    } catch (error) {
+      this.fail(path, error instanceof Error ? error.message : `checking ${inspect(definition.type)} failed`);
+    }
+    if (broken === undefined) return;
+    const { option, rule } = broken;
+    const value = own(Object.hasOwn(input, option) ? input : plain, option);
+    this.fail(`${path}/${escapePointer(option)}`, brokenRule(option, rule, value));
+  }
+}

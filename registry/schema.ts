@@ -1,0 +1,111 @@
+import { DURATION, MAX_DURATION_LENGTH } from "../lib/base/duration.ts";
+import type { PartDefinition } from "./definition.ts";
+import type { Field, Fields, PartsField, PlainField } from "./fields.ts";
+import { findPartKind, type PartKind } from "./kind.ts";
+import { own } from "./objects.ts";
+import { MAX_ITEMS } from "./reader.ts";
+
+/** The version of JSON Schema that all schemas here are written in. */
+export const SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema";
+
+/** What the schemas of options refer to: the JSON Schemas of a part of some kind, and of what an option of it takes. */
+export function partSchemas<Word extends string, Part>(
+  kind: PartKind<Word, Part>,
+  definitions: readonly PartDefinition<Word, Part>[],
+): Record<string, unknown> {
+  const { word, hasNames } = kind;
+  const part = {
+    type: "object",
+    properties: {
+      type: {
+        description: `What kind of ${word} it is; its options depend on that.`,
+        anyOf: definitions.map(({ type, description }) => ({ const: type, description })),
+      },
+    },
+    required: ["type"],
+    allOf: definitions.map(({ type, description, options }) => {
+      const { properties, ...rest } = optionsSchema(options, [kind]);
+      return {
+        if: { properties: { type: { const: type } }, required: ["type"] },
+        then: { description, properties: { type: true, ...properties as object }, ...rest },
+      };
+    }),
+  };
+  if (!hasNames) return { [word]: part };
+  return { [word]: part, [`${word}OrName`]: { anyOf: [{ $ref: `#/$defs/${word}` }, { type: "string" }] } };
+}
+
+/** The JSON Schema of an object of options. */
+export function optionsSchema(fields: Fields<string>, kinds: readonly PartKind[]): Record<string, unknown> {
+  const entries = Object.entries(fields);
+  return {
+    type: "object",
+    properties: Object.fromEntries(entries.map(([option, field]) => [option, fieldSchema(field, kinds)])),
+    required: entries.filter(([, field]) => isRequired(field)).map(([option]) => option),
+    additionalProperties: false,
+  };
+}
+
+function isRequired(field: Field<string>): boolean {
+  return own(field, "default") === undefined && own(field, "required") !== false;
+}
+
+function fieldSchema(field: Field<string>, kinds: readonly PartKind[]): Record<string, unknown> {
+  const { description } = field;
+  const preset = own(field, "default");
+  const common = preset === undefined ? { description } : { description, default: preset };
+  const parts = findPartKind(kinds, field.kind);
+  if (parts === undefined) return { ...common, ...plainSchema(field as PlainField) };
+  const { word, hasNames } = parts.kind;
+  const $ref = hasNames ? `#/$defs/${word}OrName` : `#/$defs/${word}`;
+  if (!parts.isList) return { ...common, $ref };
+  return {
+    ...common,
+    type: "array",
+    items: { $ref },
+    minItems: (field as PartsField<string>).minItems ?? 0,
+    maxItems: MAX_ITEMS,
+  };
+}
+
+/** JSON has no infinity, but parsers read 1e999 as one. So numbers that have to be finite always have bounds. */
+function plainSchema(field: PlainField): Record<string, unknown> {
+  switch (field.kind) {
+    case "duration":
+      return durationSchema(field.min ?? 0, field.max ?? Number.MAX_VALUE);
+    case "integer":
+      return {
+        type: "integer",
+        minimum: field.min ?? Number.MIN_SAFE_INTEGER,
+        maximum: field.max ?? Number.MAX_SAFE_INTEGER,
+      };
+    case "number": {
+      const { min = -Number.MAX_VALUE, max = field.infinite ? undefined : Number.MAX_VALUE } = field;
+      return { type: "number", ...defined({ minimum: min, maximum: max }) };
+    }
+    case "boolean":
+      return { type: "boolean" };
+    case "string":
+      return { type: "string", ...defined({ minLength: field.minLength, maxLength: field.maxLength }) };
+    case "enum":
+      return { enum: field.values };
+  }
+}
+
+/** A schema cannot compare durations that are texts: their bounds are checked on loading only. */
+function durationSchema(minimum: number, maximum: number): Record<string, unknown> {
+  return {
+    type: ["string", "number"],
+    minimum,
+    maximum,
+    pattern: minimum < 0 ? DURATION.source : DURATION.source.replace("[+-]", "\\+"),
+    maxLength: MAX_DURATION_LENGTH,
+    examples: ["250ms", "1h30m"],
+  };
+}
+
+function defined(keywords: Record<string, number | undefined>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(keywords).filter((entry): entry is [string, number] => entry[1] !== undefined),
+  );
+}

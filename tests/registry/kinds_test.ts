@@ -1,0 +1,135 @@
+/** A registry of another kind of part than limiters: nothing in `registry/` is about limiters. */
+
+import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { type PartDefinition, requireDefinition } from "../../registry/definition.ts";
+import type { Fields } from "../../registry/fields.ts";
+import type { PartKind } from "../../registry/kind.ts";
+import { createInCode } from "../../registry/options_in_code.ts";
+import { Registry } from "../../registry/registry.ts";
+import { HandClock, issuesOf } from "../helpers.ts";
+
+/** A toy: puts texts in order. */
+interface Discipline {
+  sort(items: string[]): string[];
+}
+
+const disciplineKind: PartKind<"discipline", Discipline> = {
+  word: "discipline",
+  name: "toy discipline",
+  hasNames: false,
+  is: (value): value is Discipline => typeof (value as Discipline | undefined)?.sort === "function",
+};
+
+class DisciplineRegistry extends Registry<"discipline", Discipline> {
+  protected readonly kind = disciplineKind;
+}
+
+function defineDiscipline<const Type extends string, const F extends Fields<"discipline">>(
+  definition: PartDefinition<"discipline", Discipline, Type, F>,
+) {
+  requireDefinition(disciplineKind, definition);
+  return definition;
+}
+
+const alphabetical = defineDiscipline({
+  type: "alphabetical",
+  description: "From A to Z.",
+  options: { reverse: { kind: "boolean", default: false, description: "From Z to A." } },
+  create: ({ reverse }) => ({ sort: (items) => reverse ? items.toSorted().reverse() : items.toSorted() }),
+});
+
+const grouped = defineDiscipline({
+  type: "grouped",
+  description: "By length, and by another discipline within one length.",
+  options: {
+    within: { kind: "discipline", description: "The order of what has the same length." },
+    before: { kind: "disciplines", required: false, description: "What is done before." },
+  },
+  create: ({ within, before = [] }) => ({
+    sort: (items) => {
+      const sorted = before.reduce((items, discipline) => discipline.sort(items), items);
+      return within.sort(sorted).toSorted((a, b) => a.length - b.length);
+    },
+  }),
+});
+
+const registry = new DisciplineRegistry().register(alphabetical).register(grouped);
+
+Deno.test("another kind of part: its types are registered and built, nested in each other too", () => {
+  const config = { type: "grouped", within: { type: "alphabetical", reverse: true }, before: [] };
+  assertEquals(registry.build(config).sort(["b", "aa", "c", "bb"]), ["c", "b", "bb", "aa"]);
+  assertEquals(registry.types(), ["alphabetical", "grouped"]);
+  assertStrictEquals(registry.get("grouped")?.create, grouped.create as unknown);
+});
+
+Deno.test("another kind of part: a registry that was extended is of the same class, and knows what was registered", () => {
+  const more = registry.extend().use((registry) => {
+    registry.register({ ...alphabetical, type: "plain" });
+  });
+  assert(more instanceof DisciplineRegistry);
+  assertEquals([registry.types().length, more.types().length], [2, 3]);
+});
+
+Deno.test("another kind of part: messages speak of it", () => {
+  assertEquals(
+    issuesOf(() => registry.build({ type: "grouped", within: "alphabetical", before: [5] })),
+    [
+      { path: "/within", message: `'within' must be a discipline: received "alphabetical"` },
+      { path: "/before/0", message: "'before[0]' must be a discipline: received 5" },
+    ],
+  );
+  const messages: [action: () => unknown, message: string][] = [
+    [() => registry.build({ type: "grouped", within: 5 }), "Cannot build discipline as 'within' must be a discipline"],
+    [() => registry.build({ type: "x" }), `'type' must be one of "alphabetical", "grouped": received "x"`],
+    [() => registry.register(grouped), `Cannot register discipline as the type "grouped" is registered already`],
+    [
+      () => {
+        const options = { x: { kind: "limiter" as "discipline", description: "" } };
+        return defineDiscipline({ type: "none", description: "", options, create: ({ x }) => x });
+      },
+      "'x' must have a kind of duration, integer, number, boolean, string, enum, discipline, disciplines: " +
+      `received "limiter"`,
+    ],
+    [
+      () =>
+        registry.extend().register({ ...alphabetical, type: "none", create: () => ({}) as Discipline })
+          .build({ type: "none" }),
+      `"none" created something that is no toy discipline`,
+    ],
+    [
+      () => createInCode(disciplineKind, grouped, { within: {} }),
+      "Cannot create grouped discipline as 'within' must be a toy discipline: received an object",
+    ],
+  ];
+  for (const [action, message] of messages) assertThrows(action, Error, message);
+});
+
+Deno.test("another kind of part: in code, an option takes the part itself", () => {
+  const within = createInCode(disciplineKind, alphabetical, { reverse: true });
+  assertEquals(createInCode(disciplineKind, grouped, { within }).sort(["a", "b"]), ["b", "a"]);
+});
+
+Deno.test("another kind of part: its JSON Schema takes no names where documents give none", () => {
+  const isValid = new Ajv2020({ strict: true }).compile(registry.jsonSchema());
+  assert(isValid({ type: "grouped", within: { type: "alphabetical" }, before: [{ type: "alphabetical" }] }));
+  assertFalse(isValid({ type: "grouped", within: "alphabetical" }));
+  assertFalse(isValid({ type: "grouped", within: { type: "bucket", rate: 1, burst: 1 } }));
+});
+
+Deno.test("another kind of part: it is created with the context of the build", () => {
+  const contexts: unknown[] = [];
+  const seeing = registry.extend().register({
+    ...alphabetical,
+    type: "seeing",
+    create: (_, context) => {
+      contexts.push(context);
+      return { sort: (items) => items };
+    },
+  });
+  const context = { clock: new HandClock(), random: () => 0.5 };
+  seeing.build({ type: "grouped", within: { type: "seeing" } }, context);
+  assertEquals(contexts.length, 1);
+  assertStrictEquals((contexts[0] as typeof context).clock, context.clock);
+  assertStrictEquals((contexts[0] as typeof context).random, context.random);
+});
