@@ -172,17 +172,23 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     const key = this.key(item);
     this.#items?.set(key, this.#newest(key, item));
     const slot = this.#slots.get(key);
-    if (slot !== undefined) this.#heap.decrease(slot, deadline);
-    else this.#beginToWait(key, deadline);
-    this.#setTimer();
+    if (slot === undefined) {
+      this.#beginToWait(key, deadline);
+    } else {
+      this.#heap.decrease(slot, deadline);
+      this.#setTimer();
+    }
   }
 
+  /** If a map or a clock throws, the key does not wait. */
   #beginToWait(key: unknown, deadline: number): void {
     const slot = this.#heap.push(key, deadline);
     try {
       this.#slots.set(key, slot);
+      this.#setTimer();
     } catch (error) {
       this.#heap.remove(slot);
+      this.#slots.delete(key);
       this.#items?.delete(key);
       throw error;
     }
@@ -223,12 +229,13 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #setTimer(): void {
     const next = this.#heap.smallest;
     if (next >= this.#wakeAt) return;
-    this.#clearTimer();
     const now = this.#clock.now();
     const wakeAt = Math.min(next, now + this.#maxSleep);
     // Rounded up, as timers take whole milliseconds and one that fires early would have to be set again.
     const ms = Math.min(Math.max(Math.ceil(wakeAt - now), 0), this.#maxSleep);
-    this.#timer = this.#clock.setTimeout(() => this.#wake(), ms);
+    const timer = this.#clock.setTimeout(() => this.#wake(), ms);
+    this.#clearTimer();
+    this.#timer = timer;
     this.#wakeAt = wakeAt;
     if (!this.#ref) unref(this.#timer);
   }
