@@ -2,15 +2,17 @@
 
 import { createDelayingQueue, type DelayingQueue } from "@workqueue/core";
 import process from "node:process";
-import { collect } from "../../tests/faults/process/collect.ts";
 import { distinctKeys } from "../keys.ts";
 import { takeAll } from "../passes.ts";
 import { StillClock } from "../still_clock.ts";
 
+declare const Bun: { gc(synchronously: boolean): void } | undefined;
+declare const gc: (() => void) | undefined;
+
 const KEYS = distinctKeys(1_000_000);
 
 function bytesInUse(): number {
-  for (let i = 0; i < 3; i++) collect();
+  for (let i = 0; i < 3; i++) typeof Bun === "undefined" ? gc!() : Bun.gc(true);
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }

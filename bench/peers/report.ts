@@ -1,32 +1,9 @@
 /** Writes what was measured as a page of Markdown. */
 
+import type { Facts } from "./facts.ts";
 import type { Figure, Figures } from "./figures.ts";
 import { type Measured, targetsOf } from "./targets.ts";
 import { CLIENT_GO, OURS, type Work, works } from "./works.ts";
-
-/** What was found out beside the times. */
-export interface Facts {
-  readonly machine: string;
-  readonly versions: readonly string[];
-  readonly rounds: number;
-  readonly memory: Readonly<Record<string, MemoryFacts>>;
-  readonly lateness: Readonly<Record<string, LatenessFacts>>;
-  readonly size: { readonly everything: number; readonly workQueue: number };
-}
-
-/** Bytes a key, full and drained. */
-export interface MemoryFacts {
-  readonly ready: { readonly full: number; readonly drained: number };
-  readonly waiting: { readonly full: number; readonly drained: number };
-}
-
-/** Milliseconds. */
-export interface LatenessFacts {
-  readonly median: number;
-  readonly p99: number;
-  readonly worst: number;
-  readonly timers: number;
-}
 
 const NAMES: Readonly<Record<string, string>> = {
   deno: "Deno",

@@ -12,9 +12,10 @@
 import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
+import type { Facts, LatenessFacts, MemoryFacts } from "./facts.ts";
 import { type Figure, Figures } from "./figures.ts";
 import { plotGrowth } from "./plot.ts";
-import { type Facts, type LatenessFacts, type MemoryFacts, report } from "./report.ts";
+import { report } from "./report.ts";
 import { gzippedSize } from "./size.ts";
 import { CLIENT_GO, type Work, works } from "./works.ts";
 

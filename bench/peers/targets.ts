@@ -1,7 +1,7 @@
 /** What has to be reached, and whether it was. */
 
+import type { Facts } from "./facts.ts";
 import type { Figures } from "./figures.ts";
-import type { Facts } from "./report.ts";
 import { CLIENT_GO, OURS } from "./works.ts";
 
 /** A bound, and the figure that is held against it, for each runtime or for both together. */

@@ -1,10 +1,10 @@
 /** The package in a page, bundled. Only on Deno, which packs it; left out where there is no Chromium on the PATH. */
 
 import { assertEquals } from "@std/assert";
-import { build, stop } from "esbuild";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
+import { bundle } from "../bundle.ts";
 import { expectedFindings, Project } from "./project.ts";
 
 const executablePath = (Deno.env.get("PATH") ?? "").split(delimiter)
@@ -28,18 +28,11 @@ Deno.test({
     using project = new Project();
     await project.npmInstall();
     project.writeConsumer();
-    const { outputFiles } = await build({
-      entryPoints: [project.path("main.ts")],
-      bundle: true,
-      format: "esm",
-      target: "es2022",
-      write: false,
-    });
-    await stop();
+    const script = new TextDecoder().decode(await bundle({ entryPoints: [project.path("main.ts")] }));
 
     const browser = await chromium.launch({ executablePath: executablePath!, chromiumSandbox: false }); // root has none
     try {
-      assertEquals(JSON.parse(await printedBy(browser, outputFiles[0]!.text)), await expectedFindings());
+      assertEquals(JSON.parse(await printedBy(browser, script)), await expectedFindings());
     } finally {
       await browser.close();
     }

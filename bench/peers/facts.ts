@@ -1,0 +1,23 @@
+/** What was found out beside the times. */
+export interface Facts {
+  readonly machine: string;
+  readonly versions: readonly string[];
+  readonly rounds: number;
+  readonly memory: Readonly<Record<string, MemoryFacts>>;
+  readonly lateness: Readonly<Record<string, LatenessFacts>>;
+  readonly size: { readonly everything: number; readonly workQueue: number };
+}
+
+/** Bytes a key, full and drained. */
+export interface MemoryFacts {
+  readonly ready: { readonly full: number; readonly drained: number };
+  readonly waiting: { readonly full: number; readonly drained: number };
+}
+
+/** Milliseconds. */
+export interface LatenessFacts {
+  readonly median: number;
+  readonly p99: number;
+  readonly worst: number;
+  readonly timers: number;
+}
