@@ -3,7 +3,8 @@
 import { parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import type { Figures } from "./figures.ts";
-import { CLIENT_GO, OURS, SIZES } from "./works.ts";
+import { CLIENT_GO, OURS } from "./work.ts";
+import { SIZES } from "./works.ts";
 
 const SERIES = [
   { label: "ready, on Deno", kind: "ready", contender: OURS, runtime: "deno" },

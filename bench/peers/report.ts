@@ -3,7 +3,8 @@
 import type { Facts } from "./facts.ts";
 import type { Figure, Figures } from "./figures.ts";
 import { type Measured, targetsOf } from "./targets.ts";
-import { CLIENT_GO, OURS, type Work, works } from "./works.ts";
+import { CLIENT_GO, OURS, type Work } from "./work.ts";
+import { works } from "./works.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
   deno: "Deno",

@@ -17,7 +17,8 @@ import { type Figure, Figures } from "./figures.ts";
 import { plotGrowth } from "./plot.ts";
 import { report } from "./report.ts";
 import { gzippedSize } from "./size.ts";
-import { CLIENT_GO, type Work, works } from "./works.ts";
+import { CLIENT_GO, type Work } from "./work.ts";
+import { works } from "./works.ts";
 
 const BENCH = fileURLToPath(new URL("..", import.meta.url));
 const HERE = fileURLToPath(new URL(".", import.meta.url));

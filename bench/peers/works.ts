@@ -18,31 +18,8 @@ import { distinctKeys } from "../keys.ts";
 import { noMetrics } from "../metrics.ts";
 import { addAllThenTakeAll, addThenTakeEach, addToWaitingWorkers, delayThenTakeAll } from "../passes.ts";
 import { StillClock } from "../still_clock.ts";
-
-/** Does the work once. */
-export type Run = () => unknown;
-
-/** Prepares a contender for a number of items. */
-export type Contender = (items: number) => Run | Promise<Run>;
-
-/** A piece of work, done by several contenders in JavaScript and perhaps by a benchmark in Go. */
-export interface Work {
-  readonly title: string;
-  readonly items: number;
-  readonly contenders: Readonly<Record<string, Contender>>;
-  /** The benchmark in `client-go/` that does the same. */
-  readonly go?: string;
-  /** Those who would take minutes, and with how many items they are timed instead. */
-  readonly fewer?: Readonly<Record<string, number>>;
-  /** What a reader has to know: where somebody does less, or more. */
-  readonly note?: string;
-}
-
-/** What we call ourselves in the tables. */
-export const OURS = "@workqueue/core";
-
-/** What the original is called there. It is run by a program in Go, with a `GOMAXPROCS` of 1 and of 2. */
-export const CLIENT_GO = "client-go";
+import { hotKeyWorks } from "./hot_key.ts";
+import { type Contender, OURS, type Work } from "./work.ts";
 
 const CONCURRENCY = 10;
 
@@ -360,5 +337,6 @@ export const works: Readonly<Record<string, Work>> = {
   defaultController,
   workers,
   metrics,
+  ...hotKeyWorks,
   ...Object.assign({}, ...SIZES.map(growing)),
 };

@@ -1,0 +1,98 @@
+/** One key that comes and goes beside many others that stay: what it costs must not depend on their number. */
+
+import {
+  createDelayingQueue,
+  createExponentialLimiter,
+  createWorkQueue,
+  type QueueDiscipline,
+  type ReadyEntry,
+} from "@workqueue/core";
+import { distinctKeys } from "../keys.ts";
+import { StillClock } from "../still_clock.ts";
+import { type Contender, OURS, type Work } from "./work.ts";
+
+/** How many others there are. */
+export const OTHERS = 100_000;
+
+const HOT = "hot";
+const CYCLES = 10_000;
+/** A bare map takes up to 20 µs. */
+const FEWER_CYCLES = 1000;
+
+/** Lasts for an hour, which never passes. */
+const LONG = 3_600_000;
+
+const repeat = (cycle: () => void): Contender => (cycles) => () => {
+  for (let i = 0; i < cycles; i++) cycle();
+};
+
+/** Others first, the hot key at once: it is always the newest. */
+class Lifo implements QueueDiscipline<string> {
+  readonly #entries: ReadyEntry<string>[] = [];
+  get length(): number {
+    return this.#entries.length;
+  }
+  push(entry: ReadyEntry<string>): void {
+    this.#entries.push(entry);
+  }
+  pop(): ReadyEntry<string> | undefined {
+    return this.#entries.pop();
+  }
+  touch(): void {}
+}
+
+const bareMap: Contender = (cycles) => {
+  const map = new Map(distinctKeys(OTHERS).map((key) => [key, true]));
+  return repeat(() => {
+    map.set(HOT, true);
+    map.delete(HOT);
+  })(cycles);
+};
+
+const beside = (what: string, ours: Contender): Work => ({
+  title: `one hot key beside ${OTHERS} ${what}`,
+  items: CYCLES,
+  fewer: { "bare Map: set, delete": FEWER_CYCLES },
+  contenders: { [OURS]: ours, "bare Map: set, delete": bareMap },
+});
+
+/** What is timed, by a short name. */
+export const hotKeyWorks: Readonly<Record<string, Work>> = {
+  hotBesideReady: beside("keys that are ready, with a discipline: add, tryGet, done", (cycles) => {
+    const queue = createWorkQueue<string>({ discipline: new Lifo() });
+    for (const key of distinctKeys(OTHERS)) queue.add(key);
+    return repeat(() => {
+      queue.add(HOT);
+      queue.tryGet()![Symbol.dispose]();
+    })(cycles);
+  }),
+  hotBesideHeld: beside("keys that are held: add, tryGet, done", (cycles) => {
+    const queue = createWorkQueue<string>();
+    for (const key of distinctKeys(OTHERS)) {
+      queue.add(key);
+      queue.tryGet();
+    }
+    return repeat(() => {
+      queue.add(HOT);
+      queue.tryGet()![Symbol.dispose]();
+    })(cycles);
+  }),
+  hotBesideWaiting: beside("keys that wait: addAfter, due, tryGet, done", (cycles) => {
+    const clock = new StillClock();
+    const queue = createDelayingQueue<string>({ clock });
+    for (const key of distinctKeys(OTHERS)) queue.addAfter(key, LONG);
+    return repeat(() => {
+      queue.addAfter(HOT, 1);
+      clock.moveToNextTimer();
+      queue.tryGet()![Symbol.dispose]();
+    })(cycles);
+  }),
+  hotBesideFailing: beside("keys that fail: when, forget", (cycles) => {
+    const limiter = createExponentialLimiter({ baseDelay: 5, maxDelay: 1_000_000 });
+    for (const key of distinctKeys(OTHERS)) limiter.when(key);
+    return repeat(() => {
+      limiter.when(HOT);
+      limiter.forget(HOT);
+    })(cycles);
+  }),
+};
