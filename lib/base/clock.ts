@@ -62,7 +62,7 @@ export const monotonicNow: () => number = /* @__PURE__ */ performance.now.bind(p
  */
 const MAX_AHEAD = 24 * 3_600_000;
 
-/** Whether the system clock follows fake timers, as of the last look. */
+/** Whether the time comes from fake timers, as of the last look. */
 let isFaked = false;
 /** What is added to the time of the runtime or of the fake timers, so that no change between them moves the clock. */
 let offset = 0;
@@ -127,26 +127,28 @@ function currentTime(): number {
 /** Goes over to fake timers, back to the runtime, or to other fake timers, if need be. Tells whether it did. */
 function followGlobals(): boolean {
   const areFaked = globalThis.Date !== runtime.Date && globalThis.setTimeout !== runtime.setTimeout;
-  if (!areFaked && !isFaked) return false;
-  if (areFaked && isFaked) {
+  if (areFaked === isFaked) {
+    if (!isFaked) return false;
     const now = currentTime();
     if (now >= latest) {
       latest = now;
       return false;
     }
   }
-  let now = isFaked ? latest : currentTime();
-  if (areFaked && !isFaked) {
-    const ahead = globalThis.Date.now() - runtime.wallClock();
-    if (ahead > 0 && ahead <= MAX_AHEAD) now += ahead + 1; // as both are rounded down
-  }
+  const now = isFaked ? latest : currentTime() + aheadOfWallClock();
   isFaked = areFaked;
   offset = 0;
   offset = now - currentTime();
   if (isFaked) offset = Math.ceil(offset); // fake time is in whole milliseconds, of which sums are exact
-  latest = now = currentTime();
-  for (const timer of timers) timer.restart(now);
+  latest = currentTime();
+  for (const timer of timers) timer.restart(latest);
   return true;
+}
+
+/** How far fake timers have been moved on that are seen for the first time. Rounded up, as both times are rounded down. */
+function aheadOfWallClock(): number {
+  const ahead = globalThis.Date.now() - runtime.wallClock();
+  return ahead > 0 && ahead <= MAX_AHEAD ? ahead + 1 : 0;
 }
 
 /**

@@ -113,18 +113,14 @@ export function inspect(value: unknown): string {
   switch (typeof value) {
     case "string":
       return JSON.stringify(shorten(value));
-    case "number":
-      return Object.is(value, -0) ? "-0" : String(value);
     case "bigint":
       return `${value}n`;
-    case "boolean":
-    case "undefined":
-      return String(value);
     case "symbol":
-      return "a symbol";
     case "function":
-      return "a function";
-    default:
+      return `a ${typeof value}`;
+    case "object":
       return value === null ? "null" : Array.isArray(value) ? "an array" : "an object";
+    default:
+      return Object.is(value, -0) ? "-0" : String(value);
   }
 }

@@ -59,13 +59,7 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   rejoin(key: unknown, item: T): number {
-    const held = this.#entries.get(key)!;
-    try {
-      return this.join(key, item);
-    } catch (error) {
-      this.#entries.set(key, held);
-      throw error;
-    }
+    return this.join(key, item);
   }
 
   next(): unknown {

@@ -4,6 +4,13 @@ import type { Line } from "./line.ts";
 /** So few keys may stay in memory. */
 const SLACK = 6;
 
+/** A ready key that kept an older place in the map. */
+interface Returned {
+  readonly key: unknown;
+  readonly ticket: number;
+  next: Returned | undefined;
+}
+
 /**
  * First in, first out: tickets are called in the order of their numbers.
  *
@@ -12,20 +19,23 @@ const SLACK = 6;
  * ready, so it never ends.
  *
  * A key that comes back may have kept an older place in the map, where the iterator has passed. It waits in a second
- * line. Tickets have no gaps, so the first one there is next exactly if its ticket is.
+ * line, a linked list. Tickets have no gaps, so the first one there is next exactly if its ticket is.
  */
 export class FifoLine implements Line<unknown> {
   called = 0;
   /** The last ticket that was drawn. */
-  #last = 0;
+  #drawn = 0;
   readonly #tickets = new ChurnMap<unknown, number>(() => this.#beginAnew());
   #fresh = this.#tickets.keys();
   /** The ticket after which keys were called whose memory the iterator may keep. */
   #begunAt = 0;
-  readonly #returned = new ReturnedKeys();
+  /** The second line: its first and its last key, and how many there are. */
+  #first: Returned | undefined = undefined;
+  #last: Returned | undefined = undefined;
+  #returned = 0;
 
   get length(): number {
-    return this.#last - this.called;
+    return this.#drawn - this.called;
   }
 
   get size(): number {
@@ -41,21 +51,25 @@ export class FifoLine implements Line<unknown> {
   }
 
   join(key: unknown): number {
-    const ticket = this.#last + 1;
-    if (this.#tickets.set(key, ticket)) this.#returned.push(key, ticket);
-    return this.#last = ticket;
+    const ticket = this.#drawn + 1;
+    if (this.#tickets.set(key, ticket)) this.#return(key, ticket);
+    return this.#drawn = ticket;
   }
 
   rejoin(key: unknown): number {
-    const ticket = ++this.#last;
+    const ticket = ++this.#drawn;
     this.#tickets.set(key, ticket);
-    this.#returned.push(key, ticket);
+    this.#return(key, ticket);
     return ticket;
   }
 
   next(): unknown {
     const ticket = ++this.called;
-    return this.#returned.firstTicket === ticket ? this.#returned.shift() : this.#fresh.next().value;
+    const first = this.#first;
+    if (first === undefined || first.ticket !== ticket) return this.#fresh.next().value;
+    this.#first = first.next;
+    this.#returned--;
+    return first.key;
   }
 
   addAgain(key: unknown, ticket: number): void {
@@ -69,51 +83,24 @@ export class FifoLine implements Line<unknown> {
     if (this.called - this.#begunAt > 2 * this.#tickets.size + SLACK) this.#beginAnew();
   }
 
+  /** Puts a key at the end of the second line. */
+  #return(key: unknown, ticket: number): void {
+    const returned = { key, ticket, next: undefined };
+    if (this.#first === undefined) this.#first = returned;
+    else this.#last!.next = returned;
+    this.#last = returned;
+    this.#returned++;
+  }
+
   /**
    * Begins a new iterator, as one may keep the memory that the map had before it shrank, and the keys in there, until it
-   * moves on: after each sweep of the map, and whenever many more keys were called than there are. It has to pass
-   * the keys in front: those that are held, came back or are gone.
+   * moves on: after each sweep of the map, and whenever many more keys were called than there are. It has to pass the
+   * keys in front: those that are held, came back or are gone.
    */
   #beginAnew(): void {
-    const fresh = this.length - this.#returned.length;
+    const fresh = this.length - this.#returned;
     this.#fresh = this.#tickets.keys();
     for (let passed = this.#tickets.span - fresh; passed > 0; passed--) this.#fresh.next();
     this.#begunAt = this.called - (this.size - this.length);
-  }
-}
-
-const MIN_PASSED = 32;
-
-/** The ready keys that kept an older place in the map, in the order of their tickets. */
-class ReturnedKeys {
-  /** The ticket of the first; 0 if there is none. */
-  firstTicket = 0;
-  #keys: unknown[] = [];
-  #tickets: number[] = [];
-  /** Where the first is. Those in front of it were called. */
-  #first = 0;
-
-  get length(): number {
-    return this.#keys.length - this.#first;
-  }
-
-  push(key: unknown, ticket: number): void {
-    if (this.length === 0) this.firstTicket = ticket;
-    this.#keys.push(key);
-    this.#tickets.push(ticket);
-  }
-
-  shift(): unknown {
-    const key = this.#keys[this.#first];
-    this.#keys[this.#first++] = undefined; // or it could not be collected
-    this.firstTicket = this.length === 0 ? 0 : this.#tickets[this.#first]!;
-    if (this.#first > MIN_PASSED && this.#first * 2 > this.#keys.length) this.#dropPassed();
-    return key;
-  }
-
-  #dropPassed(): void {
-    this.#keys = this.#keys.slice(this.#first);
-    this.#tickets = this.#tickets.slice(this.#first);
-    this.#first = 0;
   }
 }

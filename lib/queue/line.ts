@@ -24,7 +24,7 @@ export interface Line<T> {
   /**
    * Makes a key ready that is not here, and returns the ticket that it draws.
    *
-   * @throws What the runtime or a discipline throws. The key's ticket is what it was.
+   * @throws What the runtime or a discipline throws. The key is not here in that case.
    */
   join(key: unknown, item: T): number;
 

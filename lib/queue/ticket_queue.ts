@@ -95,7 +95,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     const key = this.#key(item);
     const ticket = this.#line.ticketOf(key);
     if (ticket === undefined) {
-      const drawn = this.#makeReady(key, item);
+      const drawn = this.#makeReady(key, item, false);
       try {
         this.#metrics?.added(drawn);
       } finally {
@@ -132,11 +132,9 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   done(item: T): void {
     const key = this.#key(item);
-    if (this.#latestTicket > 0 && key === this.#latestKey) this.#end(key, this.#latestTicket);
-    else {
-      const ticket = this.#line.ticketOf(key);
-      if (ticket !== undefined && ticket <= this.#line.called) this.#end(key, ticket);
-    }
+    const isLatest = this.#latestTicket > 0 && key === this.#latestKey;
+    const ticket = isLatest ? this.#latestTicket : this.#line.ticketOf(key);
+    if (ticket !== undefined && ticket <= this.#line.called) this.#end(key, ticket);
   }
 
   /** Ends the hand-out with this ticket, unless it has ended. */
@@ -190,10 +188,10 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /** Returns the ticket that the key draws. */
-  #makeReady(key: unknown, item: T): number {
+  #makeReady(key: unknown, item: T, isHeld: boolean): number {
     this.#items?.set(key, item);
     try {
-      return this.#line.join(key, item);
+      return isHeld ? this.#line.rejoin(key, item) : this.#line.join(key, item);
     } catch (error) {
       this.#items?.delete(key);
       throw error;
@@ -257,16 +255,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   /** Makes a held key ready. If that fails, as a discipline may, the key is not held any more either. */
   #comeBack(key: unknown, item: T): void {
-    this.#items?.set(key, item);
     this.#heldItems?.delete(key);
-    let drawn: number;
-    try {
-      drawn = this.#line.rejoin(key, item);
-    } catch (error) {
-      this.#line.leave(key);
-      this.#items?.delete(key);
-      throw error;
-    }
+    const drawn = this.#makeReady(key, item, true);
     this.#metrics?.ready(key, drawn);
   }
 
