@@ -1,0 +1,38 @@
+import {
+  createDefaultItemLimiter,
+  createDelayingQueue,
+  createRateLimitingQueue,
+  createWorkQueue,
+  type QueueDiscipline,
+  type ReadyEntry,
+} from "@workqueue/core";
+import { ArrayQueue } from "../foreign_queues.ts";
+import { loadSecondCopy } from "../second_copy.ts";
+import { workQueueSuite } from "./work_queue_suite.ts";
+
+const other = await loadSecondCopy();
+const keyOf = (item: string) => item.toUpperCase();
+
+class Fifo implements QueueDiscipline<string> {
+  readonly #entries: ReadyEntry<string>[] = [];
+  push = (entry: ReadyEntry<string>) => void this.#entries.push(entry);
+  pop = () => this.#entries.shift();
+  touch = () => {};
+  get length() {
+    return this.#entries.length;
+  }
+}
+
+workQueueSuite("layer 1", () => createWorkQueue());
+workQueueSuite("layer 1 with keyOf", () => createWorkQueue({ keyOf }));
+workQueueSuite("layer 1 with a discipline", () => createWorkQueue({ discipline: new Fifo() }));
+workQueueSuite("layer 1 with a discipline and keyOf", () => createWorkQueue({ discipline: new Fifo(), keyOf }));
+workQueueSuite("layer 2", () => createDelayingQueue());
+workQueueSuite("layer 3", () => createRateLimitingQueue(createDefaultItemLimiter()));
+workQueueSuite("layer 3 with keyOf", () => createRateLimitingQueue(createDefaultItemLimiter(), { keyOf }));
+workQueueSuite("a foreign one", () => new ArrayQueue());
+workQueueSuite("layer 2 on a foreign one", () => createDelayingQueue({ queue: new ArrayQueue<string>() }));
+workQueueSuite(
+  "layer 2 on another copy's layer 1",
+  () => createDelayingQueue({ queue: other.createWorkQueue<string>() }),
+);
