@@ -41,7 +41,10 @@ export interface QueueHooks<T> {
 
 /** Numbers of attempts by key. */
 export interface AttemptCounts {
+  /** How often the key was tried; `undefined` if it was not. */
   get(key: unknown): number | undefined;
+  /** Notes how often the key was tried. */
   set(key: unknown, attempts: number): void;
+  /** Forgets the key. */
   delete(key: unknown): void;
 }

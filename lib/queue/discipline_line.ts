@@ -9,10 +9,9 @@ import type { Line } from "./line.ts";
  */
 const READY = 2 ** 52;
 
-class Entry<T> implements ReadyEntry<T> {
-  readonly priority = 0;
-
-  constructor(readonly key: unknown, public item: T, readonly readyAt: number, public ticket: number) {}
+interface Entry<T> extends ReadyEntry<T> {
+  item: T;
+  ticket: number;
 }
 
 /**
@@ -47,7 +46,7 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   join(key: unknown, item: T): number {
-    const entry = new Entry(key, item, this.#clock.now(), ++this.#last);
+    const entry: Entry<T> = { key, item, priority: 0, readyAt: this.#clock.now(), ticket: ++this.#last };
     this.#entries.set(key, entry);
     try {
       this.#discipline.push(entry);
