@@ -4,13 +4,21 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../lib/base/clock.ts";
+import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { delayOf, FOREVER, Tokens } from "../lib/structures/tokens.ts";
+import { TokenBucket } from "../lib/structures/token_bucket.ts";
+import { FOREVER } from "../lib/structures/tokens.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { createLimiter, defineLimiter, type LimiterDefinition } from "./definition.ts";
 
+export { type Reservation, TokenBucket } from "../lib/structures/token_bucket.ts";
 export type * from "./types.ts";
+
+/** A limiter whose delays are those of a token bucket, which it shares with everything else that takes tokens from it. */
+export interface BucketLimiter<T = unknown> extends RateLimiter<T> {
+  /** The bucket itself. Each call of `when` takes a token from it. */
+  readonly bucket: TokenBucket;
+}
 
 /** The options of a bucket limiter. */
 export const bucketOptions = {
@@ -23,14 +31,15 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
   type: "bucket",
   description: "Limits how often items are retried, all items together: a token bucket.",
   options: bucketOptions,
-  create: ({ rate, burst }, { clock }) => new BucketLimiter(new Tokens(rate, burst, clock ?? systemClock)),
+  create: ({ rate, burst }, { clock }) => new TokenBucketLimiter(new TokenBucket(rate, burst, { clock })),
 });
 
 /**
  * Makes a limiter that lets `rate` retries a second happen, and `burst` at once, whatever the items are.
  * It does not count items: `numRequeues` is always 0.
  *
- * client-go's `BucketRateLimiter`; `TokenBucket` tells the algorithm.
+ * client-go's `BucketRateLimiter`; {@linkcode TokenBucket} tells the algorithm. The limiter's `bucket` is the token
+ * bucket itself: its rate can be changed, and something else may take tokens from it as well.
  *
  * @example Usage
  * ```ts
@@ -52,23 +61,22 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
  */
 export function createBucketLimiter<T = unknown>(
   options: OptionsInput<typeof bucketOptions> & { clock?: Clock | undefined },
-): RateLimiter<T> {
-  return createLimiter(bucketLimiter, options, "clock");
+): BucketLimiter<T> {
+  return createLimiter(bucketLimiter, options, "clock") as BucketLimiter;
 }
 
 /** What "never" is for an item: Go's longest duration, some 292 years, in milliseconds. */
 const NEVER = FOREVER / 1e6;
 
-class BucketLimiter implements RateLimiter {
-  readonly #tokens: Tokens;
+class TokenBucketLimiter implements BucketLimiter {
+  readonly bucket: TokenBucket;
 
-  constructor(tokens: Tokens) {
-    this.#tokens = tokens;
+  constructor(bucket: TokenBucket) {
+    this.bucket = bucket;
   }
 
   when(): number {
-    const now = this.#tokens.now();
-    return Math.min(delayOf(this.#tokens.reserve(1, FOREVER, now), now), NEVER);
+    return Math.min(this.bucket.take(), NEVER);
   }
 
   forget(): void {}

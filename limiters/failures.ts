@@ -19,7 +19,7 @@ export class FailureLimiter implements RateLimiter {
   }
 
   when(item: unknown, key: unknown = item): number {
-    const failures = this.numRequeues(item, key) + 1;
+    const failures = (this.#counts.get(key) ?? 0) + 1;
     this.#counts.set(key, failures);
     return this.#delay(failures);
   }

@@ -315,6 +315,41 @@ Deno.test("a custom limiter is told the clock of the config", () => {
   assertStrictEquals(clocks[1], clock);
 });
 
+Deno.test("rule 10: options that are unknown, or of the wrong type, are refused", () => {
+  const cases: [options: unknown, rest: string][] = [
+    [{ clok: new HandClock() }, `"clok" is not an option here; did you mean "clock"?`],
+    [{ registry: limiters }, `"registry" is not an option here`],
+    [{ clock: 5 }, "'clock' must be a clock: received 5"],
+    [{ random: "dice" }, `'random' must be a function: received "dice"`],
+    [{ limiters: {} }, "'limiters' must be a registry of limiters: received an object"],
+    [null, "'options' must be an object: received null"],
+    [[], "'options' must be an object: received an array"],
+  ];
+  for (const [options, rest] of cases) {
+    const { message } = assertThrows(() => loadConfig({}, options as object), Error);
+    assertEquals(message, `Cannot load config as ${rest}`);
+  }
+  const { message } = assertThrows(() => configSchema({ limiter: limiters } as object), TypeError);
+  assertEquals(message, `Cannot describe config as "limiter" is not an option here; did you mean "limiters"?`);
+  loadConfig({}, { limiters: undefined, clock: undefined, random: undefined, metrics: undefined });
+});
+
+Deno.test("a custom limiter is told where the random numbers of the config come from", () => {
+  const randoms: unknown[] = [];
+  const registry = limiters.extend().register({
+    type: "told",
+    description: "",
+    options: {},
+    create: (_, { random }) => {
+      randoms.push(random);
+      return createDefaultItemLimiter();
+    },
+  });
+  const random = () => 0.5;
+  loadConfig({ queues: { q: { limiter: { type: "told" } } } }, { limiters: registry, random });
+  assertStrictEquals(randoms[0], random);
+});
+
 Deno.test("a limiter that cannot be created is reported with its place in the document", () => {
   const failure = new Error("no such curve");
   const registry = limiters.extend().register({
@@ -416,6 +451,17 @@ Deno.test("rule 10: a good part of a bad document is not built: each problem by 
   const { created, registry } = countingRegistry();
   loadConfig(good, { limiters: registry });
   assertEquals(created.length, 2);
+});
+
+Deno.test("each of very many problems is reported, and suggestions are looked for where the message shows them", () => {
+  const queues = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`q${i}`, { limiter: "gentel" }]));
+  const issues = issuesOf(() => loadConfig({ limiters: { gentle: EXPONENTIAL }, queues }));
+  const message = `"gentel" is not the name of a limiter here`;
+  assertEquals(issues.map(({ message }) => message), [
+    ...Array(20).fill(`${message}; did you mean "gentle"?`),
+    ...Array(10).fill(message),
+  ]);
+  assertEquals(issues.at(-1)!.path, "/queues/q29/limiter");
 });
 
 Deno.test("a queue's options have their bounds", () => {

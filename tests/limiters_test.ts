@@ -8,6 +8,7 @@ import {
   createMaxOfLimiter,
   createMaxWaitLimiter,
   type RateLimiter,
+  TokenBucket,
 } from "@workqueue/core";
 import { FakeTime } from "@std/testing/time";
 import { HandClock } from "./helpers.ts";
@@ -120,6 +121,17 @@ Deno.test("bucket: all items together take from it, and it counts none of them",
   assertEquals(limiter.when("a"), 300);
   clock.time = 1000;
   assertEquals(["a", "b", "c"].map((item) => limiter.when(item)), [0, 0, 100]);
+});
+
+Deno.test("bucket: its token bucket is at hand, to take from and to change", () => {
+  const clock = new HandClock();
+  const limiter = createBucketLimiter<string>({ rate: 10, burst: 2, clock });
+  const { bucket } = limiter;
+  assert(bucket instanceof TokenBucket);
+  assertEquals([bucket.rate, bucket.burst, bucket.tokens], [10, 2, 2]);
+  assertEquals([limiter.when("a"), bucket.tokens, bucket.allow(), limiter.when("b")], [0, 1, true, 100]);
+  bucket.setRate(1);
+  assertEquals(limiter.when("a"), 2000);
 });
 
 Deno.test("bucket: takes the time of the runtime where no clock is given", () => {

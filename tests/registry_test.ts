@@ -12,6 +12,7 @@ import {
   type LimiterOptions,
   LimiterRegistry,
   limiters,
+  type LoadConfigOptions,
   type OptionsInput,
   type RateLimiter,
 } from "@workqueue/core";
@@ -670,6 +671,26 @@ Deno.test("paths are JSON Pointers: odd names of options are escaped where a rul
   assertEquals(pathsOf(() => ODD_NAMES.build({ type: "odd", "a/b": 1 })), ["/a~1b"]);
 });
 
+Deno.test("rule 10: a context that is none, or has an unknown member, is refused", () => {
+  const cases: [context: unknown, rest: string][] = [
+    [{ clok: new HandClock() }, `"clok" is not an option here; did you mean "clock"?`],
+    [{ clock: 5 }, "'clock' must be a clock: received 5"],
+    [{ random: 0.5 }, "'random' must be a function: received 0.5"],
+    [null, "'options' must be an object: received null"],
+  ];
+  for (const [context, rest] of cases) {
+    const build = () => limiters.build({ type: "bucket", rate: 1, burst: 1 }, context as BuildContext);
+    assertEquals(assertThrows(build, Error).message, `Cannot build limiter as ${rest}`);
+  }
+});
+
+Deno.test("create is told where random numbers come from", () => {
+  const { registry, created } = spy({});
+  const random = () => 0.5;
+  registry.build({ type: "max-wait", maxDelay: 1, limiter: { type: "spy" } }, { random });
+  assertStrictEquals(created[0]?.context.random, random);
+});
+
 Deno.test("create is told the clock of the build, and nothing where there is none", () => {
   const { registry, created } = spy({});
   const clock = new HandClock();
@@ -1092,6 +1113,65 @@ Deno.test("types: a kind that does not exist, a default of a limiter and a creat
   for (const x of [kind, preset]) assertThrows(() => defineLimiter(parts({ options: { x } })), TypeError);
   // @ts-expect-error: that is no rate limiter
   defineLimiter({ type: "x", description: "", options: {}, create: () => 5 });
+});
+
+Deno.test("types: a custom limiter in a built-in one compiles, and a misspelt option beside it or around it does not", () => {
+  const registry = limiters.extend().register(parts({
+    type: "mine",
+    options: { step: { kind: "duration", description: "" }, of: { kind: "limiters", description: "", default: [] } },
+  }));
+  const mine = { type: "mine", step: "1s" } as const;
+  const good = [
+    registry.build({ type: "max-wait", maxDelay: "1m", limiter: { type: "mine", step: "1s" } }),
+    registry.build({
+      type: "max-of",
+      limiters: [mine, { type: "bucket", rate: 1, burst: 1 }, { type: "mine", step: 1 }],
+    }),
+    registry.build({ type: "mine", step: 1, of: [{ type: "max-wait", maxDelay: 1, limiter: mine }] }),
+    registry.build<string>({
+      type: "max-wait",
+      maxDelay: 1,
+      limiter: { type: "max-wait", maxDelay: 1, limiter: mine },
+    }),
+  ];
+  for (const limiter of good) assert(limiter.when("a") <= 7);
+  const typed: RateLimiter<string> = registry.build({ type: "max-wait", maxDelay: 1, limiter: mine });
+  assertEquals(typed.when("a"), 1);
+  const bad = [
+    // @ts-expect-error: it is called maxDelay
+    () => registry.build({ type: "max-wait", maxDely: "1m", limiter: mine }),
+    // @ts-expect-error: maxDelay is missing
+    () => registry.build({ type: "max-wait", limiter: mine }),
+    // @ts-expect-error: it is called burst
+    () => registry.build({ type: "max-of", limiters: [mine, { type: "bucket", rate: 1, brust: 1 }] }),
+    // @ts-expect-error: burst is missing
+    () => registry.build({ type: "max-of", limiters: [mine, { type: "bucket", rate: 1 }] }),
+    // @ts-expect-error: no limiter
+    () => registry.build({ type: "max-of", limiters: [mine, 5] }),
+    // @ts-expect-error: no duration, a level deeper
+    () => registry.build({ type: "max-of", limiters: [{ type: "max-wait", maxDelay: true, limiter: mine }] }),
+    // @ts-expect-error: the type is missing
+    () => registry.build({ type: "max-wait", maxDelay: "1m", limiter: { step: "1s" } }),
+  ];
+  for (const build of bad) assertThrows(build, ConfigError);
+});
+
+Deno.test("types: what is optional may be undefined too", () => {
+  const input: OptionsInput<typeof LINEAR, LimiterInputs> = {
+    step: 1,
+    label: "",
+    strict: true,
+    mode: "up",
+    inner: "name",
+    max: undefined,
+    scale: undefined,
+    others: undefined,
+  };
+  const context: BuildContext = { clock: undefined, random: undefined };
+  const load: LoadConfigOptions = { limiters: undefined, metrics: undefined, ...context };
+  const field: Field = { kind: "number", description: "", min: undefined, max: undefined, required: undefined };
+  assertEquals([input.max, load.clock, field.min], [undefined, undefined, undefined]);
+  assertEquals(limiters.build({ type: "bucket", rate: 1, burst: 1 }, context).when("a"), 0);
 });
 
 Deno.test("types: a misspelt option of a built-in limiter does not compile, and one of a custom limiter does", () => {

@@ -1,6 +1,6 @@
 import { assert, assertAlmostEquals, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
-import { every, type Reservation, TokenBucket } from "@workqueue/core";
+import { type Duration, every, type Reservation, TokenBucket } from "@workqueue/core";
 import { HandClock } from "./helpers.ts";
 import { isSettled, randomNumbers } from "./queue_helpers.ts";
 
@@ -43,7 +43,11 @@ function assertSteps(burst: number, steps: Step[]): void {
 }
 
 Deno.test("every() converts an interval to a rate", () => {
-  const cases: [intervalMs: number, rate: number][] = [
+  const cases: [interval: Duration, rate: number][] = [
+    ["100ms", 10],
+    ["1h", 1 / 3600],
+    ["0", Infinity],
+    ["-1s", Infinity],
     [0, Infinity],
     [-1, Infinity],
     [-0, Infinity],
@@ -55,18 +59,19 @@ Deno.test("every() converts an interval to a rate", () => {
     [2500, 0.4],
     [60_000, 1 / 60],
     [Infinity, 0],
+    [-Infinity, Infinity],
   ];
-  for (const [intervalMs, rate] of cases) {
-    if (rate === Infinity) assertEquals(every(intervalMs), Infinity);
-    else assertAlmostEquals(every(intervalMs), rate, rate * 1e-12);
+  for (const [interval, rate] of cases) {
+    if (rate === Infinity) assertEquals(every(interval), Infinity);
+    else assertAlmostEquals(every(interval), rate, rate * 1e-12);
   }
 });
 
 Deno.test("every() refuses what is no interval", () => {
-  const rest = "as 'intervalMs' must be a number of milliseconds: received";
+  const rest = `as 'interval' must be a duration such as "250ms", "1h30m" or a number of milliseconds: received`;
   assertEquals(assertThrows(() => every(NaN), RangeError).message, `Cannot convert interval to rate ${rest} NaN`);
-  const { message } = assertThrows(() => every("1s" as unknown as number), TypeError);
-  assertEquals(message, `Cannot convert interval to rate ${rest} "1s"`);
+  const { message } = assertThrows(() => every("1 s"), TypeError);
+  assertEquals(message, `Cannot convert interval to rate ${rest} "1 s"`);
 });
 
 Deno.test("a bucket of one token gives one, then one each time a token came", () => {
@@ -556,6 +561,41 @@ Deno.test("what comes a nanosecond from now is not there yet", () => {
   assert(made.bucket.allow());
   assertFalse(made.bucket.allow());
   assertEquals(made.bucket.reserve().delay, 1e-6);
+});
+
+Deno.test("take: says how long to wait for tokens that are taken for good", () => {
+  const { at, bucket } = createBucket(3);
+  assertEquals([at(0).take(), bucket.take(2), bucket.take(), bucket.take(2)], [0, 0, UNIT, 3 * UNIT]);
+  assertEquals([bucket.tokens, bucket.take(4), bucket.tokens], [-3, Infinity, -3]); // more than it holds
+  assertEquals([at(5).take(), at(5).take(0), bucket.take()], [0, 0, 0]);
+  assertEquals([new TokenBucket(0, 1).take(), new TokenBucket(0, 0).take()], [0, Infinity]);
+  assertEquals(new TokenBucket(Infinity, 0).take(9), 0);
+  const never = new TokenBucket(0, 1);
+  assertEquals([never.take(), never.take()], [0, Infinity]);
+});
+
+Deno.test("rule 10: unknown options, and options of the wrong type, are refused", async () => {
+  const cases: [options: unknown, rest: string][] = [
+    [{ clok: new HandClock() }, `"clok" is not an option here; did you mean "clock"?`],
+    [{ clock: {} }, "'clock' must be a clock: received an object"],
+    [null, "'options' must be an object: received null"],
+    [[], "'options' must be an object: received an array"],
+    ["clock", `'options' must be an object: received "clock"`],
+  ];
+  for (const [options, rest] of cases) {
+    const { message } = assertThrows(() => new TokenBucket(1, 1, options as object), TypeError);
+    assertEquals(message, `Cannot create token bucket as ${rest}`);
+  }
+  const bucket = new TokenBucket(0, 1, { clock: undefined });
+  const { signal } = new AbortController();
+  for (const options of [{ signl: signal }, signal, null, { signal: {} }]) {
+    await assertRejects(
+      () => bucket.wait(1, options as { signal: AbortSignal }),
+      TypeError,
+      "Cannot wait for tokens as",
+    );
+  }
+  assertEquals(bucket.tokens, 1);
 });
 
 Deno.test("wait: tokens that are there are given at once, with no timer", async () => {

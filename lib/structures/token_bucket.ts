@@ -4,10 +4,14 @@
  * @module
  */
 
-import { requireInteger } from "../base/arguments.ts";
+import { requireClock, requireDuration, requireInteger, requireOptions, signalOf } from "../base/arguments.ts";
 import { type Clock, MAX_TIMEOUT, systemClock } from "../base/clock.ts";
+import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
-import { delayOf, FOREVER, type Grant, Tokens } from "./tokens.ts";
+import { FOREVER, NS_PER_MS, timeFor, toDelay, tokensIn } from "./tokens.ts";
+
+export type { Clock } from "../base/clock.ts";
+export type { Duration } from "../base/duration.ts";
 
 /**
  * Converts the least interval between two events to a rate.
@@ -17,20 +21,21 @@ import { delayOf, FOREVER, type Grant, Tokens } from "./tokens.ts";
  * import { every, TokenBucket } from "@workqueue/core";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(every(100), 10); // every 100 ms is 10 times a second
- * const bucket = new TokenBucket(every(100), 1);
+ * assertEquals(every("100ms"), 10); // every 100 ms is 10 times a second
+ * const bucket = new TokenBucket(every("100ms"), 1);
  * assertEquals(bucket.rate, 10);
  * ```
  *
- * @param intervalMs The interval in milliseconds.
+ * @param interval The interval: milliseconds, or a text such as `"100ms"`. `Infinity` means never.
  * @returns The rate in events a second; `Infinity` for an interval of zero or less.
- * @throws {RangeError} If `intervalMs` is `NaN`.
+ * @throws {TypeError} If `interval` is neither a duration nor a number.
+ * @throws {RangeError} If `interval` is `NaN`.
  */
-export function every(intervalMs: number): number {
-  if (typeof intervalMs !== "number" || Number.isNaN(intervalMs)) {
-    throw invalidArgument("convert interval to rate", "intervalMs", "must be a number of milliseconds", intervalMs);
-  }
-  return intervalMs <= 0 ? Infinity : 1000 / intervalMs;
+export function every(interval: Duration): number {
+  const ms = interval === Infinity || interval === -Infinity
+    ? interval
+    : requireDuration("convert interval to rate", "interval", interval);
+  return ms <= 0 ? Infinity : 1000 / ms;
 }
 
 /** Tokens taken from a {@linkcode TokenBucket}, perhaps from its future. */
@@ -49,6 +54,13 @@ export interface Reservation {
   cancel(): void;
 }
 
+/** What a reservation was given: how many tokens, at which rate, usable from when. */
+interface Grant {
+  readonly tokens: number;
+  readonly rate: number;
+  readonly usableAt: number;
+}
+
 /**
  * Limits how often events happen.
  *
@@ -56,8 +68,9 @@ export interface Reservation {
  * until it is full again. Each event takes a token. So in the long run events happen at most `rate` times a
  * second, and after a pause `burst` of them may happen at once.
  *
- * There are three ways to ask, for when there is no token: `allow` says no, so the event can be dropped;
- * `reserve` takes a future token and says how long to wait for it; `wait` waits.
+ * There are three ways to ask, for when there is no token: `allow` says no, so that the event can be dropped;
+ * `take` takes a future token and says how long to wait for it, as does `reserve`, which can give it back; `wait`
+ * waits.
  *
  * A rate of `Infinity` allows everything, whatever the burst. A rate of 0 allows what is in the bucket and
  * nothing more. The algorithm, with every edge, is that of Go's
@@ -79,7 +92,15 @@ export interface Reservation {
  */
 export class TokenBucket {
   readonly #clock: Clock;
-  readonly #tokens: Tokens;
+  /** Times are counted from here, which keeps their nanoseconds exact for 104 days. */
+  readonly #origin: number;
+  #rate: number;
+  #burst: number;
+  /** The tokens that were in the bucket at {@linkcode #last}; negative while reservations run ahead. */
+  #tokens: number;
+  #last = -FOREVER;
+  /** The latest time at which granted tokens may be used; past or future. */
+  #lastEvent = -FOREVER;
 
   /**
    * Makes a full bucket.
@@ -88,27 +109,34 @@ export class TokenBucket {
    * @param burst How many tokens the bucket holds: a non-negative integer.
    * @param options Where time comes from.
    * @throws {RangeError} If `rate` or `burst` is out of its bounds.
+   * @throws {TypeError} If an argument is of the wrong type, or an option unknown.
    */
   constructor(rate: number, burst: number, options: { clock?: Clock | undefined } = {}) {
-    requireRate("create token bucket", rate);
-    requireInteger("create token bucket", "burst", burst, 0);
+    const action = "create token bucket";
+    requireRate(action, rate);
+    requireInteger(action, "burst", burst, 0);
+    requireOptions(action, options, ["clock"]);
+    requireClock(action, options.clock);
     this.#clock = options.clock ?? systemClock;
-    this.#tokens = new Tokens(rate, burst, this.#clock);
+    this.#origin = this.#clock.now();
+    this.#rate = rate;
+    this.#burst = burst;
+    this.#tokens = burst;
   }
 
   /** Tokens a second. */
   get rate(): number {
-    return this.#tokens.rate;
+    return this.#rate;
   }
 
   /** How many tokens the bucket holds, and so how many can be asked for at once. */
   get burst(): number {
-    return this.#tokens.burst;
+    return this.#burst;
   }
 
   /** The tokens in the bucket now; perhaps a fraction, and negative while reservations run ahead. */
   get tokens(): number {
-    return this.#tokens.at(this.#tokens.now());
+    return this.#tokensAt(this.#now());
   }
 
   /**
@@ -120,7 +148,7 @@ export class TokenBucket {
    */
   allow(n = 1): boolean {
     requireInteger("take tokens", "n", n, 0);
-    return this.#reserve(n, 0).ok;
+    return this.#take(n, 0, this.#now()) !== undefined;
   }
 
   /**
@@ -132,15 +160,28 @@ export class TokenBucket {
    */
   reserve(n = 1): Reservation {
     requireInteger("reserve tokens", "n", n, 0);
-    const grant = this.#reserve(n, FOREVER);
-    const delay = () => this.#delay(grant);
+    const grant = this.#reserve(n);
+    const delay = () => this.#delayOf(grant);
     return {
-      ok: grant.ok,
+      ok: grant !== undefined,
       get delay() {
         return delay();
       },
-      cancel: () => this.#tokens.cancel(grant),
+      cancel: () => this.#cancel(grant),
     };
+  }
+
+  /**
+   * Takes `n` tokens, from the future if need be, as {@linkcode TokenBucket.reserve} does, for good.
+   *
+   * @param n How many; a non-negative integer.
+   * @returns How long to wait from now until the tokens may be used, in milliseconds; 0 means at once. `Infinity`
+   * if they were not granted, or never come because the rate is 0.
+   * @throws {RangeError} If `n` is out of its bounds.
+   */
+  take(n = 1): number {
+    if (n !== 1) requireInteger("take tokens", "n", n, 0);
+    return toDelay(this.#take(n, FOREVER, this.#now()) ?? FOREVER);
   }
 
   /**
@@ -151,19 +192,20 @@ export class TokenBucket {
    * @throws {RangeError} If `n` is out of its bounds or exceeds the burst, so that waiting would be in vain.
    * @throws The signal's reason, if it aborts first.
    */
-  async wait(n = 1, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+  async wait(n = 1, options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     requireInteger("wait for tokens", "n", n, 0);
+    const signal = signalOf("wait for tokens", options);
     signal?.throwIfAborted();
-    const grant = this.#reserve(n, FOREVER);
-    if (!grant.ok) {
+    const grant = this.#reserve(n);
+    if (grant === undefined) {
       throw invalidArgument("wait for tokens", "n", `must not exceed the burst of ${this.burst}`, n);
     }
     try {
-      for (let ms = this.#delay(grant); ms > 0; ms = this.#delay(grant)) {
+      for (let ms = this.#delayOf(grant); ms > 0; ms = this.#delayOf(grant)) {
         await this.#sleep(Math.min(Math.ceil(ms), MAX_TIMEOUT), signal);
       }
     } catch (error) {
-      this.#tokens.cancel(grant);
+      this.#cancel(grant);
       throw error;
     }
   }
@@ -176,8 +218,8 @@ export class TokenBucket {
    */
   setRate(rate: number): void {
     requireRate("set rate", rate);
-    this.#tokens.advance();
-    this.#tokens.rate = rate;
+    this.#advance();
+    this.#rate = rate;
   }
 
   /**
@@ -189,16 +231,69 @@ export class TokenBucket {
    */
   setBurst(burst: number): void {
     requireInteger("set burst", "burst", burst, 0);
-    this.#tokens.advance();
-    this.#tokens.burst = burst;
+    this.#advance();
+    this.#burst = burst;
   }
 
-  #reserve(n: number, maxWait: number): Grant {
-    return this.#tokens.reserve(n, maxWait, this.#tokens.now());
+  #now(): number {
+    return Math.round((this.#clock.now() - this.#origin) * NS_PER_MS);
   }
 
-  #delay(grant: Grant): number {
-    return delayOf(grant, this.#tokens.now());
+  /** The tokens in the bucket at a time. Time that went backwards brings none. */
+  #tokensAt(time: number): number {
+    const elapsed = Math.max(time - this.#last, 0);
+    return Math.min(this.#tokens + tokensIn(elapsed, this.#rate), this.#burst);
+  }
+
+  /** Brings the count up to date, which has to be done before the rate or the burst changes. */
+  #advance(): void {
+    const now = this.#now();
+    this.#tokens = this.#tokensAt(now);
+    this.#last = now;
+  }
+
+  /** Takes tokens, and says after which time they may be used; `undefined` if they are not granted. */
+  #take(n: number, maxWait: number, now: number): number | undefined {
+    if (this.#rate === Infinity) return 0;
+
+    const tokens = this.#tokensAt(now) - n;
+    const wait = tokens < 0 ? timeFor(-tokens, this.#rate) : 0;
+    if (n > this.#burst || wait > maxWait) return undefined;
+
+    this.#last = now;
+    this.#tokens = tokens;
+    this.#lastEvent = now + wait;
+    return wait;
+  }
+
+  #reserve(n: number): Grant | undefined {
+    const now = this.#now();
+    const wait = this.#take(n, FOREVER, now);
+    if (wait === undefined) return undefined;
+    const rate = this.#rate === Infinity ? 0 : this.#rate; // as in Go: no later grant counts on these tokens
+    return { tokens: n, rate, usableAt: now + wait };
+  }
+
+  #delayOf(grant: Grant | undefined): number {
+    return toDelay(grant === undefined ? FOREVER : grant.usableAt - this.#now());
+  }
+
+  #cancel(grant: Grant | undefined): void {
+    if (grant === undefined) return;
+    const { tokens, rate, usableAt } = grant;
+    const now = this.#now();
+    if (this.#rate === Infinity || tokens === 0 || usableAt < now) return;
+
+    // What was reserved after this grant counts on its tokens being gone.
+    const restored = tokens - tokensIn(this.#lastEvent - usableAt, rate);
+    if (restored <= 0) return;
+    this.#tokens = Math.min(this.#tokensAt(now) + restored, this.#burst);
+    this.#last = now;
+
+    if (usableAt === this.#lastEvent) {
+      const previousEvent = usableAt + timeFor(-tokens, rate);
+      if (previousEvent >= now) this.#lastEvent = previousEvent;
+    }
   }
 
   #sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

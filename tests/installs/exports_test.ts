@@ -5,34 +5,31 @@ import { manifest, ROOT, run } from "./project.ts";
 
 const entries = Object.entries(manifest.exports);
 const QUEUES = ["./work-queue", "./delaying-queue", "./rate-limiting-queue"];
-const LIMITERS = [
-  "./limiters/bucket",
-  "./limiters/exponential",
-  "./limiters/fast-slow",
-  "./limiters/max-of",
-  "./limiters/max-wait",
-  "./limiters/defaults",
-];
+const LIMITERS = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./limiters/"));
 
 /** The other entries that each one brings along. */
 const BRINGS: Record<string, string[]> = {
   ".": entries.map(([entry]) => entry).filter((entry) => entry !== "."),
   "./work-queue": [],
-  "./delaying-queue": ["./work-queue"],
-  "./rate-limiting-queue": ["./work-queue", "./delaying-queue"],
-  "./workers": [],
-  "./parallelize": [],
+  "./delaying-queue": ["./work-queue", "./duration"],
+  "./rate-limiting-queue": ["./work-queue", "./delaying-queue", "./duration"],
+  "./workers": ["./duration"],
+  "./parallelize": ["./duration"],
   "./metrics": [],
   "./duration": [],
-  "./token-bucket": [],
-  "./config": [...QUEUES, "./duration", ...LIMITERS],
+  "./token-bucket": ["./duration"],
+  "./config": [...QUEUES, "./duration", "./token-bucket", ...LIMITERS],
   "./limiters": ["./duration", "./token-bucket", ...LIMITERS],
-  "./limiters/bucket": ["./duration"],
-  "./limiters/exponential": ["./duration"],
-  "./limiters/fast-slow": ["./duration"],
-  "./limiters/max-of": ["./duration"],
-  "./limiters/max-wait": ["./duration"],
-  "./limiters/defaults": ["./duration", "./limiters/bucket", "./limiters/exponential", "./limiters/max-of"],
+  // A limiter brings along no other one, and nothing of queues, unless it says so here.
+  ...Object.fromEntries(LIMITERS.map((entry) => [entry, ["./duration"]])),
+  "./limiters/bucket": ["./duration", "./token-bucket"],
+  "./limiters/defaults": [
+    "./duration",
+    "./token-bucket",
+    "./limiters/bucket",
+    "./limiters/exponential",
+    "./limiters/max-of",
+  ],
 };
 
 /** What is no entry itself: the entries that bring it along. */
