@@ -1,6 +1,14 @@
 /**
  * A limiter for all items together: a token bucket.
  *
+ * Delay: none until items come faster than `rate` a second with bursts of `burst`, and then as long as it takes.
+ *
+ * Choose it when retries must not overrun what is behind all items.
+ *
+ * ```json
+ * { "type": "bucket", "rate": 1, "burst": 5 }
+ * ```
+ *
  * @module
  */
 

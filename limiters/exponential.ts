@@ -1,6 +1,14 @@
 /**
  * A limiter for each item by itself: exponential backoff.
  *
+ * Delay: `baseDelay × 2^failures` of the item, at most `maxDelay`.
+ *
+ * Choose it when what fails is likely to fail for a while.
+ *
+ * ```json
+ * { "type": "exponential", "baseDelay": "5ms", "maxDelay": "1000s" }
+ * ```
+ *
  * @module
  */
 

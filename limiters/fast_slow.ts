@@ -1,6 +1,14 @@
 /**
  * A limiter for each item by itself: some quick retries, then slow ones.
  *
+ * Delay: `fastDelay` for the item's first `maxFastAttempts` failures, and then `slowDelay`.
+ *
+ * Choose it when most failures are hiccups, and the rest need a person.
+ *
+ * ```json
+ * { "type": "fast-slow", "fastDelay": "100ms", "slowDelay": "1m", "maxFastAttempts": 5 }
+ * ```
+ *
  * @module
  */
 

@@ -1,6 +1,20 @@
 /**
  * A limiter made of others: the longest delay wins.
  *
+ * Delay: the longest that any of several limiters says.
+ *
+ * Choose it when several hold: each item backs off, and all of them together keep to a rate.
+ *
+ * ```json
+ * {
+ *   "type": "max-of",
+ *   "limiters": [
+ *     { "type": "exponential", "baseDelay": "5ms", "maxDelay": "1000s" },
+ *     { "type": "bucket", "rate": 1, "burst": 5 }
+ *   ]
+ * }
+ * ```
+ *
  * @module
  */
 

@@ -1,6 +1,18 @@
 /**
  * A limiter around another: no delay is longer than a maximum.
  *
+ * Delay: what another limiter says, at most `maxDelay`.
+ *
+ * Choose it when nothing may wait longer than that.
+ *
+ * ```json
+ * {
+ *   "type": "max-wait",
+ *   "limiter": { "type": "exponential", "baseDelay": "5ms", "maxDelay": "1000s" },
+ *   "maxDelay": "10s"
+ * }
+ * ```
+ *
  * @module
  */
 

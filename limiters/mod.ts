@@ -1,15 +1,8 @@
 /**
  * Rate limiters, which say how long an item that failed waits, and the registry that builds them from config.
  *
- * Each limiter has a function that makes it, and a type under which a config names it:
- *
- * | function | type in a config | delay |
- * | --- | --- | --- |
- * | {@linkcode createExponentialLimiter} | `exponential` | twice as long after each failure of an item |
- * | {@linkcode createFastSlowLimiter} | `fast-slow` | short for an item's first failures, then long |
- * | {@linkcode createBucketLimiter} | `bucket` | so that all items together keep to a rate |
- * | {@linkcode createMaxOfLimiter} | `max-of` | the longest of several limiters' |
- * | {@linkcode createMaxWaitLimiter} | `max-wait` | another limiter's, cut at a maximum |
+ * Each limiter has a function that makes it, such as {@linkcode createExponentialLimiter}, and a type under which a
+ * config names it, such as `"exponential"`. They can be put around each other.
  *
  * {@linkcode limiters} builds limiters from config, and {@linkcode defineLimiter} declares one of your own.
  *

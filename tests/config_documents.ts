@@ -134,10 +134,18 @@ export class DocumentMaker {
 
   limiter(names: readonly string[], depth: number): Json {
     if (names.length > 0 && this.random() < 0.3) return this.pick(names);
-    const type = this.pick(depth > 0 ? this.registry.types() : ["bucket", "exponential", "fast-slow"]);
+    const types = this.registry.types();
+    const type = this.pick(depth > 0 ? types : types.filter((type) => !this.#needsOthers(type)));
     const options = this.options(this.registry.get(type)!.options, names, depth - 1);
     if (type === "exponential") options["maxDelay"] = "100h"; // not less than any base delay
     return { type, ...options };
+  }
+
+  /** Whether a type of limiter is made of others. */
+  #needsOthers(type: string): boolean {
+    return Object.values(this.registry.get(type)!.options).some(({ kind }) =>
+      kind === "limiter" || kind === "limiters"
+    );
   }
 
   options(fields: LimiterFields, names: readonly string[], depth: number): JsonObject {

@@ -25,7 +25,7 @@ import { parseJson } from "../config/json.ts";
 import { HandClock, issuesOf, pathsOf, whilePolluted } from "./helpers.ts";
 import { randomNumbers, takeAll } from "./queue_helpers.ts";
 
-const TYPES = `"bucket", "exponential", "fast-slow", "max-of", "max-wait"`;
+const TYPES = limiters.types().map((type) => `"${type}"`).join(", ");
 const EXPONENTIAL = { type: "exponential", baseDelay: 1, maxDelay: 100 };
 
 /** A registry with a limiter that counts what is created of it, in order. */

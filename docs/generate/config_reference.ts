@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { type Field, type LimiterDefinition, type LimiterFields, limiters, queueOptions } from "@workqueue/core";
+import { type Field, type LimiterFields, limiters, queueOptions } from "@workqueue/core";
 import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
-import { examples } from "./examples.ts";
+import { type BuiltIn, builtIns } from "./built_ins.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
@@ -58,7 +58,9 @@ ${optionsTable(queueOptions)}
 
 The item of the picture fails again as soon as it is tried.
 
-${limiters.types().map((type) => limiterSection(limiters.get(type)!)).join("\n\n")}
+${table(["type", "delay", "choose it when"], builtIns.map(limiterRow))}
+
+${builtIns.map(limiterSection).join("\n\n")}
 
 ## Types of your own
 
@@ -71,9 +73,13 @@ ${code("sh", "deno run examples/print_schema.ts > workqueue.schema.json")}
 `;
 }
 
-function limiterSection({ type, description, options }: LimiterDefinition): string {
-  const example = onOneLine(examples[type as keyof typeof examples]);
-  const config = `{\n  "limiters": {\n    "example": ${example}\n  }\n}`;
+function limiterRow({ example: { type }, delay, choice }: BuiltIn): string[] {
+  return [`[\`${type}\`](#${type})`, delay, choice];
+}
+
+function limiterSection({ example }: BuiltIn): string {
+  const { type, description, options } = limiters.get(example.type)!;
+  const config = `{\n  "limiters": {\n    "example": ${onOneLine(example)}\n  }\n}`;
   return [`### ${type}`, description, code("json", config), optionsTable(options)].join("\n\n");
 }
 
@@ -92,7 +98,10 @@ function optionsTable(fields: LimiterFields): string {
     isRequired(field),
     field.description,
   ]);
-  const head = ["option", "value", "required", "description"];
+  return table(["option", "value", "required", "description"], rows);
+}
+
+function table(head: string[], rows: string[][]): string {
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
@@ -102,8 +111,9 @@ function valueOf(field: Field<"limiter">): string {
     case "duration":
       return "duration" + bounds(field.min, field.max, " ms");
     case "integer":
-    case "number":
       return field.kind + bounds(field.min, field.max);
+    case "number":
+      return field.kind + bounds(field.min, field.max) + (field.infinite ? ", perhaps infinite" : "");
     case "boolean":
       return "`true` or `false`";
     case "string":

@@ -1,7 +1,7 @@
 import { type BuiltInConfig, type Clock, type LimiterConfig, limiters } from "@workqueue/core";
 import { parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
-import { examples } from "./examples.ts";
+import { builtIns } from "./built_ins.ts";
 
 const FAILURES = 20;
 
@@ -9,12 +9,19 @@ const FAILURES = 20;
 function delaysOf(config: BuiltInConfig): { failure: number; delay: number }[] {
   let time = 0;
   const clock: Clock = { now: () => time, setTimeout: () => 0, clearTimeout: () => {} };
-  const limiter = limiters.build(config, { clock });
+  const limiter = limiters.build(config, { clock, random: createRandom() });
   return Array.from({ length: FAILURES }, (_, i) => {
     const delay = limiter.when("item");
     time += delay;
     return { failure: i + 1, delay };
   });
+}
+
+/** Random numbers that are the same for each picture: Lehmer's generator (Park and Miller, CACM 31, 1988). */
+function createRandom(): () => number {
+  const modulus = 2 ** 31 - 1;
+  let state = 1;
+  return () => (state = state * 48_271 % modulus) / modulus;
 }
 
 /** The options of a limiter, as the same number of lines for each so that the plots are in line. */
@@ -51,11 +58,11 @@ export async function plotDelays(): Promise<string> {
     padding: 8,
     spacing: 20,
     bounds: "flush",
-    hconcat: Object.values(examples).map((config, i) => ({
-      title: { text: config.type, subtitle: describe(config) },
+    hconcat: builtIns.map(({ example }, i) => ({
+      title: { text: example.type, subtitle: describe(example) },
       width: 132,
       height: 220,
-      data: { values: delaysOf(config) },
+      data: { values: delaysOf(example) },
       mark: { type: "line", interpolate: "step", point: { size: 16 } },
       encoding: {
         x: { field: "failure", type: "quantitative", scale: { domain: [0, FAILURES] }, axis: { title: "failures" } },

@@ -1,4 +1,5 @@
 import { configSchema } from "@workqueue/core";
+import { manifest } from "./built_ins.ts";
 import { configReference } from "./config_reference.ts";
 import { plotDelays } from "./delays.ts";
 
@@ -7,4 +8,6 @@ export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "schema/workqueue.schema.json": () => JSON.stringify(configSchema(), undefined, 2) + "\n",
   "docs/config.md": configReference,
   "docs/delays.svg": plotDelays,
+  "deno.json": () => manifest("deno.json"),
+  "jsr.json": () => manifest("jsr.json"),
 };

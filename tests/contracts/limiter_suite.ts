@@ -1,0 +1,108 @@
+/** What holds of every limiter, whoever made it. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { BuildContext, RateLimiter } from "@workqueue/core";
+import { HandClock } from "../helpers.ts";
+
+/** Registers tests for a limiter. `create` makes a new one each time; of the context it takes what it needs. */
+export function testLimiter(name: string, create: (context: BuildContext) => RateLimiter<unknown>): void {
+  const make = () => create({ clock: new HandClock(), random: () => 0.5 });
+
+  Deno.test(`every limiter, ${name}: each delay is a finite number, and none is negative`, () => {
+    const limiter = make();
+    for (let i = 0; i < 3000; i++) {
+      const delay = limiter.when(i % 3 === 0 ? "often" : `item ${i}`);
+      assert(Number.isFinite(delay) && delay >= 0, `a delay of ${delay}`);
+    }
+  });
+
+  Deno.test(`every limiter, ${name}: counts the calls of when for an item since it was last forgotten, or nothing`, () => {
+    const limiter = make();
+    assertEquals(limiter.numRequeues("a"), 0);
+    limiter.when("a");
+    const counted = limiter.numRequeues("a"); // 0 from a limiter that does not count
+    for (let i = 2; i <= 5; i++) {
+      limiter.when("a");
+      assertEquals(limiter.numRequeues("a"), i * counted);
+    }
+    limiter.forget("a");
+    assertEquals(limiter.numRequeues("a"), 0);
+    limiter.when("a");
+    assertEquals(limiter.numRequeues("a"), counted);
+  });
+
+  Deno.test(`every limiter, ${name}: a count is of one item, and forgetting it leaves the others alone`, () => {
+    const limiter = make();
+    for (const item of ["a", "b", "b"]) limiter.when(item);
+    const counted = limiter.numRequeues("a");
+    assertEquals(limiter.numRequeues("b"), 2 * counted);
+    limiter.forget("a");
+    limiter.forget("never seen");
+    assertEquals([limiter.numRequeues("a"), limiter.numRequeues("b")], [0, 2 * counted]);
+  });
+
+  Deno.test(`every limiter, ${name}: rule 8: counts by the key where there is one, else by the item`, () => {
+    const limiter = make();
+    limiter.when({ id: 1 }, "one"); // the same key, with an object that is made anew each time
+    const counted = limiter.numRequeues({ id: 1 }, "one");
+    limiter.when({ id: 1 }, "one");
+    limiter.when({ id: 2 }, "two");
+    limiter.when("one"); // an item that is the key
+    assertEquals(limiter.numRequeues({}, "one"), 3 * counted);
+    assertEquals(limiter.numRequeues("one"), 3 * counted);
+    limiter.forget({}, "one");
+    assertEquals([limiter.numRequeues("one"), limiter.numRequeues({}, "two")], [0, counted]);
+
+    const item = {};
+    limiter.when(item);
+    assertEquals([limiter.numRequeues(item), limiter.numRequeues({})], [counted, 0]); // compared by identity
+    limiter.forget(item);
+    assertEquals(limiter.numRequeues(item), 0);
+  });
+
+  Deno.test(`every limiter, ${name}: keys are compared as a Map compares them, whatever they are`, () => {
+    const limiter = make();
+    const keys = [
+      "__proto__",
+      "constructor",
+      "toString",
+      "",
+      0,
+      NaN,
+      null,
+      undefined,
+      1,
+      "1",
+      false,
+      1n,
+      Symbol("key"),
+    ];
+    for (const key of keys) {
+      const item = Symbol("item");
+      assertEquals(limiter.numRequeues(item, key), 0);
+      limiter.when(item, key);
+      const counted = limiter.numRequeues(item, key);
+      limiter.when(item, key);
+      assertEquals(limiter.numRequeues(item, key), 2 * counted);
+    }
+  });
+
+  Deno.test(`every limiter, ${name}: two that were made alike share nothing`, () => {
+    const [one, two] = [make(), make()];
+    const delays = Array.from({ length: 20 }, () => one.when("a"));
+    assertEquals(two.numRequeues("a"), 0);
+    assertEquals(Array.from({ length: 20 }, () => two.when("a")), delays);
+  });
+
+  Deno.test(`every limiter, ${name}: a thousand keys that come and go leave the count of another one alone`, () => {
+    const limiter = make();
+    limiter.when("stays");
+    const counted = limiter.numRequeues("stays");
+    for (let i = 0; i < 1000; i++) {
+      limiter.when(`passes ${i % 50}`);
+      limiter.forget(`passes ${i % 50}`);
+      assertEquals(limiter.numRequeues(`passes ${i % 50}`), 0);
+    }
+    assertEquals(limiter.numRequeues("stays"), counted);
+  });
+}
