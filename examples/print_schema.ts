@@ -6,7 +6,7 @@
  */
 
 import { configSchema, limiters } from "@workqueue/core";
-import { jitterPlugin } from "./jitter_plugin.ts";
+import { fibonacciPlugin } from "./fibonacci_plugin.ts";
 
-const registry = limiters.extend().use(jitterPlugin);
+const registry = limiters.extend().use(fibonacciPlugin);
 console.log(JSON.stringify(configSchema({ limiters: registry }), undefined, 2));

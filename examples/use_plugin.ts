@@ -6,13 +6,13 @@
  */
 
 import { limiters, loadConfig } from "@workqueue/core";
-import document from "./jitter.json" with { type: "json" };
-import { jitterPlugin } from "./jitter_plugin.ts";
+import document from "./fibonacci.json" with { type: "json" };
+import { fibonacciPlugin } from "./fibonacci_plugin.ts";
 
-const registry = limiters.extend().use(jitterPlugin);
+const registry = limiters.extend().use(fibonacciPlugin);
 const config = loadConfig(document, { limiters: registry });
 
-const limiter = config.limiter<string>("spread");
+const limiter = config.limiter<string>("polite");
 for (let failure = 1; failure <= 5; failure++) {
-  console.log(`failure ${failure}: wait ${limiter.when("https://example.com/hook").toFixed(1)} ms`);
+  console.log(`failure ${failure}: wait ${limiter.when("https://example.com/hook")} ms`);
 }

@@ -1,0 +1,38 @@
+/**
+ * A plugin: registers a limiter of its own, which a config can then name as the built-in ones.
+ *
+ * The limiter lets an item wait for as many units of time as the Fibonacci numbers say: 1, 1, 2, 3, 5, and so on. That
+ * is slower than adding the same each time, and gentler than doubling.
+ */
+
+import { defineLimiter, type LimiterRegistry } from "@workqueue/core";
+
+const fibonacci = defineLimiter({
+  type: "fibonacci",
+  description: "Makes an item wait for as many units as the Fibonacci numbers say.",
+  options: {
+    unit: { kind: "duration", min: 1, default: "1s", description: "What the item waits after its first failure." },
+    maxDelay: { kind: "duration", description: "The longest that the item waits, however often it failed." },
+  },
+  check: ({ unit, maxDelay }) =>
+    maxDelay < unit ? { option: "maxDelay", rule: `must not be less than 'unit' (${unit} ms)` } : undefined,
+  create({ unit, maxDelay }) {
+    const failures = new Map<unknown, number>();
+    const count = (key: unknown) => failures.get(key) ?? 0;
+    return {
+      when(item, key = item) {
+        failures.set(key, count(key) + 1);
+        let [delay, next] = [unit, unit];
+        for (let i = 1; i < count(key) && delay < maxDelay; i++) [delay, next] = [next, delay + next];
+        return Math.min(delay, maxDelay);
+      },
+      forget: (item, key = item) => void failures.delete(key),
+      numRequeues: (item, key = item) => count(key),
+    };
+  },
+});
+
+/** For `registry.use`. */
+export function fibonacciPlugin(registry: LimiterRegistry): void {
+  registry.register(fibonacci);
+}
