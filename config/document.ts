@@ -6,7 +6,7 @@ import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
 import { escapePointer, isPlainObject, own } from "../registry/objects.ts";
 import { ConfigReader, MAX_COUNT } from "../registry/reader.ts";
 import { isName, nodesOf, type OptionsTree, type PartTree } from "../registry/tree.ts";
-import { buildOrder } from "./build_order.ts";
+import { buildOrder, type Reference } from "./build_order.ts";
 import { parseJson } from "./json.ts";
 import { queueOptions } from "./queue_options.ts";
 
@@ -46,10 +46,16 @@ export function readDocument(action: string, source: unknown, definitions: Limit
 
 function parse(text: string, reader: ConfigReader): unknown {
   const parsed = parseJson(text);
-  if ("value" in parsed) return parsed.value;
-  const { line, column, expected } = parsed.error;
-  reader.fail("", `the text is not JSON: expected ${expected} at line ${line}, column ${column}`);
-  reader.throwIssues();
+  if ("error" in parsed) {
+    const { line, column, expected } = parsed.error;
+    reader.fail("", `the text is not JSON: expected ${expected} at line ${line}, column ${column}`);
+    reader.throwIssues();
+    return undefined;
+  }
+  for (const { name, path, line, column } of parsed.duplicates) {
+    reader.fail(path, `${inspect(name)} is given twice in one object, again at line ${line}, column ${column}`);
+  }
+  return parsed.value;
 }
 
 const SECTIONS = ["$schema", "limiters", "queues"];
@@ -111,11 +117,18 @@ function checkReferences(
   limiters: ReadonlyMap<string, PartTree>,
   reader: ConfigReader,
 ): string[] {
-  const nodes = new Map<string, PartTree[]>();
-  for (const name of names) nodes.set(name, limiters.has(name) ? [...nodesOf(limiters.get(name)!)] : []);
-  const references = new Map(
-    [...nodes].map(([name, all]) => [name, all.filter(isName).map(({ name, path }) => ({ to: name, path }))]),
-  );
+  const references = new Map<string, Reference[]>();
+  const counts = new Map<string, number>(); // of the limiters that each asks: those it describes itself, and later all
+  for (const name of names) {
+    const targets: Reference[] = [];
+    let described = 0;
+    for (const node of nodesOf(limiters.get(name))) {
+      if (isName(node)) targets.push({ to: node.name, path: node.path });
+      else described++;
+    }
+    references.set(name, targets);
+    counts.set(name, described);
+  }
 
   const { order, circles } = buildOrder(references);
   for (const circle of circles) {
@@ -123,11 +136,8 @@ function checkReferences(
     reader.fail(circle[0]!.path, `limiters must not refer to each other in a circle: ${names}`);
   }
 
-  const counts = new Map<string, number>(); // of the limiters that each asks in all, itself among them
   for (const name of order) {
-    const targets = references.get(name)!;
-    const described = nodes.get(name)!.length - targets.length;
-    const count = targets.reduce((sum, { to }) => sum + counts.get(to)!, described);
+    const count = references.get(name)!.reduce((sum, { to }) => sum + counts.get(to)!, counts.get(name)!);
     const isAllowed = count <= MAX_COUNT;
     counts.set(name, isAllowed ? count : 0); // reported once, and not again for each that refers to it
     if (isAllowed) continue;

@@ -33,6 +33,7 @@ export class ConfigReader {
   readonly issues: ConfigIssue[] = [];
   readonly #action: string;
   readonly #sources: ReadonlyMap<PartKind, PartSource>;
+  readonly #kinds: readonly PartKind[];
   /** How many parts the one being read is nested in. */
   #depth = 0;
   /** How many parts were read since the outermost began. */
@@ -41,6 +42,7 @@ export class ConfigReader {
   constructor(action: string, ...sources: PartSource[]) {
     this.#action = action;
     this.#sources = new Map(sources.map((source) => [source.kind, source]));
+    this.#kinds = [...this.#sources.keys()];
   }
 
   /**
@@ -74,7 +76,7 @@ export class ConfigReader {
         if (own(field, "required") !== false) this.fail(at, `'${option}' is missing: ${field.description}`);
         continue;
       }
-      const partOption = findPartKind([...this.#sources.keys()], field.kind);
+      const partOption = findPartKind(this.#kinds, field.kind);
       if (partOption === undefined) {
         plain[option] = this.#readPlain(field as PlainField, option, value, at);
         continue;

@@ -40,8 +40,9 @@ export function isName(tree: PartTree): tree is NameNode {
   return "name" in tree;
 }
 
-/** Goes through a tree: every part and every name in it, the outermost first. */
-export function* nodesOf(tree: PartTree): Generator<PartTree> {
+/** Goes through a tree, if there is one: every part and every name in it, the outermost first. */
+export function* nodesOf(tree: PartTree | undefined): Generator<PartTree> {
+  if (tree === undefined) return;
   yield tree;
   if (isName(tree)) return;
   for (const part of Object.values(tree.parts).flat()) yield* nodesOf(part);

@@ -1019,7 +1019,9 @@ Deno.test("a text broken anywhere is placed exactly there, and every valid text 
     const tokens = randomTokens(random);
     const spaced = tokens.map((token) => space() + token);
     const text = spaced.join("") + space();
-    assertEquals(parseJson(text), { value: JSON.parse(text) });
+    const parsed = parseJson(text);
+    assert("value" in parsed);
+    assertEquals(parsed.value, JSON.parse(text));
     for (let i = 0; i <= tokens.length; i++) {
       const before = spaced.slice(0, i).join("") + space();
       const lines = before.split("\n");
@@ -1060,12 +1062,77 @@ Deno.test("every valid JSON text parses", () => {
       '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\\ud83d\\ude00"',
       '"\u2028\u2029\u007f"',
       '"\\u0000"',
-      '{"a":{"a":1},"a":2}',
+      '{"a":{"a":1},"b":[{"a":2},{"a":3}]}',
       "[[[[]]],{}]",
     ],
     ...['{"__proto__":1}', '{"":""}', "[1,[2,{}],null]"],
   ];
-  for (const text of texts) assertEquals(parseJson(text), { value: JSON.parse(text) }, text);
+  for (const text of texts) assertEquals(parseJson(text), { value: JSON.parse(text), duplicates: [] }, text);
+});
+
+Deno.test("a broken text with millions of escape sequences is placed like any other", () => {
+  const long = String.raw`\n\"\u00e9\\`.repeat(1_500_000);
+  const cases: [text: string, line: number, column: number, expected: string][] = [
+    [`["${long}" 1]`, 1, long.length + 5, "',' or ']'"],
+    [`{\n  "a": "${long}",\n  "${long}" 1 }`, 3, long.length + 6, "':'"],
+    [`[\n"${long}\\x"]`, 2, 1, "a value"],
+    [`[${String.raw`"\t",`.repeat(3_000_000)}]`, 1, 15_000_002, "a value"],
+    [`[${"1".repeat(20_000_000)} 2]`, 1, 20_000_003, "',' or ']'"],
+    [`[${" ".repeat(20_000_000)}}`, 1, 20_000_002, "a value"],
+  ];
+  for (const [text, line, column, message] of cases) {
+    assertEquals(placeOf(text), { line, column, message }, text.slice(0, 20));
+  }
+});
+
+Deno.test("a name that an object of JSON text has twice is refused, with where it stands the second time", () => {
+  const text = `{
+  "limiters": {
+    "api": { "type": "bucket", "rate": 1, "burst": 1 },
+    "a/b": { "type": "max-of", "limiters": ["api", { "type": "bucket", "rate": 1, "rate": 2, "burst": 1 }] },
+    "\\u0061pi": { "type": "bucket", "rate": 2, "burst": -1 }
+  },
+  "queues": { "q": { "limiter": "api" } }, "queues": { "r": { "limiter": "a/b" } }
+}`;
+  const twice = (name: string, line: number, column: number) =>
+    `"${name}" is given twice in one object, again at line ${line}, column ${column}`;
+  assertEquals(issuesOf(() => loadConfig(text)), [
+    { path: "/limiters/a~1b/limiters/1/rate", message: twice("rate", 4, 83) },
+    { path: "/limiters/api", message: twice("api", 5, 5) },
+    { path: "/queues", message: twice("queues", 7, 44) },
+    { path: "/limiters/api/burst", message: "'burst' must be a non-negative integer: received -1" },
+  ]);
+});
+
+Deno.test("the same name in several objects is no duplicate, and one that is odd to JavaScript may be one", () => {
+  for (
+    const text of [`{"queues":{"a":{},"b":{}},"limiters":{"a":{"type":"bucket","rate":1,"burst":1}}}`, `{"queues":{}}`]
+  ) {
+    loadConfig(text);
+  }
+  const cases: [text: string, paths: string[]][] = [
+    [`{"__proto__":1,"__proto__":2}`, ["/__proto__"]],
+    [`{"":1,"":2}`, ["/"]],
+    [`{"a":{"a":{"b":1}},"b":[{"a":1},{"a":2,"c":{},"a":[]}]}`, ["/b/1/a"]],
+    [`[[],[1,{"x":1,"x":2}]]`, ["/1/1/x"]],
+    [`{"toString":1,"a":2,"toString":3,"toString":4}`, ["/toString", "/toString"]],
+    [`{"a":"a","b":"a"}`, []],
+  ];
+  for (const [text, paths] of cases) {
+    const parsed = parseJson(text);
+    assert("value" in parsed);
+    assertEquals(parsed.duplicates.map(({ path }) => path), paths, text);
+    assertEquals(parsed.value, JSON.parse(text));
+  }
+});
+
+Deno.test("of very many duplicates in a deep document, the first ones are reported", () => {
+  const depth = 50_000;
+  const text = `{"a":0,"a":`.repeat(depth) + "0" + "}".repeat(depth);
+  const issues = issuesOf(() => loadConfig(text));
+  const twice = issues.filter(({ message }) => message.includes("twice"));
+  assertEquals(twice.length, 20);
+  assertEquals(twice.map(({ path }) => path), Array.from({ length: 20 }, (_, i) => "/a".repeat(i + 1)));
 });
 
 Deno.test("a broken text with a very long string in it is placed like any other", () => {
