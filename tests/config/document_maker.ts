@@ -1,7 +1,7 @@
 /** Config documents for tests: valid ones, and ways to break them at random. */
 
 import { type Field, type LimiterFields, limiters, queueOptions } from "@workqueue/core";
-import { randomNumbers } from "./queue_helpers.ts";
+import { randomNumbers } from "../queue_helpers.ts";
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [key: string]: Json };

@@ -9,8 +9,8 @@ import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
 import * as fc from "fast-check";
 import { ConfigError, limiters, loadConfig, type RateLimiter, type WorkQueueConfig } from "@workqueue/core";
-import { DocumentMaker, isContainer } from "./config_documents.ts";
-import { HandClock } from "./helpers.ts";
+import { DocumentMaker, isContainer } from "./document_maker.ts";
+import { HandClock } from "../helpers.ts";
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 150_000);
 const SEED = Number(process.env["WORKQUEUE_SEED"] ?? Date.now() % 2 ** 31);

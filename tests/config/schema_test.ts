@@ -18,7 +18,7 @@ import {
   parseDuration,
   queueOptions,
 } from "@workqueue/core";
-import { DocumentMaker, HOSTILE_VALUES, type Json } from "./config_documents.ts";
+import { DocumentMaker, HOSTILE_VALUES, type Json } from "./document_maker.ts";
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 10_000);
 const SEED = Number(process.env["WORKQUEUE_SEED"] ?? Date.now() % 2 ** 31);

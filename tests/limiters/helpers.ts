@@ -1,0 +1,82 @@
+/** What tests of limiters share. */
+
+import type { RateLimiter } from "@workqueue/core";
+
+export const DURATION = `must be a duration such as "250ms", "1h30m" or a number of milliseconds of at least 0 ms`;
+
+/** The next delays of an item. */
+export function delays<T>(limiter: RateLimiter<T>, item: T, count: number): number[] {
+  return Array.from({ length: count }, () => limiter.when(item));
+}
+
+/** Always says the same, and writes down what it is asked. */
+export class Recorder implements RateLimiter {
+  readonly calls: unknown[][] = [];
+
+  constructor(readonly delay: number, readonly requeues = 0) {}
+
+  when(...args: unknown[]): number {
+    this.calls.push(["when", ...args]);
+    return this.delay;
+  }
+
+  forget(...args: unknown[]): void {
+    this.calls.push(["forget", ...args]);
+  }
+
+  numRequeues(...args: unknown[]): number {
+    this.calls.push(["numRequeues", ...args]);
+    return this.requeues;
+  }
+}
+
+export type BadOption = [options: unknown, rest: string, ErrorClass?: typeof RangeError];
+
+/** The error for a bad value: numbers are out of range, all else is of the wrong type. */
+export function errorFor(value: unknown): [ErrorClass?: typeof RangeError] {
+  return typeof value === "number" ? [RangeError] : [];
+}
+
+/** Every bad value of these options, with what is said of it. */
+export function badDurations(option: string, others: object): BadOption[] {
+  const values: [value: unknown, received: string][] = [
+    [NaN, "NaN"],
+    [-1, "-1"],
+    [-0.001, "-0.001"],
+    [Infinity, "Infinity"],
+    [-Infinity, "-Infinity"],
+    ["-5ms", `"-5ms"`],
+    ["soon", `"soon"`],
+    ["5", `"5"`],
+    ["", `""`],
+    [null, "null"],
+    [true, "true"],
+    [[5], "an array"],
+    [5n, "5n"],
+    [new Date(5), "an object"],
+    ["9".repeat(1000), `"${"9".repeat(60)}…"`],
+  ];
+  return values.map(([value, received]) => [
+    { ...others, [option]: value },
+    `'${option}' ${DURATION}: received ${received}`,
+    ...errorFor(value),
+  ]);
+}
+
+export function badCounts(option: string, others: object): BadOption[] {
+  const values: [value: unknown, received: string][] = [
+    [1.5, "1.5"],
+    [-1, "-1"],
+    [NaN, "NaN"],
+    [Infinity, "Infinity"],
+    [2 ** 53, "9007199254740992"],
+    ["3", `"3"`],
+    [null, "null"],
+    [3n, "3n"],
+  ];
+  return values.map(([value, received]) => [
+    { ...others, [option]: value },
+    `'${option}' must be a non-negative integer: received ${received}`,
+    ...errorFor(value),
+  ]);
+}

@@ -1,0 +1,85 @@
+/** What a definition may look like. */
+
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { defineLimiter, type LimiterDefinition, LimiterRegistry } from "@workqueue/core";
+import { CONSTANT, parts } from "./parts.ts";
+
+Deno.test("a definition with a part missing or of the wrong type is refused, by defineLimiter and register alike", () => {
+  const cases: [definition: unknown, message: string][] = [
+    [undefined, "Cannot define limiter as 'definition' must be an object: received undefined"],
+    [null, "Cannot define limiter as 'definition' must be an object: received null"],
+    ["bucket", `Cannot define limiter as 'definition' must be an object: received "bucket"`],
+    [parts({ type: undefined }), "Cannot define limiter as 'type' must be a non-empty string: received undefined"],
+    [parts({ type: "" }), `Cannot define limiter as 'type' must be a non-empty string: received ""`],
+    [parts({ type: [] }), "Cannot define limiter as 'type' must be a non-empty string: received an array"],
+    [parts({ description: undefined }), "Cannot define limiter as 'description' must be a string: received undefined"],
+    [parts({ description: null }), "Cannot define limiter as 'description' must be a string: received null"],
+    [parts({ create: undefined }), "Cannot define limiter as 'create' must be a function: received undefined"],
+    [parts({ create: CONSTANT }), "Cannot define limiter as 'create' must be a function: received an object"],
+    [parts({ options: undefined }), "Cannot define limiter as 'options' must be an object: received undefined"],
+    [parts({ options: null }), "Cannot define limiter as 'options' must be an object: received null"],
+    [
+      parts({ options: { type: { kind: "string", description: "" } } }),
+      `Cannot define limiter "custom" as 'type' names the limiter and is no option`,
+    ],
+    [
+      parts({ options: { x: { kind: "float", description: "" } } }),
+      `Cannot define limiter "custom" as 'x' must have a kind of duration, integer, number, boolean, string, enum, ` +
+      `limiter, limiters: received "float"`,
+    ],
+    [
+      parts({ options: { x: "duration" } }),
+      `Cannot define limiter "custom" as 'x' must have a kind of duration, integer, number, boolean, string, enum, ` +
+      `limiter, limiters: received "duration"`,
+    ],
+    [
+      parts({ options: { x: null } }),
+      `Cannot define limiter "custom" as 'x' must have a kind of duration, integer, number, boolean, string, enum, ` +
+      `limiter, limiters: received null`,
+    ],
+    [
+      parts({ options: { x: { kind: "limiter", description: "", default: CONSTANT } } }),
+      `Cannot define limiter "custom" as 'x.default' must be left out, as a limiter has no default: received an object`,
+    ],
+  ];
+  const registry = new LimiterRegistry();
+  for (const [definition, message] of cases) {
+    assertEquals(assertThrows(() => defineLimiter(definition as LimiterDefinition), TypeError).message, message);
+    assertEquals(assertThrows(() => registry.register(definition as LimiterDefinition), TypeError).message, message);
+  }
+  assertEquals(registry.types(), []);
+});
+
+Deno.test("an enum has to say its values when it is defined, not when it is used", () => {
+  for (const values of [undefined, null, "ab"]) {
+    assertThrows(
+      () => defineLimiter(parts({ options: { x: { kind: "enum", description: "", values } } })),
+      TypeError,
+      "'x.values' must be a list of strings: received",
+    );
+  }
+});
+
+Deno.test("a list of limiters has no default but an empty one", () => {
+  const define = (preset: unknown) =>
+    defineLimiter(parts({ options: { x: { kind: "limiters", description: "", default: preset } } }));
+  const rule =
+    "Cannot define limiter \"custom\" as 'x.default' must be an empty list, as a limiter has no default: received";
+  assertThrows(() => define(5), RangeError, `${rule} 5`);
+  assertThrows(() => define("x"), TypeError, `${rule} "x"`);
+  assertThrows(() => define(["x"]), TypeError, `${rule} an array`);
+  define([]);
+});
+
+Deno.test("an option has to have a description", () => {
+  assertThrows(
+    () => defineLimiter(parts({ options: { x: { kind: "integer" } } })),
+    TypeError,
+    "'x.description' must be a string: received undefined",
+  );
+});
+
+Deno.test("defineLimiter returns the definition itself", () => {
+  const definition = parts({});
+  assertStrictEquals(defineLimiter(definition), definition);
+});

@@ -1,0 +1,306 @@
+/** What each kind of option takes, and what `create` gets of it. */
+
+import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
+import type { Field } from "@workqueue/core";
+import { issuesOf } from "../helpers.ts";
+import { compile, CONSTANT, spy, variants } from "./parts.ts";
+
+/** For each kind of option: what it takes and what `create` gets of it; what it refuses and what is said of it. */
+const KINDS: {
+  field: Field;
+  good: [given: unknown, value?: unknown][];
+  bad: unknown[];
+  rule: string;
+  /** Values that are refused, though a JSON Schema cannot say so: bounds of durations that are texts. */
+  beyondSchema?: unknown[];
+}[] = [
+  {
+    field: { kind: "duration", description: "" },
+    good: [
+      [0],
+      [250],
+      [0.5],
+      ["250ms", 250],
+      ["1h30m", 5_400_000],
+      ["+1s", 1000],
+      ["0", 0],
+      [".5s", 500],
+      ["12µs", 0.012],
+      ["0s", 0],
+      ["10m", 600_000],
+      ["1.0s", 1000],
+      ["1.5s", 1500],
+      [".05s", 50],
+    ],
+    bad: [-1, "", "5", "1d", "1s ", "-1s", "-0", "-0s", "-.1ns", " 1s", true, null, [1], {}, "1".repeat(99) + "ms"],
+    rule: 'must be a duration such as "250ms", "1h30m" or a number of milliseconds of at least 0 ms',
+  },
+  {
+    field: { kind: "duration", description: "", min: 100, max: 60_000 },
+    good: [[100], ["100ms", 100], ["1m", 60_000], [60_000]],
+    bad: [99, 60_001, "soon"],
+    beyondSchema: ["99ms", "61s", "0"],
+    rule: 'must be a duration such as "250ms", "1h30m" or a number of milliseconds from 100 to 60000 ms',
+  },
+  {
+    field: { kind: "duration", description: "", min: -1000 },
+    good: [[-1000], ["-1s", -1000], ["-1ns", -1e-6], [5]],
+    bad: [-1001, "--1s"],
+    beyondSchema: ["-1001ms"],
+    rule: 'must be a duration such as "250ms", "1h30m" or a number of milliseconds of at least -1000 ms',
+  },
+  {
+    field: { kind: "integer", description: "" },
+    good: [[0], [-5], [Number.MAX_SAFE_INTEGER], [Number.MIN_SAFE_INTEGER]],
+    bad: [0.5, 2 ** 53, -(2 ** 53), "1", null, true, [], {}],
+    rule: "must be an integer",
+  },
+  {
+    field: { kind: "integer", description: "", min: 0 },
+    good: [[0], [1]],
+    bad: [-1, 1.5],
+    rule: "must be a non-negative integer",
+  },
+  {
+    field: { kind: "integer", description: "", min: 1 },
+    good: [[1]],
+    bad: [0, -1],
+    rule: "must be a positive integer",
+  },
+  {
+    field: { kind: "integer", description: "", min: 3 },
+    good: [[3]],
+    bad: [2],
+    rule: "must be an integer of at least 3",
+  },
+  {
+    field: { kind: "integer", description: "", max: 3 },
+    good: [[3], [-9]],
+    bad: [4],
+    rule: "must be an integer of at most 3",
+  },
+  {
+    field: { kind: "integer", description: "", min: 1, max: 3 },
+    good: [[1], [3]],
+    bad: [0, 4, 1.5, "1"],
+    rule: "must be an integer from 1 to 3",
+  },
+  {
+    field: { kind: "integer", description: "", min: 0, max: 3 },
+    good: [[0], [3]],
+    bad: [-1, 4],
+    rule: "must be an integer from 0 to 3",
+  },
+  {
+    field: { kind: "number", description: "" },
+    good: [[0], [-5.5], [1e300], [-Number.MAX_VALUE], [Number.MAX_VALUE]],
+    bad: ["1", null, true, [], {}, Infinity, -Infinity],
+    rule: "must be a finite number",
+  },
+  {
+    field: { kind: "number", description: "", min: 0 },
+    good: [[0], [0.1]],
+    bad: [-0.1, Infinity],
+    rule: "must be a non-negative finite number",
+  },
+  {
+    field: { kind: "number", description: "", min: 0, infinite: true },
+    good: [[0], [0.1], [Infinity]],
+    bad: [-0.1, -Infinity],
+    rule: "must be a non-negative number",
+  },
+  {
+    field: { kind: "number", description: "", min: 1 },
+    good: [[1]],
+    bad: [0.9],
+    rule: "must be a finite number of at least 1",
+  },
+  {
+    field: { kind: "number", description: "", max: 1 },
+    good: [[1], [-1e9]],
+    bad: [1.1],
+    rule: "must be a number of at most 1",
+  },
+  {
+    field: { kind: "number", description: "", min: -1, max: 1 },
+    good: [[-1], [1], [0.5]],
+    bad: [-1.1, 1.1],
+    rule: "must be a number from -1 to 1",
+  },
+  {
+    field: { kind: "boolean", description: "" },
+    good: [[true], [false]],
+    bad: [0, "true", null, []],
+    rule: "must be true or false",
+  },
+  {
+    field: { kind: "string", description: "" },
+    good: [[""], ["text"], ["x".repeat(9999)], ["😀"]],
+    bad: [0, null, [], {}, true],
+    rule: "must be a string",
+  },
+  {
+    field: { kind: "string", description: "", minLength: 1 },
+    good: [["a"]],
+    bad: [""],
+    rule: "must be a string of at least 1 characters",
+  },
+  {
+    field: { kind: "string", description: "", minLength: 2, maxLength: 3 },
+    good: [["ab"], ["abc"], ["😀😀😀"]],
+    bad: ["a", "abcd", 12, "😀"],
+    rule: "must be a string from 2 to 3 characters",
+  },
+  {
+    field: { kind: "enum", description: "", values: ["full", "equal"] },
+    good: [["full"], ["equal"]],
+    bad: ["Full", "", null, 0, ["full"]],
+    rule: 'must be one of "full", "equal"',
+  },
+];
+
+const inWords = (value: unknown) =>
+  value !== null && typeof value === "object" ? Array.isArray(value) ? "an array" : "an object" : undefined;
+
+for (const { field, good, bad, beyondSchema = [], rule } of KINDS) {
+  const name = JSON.stringify({ ...field, description: undefined });
+
+  Deno.test(`an option declared as ${name} takes what it says and nothing else`, () => {
+    const { build, created } = spy({ x: field });
+    for (const [given, value = given] of good) {
+      build({ x: given });
+      assertEquals(created.pop()?.options, { x: value });
+    }
+    for (const given of [...bad, ...beyondSchema, NaN, Symbol("x"), () => 1, 1n, new Date(0), new Map()]) {
+      const [issue, ...others] = issuesOf(() => build({ x: given }));
+      assertEquals([issue?.path, others], ["/x", []]);
+      assertStringIncludes(issue!.message, `'x' ${rule}: received `);
+      if (inWords(given) !== undefined) assertStringIncludes(issue!.message, inWords(given)!);
+    }
+    assertEquals(created, []);
+  });
+
+  Deno.test(`an option declared as ${name} may be left out where it has a default or is not required`, () => {
+    const missing = issuesOf(() => spy({ x: { ...field, description: "What x is." } }).build({}));
+    assertEquals(missing, [{ path: "/x", message: "'x' is missing: What x is." }]);
+
+    const optional = spy({ x: { ...field, required: false } });
+    optional.build({});
+    optional.build({ x: undefined });
+    assertEquals(optional.created.map(({ options }) => options.x), [undefined, undefined]);
+
+    for (const [given, value = given] of good) {
+      const withDefault = spy({ x: { ...field, default: given } as Field });
+      withDefault.build({});
+      withDefault.build({ x: undefined });
+      withDefault.build({ x: good[0]![0] });
+      const first = good[0]![1] ?? good[0]![0];
+      assertEquals(withDefault.created.map(({ options }) => options.x), [value, value, first]);
+    }
+  });
+
+  Deno.test(`an option declared as ${name} cannot have a default that breaks its rule`, () => {
+    for (const value of [...bad, ...beyondSchema, NaN, undefined]) {
+      const define = () => spy({ x: { ...field, default: value } as Field });
+      const ErrorClass = typeof value === "number" ? RangeError : TypeError;
+      const { message } = assertThrows(define, ErrorClass);
+      assertStringIncludes(message, `Cannot define limiter "spy" as 'x.default' ${rule}: received `);
+    }
+  });
+
+  Deno.test(`the JSON Schema of an option declared as ${name} agrees with build`, () => {
+    const { registry } = spy({ x: field });
+    const validate = compile(registry);
+    for (const [x] of good) assert(validate({ type: "spy", x }), JSON.stringify(x));
+    for (const x of bad) assertFalse(validate({ type: "spy", x }), JSON.stringify(x));
+    for (const x of beyondSchema) assert(validate({ type: "spy", x }), "a schema cannot say that");
+    assertFalse(validate({ type: "spy" }));
+    assert(compile(spy({ x: { ...field, required: false } }).registry)({ type: "spy" }));
+    assert(compile(spy({ x: { ...field, default: good[0]![0] } as Field }).registry)({ type: "spy" }));
+  });
+
+  Deno.test(`the JSON Schema of an option declared as ${name} has its description and its default`, () => {
+    const [preset] = good[0]!;
+    const { registry } = spy({ x: { ...field, description: "What it does.", default: preset } as Field });
+    const { description, default: shown } = variants(registry).at(-1)!.then.properties["x"]!;
+    assertEquals([description, shown], ["What it does.", preset]);
+  });
+}
+
+Deno.test("numbers are finite, but for one whose declaration says otherwise", () => {
+  const { build, created } = spy({ rate: { kind: "number", description: "", min: 0, infinite: true } });
+  build({ rate: Infinity });
+  assertEquals(created[0]?.options, { rate: Infinity });
+  const cases: [field: Field, value: number][] = [
+    [{ kind: "number", description: "" }, Infinity],
+    [{ kind: "number", description: "" }, -Infinity],
+    [{ kind: "number", description: "", min: 0 }, Infinity],
+    [{ kind: "number", description: "", infinite: false }, Infinity],
+    [{ kind: "number", description: "", infinite: true }, -Infinity],
+    [{ kind: "number", description: "", infinite: true, max: 9 }, Infinity],
+    [{ kind: "number", description: "", max: 9 }, Infinity],
+    [{ kind: "duration", description: "" }, Infinity],
+    [{ kind: "integer", description: "" }, Infinity],
+  ];
+  for (const [field, x] of cases) {
+    const [issue] = issuesOf(() => spy({ x: field }).build({ x }));
+    assertStringIncludes(issue!.message, `received ${x}`);
+  }
+});
+
+Deno.test("an option that is a limiter is handed to create built", () => {
+  const { build, created } = spy({ inner: { kind: "limiter", description: "" } });
+  build({ inner: { type: "exponential", baseDelay: 3, maxDelay: 9 } });
+  const { inner } = created[0]!.options;
+  assertEquals([inner.when("a"), inner.when("a")], [3, 6]);
+
+  for (const x of [null, 5, true, [], [{ type: "bucket" }], new Map(), () => CONSTANT]) {
+    const [issue] = issuesOf(() => build({ inner: x }));
+    assertEquals(issue?.path, "/inner");
+    assertStringIncludes(issue!.message, "'inner' must be a limiter or the name of one: received ");
+  }
+  assertEquals(issuesOf(() => build({})), [{ path: "/inner", message: "'inner' is missing: " }]);
+  assertEquals(created.length, 1);
+});
+
+Deno.test("an option that is a list of limiters is handed to create built, in its order", () => {
+  const { build, created } = spy({
+    some: { kind: "limiters", description: "", minItems: 2 },
+    any: { kind: "limiters", description: "", required: false },
+  });
+  const constant = (delay: number) => ({ type: "fast-slow", fastDelay: delay, slowDelay: 0, maxFastAttempts: 9 });
+  build({ some: [constant(1), constant(2)], any: [] });
+  build({ some: [constant(3), constant(2), constant(1)] });
+  assertEquals(created[0]!.options.some.map((limiter) => limiter.when("a")), [1, 2]);
+  assertEquals(created[0]!.options.any, []);
+  assertEquals(created[1]!.options.some.map((limiter) => limiter.when("a")), [3, 2, 1]);
+  assertEquals(created[1]!.options.any, undefined);
+
+  const two = "'some' must be a list of 2 to 1000 limiters: received";
+  assertEquals(issuesOf(() => build({ some: [] })), [{ path: "/some", message: `${two} an array` }]);
+  assertEquals(issuesOf(() => build({ some: [constant(1)] })), [{ path: "/some", message: `${two} an array` }]);
+  assertEquals(issuesOf(() => build({ some: constant(1) })), [{ path: "/some", message: `${two} an object` }]);
+  assertEquals(issuesOf(() => build({ some: "ab" })), [{ path: "/some", message: `${two} "ab"` }]);
+  const list = "'any' must be a list of 0 to 1000 limiters: received {}";
+  const good = [constant(1), constant(2)];
+  assertEquals(issuesOf(() => build({ some: good, any: "x" })), [{ path: "/any", message: list.replace("{}", `"x"`) }]);
+  assertEquals(issuesOf(() => build({ some: [constant(1), null, 7, constant(1)] })), [
+    { path: "/some/1", message: "'some[1]' must be a limiter or the name of one: received null" },
+    { path: "/some/2", message: "'some[2]' must be a limiter or the name of one: received 7" },
+  ]);
+});
+
+Deno.test("a definition of several options gets all of them, and those left out as their defaults", () => {
+  const { build, created } = spy({
+    delay: { kind: "duration", description: "", default: "1s" },
+    steps: { kind: "integer", description: "", min: 1 },
+    jitter: { kind: "enum", description: "", values: ["none", "full"], default: "none" },
+    strict: { kind: "boolean", description: "", required: false },
+  });
+  build({ steps: 3 });
+  build({ jitter: "full", strict: false, steps: 1, delay: 0 });
+  assertEquals(created.map(({ options }) => ({ ...options })), [
+    { delay: 1000, steps: 3, jitter: "none" } as never,
+    { delay: 0, steps: 1, jitter: "full", strict: false },
+  ]);
+});

@@ -1,0 +1,62 @@
+/** Definitions of limiters for tests of the registry. */
+
+import {
+  type BuildContext,
+  defineLimiter,
+  type LimiterDefinition,
+  type LimiterFields,
+  type LimiterOptions,
+  type LimiterRegistry,
+  limiters,
+  type RateLimiter,
+} from "@workqueue/core";
+import { Ajv2020 } from "ajv/dist/2020.js";
+
+/** The types of the default registry, as messages list them. */
+export const TYPES = limiters.types().map((type) => `"${type}"`).join(", ");
+
+export const CONSTANT: RateLimiter = { when: () => 7, forget() {}, numRequeues: () => 0 };
+
+/** A type of limiter with these options, which writes down what it is created with. */
+export function spy<const F extends LimiterFields>(options: F, type = "spy") {
+  const created: { options: LimiterOptions<F>; context: BuildContext }[] = [];
+  const definition = defineLimiter({
+    type,
+    description: "Writes down what it is created with.",
+    options,
+    create: (options, context) => {
+      created.push({ options, context });
+      return CONSTANT;
+    },
+  });
+  const registry = limiters.extend().register(definition);
+  return {
+    created,
+    definition,
+    registry,
+    /** Builds one from options that the types may not allow. */
+    build: (config: object) => registry.build({ type, ...config } as { type: "spy" }),
+  };
+}
+
+/** The definition of a limiter, of which a test may spoil a part. */
+export function parts(spoilt: object): LimiterDefinition {
+  return { type: "custom", description: "", options: {}, create: () => CONSTANT, ...spoilt };
+}
+
+/** What the registry's schema says of each type of limiter. */
+export function variants(registry: LimiterRegistry) {
+  type Property = { const?: string; description?: string; default?: unknown };
+  type Variant = { description: string; required: string[]; properties: Record<string, Property> };
+  const { $defs } = registry.jsonSchema() as {
+    $defs: { limiter: { properties: { type: { anyOf: Property[] } }; allOf: { then: Variant }[] } };
+  };
+  const { properties, allOf } = $defs.limiter;
+  return allOf.map(({ then }, i) => ({ type: properties.type.anyOf[i]!, then }));
+}
+
+/** The function that tells whether a config is valid by the registry's schema. */
+export function compile(registry: LimiterRegistry): (config: unknown) => boolean {
+  // Strict numbers would be finite ones: that is for the schema to say.
+  return new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers: false }).compile(registry.jsonSchema());
+}

@@ -1,0 +1,192 @@
+/** What the compiler checks. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  type BuildContext,
+  ConfigError,
+  defineLimiter,
+  type Duration,
+  type Field,
+  type LimiterConfig,
+  type LimiterFields,
+  type LimiterInputs,
+  type LimiterOptions,
+  LimiterRegistry,
+  limiters,
+  type LoadConfigOptions,
+  type OptionsInput,
+  type RateLimiter,
+} from "@workqueue/core";
+import { assertType, type Same } from "../helpers.ts";
+import { CONSTANT, parts } from "./parts.ts";
+
+const LINEAR = {
+  step: { kind: "duration", description: "" },
+  max: { kind: "integer", description: "", default: 3 },
+  scale: { kind: "number", description: "", required: false },
+  label: { kind: "string", description: "" },
+  strict: { kind: "boolean", description: "" },
+  mode: { kind: "enum", description: "", values: ["up", "down"] },
+  inner: { kind: "limiter", description: "" },
+  others: { kind: "limiters", description: "", required: false },
+} as const satisfies LimiterFields;
+
+Deno.test("types: create gets its options checked, as the declarations say", () => {
+  assertType<
+    Same<LimiterOptions<typeof LINEAR>, {
+      readonly step: number;
+      readonly max: number;
+      readonly scale: number | undefined;
+      readonly label: string;
+      readonly strict: boolean;
+      readonly mode: "up" | "down";
+      readonly inner: RateLimiter;
+      readonly others: readonly RateLimiter[] | undefined;
+    }>
+  >();
+  const definition = defineLimiter({
+    type: "linear",
+    description: "",
+    options: LINEAR,
+    check(options) {
+      assertType<Same<typeof options.step, number>>();
+      assertType<Same<typeof options.mode, "up" | "down">>();
+      // @ts-expect-error: no limiter is built yet
+      return options.inner;
+    },
+    create(options, context) {
+      assertType<Same<typeof options, LimiterOptions<typeof LINEAR>>>();
+      assertType<Same<typeof context, BuildContext>>();
+      // @ts-expect-error: there is no such option
+      return options.stepp ?? CONSTANT;
+    },
+  });
+  assertType<Same<typeof definition.type, "linear">>();
+});
+
+Deno.test("types: options are declared inline, without 'as const'", () => {
+  const definition = defineLimiter({
+    type: "inline",
+    description: "",
+    options: {
+      mode: { kind: "enum", values: ["up", "down"], description: "" },
+      n: { kind: "integer", description: "", default: 1 },
+    },
+    create({ mode, n }) {
+      assertType<Same<typeof mode, "up" | "down">>();
+      assertType<Same<typeof n, number>>();
+      return CONSTANT;
+    },
+  });
+  assertEquals(new LimiterRegistry().register(definition).build({ type: "inline", mode: "up" }).when("a"), 7);
+});
+
+Deno.test("types: one may write what the declarations say, and leave out what has a default", () => {
+  type Input = OptionsInput<typeof LINEAR, LimiterInputs>;
+  assertType<Same<Input["step"], Duration>>();
+  assertType<Same<Input["max"], number | undefined>>();
+  assertType<Same<Input["mode"], "up" | "down">>();
+  assertType<Same<Input["inner"], LimiterConfig>>();
+  const input: Input = { step: "1s", label: "", strict: true, mode: "up", inner: "name" };
+  // @ts-expect-error: 'step' is missing
+  const missing: Input = { label: "", strict: true, mode: "up", inner: "name" };
+  // @ts-expect-error: there is no such mode
+  const wrong: Input = { ...input, mode: "sideways" };
+  assertEquals([input.step, missing.step, wrong.step], ["1s", undefined, "1s"]);
+});
+
+Deno.test("types: a kind that does not exist, a default of a limiter and a create of no limiter do not compile", () => {
+  // @ts-expect-error: there is no such kind
+  const kind: Field<"limiter"> = { kind: "float", description: "" };
+  // @ts-expect-error: a limiter has no default
+  const preset: Field<"limiter"> = { kind: "limiter", description: "", default: "x" };
+  for (const x of [kind, preset]) assertThrows(() => defineLimiter(parts({ options: { x } })), TypeError);
+  // @ts-expect-error: that is no rate limiter
+  defineLimiter({ type: "x", description: "", options: {}, create: () => 5 });
+});
+
+Deno.test("types: a custom limiter in a built-in one compiles, and a misspelt option beside it or around it does not", () => {
+  const registry = limiters.extend().register(parts({
+    type: "mine",
+    options: { step: { kind: "duration", description: "" }, of: { kind: "limiters", description: "", default: [] } },
+  }));
+  const mine = { type: "mine", step: "1s" } as const;
+  const good = [
+    registry.build({ type: "max-wait", maxDelay: "1m", limiter: { type: "mine", step: "1s" } }),
+    registry.build({
+      type: "max-of",
+      limiters: [mine, { type: "bucket", rate: 1, burst: 1 }, { type: "mine", step: 1 }],
+    }),
+    registry.build({ type: "mine", step: 1, of: [{ type: "max-wait", maxDelay: 1, limiter: mine }] }),
+    registry.build<string>({
+      type: "max-wait",
+      maxDelay: 1,
+      limiter: { type: "max-wait", maxDelay: 1, limiter: mine },
+    }),
+  ];
+  for (const limiter of good) assert(limiter.when("a") <= 7);
+  const typed: RateLimiter<string> = registry.build({ type: "max-wait", maxDelay: 1, limiter: mine });
+  assertEquals(typed.when("a"), 1);
+  const bad = [
+    // @ts-expect-error: it is called maxDelay
+    () => registry.build({ type: "max-wait", maxDely: "1m", limiter: mine }),
+    // @ts-expect-error: maxDelay is missing
+    () => registry.build({ type: "max-wait", limiter: mine }),
+    // @ts-expect-error: it is called burst
+    () => registry.build({ type: "max-of", limiters: [mine, { type: "bucket", rate: 1, brust: 1 }] }),
+    // @ts-expect-error: burst is missing
+    () => registry.build({ type: "max-of", limiters: [mine, { type: "bucket", rate: 1 }] }),
+    // @ts-expect-error: no limiter
+    () => registry.build({ type: "max-of", limiters: [mine, 5] }),
+    // @ts-expect-error: no duration, a level deeper
+    () => registry.build({ type: "max-of", limiters: [{ type: "max-wait", maxDelay: true, limiter: mine }] }),
+    // @ts-expect-error: the type is missing
+    () => registry.build({ type: "max-wait", maxDelay: "1m", limiter: { step: "1s" } }),
+  ];
+  for (const build of bad) assertThrows(build, ConfigError);
+});
+
+Deno.test("types: what is optional may be undefined too", () => {
+  const input: OptionsInput<typeof LINEAR, LimiterInputs> = {
+    step: 1,
+    label: "",
+    strict: true,
+    mode: "up",
+    inner: "name",
+    max: undefined,
+    scale: undefined,
+    others: undefined,
+  };
+  const context: BuildContext = { clock: undefined, random: undefined };
+  const load: LoadConfigOptions = { limiters: undefined, metrics: undefined, ...context };
+  const field: Field = { kind: "number", description: "", min: undefined, max: undefined, required: undefined };
+  assertEquals([input.max, load.clock, field.min], [undefined, undefined, undefined]);
+  assertEquals(limiters.build({ type: "bucket", rate: 1, burst: 1 }, context).when("a"), 0);
+});
+
+Deno.test("types: a misspelt option of a built-in limiter does not compile, and one of a custom limiter does", () => {
+  const registry = limiters.extend().register(parts({}));
+  // @ts-expect-error: it is called burst
+  const misspelt = () => limiters.build({ type: "bucket", rate: 1, brust: 1 });
+  // @ts-expect-error: an option too many
+  const tooMany = () => limiters.build({ type: "bucket", rate: 1, burst: 1, clock: 5 });
+  // @ts-expect-error: burst is missing
+  const missing = () => limiters.build({ type: "bucket", rate: 1 });
+  // @ts-expect-error: a number is wanted
+  const wrongType = () => limiters.build({ type: "bucket", rate: "1/s", burst: 1 });
+  const backoff = { type: "exponential", baseDelay: 1, maxDely: 2 } as const;
+  // @ts-expect-error: a misspelt option of a limiter inside another
+  const inside = () => limiters.build({ type: "max-of", limiters: [backoff] });
+  // @ts-expect-error: the type is missing
+  const typeless = () => limiters.build({ rate: 1, burst: 1 });
+  // no literal type, so that nothing can be said of the options
+  const vague = (type: string) => limiters.build({ type, rate: 1 });
+  for (const build of [misspelt, tooMany, missing, wrongType, inside, typeless]) assertThrows(build, ConfigError);
+  assertThrows(() => vague("bucket"), ConfigError);
+
+  const custom = registry.build({ type: "custom" });
+  assertType<Same<typeof custom, RateLimiter>>();
+  const typed = limiters.build<number>({ type: "exponential", baseDelay: "1s", maxDelay: "1m" });
+  assertType<Same<typeof typed, RateLimiter<number>>>();
+  assertEquals(custom.when("a"), 7);
+});
