@@ -9,7 +9,7 @@ export interface Reference {
  * Puts names into an order in which each comes after all that it refers to (Kahn, CACM 5, 1962), and finds
  * the circles that have no such order. Nothing here recurses, however long a chain of references is.
  *
- * @param references What each name refers to; only to names that are keys as well.
+ * @param references What each name refers to. All of it has to be among the keys.
  * @returns The order, without the names that are in a circle or lead into one; and one reference chain for
  * each circle.
  */
@@ -38,7 +38,7 @@ export function buildOrder(references: ReadonlyMap<string, readonly Reference[]>
   return { order, circles: findCircles(references, new Set(order)) };
 }
 
-/** Every name that has no order refers to another such name, so that following them must come round. */
+/** Every name without an order refers to another such name, so following the references leads into a circle. */
 function findCircles(references: ReadonlyMap<string, readonly Reference[]>, visited: Set<string>): Reference[][] {
   const circles: Reference[][] = [];
   for (const start of references.keys()) {
@@ -48,7 +48,7 @@ function findCircles(references: ReadonlyMap<string, readonly Reference[]>, visi
     while (!visited.has(name) && !places.has(name)) {
       places.set(name, walk.length);
       const next = references.get(name)!.find(({ to }) => !visited.has(to));
-      if (next === undefined) break; // it leads into a circle found before
+      if (next === undefined) break; // this leads into a circle that was found before
       walk.push(next);
       name = next.to;
     }

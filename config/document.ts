@@ -80,7 +80,7 @@ function readSections(document: unknown, reader: ConfigReader): Record<"limiters
   };
 }
 
-/** Names that mean something to JavaScript objects: a document that has one means mischief. */
+/** Names that mean something to JavaScript objects. Only a document that means harm has one. */
 export const FORBIDDEN_NAMES: readonly string[] = ["", "__proto__", "constructor", "prototype"];
 
 function readNames(section: string, document: Record<string, unknown>, reader: ConfigReader): Map<string, unknown> {
@@ -139,7 +139,7 @@ function checkReferences(
   for (const name of order) {
     const count = references.get(name)!.reduce((sum, { to }) => sum + counts.get(to)!, counts.get(name)!);
     const isAllowed = count <= MAX_COUNT;
-    counts.set(name, isAllowed ? count : 0); // reported once, and not again for each that refers to it
+    counts.set(name, isAllowed ? count : 0); // so that it is reported once, and not for each that refers to it
     if (isAllowed) continue;
     reader.fail(`/limiters/${escapePointer(name)}`, `${inspect(name)} asks more than ${MAX_COUNT} limiters in all`);
   }

@@ -25,7 +25,8 @@ export interface DuplicateName extends Place {
 /**
  * Parses JSON, finds names that an object has twice, and says where the text goes wrong if it does.
  *
- * The runtimes' `JSON.parse` drops duplicates in silence, words errors as it likes, and not always says where they are.
+ * The runtimes' `JSON.parse` drops duplicates in silence, words errors as it likes, and does not always say where they
+ * are.
  * So the text is read a second time here. Of very many duplicates, the first ones are found.
  */
 export function parseJson(text: string): { value: unknown; duplicates: DuplicateName[] } | { error: JsonError } {

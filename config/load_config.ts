@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireOptions } from "../lib/base/arguments.ts";
+import { requireObject, requireOptions } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import { inspect } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
@@ -74,6 +74,8 @@ export interface WorkQueueConfig {
   workers(name: string): WorkerOptions;
 }
 
+const ACTION = "load config";
+
 /**
  * Loads a config document: an object with `limiters` and `queues`, both optional, each an object by name. A
  * `$schema` is allowed.
@@ -116,8 +118,6 @@ export function loadConfig(source: string | object, options: LoadConfigOptions =
   return new LoadedConfig(document, { clock, random }, metrics);
 }
 
-const ACTION = "load config";
-
 /** A queue's part of the document, with its limiter built. */
 type QueueSettings = LimiterOptions<typeof queueOptions>;
 
@@ -147,8 +147,9 @@ class LoadedConfig implements WorkQueueConfig {
 
   queue<T>(name: string, options: RateLimitingQueueOptions<T> = {}): RateLimitingQueue<T> {
     const { limiter, maxWait } = find(this.#queues, "queue", name);
+    requireObject("create queue", options);
     const known = withoutAbsent({ ...this.#queueOptions, maxWait });
-    return createRateLimitingQueue<T>(limiter, { name, ...known, ...options });
+    return createRateLimitingQueue<T>(limiter, { name, ...known, ...withoutAbsent(options) });
   }
 
   workers(name: string): WorkerOptions {
@@ -164,7 +165,7 @@ function find<V>(map: ReadonlyMap<string, V>, kind: string, name: string): V {
   throw new RangeError(`Cannot get ${kind} as the config has none named ${inspect(name)}${hint}`);
 }
 
-/** Leaves out what is undefined: an option that is absent and one that is undefined are different things. */
+/** Leaves out options that are undefined, so that they replace no others where objects are merged. */
 function withoutAbsent<O extends object>(options: O): { [K in keyof O]?: NonNullable<O[K]> } {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as typeof options;
 }

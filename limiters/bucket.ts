@@ -73,7 +73,7 @@ export function createBucketLimiter<T = unknown>(
   return createLimiter(bucketLimiter, options, "clock") as BucketLimiter;
 }
 
-/** What "never" is for an item: Go's longest duration, some 292 years, in milliseconds. */
+/** The delay that stands for "never", as it has to be finite: Go's longest duration, some 292 years, in milliseconds. */
 const NEVER = FOREVER / 1e6;
 
 class TokenBucketLimiter implements BucketLimiter {

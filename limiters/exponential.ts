@@ -1,7 +1,7 @@
 /**
  * A limiter for each item by itself: exponential backoff.
  *
- * Delay: `baseDelay × 2^failures` of the item, at most `maxDelay`.
+ * Delay: `baseDelay` after the first failure of an item, doubled with each further one, at most `maxDelay`.
  *
  * Choose it when what fails is likely to fail for a while.
  *
@@ -39,7 +39,7 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
   });
 
 /**
- * Makes a limiter that doubles an item's delay with each failure: `baseDelay × 2^failures`, at most
+ * Makes a limiter that doubles an item's delay with each failure: `baseDelay` after the first one, at most
  * `maxDelay`.
  *
  * client-go's `ItemExponentialFailureRateLimiter`.
@@ -72,7 +72,7 @@ export function createExponentialLimiter<T = unknown>(
 /** 2 to the power of more than this is infinite, and 0 times that is not a number. */
 const MAX_EXPONENT = 1023;
 
-/** The delay after so many failures. */
+/** Makes the function that says how long an item waits after so many failures. */
 function doublingDelay(baseDelay: number, maxDelay: number): (failures: number) => number {
   return (failures) => Math.min(baseDelay * 2 ** Math.min(failures - 1, MAX_EXPONENT), maxDelay);
 }

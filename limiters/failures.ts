@@ -2,7 +2,7 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { ChurnMap } from "../lib/structures/churn_map.ts";
 
 /**
- * A limiter for each item by itself: it counts how often each key has failed since it was last forgotten, and what an
+ * A limiter for each item by itself. It counts how often each key has failed since it was last forgotten; how long an
  * item waits is a function of that number.
  */
 export class FailureLimiter implements RateLimiter {

@@ -47,7 +47,7 @@ export type CustomConfig<Type extends string = string> = { type: Type; [option: 
 
 /**
  * What a config has to be, given its own type `C`: limiters that are built in have the options that they declare and no
- * others, however deep they are nested. Of others nothing is known.
+ * others, however deep they are nested. Nothing is known of other limiters.
  */
 export type CheckedConfig<C> = C extends readonly unknown[] ? { [I in keyof C]: CheckedConfig<C[I]> }
   : C extends { type: infer Type extends keyof BuiltInOptions } ?

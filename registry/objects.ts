@@ -1,4 +1,4 @@
-/** A property of the object itself: what other code put on `Object.prototype` is none of it. */
+/** A property of the object itself. What other code put on `Object.prototype` does not count. */
 export function own(object: object, key: string): unknown {
   return Object.hasOwn(object, key) ? (object as Record<string, unknown>)[key] : undefined;
 }

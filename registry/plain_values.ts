@@ -8,7 +8,10 @@ export function readPlainValue(field: PlainField, value: unknown): unknown {
   return isAllowed(field, read) ? read : undefined;
 }
 
-/** Where nothing negative is allowed, a text has no minus, not even "-0s": the pattern of a schema cannot tell zeros. */
+/**
+ * Where no negative duration is allowed, a text must not have a minus, not even in "-0s": the pattern of a JSON Schema
+ * cannot tell that this is zero.
+ */
 function readDuration({ min = 0 }: DurationField, value: unknown): number | undefined {
   return min >= 0 && typeof value === "string" && value.startsWith("-") ? undefined : tryParseDuration(value);
 }

@@ -21,7 +21,7 @@ export interface PartSource<Part = unknown> {
     get(type: string): PartDefinition<string, Part> | undefined;
     types(): string[];
   };
-  /** The names that the document gives to such parts. Without a document there are none. */
+  /** The names that the document gives to such parts; `undefined` where there is no document. */
   readonly names?: ReadonlySet<string> | undefined;
 }
 
@@ -152,7 +152,7 @@ export class ConfigReader {
     return undefined;
   }
 
-  /** Objects can contain themselves, or one of them be in many places: reading them has to end, and soon. */
+  /** An object can contain itself, or be in many places. Reading it has to end all the same, and soon. */
   #isWithinLimits({ word }: PartKind, option: string, path: string): boolean {
     if (this.#depth > MAX_DEPTH) {
       this.fail(path, `'${option}' must not be nested in more than ${MAX_DEPTH} other ${word}s`);

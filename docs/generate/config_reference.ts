@@ -24,13 +24,13 @@ all three.
 
 ${code("json", example)}
 
-A name is any text but \`""\`, \`"__proto__"\`, \`"constructor"\` and \`"prototype"\`.
+An object of JSON text that gives a name twice is refused, as YAML and TOML refuse it. A name is any text but \`""\`, \`"__proto__"\`, \`"constructor"\` and \`"prototype"\`.
 
 ## Help from an editor
 
 \`$schema\` says where the JSON Schema is. Editors that know JSON Schema complete types and options, explain them, and
-mark mistakes; \`loadConfig\` only sees to it that it is a text. In YAML and in TOML, editors look for a comment instead,
-the first of these and the second:
+mark mistakes; \`loadConfig\` only checks that it is a text. In YAML, editors look for a comment instead, the first of
+these; in TOML, for the second:
 
 ${code("text", `# yaml-language-server: $schema=${schemaUrl()}\n#:schema ${schemaUrl()}`)}
 

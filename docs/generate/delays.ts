@@ -47,7 +47,7 @@ const TICKS: Readonly<Record<number, string>> = {
   600_000: "10 min",
 };
 
-// The text takes the colour of whatever page the picture is on, as far as a picture can know that.
+// A picture cannot know the page that it is on, but it can ask which colours the reader prefers.
 const STYLE = `<style>svg { color: #1f2328 } @media (prefers-color-scheme: dark) { svg { color: #e6edf3 } }</style>`;
 
 /** The plot, as SVG. */

@@ -19,6 +19,13 @@ export const A_CLOCK: Rule = [
 ];
 export const A_SIGNAL: Rule = [isSignal, "must be an AbortSignal"];
 
+/** Refuses what are no options: anything but an object. */
+export function requireObject(action: string, options: unknown): asserts options is object {
+  if (typeof options !== "object" || options === null || Array.isArray(options) || isSignal(options)) {
+    throw invalidArgument(action, "options", "must be an object", options);
+  }
+}
+
 /**
  * Refuses what are no options: anything but an object, an option that has no rule, and one that breaks its rule. What
  * is undefined counts as left out, and symbols are ignored.
@@ -33,9 +40,7 @@ export function requireRules(action: string, options: unknown, rules: Readonly<R
 
 /** Refuses what are no options: anything but an object, and an object with an option that is not among those known. */
 export function requireOptions(action: string, options: unknown, known: readonly string[]): void {
-  if (typeof options !== "object" || options === null || Array.isArray(options) || isSignal(options)) {
-    throw invalidArgument(action, "options", "must be an object", options);
-  }
+  requireObject(action, options);
   for (const [option, value] of Object.entries(options)) {
     if (value !== undefined && !known.includes(option)) {
       throw new TypeError(`Cannot ${action} as ${inspect(option)} is not an option here${suggest(option, known)}`);

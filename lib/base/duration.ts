@@ -41,7 +41,7 @@ export function tryParseDuration(text: unknown): number | undefined {
   return (text.startsWith("-") ? -ns : ns) / 1e6;
 }
 
-/** Go counts whole nanoseconds. 1.001 × 10^9 comes out a little less in binary, which must not take off one. */
+/** Go counts whole nanoseconds. In binary, 1.001 × 10^9 comes out a little too small, which must not cost one. */
 function wholeNumber(product: number): number {
   return Math.trunc(Number(product.toPrecision(15)));
 }

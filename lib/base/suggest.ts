@@ -1,4 +1,4 @@
-/** Longer texts, and more names than this, are no misspelling of a person's, and would take long to compare. */
+/** Nobody misspells a longer text by hand. Comparing it, or comparing with more names, would take long. */
 const MAX_LENGTH = 40;
 const MAX_NAMES = 200;
 
@@ -15,7 +15,7 @@ export function suggest(given: string, known: readonly string[]): string {
   return best === undefined ? "" : `; did you mean ${JSON.stringify(best)}?`;
 }
 
-/** Levenshtein's distance (1965), by Wagner and Fischer's algorithm with one row kept. */
+/** Levenshtein's distance (1965), by Wagner and Fischer's algorithm (1974), of which one row at a time is kept. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

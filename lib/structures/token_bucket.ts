@@ -48,8 +48,8 @@ export interface Reservation {
    */
   readonly delay: number;
   /**
-   * Gives the tokens back, as far as they are not spoken for: those that later reservations already count
-   * on stay taken. Does nothing once the time to use them has come. To be called once, as Go's.
+   * Gives the tokens back, except for those that later reservations already count on. Does nothing once the
+   * time to use them has come. It has to be called at most once, as in Go.
    */
   cancel(): void;
 }

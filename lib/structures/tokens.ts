@@ -10,7 +10,7 @@ export const FOREVER = 2 ** 63;
 export function tokensIn(ns: number, rate: number): number {
   const whole = Math.trunc(ns / NS_PER_S);
   const seconds = whole === 0 ? ns / NS_PER_S : whole + ns % NS_PER_S / NS_PER_S; // rounded as Go rounds it
-  return seconds * Math.min(rate, Number.MAX_VALUE); // as no time at an infinite rate would be NaN
+  return seconds * Math.min(rate, Number.MAX_VALUE); // 0 × Infinity would be NaN
 }
 
 /** The whole nanoseconds in which a number of tokens comes. */

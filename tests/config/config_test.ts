@@ -195,6 +195,21 @@ Deno.test("clock and metrics are handed to the queues, and the options of queue(
   assertEquals(metrics.value("workqueue_retries_total", "other"), undefined);
 });
 
+Deno.test("rule 10: options of queue() that are undefined count as left out, and what are no options is refused", () => {
+  const clock = new HandClock();
+  const config = loadConfig({ queues: { q: { maxWait: 200 } } }, { clock });
+  const queue = config.queue<string>("q", { clock: undefined, maxWait: undefined, name: undefined } as object);
+  queue.addAfter("a", 60_000);
+  assertEquals([queue.name, clock.delays], ["q", [200]]);
+  for (const options of [null, [], "options", 5, new AbortController().signal]) {
+    assertThrows(
+      () => config.queue("q", options as object),
+      Error,
+      "Cannot create queue as 'options' must be an object",
+    );
+  }
+});
+
 Deno.test("a queue's maxWait is the usual one where the document does not say", () => {
   const clock = new HandClock();
   const queue = loadConfig({ queues: { q: {} } }, { clock }).queue<string>("q");
