@@ -3,5 +3,6 @@
 export * from "./bucket.ts";
 export * from "./exponential.ts";
 export * from "./fast_slow.ts";
+export * from "./jitter.ts";
 export * from "./max_of.ts";
 export * from "./max_wait.ts";

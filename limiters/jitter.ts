@@ -1,0 +1,106 @@
+/**
+ * A limiter around another: a random part is taken off each delay.
+ *
+ * Delay: what another limiter says, less a random part of it, which is at most `spread` of the whole.
+ *
+ * Choose it when items that failed together must not come back together. Put it around a backoff: around a bucket it
+ * would break the bucket's rate.
+ *
+ * ```json
+ * {
+ *   "type": "jitter",
+ *   "limiter": { "type": "exponential", "baseDelay": "5ms", "maxDelay": "1000s" },
+ *   "spread": 0.5
+ * }
+ * ```
+ *
+ * @module
+ */
+
+import { requireOptions } from "../lib/base/arguments.ts";
+import { invalidArgument } from "../lib/base/errors.ts";
+import type { Random } from "../lib/base/random.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { createLimiter, defineLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
+
+export type * from "./types.ts";
+
+/** The options of a jitter limiter. */
+export const jitterOptions = {
+  limiter: { kind: "limiter", description: "The limiter to ask, as a config or a name; a backoff, and no bucket." },
+  spread: {
+    kind: "number",
+    min: 0,
+    max: 1,
+    description: "The largest part of a delay that is taken off: with 1, the item waits for anything up to the whole.",
+  },
+} as const satisfies LimiterFields;
+
+/** The definition of `{ "type": "jitter" }`. */
+export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = /* @__PURE__ */ defineLimiter({
+  type: "jitter",
+  description: "Asks another limiter, and takes a random part off its delays.",
+  options: jitterOptions,
+  create: ({ limiter, spread }, { random = Math.random }) => new JitterLimiter(limiter, spread, random),
+});
+
+/**
+ * Makes a limiter that asks another, and takes a random part of up to `spread` of each delay off it, so that items that
+ * failed together do not come back together.
+ *
+ * With a `spread` of 1 an item waits for anything from nothing to the whole delay ("full jitter"), with 0.5 for at least
+ * half of it ("equal jitter"); see Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. Put it
+ * around a backoff, inside a max-of limiter: around a bucket, items would come faster than the bucket's rate.
+ *
+ * @example Usage
+ * ```ts
+ * import { createExponentialLimiter, createJitterLimiter } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const backoff = createExponentialLimiter({ baseDelay: "1s", maxDelay: "1h" });
+ * const limiter = createJitterLimiter(backoff, { spread: 0.5, random: () => 0.2 });
+ * assertEquals([limiter.when("a"), limiter.when("a")], [900, 1800]);
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param limiter The limiter to ask.
+ * @param options `spread`: from 0 to 1; `random`: where random numbers from 0 to 1 come from, by default `Math.random`.
+ * @returns The limiter. Its `when` throws a `RangeError` if `random` gives anything else, and counts nothing in that case.
+ * @throws {RangeError} If `spread` is out of its bounds.
+ * @throws {TypeError} If `limiter` is no rate limiter, or an option is of the wrong type, unknown or missing.
+ */
+export function createJitterLimiter<T = unknown>(
+  limiter: RateLimiter<T>,
+  options: { spread: number; random?: Random | undefined },
+): RateLimiter<T> {
+  requireOptions("create jitter limiter", options, ["spread", "random"]);
+  return createLimiter(jitterLimiter, { ...options, limiter }, "random");
+}
+
+class JitterLimiter implements RateLimiter {
+  readonly #limiter: RateLimiter;
+  readonly #spread: number;
+  readonly #random: Random;
+
+  constructor(limiter: RateLimiter, spread: number, random: Random) {
+    this.#limiter = limiter;
+    this.#spread = spread;
+    this.#random = random;
+  }
+
+  when(item: unknown, key: unknown = item): number {
+    const random = this.#random();
+    if (!(random >= 0 && random <= 1)) {
+      throw invalidArgument("spread delay", "random()", "must be a number from 0 to 1", random);
+    }
+    return this.#limiter.when(item, key) * (1 - this.#spread * random);
+  }
+
+  forget(item: unknown, key: unknown = item): void {
+    this.#limiter.forget(item, key);
+  }
+
+  numRequeues(item: unknown, key: unknown = item): number {
+    return this.#limiter.numRequeues(item, key);
+  }
+}
