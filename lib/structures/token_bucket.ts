@@ -4,9 +4,10 @@
  * @module
  */
 
-import { requireClock, requireDuration, requireInteger, requireOptions, signalOf } from "../base/arguments.ts";
+import { A_CLOCK, A_SIGNAL, requireInteger, requireRules } from "../base/arguments.ts";
 import { type Clock, MAX_TIMEOUT, systemClock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
+import { requireDuration } from "../base/duration_arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { FOREVER, NS_PER_MS, timeFor, toDelay, tokensIn } from "./tokens.ts";
 
@@ -115,8 +116,7 @@ export class TokenBucket {
     const action = "create token bucket";
     requireRate(action, rate);
     requireInteger(action, "burst", burst, 0);
-    requireOptions(action, options, ["clock"]);
-    requireClock(action, options.clock);
+    requireRules(action, options, { clock: A_CLOCK });
     this.#clock = options.clock ?? systemClock;
     this.#origin = this.#clock.now();
     this.#rate = rate;
@@ -194,7 +194,8 @@ export class TokenBucket {
    */
   async wait(n = 1, options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     requireInteger("wait for tokens", "n", n, 0);
-    const signal = signalOf("wait for tokens", options);
+    requireRules("wait for tokens", options, { signal: A_SIGNAL });
+    const { signal } = options;
     signal?.throwIfAborted();
     const grant = this.#reserve(n);
     if (grant === undefined) {
