@@ -2,7 +2,7 @@
 
 import { deadline, delay } from "@std/async";
 import { fileURLToPath } from "node:url";
-import type { ItemReport } from "../../cli/report.ts";
+import type { ItemReport } from "../../packages/cli/report.ts";
 import { runtimes } from "../runtimes.ts";
 
 export { runtimes };
@@ -92,7 +92,7 @@ export class Workspace implements AsyncDisposable {
   async start(args: string[], input = ""): Promise<Cli> {
     const [file, ...runtimeArgs] = await runtimes[this.runtime]!();
     const command = new Deno.Command(file!, {
-      args: [...runtimeArgs, `${ROOT}cli/main.ts`, ...args],
+      args: [...runtimeArgs, `${ROOT}packages/cli/main.ts`, ...args],
       cwd: this.directory,
       stdin: "piped",
       stdout: "piped",

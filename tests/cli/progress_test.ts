@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { type Progress, showProgress } from "../../cli/progress.ts";
-import type { Tally } from "../../cli/run.ts";
+import { type Progress, showProgress } from "../../packages/cli/progress.ts";
+import type { Tally } from "../../packages/cli/run.ts";
 import { quickConfig, until, Workspace } from "./cli.ts";
 
 const TALLY: Tally = {

@@ -7,7 +7,6 @@
 
 import { Buffer } from "node:buffer";
 import { readdirSync } from "node:fs";
-import { dirname } from "node:path";
 import process from "node:process";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -24,7 +23,7 @@ function* walk(directory: string): Generator<string, void, void> {
   }
 }
 
-process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
+process.chdir(fileURLToPath(new URL("../../", import.meta.url)));
 const files = [...walk(".")].sort();
 const twice = files.filter((_, index) => index % 10 === 0);
 const list = [...files, ...twice].map((path) => path + "\n").join("");
