@@ -1,37 +1,35 @@
-import { Buffer } from "node:buffer";
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { describeSystemError, UsageError } from "./usage_error.ts";
+import { LineWriter, Tail } from "./child_output.ts";
 
 /** How a child ended. */
-export interface ChildResult {
-  /** The exit code; `null` if a signal ended the child or it was never started. */
+export interface ChildEnd {
+  /** The exit code; `null` if a signal ended the child. */
   readonly exitCode: number | null;
   /** The signal that ended the child, if one did. */
   readonly signal: string | null;
-  /** The last 4 KiB of what it wrote to its standard error; why, if it was never started. */
-  readonly stderr: string;
 }
 
-/** The options of {@linkcode runChild}. */
+/** The options of {@linkcode startChild}. */
 export interface ChildOptions {
   /** The whole environment of the child. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Kills the child, and what it started, when it aborts. */
   readonly signal: AbortSignal;
-  /** Takes the child's standard output, whole lines at a time. No more is read until it has resolved. */
+  /** Takes the child's standard output, whole lines at a time. No more is read until it has settled. */
   onOutput(lines: Uint8Array): Promise<void>;
 }
 
 /** How long a child has between SIGTERM and SIGKILL, in milliseconds. */
 const KILL_GRACE = 2000;
-/** How long a pipe that stays open when the child has exited is listened to while nothing comes. */
+/** How long a pipe that stays open when the child has exited is listened to while nothing comes, in milliseconds. */
 const OUTPUT_GRACE = 500;
+/** How long the end of the child's work is put off for the sake of such a pipe, in milliseconds. */
+const END_GRACE = 20;
+/** No pipe holds more bytes than this: what comes after them was not written by the child. */
+const MAX_PIPE = 1 << 20;
 const MAX_STDERR = 4096;
-/** A line longer than this is passed on in parts. */
-const MAX_LINE = 65_536;
-const LINE_FEED = 0x0a;
 
 /**
  * Where there are process groups, each child leads one of its own: Ctrl-C in the terminal does not reach it,
@@ -40,46 +38,88 @@ const LINE_FEED = 0x0a;
 const HAS_GROUPS = process.platform !== "win32";
 
 /**
- * Runs a command, without a shell, and waits until it has ended.
+ * Starts a command, without a shell.
  *
  * @param command The command and its arguments.
  * @param options The environment, the signal and where the output goes.
- * @returns How it ended.
- * @throws {UsageError} If there is no such command, or it may not be run.
+ * @returns The running child.
+ * @throws {Error} If it cannot be started, with the `code` of the system.
  */
-export async function runChild(command: readonly string[], options: ChildOptions): Promise<ChildResult> {
+export async function startChild(command: readonly string[], options: ChildOptions): Promise<Child> {
   const [file = "", ...args] = command;
-  let child: ChildProcess;
-  try {
-    child = await start(file, args, options.env);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const reason = describeSystemError(error, "command");
-    if (code === "ENOENT" || code === "EACCES") throw new UsageError(`Cannot run '${file}' as ${reason}`);
-    return { exitCode: null, signal: null, stderr: `Cannot run '${file}' as ${reason}` };
-  }
-  const exited = new Promise<Pick<ChildResult, "exitCode" | "signal">>((resolve) => {
-    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
-  });
-  const output = new LineWriter(options.onOutput);
-  const stderr = new Tail(MAX_STDERR);
-  const closed = Promise.all([
-    forEachChunk(child.stdout!, (chunk) => output.write(chunk)),
-    forEachChunk(child.stderr!, (chunk) => stderr.write(chunk)),
-  ]).then(() => true);
-  const stopKilling = killOnAbort(child, options.signal);
+  return new Child(await start(file, args, options.env), options);
+}
 
-  const result = await exited;
-  // What the child started may live on and hold the pipes open; the work is done when the child is.
-  while (!await Promise.race([closed, delay(OUTPUT_GRACE, false, { ref: false })])) {
-    if (!output.isBusy) break;
-    await output.idle;
+/** A command that runs. */
+export class Child {
+  /**
+   * Resolves when the child has exited and its output was passed on. Where something that it started holds its pipes
+   * open, the rest of the output may come later: the work is done when the child is.
+   */
+  readonly ended: Promise<ChildEnd>;
+  /** Resolves when the whole output was passed on, or could not be. */
+  readonly passedOn: Promise<void>;
+  /** Whether it was. */
+  isPassedOn = false;
+  readonly #process: ChildProcess;
+  readonly #signal: AbortSignal;
+  readonly #stderr = new Tail(MAX_STDERR);
+  readonly #output: LineWriter;
+  #received = 0;
+
+  /** Takes over a process that has just been started. */
+  constructor(child: ChildProcess, { signal, onOutput }: ChildOptions) {
+    this.#process = child;
+    this.#signal = signal;
+    this.#output = new LineWriter(onOutput);
+    const exited = new Promise<ChildEnd>((resolve) => {
+      child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
+    });
+    const closed = Promise.all([
+      forEachChunk(child.stdout!, (chunk) => this.#write(chunk)),
+      forEachChunk(child.stderr!, (chunk) => this.#stderr.write(chunk)),
+    ]).then(() => true);
+    this.passedOn = this.#passOn(exited, closed);
+    this.ended = this.#end(exited, closed);
   }
-  child.stdout!.destroy();
-  child.stderr!.destroy();
-  await output.end();
-  stopKilling();
-  return { ...result, stderr: stderr.toString() };
+
+  /** The last 4 KiB of what the child has written to its standard error so far. */
+  get stderr(): string {
+    return this.#stderr.toString();
+  }
+
+  #write(chunk: Uint8Array): Promise<void> {
+    this.#received += chunk.length;
+    return settled(this.#output.write(chunk)); // where it fails, the rest is read all the same, so that the child can end
+  }
+
+  async #passOn(exited: Promise<ChildEnd>, closed: Promise<boolean>): Promise<void> {
+    const stopKilling = killOnAbort(this.#process, this.#signal);
+    await exited;
+    const isKilled = this.#signal.aborted;
+    if (!isKilled) stopKilling(); // what the child leaves behind may live on
+    const received = this.#received;
+    while (!await Promise.race([closed, delay(OUTPUT_GRACE, false, { ref: false })])) {
+      if (!this.#output.isBusy || this.#received - received > MAX_PIPE) break;
+      await settled(this.#output.idle);
+    }
+    this.#process.stdout!.destroy();
+    this.#process.stderr!.destroy();
+    await settled(this.#output.end());
+    if (isKilled) stopKilling();
+    this.isPassedOn = true;
+  }
+
+  async #end(exited: Promise<ChildEnd>, closed: Promise<boolean>): Promise<ChildEnd> {
+    const end = await exited;
+    // Who reads our output sets the pace: no other child takes this one's place before its output was taken.
+    while (!this.#signal.aborted && !await Promise.race([closed, delay(END_GRACE, false)])) {
+      if (!this.#output.isBusy) return end;
+      await settled(this.#output.idle);
+    }
+    await this.passedOn;
+    return end;
+  }
 }
 
 /** Resolves when the child runs; rejects if it could not be started. */
@@ -136,49 +176,7 @@ async function forEachChunk(
   }
 }
 
-/** Passes bytes on in whole lines, so that lines of children that run at once do not mix. */
-class LineWriter {
-  /** Resolves when the last write has. */
-  idle: Promise<void> = Promise.resolve();
-  isBusy = false;
-  #rest: Uint8Array = new Uint8Array();
-
-  constructor(readonly writeLines: (lines: Uint8Array) => Promise<void>) {}
-
-  write(chunk: Uint8Array): Promise<void> {
-    const bytes = Buffer.concat([this.#rest, chunk]);
-    const end = bytes.length > MAX_LINE ? bytes.length : bytes.lastIndexOf(LINE_FEED) + 1;
-    this.#rest = bytes.subarray(end);
-    return this.#pass(bytes.subarray(0, end));
-  }
-
-  /** Passes on what came after the last line feed. */
-  async end(): Promise<void> {
-    await this.idle;
-    await this.#pass(this.#rest);
-  }
-
-  #pass(bytes: Uint8Array): Promise<void> {
-    if (bytes.length === 0) return this.idle;
-    this.isBusy = true;
-    this.idle = this.writeLines(bytes).finally(() => this.isBusy = false);
-    return this.idle;
-  }
-}
-
-/** Keeps the last bytes of what is written to it. */
-class Tail {
-  #bytes: Buffer = Buffer.alloc(0);
-
-  constructor(readonly size: number) {}
-
-  write(chunk: Uint8Array): void {
-    this.#bytes = Buffer.concat([this.#bytes, chunk]).subarray(-this.size);
-  }
-
-  toString(): string {
-    let start = 0; // past the bytes of a character whose beginning was cut off
-    while (start < this.#bytes.length && start < 4 && (this.#bytes[start]! & 0xc0) === 0x80) start++;
-    return this.#bytes.toString("utf8", start);
-  }
+/** Waits for a promise, whether it resolves or not: the other side knows of the error. */
+async function settled(promise: Promise<void>): Promise<void> {
+  await promise.catch(() => {});
 }

@@ -10,56 +10,55 @@
  * `WORKQUEUE_ATTEMPT` is 1 the first time, and one more each time it is tried again. The report is described
  * by the type `ItemReport` in `report.ts`.
  *
- * Exit codes: 0 if all items succeeded, 1 if some were given up, 2 for an error of usage or config, 130 if
- * the run was interrupted.
+ * Exit codes: 0 if all items succeeded, 1 if some were given up or some lines refused, 2 for an error of usage, of the
+ * config or of a file, 130 if the run was interrupted.
  *
  * @module
  */
 
-import { createReadStream, openSync, statSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import process from "node:process";
 import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { loadConfigFile, pickQueue } from "./config_file.ts";
 import self from "./deno.json" with { type: "json" };
-import { showProgress } from "./progress.ts";
-import { openReport } from "./report.ts";
-import { Run } from "./run.ts";
-import { RunMetrics } from "./statistics.ts";
-import { GivenUpItems, summarize } from "./summary.ts";
-import { describeSystemError, UsageError } from "./usage_error.ts";
+import { STANDARD_INPUT } from "./input.ts";
+import { runCommand, type RunFlags } from "./run_command.ts";
+import { flushed, stderr, stdout } from "./standard_streams.ts";
 
 const SUCCESS = 0;
-const GIVEN_UP = 1;
 const USAGE = 2;
 const INTERRUPTED = 130;
+const EXIT_CODES = { succeeded: SUCCESS, incomplete: 1, interrupted: INTERRUPTED };
 
-const DEFAULT_MAX_RETRIES = 5;
+/** How long a process that was interrupted waits for those who read its output, in milliseconds. */
+const MAX_FLUSH = 1000;
+
 const MAX_CONCURRENCY = 10_000;
-const STANDARD_INPUT = "-";
 
 const RUN_NOTES = `
 The command also finds the item in WORKQUEUE_ITEM, and in WORKQUEUE_ATTEMPT how
-often it has been tried for it, 1 the first time. No shell is involved.
+often it has been tried for it, 1 the first time. No shell is involved. An item
+that is due to be tried again goes before lines that were never tried.
+
+The input is UTF-8. A line that is not is left out, and named at the end.
+
+Memory: every distinct line is kept until the end, to know it when it comes
+again. An input without end needs --no-dedupe: each line is then an item of its
+own, even if it equals another, and both may run at once. Kept are about 10,000
+lines that are read ahead, and the items that wait to be tried again, of which
+there are at most 100,000: nothing is begun beyond that.
 
 Exit codes:
   0    the command succeeded for every item
-  1    some items were given up
-  2    the command line, the config, a file or the command is wrong
-  130  interrupted: Ctrl-C once waits for what runs, twice kills it
+  1    some items were given up, or some lines were no UTF-8
+  2    the command line, the config, a file or the command is wrong, or the
+       output or the report cannot be written, as on a full disk
+  130  interrupted: Ctrl-C once waits for what runs, twice kills it; SIGQUIT
+       kills it at once, and so does a reader of the output that has left, as
+       head does
 
 Example:
   workqueue run --input urls.txt --report report.jsonl -- curl -fsSO {}`;
-
-/** The options of `workqueue run`, as commander parses them. */
-interface RunFlags {
-  config?: string;
-  queue?: string;
-  input: string;
-  concurrency?: number;
-  report?: string;
-}
 
 /**
  * Runs the command line.
@@ -74,6 +73,7 @@ export async function main(args: string[], standardInput: Readable = process.std
     .description("Works through a list of items, with retries and backoff.")
     .version(self.version)
     .enablePositionalOptions()
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .exitOverride();
   program.command("run")
     .description(
@@ -86,6 +86,7 @@ export async function main(args: string[], standardInput: Readable = process.std
     .option("--config <file>", "a config of queues and limiters: .json, .jsonc, .yaml, .yml or .toml")
     .option("--queue <name>", "the queue of the config to use; needed if it has several and none named default")
     .option("--input <file>", "the list, one item a line; - is standard input", STANDARD_INPUT)
+    .option("--no-dedupe", "make each line an item, even if it equals another; for an input without end")
     .option(
       "--concurrency <n>",
       "how many commands run at once (default: as the config says, else the processors)",
@@ -95,86 +96,16 @@ export async function main(args: string[], standardInput: Readable = process.std
     .addHelpText("after", RUN_NOTES)
     .passThroughOptions()
     .action(async (command: string[], flags: RunFlags) => {
-      exitCode = await runCommand(command, flags, standardInput);
+      exitCode = EXIT_CODES[await runCommand(command, flags, standardInput)];
     });
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : USAGE; // it has said why
-    process.stderr.write(`workqueue: ${error instanceof Error ? error.message : error}\n`);
+    stderr.write(`workqueue: ${error instanceof Error ? error.message : error}\n`);
     return USAGE;
   }
   return exitCode;
-}
-
-async function runCommand(command: string[], flags: RunFlags, standardInput: Readable): Promise<number> {
-  const metrics = new RunMetrics();
-  const config = loadConfigFile(flags.config, metrics);
-  const queueName = pickQueue(config, flags.queue);
-  const queue = config.queue<string>(queueName);
-  const input = flags.input === STANDARD_INPUT ? standardInput : openInput(flags.input);
-  if (flags.report !== undefined) refuseSameFile(flags.input, flags.report);
-  const report = flags.report === undefined ? () => {} : openReport(flags.report);
-  const givenUp = new GivenUpItems();
-
-  const run = new Run({
-    queue,
-    workers: {
-      concurrency: availableParallelism(),
-      maxRetries: DEFAULT_MAX_RETRIES,
-      ...config.workers(queueName),
-      ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
-    },
-    command,
-    input,
-    inputName: flags.input === STANDARD_INPUT ? "standard input" : `input '${flags.input}'`,
-    onOutput: (lines) => progress.write(lines),
-    onDecided: (item) => {
-      report(item);
-      givenUp.add(item);
-    },
-  });
-  const progress = showProgress(() => run.tally, process.stdout, process.stderr);
-
-  const interrupt = () => {
-    const { inFlight } = run.tally;
-    if (!run.isInterrupted && inFlight > 0) {
-      progress.note(`Interrupted: waiting for ${inFlight} in flight. Once more kills them.`);
-    }
-    run.interrupt();
-  };
-  process.on("SIGINT", interrupt);
-  process.on("SIGTERM", interrupt);
-  process.on("SIGHUP", interrupt); // the terminal was closed: its children would run on by themselves
-  // Whoever read the output has left, as `head` does: there is no point in going on.
-  process.stdout.on("error", () => {
-    if (!run.isInterrupted) run.interrupt();
-  });
-
-  try {
-    await run.finished;
-  } finally {
-    progress.end();
-  }
-  process.stderr.write(summarize(run.tally, metrics, givenUp));
-  if (run.isInterrupted) return INTERRUPTED;
-  return run.tally.givenUp > 0 ? GIVEN_UP : SUCCESS;
-}
-
-/** Opening the report empties it: that must not be the input. */
-function refuseSameFile(input: string, report: string): void {
-  const [a, b] = [input, report].map((path) => statSync(path, { throwIfNoEntry: false }));
-  if (a !== undefined && a.isFile() && a.ino === b?.ino && a.dev === b.dev) {
-    throw new UsageError(`Cannot write report '${report}' as it is the input`);
-  }
-}
-
-function openInput(path: string): Readable {
-  try {
-    return createReadStream(path, { fd: openSync(path, "r") });
-  } catch (error) {
-    throw new UsageError(`Cannot read input '${path}' as ${describeSystemError(error, "file")}`);
-  }
 }
 
 function parseConcurrency(text: string): number {
@@ -187,12 +118,10 @@ function parseConcurrency(text: string): number {
 
 /**
  * Ends the process when all that was written has left it: `process.exit` alone would drop that, and without
- * it a pending read of standard input would keep the process alive.
+ * it a pending read of standard input would keep the process alive. What was interrupted ends even if nobody reads.
  */
 export async function exitWith(exitCode: number): Promise<never> {
-  for (const stream of [process.stdout, process.stderr]) {
-    await new Promise<void>((resolve) => stream.write("", () => resolve()));
-  }
+  await (exitCode === INTERRUPTED ? Promise.race([flushed(), delay(MAX_FLUSH)]) : flushed());
   process.exit(exitCode);
 }
 

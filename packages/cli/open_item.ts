@@ -1,46 +1,88 @@
-import type { ChildResult } from "./child.ts";
+import type { Child } from "./child.ts";
 import type { ItemReport } from "./report.ts";
 
-/** What is known of an item whose fate is not decided. */
+/** How an attempt ended. */
+export interface AttemptEnd {
+  /** The exit code; `null` if a signal ended the child or it was never started. */
+  readonly exitCode: number | null;
+  /** The signal that ended the child, if one did. */
+  readonly signal: string | null;
+  /** The end of what it wrote to its standard error; why, if it was never started. */
+  readonly stderr: string;
+}
+
+/** An item in the queue whose fate is not decided. Each line is one of its own, even if it equals another. */
 export class OpenItem {
+  /** The line. */
+  readonly text: string;
+  /** How many attempts have begun. */
   attempts = 0;
-  /** When it was put in the queue, when its first attempt began: milliseconds of `performance`. */
-  readonly addedAt = performance.now();
-  beganAt: number | undefined = undefined;
-  startedAt: string | null = null;
-  finishedAt: string | null = null;
-  workMs = 0;
-  timedOut = false;
-  result: ChildResult = { exitCode: null, signal: null, stderr: "" };
+  /** Whether the latest attempt that ended has failed. */
+  isFailing = false;
+  /** Resolves when all that the attempts wrote has been passed on; `undefined` if it has. */
+  passedOn: Promise<void> | undefined = undefined;
+  /** When it was put in the queue, when its first attempt began, and the latest one: milliseconds of `performance`. */
+  readonly #addedAt = performance.now();
+  #beganAt: number | undefined = undefined;
+  #attemptBeganAt = 0;
+  #startedAt: string | null = null;
+  #finishedAt: string | null = null;
+  #workMs = 0;
+  #timedOut = false;
+  #end: AttemptEnd = { exitCode: null, signal: null, stderr: "" };
 
-  constructor(readonly item: string) {}
+  /** An item that has not been tried. */
+  constructor(text: string) {
+    this.text = text;
+  }
 
-  begin(attempt: number): void {
+  /** What the core takes for the item where it wants a text. */
+  toString(): string {
+    return this.text;
+  }
+
+  /** An attempt began at that time of `performance`. */
+  begin(attempt: number, beganAt: number): void {
     this.attempts = attempt;
-    this.beganAt ??= performance.now();
-    this.startedAt ??= new Date().toISOString();
+    this.#attemptBeganAt = beganAt;
+    this.#beganAt ??= beganAt;
+    this.#startedAt ??= new Date(Date.now() - (performance.now() - beganAt)).toISOString();
   }
 
-  end(result: ChildResult, workMs: number, timedOut: boolean): void {
-    this.result = result;
-    this.workMs += workMs;
-    this.timedOut = timedOut;
-    this.finishedAt = new Date().toISOString();
+  /** The attempt has ended. */
+  end(end: AttemptEnd, timedOut: boolean): void {
+    this.#end = end;
+    this.#workMs += performance.now() - this.#attemptBeganAt;
+    this.#timedOut = timedOut;
+    this.#finishedAt = new Date().toISOString();
   }
 
+  /** Takes in what may still come from the pipes of the attempt's child, which has ended. */
+  listenTo(child: Child): void {
+    if (child.isPassedOn) return;
+    const { attempts, passedOn: before } = this;
+    const passedOn = child.passedOn.then(async () => {
+      if (this.attempts === attempts) this.#end = { ...this.#end, stderr: child.stderr };
+      await before;
+      if (this.passedOn === passedOn) this.passedOn = undefined;
+    });
+    this.passedOn = passedOn;
+  }
+
+  /** What is to be reported of it. */
   report(outcome: ItemReport["outcome"]): ItemReport {
-    const { exitCode, signal, stderr } = this.result;
+    const { exitCode, signal, stderr } = this.#end;
     return {
-      item: this.item,
+      item: this.text,
       outcome,
       attempts: this.attempts,
       exitCode,
       signal,
-      timedOut: this.timedOut,
-      startedAt: this.startedAt,
-      finishedAt: this.finishedAt,
-      queueSeconds: toSeconds((this.beganAt ?? performance.now()) - this.addedAt),
-      workSeconds: toSeconds(this.workMs),
+      timedOut: this.#timedOut,
+      startedAt: this.#startedAt,
+      finishedAt: this.#finishedAt,
+      queueSeconds: toSeconds((this.#beganAt ?? performance.now()) - this.#addedAt),
+      workSeconds: toSeconds(this.#workMs),
       stderr,
     };
   }

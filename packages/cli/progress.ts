@@ -1,11 +1,11 @@
-import type { WriteStream } from "node:tty";
 import { createLogUpdate } from "log-update";
 import type { Tally } from "./run.ts";
+import type { OutputStream } from "./standard_streams.ts";
 import { formatSeconds } from "./text.ts";
 
 /** Shows how far a run has come, on standard error. */
 export interface Progress {
-  /** Writes what a child printed to standard output. Resolves when more can be written. */
+  /** Writes what a child printed to standard output. Resolves when it is written; rejects if it cannot be. */
   write(output: Uint8Array): Promise<void>;
   /** Prints a line to standard error. */
   note(line: string): void;
@@ -27,8 +27,8 @@ const MAX_PAUSE = 30_000;
  * @param stderr Where progress goes.
  * @returns The progress, which is being shown.
  */
-export function showProgress(tally: () => Tally, stdout: WriteStream, stderr: WriteStream): Progress {
-  const isTerminal = stderr.isTTY && stderr.columns > 0; // some have no width: nothing could be shown there
+export function showProgress(tally: () => Tally, stdout: OutputStream, stderr: OutputStream): Progress {
+  const isTerminal = stderr.isTTY && (stderr.columns ?? 0) > 0; // some have no width: nothing could be shown there
   return isTerminal ? new LiveProgress(tally, stdout, stderr) : new PlainProgress(tally, stdout, stderr);
 }
 
@@ -36,7 +36,7 @@ class PlainProgress implements Progress {
   readonly #startedAt = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(readonly tally: () => Tally, readonly stdout: WriteStream, readonly stderr: WriteStream) {
+  constructor(readonly tally: () => Tally, readonly stdout: OutputStream, readonly stderr: OutputStream) {
     this.#showLater();
   }
 
@@ -67,9 +67,9 @@ class LiveProgress implements Progress {
   readonly #line: ReturnType<typeof createLogUpdate>;
   readonly #timer: ReturnType<typeof setInterval>;
 
-  constructor(readonly tally: () => Tally, readonly stdout: WriteStream, readonly stderr: WriteStream) {
+  constructor(readonly tally: () => Tally, readonly stdout: OutputStream, readonly stderr: OutputStream) {
     // The cursor stays: nobody would bring it back if the process were killed.
-    this.#line = createLogUpdate(stderr, { showCursor: true });
+    this.#line = createLogUpdate(stderr as NodeJS.WritableStream, { showCursor: true });
     this.#timer = setInterval(() => this.#show(), FRAME);
   }
 
@@ -99,20 +99,24 @@ class LiveProgress implements Progress {
 }
 
 function describe(tally: Tally): string {
-  const { distinct, isReading, inFlight, waiting, retries, givenUp, seconds } = tally;
+  const { items, isReading, refused, inFlight, waiting, failing, retries, givenUp, seconds } = tally;
   const done = tally.succeeded + givenUp;
   const rate = done / seconds;
   return [
-    `${done} of ${distinct}${isReading ? "+" : ""} done`,
+    `${done} of ${items}${isReading ? "+" : ""} done`,
     `${inFlight} in flight`,
     `${waiting} waiting`,
+    `${failing} failing`,
     `${retries} retried`,
     `${givenUp} given up`,
+    ...(refused > 0 ? [`${refused} refused`] : []),
     `${rate.toFixed(1)} items/s`,
-    `${done > 0 && !isReading ? formatSeconds((distinct - done) / rate) : "?"} left`,
+    `${done > 0 && !isReading ? formatSeconds((items - done) / rate) : "?"} left`,
   ].join(", ");
 }
 
-function writeTo(stream: WriteStream, output: Uint8Array): Promise<void> {
-  return new Promise((resolve) => stream.write(output, () => resolve()));
+function writeTo(stream: OutputStream, output: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(output, (error) => error === undefined ? resolve() : reject(error));
+  });
 }

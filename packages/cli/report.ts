@@ -1,5 +1,7 @@
-import { appendFileSync, openSync } from "node:fs";
+import { closeSync, constants, fstatSync, ftruncateSync, openSync } from "node:fs";
+import { isSameFile } from "./same_file.ts";
 import { describeSystemError, UsageError } from "./usage_error.ts";
+import { writeAllSync } from "./write_all.ts";
 
 /** What became of an item: one line of the report, with these keys in this order. */
 export interface ItemReport {
@@ -27,16 +29,25 @@ export interface ItemReport {
   readonly stderr: string;
 }
 
+/** A file that the run uses, besides the report. */
+export interface UsedFile {
+  /** What it is called in a message. */
+  readonly name: string;
+  /** The path or the open file; `undefined` if there is none. */
+  readonly file: string | number | undefined;
+}
+
 /**
  * Opens a report: one line of JSON for each item, written when its fate is decided.
  *
- * Each line is a single write of its own, so what is there is valid whenever the run is cut short.
+ * Each line is written at once, so what is there is valid whenever the run is cut short, by a full disk too.
  *
  * @param path The file. What was in it is lost.
+ * @param used What must not be lost: if the report is one of these files, under whatever name, it is left as it is.
  * @returns What writes a line.
- * @throws {UsageError} If the file cannot be written.
+ * @throws {UsageError} If the file cannot be written, or is one of those that are used.
  */
-export function openReport(path: string): (item: ItemReport) => void {
+export function openReport(path: string, used: readonly UsedFile[]): (item: ItemReport) => void {
   const attempt = <R>(action: () => R): R => {
     try {
       return action();
@@ -44,6 +55,26 @@ export function openReport(path: string): (item: ItemReport) => void {
       throw new UsageError(`Cannot write report '${path}' as ${describeSystemError(error, "directory")}`);
     }
   };
-  const file = attempt(() => openSync(path, "w"));
-  return (item) => attempt(() => appendFileSync(file, JSON.stringify(item) + "\n"));
+  const fd = attempt(() => openSync(path, constants.O_WRONLY | constants.O_CREAT));
+  for (const { name, file } of used) {
+    if (file === undefined || !isSameFile(fd, file)) continue;
+    closeSync(fd);
+    throw new UsageError(`Cannot write report '${path}' as it is ${name}`);
+  }
+  const isFile = fstatSync(fd).isFile();
+  if (isFile) attempt(() => ftruncateSync(fd, 0));
+
+  let length = 0;
+  return (item) => {
+    const line = new TextEncoder().encode(JSON.stringify(item) + "\n");
+    attempt(() => {
+      try {
+        writeAllSync(fd, line);
+      } catch (error) {
+        if (isFile) ftruncateSync(fd, length); // a part of the line may be there
+        throw error;
+      }
+    });
+    length += line.length;
+  };
 }

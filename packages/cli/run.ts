@@ -1,147 +1,194 @@
 import process from "node:process";
-import type { Readable } from "node:stream";
 import {
   type HandlerContext,
+  type Outcome,
   type RateLimitingQueue,
   runWorkers,
+  TerminalError,
   type WorkerOptions,
   type WorkerPool,
 } from "@workqueue/core";
 import { Backlog } from "./backlog.ts";
-import { runChild } from "./child.ts";
+import { type Child, startChild } from "./child.ts";
+import type { Input } from "./input.ts";
 import { readLines } from "./lines.ts";
 import { OpenItem } from "./open_item.ts";
+import { orAborted } from "./or_aborted.ts";
 import type { ItemReport } from "./report.ts";
+import { isCommandError, isItemError, isShortage } from "./start_error.ts";
+import { StartLimit } from "./start_limit.ts";
 import { describeSystemError, UsageError } from "./usage_error.ts";
 
 /** What a {@linkcode Run} works with. */
 export interface RunSettings {
   /** Where items go and come back to when they failed. Nobody else adds to it. */
-  readonly queue: RateLimitingQueue<string>;
-  /** Concurrency, retries and timeout. */
-  readonly workers: Pick<WorkerOptions, "concurrency" | "maxRetries" | "timeout">;
+  readonly queue: RateLimitingQueue<OpenItem>;
+  /** How many commands run at once. */
+  readonly concurrency: number;
+  /** How often an item is tried again, and whatever else the config says of the workers. */
+  readonly workers: Omit<WorkerOptions<OpenItem>, "concurrency" | "timeout" | "signal" | "onError" | "onGiveUp">;
+  /** How long one attempt may take, in milliseconds; `undefined` for as long as it likes. */
+  readonly timeout: number | undefined;
   /** The command and its arguments, in which `{}` stands for the item. */
   readonly command: readonly string[];
   /** What the items are read from. */
-  readonly input: Readable;
-  /** What the input is called in a message. */
-  readonly inputName: string;
-  /** Takes what the children print, whole lines at a time. */
+  readonly input: Input;
+  /** Whether a line is folded into an equal one that came before. */
+  readonly isDistinct: boolean;
+  /** Takes what the children print, whole lines at a time. If it rejects, the run ends for that reason. */
   onOutput(lines: Uint8Array): Promise<void>;
   /** Is told of every item that was taken in, once, when its fate is decided. */
   onDecided(item: ItemReport): void;
+  /** Is told the number of each line that is not UTF-8 and so is left out. */
+  onRefused(lineNumber: number): void;
+  /** Is told when fewer commands than that can run at once. */
+  onShortage(error: unknown): void;
 }
 
 /** How far a run has come. */
 export interface Tally {
-  /** Distinct items so far. */
-  readonly distinct: number;
-  /** Lines that were folded into one that came before. */
+  /** Items so far. */
+  readonly items: number;
+  /** Whether a line was folded into an equal one that came before. */
+  readonly isDistinct: boolean;
+  /** Lines that were folded. */
   readonly folded: number;
+  /** Lines that were left out as they are not UTF-8. */
+  readonly refused: number;
   /** Whether there may be more items to come. */
   readonly isReading: boolean;
   /** Items whose command runs right now. */
   readonly inFlight: number;
   /** Items that wait for their first attempt or the next one. */
   readonly waiting: number;
+  /** Items whose latest attempt failed and that are to be tried again, or are being. */
+  readonly failing: number;
   /** Items for which the command succeeded. */
   readonly succeeded: number;
   /** Items that failed too often. */
   readonly givenUp: number;
   /** Attempts beyond the first of each item. */
   readonly retries: number;
+  /** Whether a command was run at all. */
+  readonly hasBegun: boolean;
   /** Seconds since the run began. */
   readonly seconds: number;
 }
 
 /**
- * How many items may be ready in the queue. An item that is to be tried again comes after those, and not
- * after all of a long input.
- */
-const MAX_READY = 1000;
-/**
  * How many lines are read ahead of the work. It is good for knowing the total early, and the time left; an
- * input without end must not fill the memory.
+ * input without end must not fill the memory. Where no line is folded, nothing else is kept of them, so there are fewer.
  */
-const MAX_READ_AHEAD = 1_000_000;
+const MAX_READ_AHEAD = { distinct: 1_000_000, each: 10_000 };
 /** How many items may be neither in the backlog nor decided: what is kept of them must not fill it either. */
 const MAX_OPEN = 100_000;
 const PLACEHOLDER = "{}";
 
 /**
- * Runs a command for each distinct line of the input.
+ * Runs a command for each line of the input.
  *
- * Lines go into a backlog, from there into the queue, a few at a time, and from there to the workers, which
- * run the command. What fails goes back into the queue, until it succeeds or is given up.
+ * Lines go into a backlog, from there into the queue, one when there is a place for it, and from there to the workers,
+ * which run the command. What fails goes back into the queue, until it succeeds or is given up. So an item that is to
+ * be tried again goes before all lines that were never tried, however many there are.
  */
 export class Run {
   /** Resolves when every item's fate is decided. Rejects if the run had to end before. */
   readonly finished: Promise<void>;
   readonly #settings: RunSettings;
-  readonly #backlog = new Backlog();
+  readonly #backlog: Backlog;
+  readonly #readAhead: number;
   /** Those that went into the queue and are not decided. */
-  readonly #open = new Map<string, OpenItem>();
+  readonly #open = new Set<OpenItem>();
+  readonly #starts: StartLimit;
   readonly #pool: WorkerPool;
+  /** Aborts when nothing more is to be begun. */
+  readonly #stopper = new AbortController();
   /** Ends the children that run. */
   readonly #killer = new AbortController();
   readonly #env = { ...process.env };
   readonly #startedAt = performance.now();
+  /** How many workers have an item. */
+  #working = 0;
   #isReading = true;
   #readOn: () => void = () => {};
+  #hasBegun = false;
+  #refused = 0;
+  #failing = 0;
   #succeeded = 0;
   #givenUp = 0;
   #retries = 0;
   #failure: unknown = undefined;
-  #interruptions = 0;
+  #isInterrupted = false;
 
   /** Starts the run. */
   constructor(settings: RunSettings) {
+    const { queue, concurrency, workers, timeout, isDistinct } = settings;
     this.#settings = settings;
+    this.#backlog = new Backlog(isDistinct);
+    this.#readAhead = isDistinct ? MAX_READ_AHEAD.distinct : MAX_READ_AHEAD.each;
+    this.#starts = new StartLimit(concurrency, settings.onShortage);
     // The timeout is ours to watch over: the pool would start the next child while the one before is being killed.
-    const { timeout, ...workers } = settings.workers;
-    this.#pool = runWorkers(settings.queue, (item, context) => this.#work(item, context, timeout), {
+    this.#pool = runWorkers(queue, (item, context) => this.#work(item, context, timeout), {
       ...workers,
+      concurrency,
       signal: this.#killer.signal,
+      onError: () => {}, // what becomes of an item is shown and reported
       onGiveUp: (_error, item) => this.#decide(item, "given-up"),
     });
     this.finished = this.#finish();
-    this.#read();
+    void this.#read();
   }
 
   /** How far the run has come. */
   get tally(): Tally {
-    const { distinct, folded } = this.#backlog;
-    const inFlight = this.#pool.active;
+    const { total, folded } = this.#backlog;
+    const inFlight = this.#starts.running;
     return {
-      distinct,
+      items: total,
+      isDistinct: this.#settings.isDistinct,
       folded,
+      refused: this.#refused,
       isReading: this.#isReading,
       inFlight,
-      waiting: distinct - this.#succeeded - this.#givenUp - inFlight,
+      waiting: total - this.#succeeded - this.#givenUp - inFlight,
+      failing: this.#failing,
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
       retries: this.#retries,
+      hasBegun: this.#hasBegun,
       seconds: (performance.now() - this.#startedAt) / 1000,
     };
   }
 
   /** Whether somebody asked the run to end. */
   get isInterrupted(): boolean {
-    return this.#interruptions > 0;
+    return this.#isInterrupted;
   }
 
   /** Asks the run to end. The first time, nothing more is begun; the second time, what runs is killed. */
   interrupt(): void {
-    this.#interruptions++;
-    if (this.#interruptions === 1) this.#pool.stop();
-    else this.#killer.abort();
+    if (this.#isInterrupted) this.#killer.abort();
+    this.#isInterrupted = true;
+    this.#stop();
+  }
+
+  /** Asks the run to end at once: what runs is killed. */
+  kill(): void {
+    this.interrupt();
+    this.interrupt();
+  }
+
+  #stop(): void {
+    this.#stopper.abort();
+    void this.#pool.stop();
   }
 
   async #finish(): Promise<void> {
     await this.#pool.finished;
+    for (const item of this.#open) await item.passedOn; // its fate may hang on that
     this.#settings.queue.shutDown();
-    this.#settings.input.destroy();
-    for (const item of this.#open.values()) this.#settings.onDecided(item.report("unfinished"));
+    this.#settings.input.stream.destroy();
+    for (const item of this.#open) this.#settings.onDecided(item.report("unfinished"));
     for (let line = this.#backlog.shift(); line !== undefined; line = this.#backlog.shift()) {
       this.#settings.onDecided(new OpenItem(line).report("unfinished"));
     }
@@ -149,68 +196,129 @@ export class Run {
   }
 
   async #read(): Promise<void> {
-    const { input, inputName } = this.#settings;
+    const { input, onRefused } = this.#settings;
+    const refuse = (lineNumber: number) => {
+      this.#refused++;
+      onRefused(lineNumber);
+    };
     try {
-      for await (const lines of readLines(input)) {
-        if (this.#settings.queue.shuttingDown || this.isInterrupted) return;
+      for await (const lines of readLines(input.stream, refuse)) {
+        if (this.#stopper.signal.aborted) return;
         for (const line of lines) this.#backlog.add(line);
         this.#handOn();
-        if (this.#backlog.length >= MAX_READ_AHEAD) await new Promise<void>((resolve) => this.#readOn = resolve);
+        if (this.#backlog.length >= this.#readAhead) await new Promise<void>((resolve) => this.#readOn = resolve);
       }
     } catch (error) {
       if (this.#settings.queue.shuttingDown) return; // the end of the run destroyed the input
-      return this.#fail(new UsageError(`Cannot read ${inputName} as ${describeSystemError(error, "file")}`));
+      return this.#fail(new UsageError(`Cannot read ${input.name} as ${describeSystemError(error, "file")}`));
     }
     this.#isReading = false;
     this.#endIfDecided();
   }
 
-  /** Fills the queue up from the backlog. */
+  /** Puts as many lines in the queue as can be begun at once, and no more, so that they delay nothing else. */
   #handOn(): void {
     const { queue } = this.#settings;
-    while (queue.length < MAX_READY && this.#open.size < MAX_OPEN) {
+    if (this.#stopper.signal.aborted) return;
+    while (queue.length < this.#starts.limit - this.#working && this.#open.size < MAX_OPEN) {
       const line = this.#backlog.shift();
       if (line === undefined) break;
-      this.#open.set(line, new OpenItem(line));
-      queue.add(line);
+      const item = new OpenItem(line);
+      this.#open.add(item);
+      queue.add(item);
     }
-    if (this.#backlog.length < MAX_READ_AHEAD) this.#readOn();
+    if (this.#backlog.length < this.#readAhead) this.#readOn();
+  }
+
+  async #work(item: OpenItem, context: HandlerContext, timeout: number | undefined): Promise<void | Outcome> {
+    this.#working++;
+    this.#handOn();
+    try {
+      return await this.#attempt(item, context, timeout);
+    } finally {
+      this.#working--;
+      this.#handOn();
+    }
   }
 
   /** Makes one attempt. Throws if it failed. */
-  async #work(item: string, { signal, attempt }: HandlerContext, timeout: number | undefined): Promise<void> {
-    this.#handOn();
-    if (attempt > 1) this.#retries++;
-    const open = this.#open.get(item)!;
-    open.begin(attempt);
-    const beganAt = performance.now();
-    const command = this.#settings.command.map((part, index) =>
-      index === 0 ? part : part.replaceAll(PLACEHOLDER, () => item)
-    );
-    const env = { ...this.#env, WORKQUEUE_ITEM: item, WORKQUEUE_ATTEMPT: String(attempt) };
+  async #attempt(item: OpenItem, { signal, attempt }: HandlerContext, timeout = 0): Promise<void | Outcome> {
     const timer = new AbortController();
-    const timeoutId = timeout && setTimeout(() => timer.abort(), timeout);
     const kill = AbortSignal.any([signal, timer.signal]);
-    try {
-      const result = await runChild(command, { env, signal: kill, onOutput: this.#settings.onOutput });
-      open.end(result, performance.now() - beganAt, timer.signal.aborted);
-    } catch (error) {
-      this.#fail(error); // the command cannot be run at all
-      throw error;
-    } finally {
-      clearTimeout(timeoutId);
+    const child = await this.#begin(item, attempt, kill);
+    if (child === undefined) return { requeue: true };
+    const timeoutId = timeout > 0 ? setTimeout(() => timer.abort(), timeout) : undefined;
+    const end = await child.ended;
+    clearTimeout(timeoutId);
+    this.#starts.end();
+    item.end({ ...end, stderr: child.stderr }, timer.signal.aborted);
+    item.listenTo(child);
+    if (end.exitCode !== 0 || kill.aborted) {
+      this.#countFailing(item);
+      throw new Error("The attempt failed");
     }
-    if (open.result.exitCode !== 0 || kill.aborted) throw new Error("The attempt failed");
     this.#decide(item, "succeeded");
   }
 
-  #decide(item: string, outcome: "succeeded" | "given-up"): void {
+  /** Starts the command when there is room for it; `undefined` if the run ends before. Throws if it cannot be started. */
+  async #begin(item: OpenItem, attempt: number, kill: AbortSignal): Promise<Child | undefined> {
+    const { signal } = this.#stopper;
+    const [file, ...args] = this.#settings.command;
+    const command = [file!, ...args.map((arg) => arg.replaceAll(PLACEHOLDER, () => item.text))];
+    const env = { ...this.#env, WORKQUEUE_ITEM: item.text, WORKQUEUE_ATTEMPT: String(attempt) };
+    let beganAt = performance.now();
+    const start = () => {
+      beganAt = performance.now();
+      return startChild(command, { env, signal: kill, onOutput: (lines) => this.#passOn(lines) });
+    };
+    try {
+      const child = await this.#starts.start(start, signal);
+      item.begin(attempt, beganAt);
+      this.#hasBegun = true;
+      if (attempt > 1) this.#retries++;
+      return child;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      const reason = `Cannot run '${file}' as ${describeSystemError(error, "command")}`;
+      if (isCommandError(error) || isShortage(error)) {
+        this.#fail(new UsageError(reason));
+        throw error;
+      }
+      item.begin(attempt, beganAt);
+      item.end({ exitCode: null, signal: null, stderr: reason }, false);
+      this.#countFailing(item);
+      throw isItemError(error) ? new TerminalError(reason) : error;
+    }
+  }
+
+  /** Passes on what a child printed. Where that fails, it fails for all; where the run is ended, nobody waits for it. */
+  async #passOn(lines: Uint8Array): Promise<void> {
+    const { signal } = this.#killer;
+    try {
+      await orAborted(this.#settings.onOutput(lines), signal);
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
+      throw error;
+    }
+  }
+
+  #countFailing(item: OpenItem): void {
+    if (!item.isFailing) this.#failing++;
+    item.isFailing = true;
+  }
+
+  #decide(item: OpenItem, outcome: "succeeded" | "given-up"): void {
+    if (item.passedOn !== undefined) {
+      void item.passedOn.then(() => this.#decide(item, outcome));
+      return;
+    }
+    if (outcome === "succeeded" && this.#killer.signal.aborted) return; // its output may not have been passed on
     if (outcome === "succeeded") this.#succeeded++;
     else this.#givenUp++;
-    const open = this.#open.get(item)!;
+    if (item.isFailing) this.#failing--;
     this.#open.delete(item);
     try {
-      this.#settings.onDecided(open.report(outcome));
+      this.#settings.onDecided(item.report(outcome));
     } catch (error) {
       this.#fail(error);
     }
@@ -218,12 +326,13 @@ export class Run {
   }
 
   #endIfDecided(): void {
-    if (!this.#isReading && this.#succeeded + this.#givenUp === this.#backlog.distinct) this.#settings.queue.shutDown();
+    if (!this.#isReading && this.#succeeded + this.#givenUp === this.#backlog.total) this.#settings.queue.shutDown();
   }
 
   /** Ends the run at once, for a reason that concerns more than one item. */
   #fail(error: unknown): void {
     this.#failure ??= error;
+    this.#stop();
     this.#killer.abort();
   }
 }

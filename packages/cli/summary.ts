@@ -1,4 +1,5 @@
 import type { ItemReport } from "./report.ts";
+import type { RefusedLines } from "./refused_lines.ts";
 import type { Tally } from "./run.ts";
 import type { RunMetrics, Samples } from "./statistics.ts";
 import { formatSeconds, printable } from "./text.ts";
@@ -29,13 +30,16 @@ export class GivenUpItems {
  * @param tally How far the run has come.
  * @param metrics What its queue measured.
  * @param givenUp The items that were given up.
+ * @param refused The lines that were refused.
  * @returns The text, of several lines.
  */
-export function summarize(tally: Tally, metrics: RunMetrics, givenUp: GivenUpItems): string {
-  const unfinished = tally.distinct - tally.succeeded - tally.givenUp;
+export function summarize(tally: Tally, metrics: RunMetrics, givenUp: GivenUpItems, refused: RefusedLines): string {
+  const unfinished = tally.items - tally.succeeded - tally.givenUp;
   const rows: [string, string | number][] = [
-    ["Distinct items", tally.distinct],
-    ["Duplicates folded", tally.folded],
+    ...(tally.isDistinct
+      ? [["Distinct items", tally.items], ["Duplicates folded", tally.folded]] satisfies [string, number][]
+      : [["Items", tally.items]] satisfies [string, number][]),
+    ...(tally.refused > 0 ? [["Lines refused", tally.refused] satisfies [string, number]] : []),
     ["Succeeded", tally.succeeded],
     ["Given up", tally.givenUp],
     ...(unfinished > 0 ? [["Unfinished", unfinished] satisfies [string, number]] : []),
@@ -45,7 +49,7 @@ export function summarize(tally: Tally, metrics: RunMetrics, givenUp: GivenUpIte
     ["Work time", describeSamples(metrics.workTime)],
   ];
   const table = rows.map(([label, value]) => `${label.padEnd(18)} ${value}`);
-  return [...table, ...givenUp.describe(tally.givenUp)].map((line) => line + "\n").join("");
+  return [...table, ...refused.describe(), ...givenUp.describe(tally.givenUp)].map((line) => line + "\n").join("");
 }
 
 function describeSamples(samples: Samples): string {

@@ -19,6 +19,19 @@ export function describeSystemError(error: unknown, missing: "file" | "directory
       return "it is a directory";
     case "ENOSPC":
       return "no space is left on the device";
+    case "EPIPE":
+      return "nobody reads it any more";
+    case "E2BIG":
+      return "its arguments are too long";
+    case "ERR_INVALID_ARG_VALUE":
+      return "no argument can have a NUL in it";
+    case "EMFILE":
+    case "ENFILE":
+      return "too many files are open";
+    case "EAGAIN":
+      return "too many processes are running";
+    case "ENOMEM":
+      return "there is not enough memory";
     case "ENOTDIR":
       return "a part of its path is no directory";
     default:

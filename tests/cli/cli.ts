@@ -27,12 +27,13 @@ export class Cli {
   readonly ended: Promise<Result>;
   readonly #process: Deno.ChildProcess;
 
-  constructor(command: Deno.Command, input: string) {
+  constructor(command: Deno.Command, input: string | Uint8Array) {
     this.#process = command.spawn();
     const { stdin, stdout, stderr, status } = this.#process;
     const writer = stdin.getWriter();
     // A CLI that ends before it has read everything is a case, and no error here.
-    writer.write(new TextEncoder().encode(input)).then(() => writer.close()).catch(() => {});
+    const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
+    writer.write(bytes).then(() => writer.close()).catch(() => {});
     const ended = Promise.all([
       status,
       forEachText(stdout, (text) => this.stdout += text),
@@ -88,11 +89,18 @@ export class Workspace implements AsyncDisposable {
     return items.sort((a, b) => a.item < b.item ? -1 : 1);
   }
 
-  /** Starts the CLI. */
-  async start(args: string[], input = ""): Promise<Cli> {
-    const [file, ...runtimeArgs] = await runtimes[this.runtime]!();
+  /**
+   * Starts the CLI.
+   *
+   * @param args What comes after `workqueue`.
+   * @param input What it reads from its standard input.
+   * @param script What a shell does, where the CLI is not started directly: `"$@"` stands for it there.
+   */
+  async start(args: string[], input: string | Uint8Array = "", script?: string): Promise<Cli> {
+    const whole = [...await runtimes[this.runtime]!(), `${ROOT}packages/cli/main.ts`, ...args];
+    const [file, ...rest] = script === undefined ? whole : ["sh", "-c", script, "sh", ...whole];
     const command = new Deno.Command(file!, {
-      args: [...runtimeArgs, `${ROOT}packages/cli/main.ts`, ...args],
+      args: rest,
       cwd: this.directory,
       stdin: "piped",
       stdout: "piped",
@@ -104,8 +112,8 @@ export class Workspace implements AsyncDisposable {
   }
 
   /** Runs the CLI to its end. */
-  async run(args: string[], input?: string): Promise<Result> {
-    const cli = await this.start(args, input);
+  async run(args: string[], input?: string | Uint8Array, script?: string): Promise<Result> {
+    const cli = await this.start(args, input, script);
     return await cli.ended;
   }
 
@@ -117,6 +125,9 @@ export class Workspace implements AsyncDisposable {
     await Deno.remove(this.directory, { recursive: true });
   }
 }
+
+/** For a script of {@linkcode Workspace.start}: the CLI, which writes its process id to the file `pid`. */
+export const WITH_PID = `sh -c 'echo $$ > pid.new; mv pid.new pid; exec "$@"' sh "$@"`;
 
 /** A config with one queue, which makes failures wait for a millisecond. */
 export function quickConfig(queue: Record<string, unknown> = {}): string {

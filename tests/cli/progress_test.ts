@@ -4,17 +4,21 @@ import type { Tally } from "../../packages/cli/run.ts";
 import { quickConfig, until, Workspace } from "./cli.ts";
 
 const TALLY: Tally = {
-  distinct: 120,
+  items: 120,
+  isDistinct: true,
   folded: 3,
+  refused: 0,
   isReading: false,
   inFlight: 4,
   waiting: 76,
+  failing: 5,
   succeeded: 38,
   givenUp: 2,
   retries: 9,
+  hasBegun: true,
   seconds: 10,
 };
-const LINE = "40 of 120 done, 4 in flight, 76 waiting, 9 retried, 2 given up, 4.0 items/s, 20.0 s left";
+const LINE = "40 of 120 done, 4 in flight, 76 waiting, 5 failing, 9 retried, 2 given up, 4.0 items/s, 20.0 s left";
 
 /** A terminal of 120 columns that understands what is needed to change a line: what it shows is `rows`. */
 class Terminal {
@@ -73,6 +77,30 @@ Deno.test("progress: on a terminal, what children print is above the line, and w
   assertEquals(terminal.rows.slice(0, 5), ["one", "two", "no line feed", "a note", ""]);
 });
 
+Deno.test("progress: lines that were refused are counted", async () => {
+  const terminal = new Terminal();
+  const progress = showProgress(() => ({ ...TALLY, refused: 3 }), terminal.stream, terminal.stream);
+  try {
+    await until(() => terminal.rows[0]!.includes(", 2 given up, 3 refused, 4.0 items/s"), "the line is there");
+  } finally {
+    progress.end();
+  }
+});
+
+Deno.test("progress: an item that has failed is shown before it is tried again", async () => {
+  await using workspace = new Workspace();
+  const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" };
+  workspace.write("config.json", JSON.stringify({ queues: { slow: { limiter } } }));
+  const script = '[ "$1" != bad ] || exit 1; until [ -e go ]; do sleep 0.02; done';
+  const args = ["--config", "config.json", "--concurrency", "1", "--", "sh", "-c", script, "sh", "{}"];
+  const cli = await workspace.start(["run", ...args], "bad\ngood\n");
+  await until(() => cli.stderr.includes("\n"), "there is a line");
+  assertMatch(cli.stderr, /^0 of 2 done, 1 in flight, 1 waiting, 1 failing, 0 retried, 0 given up, /);
+  cli.kill("SIGINT");
+  workspace.write("go", "");
+  await cli.ended;
+});
+
 Deno.test("progress: where there is no terminal, a line comes now and then, and none at the start", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig());
@@ -82,7 +110,10 @@ Deno.test("progress: where there is no terminal, a line comes now and then, and 
   const script = "until [ -e go ]; do sleep 0.02; done";
   const cli = await workspace.start(["run", "--concurrency", "2", "--", "sh", "-c", script], "a\nb\nc\na\n");
   await until(() => cli.stderr.includes("\n"), "there is a line");
-  assertMatch(cli.stderr, /^0 of 3 done, 2 in flight, 1 waiting, 0 retried, 0 given up, 0\.0 items\/s, \? left\n$/);
+  assertMatch(
+    cli.stderr,
+    /^0 of 3 done, 2 in flight, 1 waiting, 0 failing, 0 retried, 0 given up, 0\.0 items\/s, \? left\n$/,
+  );
   workspace.write("go", "");
   assertEquals((await cli.ended).code, 0);
 });

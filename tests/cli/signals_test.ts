@@ -116,6 +116,24 @@ for (const runtime of Object.keys(runtimes)) {
     }
   });
 
+  for (const signal of ["SIGQUIT", "SIGALRM", "SIGUSR2"] as const) {
+    Deno.test(`signals, ${runtime}: after one ${signal}, what runs is killed`, async () => {
+      await using workspace = new Workspace(runtime);
+      const cli = await workspace.start(
+        ["run", "--concurrency", "1", "--report", "report.jsonl", "--", "sh", "-c", LINGER, "sh", "{}"],
+        "a\nb\n",
+      );
+      await until(() => workspace.has("a"), "one runs");
+      cli.kill(signal);
+      assertEquals((await cli.ended).code, 130);
+      const unfinished = workspace.report().map(({ item, outcome, attempts }) => [item, outcome, attempts]);
+      assertEquals(unfinished, [["a", "unfinished", 1], ["b", "unfinished", 0]]);
+      for (const pid of workspace.read("a").split(" ")) {
+        await until(async () => !await isRunning(pid), `${pid} is gone`);
+      }
+    });
+  }
+
   Deno.test(`signals, ${runtime}: an item that waits to be tried again is unfinished`, async () => {
     await using workspace = new Workspace(runtime);
     const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" };

@@ -120,9 +120,10 @@ Deno.test("usage: help and version are no errors", async () => {
   assertStringIncludes(help.stdout, "run ");
   const runHelp = await workspace.run(["run", "--help"]);
   assertEquals(runHelp.code, 0);
-  for (const option of ["--config", "--queue", "--input", "--concurrency", "--report"]) {
+  for (const option of ["--config", "--queue", "--input", "--no-dedupe", "--concurrency", "--report"]) {
     assertStringIncludes(runHelp.stdout, option);
   }
+  assertMatch(runHelp.stdout, /^Memory: every distinct line is kept until the end/m);
   const version = await workspace.run(["--version"]);
   assertEquals(version.code, 0);
   assertMatch(version.stdout, /^\d+\.\d+\.\d+\n$/);

@@ -1,0 +1,64 @@
+import { Buffer } from "node:buffer";
+
+/** A line longer than this is passed on in parts. */
+const MAX_LINE = 65_536;
+const LINE_FEED = 0x0a;
+
+/** Passes bytes on in whole lines, so that lines of children that run at once do not mix. */
+export class LineWriter {
+  /** Resolves when the last write has. */
+  idle: Promise<void> = Promise.resolve();
+  /** Whether something is being written. */
+  isBusy = false;
+  readonly #writeLines: (lines: Uint8Array) => Promise<void>;
+  #rest: Uint8Array = new Uint8Array();
+
+  /** Writes with that function. */
+  constructor(writeLines: (lines: Uint8Array) => Promise<void>) {
+    this.#writeLines = writeLines;
+  }
+
+  /** Takes bytes in. Resolves when more can be taken. */
+  write(chunk: Uint8Array): Promise<void> {
+    const bytes = Buffer.concat([this.#rest, chunk]);
+    const end = bytes.length > MAX_LINE ? bytes.length : bytes.lastIndexOf(LINE_FEED) + 1;
+    this.#rest = bytes.subarray(end);
+    return this.#pass(bytes.subarray(0, end));
+  }
+
+  /** Passes on what came after the last line feed. */
+  async end(): Promise<void> {
+    await this.idle;
+    await this.#pass(this.#rest);
+  }
+
+  #pass(bytes: Uint8Array): Promise<void> {
+    if (bytes.length === 0) return this.idle;
+    this.isBusy = true;
+    this.idle = this.#writeLines(bytes).finally(() => this.isBusy = false);
+    return this.idle;
+  }
+}
+
+/** Keeps the last bytes of what is written to it. */
+export class Tail {
+  readonly #size: number;
+  #bytes: Buffer = Buffer.alloc(0);
+
+  /** Keeps so many bytes. */
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  /** Takes bytes in. */
+  write(chunk: Uint8Array): void {
+    this.#bytes = Buffer.concat([this.#bytes, chunk]).subarray(-this.#size);
+  }
+
+  /** What is kept, whole characters only. */
+  toString(): string {
+    let start = 0; // past the bytes of a character whose beginning was cut off
+    while (start < this.#bytes.length && start < 4 && (this.#bytes[start]! & 0xc0) === 0x80) start++;
+    return this.#bytes.toString("utf8", start);
+  }
+}

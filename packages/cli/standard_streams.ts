@@ -1,0 +1,79 @@
+import process from "node:process";
+import { isatty, type WriteStream } from "node:tty";
+import { writeAll } from "./write_all.ts";
+
+/** What can be written to, as a terminal or not. */
+export interface OutputStream {
+  /** Whether it is a terminal. */
+  readonly isTTY?: boolean | undefined;
+  /** The width of the terminal. */
+  readonly columns?: number | undefined;
+  /** The height of the terminal. */
+  readonly rows?: number | undefined;
+  /** Writes, and calls back when that is done or has failed. */
+  write(data: string | Uint8Array, callback?: (error?: unknown) => void): boolean;
+}
+
+/**
+ * Standard output or standard error, with errors that arrive in the callback of the write, and nowhere else.
+ *
+ * The runtimes' own streams differ in that: one throws, another hangs, an `error` event that nobody listens to ends the
+ * process, and a reader that is slow stops everything. So only terminals are left to them, and else the open file is
+ * written to here, one write at a time. After the first error, every write fails with that.
+ */
+class StandardStream implements OutputStream {
+  readonly #fd: number;
+  readonly #terminal: WriteStream | undefined;
+  #last: Promise<void> = Promise.resolve();
+  #error: unknown = undefined;
+
+  constructor(fd: number, stream: () => WriteStream) {
+    this.#fd = fd;
+    if (!isatty(fd)) return;
+    this.#terminal = stream();
+    this.#terminal.on("error", () => {}); // the callback is told too
+  }
+
+  get isTTY(): boolean {
+    return this.#terminal !== undefined;
+  }
+
+  get columns(): number | undefined {
+    return this.#terminal?.columns;
+  }
+
+  get rows(): number | undefined {
+    return this.#terminal?.rows;
+  }
+
+  write(data: string | Uint8Array, callback?: (error?: unknown) => void): boolean {
+    const end = () => callback?.(this.#error);
+    const fail = (error: unknown) => void (this.#error ??= error ?? undefined);
+    if (this.#terminal === undefined || this.#error !== undefined) {
+      const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
+      this.#last = this.#last.then(() => this.#error === undefined ? writeAll(this.#fd, bytes) : undefined).catch(fail);
+      void this.#last.then(end);
+      return true;
+    }
+    try {
+      return this.#terminal.write(data, (error) => {
+        fail(error);
+        end();
+      });
+    } catch (error) {
+      fail(error);
+      end();
+      return false;
+    }
+  }
+}
+
+/** The standard output. */
+export const stdout: OutputStream = new StandardStream(1, () => process.stdout);
+/** The standard error. */
+export const stderr: OutputStream = new StandardStream(2, () => process.stderr);
+
+/** Resolves when all that was written to the standard streams has left the process, or cannot leave it. */
+export async function flushed(): Promise<void> {
+  for (const stream of [stdout, stderr]) await new Promise<void>((resolve) => stream.write("", () => resolve()));
+}

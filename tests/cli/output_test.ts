@@ -1,0 +1,120 @@
+/** What happens where output cannot be written, or nobody reads it. */
+
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { isRunning, runtimes, until, WITH_PID, Workspace } from "./cli.ts";
+
+/** Not every system has this device, which is like a file on a disk that is full. */
+const hasFullDevice = Deno.build.os === "linux";
+
+const outcomes = (workspace: Workspace) => workspace.report().map(({ item, outcome }) => `${item} ${outcome}`);
+
+for (const runtime of Object.keys(runtimes)) {
+  for (const [name, script] of Object.entries({ gone: "|", full: "> /dev/full" })) {
+    Deno.test({
+      name: `output, ${runtime}: a standard error that is ${name} does not stop the run`,
+      ignore: name === "full" && !hasFullDevice,
+      fn: async () => {
+        await using workspace = new Workspace(runtime);
+        const redirected = name === "gone"
+          ? '{ { "$@"; echo $? > code; } 2>&1 >&3 | :; } 3>&1'
+          : `"$@" 2${script}; echo $? > code`;
+        const { stdout } = await workspace.run(
+          // Longer than it takes until the first line of progress.
+          ["run", "--concurrency", "1", "--report", "report.jsonl", "--", "sh", "-c", "sleep 1.3; echo $1", "sh", "{}"],
+          "a\nb\n",
+          redirected,
+        );
+        assertEquals([stdout, workspace.read("code")], ["a\nb\n", "0\n"]);
+        assertEquals(outcomes(workspace), ["a succeeded", "b succeeded"]);
+      },
+    });
+  }
+
+  Deno.test({
+    name: `output, ${runtime}: where the disk is full, the run ends, and what was not written has not succeeded`,
+    ignore: !hasFullDevice,
+    fn: async () => {
+      await using workspace = new Workspace(runtime);
+      const script = 'case "$1" in quiet) ;; *) echo $$ > pid; echo "$1"; exec sleep 300;; esac';
+      const { code, stderr } = await workspace.run(
+        ["run", "--concurrency", "1", "--report", "report.jsonl", "--", "sh", "-c", script, "sh", "{}"],
+        "quiet\nloud\nother\n",
+        '"$@" > /dev/full',
+      );
+      assertEquals(code, 2);
+      assertMatch(stderr, /^Succeeded +1\n(.*\n)*Unfinished +2$/m);
+      assertStringIncludes(
+        stderr,
+        "\nworkqueue: Cannot write standard output as no space is left on the device\n",
+      );
+      assertEquals(outcomes(workspace), ["loud unfinished", "other unfinished", "quiet succeeded"]);
+      await until(async () => !await isRunning(workspace.read("pid")), "the child is gone");
+    },
+  });
+
+  Deno.test({
+    name: `output, ${runtime}: a last line that cannot be written is not lost silently`,
+    ignore: !hasFullDevice,
+    fn: async () => {
+      await using workspace = new Workspace(runtime);
+      const args = ["run", "--report", "report.jsonl", "--", "printf", "%s", "{}"];
+      const { code, stderr } = await workspace.run(args, "a\n", '"$@" > /dev/full');
+      assertEquals(code, 2);
+      assertStringIncludes(stderr, "Cannot write standard output as no space is left on the device\n");
+      assertEquals(outcomes(workspace), ["a unfinished"]);
+    },
+  });
+
+  Deno.test({
+    name: `output, ${runtime}: where the report cannot be written, the run ends and says so`,
+    ignore: !hasFullDevice,
+    fn: async () => {
+      await using workspace = new Workspace(runtime);
+      const { code, stdout, stderr } = await workspace.run(
+        ["run", "--concurrency", "1", "--report", "/dev/full", "--", "echo", "{}"],
+        "a\nb\nc\n",
+      );
+      assertEquals([code, stdout], [2, "a\n"]);
+      assertStringIncludes(
+        stderr,
+        "\nworkqueue: Cannot write report '/dev/full' as no space is left on the device\n",
+      );
+    },
+  });
+
+  Deno.test(`output, ${runtime}: when nobody reads any more, what runs is ended soon`, async () => {
+    await using workspace = new Workspace(runtime);
+    const script = 'echo $$ > "pid $1"; echo "$1"; exec sleep 300';
+    const { stdout } = await workspace.run(
+      ["run", "--concurrency", "3", "--report", "report.jsonl", "--", "sh", "-c", script, "sh", "{}"],
+      "a\nb\nc\nd\n",
+      '{ "$@"; echo $? > code; } | head -n 1',
+    );
+    assertMatch(stdout, /^[abc]\n$/);
+    await until(() => workspace.has("code"), "the command has ended");
+    assertEquals(workspace.read("code"), "130\n");
+    assertEquals(outcomes(workspace), ["a unfinished", "b unfinished", "c unfinished", "d unfinished"]);
+    for (const file of workspace.files().filter((file) => file.startsWith("pid"))) {
+      await until(async () => !await isRunning(workspace.read(file)), `${file} is gone`);
+    }
+  });
+
+  Deno.test(`output, ${runtime}: while its reader is slow, the command can still be interrupted`, async () => {
+    await using workspace = new Workspace(runtime);
+    const cli = await workspace.start(
+      ["run", "--concurrency", "2", "--report", "report.jsonl", "--", "seq", "100000"],
+      "a\nb\nc\n",
+      `{ ${WITH_PID}; echo $? > code; } | { until [ -e go ]; do sleep 0.05; done; }`,
+    );
+    await until(() => cli.stderr.includes("2 in flight"), "two run");
+    const pid = Number(workspace.read("pid"));
+    Deno.kill(pid, "SIGTERM");
+    await until(() => cli.stderr.includes("Interrupted"), "it says so"); // two that come at once are one
+    Deno.kill(pid, "SIGTERM");
+    await until(() => workspace.has("code"), "it has ended");
+    assertEquals(workspace.read("code"), "130\n");
+    assertEquals(outcomes(workspace), ["a unfinished", "b unfinished", "c unfinished"]);
+    workspace.write("go", "");
+    await cli.ended;
+  });
+}

@@ -1,0 +1,79 @@
+/** Commands that cannot be started, now or ever. */
+
+import { assertEquals, assertLess, assertStringIncludes } from "@std/assert";
+import { quickConfig, runtimes, Workspace } from "./cli.ts";
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`starting, ${runtime}: where there is no room for so many commands, fewer run, and no attempt is lost`, async () => {
+    await using workspace = new Workspace(runtime);
+    workspace.write("config.json", quickConfig({ maxRetries: 0 }));
+    const items = Array.from({ length: 100 }, (_, i) => `${i}\n`).join("");
+    const args = ["--config", "config.json", "--concurrency", "60", "--report", "report.jsonl", "--", "sleep", "0.1"];
+    const { code, stderr } = await workspace.run(["run", ...args], items, 'ulimit -n 60; exec "$@"');
+    assertEquals(code, 0, stderr);
+    assertStringIncludes(stderr, "Fewer commands run at once, as too many files are open.\n");
+    assertEquals(stderr.match(/Fewer/g)!.length, 1);
+    const report = workspace.report();
+    assertEquals(report.length, 100);
+    for (const { outcome, attempts } of report) assertEquals([outcome, attempts], ["succeeded", 1]);
+  });
+
+  Deno.test(`starting, ${runtime}: an item that no command can ever be given is given up at once`, async () => {
+    await using workspace = new Workspace(runtime);
+    workspace.write("config.json", quickConfig({ maxRetries: 3 }));
+    const { code, stdout, stderr } = await workspace.run(
+      ["run", "--config", "config.json", "--report", "report.jsonl", "--", "echo", "{}"],
+      `n\0ul\n${"x".repeat(3_000_000)}\nz\n`,
+    );
+    assertEquals([code, stdout], [1, "z\n"]);
+    assertStringIncludes(
+      stderr,
+      "not started after 1 attempt: Cannot run 'echo' as no argument can have a NUL in it\n",
+    );
+    assertStringIncludes(stderr, "not started after 1 attempt: Cannot run 'echo' as its arguments are too long\n");
+    assertEquals(
+      workspace.report().map(({ outcome, attempts }) => [outcome, attempts]),
+      [["given-up", 1], ["given-up", 1], ["succeeded", 1]],
+    );
+  });
+
+  Deno.test(`starting, ${runtime}: what a child leaves behind keeps no other from starting`, async () => {
+    await using workspace = new Workspace(runtime);
+    // One that waits for thirty others, which go through one place: if each took half a second, it would give up.
+    const patient =
+      "i=0; until [ $(ls | grep -c did) = 30 ]; do sleep 0.02; i=$((i+1)); [ $i -lt 300 ] || exit 9; done";
+    const leaving = 'sleep 30 & touch "did $1"; echo $! >> left';
+    const items = ["patient", ...Array.from({ length: 30 }, (_, i) => `${i}`)];
+    const script = `case "$1" in patient) ${patient};; *) ${leaving};; esac`;
+    const { code } = await workspace.run(
+      ["run", "--concurrency", "2", "--report", "report.jsonl", "--", "sh", "-c", script, "sh", "{}"],
+      items.join("\n"),
+    );
+    for (const pid of workspace.read("left").trim().split("\n")) Deno.kill(Number(pid));
+    assertEquals(code, 0);
+    assertEquals(workspace.report().every(({ attempts }) => attempts === 1), true);
+  });
+
+  Deno.test(`starting, ${runtime}: what comes just after a child has ended belongs to its output`, async () => {
+    await using workspace = new Workspace(runtime);
+    const script = "(sleep 0.2; echo late; echo why >&2) & echo early; sleep 0.05";
+    const { stdout } = await workspace.run(["run", "--report", "report.jsonl", "--", "sh", "-c", script], "a\n");
+    const [item] = workspace.report();
+    assertEquals([stdout, item!.outcome, item!.stderr], ["early\nlate\n", "succeeded", "why\n"]);
+  });
+
+  Deno.test(`starting, ${runtime}: what is due to be tried again goes before lines that were never tried`, async () => {
+    await using workspace = new Workspace(runtime);
+    workspace.write("config.json", quickConfig({ concurrency: 2 }));
+    const items = Array.from({ length: 200 }, (_, i) => `${i}\n`).join("");
+    const script = 'echo "$1 $WORKQUEUE_ATTEMPT" >> log; [ $WORKQUEUE_ATTEMPT = 2 ]';
+    const { code } = await workspace.run(
+      ["run", "--config", "config.json", "--", "sh", "-c", script, "sh", "{}"],
+      items,
+    );
+    assertEquals(code, 0);
+    const log = workspace.read("log").trim().split("\n");
+    assertEquals(log.length, 400);
+    for (let i = 0; i < 200; i++) assertLess(log.indexOf(`${i} 2`) - log.indexOf(`${i} 1`), 12);
+  });
+}
