@@ -44,13 +44,13 @@ The input is UTF-8. A line that is not is left out, and named at the end.
 
 Memory: every distinct line is kept until the end, to know it when it comes
 again. An input without end needs --no-dedupe: each line is then an item of its
-own, even if it equals another, and both may run at once. Kept are about 10,000
-lines that are read ahead, and the items that wait to be tried again, of which
-there are at most 100,000: nothing is begun beyond that.
+own, even if it equals another, and both may run at once. What is kept then are
+about 10,000 lines that were read ahead, and at most 100,000 items that wait to
+be tried again: while there are so many, no other line is begun.
 
 Exit codes:
   0    the command succeeded for every item
-  1    some items were given up, or some lines were no UTF-8
+  1    some items were given up, or some lines were not UTF-8
   2    the command line, the config, a file or the command is wrong, or the
        output or the report cannot be written, as on a full disk
   130  interrupted: Ctrl-C once waits for what runs, twice kills it; SIGQUIT

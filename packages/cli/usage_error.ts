@@ -19,6 +19,8 @@ export function describeSystemError(error: unknown, missing: "file" | "directory
       return "it is a directory";
     case "ENOSPC":
       return "no space is left on the device";
+    case "EFBIG":
+      return "it would be larger than files may be";
     case "EPIPE":
       return "nobody reads it any more";
     case "E2BIG":

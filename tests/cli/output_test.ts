@@ -1,6 +1,6 @@
 /** What happens where output cannot be written, or nobody reads it. */
 
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { isRunning, runtimes, until, WITH_PID, Workspace } from "./cli.ts";
 
 /** Not every system has this device, which is like a file on a disk that is full. */
@@ -62,6 +62,34 @@ for (const runtime of Object.keys(runtimes)) {
       assertEquals(code, 2);
       assertStringIncludes(stderr, "Cannot write standard output as no space is left on the device\n");
       assertEquals(outcomes(workspace), ["a unfinished"]);
+    },
+  });
+
+  Deno.test({
+    name: `output, ${runtime}: what comes after a child has ended and cannot be written is not lost silently`,
+    ignore: !hasFullDevice,
+    fn: async () => {
+      await using workspace = new Workspace(runtime);
+      const args = ["run", "--report", "report.jsonl", "--", "sh", "-c", "(sleep 0.2; echo late) & :"];
+      const { code } = await workspace.run(args, "a\n", '"$@" > /dev/full');
+      assertEquals(code, 2);
+      assertEquals(outcomes(workspace), ["a unfinished"]);
+    },
+  });
+
+  Deno.test({
+    name: `output, ${runtime}: a report that can hold no more holds whole lines only`,
+    // Deno itself writes a file that would be too large.
+    ignore: Deno.build.os === "windows" || runtime === "Deno",
+    fn: async () => {
+      await using workspace = new Workspace(runtime);
+      const items = Array.from({ length: 100 }, (_, i) => `${i}\n`).join("");
+      const args = ["run", "--report", "report.jsonl", "--", "true"];
+      const { code, stderr } = await workspace.run(args, items, 'ulimit -f 4; exec "$@"');
+      assertEquals(code, 2);
+      assertStringIncludes(stderr, "Cannot write report 'report.jsonl' as it would be larger than files may be\n");
+      const { length } = workspace.report();
+      assert(length > 5 && length < 100, `there are ${length} lines`);
     },
   });
 

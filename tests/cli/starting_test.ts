@@ -1,7 +1,7 @@
 /** Commands that cannot be started, now or ever. */
 
-import { assertEquals, assertLess, assertStringIncludes } from "@std/assert";
-import { quickConfig, runtimes, Workspace } from "./cli.ts";
+import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
+import { quickConfig, runtimes, until, Workspace } from "./cli.ts";
 
 for (const runtime of Object.keys(runtimes)) {
   Deno.test(`starting, ${runtime}: where there is no room for so many commands, fewer run, and no attempt is lost`, async () => {
@@ -16,6 +16,28 @@ for (const runtime of Object.keys(runtimes)) {
     const report = workspace.report();
     assertEquals(report.length, 100);
     for (const { outcome, attempts } of report) assertEquals([outcome, attempts], ["succeeded", 1]);
+  });
+
+  Deno.test(`starting, ${runtime}: what waits for room is not begun after an interruption, and not given up`, async () => {
+    await using workspace = new Workspace(runtime);
+    workspace.write("config.json", quickConfig({ maxRetries: 0 }));
+    const items = Array.from({ length: 60 }, (_, i) => `${i}\n`).join("");
+    const script = "until [ -e go ]; do sleep 0.1; done";
+    const cli = await workspace.start(
+      ["run", "--config", "config.json", "--concurrency", "60", "--report", "report.jsonl", "--", "sh", "-c", script],
+      items,
+      'ulimit -n 60; exec "$@"',
+    );
+    await until(() => cli.stderr.includes("in flight"), "there is a line");
+    cli.kill("SIGINT");
+    await until(() => cli.stderr.includes("Interrupted"), "it says so");
+    workspace.write("go", "");
+    const { code, stderr } = await cli.ended;
+    const report = workspace.report();
+    const begun = report.filter(({ attempts }) => attempts === 1);
+    assertEquals([code, report.length], [130, 60], stderr);
+    assert(begun.length > 0 && begun.length < 40, `${begun.length} were begun`);
+    for (const { outcome, attempts } of report) assertEquals(outcome, attempts === 1 ? "succeeded" : "unfinished");
   });
 
   Deno.test(`starting, ${runtime}: an item that no command can ever be given is given up at once`, async () => {
