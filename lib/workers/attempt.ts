@@ -1,50 +1,102 @@
+import type { Clock } from "../base/clock.ts";
 import type { HandlerContext } from "../contracts/handler.ts";
 
-/** One run of the handler, and what the handler is told about it. */
-export class Attempt implements HandlerContext {
-  /** Set once the attempt has run out of time. It has failed then, whatever the handler does. */
+/** What every attempt of a pool is subject to. */
+export interface AttemptTerms {
+  /** What time is taken from. */
+  readonly clock: Clock;
+  /** How long an attempt may take, in milliseconds; `undefined` is as long as it likes. */
+  readonly timeout: number | undefined;
+  /** Aborts the signal of every attempt. */
+  readonly interruption: AbortSignal | undefined;
+}
+
+/** One call of the handler: which item it is for, whether its time is up, and the signal that tells the handler so. */
+export class Attempt<T> {
+  readonly item: T;
+  readonly key: unknown;
+  /** 1 the first time. */
+  readonly number: number;
+  /** Set once the time is up. The attempt has failed, whatever the handler still does. */
   timeoutError: DOMException | undefined = undefined;
+  readonly #terms: AttemptTerms;
+  #timer: unknown = undefined;
   #controller: AbortController | undefined = undefined;
   #abortion: { readonly reason: unknown } | undefined = undefined;
-  #interruption: AbortSignal | undefined;
+  #hasEnded = false;
   #stopListening: (() => void) | undefined = undefined;
 
-  /** `interruption` is the signal that aborts every attempt of a pool. */
-  constructor(readonly key: unknown, readonly attempt: number, interruption: AbortSignal | undefined) {
-    this.#interruption = interruption;
+  constructor(item: T, key: unknown, number: number, terms: AttemptTerms) {
+    this.item = item;
+    this.key = key;
+    this.number = number;
+    this.#terms = terms;
   }
 
-  /** Made when it is first read: most handlers never look. */
+  /** Made when it is first read, as most handlers never read it. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       this.#noteInterruption();
       if (this.#abortion !== undefined) this.#controller.abort(this.#abortion.reason);
-      else if (this.#interruption !== undefined) this.#listenTo(this.#interruption);
+      else if (!this.#hasEnded) this.#listenToInterruption();
     }
     return this.#controller.signal;
   }
 
-  abort(reason: unknown): void {
-    this.#noteInterruption();
-    this.#abortion ??= { reason };
-    this.#controller?.abort(reason);
+  /** Begins to measure the time. `onTimeout` is called if the attempt has not ended when its time is up. */
+  startTimer(onTimeout: (attempt: Attempt<T>) => void): void {
+    const { clock, timeout } = this.#terms;
+    if (timeout !== undefined) this.#timer = clock.setTimeout(() => this.#timeOut(timeout, onTimeout), timeout);
   }
 
   /** The handler has ended: there is nothing to interrupt any more. */
   end(): void {
-    this.#interruption = undefined;
+    this.#hasEnded = true;
     this.#stopListening?.();
+    if (this.#timer !== undefined) this.#terms.clock.clearTimeout(this.#timer);
   }
 
-  /** Nobody listened as long as the signal was not read. */
+  #timeOut(timeout: number, onTimeout: (attempt: Attempt<T>) => void): void {
+    if (this.#hasEnded) return;
+    this.timeoutError = new DOMException(`The handler did not end within ${timeout} ms`, "TimeoutError");
+    this.#abort(this.timeoutError);
+    onTimeout(this);
+  }
+
+  /** The first reason counts. */
+  #abort(reason: unknown): void {
+    this.#noteInterruption();
+    this.#abortion ??= { reason };
+    this.#controller?.abort(this.#abortion.reason);
+  }
+
+  /** While nobody has read the signal, the attempt does not listen to the interruption. */
   #noteInterruption(): void {
-    if (this.#interruption?.aborted) this.#abortion ??= this.#interruption;
+    const { interruption } = this.#terms;
+    if (!this.#hasEnded && interruption?.aborted) this.#abortion ??= interruption;
   }
 
-  #listenTo(interruption: AbortSignal): void {
-    const onAbort = () => this.abort(interruption.reason);
+  #listenToInterruption(): void {
+    const { interruption } = this.#terms;
+    if (interruption === undefined) return;
+    const onAbort = () => this.#abort(interruption.reason);
     interruption.addEventListener("abort", onAbort, { once: true });
     this.#stopListening = () => interruption.removeEventListener("abort", onAbort);
+  }
+}
+
+/** What the handler is given of an attempt. */
+export class AttemptContext implements HandlerContext {
+  readonly attempt: number;
+  readonly #attempt: Attempt<unknown>;
+
+  constructor(attempt: Attempt<unknown>) {
+    this.attempt = attempt.number;
+    this.#attempt = attempt;
+  }
+
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
   }
 }

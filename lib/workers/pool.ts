@@ -1,0 +1,231 @@
+import type { Clock } from "../base/clock.ts";
+import type { Handler } from "../contracts/handler.ts";
+import type { AttemptCounts } from "../contracts/queue_hooks.ts";
+import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
+import type { Lease, Shutdown } from "../contracts/work_queue.ts";
+import type { WorkerOptions, WorkerPool } from "../contracts/workers.ts";
+import { Attempt, AttemptContext, type AttemptTerms } from "./attempt.ts";
+import { Burst } from "./burst.ts";
+import { Outcomes } from "./outcome.ts";
+import { Reports } from "./reports.ts";
+import { Slots } from "./slots.ts";
+
+/** What a pool is made of, checked and with defaults. */
+export interface PoolSettings<T> extends Pick<WorkerOptions<T>, "onError" | "onGiveUp"> {
+  readonly concurrency: number;
+  readonly maxRetries: number;
+  readonly timeout: number | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly clock: Clock;
+}
+
+/** How often each item was tried since it was last forgotten, by key; shared by all pools of a queue. */
+const countsOfQueues = /* @__PURE__ */ new WeakMap<object, AttemptCounts>();
+
+function attemptCountsOf(queue: object): AttemptCounts {
+  let counts = countsOfQueues.get(queue);
+  if (counts === undefined) countsOfQueues.set(queue, counts = new Map<unknown, number>());
+  return counts;
+}
+
+/** Takes items from a queue whenever one more handler may begin, until the queue is empty and shut down or the pool is stopped. */
+export class Pool<T> implements WorkerPool {
+  readonly finished: Promise<void>;
+  readonly #queue: RateLimitingQueue<T>;
+  readonly #handler: Handler<T>;
+  readonly #terms: AttemptTerms;
+  readonly #counts: AttemptCounts;
+  readonly #reports: Reports<T>;
+  readonly #outcomes: Outcomes<T>;
+  readonly #slots: Slots;
+  /** How many calls of `#work` have not returned. */
+  #workers = 0;
+  /** Aborts when the pool takes no more items. */
+  readonly #stopped = new AbortController();
+  /** Whether the pool waits for an item, with a slot kept free for it; and whether it waits for a pause to end. */
+  #isWaiting = false;
+  #isPausing = false;
+  #isShutDown = false;
+  readonly #burst = new Burst();
+  #failure: { error: unknown } | undefined = undefined;
+  /** Settles `finished`. */
+  #end!: () => void;
+
+  constructor(queue: RateLimitingQueue<T>, handler: Handler<T>, settings: PoolSettings<T>) {
+    const { concurrency, maxRetries, timeout, signal, clock } = settings;
+    this.#queue = queue;
+    this.#handler = handler;
+    this.#terms = { clock, timeout, interruption: signal };
+    this.#counts = attemptCountsOf(queue);
+    this.#reports = new Reports(settings);
+    this.#outcomes = new Outcomes(queue, this.#counts, { maxRetries, interruption: signal }, this.#reports);
+    this.#slots = new Slots(concurrency, Infinity);
+
+    const interrupt = () => void this.stop();
+    this.finished = new Promise((resolve, reject) => {
+      this.#end = () => {
+        signal?.removeEventListener("abort", interrupt);
+        if (this.#failure === undefined) resolve();
+        else reject(this.#failure.error);
+      };
+    });
+    signal?.addEventListener("abort", interrupt, { once: true });
+    if (signal?.aborted) interrupt();
+    queueMicrotask(() => this.#fill()); // not at once, so that a handler can refer to the pool
+  }
+
+  get active(): number {
+    return this.#slots.taken - (this.#isWaiting ? 1 : 0);
+  }
+
+  stop(): Promise<void> {
+    this.#stopped.abort(); // ends a wait for an item; the end of that wait or of a pause ends the pool, if nothing is left
+    return this.finished;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /** Starts workers for as long as one more handler may begin and an item is ready. */
+  #fill(): void {
+    for (let lease = this.#take(); lease !== undefined; lease = this.#take()) this.#work(lease);
+    this.#endIfIdle();
+  }
+
+  /** The next item, if one more handler may begin now. If not, the pool goes on by itself when one may. */
+  #take(): Lease<T> | undefined {
+    if (this.#isPausing || !this.#slots.isOneFree) return undefined;
+    if (this.#burst.isTooLong()) {
+      this.#pause();
+      return undefined;
+    }
+    const lease = this.#takeReady();
+    if (lease === undefined) this.#wait();
+    return lease;
+  }
+
+  #takeReady(): Lease<T> | undefined {
+    if (this.#stopped.signal.aborted) return undefined;
+    try {
+      return this.#queue.tryGet();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Lets timers and I/O have their turn. */
+  #pause(): void {
+    this.#isPausing = true;
+    this.#burst.over.then(() => {
+      this.#isPausing = false;
+      this.#fill();
+    });
+  }
+
+  /** Waits for one item: when it is there, others may be as well. */
+  async #wait(): Promise<void> {
+    const { signal } = this.#stopped;
+    if (this.#isWaiting || this.#isShutDown || signal.aborted) return;
+    this.#isWaiting = true;
+    this.#slots.take();
+    let got: Lease<T> | Shutdown | undefined;
+    try {
+      got = await this.#queue.get({ signal });
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
+    }
+    this.#isWaiting = false;
+    this.#slots.giveBack();
+    if (got?.shutdown) this.#isShutDown = true;
+    else if (got !== undefined) this.#accept(got);
+    this.#fill();
+  }
+
+  /** An item may come just as the pool was stopped. A queue that is shutting down takes nothing back: it is the last one. */
+  #accept(lease: Lease<T>): void {
+    if (!this.#stopped.signal.aborted || this.#queue.shuttingDown) {
+      this.#work(lease);
+      return;
+    }
+    try {
+      this.#queue.add(lease.item);
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#release(lease);
+  }
+
+  /** Gives back an item that nobody worked on. */
+  #release(lease: Lease<T>): void {
+    try {
+      lease[Symbol.dispose]();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** The queue itself failed: nothing more can be taken from it. */
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#stopped.abort();
+  }
+
+  #endIfIdle(): void {
+    const takesNoMore = this.#isShutDown || this.#stopped.signal.aborted;
+    if (takesNoMore && !this.#isWaiting && !this.#isPausing && this.#workers === 0) this.#end();
+  }
+
+  /** Handles the item, and then others for as long as there are some to take. Never rejects. */
+  async #work(first: Lease<T>): Promise<void> {
+    this.#workers++;
+    let lease: Lease<T> | undefined = first;
+    while (lease !== undefined) {
+      this.#slots.take();
+      const attempt = this.#begin(lease);
+      if (attempt !== undefined) {
+        try {
+          attempt.startTimer(this.#onTimeout);
+          const returned = this.#handler(attempt.item, new AttemptContext(attempt));
+          const outcome = returned === undefined ? undefined : await returned;
+          if (attempt.timeoutError !== undefined) throw attempt.timeoutError;
+          this.#outcomes.succeed(attempt, outcome);
+        } catch (error) {
+          this.#outcomes.fail(attempt, error);
+        }
+      }
+      this.#slots.giveBack(attempt?.timeoutError !== undefined);
+      if (attempt !== undefined) this.#finish(lease, attempt);
+      lease = this.#take();
+    }
+    this.#workers--;
+    this.#endIfIdle();
+  }
+
+  #begin(lease: Lease<T>): Attempt<T> | undefined {
+    const { item } = lease;
+    try {
+      const key = this.#queue.keyOf === undefined ? item : this.#queue.keyOf(item);
+      return new Attempt(item, key, (this.#counts.get(key) ?? 0) + 1, this.#terms);
+    } catch (error) { // of the queue's `keyOf`
+      this.#fail(error);
+      this.#release(lease);
+    }
+  }
+
+  #finish(lease: Lease<T>, attempt: Attempt<T>): void {
+    try {
+      attempt.end();
+      lease[Symbol.dispose]();
+    } catch (error) {
+      this.#reports.error(error, attempt);
+    }
+  }
+
+  /** Goes on without the handler. Its item stays held until it ends: no other handler may have it before. */
+  readonly #onTimeout = (attempt: Attempt<T>): void => {
+    this.#slots.abandon();
+    this.#reports.error(attempt.timeoutError, attempt);
+    this.#fill();
+  };
+}

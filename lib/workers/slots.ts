@@ -1,0 +1,42 @@
+/**
+ * The places of a pool's handlers.
+ *
+ * A handler that ran out of time and goes on gives its place to another one. That is so for as many handlers as may be
+ * abandoned; the ones beyond keep their places, or else a backend that hangs would lift the bound.
+ */
+export class Slots {
+  readonly #count: number;
+  readonly #maxAbandoned: number;
+  #taken = 0;
+  #overdue = 0;
+
+  /** `count` handlers may run at once, and up to `maxAbandoned` more that have run out of time. */
+  constructor(count: number, maxAbandoned: number) {
+    this.#count = count;
+    this.#maxAbandoned = maxAbandoned;
+  }
+
+  /** Whether one more handler may begin. */
+  get isOneFree(): boolean {
+    return this.#taken - Math.min(this.#overdue, this.#maxAbandoned) < this.#count;
+  }
+
+  /** How many were taken and not given back, those of abandoned handlers among them. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  take(): void {
+    this.#taken++;
+  }
+
+  /** The handler in a slot ran out of time. Tells whether it is the first one that cannot be abandoned and keeps its place. */
+  abandon(): boolean {
+    return ++this.#overdue === this.#maxAbandoned + 1;
+  }
+
+  giveBack(wasAbandoned = false): void {
+    this.#taken--;
+    if (wasAbandoned) this.#overdue--;
+  }
+}
