@@ -3,13 +3,18 @@ import { FakeTime } from "@std/testing/time";
 import {
   createExponentialLimiter,
   createRateLimitingQueue,
+  createWorkQueue,
   parallelizeUntil,
   type RateLimitingQueue,
   runWorkers,
+  type WorkQueue,
 } from "@workqueue/core";
-import { Burst, type nextTask } from "../lib/workers/burst.ts";
-import { whileTimeIs } from "./helpers.ts";
-import { flushPromises, nextTurn } from "./queue_helpers.ts";
+import { Burst, type nextTask, TURNS_PER_PAUSE } from "../lib/structures/burst.ts";
+import { HandClock } from "./helpers.ts";
+import { flushPromises, nextTurn, pause } from "./queue_helpers.ts";
+
+/** As long as a burst may be, in milliseconds. */
+const BURST = 10;
 
 function newQueue<T>(): RateLimitingQueue<T> {
   return createRateLimitingQueue<T>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
@@ -20,98 +25,198 @@ function ask(burst: Burst, pieces: number): boolean[] {
   return Array.from({ length: pieces }, () => burst.isTooLong());
 }
 
+/** Works for so long. Time that is faked does not pass meanwhile. */
+const now = performance.now.bind(performance);
+function beBusy(ms = BURST): void {
+  for (const end = now() + ms; now() < end;);
+}
+
+/** Lets the burst that there is end, so that what comes now is the first piece of work of the next. */
+async function beginAnew(): Promise<void> {
+  await pause();
+  await flushPromises();
+}
+
 Deno.test("a burst is too long once ten milliseconds have passed since it began", async () => {
   let time = 1000;
-  await whileTimeIs(() => time, async () => {
-    const burst = new Burst();
-    assertEquals(ask(burst, 8), new Array(8).fill(false));
-    time += 9;
-    assertEquals(ask(burst, 8), new Array(8).fill(false));
-    time += 1;
-    assertEquals(ask(burst, 2), [true, true]);
-    await nextTurn();
-  });
+  const burst = new Burst(() => time);
+  assertEquals(ask(burst, 8), new Array(8).fill(false));
+  time += 9;
+  assertEquals(ask(burst, 8), new Array(8).fill(false));
+  time += 1;
+  assertEquals(ask(burst, 2), [true, true]);
+  await pause();
 });
 
-Deno.test("the clock is looked at after 1, 2, 4 and 8 pieces, and then after each eight", async () => {
+/** After how many pieces a burst looked at the clock, where each piece takes as long as the test says. */
+async function looksOf(pieces: number, duration: (piece: number) => number): Promise<number[]> {
   let looks = 0;
-  await whileTimeIs(() => looks++ && 0, async () => {
-    const burst = new Burst();
-    const lookedAfter: number[] = [];
-    for (let pieces = 0; pieces < 35; pieces++) {
-      const before = looks;
-      burst.isTooLong();
-      if (looks > before) lookedAfter.push(pieces);
-    }
-    assertEquals(lookedAfter, [0, 1, 2, 4, 8, 16, 24, 32]);
-    await nextTurn();
+  let time = 0;
+  const burst = new Burst(() => {
+    looks++;
+    return time;
   });
+  const lookedAfter: number[] = [];
+  for (let piece = 0; piece < pieces; piece++) {
+    const before = looks;
+    const isTooLong = burst.isTooLong();
+    if (looks > before) lookedAfter.push(piece);
+    if (isTooLong) break;
+    time += duration(piece);
+  }
+  await pause();
+  return lookedAfter;
+}
+
+Deno.test("after quick pieces the clock is looked at after 1, 2, 4 and 8 of them, and then after each eight", async () => {
+  assertEquals(await looksOf(35, () => 0), [0, 1, 2, 4, 8, 16, 24, 32]);
 });
 
-Deno.test("all who share a burst make one pause together, and begin anew after it", async () => {
+Deno.test("the slower the pieces, the sooner the clock is looked at: no later than the time for more of them is over", async () => {
+  assertEquals(await looksOf(35, () => 0.5), [0, 1, 2, 4, 8, 16, 20], "as long as it was eight at a time: 24");
+  assertEquals(await looksOf(35, () => 1), [0, 1, 2, 4, 8, 10], "likewise 16");
+  assertEquals(await looksOf(35, () => 3), [0, 1, 2, 3, 4]);
+  assertEquals(await looksOf(35, () => 10), [0, 1]);
+  assertEquals(await looksOf(99, (piece) => piece < 20 ? 0 : 10), [0, 1, 2, 4, 8, 16, 24]);
+});
+
+Deno.test("all who share a burst make one pause, and go on in the order in which they asked", async () => {
   let time = 0;
-  await whileTimeIs(() => time, async () => {
-    const burst = new Burst();
-    ask(burst, 1);
-    time = 10;
-    assertEquals(ask(burst, 2), [true, true]);
-    await burst.over;
-    assertEquals(ask(burst, 2), [false, false]);
-    time = 20;
-    assertEquals(ask(burst, 1), [true]);
-    await nextTurn();
-  });
+  const burst = new Burst(() => time);
+  assertFalse(burst.isTooLong());
+  time = 10;
+  const wentOn: string[] = [];
+  for (const name of ["a", "b", "c"]) {
+    assert(burst.isTooLong());
+    burst.turn().then(() => wentOn.push(name));
+  }
+  await nextTurn();
+  assertEquals(wentOn, []);
+  await pause();
+  assertEquals(wentOn, ["a", "b", "c"]);
+  assertFalse(burst.isTooLong());
+});
+
+Deno.test("a pause ends one burst and begins the next: who has no time left there goes first in the one after it", async () => {
+  let time = 0;
+  const burst = new Burst(() => time);
+  let wentOn = "";
+  const work = async (name: string) => {
+    for (let pieces = 0; pieces < 6; pieces++) {
+      if (burst.isTooLong()) await burst.turn();
+      wentOn += name;
+      time += 5;
+    }
+  };
+  const all = ["a", "b", "c"].map(work);
+  const bursts: string[] = [];
+  for (let i = 0; i < 6; i++) {
+    bursts.push(wentOn);
+    wentOn = "";
+    await pause();
+  }
+  assertEquals(bursts, ["aa", "aa", "bb", "cc", "aa", "bb"]);
+  await pause();
+  await Promise.all(all);
 });
 
 Deno.test("a burst is over when others had their turn, however long it lasted", async () => {
   let time = 0;
-  await whileTimeIs(() => time += 10, async () => {
-    const burst = new Burst();
-    for (let i = 0; i < 20; i++) {
-      assertFalse(burst.isTooLong());
-      await nextTurn();
-    }
-  });
+  const burst = new Burst(() => time += 10);
+  for (let i = 0; i < 20; i++) {
+    assertFalse(burst.isTooLong());
+    await nextTurn();
+  }
+});
+
+Deno.test("a pause takes all its turns, as Deno looks at its sockets in one of sixty", async () => {
+  assert(TURNS_PER_PAUSE > 61);
+  let time = 0;
+  const burst = new Burst(() => time += 10);
+  ask(burst, 2);
+  let turns = 0;
+  let isOver = false;
+  const over = burst.turn().then(() => isOver = true);
+  for (; !isOver; turns++) await nextTurn();
+  await over;
+  assertEquals(turns, TURNS_PER_PAUSE);
 });
 
 Deno.test("a pool makes its pause before the item that would be one too many", async () => {
-  for (const [took, counts] of [[10, [1, 2, 3]], [5, [2, 4, 6]], [3, [4, 8, 12]], [1.25, [8, 16, 20]]] as const) {
-    let time = 0;
-    await whileTimeIs(() => time, async () => {
+  for (const concurrency of [1, 3]) {
+    for (const isAsync of [false, true]) {
+      await beginAnew();
       const queue = newQueue<number>();
       for (let i = 0; i < 20; i++) queue.add(i);
       let handled = 0;
       const pool = runWorkers(queue, () => {
         handled++;
-        time += took;
-      }, { concurrency: 3 });
-      for (const expected of counts) {
+        beBusy();
+        if (isAsync) return Promise.resolve();
+      }, { concurrency });
+      for (const expected of [1, 2, 3]) {
         await flushPromises();
         await flushPromises();
-        assertEquals(handled, expected, `handlers take ${took} ms`);
-        await nextTurn();
+        assertEquals(handled, expected);
+        await pause();
       }
       await pool.stop();
-    });
+    }
   }
 });
 
-Deno.test("a pool that waits for each item makes no pause, however many it had", async () => {
-  let time = 0;
-  await whileTimeIs(() => time, async () => {
-    const queue = newQueue<number>();
-    let handled = 0;
-    const pool = runWorkers(queue, () => void handled++);
-    for (let i = 1; i <= 30; i++) {
-      await nextTurn();
-      await nextTurn();
-      time += 10;
-      queue.add(i);
-      await Promise.resolve().then(() => {}).then(() => {});
-      assertEquals(handled, i);
+Deno.test("pools of a program share their pauses, and each has its turn", async () => {
+  for (const isAsync of [false, true]) {
+    await beginAnew();
+    const handled: string[] = [];
+    const pools = ["a", "b", "c"].map((name) => {
+      const queue = newQueue<number>();
+      for (let i = 0; i < 20; i++) queue.add(i);
+      return runWorkers(queue, () => {
+        handled.push(name);
+        beBusy();
+        if (isAsync) return Promise.resolve();
+      }, { concurrency: 3 });
+    });
+    for (let bursts = 0; bursts < 6; bursts++) {
+      await flushPromises();
+      await flushPromises();
+      assertEquals(handled.length, bursts + 1, "one burst for all of them");
+      await pause();
     }
-    await pool.stop();
-  });
+    assertEquals(handled.slice(0, 6).join(""), "aabcab");
+    await Promise.all(pools.map((pool) => pool.stop()));
+  }
+});
+
+Deno.test("rule 9: a pool with a clock of its own makes no pauses: nothing there waits for real time", async () => {
+  const queue = newQueue<number>();
+  for (let i = 0; i < 5; i++) queue.add(i);
+  let handled = 0;
+  const pool = runWorkers(queue, () => {
+    handled++;
+    beBusy();
+  }, { clock: new HandClock() });
+  queue.shutDown();
+  await flushPromises();
+  assertEquals(handled, 5);
+  await pool.finished;
+});
+
+Deno.test("a pool that waits for each item makes no pause, however many it had", async () => {
+  await beginAnew();
+  const queue = newQueue<number>();
+  let handled = 0;
+  const pool = runWorkers(queue, () => void handled++);
+  for (let i = 1; i <= 10; i++) {
+    await nextTurn();
+    await nextTurn();
+    beBusy();
+    queue.add(i);
+    await Promise.resolve().then(() => {}).then(() => {});
+    assertEquals(handled, i);
+  }
+  await pool.stop();
 });
 
 Deno.test("items that come one by one, each from a promise of the last, leave timers their turn", async () => {
@@ -129,45 +234,82 @@ Deno.test("items that come one by one, each from a promise of the last, leave ti
 
 Deno.test("a pool that makes a pause before its last item has not finished", async () => {
   using time = new FakeTime();
-  let now = 0;
-  await whileTimeIs(() => now, async () => {
-    const queue = newQueue<string>();
-    const overdue = Promise.withResolvers<void>();
-    const attempts: number[] = [];
-    const pool = runWorkers(queue, (_item, { attempt }) => {
-      attempts.push(attempt);
-      return attempts.length === 1 ? overdue.promise : undefined;
-    }, { timeout: 10 });
-    queue.add("a");
-    await flushPromises();
-    queue.add("a"); // so that it is ready again when the handler ends
-    time.tick(10); // the handler's place goes to one who waits
-    now = 10;
-    queue.shutDown();
-    await flushPromises();
-    overdue.resolve();
-    await pool.finished;
-    assertEquals([attempts.length, queue.length], [2, 0]);
-  });
+  await beginAnew();
+  const queue = newQueue<string>();
+  const overdue = Promise.withResolvers<void>();
+  const attempts: number[] = [];
+  const pool = runWorkers(queue, (_item, { attempt }) => {
+    attempts.push(attempt);
+    return attempts.length === 1 ? overdue.promise : undefined;
+  }, { timeout: 10, onError() {} });
+  queue.add("a");
+  await flushPromises();
+  queue.add("a"); // so that it is ready again when the handler ends
+  time.tick(10); // the handler's place goes to one who waits
+  beBusy();
+  queue.shutDown();
+  await flushPromises();
+  overdue.resolve();
+  await pool.finished;
+  assertEquals([attempts.length, queue.length], [2, 0]);
 });
 
 Deno.test("parallelizeUntil makes its pauses likewise, all its workers together", async () => {
   for (const workers of [1, 2]) {
-    let time = 0;
-    await whileTimeIs(() => time += 10, async () => {
-      let done = 0;
-      const ended = parallelizeUntil(workers, 20, () => void done++);
-      await flushPromises();
-      await flushPromises();
-      const beforePause = done;
-      assertEquals(beforePause, 1);
-      await nextTurn();
-      await flushPromises();
-      assertEquals(done, 2);
-      await ended;
-      assertEquals(done, 20);
+    await beginAnew();
+    let done = 0;
+    const ended = parallelizeUntil(workers, 5, () => {
+      done++;
+      beBusy();
     });
+    for (const expected of [1, 2, 3]) {
+      await flushPromises();
+      await flushPromises();
+      assertEquals(done, expected);
+      await pause();
+    }
+    await ended;
+    assertEquals(done, 5);
   }
+});
+
+Deno.test("parallelizeUntil whose pieces never wait leaves timers their turn", async () => {
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(), 1);
+  let done = 0;
+  await parallelizeUntil(3, 100_000_000, () => void done++, { signal: stop.signal });
+  assert(done < 100_000_000);
+});
+
+Deno.test("a loop over a queue whose body adds again leaves timers their turn", async () => {
+  for (const isAsync of [false, true]) {
+    const queue = createWorkQueue<string>();
+    queue.add("again");
+    setTimeout(() => queue.shutDown(), 1);
+    let rounds = 0;
+    for await (const item of queue) {
+      if (++rounds === 3_000_000) break; // for ever, as far as anybody can wait for a timer
+      if (isAsync) await undefined;
+      queue.add(item);
+    }
+    assert(rounds < 3_000_000);
+  }
+});
+
+Deno.test("rule 9: a loop over a queue with a clock of its own makes no pauses", async () => {
+  const queue: WorkQueue<number> & { clock?: HandClock } = createWorkQueue<number>();
+  queue.clock = new HandClock(); // as one that is given at creation
+  for (let i = 0; i < 5; i++) queue.add(i);
+  queue.shutDown();
+  let rounds = 0;
+  (async () => {
+    for await (const _ of queue) {
+      rounds++;
+      beBusy();
+    }
+  })();
+  await flushPromises();
+  assertEquals(rounds, 5);
 });
 
 Deno.test("the next task comes after everything pending", async () => {
@@ -179,7 +321,7 @@ Deno.test("the next task comes after everything pending", async () => {
 });
 
 Deno.test("where there is no setImmediate, as in browsers, the next task comes too, and leaves no port open", async () => {
-  const path: string = "../lib/workers/burst.ts?in-a-browser";
+  const path: string = "../lib/structures/burst.ts?in-a-browser";
   const scope = globalThis as { setImmediate?: unknown };
   const { setImmediate } = scope;
   delete scope.setImmediate;

@@ -61,17 +61,6 @@ export function pathsOf(build: () => unknown): string[] {
   return issuesOf(build).map(({ path }) => path);
 }
 
-/** Does something while `performance.now` gives what a test says. */
-export async function whileTimeIs(now: () => number, action: () => void | Promise<void>): Promise<void> {
-  const original = performance.now;
-  performance.now = now;
-  try {
-    await action();
-  } finally {
-    performance.now = original;
-  }
-}
-
 /** Runs `action` while every object inherits these properties, as after an attack on `Object.prototype`. */
 export function whilePolluted<R>(properties: Record<string, unknown>, action: () => R): R {
   for (const [name, value] of Object.entries(properties)) {

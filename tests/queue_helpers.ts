@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
 import type { Lease, QueueDiscipline, ReadyEntry, Shutdown, WorkQueue } from "@workqueue/core";
-import { nextTask } from "../lib/workers/burst.ts";
+import { nextTask, TURNS_PER_PAUSE } from "../lib/structures/burst.ts";
 
 /** Takes an item that must be ready. */
 export function take<T>(queue: WorkQueue<T>): Lease<T> {
@@ -31,8 +31,13 @@ export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 /** Lets pending promises settle, and the pauses that pools make on a slow machine end. */
 export async function flush(): Promise<void> {
   await flushPromises();
-  await nextTurn();
+  await pause();
   await flushPromises();
+}
+
+/** Takes as long as the pauses of pools. */
+export async function pause(): Promise<void> {
+  for (let turn = 0; turn < TURNS_PER_PAUSE; turn++) await nextTurn();
 }
 
 /** Lets timers and I/O have their turn, but no timers that a test has faked. */

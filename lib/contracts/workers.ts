@@ -1,3 +1,6 @@
+import type { Clock } from "../base/clock.ts";
+import type { Duration } from "../base/duration.ts";
+
 /** The options of {@linkcode runWorkers}. */
 export interface WorkerOptions<T = unknown> {
   /**
@@ -16,13 +19,20 @@ export interface WorkerOptions<T = unknown> {
    * @default {Infinity}
    */
   maxRetries?: number | undefined;
-  /** How long one attempt may take, in milliseconds, from 1 to 2^31 - 1. By default there is no limit. */
-  timeout?: number | undefined;
+  /** How long one attempt may take, from 1 ms to 2^31 - 1 ms, such as `"30s"`. By default there is no limit. */
+  timeout?: Duration | undefined;
   /**
    * Stops the pool and aborts the handlers' signals. An item whose handler fails after that goes back to the
    * queue as it came: that attempt is not counted.
    */
   signal?: AbortSignal | undefined;
+  /**
+   * Where time comes from. A pool with a clock of your own waits for nothing else, so handlers that never wait are not
+   * interrupted to let timers and I/O have their turn, as they are under the system's clock.
+   *
+   * @default {the clock of the queue}
+   */
+  clock?: Clock | undefined;
   /**
    * Is told of every attempt that failed. An attempt that runs out of time is reported then, once, however
    * its handler ends. What the callback throws is dropped: there is nobody to tell.

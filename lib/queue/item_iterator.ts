@@ -1,4 +1,6 @@
+import { type Clock, systemClock } from "../base/clock.ts";
 import type { Lease, WorkQueue } from "../contracts/work_queue.ts";
+import { burst } from "../structures/burst.ts";
 
 /**
  * Iterates over a queue's items, holding each until the next is asked for or the loop is left.
@@ -7,6 +9,8 @@ import type { Lease, WorkQueue } from "../contracts/work_queue.ts";
  */
 export class ItemIterator<T> implements AsyncIterator<T, void, void> {
   readonly #queue: WorkQueue<T>;
+  /** Under a clock of somebody else's nothing waits for the event loop, which knows real time only. */
+  readonly #makesPauses: boolean;
   #lease: Lease<T> | undefined = undefined;
   #isOver = false;
   /** The call before: calls take turns, as those of a generator do. */
@@ -14,12 +18,15 @@ export class ItemIterator<T> implements AsyncIterator<T, void, void> {
 
   constructor(queue: WorkQueue<T>) {
     this.#queue = queue;
+    const { clock = systemClock } = queue as { clock?: Clock | undefined };
+    this.#makesPauses = clock === systemClock;
   }
 
   next(): Promise<IteratorResult<T, void>> {
     return this.#takeTurn(async () => {
       this.#giveBack();
       if (this.#isOver) return { done: true, value: undefined };
+      if (this.#makesPauses && burst.isTooLong()) await burst.turn(); // a body that never waits would let no timer fire
       const lease = await this.#queue.get();
       if (lease.shutdown) {
         this.#isOver = true;

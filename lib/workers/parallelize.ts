@@ -6,7 +6,7 @@
 
 import { requireInteger } from "../base/arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
-import { Burst } from "./burst.ts";
+import { burst } from "../structures/burst.ts";
 
 /** The options of {@linkcode parallelizeUntil}. */
 export interface ParallelizeOptions {
@@ -62,7 +62,6 @@ export async function parallelizeUntil(
 
   let next = 0;
   let failure: { error: unknown } | undefined;
-  const burst = new Burst();
 
   async function work(): Promise<void> {
     while (next < pieces) {
@@ -70,7 +69,7 @@ export async function parallelizeUntil(
       const end = Math.min(begin + chunkSize, pieces);
       next = end;
       for (let piece = begin; piece < end; piece++) {
-        while (burst.isTooLong()) await burst.over; // the signal may be a timer's
+        if (burst.isTooLong()) await burst.turn(); // the signal may be a timer's
         if (signal?.aborted || failure !== undefined) return;
         try {
           await doWorkPiece(piece);

@@ -1,11 +1,11 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import type { Handler } from "../contracts/handler.ts";
 import type { AttemptCounts } from "../contracts/queue_hooks.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { Lease, Shutdown } from "../contracts/work_queue.ts";
 import type { WorkerOptions, WorkerPool } from "../contracts/workers.ts";
+import { burst } from "../structures/burst.ts";
 import { Attempt, AttemptContext, type AttemptTerms } from "./attempt.ts";
-import { Burst } from "./burst.ts";
 import { Outcomes } from "./outcome.ts";
 import { Reports } from "./reports.ts";
 import { Slots } from "./slots.ts";
@@ -46,7 +46,8 @@ export class Pool<T> implements WorkerPool {
   #isWaiting = false;
   #isPausing = false;
   #isShutDown = false;
-  readonly #burst = new Burst();
+  /** Under a clock of somebody else's nothing waits for the event loop, which knows real time only. */
+  readonly #makesPauses: boolean;
   #failure: { error: unknown } | undefined = undefined;
   /** Settles `finished`. */
   #end!: () => void;
@@ -60,6 +61,7 @@ export class Pool<T> implements WorkerPool {
     this.#reports = new Reports(settings);
     this.#outcomes = new Outcomes(queue, this.#counts, { maxRetries, interruption: signal }, this.#reports);
     this.#slots = new Slots(concurrency, Infinity);
+    this.#makesPauses = clock === systemClock;
 
     const interrupt = () => void this.stop();
     this.finished = new Promise((resolve, reject) => {
@@ -89,38 +91,42 @@ export class Pool<T> implements WorkerPool {
 
   /** Starts workers for as long as one more handler may begin and an item is ready. */
   #fill(): void {
-    for (let lease = this.#take(); lease !== undefined; lease = this.#take()) this.#work(lease);
+    this.#fillFrom(this.#take());
+  }
+
+  #fillFrom(lease: Lease<T> | undefined): void {
+    for (; lease !== undefined; lease = this.#take()) this.#work(lease);
     this.#endIfIdle();
   }
 
   /** The next item, if one more handler may begin now. If not, the pool goes on by itself when one may. */
   #take(): Lease<T> | undefined {
     if (this.#isPausing || !this.#slots.isOneFree) return undefined;
-    if (this.#burst.isTooLong()) {
+    if (this.#makesPauses && burst.isTooLong()) {
       this.#pause();
       return undefined;
     }
-    const lease = this.#takeReady();
+    return this.#takeNow();
+  }
+
+  #takeNow(): Lease<T> | undefined {
+    if (this.#stopped.signal.aborted) return undefined;
+    let lease: Lease<T> | undefined;
+    try {
+      lease = this.#queue.tryGet();
+    } catch (error) {
+      this.#fail(error);
+    }
     if (lease === undefined) this.#wait();
     return lease;
   }
 
-  #takeReady(): Lease<T> | undefined {
-    if (this.#stopped.signal.aborted) return undefined;
-    try {
-      return this.#queue.tryGet();
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  /** Lets timers and I/O have their turn. */
-  #pause(): void {
+  /** Lets timers and I/O have their turn, and all others who work in this program. */
+  async #pause(): Promise<void> {
     this.#isPausing = true;
-    this.#burst.over.then(() => {
-      this.#isPausing = false;
-      this.#fill();
-    });
+    await burst.turn();
+    this.#isPausing = false;
+    this.#fillFrom(this.#slots.isOneFree ? this.#takeNow() : undefined);
   }
 
   /** Waits for one item: when it is there, others may be as well. */

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { requireCallback, requireInteger, requireSignal } from "../base/arguments.ts";
+import { requireCallback, requireClock, requireInteger, requireSignal } from "../base/arguments.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { requireTimeout } from "../base/duration_arguments.ts";
-import { systemClock } from "../base/clock.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Handler } from "../contracts/handler.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
@@ -72,17 +72,19 @@ export function runWorkers<T>(
   if (typeof handler !== "function") {
     throw invalidArgument(ACTION, "handler", "must be a function", handler);
   }
-  return new Pool(queue, handler, settingsOf(options));
+  return new Pool(queue, handler, settingsOf(queue, options));
 }
 
 /** Checks the options and fills in what was left out. */
-function settingsOf<T>(options: WorkerOptions<T>): PoolSettings<T> {
+function settingsOf<T>(queue: RateLimitingQueue<T>, options: WorkerOptions<T>): PoolSettings<T> {
   const { concurrency = 1, maxRetries = Infinity, timeout, signal, onError, onGiveUp } = options;
+  const { clock = (queue as { clock?: Clock | undefined }).clock ?? systemClock } = options;
   requireInteger(ACTION, "concurrency", concurrency, 1);
   if (maxRetries !== Infinity && !(Number.isSafeInteger(maxRetries) && maxRetries >= 0)) {
     throw invalidArgument(ACTION, "maxRetries", "must be a non-negative integer or Infinity", maxRetries);
   }
   requireSignal(ACTION, signal);
+  requireClock(ACTION, clock);
   requireCallback(ACTION, "onError", onError);
   requireCallback(ACTION, "onGiveUp", onGiveUp);
   return {
@@ -91,6 +93,6 @@ function settingsOf<T>(options: WorkerOptions<T>): PoolSettings<T> {
     maxRetries,
     timeout: timeout === undefined ? undefined : requireTimeout(ACTION, "timeout", timeout),
     signal,
-    clock: systemClock,
+    clock,
   };
 }

@@ -8,7 +8,14 @@
 import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
 import * as fc from "fast-check";
-import { ConfigError, limiters, loadConfig, type RateLimiter, type WorkQueueConfig } from "@workqueue/core";
+import {
+  ConfigError,
+  limiters,
+  loadConfig,
+  parseDuration,
+  type RateLimiter,
+  type WorkQueueConfig,
+} from "@workqueue/core";
 import { DocumentMaker, isContainer } from "./document_maker.ts";
 import { HandClock } from "../helpers.ts";
 
@@ -33,7 +40,7 @@ function check(source: string | object): "loaded" | "refused" {
   for (const name of config.limiterNames) use(config.limiter<string>(name));
   for (const name of config.queueNames) {
     const { concurrency = 1, maxRetries = 0, timeout = 1 } = config.workers(name);
-    assert(concurrency >= 1 && maxRetries >= 0 && timeout >= 1);
+    assert(concurrency >= 1 && maxRetries >= 0 && parseDuration(timeout) >= 1);
     const queue = config.queue<string>(name);
     assertEquals(queue.name, name);
     queue.addRateLimited("a");

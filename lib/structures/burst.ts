@@ -1,0 +1,113 @@
+import { monotonicNow } from "../base/clock.ts";
+import { Waiters } from "./waiters.ts";
+
+/** After how long it is time for a pause, in milliseconds. */
+const MAX_BURST = 10;
+
+/** How many pieces of work go by without a look at the clock, at most: a look takes as long as a small piece. */
+const MAX_PIECES_PER_LOOK = 8;
+
+/** As it was when this module was loaded: fake timers that came later leave it alone. */
+const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
+
+/**
+ * How many turns of the event loop a pause takes. Timers have their turn in each of them. But Deno looks for what came
+ * in from the network in one of 61 turns only, for as long as there is always a next turn to make.
+ */
+export const TURNS_PER_PAUSE = setImmediate === undefined ? 1 : 64;
+
+/**
+ * Work that goes on without waiting for anything but promises.
+ *
+ * Promises go before timers and I/O, so these would have no turn for as long as there is one more piece of work. A
+ * burst lasts until they had a turn. If that does not happen within ten milliseconds, whoever works has to make a pause.
+ */
+export class Burst {
+  readonly #now: () => number;
+  /** Those who go on when the pause is over. */
+  readonly #line = new Waiters<void>();
+  #isOn = false;
+  #isTooLong = false;
+  #beganAt = 0;
+  #pieces = 0;
+  /** After how many pieces to look at the clock. */
+  #lookAfter = 1;
+  /** How many turns are left of the pause. */
+  #turns = 0;
+
+  constructor(now: () => number = monotonicNow) {
+    this.#now = now;
+  }
+
+  /** To be asked before each piece of work. If the burst is too long, {@linkcode Burst.turn} has to be awaited before it. */
+  isTooLong(): boolean {
+    if (!this.#isOn) this.#begin();
+    else if (++this.#pieces === this.#lookAfter) this.#look();
+    return this.#isTooLong;
+  }
+
+  /**
+   * Resolves after the pause, in the order of the calls. The caller may do one piece of work before it asks again, so
+   * nobody is kept from work by others who are quicker to ask.
+   */
+  turn(): Promise<void> {
+    return this.#line.wait();
+  }
+
+  #begin(): void {
+    this.#isOn = true;
+    this.#isTooLong = false;
+    this.#beganAt = this.#now();
+    this.#pieces = 0;
+    this.#lookAfter = 1;
+    this.#turns = TURNS_PER_PAUSE;
+    nextTask(this.#onTurn);
+  }
+
+  /** Looks at the clock, and says when to look again: no later than pieces like those before fill the time that is left. */
+  #look(): void {
+    const pieces = this.#pieces;
+    const passed = this.#now() - this.#beganAt;
+    this.#isTooLong = passed >= MAX_BURST;
+    const pieceCount = Math.floor(pieces * (MAX_BURST - passed) / passed);
+    this.#lookAfter = pieces + Math.max(1, Math.min(pieces, pieceCount, MAX_PIECES_PER_LOOK));
+  }
+
+  readonly #onTurn = (): void => {
+    if (this.#isTooLong && --this.#turns > 0) {
+      nextTask(this.#onTurn);
+      return;
+    }
+    this.#isOn = false;
+    if (!this.#line.isEmpty) this.#serveLine();
+  };
+
+  /** Lets those who wait go on, one after the other. Those who are left when this burst is too long go first in the next. */
+  async #serveLine(): Promise<void> {
+    this.#begin();
+    while (!this.#line.isEmpty && !this.#isTooLong) {
+      this.#line.shift().resolve();
+      await undefined; // while the piece of work is done, or as much of it as does not wait
+      this.#pieces++;
+      this.#look();
+    }
+  }
+}
+
+/** The burst of all who work in this program: several pools together take no longer until a pause than one. */
+export const burst: Burst = /* @__PURE__ */ new Burst();
+
+/** Calls back in a task of its own: after the timers that are due now have had their turn. */
+export function nextTask(callback: () => void): void {
+  if (setImmediate !== undefined) {
+    setImmediate(callback);
+    return;
+  }
+  // In browsers a message is as quick as it gets, where a timer may wait for four milliseconds.
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    port1.close();
+    callback();
+  };
+  port2.postMessage(undefined);
+}
