@@ -129,17 +129,30 @@ Deno.test("a burst is over when others had their turn, however long it lasted", 
   }
 });
 
+/** How many turns the pause takes after a burst of ten milliseconds, where each turn takes as long as the test says. */
+async function turnsOfPause(duration: () => number): Promise<number> {
+  let time = 0;
+  const burst = new Burst(() => time);
+  burst.isTooLong();
+  time = 10;
+  assert(burst.isTooLong());
+  let isOver = false;
+  burst.turn().then(() => isOver = true);
+  for (let turns = 0;; turns++) {
+    if (isOver) return turns;
+    await nextTurn();
+    time += duration();
+  }
+}
+
 Deno.test("a pause takes all its turns, as Deno looks at its sockets in one of sixty", async () => {
   assert(TURNS_PER_PAUSE > 61);
-  let time = 0;
-  const burst = new Burst(() => time += 10);
-  ask(burst, 2);
-  let turns = 0;
-  let isOver = false;
-  const over = burst.turn().then(() => isOver = true);
-  for (; !isOver; turns++) await nextTurn();
-  await over;
-  assertEquals(turns, TURNS_PER_PAUSE);
+  assertEquals(await turnsOfPause(() => 0), TURNS_PER_PAUSE);
+});
+
+Deno.test("a pause in which much is done for others takes a twentieth of the burst before it", async () => {
+  assertEquals(await turnsOfPause(() => 0.125), 5);
+  assertEquals(await turnsOfPause(() => 10), 2);
 });
 
 Deno.test("a pool makes its pause before the item that would be one too many", async () => {

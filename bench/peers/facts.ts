@@ -5,6 +5,7 @@ export interface Facts {
   readonly rounds: number;
   readonly memory: Readonly<Record<string, MemoryFacts>>;
   readonly lateness: Readonly<Record<string, LatenessFacts>>;
+  readonly latency: Readonly<Record<string, LatencyFacts>>;
   readonly size: { readonly everything: number; readonly workQueue: number };
 }
 
@@ -21,3 +22,8 @@ export interface LatenessFacts {
   readonly worst: number;
   readonly timers: number;
 }
+
+/** By what keeps the CPU busy: milliseconds until an answer, and the part of the time that the work has got. */
+export type LatencyFacts = Readonly<
+  Record<string, { readonly median: number; readonly p99: number; readonly worst: number; readonly busy: number }>
+>;

@@ -42,7 +42,8 @@ export function report(figures: Figures, facts: Facts): string {
     "",
   ];
   for (const [name, work] of Object.entries(works)) lines.push(...workTable(figures, name, work));
-  lines.push("### Memory", "", ...memoryTable(facts), "", "### Lateness", "", ...latenessTable(facts));
+  lines.push("### Memory", "", ...memoryTable(facts), "", "### Lateness", "", ...latenessTable(facts), "");
+  lines.push("### Requests to a busy process", "", ...latencyTable(facts));
   return lines.join("\n") + "\n";
 }
 
@@ -109,4 +110,16 @@ function latenessTable({ lateness }: Facts): string[] {
     ...[median, p99, worst, timers].map((ms) => `${ms.toFixed(2)} ms`),
   ]);
   return table(["on", "median", "99th percentile", "worst", "a 1 ms timer, while workers have too much to do"], rows);
+}
+
+function latencyTable({ latency }: Facts): string[] {
+  const rows = Object.entries(latency).flatMap(([runtime, works]) =>
+    Object.entries(works).map(([work, { median, p99, worst, busy }]) => [
+      work,
+      NAMES[runtime]!,
+      ...[median, p99, worst].map((ms) => `${ms.toFixed(1)} ms`),
+      `${(100 * busy).toFixed(1)} %`,
+    ])
+  );
+  return table(["kept busy by", "on", "median", "99th percentile", "worst", "of the time for the work"], rows);
 }

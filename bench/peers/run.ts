@@ -12,7 +12,7 @@
 import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import type { Facts, LatenessFacts, MemoryFacts } from "./facts.ts";
+import type { Facts, LatencyFacts, LatenessFacts, MemoryFacts } from "./facts.ts";
 import { type Figure, Figures } from "./figures.ts";
 import { plotGrowth } from "./plot.ts";
 import { report } from "./report.ts";
@@ -136,6 +136,7 @@ if (only === undefined) {
     rounds,
     memory: await each<MemoryFacts>("memory.ts"),
     lateness: await each<LatenessFacts>("precision.ts"),
+    latency: await each<LatencyFacts>("latency.ts"),
     size: { everything: await gzippedSize("*"), workQueue: await gzippedSize("{ createWorkQueue }") },
   };
   await Deno.writeTextFile(`${BENCH}growth.svg`, await plotGrowth(figures));

@@ -20,7 +20,7 @@ export interface Measured {
 const RUNTIMES = ["deno", "bun"];
 
 /** Every bound that has a figure. */
-export function targetsOf(figures: Figures, { memory, lateness, size }: Facts): Target[] {
+export function targetsOf(figures: Figures, { memory, lateness, latency, size }: Facts): Target[] {
   const ours = (work: string, runtime: string) => figures.median({ work, contender: OURS, runtime });
   const other = (work: string, contender: string, runtime: string) => figures.median({ work, contender, runtime });
   /** client-go at its best. */
@@ -115,6 +115,12 @@ export function targetsOf(figures: Figures, { memory, lateness, size }: Facts): 
     "at most 5 ms",
     (runtime) => atMost(5, lateness[runtime]!.p99, "ms"),
   );
+  for (const work of Object.keys(latency["deno"]!)) {
+    const claim = `a request to a process whose CPU is wanted by ${work}, 99th percentile`;
+    add(claim, "at most 50 ms", (runtime) => atMost(50, latency[runtime]![work]!.p99, "ms"));
+    const isBusy = (busy: number) => ({ text: `${(100 * busy).toFixed(1)} %`, reached: busy >= 0.95 });
+    add("meanwhile, of the time for the work", "at least 95 %", (runtime) => isBusy(latency[runtime]![work]!.busy));
+  }
   for (
     const [claim, contender] of [
       ["FIFO cycle with metrics, against the cycle without", "with metrics"],

@@ -11,10 +11,14 @@ const MAX_PIECES_PER_LOOK = 8;
 const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
 
 /**
- * How many turns of the event loop a pause takes. Timers have their turn in each of them. But Deno looks for what came
- * in from the network in one of 61 turns only, for as long as there is always a next turn to make.
+ * How many turns of the event loop a pause takes. Timers fire in each of them. But Deno looks for what came in from the
+ * network in one of 61 turns only, for as long as there is always a next turn to make; and to accept a connection and
+ * to read from it takes several turns everywhere.
  */
-export const TURNS_PER_PAUSE = setImmediate === undefined ? 1 : 64;
+export const TURNS_PER_PAUSE: number = setImmediate === undefined ? 1 : 64;
+
+/** How long a pause may take, as a part of the burst before it: turns in which much is done for others take longer. */
+const MAX_PAUSE = 1 / 20;
 
 /**
  * Work that goes on without waiting for anything but promises.
@@ -32,8 +36,9 @@ export class Burst {
   #pieces = 0;
   /** After how many pieces to look at the clock. */
   #lookAfter = 1;
-  /** How many turns are left of the pause. */
+  /** How many turns the pause has taken, and when it ends at the latest. */
   #turns = 0;
+  #pauseEndsAt = 0;
 
   constructor(now: () => number = monotonicNow) {
     this.#now = now;
@@ -60,7 +65,7 @@ export class Burst {
     this.#beganAt = this.#now();
     this.#pieces = 0;
     this.#lookAfter = 1;
-    this.#turns = TURNS_PER_PAUSE;
+    this.#turns = 0;
     nextTask(this.#onTurn);
   }
 
@@ -74,13 +79,20 @@ export class Burst {
   }
 
   readonly #onTurn = (): void => {
-    if (this.#isTooLong && --this.#turns > 0) {
+    if (this.#isTooLong && !this.#isPauseOver()) {
       nextTask(this.#onTurn);
       return;
     }
     this.#isOn = false;
     if (!this.#line.isEmpty) this.#serveLine();
   };
+
+  /** To be asked in each turn of a pause. */
+  #isPauseOver(): boolean {
+    const now = this.#now();
+    if (this.#turns === 0) this.#pauseEndsAt = now + (now - this.#beganAt) * MAX_PAUSE;
+    return ++this.#turns >= TURNS_PER_PAUSE || now >= this.#pauseEndsAt;
+  }
 
   /** Lets those who wait go on, one after the other. Those who are left when this burst is too long go first in the next. */
   async #serveLine(): Promise<void> {

@@ -1,0 +1,138 @@
+/**
+ * Prints how long another process waits for an answer, in milliseconds, while work of a millisecond each wants all of
+ * the CPU; and which part of the time that work has got.
+ *
+ *     deno run -A bench/peers/latency.ts [keep-alive | fresh]
+ *
+ * @module
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { Agent, createServer, get } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import {
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  createWorkQueue,
+  parallelizeUntil,
+  runWorkers,
+} from "@workqueue/core";
+
+const ITEMS = 5000;
+const WORK_MS = 1;
+const MS_BETWEEN_REQUESTS = 20;
+
+let worked = 0;
+
+function work(): Promise<void> {
+  const began = performance.now();
+  let now = began;
+  while (now - began < WORK_MS) now = performance.now();
+  worked += now - began;
+  return Promise.resolve();
+}
+
+async function runPool(items: number): Promise<void> {
+  const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 5, maxDelay: 1_000_000 }));
+  for (let i = 0; i < items; i++) queue.add(i);
+  const pool = runWorkers(queue, work, { concurrency: 10 });
+  queue.shutDown();
+  await pool.finished;
+}
+
+async function loopOverQueue(): Promise<void> {
+  const queue = createWorkQueue<string>();
+  queue.add("again");
+  let rounds = 0;
+  for await (const item of queue) {
+    await work();
+    if (++rounds === ITEMS) return;
+    queue.add(item);
+  }
+}
+
+const cases: Record<string, () => Promise<unknown>> = {
+  "one pool": () => runPool(ITEMS),
+  "three pools": () => Promise.all([1, 2, 3].map(() => runPool(ITEMS / 3 | 0))),
+  "`parallelizeUntil`": () => parallelizeUntil(10, ITEMS, work),
+  "a loop over a queue": loopOverQueue,
+};
+
+interface Waits {
+  readonly median: number;
+  readonly p99: number;
+  readonly worst: number;
+}
+
+/** Does the work while another process asks. */
+async function measure(
+  run: () => Promise<unknown>,
+  port: number,
+  connection: string,
+): Promise<Waits & { busy: number }> {
+  const asker = startAsker(port, connection);
+  let printed = "";
+  asker.stdout!.on("data", (chunk) => printed += chunk);
+  await once(asker.stdout!, "data");
+  worked = 0;
+  const began = performance.now();
+  await run();
+  const busy = worked / (performance.now() - began);
+  asker.stdin!.end();
+  await once(asker, "close");
+  return { ...JSON.parse(printed.split("\n")[1]!), busy };
+}
+
+function startAsker(port: number, connection: string): ChildProcess {
+  const options = "Deno" in globalThis ? ["run", "-A", "--no-check"] : [];
+  const args = [...options, fileURLToPath(import.meta.url), "ask", connection, String(port)];
+  return spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+}
+
+/** Asks every now and then, whether there was an answer to the last request or not, until its standard input ends. */
+async function ask(connection: string, port: number): Promise<void> {
+  const agent = new Agent({ keepAlive: connection === "keep-alive", maxSockets: Infinity });
+  const waits: number[] = [];
+  const request = () =>
+    new Promise<void>((resolve, reject) => {
+      const began = performance.now();
+      get({ host: "127.0.0.1", port, agent }, (response) => {
+        response.resume().on("end", () => {
+          waits.push(performance.now() - began);
+          resolve();
+        });
+      }).on("error", reject);
+    });
+  for (let i = 0; i < 10; i++) await request(); // what is slow the first time
+  waits.length = 0;
+  console.log("ready");
+  let isOver = false;
+  process.stdin.on("end", () => isOver = true).resume();
+  const open: Promise<void>[] = [];
+  while (!isOver) {
+    open.push(request());
+    await new Promise((resolve) => setTimeout(resolve, MS_BETWEEN_REQUESTS * (0.5 + Math.random())));
+  }
+  await Promise.all(open);
+  waits.sort((a, b) => a - b);
+  const percentile = (percent: number) => waits[Math.floor((waits.length - 1) * percent / 100)];
+  console.log(JSON.stringify({ median: percentile(50), p99: percentile(99), worst: percentile(100) }));
+  process.exit();
+}
+
+async function serve(connection: string): Promise<void> {
+  const server = createServer((_request, response) => response.end("here I am")).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const results: Record<string, unknown> = {};
+  for (const [name, run] of Object.entries(cases)) {
+    results[name] = await measure(run, (server.address() as AddressInfo).port, connection);
+  }
+  console.log(JSON.stringify(results));
+  process.exit();
+}
+
+const [, , mode = "keep-alive", connection, port] = process.argv;
+await (mode === "ask" ? ask(connection!, Number(port)) : serve(mode));
