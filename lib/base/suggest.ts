@@ -6,11 +6,12 @@ const MAX_NAMES = 200;
 export function suggest(given: string, known: readonly string[]): string {
   if (given.length > MAX_LENGTH || known.length > MAX_NAMES) return "";
   let best: string | undefined;
-  let least = Math.max(2, Math.floor(given.length / 3)) + 1;
+  let least = Infinity;
   for (const name of known) {
-    if (name.length > MAX_LENGTH || Math.abs(name.length - given.length) >= least) continue;
+    const most = Math.max(2, Math.floor(Math.max(given.length, name.length) / 3));
+    if (name.length > MAX_LENGTH || Math.abs(name.length - given.length) > most) continue;
     const distance = editDistance(given.toLowerCase(), name.toLowerCase());
-    if (distance < least && distance < name.length) [best, least] = [name, distance];
+    if (distance <= most && distance < least && distance < name.length) [best, least] = [name, distance];
   }
   return best === undefined ? "" : `; did you mean ${JSON.stringify(best)}?`;
 }
