@@ -155,5 +155,18 @@ Deno.test("bad arguments are refused before anything is begun, with the argument
     const { message } = await assertRejects(call, ErrorClass);
     assertEquals(message, `Cannot parallelize as ${rest}`);
   }
+  const unusable: [options: unknown, rest: string][] = [
+    [{ chunksize: 2 }, `"chunksize" is not an option here; did you mean "chunkSize"?`],
+    [{ signal: "stop" }, `'signal' must be an AbortSignal: received "stop"`],
+    [null, "'options' must be an object: received null"],
+    [AbortSignal.abort(), "'options' must be an object: received an object"],
+  ];
+  for (const [options, rest] of unusable) {
+    const { message } = await assertRejects(
+      () => parallelizeUntil(1, 1, () => void begun++, options as never),
+      TypeError,
+    );
+    assertEquals(message, `Cannot parallelize as ${rest}`);
+  }
   assertEquals(begun, 0);
 });

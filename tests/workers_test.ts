@@ -9,6 +9,7 @@ import {
 } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
+  type Clock,
   createBucketLimiter,
   createExponentialLimiter,
   createRateLimitingQueue,
@@ -20,6 +21,7 @@ import {
   TerminalError,
   type WorkerOptions,
 } from "@workqueue/core";
+import { HandClock } from "./helpers.ts";
 import { countListeners, flush, isSettled } from "./queue_helpers.ts";
 
 function exponentialQueue<T = string>(): RateLimitingQueue<T> {
@@ -28,15 +30,23 @@ function exponentialQueue<T = string>(): RateLimitingQueue<T> {
 
 /** Collects what the pool reports. */
 class Reports implements Pick<WorkerOptions<string>, "onError" | "onGiveUp"> {
-  readonly errors: [message: string, item: string, attempt: number][] = [];
-  readonly givenUp: [message: string, item: string, attempts: number][] = [];
+  readonly #errors: [message: string, item: string, attempt: number][] = [];
+  readonly #givenUp: [message: string, item: string, attempts: number][] = [];
 
   onError = (error: unknown, item: string, attempt: number): void => {
-    this.errors.push([String(error), item, attempt]);
+    this.#errors.push([String(error), item, attempt]);
   };
   onGiveUp = (error: unknown, item: string, attempts: number): void => {
-    this.givenUp.push([String(error), item, attempts]);
+    this.#givenUp.push([String(error), item, attempts]);
   };
+
+  get errors(): [message: string, item: string, attempt: number][] {
+    return this.#errors;
+  }
+
+  get givenUp(): [message: string, item: string, attempts: number][] {
+    return this.#givenUp;
+  }
 }
 
 /** A promise that a test settles by hand. */
@@ -183,8 +193,8 @@ Deno.test("rule 11: requeueAfter forgets the failures and adds the item after th
   await using _pool = runWorkers(queue, (_item, { attempt }): Outcome => {
     attempts.push(attempt);
     if (attempt === 1 && attempts.length === 1) throw new Error("first");
-    return { requeueAfter: 500 };
-  });
+    return { requeueAfter: "500ms" };
+  }, { onError() {} });
   queue.add("a");
   await pass(time, 10);
   assertEquals(attempts, [1, 2]);
@@ -214,6 +224,40 @@ Deno.test("rule 11: requeue goes through the limiter and is no failure, whatever
   queue.shutDown();
 });
 
+Deno.test("rule 11: requeue: false asks for nothing, so a handler may return what it found out", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const attempts: number[] = [];
+  await using _pool = runWorkers(queue, (_item, { attempt }) => {
+    attempts.push(attempt);
+    const requeue: boolean = attempt < 2;
+    return { requeue };
+  });
+  queue.add("a");
+  await pass(time, 100);
+  assertEquals([attempts, queue.waiting, queue.numRequeues("a")], [[1, 2], 0, 0]);
+  queue.shutDown();
+});
+
+Deno.test("rule 10: an outcome that seems to be misspelt is a failure, with a suggestion", async () => {
+  const misspelt: [outcome: unknown, message: string][] = [
+    [{ requeueAftr: 5 }, `"requeueAftr" is not an outcome; did you mean "requeueAfter"?`],
+    [{ requeueafter: "5s" }, `"requeueafter" is not an outcome; did you mean "requeueAfter"?`],
+    [{ RequeueAfter: 5 }, `"RequeueAfter" is not an outcome; did you mean "requeueAfter"?`],
+    [{ Requeue: true }, `"Requeue" is not an outcome; did you mean "requeue"?`],
+  ];
+  for (const [outcome, message] of misspelt) {
+    const queue = exponentialQueue();
+    const reports = new Reports();
+    await using _pool = runWorkers(queue, () => Promise.resolve(outcome as Outcome), reports);
+    queue.add("a");
+    await flush();
+    assertEquals(reports.errors, [[`TypeError: Cannot requeue item as ${message}`, "a", 1]]);
+    assertEquals([queue.waiting, queue.numRequeues("a")], [1, 1]);
+    queue.shutDown();
+  }
+});
+
 Deno.test("rule 11: with both requeue and requeueAfter the latter counts", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
@@ -239,7 +283,8 @@ Deno.test("rule 11: an outcome that makes no sense is a failure, and forgets not
   queue.add("a");
   await flush();
   assertEquals(reports.errors.map(([message]) => message), [
-    "RangeError: Cannot requeue item as 'requeueAfter' must be a finite number of milliseconds: received NaN",
+    `RangeError: Cannot requeue item as 'requeueAfter' must be a duration such as "250ms", "1h30m" or a number of ` +
+    "milliseconds: received NaN",
   ]);
   assertEquals([queue.waiting, queue.numRequeues("a")], [1, 1]);
   await pass(time, 10);
@@ -287,7 +332,7 @@ Deno.test("rule 11: attempts are counted by key, and by the handler's calls alon
     attempts.push(attempt);
     queue.addAfter({ id: item.id }, 10); // a newer item with the key takes over
     throw new Error("no");
-  });
+  }, { onError() {} });
   queue.addRateLimited({ id: 1 }); // counted by the limiter, but nothing was tried yet
   await pass(time, 50);
   assertEquals(attempts.slice(0, 3), [1, 2, 3]);
@@ -331,7 +376,7 @@ for (const [asking, ask] of askings) {
         if (versions.length > 1) return;
         add(queue);
         return ask();
-      });
+      }, { onError() {} });
       queue.add(OLD);
       await pass(time, 1000, 5);
       assertEquals(new Set(versions.slice(1)), new Set([2]));
@@ -403,6 +448,23 @@ Deno.test("rule 11: a TerminalError gives up at once", async () => {
   queue.shutDown();
 });
 
+Deno.test("rule 11: a TerminalError of another copy of the package gives up, too", async () => {
+  const path: string = "../lib/base/errors.ts?another-copy";
+  const copy: { TerminalError: typeof TerminalError } = await import(path);
+  class Gone extends copy.TerminalError {}
+  assertFalse(new Gone() instanceof TerminalError);
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  await using _pool = runWorkers(queue, (item) => {
+    throw item === "a" ? new copy.TerminalError("404") : new Gone("410");
+  }, reports);
+  for (const item of ["a", "b"]) queue.add(item);
+  await flush();
+  assertEquals(reports.givenUp, [["TerminalError: 404", "a", 1], ["TerminalError: 410", "b", 1]]);
+  assertEquals(queue.waiting, 0);
+  queue.shutDown();
+});
+
 Deno.test("rule 11: a timeout aborts the handler's signal and costs a retry", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
@@ -426,6 +488,58 @@ Deno.test("rule 11: a timeout aborts the handler's signal and costs a retry", as
   await pass(time, 1000);
   assertEquals(reports.errors.length, 1, "an attempt that ended in time is left alone");
   queue.shutDown();
+});
+
+Deno.test("rule 9: timeouts take time from the clock of the pool, which by default is that of the queue", async () => {
+  for (const given of ["pool", "queue"] as const) {
+    using time = new FakeTime();
+    const clock = new HandClock();
+    const queue: RateLimitingQueue<string> & { clock?: Clock } = exponentialQueue();
+    if (given === "queue") queue.clock = clock; // as one that is given at creation
+    const reports = new Reports();
+    let signal: AbortSignal | undefined;
+    const pool = runWorkers(queue, (_item, context) => {
+      signal = context.signal;
+      return new Promise((resolve) => context.signal.addEventListener("abort", () => resolve()));
+    }, { timeout: "30s", maxRetries: 0, ...reports, clock: given === "pool" ? clock : undefined });
+    queue.add("a");
+    await flush();
+    time.tick(60_000);
+    await clock.advance(29_999);
+    assertFalse(signal?.aborted);
+    await clock.advance(1);
+    assert(signal?.aborted);
+    assertEquals(reports.errors, [["TimeoutError: The handler did not end within 30000 ms", "a", 1]]);
+    assertEquals(clock.timers, 0);
+    queue.add("b");
+    await flush();
+    assertEquals(clock.timers, 1);
+    await clock.advance(30_000);
+    await pool.stop();
+    assertEquals(clock.timers, 0);
+    queue.shutDown();
+  }
+});
+
+Deno.test("rule 9: an attempt that ended leaves no timer, and a timer that fires all the same changes nothing", async () => {
+  const clock = new HandClock();
+  const callbacks: (() => void)[] = [];
+  const { setTimeout } = clock;
+  clock.setTimeout = function (callback, ms) {
+    callbacks.push(callback);
+    return setTimeout.call(this, callback, ms);
+  };
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  const pool = runWorkers(queue, (item) => {
+    if (item === "bad") throw new TerminalError("no");
+  }, { timeout: 10, clock, ...reports });
+  for (const item of ["good", "bad"]) queue.add(item);
+  await flush();
+  assertEquals([clock.timers, callbacks.length], [0, 2]);
+  for (const callback of callbacks) callback();
+  assertEquals([reports.errors.length, pool.active], [1, 0]);
+  await pool.stop();
 });
 
 Deno.test("without a timeout a handler may take as long as it likes", async () => {
@@ -630,7 +744,7 @@ Deno.test("stop waits also for handlers that ran out of time", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const overdue = manual();
-  const pool = runWorkers(queue, () => overdue.promise, { timeout: 10 });
+  const pool = runWorkers(queue, () => overdue.promise, { timeout: 10, onError() {} });
   queue.add("a");
   await pass(time, 50);
   const stopped = pool.stop();
@@ -649,7 +763,7 @@ Deno.test("an item added again while an overdue handler held it is still worked 
   const pool = runWorkers(queue, (_item, { attempt }) => {
     attempts.push(attempt);
     return attempts.length === 1 ? overdue.promise : undefined;
-  }, { timeout: 10 });
+  }, { timeout: 10, onError() {} });
   queue.add("a");
   await pass(time, 50);
   queue.add("a");
@@ -717,6 +831,22 @@ Deno.test("a handler's signal that is read after the handler has ended leaves no
   await pool.stop();
 });
 
+Deno.test("a handler is given no more of its attempt than it may use", async () => {
+  const queue = exponentialQueue();
+  let seen: unknown[] = [];
+  const pool = runWorkers(queue, function (this: unknown, _item, context) {
+    const names = new Set<string>();
+    for (let object: object = context; object !== Object.prototype; object = Object.getPrototypeOf(object)) {
+      for (const name of Object.getOwnPropertyNames(object)) if (name !== "constructor") names.add(name);
+    }
+    seen = [this, [...names].sort()];
+  });
+  queue.add("a");
+  await flush();
+  assertEquals(seen, [undefined, ["attempt", "signal"]]);
+  await pool.stop();
+});
+
 Deno.test("a handler's signal has the first reason there was, whenever it is read", async () => {
   using time = new FakeTime();
   for (const timeFirst of [true, false]) {
@@ -727,7 +857,7 @@ Deno.test("a handler's signal has the first reason there was, whenever it is rea
     const pool = runWorkers(queue, async (_item, context) => {
       await wait.promise;
       late = context.signal;
-    }, { timeout: 10, signal: controller.signal });
+    }, { timeout: 10, signal: controller.signal, onError() {} });
     queue.add("a");
     await flush();
     if (timeFirst) time.tick(10);
@@ -748,7 +878,7 @@ Deno.test("the handler's signal is aborted when read only after the time was up"
   const pool = runWorkers(queue, async (_item, context) => {
     await wait.promise;
     late = context.signal;
-  }, { timeout: 10, maxRetries: 0 });
+  }, { timeout: 10, maxRetries: 0, onError() {} });
   queue.add("a");
   await pass(time, 20);
   wait.resolve();
@@ -813,6 +943,8 @@ Deno.test("options of workers that make no sense are refused at once, and nothin
     [{ concurrency: NaN }, "'concurrency' must be a positive integer: received NaN"],
     [{ maxRetries: -1 }, "'maxRetries' must be a non-negative integer or Infinity: received -1"],
     [{ maxRetries: 0.5 }, "'maxRetries' must be a non-negative integer or Infinity: received 0.5"],
+    [{ maxAbandoned: -1 }, "'maxAbandoned' must be a non-negative integer or Infinity: received -1"],
+    [{ maxAbandoned: 1.5 }, "'maxAbandoned' must be a non-negative integer or Infinity: received 1.5"],
     [
       { timeout: 0 },
       `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms: received 0`,
@@ -854,7 +986,39 @@ Deno.test("options of workers that make no sense are refused at once, and nothin
     TypeError,
     "Cannot run workers as 'signal' must be an AbortSignal: received an object",
   );
+  assertThrows(
+    () => runWorkers(queue, () => {}, { clock: Date as never }),
+    TypeError,
+    "Cannot run workers as 'clock' must be a clock: received a function",
+  );
+  const unknown: [options: unknown, message: string][] = [
+    [{ maxRetry: 3 }, `Cannot run workers as "maxRetry" is not an option here; did you mean "maxRetries"?`],
+    [{ maxAbandonned: 3 }, `Cannot run workers as "maxAbandonned" is not an option here; did you mean "maxAbandoned"?`],
+    [{ colour: "red" }, `Cannot run workers as "colour" is not an option here`],
+    [null, "Cannot run workers as 'options' must be an object: received null"],
+    [[], "Cannot run workers as 'options' must be an object: received an array"],
+    [new AbortController().signal, "Cannot run workers as 'options' must be an object: received an object"],
+  ];
+  for (const [options, message] of unknown) {
+    const { message: actual } = assertThrows(() => runWorkers(queue, () => {}, options as never), TypeError);
+    assertEquals(actual, message);
+  }
   assertEquals(queue.length, 1);
+});
+
+Deno.test("rule 10: options of workers that are undefined are as good as left out", async () => {
+  const none = {
+    concurrency: undefined,
+    maxAbandoned: undefined,
+    maxRetries: undefined,
+    timeout: undefined,
+    signal: undefined,
+    clock: undefined,
+    onError: undefined,
+    onGiveUp: undefined,
+    colour: undefined,
+  };
+  await runWorkers(exponentialQueue(), () => {}, none).stop();
 });
 
 Deno.test("options of workers may be at their bounds", async () => {
@@ -863,7 +1027,11 @@ Deno.test("options of workers may be at their bounds", async () => {
     { concurrency: Number.MAX_SAFE_INTEGER },
     { maxRetries: 0 },
     { maxRetries: Infinity },
+    { maxAbandoned: 0 },
+    { maxAbandoned: Infinity },
     { timeout: 1 },
+    { timeout: "1ms" },
+    { timeout: "24h" },
     { timeout: 2 ** 31 - 1 },
   ];
   for (const options of cases) await runWorkers(exponentialQueue(), () => {}, options).stop();

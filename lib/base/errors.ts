@@ -4,6 +4,8 @@
  * @module
  */
 
+import { TERMINAL } from "./brands.ts";
+
 /**
  * Thrown by a handler of {@linkcode runWorkers} to say that trying again is pointless: the item is given
  * up at once, whatever its limiter and `maxRetries` say.
@@ -16,18 +18,26 @@
  * const queue = createRateLimitingQueue<string>(createDefaultItemLimiter());
  * queue.add("page-that-is-gone");
  *
- * const givenUp: string[] = [];
+ * const log: string[] = [];
  * runWorkers(queue, () => {
  *   throw new TerminalError("404 Not Found");
- * }, { onGiveUp: (_error, item) => givenUp.push(item) });
+ * }, {
+ *   onError: (error, item) => log.push(`${item}: ${error}`),
+ *   onGiveUp: (_error, item) => log.push(`${item} is given up`),
+ * });
  * await queue.shutDownWithDrain();
  *
- * assertEquals(givenUp, ["page-that-is-gone"]);
+ * assertEquals(log, ["page-that-is-gone: TerminalError: 404 Not Found", "page-that-is-gone is given up"]);
  * ```
  */
 export class TerminalError extends Error {
   /** The name of the class, as for every error. */
   override name = "TerminalError";
+
+  /** By this, pools know the errors of another copy of this package as well. */
+  get [TERMINAL](): true {
+    return true;
+  }
 }
 
 /** One thing that is wrong with a config. */

@@ -1,3 +1,5 @@
+import type { Duration } from "../base/duration.ts";
+
 /**
  * Works on one item.
  *
@@ -20,7 +22,13 @@ export interface HandlerContext {
 
 /**
  * What a handler can ask for instead of plain success: `requeueAfter` forgets the item's failures and adds it
- * again after that many milliseconds; `requeue` adds it again when the limiter says so. With both, `requeueAfter`
- * counts, as in controller-runtime. A queue that is shutting down takes nothing back: the item is done then.
+ * again after that long; `requeue: true` adds it again when the limiter says so, and `requeue: false` asks for
+ * nothing. With both, `requeueAfter` counts, as in controller-runtime.
+ *
+ * A queue that is shutting down takes no `requeueAfter`: the item is done. It takes a `requeue` only while it drains
+ * with `waiting: "wait"`.
+ *
+ * Whatever else a handler returns is plain success, but for an object that seems to be a misspelt outcome: that fails
+ * the attempt.
  */
-export type Outcome = { requeueAfter: number } | { requeue: true };
+export type Outcome = { requeueAfter: Duration } | { requeue: boolean };

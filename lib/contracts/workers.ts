@@ -4,17 +4,25 @@ import type { Duration } from "../base/duration.ts";
 /** The options of {@linkcode runWorkers}. */
 export interface WorkerOptions<T = unknown> {
   /**
-   * How many items are worked on at once; a positive integer. A handler that has run out of time and goes on
-   * all the same is no longer counted.
+   * How many items are worked on at once; a positive integer. Handlers that have run out of time and go on all the
+   * same are not counted, up to `maxAbandoned` of them.
    *
    * @default {1}
    */
   concurrency?: number | undefined;
   /**
+   * How many handlers may go on after they have run out of time, beside those that `concurrency` allows; a non-negative
+   * integer or `Infinity`. Once there are more, the pool waits for handlers to end before it begins others, and says so
+   * through `onError`: when all of what handlers wait for hangs, the number of handlers stays bounded.
+   *
+   * @default {concurrency}
+   */
+  maxAbandoned?: number | undefined;
+  /**
    * How many times an item is tried again until a failure gives it up; a non-negative integer or `Infinity`.
-   * An attempt that asks for `requeue` counts, but gives nothing up. A queue that is shutting down takes
-   * nothing back: a failure gives up the item then, whatever is left. The pool counts for itself: `forget` of the
-   * queue starts the limiter afresh, and not this.
+   * An attempt that asks for `requeue` counts, but gives nothing up. A failure also gives up the item, whatever retries
+   * are left, when the queue is shutting down and takes no retries: it does so only while it drains with
+   * `waiting: "wait"`. `forget` of the queue starts the count afresh.
    *
    * @default {Infinity}
    */
@@ -23,7 +31,7 @@ export interface WorkerOptions<T = unknown> {
   timeout?: Duration | undefined;
   /**
    * Stops the pool and aborts the handlers' signals. An item whose handler fails after that goes back to the
-   * queue as it came: that attempt is not counted.
+   * queue as it came, if the queue takes it: that attempt is not counted.
    */
   signal?: AbortSignal | undefined;
   /**
@@ -34,17 +42,19 @@ export interface WorkerOptions<T = unknown> {
    */
   clock?: Clock | undefined;
   /**
-   * Is told of every attempt that failed. An attempt that runs out of time is reported then, once, however
+   * Is told of every attempt that failed. An attempt that runs out of time is reported at that moment, once, however
    * its handler ends. What the callback throws is dropped: there is nobody to tell.
+   *
+   * Without the callback, failures are written to `console.error`, one line a second at most.
    */
-  onError?(error: unknown, item: T, attempt: number): void;
+  onError?: ((error: unknown, item: T, attempt: number) => void) | undefined;
   /** Is told, once, of every item that is given up, after `onError`. What it throws goes to `onError`. */
-  onGiveUp?(error: unknown, item: T, attempts: number): void;
+  onGiveUp?: ((error: unknown, item: T, attempts: number) => void) | undefined;
 }
 
 /** The workers of one {@linkcode runWorkers}. Disposing the pool stops it. */
 export interface WorkerPool extends AsyncDisposable {
-  /** The number of handlers running right now, those that ran out of time among them. */
+  /** The number of handlers that are running, those that ran out of time among them. */
   readonly active: number;
   /**
    * Resolves when no handler is running and none will be begun: the queue was shut down and is empty, or

@@ -1,8 +1,12 @@
-import { invalidArgument, TerminalError } from "../base/errors.ts";
+import { requireDuration } from "../base/arguments.ts";
+import { TERMINAL } from "../base/brands.ts";
+import { inspect } from "../base/errors.ts";
+import { suggest } from "../base/suggest.ts";
 import type { Outcome } from "../contracts/handler.ts";
 import type { AttemptCounts } from "../contracts/queue_hooks.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { Attempt } from "./attempt.ts";
+import { giveBack, takesBack } from "./give_back.ts";
 import type { Reports } from "./reports.ts";
 
 /** When a failure gives an item up, and when it is no failure. */
@@ -30,14 +34,11 @@ export class Outcomes<T> {
   /** The handler returned. Throws if what it asks for cannot be done. */
   succeed(attempt: Attempt<T>, outcome: void | Outcome): void {
     if (outcome !== undefined) {
-      const { requeue = false, requeueAfter } = (outcome ?? {}) as { requeue?: boolean; requeueAfter?: number };
+      const { requeue, requeueAfter } = (outcome ?? {}) as { requeue?: unknown; requeueAfter?: unknown };
       if (requeueAfter !== undefined) {
-        if (!Number.isFinite(requeueAfter)) {
-          const rule = "must be a finite number of milliseconds";
-          throw invalidArgument("requeue item", "requeueAfter", rule, requeueAfter);
-        }
-        this.#queue.addAfter(attempt.item, requeueAfter);
-      } else if (requeue && !this.#queue.shuttingDown) return this.#tryAgain(attempt);
+        this.#queue.addAfter(attempt.item, requireDuration("requeue item", "requeueAfter", requeueAfter));
+      } else if (requeue === undefined) refuseMisspelt(outcome);
+      else if (requeue && takesBack(this.#queue, attempt.item)) return this.#tryAgain(attempt);
     }
     this.#forget(attempt);
   }
@@ -47,21 +48,29 @@ export class Outcomes<T> {
     const { maxRetries, interruption } = this.#rules;
     const isTerminal = isTerminalError(thrown);
     if (attempt.timeoutError === undefined) {
-      if (interruption?.aborted && !isTerminal && !this.#queue.shuttingDown) {
-        return this.#reports.errorsOf(() => this.#queue.add(attempt.item), attempt);
-      }
+      if (interruption?.aborted && !isTerminal && this.#handBack(attempt)) return;
       this.#reports.error(thrown, attempt);
     }
-    // A queue that is shutting down would take nothing, and nobody would learn what became of the item.
-    if (isTerminal || attempt.number > maxRetries || this.#queue.shuttingDown) {
-      return this.#giveUp(attempt, attempt.timeoutError ?? thrown);
-    }
     try {
-      this.#tryAgain(attempt);
+      // What the queue does not take is given up, or else nobody would learn what became of the item.
+      if (!isTerminal && attempt.number <= maxRetries && takesBack(this.#queue, attempt.item)) {
+        return this.#tryAgain(attempt);
+      }
     } catch (error) {
       // The limiter failed, so nobody can say when to try again.
       this.#reports.error(error, attempt);
-      this.#giveUp(attempt, error);
+      return this.#giveUp(attempt, error);
+    }
+    this.#giveUp(attempt, attempt.timeoutError ?? thrown);
+  }
+
+  /** An attempt that was interrupted is not counted. Tells whether nothing is left to decide. */
+  #handBack(attempt: Attempt<T>): boolean {
+    try {
+      return giveBack(this.#queue, attempt.item);
+    } catch (error) {
+      this.#reports.error(error, attempt);
+      return true;
     }
   }
 
@@ -85,11 +94,33 @@ export class Outcomes<T> {
   }
 }
 
-/** Whether this is a `TerminalError`. Anything can be thrown, also what throws when it is looked at. */
+/** Whether this is a `TerminalError`, be it of another copy. Anything can be thrown, also what throws when it is looked at. */
 function isTerminalError(thrown: unknown): boolean {
   try {
-    return thrown instanceof TerminalError;
+    return (thrown as { [TERMINAL]?: unknown } | null | undefined)?.[TERMINAL] === true;
   } catch {
     return false;
+  }
+}
+
+/** An object with more fields is something else than an outcome. */
+const MAX_FIELDS = 4;
+
+/** Handlers may return anything. But who asks for something and misspells it would never learn that nothing came of it. */
+function refuseMisspelt(outcome: unknown): void {
+  for (const field of fieldsOf(outcome)) {
+    const hint = suggest(field, ["requeueAfter", ...(field.toLowerCase() === "requeue" ? ["requeue"] : [])]);
+    if (hint !== "") throw new TypeError(`Cannot requeue item as ${inspect(field)} is not an outcome${hint}`);
+  }
+}
+
+/** The fields of an object that can be an outcome. */
+function fieldsOf(outcome: unknown): string[] {
+  try {
+    if (typeof outcome !== "object" || Object.getPrototypeOf(outcome) !== Object.prototype) return [];
+    const fields = Object.keys(outcome as object);
+    return fields.length <= MAX_FIELDS ? fields : [];
+  } catch {
+    return [];
   }
 }

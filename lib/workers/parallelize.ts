@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireInteger } from "../base/arguments.ts";
+import { requireInteger, requireOptions, requireSignal } from "../base/arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { burst } from "../structures/burst.ts";
 
@@ -17,8 +17,10 @@ export interface ParallelizeOptions {
    *
    * @default {1}
    */
-  chunkSize?: number;
+  chunkSize?: number | undefined;
 }
+
+const ACTION = "parallelize";
 
 /**
  * Runs `doWorkPiece` for each piece from 0 up to `pieces`, at most `workers` of them at a time, until all
@@ -43,7 +45,7 @@ export interface ParallelizeOptions {
  * @returns Resolves when no piece is being worked on any more: all are done, or the signal has aborted
  * (look at `signal.aborted` to tell).
  * @throws {RangeError} If `workers`, `pieces` or `chunkSize` is out of its bounds.
- * @throws {TypeError} If `doWorkPiece` is no function.
+ * @throws {TypeError} If `doWorkPiece` is no function, `signal` no signal, or an option is unknown.
  * @throws What the first piece that failed threw. No further piece is begun after it, and those being
  * worked on are waited for.
  */
@@ -51,14 +53,17 @@ export async function parallelizeUntil(
   workers: number,
   pieces: number,
   doWorkPiece: (piece: number) => void | Promise<void>,
-  { signal, chunkSize = 1 }: ParallelizeOptions = {},
+  options: ParallelizeOptions = {},
 ): Promise<void> {
-  requireInteger("parallelize", "workers", workers, 1);
-  requireInteger("parallelize", "pieces", pieces, 0);
-  requireInteger("parallelize", "chunkSize", chunkSize, 1);
+  requireInteger(ACTION, "workers", workers, 1);
+  requireInteger(ACTION, "pieces", pieces, 0);
   if (typeof doWorkPiece !== "function") {
-    throw invalidArgument("parallelize", "doWorkPiece", "must be a function", doWorkPiece);
+    throw invalidArgument(ACTION, "doWorkPiece", "must be a function", doWorkPiece);
   }
+  requireOptions(ACTION, options, ["signal", "chunkSize"]);
+  const { signal, chunkSize = 1 } = options;
+  requireSignal(ACTION, signal);
+  requireInteger(ACTION, "chunkSize", chunkSize, 1);
 
   let next = 0;
   let failure: { error: unknown } | undefined;

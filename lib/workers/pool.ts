@@ -3,29 +3,25 @@ import type { Handler } from "../contracts/handler.ts";
 import type { AttemptCounts } from "../contracts/queue_hooks.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { Lease, Shutdown } from "../contracts/work_queue.ts";
-import type { WorkerOptions, WorkerPool } from "../contracts/workers.ts";
+import type { WorkerPool } from "../contracts/workers.ts";
 import { burst } from "../structures/burst.ts";
 import { Attempt, AttemptContext, type AttemptTerms } from "./attempt.ts";
+import { attemptCountsOf } from "./attempt_counts.ts";
+import { FailureLog } from "./failure_log.ts";
+import { giveBack } from "./give_back.ts";
 import { Outcomes } from "./outcome.ts";
-import { Reports } from "./reports.ts";
+import { type Callbacks, Reports } from "./reports.ts";
 import { Slots } from "./slots.ts";
 
-/** What a pool is made of, checked and with defaults. */
-export interface PoolSettings<T> extends Pick<WorkerOptions<T>, "onError" | "onGiveUp"> {
+/** The options of a pool, checked, with defaults filled in, and with lengths of time in milliseconds. */
+export interface PoolSettings<T> {
   readonly concurrency: number;
+  readonly maxAbandoned: number;
   readonly maxRetries: number;
   readonly timeout: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly clock: Clock;
-}
-
-/** How often each item was tried since it was last forgotten, by key; shared by all pools of a queue. */
-const countsOfQueues = /* @__PURE__ */ new WeakMap<object, AttemptCounts>();
-
-function attemptCountsOf(queue: object): AttemptCounts {
-  let counts = countsOfQueues.get(queue);
-  if (counts === undefined) countsOfQueues.set(queue, counts = new Map<unknown, number>());
-  return counts;
+  readonly callbacks: Callbacks<T>;
 }
 
 /** Takes items from a queue whenever one more handler may begin, until the queue is empty and shut down or the pool is stopped. */
@@ -53,14 +49,14 @@ export class Pool<T> implements WorkerPool {
   #end!: () => void;
 
   constructor(queue: RateLimitingQueue<T>, handler: Handler<T>, settings: PoolSettings<T>) {
-    const { concurrency, maxRetries, timeout, signal, clock } = settings;
+    const { concurrency, maxAbandoned, maxRetries, timeout, signal, clock, callbacks } = settings;
     this.#queue = queue;
     this.#handler = handler;
     this.#terms = { clock, timeout, interruption: signal };
     this.#counts = attemptCountsOf(queue);
-    this.#reports = new Reports(settings);
+    this.#reports = new Reports(callbacks, new FailureLog(queue.name, clock));
     this.#outcomes = new Outcomes(queue, this.#counts, { maxRetries, interruption: signal }, this.#reports);
-    this.#slots = new Slots(concurrency, Infinity);
+    this.#slots = new Slots(concurrency, maxAbandoned);
     this.#makesPauses = clock === systemClock;
 
     const interrupt = () => void this.stop();
@@ -148,18 +144,17 @@ export class Pool<T> implements WorkerPool {
     this.#fill();
   }
 
-  /** An item may come just as the pool was stopped. A queue that is shutting down takes nothing back: it is the last one. */
+  /** An item may come just as the pool was stopped. If the queue does not take it back, it is the last one. */
   #accept(lease: Lease<T>): void {
-    if (!this.#stopped.signal.aborted || this.#queue.shuttingDown) {
-      this.#work(lease);
-      return;
-    }
+    let isGivenBack = false;
     try {
-      this.#queue.add(lease.item);
+      isGivenBack = this.#stopped.signal.aborted && giveBack(this.#queue, lease.item);
     } catch (error) {
       this.#fail(error);
+      isGivenBack = true;
     }
-    this.#release(lease);
+    if (isGivenBack) this.#release(lease);
+    else this.#work(lease);
   }
 
   /** Gives back an item that nobody worked on. */
@@ -185,6 +180,7 @@ export class Pool<T> implements WorkerPool {
   /** Handles the item, and then others for as long as there are some to take. Never rejects. */
   async #work(first: Lease<T>): Promise<void> {
     this.#workers++;
+    const handler = this.#handler; // called as a function, so that `this` is not the pool there
     let lease: Lease<T> | undefined = first;
     while (lease !== undefined) {
       this.#slots.take();
@@ -192,7 +188,7 @@ export class Pool<T> implements WorkerPool {
       if (attempt !== undefined) {
         try {
           attempt.startTimer(this.#onTimeout);
-          const returned = this.#handler(attempt.item, new AttemptContext(attempt));
+          const returned = handler(attempt.item, new AttemptContext(attempt));
           const outcome = returned === undefined ? undefined : await returned;
           if (attempt.timeoutError !== undefined) throw attempt.timeoutError;
           this.#outcomes.succeed(attempt, outcome);
@@ -230,8 +226,8 @@ export class Pool<T> implements WorkerPool {
 
   /** Goes on without the handler. Its item stays held until it ends: no other handler may have it before. */
   readonly #onTimeout = (attempt: Attempt<T>): void => {
-    this.#slots.abandon();
     this.#reports.error(attempt.timeoutError, attempt);
+    if (this.#slots.abandon()) this.#reports.error(this.#slots.boundError(), attempt);
     this.#fill();
   };
 }

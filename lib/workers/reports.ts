@@ -1,26 +1,35 @@
 import type { WorkerOptions } from "../contracts/workers.ts";
 import type { Attempt } from "./attempt.ts";
+import type { FailureLog } from "./failure_log.ts";
+
+/** What a pool calls when something goes wrong. */
+export type Callbacks<T> = Pick<WorkerOptions<T>, "onError" | "onGiveUp">;
 
 /** Tells the callbacks of a pool what went wrong. Whatever these do, the pool goes on. */
 export class Reports<T> {
-  readonly #callbacks: Pick<WorkerOptions<T>, "onError" | "onGiveUp">;
+  readonly #callbacks: Callbacks<T>;
+  readonly #log: FailureLog;
 
-  constructor(callbacks: Pick<WorkerOptions<T>, "onError" | "onGiveUp">) {
+  /** Errors that no callback wants go to the log. */
+  constructor(callbacks: Callbacks<T>, log: FailureLog) {
     this.#callbacks = callbacks;
+    this.#log = log;
   }
 
   /** A callback that fails itself has nobody to report to, and must not end the pool. */
-  error(error: unknown, { item, number }: Attempt<T>): void {
-    callSafely(() => this.#callbacks.onError?.(error, item, number), () => {});
+  error(error: unknown, attempt: Attempt<T>): void {
+    const { item, number } = attempt;
+    callSafely(() => {
+      if (this.#callbacks.onError === undefined) return this.#log.write(error, attempt);
+      return this.#callbacks.onError(error, item, number);
+    }, () => {});
   }
 
   givenUp(error: unknown, attempt: Attempt<T>): void {
-    this.errorsOf(() => this.#callbacks.onGiveUp?.(error, attempt.item, attempt.number), attempt);
-  }
-
-  /** Calls a function and reports what it throws. */
-  errorsOf(action: () => unknown, attempt: Attempt<T>): void {
-    callSafely(action, (error) => this.error(error, attempt));
+    callSafely(
+      () => this.#callbacks.onGiveUp?.(error, attempt.item, attempt.number),
+      (thrown) => this.error(thrown, attempt),
+    );
   }
 }
 

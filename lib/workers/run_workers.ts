@@ -4,7 +4,14 @@
  * @module
  */
 
-import { requireCallback, requireClock, requireInteger, requireSignal } from "../base/arguments.ts";
+import {
+  hasMethods,
+  requireCallback,
+  requireClock,
+  requireInteger,
+  requireOptions,
+  requireSignal,
+} from "../base/arguments.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { requireTimeout } from "../base/duration_arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
@@ -19,12 +26,6 @@ export type * from "../contracts/handler.ts";
 export type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 export type { DrainOptions, Lease, Shutdown, WorkQueue } from "../contracts/work_queue.ts";
 export type * from "../contracts/workers.ts";
-/**
- * `NoInfer` as TypeScript before 5.4 can have it: callbacks say nothing about what the items are.
- *
- * @internal
- */
-type Uninferred<T> = [T][T extends unknown ? 0 : never];
 
 const ACTION = "run workers";
 
@@ -42,15 +43,14 @@ const ACTION = "run workers";
  * const queue = createRateLimitingQueue<string>(limiter);
  * queue.add("a");
  *
- * const attempts: number[] = [];
+ * const errors: string[] = [];
  * await using pool = runWorkers(queue, (_item, { attempt }) => {
- *   attempts.push(attempt);
  *   if (attempt < 3) throw new Error("not yet");
  *   queue.shutDown();
- * }, { concurrency: 10 });
+ * }, { concurrency: 10, onError: (error, item, attempt) => errors.push(`${item}, attempt ${attempt}: ${error}`) });
  * await pool.finished;
  *
- * assertEquals(attempts, [1, 2, 3]);
+ * assertEquals(errors, ["a, attempt 1: Error: not yet", "a, attempt 2: Error: not yet"]);
  * ```
  *
  * @typeParam T The type of the items.
@@ -58,41 +58,64 @@ const ACTION = "run workers";
  * @param handler Works on one item.
  * @param options Concurrency, retries, timeout, signal and callbacks; all may be left out.
  * @returns The running pool.
- * @throws {RangeError} If `concurrency`, `maxRetries` or `timeout` is out of its bounds.
- * @throws {TypeError} If `queue` is no rate limiting queue, `handler` or a callback no function, or `signal` no signal.
+ * @throws {RangeError} If `concurrency`, `maxAbandoned`, `maxRetries` or `timeout` is out of its bounds.
+ * @throws {TypeError} If `queue` is no rate limiting queue, `handler` or a callback no function, `signal` no signal,
+ * `clock` no clock, or an option is unknown.
  */
 export function runWorkers<T>(
   queue: RateLimitingQueue<T>,
   handler: Handler<T>,
-  options: WorkerOptions<Uninferred<T>> = {},
+  options: WorkerOptions<NotInferred<T>> = {},
 ): WorkerPool {
-  if (typeof queue?.addRateLimited !== "function") {
+  if (!hasMethods(queue, "addRateLimited", "tryGet")) {
     throw invalidArgument(ACTION, "queue", "must be a rate limiting queue", queue);
   }
-  if (typeof handler !== "function") {
-    throw invalidArgument(ACTION, "handler", "must be a function", handler);
-  }
-  return new Pool(queue, handler, settingsOf(queue, options));
+  if (typeof handler !== "function") throw invalidArgument(ACTION, "handler", "must be a function", handler);
+  return new Pool(queue, handler, settingsOf(queue, options as WorkerOptions<T>));
 }
 
-/** Checks the options and fills in what was left out. */
+/**
+ * `T` is found out from the other arguments. TypeScript has `NoInfer` for this from 5.4 on.
+ *
+ * @internal
+ */
+type NotInferred<T> = [T][T extends unknown ? 0 : never];
+
+const OPTIONS: readonly (keyof WorkerOptions)[] = [
+  "concurrency",
+  "maxAbandoned",
+  "maxRetries",
+  "timeout",
+  "signal",
+  "clock",
+  "onError",
+  "onGiveUp",
+];
+
 function settingsOf<T>(queue: RateLimitingQueue<T>, options: WorkerOptions<T>): PoolSettings<T> {
-  const { concurrency = 1, maxRetries = Infinity, timeout, signal, onError, onGiveUp } = options;
+  requireOptions(ACTION, options, OPTIONS);
+  const { concurrency = 1, maxAbandoned = concurrency, maxRetries = Infinity, timeout, signal } = options;
   const { clock = (queue as { clock?: Clock | undefined }).clock ?? systemClock } = options;
   requireInteger(ACTION, "concurrency", concurrency, 1);
-  if (maxRetries !== Infinity && !(Number.isSafeInteger(maxRetries) && maxRetries >= 0)) {
-    throw invalidArgument(ACTION, "maxRetries", "must be a non-negative integer or Infinity", maxRetries);
-  }
+  requireCount("maxAbandoned", maxAbandoned);
+  requireCount("maxRetries", maxRetries);
   requireSignal(ACTION, signal);
   requireClock(ACTION, clock);
-  requireCallback(ACTION, "onError", onError);
-  requireCallback(ACTION, "onGiveUp", onGiveUp);
+  requireCallback(ACTION, "onError", options.onError);
+  requireCallback(ACTION, "onGiveUp", options.onGiveUp);
   return {
-    ...options,
     concurrency,
+    maxAbandoned,
     maxRetries,
     timeout: timeout === undefined ? undefined : requireTimeout(ACTION, "timeout", timeout),
     signal,
     clock,
+    callbacks: options,
   };
+}
+
+function requireCount(option: string, value: number): void {
+  if (value !== Infinity && !(Number.isSafeInteger(value) && value >= 0)) {
+    throw invalidArgument(ACTION, option, "must be a non-negative integer or Infinity", value);
+  }
 }

@@ -35,6 +35,14 @@ export class Slots {
     return ++this.#overdue === this.#maxAbandoned + 1;
   }
 
+  /** What is said of that. */
+  boundError(): Error {
+    return new Error(
+      `Cannot begin as many handlers as 'concurrency' says until some have ended: ${this.#overdue} ran out of time and ` +
+        `go on, and 'maxAbandoned' is ${this.#maxAbandoned}`,
+    );
+  }
+
   giveBack(wasAbandoned = false): void {
     this.#taken--;
     if (wasAbandoned) this.#overdue--;

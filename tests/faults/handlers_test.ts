@@ -20,14 +20,18 @@ function exponentialQueue(): RateLimitingQueue<string> {
 
 /** Notes what a pool reports, in order. */
 class Reports implements Pick<WorkerOptions<string>, "onError" | "onGiveUp"> {
-  readonly lines: string[] = [];
+  readonly #lines: string[] = [];
 
   onError = (_error: unknown, item: string, attempt: number): void => {
-    this.lines.push(`${item} failed ${attempt}`);
+    this.#lines.push(`${item} failed ${attempt}`);
   };
   onGiveUp = (_error: unknown, item: string, attempts: number): void => {
-    this.lines.push(`${item} given up after ${attempts}`);
+    this.#lines.push(`${item} given up after ${attempts}`);
   };
+
+  get lines(): string[] {
+    return this.#lines;
+  }
 }
 
 async function pass(time: FakeTime, ms: number): Promise<void> {
@@ -93,7 +97,7 @@ Deno.test("rule 11: a handler that never settles holds its item only: others are
   const pool = runWorkers(queue, (item) => {
     seen.push(item);
     if (item.startsWith("stuck")) return new Promise<void>(() => {});
-  }, { timeout: 5, ...reports });
+  }, { timeout: 5, maxAbandoned: 2, ...reports });
   for (const item of ["stuck 1", "a", "stuck 2", "b"]) queue.add(item);
   await pass(time, 20);
   assertEquals(seen, ["stuck 1", "a", "stuck 2", "b"]);
@@ -213,7 +217,11 @@ Deno.test("of what a handler returns nothing is looked at but what it asks for",
 });
 
 Deno.test("what a handler returns that asks for nothing is success", async () => {
-  for (const outcome of [null, 0, "done", true, [], {}, { requeue: false }, Symbol(), () => {}]) {
+  const response = { data: "", status: 200, statusText: "OK", headers: {}, config: {}, request: {} };
+  const others = [response, { request: 1 }, { queue: 1 }, { requeuedAfterLunch: true, a: 1, b: 2, c: 3, d: 4 }];
+  for (
+    const outcome of [null, 0, "done", true, [], {}, { requeue: false }, Symbol(), () => {}, new Date(0), ...others]
+  ) {
     const queue = exponentialQueue();
     const reports = new Reports();
     const pool = runWorkers(queue, () => outcome as unknown as Outcome, reports);

@@ -74,7 +74,7 @@ for (const [name, item] of ITEMS) {
     const pool = runWorkers(queue, (given, { attempt }) => {
       seen.push([given, attempt]);
       if (attempt === 1) throw new Error("no");
-    });
+    }, { onError() {} });
     queue.add(item);
     await flush();
     await clock.advance(100);

@@ -63,7 +63,7 @@ Deno.test("rules 2, 6 and 11: in any order, every add is followed by a success, 
     fc.asyncProperty(fc.scheduler(), adds, failures, concurrency, async (scheduler, adds, failures, concurrency) => {
       const queue = immediateQueue();
       const work = new Work(scheduler, new Map(failures));
-      const pool = runWorkers(queue, work.handle, { concurrency, clock });
+      const pool = runWorkers(queue, work.handle, { concurrency, clock, onError() {} });
       const steps = adds.map((key) => ({
         label: `add ${key}`,
         builder: () => Promise.resolve(work.add(queue, key)),

@@ -37,7 +37,7 @@ const cases: Record<string, () => void | Promise<void>> = {
     runWorkers(queue, (item, { attempt }) => {
       if (attempt < 3) throw new Error("not yet");
       print(`${item} at attempt ${attempt}`);
-    }, { timeout: AN_HOUR });
+    }, { timeout: AN_HOUR, onError() {} });
   },
   "ref: true"() {
     const queue = createDelayingQueue<string>({ ref: true });

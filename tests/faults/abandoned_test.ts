@@ -1,0 +1,118 @@
+/** Handlers that run out of time and go on: as many as `maxAbandoned` give their places away, and no more. */
+
+import { assertEquals } from "@std/assert";
+import { createExponentialLimiter, createRateLimitingQueue, runWorkers, type WorkerOptions } from "@workqueue/core";
+import { HandClock } from "../helpers.ts";
+import { flush, isSettled } from "../queue_helpers.ts";
+
+const TIMEOUT = 20;
+
+/** A pool whose handlers end when the test says so, whatever their signals say. */
+class Hanging {
+  readonly clock = new HandClock();
+  readonly begun: number[] = [];
+  readonly errors: string[] = [];
+  readonly queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1000, maxDelay: 1000 }), {
+    clock: this.clock,
+  });
+  readonly pool;
+  readonly #ends = new Map<number, () => void>();
+
+  constructor(items: number, options: WorkerOptions<number>) {
+    for (let item = 0; item < items; item++) this.queue.add(item);
+    this.pool = runWorkers(this.queue, (item) => {
+      this.begun.push(item);
+      return new Promise<void>((resolve) => this.#ends.set(item, resolve));
+    }, {
+      timeout: TIMEOUT,
+      clock: this.clock,
+      onError: (error, item) => this.errors.push(`${item}: ${error instanceof DOMException ? "timeout" : error}`),
+      ...options,
+    });
+  }
+
+  async pass(ms: number): Promise<void> {
+    await flush();
+    await this.clock.advance(ms);
+    await flush();
+  }
+
+  async end(...items: number[]): Promise<void> {
+    for (const item of items) this.#ends.get(item)!();
+    await flush();
+  }
+}
+
+function saying(overdue: number, maxAbandoned: number): string {
+  return "Error: Cannot begin as many handlers as 'concurrency' says until some have ended: " +
+    `${overdue} ran out of time and go on, and 'maxAbandoned' is ${maxAbandoned}`;
+}
+
+Deno.test("rule 11: when all that handlers wait for hangs, twice as many run as concurrency says, and no more", async () => {
+  const hanging = new Hanging(1000, { concurrency: 10 });
+  await hanging.pass(TIMEOUT - 1);
+  assertEquals(hanging.pool.active, 10);
+  await hanging.pass(1);
+  assertEquals(hanging.pool.active, 20);
+  await hanging.pass(100 * TIMEOUT);
+  assertEquals([hanging.pool.active, hanging.begun.length], [20, 20]);
+  assertEquals(hanging.errors.filter((error) => !error.endsWith(": timeout")), [`10: ${saying(11, 10)}`], "once");
+  assertEquals(hanging.errors.length, 21);
+});
+
+Deno.test("rule 11: maxAbandoned says how many handlers may go on beside those that concurrency allows", async () => {
+  for (const [maxAbandoned, expected] of [[0, 2], [1, 3], [5, 7], [Infinity, 40]] as const) {
+    const hanging = new Hanging(40, { concurrency: 2, maxAbandoned });
+    await hanging.pass(100 * TIMEOUT);
+    assertEquals([hanging.pool.active, hanging.begun.length], [expected, expected]);
+  }
+});
+
+Deno.test("rule 11: at the bound a pool goes on as handlers end, however late", async () => {
+  const hanging = new Hanging(100, { concurrency: 1, maxAbandoned: 2 });
+  await hanging.pass(10 * TIMEOUT);
+  assertEquals(hanging.begun, [0, 1, 2]);
+  await hanging.end(1);
+  assertEquals(hanging.begun, [0, 1, 2, 3]);
+  await hanging.end(3); // in time: its place is free again
+  assertEquals(hanging.begun, [0, 1, 2, 3, 4]);
+  await hanging.end(0, 2);
+  assertEquals(hanging.begun, [0, 1, 2, 3, 4]);
+  await hanging.end(4);
+  assertEquals([hanging.begun.length, hanging.pool.active], [6, 1]);
+});
+
+Deno.test("rule 11: the bound is reported each time it is reached, with the item whose time was up", async () => {
+  const hanging = new Hanging(100, { concurrency: 1, maxAbandoned: 1 });
+  const reports = () => hanging.errors.filter((error) => !error.endsWith("timeout"));
+  await hanging.pass(TIMEOUT);
+  assertEquals(reports(), []);
+  await hanging.pass(TIMEOUT);
+  assertEquals(reports(), [`1: ${saying(2, 1)}`]);
+  await hanging.end(0);
+  await hanging.pass(TIMEOUT);
+  assertEquals(reports(), [`1: ${saying(2, 1)}`, `2: ${saying(2, 1)}`]);
+});
+
+Deno.test("rule 11: a pool at the bound can be stopped, and has finished when its handlers have ended", async () => {
+  const hanging = new Hanging(100, { concurrency: 1, maxAbandoned: 1 });
+  await hanging.pass(10 * TIMEOUT);
+  const stopped = hanging.pool.stop();
+  await hanging.end(0);
+  assertEquals(await isSettled(stopped), false);
+  await hanging.end(1);
+  assertEquals(await isSettled(stopped), true);
+  assertEquals([hanging.begun, hanging.clock.timers], [[0, 1], 1], "the timer of what waits for its retry");
+  hanging.queue.shutDown();
+  assertEquals(hanging.clock.timers, 0);
+});
+
+Deno.test("rule 11: at the bound items are left to other pools of the queue", async () => {
+  const hanging = new Hanging(5, { concurrency: 1, maxAbandoned: 0 });
+  await hanging.pass(10 * TIMEOUT);
+  const seen: number[] = [];
+  const other = runWorkers(hanging.queue, (item) => void seen.push(item));
+  await flush();
+  assertEquals(seen, [1, 2, 3, 4]);
+  await other.stop();
+});
