@@ -7,7 +7,6 @@ import {
   parallelizeUntil,
   type RateLimitingQueue,
   runWorkers,
-  type WorkQueue,
 } from "@workqueue/core";
 import { Burst, type nextTask, TURNS_PER_PAUSE } from "../lib/structures/burst.ts";
 import { HandClock } from "./helpers.ts";
@@ -310,8 +309,7 @@ Deno.test("a loop over a queue whose body adds again leaves timers their turn", 
 });
 
 Deno.test("rule 9: a loop over a queue with a clock of its own makes no pauses", async () => {
-  const queue: WorkQueue<number> & { clock?: HandClock } = createWorkQueue<number>();
-  queue.clock = new HandClock(); // as one that is given at creation
+  const queue = createWorkQueue<number>({ clock: new HandClock() });
   for (let i = 0; i < 5; i++) queue.add(i);
   queue.shutDown();
   let rounds = 0;

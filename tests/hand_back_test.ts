@@ -5,12 +5,11 @@ import {
   createExponentialLimiter,
   createRateLimitingQueue,
   type Outcome,
+  type QueueHooks,
   type RateLimitingQueue,
   runWorkers,
   TerminalError,
 } from "@workqueue/core";
-import { ATTEMPTS, TAKE_BACK, TAKES_BACK } from "../lib/base/brands.ts";
-import type { QueueHooks } from "../lib/contracts/queue_hooks.ts";
 import { HandClock } from "./helpers.ts";
 import { flush, isSettled } from "./queue_helpers.ts";
 
@@ -65,7 +64,7 @@ class Draining implements Disposable {
       shutDownWithDrain: () => inner.shutDownWithDrain(),
       [Symbol.dispose]: () => inner.shutDown(),
       [Symbol.asyncIterator]: () => inner[Symbol.asyncIterator](),
-      ...hooks,
+      [Symbol.for("workqueue.hooks")]: hooks,
     };
   }
 
@@ -88,8 +87,8 @@ class Draining implements Disposable {
 /** A queue that takes back what is held, or only the items named. */
 function taking(items?: string[]): Draining {
   const draining: Draining = new Draining({
-    [TAKES_BACK]: (item) => items === undefined || items.includes(item),
-    [TAKE_BACK]: (item, delay) => draining.takeBack(item, delay),
+    takesBack: (item) => items === undefined || items.includes(item),
+    takeBack: (item, delay) => draining.takeBack(item, delay),
   });
   return draining;
 }
@@ -173,7 +172,7 @@ Deno.test("rule 6: a queue that cannot tell a retry, or does not take it, takes 
 
 Deno.test("rule 6: a hook that throws gives up the item, and is reported", async () => {
   using draining = new Draining({
-    [TAKES_BACK]() {
+    takesBack() {
       throw new Error("no connection");
     },
   });
@@ -210,7 +209,7 @@ Deno.test("rule 6: an interrupted item goes back to a queue that drains, as it c
 });
 
 Deno.test("rule 6: an interrupted item that a draining queue does not take is given up, as it failed", async () => {
-  const halfWay: QueueHooks<string> = { [TAKES_BACK]: () => false, [TAKE_BACK]: () => assert(false, "not asked for") };
+  const halfWay: QueueHooks<string> = { takesBack: () => false, takeBack: () => assert(false, "not asked for") };
   for (const hooks of [{}, halfWay]) {
     using draining = new Draining(hooks);
     const { queue, clock } = draining;
@@ -242,7 +241,7 @@ Deno.test("rule 6: an item that comes in the moment a pool is stopped goes back 
 
 Deno.test("rule 11: a queue that counts attempts itself is asked, so that its forget starts the count afresh", async () => {
   const counts = new Map<unknown, number>();
-  using draining = new Draining({ [ATTEMPTS]: counts });
+  using draining = new Draining({ attempts: counts });
   const { queue, clock } = draining;
   const attempts: number[] = [];
   const pool = runWorkers(queue, (_item, { attempt }) => {

@@ -659,7 +659,7 @@ Deno.test("a limiter that throws gives up the item, with its error reported", as
   ]);
 });
 
-Deno.test("rule 6: what fails once the queue is shutting down is given up, as nothing can be put back", async () => {
+Deno.test("rule 6: what fails once the queue is shutting down is given up, unless the drain waits", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -668,11 +668,30 @@ Deno.test("rule 6: what fails once the queue is shutting down is given up, as no
     return item === "again" ? { requeue: true } : { requeueAfter: 10 };
   }, reports);
   for (const item of ["fails", "again", "later"]) queue.add(item);
-  const drained = queue.shutDownWithDrain({ waiting: "wait" });
+  const drained = queue.shutDownWithDrain();
   await pass(time, 100);
   await drained;
   assertEquals(reports.givenUp, [["Error: no", "fails", 1]]);
   assertEquals([queue.numRequeues("fails"), queue.numRequeues("again")], [0, 0], "the limiter keeps nothing");
+});
+
+Deno.test("rule 6: a drain that waits retries what fails and what asks for it, until it succeeds or is given up", async () => {
+  using time = new FakeTime();
+  const queue = exponentialQueue();
+  const reports = new Reports();
+  const attempts: string[] = [];
+  runWorkers(queue, (item, { attempt }): void | Outcome => {
+    attempts.push(`${item} ${attempt}`);
+    if (item === "fails") throw new Error("no");
+    if (item === "later") return { requeueAfter: 10 };
+    if (attempt < 3) return { requeue: true };
+  }, { maxRetries: 1, onError: reports.onError, onGiveUp: reports.onGiveUp });
+  for (const item of ["fails", "again", "later"]) queue.add(item);
+  const drained = queue.shutDownWithDrain({ waiting: "wait" });
+  await pass(time, 100);
+  await drained;
+  assertEquals(attempts, ["fails 1", "again 1", "later 1", "fails 2", "again 2", "again 3"]);
+  assertEquals(reports.givenUp, [["Error: no", "fails", 2]]);
 });
 
 Deno.test("an item that comes in the moment a pool is stopped stays in the queue", async () => {

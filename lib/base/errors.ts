@@ -34,9 +34,15 @@ export class TerminalError extends Error {
   /** The name of the class, as for every error. */
   override name = "TerminalError";
 
-  /** By this, pools know the errors of another copy of this package as well. */
-  get [TERMINAL](): true {
-    return true;
+  /**
+   * Makes the error.
+   *
+   * @param message What makes trying again pointless.
+   * @param options The `cause`, as for every error.
+   */
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message, options);
+    Object.defineProperty(this, TERMINAL, { value: true }); // by which pools know the errors of other copies, too
   }
 }
 

@@ -18,7 +18,7 @@ import { Waiters } from "../structures/waiters.ts";
 import { readDrainOptions } from "./drain_options.ts";
 import { hooksOf, setHooks } from "./hooks.ts";
 import { QueueLayer } from "./queue_layer.ts";
-import { delayingRules } from "./queue_options.ts";
+import { delayingRules } from "./delaying_options.ts";
 import { createWorkQueue } from "./work_queue.ts";
 
 export type { Duration } from "../base/duration.ts";

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../base/clock.ts";
+import { systemClock } from "../base/clock.ts";
 import type { Lease, WorkQueue } from "../contracts/work_queue.ts";
 import { burst } from "../structures/burst.ts";
 
@@ -18,7 +18,7 @@ export class ItemIterator<T> implements AsyncIterator<T, void, void> {
 
   constructor(queue: WorkQueue<T>) {
     this.#queue = queue;
-    const { clock = systemClock } = queue as { clock?: Clock | undefined };
+    const { clock = systemClock } = queue;
     this.#makesPauses = clock === systemClock;
   }
 

@@ -1,5 +1,4 @@
-import { A_BOOLEAN, A_CLOCK, A_FUNCTION, A_STRING, hasMethods, type Rule } from "../base/arguments.ts";
-import { isTimeout, timeoutRule } from "../base/duration_arguments.ts";
+import { A_CLOCK, A_FUNCTION, A_STRING, hasMethods, type Rule } from "../base/arguments.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
 
 /** What layer 1 takes. */
@@ -26,8 +25,3 @@ export const WORK_QUEUE_RULES: Readonly<Record<string, Rule>> = {
     "must be a queue discipline",
   ],
 };
-
-/** What layers 2 and 3 take beside the queue below. */
-export function delayingRules(): Readonly<Record<string, Rule>> {
-  return { ...WORK_QUEUE_RULES, maxWait: [isTimeout, timeoutRule()], ref: A_BOOLEAN };
-}

@@ -15,7 +15,7 @@ import { ChurnMap } from "../structures/churn_map.ts";
 import { createDelayingQueue } from "./delaying_queue.ts";
 import { hooksOf, setHooks } from "./hooks.ts";
 import { QueueLayer } from "./queue_layer.ts";
-import { delayingRules } from "./queue_options.ts";
+import { delayingRules } from "./delaying_options.ts";
 
 export type * from "../contracts/rate_limiter.ts";
 export type * from "../contracts/rate_limiting_queue.ts";

@@ -1,10 +1,9 @@
-import { TAKE_BACK, TAKES_BACK } from "../base/brands.ts";
-import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { WorkQueue } from "../contracts/work_queue.ts";
+import { hooksOf } from "../queue/hooks.ts";
 
 /** Whether the queue takes an item again that is held: always, until it shuts down. */
 export function takesBack<T>(queue: WorkQueue<T>, item: T): boolean {
-  return !queue.shuttingDown || (queue as QueueHooks<T>)[TAKES_BACK]?.(item) === true;
+  return !queue.shuttingDown || hooksOf<T>(queue).takesBack?.(item) === true;
 }
 
 /** Gives an item back that is not finished, so that it is ready again as it came. Tells whether the queue took it. */
@@ -13,8 +12,8 @@ export function giveBack<T>(queue: WorkQueue<T>, item: T): boolean {
     queue.add(item);
     return true;
   }
-  const hooks = queue as QueueHooks<T>;
-  if (hooks[TAKE_BACK] === undefined || !takesBack(queue, item)) return false;
-  hooks[TAKE_BACK](item, 0);
+  const hooks = hooksOf<T>(queue);
+  if (hooks.takeBack === undefined || !takesBack(queue, item)) return false;
+  hooks.takeBack(item, 0);
   return true;
 }

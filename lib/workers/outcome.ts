@@ -1,5 +1,5 @@
-import { requireDuration } from "../base/arguments.ts";
 import { TERMINAL } from "../base/brands.ts";
+import { requireDuration } from "../base/duration_arguments.ts";
 import { inspect } from "../base/errors.ts";
 import { suggest } from "../base/suggest.ts";
 import type { Outcome } from "../contracts/handler.ts";

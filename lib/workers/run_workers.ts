@@ -12,7 +12,7 @@ import {
   requireOptions,
   requireSignal,
 } from "../base/arguments.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
+import { systemClock } from "../base/clock.ts";
 import { requireTimeout } from "../base/duration_arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Handler } from "../contracts/handler.ts";
@@ -20,6 +20,8 @@ import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { WorkerOptions, WorkerPool } from "../contracts/workers.ts";
 import { Pool, type PoolSettings } from "./pool.ts";
 
+export type { Clock } from "../base/clock.ts";
+export type { Duration } from "../base/duration.ts";
 export { TerminalError } from "../base/errors.ts";
 export type { DelayingQueue } from "../contracts/delaying_queue.ts";
 export type * from "../contracts/handler.ts";
@@ -95,7 +97,7 @@ const OPTIONS: readonly (keyof WorkerOptions)[] = [
 function settingsOf<T>(queue: RateLimitingQueue<T>, options: WorkerOptions<T>): PoolSettings<T> {
   requireOptions(ACTION, options, OPTIONS);
   const { concurrency = 1, maxAbandoned = concurrency, maxRetries = Infinity, timeout, signal } = options;
-  const { clock = (queue as { clock?: Clock | undefined }).clock ?? systemClock } = options;
+  const { clock = queue.clock ?? systemClock } = options;
   requireInteger(ACTION, "concurrency", concurrency, 1);
   requireCount("maxAbandoned", maxAbandoned);
   requireCount("maxRetries", maxRetries);

@@ -41,7 +41,7 @@ async function workThrough(items: string[]): Promise<string[]> {
       const isFlaky = item.startsWith("b"); // a string, as the queue says: the options say nothing about the items
       if (isFlaky && attempt === 1) throw new Error("a hiccup");
       if (isFlaky) resolve();
-    }, config.workers("images"));
+    }, { ...config.workers("images"), onError() {} });
     for (const item of items) queue.add(item);
   });
   await queue.shutDownWithDrain();

@@ -14,7 +14,7 @@ const BRINGS: Record<string, string[]> = {
   "./delaying-queue": ["./work-queue", "./duration"],
   "./rate-limiting-queue": ["./work-queue", "./delaying-queue", "./duration"],
   "./workers": ["./duration"],
-  "./parallelize": ["./duration"],
+  "./parallelize": [],
   "./metrics": [],
   "./duration": [],
   "./token-bucket": ["./duration"],
@@ -34,7 +34,6 @@ const BRINGS: Record<string, string[]> = {
 
 /** What is no entry itself: the entries that bring it along. */
 const BROUGHT_BY: Record<string, string[]> = {
-  "./lib/workers/burst.ts": [".", "./workers", "./parallelize"],
   "./lib/structures/number_heap.ts": [".", "./delaying-queue", "./rate-limiting-queue", "./config"],
   "./config/load_config.ts": [".", "./config"],
   "./registry/registry.ts": [".", "./config", "./limiters"],
