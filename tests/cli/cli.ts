@@ -11,6 +11,8 @@ export { runtimes };
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const DEADLINE = 20_000;
+/** How long a CLI has to end its children, in milliseconds. */
+const END_GRACE = 5000;
 
 /** How the CLI ended. */
 export interface Result {
@@ -45,8 +47,20 @@ export class Cli {
   }
 
   kill(signal: Deno.Signal): void {
+    this.#send(this.#process.pid, signal);
+  }
+
+  /** Ends the CLI, the shell that started it and what they run, as after a test that failed. */
+  async end(): Promise<void> {
+    this.#send(-this.#process.pid, "SIGQUIT"); // it ends its children, which are in groups of their own
+    await deadline(this.ended, END_GRACE).catch(() => {});
+    this.#send(-this.#process.pid, "SIGKILL");
+    await this.ended.catch(() => {}); // the test has been told
+  }
+
+  #send(pid: number, signal: Deno.Signal): void {
     try {
-      this.#process.kill(signal);
+      Deno.kill(pid, signal);
     } catch {
       // It has ended.
     }
@@ -102,6 +116,7 @@ export class Workspace implements AsyncDisposable {
     const command = new Deno.Command(file!, {
       args: rest,
       cwd: this.directory,
+      detached: true, // a process group of its own, which can be ended as a whole
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
@@ -118,10 +133,7 @@ export class Workspace implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const cli of this.#started) {
-      cli.kill("SIGKILL");
-      await cli.ended;
-    }
+    for (const cli of this.#started) await cli.end();
     await Deno.remove(this.directory, { recursive: true });
   }
 }
