@@ -1,0 +1,105 @@
+/**
+ * What a caller with `exactOptionalPropertyTypes` may write: an option that may be left out may be `undefined`, too, as
+ * in `{ timeout: settings.timeout }`. The types are checked by the compiler. Only on Deno, which is asked what there is.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import {
+  type BuildContext,
+  type BuiltInOptions,
+  createBucketLimiter,
+  createDefaultControllerLimiter,
+  createDelayingQueue,
+  createRateLimitingQueue,
+  createWorkQueue,
+  type defineLimiter,
+  type DelayingQueueOptions,
+  type DrainOptions,
+  loadConfig,
+  type LoadConfigOptions,
+  type OptionsInput,
+  type ParallelizeOptions,
+  parallelizeUntil,
+  type RateLimitingQueueOptions,
+  runWorkers,
+  TokenBucket,
+  type WorkerOptions,
+  type WorkQueue,
+  type WorkQueueOptions,
+} from "@workqueue/core";
+import { ROOT, run } from "./project.ts";
+
+/** The names of the members that may be left out and yet refuse `undefined`. */
+type Refusing<T> = {
+  [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? { [P in K]: undefined } extends Pick<T, K> ? never : K
+    : never;
+}[keyof T];
+
+/** Does not compile unless all options take `undefined`: the error names those that do not. */
+function takesUndefined<T>(_refused: Record<Refusing<NonNullable<T>>, "must take undefined">): void {}
+
+/** The options of every built-in limiter that refuse it. */
+type OfBuiltIns = { [K in keyof BuiltInOptions]: Refusing<BuiltInOptions[K]> }[keyof BuiltInOptions];
+
+/** The fields of options that may be left out. */
+type Optional = {
+  readonly size: { readonly kind: "integer"; readonly required: false; readonly description: string };
+  readonly delay: { readonly kind: "duration"; readonly default: "1s"; readonly description: string };
+};
+
+Deno.test("options: every one that may be left out may be undefined", async () => {
+  takesUndefined<WorkQueueOptions<string>>({});
+  takesUndefined<DelayingQueueOptions<string>>({});
+  takesUndefined<RateLimitingQueueOptions<string>>({});
+  takesUndefined<Parameters<WorkQueue<string>["get"]>[0]>({});
+  takesUndefined<DrainOptions>({});
+  takesUndefined<WorkerOptions<string>>({});
+  takesUndefined<ParallelizeOptions>({});
+  takesUndefined<LoadConfigOptions>({});
+  takesUndefined<BuildContext>({});
+  takesUndefined<Parameters<typeof defineLimiter>[0]>({});
+  takesUndefined<OptionsInput<Optional>>({});
+  takesUndefined<{ [K in OfBuiltIns]?: unknown }>({});
+  takesUndefined<Parameters<typeof createBucketLimiter>[0]>({});
+  takesUndefined<Parameters<typeof createDefaultControllerLimiter>[0]>({});
+  takesUndefined<ConstructorParameters<typeof TokenBucket>[2]>({});
+  takesUndefined<Parameters<TokenBucket["wait"]>[1]>({});
+
+  // No type is missing above.
+  const source = await Deno.readTextFile(new URL(import.meta.url));
+  const { stdout } = await run(Deno.execPath(), ["doc", "mod.ts"], ROOT);
+  const names = [...new Set(stdout.match(/\b[A-Z]\w*Options\b/g))].filter((name) => name !== "ErrorOptions");
+  assert(names.length > 5);
+  assertEquals(names.filter((name) => !source.includes(name)), []);
+});
+
+Deno.test("options: one that is undefined is as one that is left out", async () => {
+  const clock = undefined;
+  const queue = createRateLimitingQueue<string>(createDefaultControllerLimiter({ clock }), {
+    name: undefined,
+    keyOf: undefined,
+    clock,
+    metrics: undefined,
+    maxWait: undefined,
+    ref: undefined,
+    queue: createDelayingQueue({ queue: createWorkQueue({ discipline: undefined }), clock }),
+  });
+  const done: string[] = [];
+  const pool = runWorkers(queue, (item) => void done.push(item), {
+    concurrency: undefined,
+    maxRetries: undefined,
+    timeout: undefined,
+    signal: undefined,
+    onError: undefined,
+    onGiveUp: undefined,
+  });
+  queue.add("a");
+  await queue.shutDownWithDrain({ waiting: undefined });
+  await pool.finished;
+  await parallelizeUntil(1, 2, (piece) => void done.push(`${piece}`), { signal: undefined, chunkSize: undefined });
+  assertEquals(done, ["a", "0", "1"]);
+
+  assertEquals(createBucketLimiter({ rate: 1, burst: 1, clock }).when("a"), 0);
+  await new TokenBucket(1, 1, { clock }).wait(1, { signal: undefined });
+  assertEquals(loadConfig({}, { clock, metrics: undefined }).queueNames, []);
+});
