@@ -52,7 +52,7 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    * @throws {ConfigError} If the config is not right; with everything that is wrong. Nothing was built in that case.
    * @throws {TypeError} If the context is not right.
    */
-  override build<T, const C extends { type: string } = CustomConfig>(
+  override build<T, const C = CustomConfig>(
     config: C & CheckedConfig<C>,
     context?: BuildContext,
   ): RateLimiter<T>;
