@@ -25,15 +25,46 @@ function ask(burst: Burst, pieces: number): boolean[] {
 }
 
 /** Works for so long. Time that is faked does not pass meanwhile. */
-const now = performance.now.bind(performance);
+const { now } = Date;
 function beBusy(ms = BURST): void {
   for (const end = now() + ms; now() < end;);
 }
 
-/** Lets the burst that there is end, so that what comes now is the first piece of work of the next. */
-async function beginAnew(): Promise<void> {
-  await pause();
-  await flushPromises();
+/** Notes in which turns of the event loop something happened. */
+class Turns implements Disposable {
+  /** Whoever works after this is the first to do so in a burst. */
+  static async begin(): Promise<Turns> {
+    await pause();
+    return new Turns();
+  }
+
+  /** How often something was noted. */
+  noted = 0;
+  /** How often it was not the first time in a turn. */
+  notedTwice = 0;
+  #isOver = false;
+  #isNew = true;
+
+  constructor() {
+    this.#count();
+  }
+
+  note(): void {
+    this.noted++;
+    if (!this.#isNew) this.notedTwice++;
+    this.#isNew = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+  }
+
+  async #count(): Promise<void> {
+    while (!this.#isOver) {
+      await nextTurn();
+      this.#isNew = true;
+    }
+  }
 }
 
 Deno.test("a burst is too long once ten milliseconds have passed since it began", async () => {
@@ -77,6 +108,21 @@ Deno.test("the slower the pieces, the sooner the clock is looked at: no later th
   assertEquals(await looksOf(35, () => 3), [0, 1, 2, 3, 4]);
   assertEquals(await looksOf(35, () => 10), [0, 1]);
   assertEquals(await looksOf(99, (piece) => piece < 20 ? 0 : 10), [0, 1, 2, 4, 8, 16, 24]);
+});
+
+Deno.test("a clock that is set back or ahead brings a pause, and lets nobody wait for long", async () => {
+  for (const jump of [-3_600_000, 3_600_000]) {
+    let time = 0;
+    const burst = new Burst(() => time);
+    assertFalse(burst.isTooLong());
+    time += jump;
+    assert(burst.isTooLong());
+    let isOver = false;
+    burst.turn().then(() => isOver = true);
+    await pause();
+    assert(isOver);
+    assertFalse(burst.isTooLong());
+  }
 });
 
 Deno.test("all who share a burst make one pause, and go on in the order in which they asked", async () => {
@@ -157,47 +203,37 @@ Deno.test("a pause in which much is done for others takes a twentieth of the bur
 Deno.test("a pool makes its pause before the item that would be one too many", async () => {
   for (const concurrency of [1, 3]) {
     for (const isAsync of [false, true]) {
-      await beginAnew();
+      using turns = await Turns.begin();
       const queue = newQueue<number>();
-      for (let i = 0; i < 20; i++) queue.add(i);
-      let handled = 0;
-      const pool = runWorkers(queue, () => {
-        handled++;
+      for (let i = 0; i < 5; i++) queue.add(i);
+      queue.shutDown();
+      await runWorkers(queue, () => {
+        turns.note();
         beBusy();
         if (isAsync) return Promise.resolve();
-      }, { concurrency });
-      for (const expected of [1, 2, 3]) {
-        await flushPromises();
-        await flushPromises();
-        assertEquals(handled, expected);
-        await pause();
-      }
-      await pool.stop();
+      }, { concurrency }).finished;
+      assertEquals([turns.noted, turns.notedTwice], [5, 0]);
     }
   }
 });
 
 Deno.test("pools of a program share their pauses, and each has its turn", async () => {
   for (const isAsync of [false, true]) {
-    await beginAnew();
-    const handled: string[] = [];
-    const pools = ["a", "b", "c"].map((name) => {
+    using turns = await Turns.begin();
+    let handled = "";
+    await Promise.all(["a", "b", "c"].map((name) => {
       const queue = newQueue<number>();
-      for (let i = 0; i < 20; i++) queue.add(i);
+      for (let i = 0; i < 4; i++) queue.add(i);
+      queue.shutDown();
       return runWorkers(queue, () => {
-        handled.push(name);
+        turns.note();
+        handled += name;
         beBusy();
         if (isAsync) return Promise.resolve();
-      }, { concurrency: 3 });
-    });
-    for (let bursts = 0; bursts < 6; bursts++) {
-      await flushPromises();
-      await flushPromises();
-      assertEquals(handled.length, bursts + 1, "one burst for all of them");
-      await pause();
-    }
-    assertEquals(handled.slice(0, 6).join(""), "aabcab");
-    await Promise.all(pools.map((pool) => pool.stop()));
+      }, { concurrency: 3 }).finished;
+    }));
+    assertEquals(handled, "aabcabcabcbc");
+    assertEquals([turns.noted, turns.notedTwice], [12, 0], "one burst for all of them");
   }
 });
 
@@ -216,7 +252,7 @@ Deno.test("rule 9: a pool with a clock of its own makes no pauses: nothing there
 });
 
 Deno.test("a pool that waits for each item makes no pause, however many it had", async () => {
-  await beginAnew();
+  await pause(); // so that it begins with a burst of its own
   const queue = newQueue<number>();
   let handled = 0;
   const pool = runWorkers(queue, () => void handled++);
@@ -245,8 +281,8 @@ Deno.test("items that come one by one, each from a promise of the last, leave ti
 });
 
 Deno.test("a pool that makes a pause before its last item has not finished", async () => {
+  await pause(); // so that it begins with a burst of its own
   using time = new FakeTime();
-  await beginAnew();
   const queue = newQueue<string>();
   const overdue = Promise.withResolvers<void>();
   const attempts: number[] = [];
@@ -268,20 +304,12 @@ Deno.test("a pool that makes a pause before its last item has not finished", asy
 
 Deno.test("parallelizeUntil makes its pauses likewise, all its workers together", async () => {
   for (const workers of [1, 2]) {
-    await beginAnew();
-    let done = 0;
-    const ended = parallelizeUntil(workers, 5, () => {
-      done++;
+    using turns = await Turns.begin();
+    await parallelizeUntil(workers, 5, () => {
+      turns.note();
       beBusy();
     });
-    for (const expected of [1, 2, 3]) {
-      await flushPromises();
-      await flushPromises();
-      assertEquals(done, expected);
-      await pause();
-    }
-    await ended;
-    assertEquals(done, 5);
+    assertEquals([turns.noted, turns.notedTwice], [5, 0]);
   }
 });
 

@@ -21,9 +21,9 @@ export class Attempt<T> {
   timeoutError: DOMException | undefined = undefined;
   readonly #terms: AttemptTerms;
   #timer: unknown = undefined;
-  #controller: AbortController | undefined = undefined;
-  #abortion: { readonly reason: unknown } | undefined = undefined;
   #hasEnded = false;
+  /** Made when it is needed, as most handlers never read their signal. */
+  #controller: AbortController | undefined = undefined;
   #stopListening: (() => void) | undefined = undefined;
 
   constructor(item: T, key: unknown, number: number, terms: AttemptTerms) {
@@ -33,13 +33,11 @@ export class Attempt<T> {
     this.#terms = terms;
   }
 
-  /** Made when it is first read, as most handlers never read it. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      this.#noteInterruption();
-      if (this.#abortion !== undefined) this.#controller.abort(this.#abortion.reason);
-      else if (!this.#hasEnded) this.#listenToInterruption();
+      const { interruption } = this.#terms;
+      if (interruption !== undefined && !this.#hasEnded) this.#listenTo(interruption, this.#controller);
     }
     return this.#controller.signal;
   }
@@ -60,29 +58,15 @@ export class Attempt<T> {
   #timeOut(timeout: number, onTimeout: (attempt: Attempt<T>) => void): void {
     if (this.#hasEnded) return;
     this.timeoutError = new DOMException(`The handler did not end within ${timeout} ms`, "TimeoutError");
-    this.#abort(this.timeoutError);
+    if (!this.signal.aborted) this.#controller!.abort(this.timeoutError);
     onTimeout(this);
   }
 
-  /** The first reason counts. */
-  #abort(reason: unknown): void {
-    this.#noteInterruption();
-    this.#abortion ??= { reason };
-    this.#controller?.abort(this.#abortion.reason);
-  }
-
-  /** While nobody has read the signal, the attempt does not listen to the interruption. */
-  #noteInterruption(): void {
-    const { interruption } = this.#terms;
-    if (!this.#hasEnded && interruption?.aborted) this.#abortion ??= interruption;
-  }
-
-  #listenToInterruption(): void {
-    const { interruption } = this.#terms;
-    if (interruption === undefined) return;
-    const onAbort = () => this.#abort(interruption.reason);
-    interruption.addEventListener("abort", onAbort, { once: true });
-    this.#stopListening = () => interruption.removeEventListener("abort", onAbort);
+  #listenTo(interruption: AbortSignal, controller: AbortController): void {
+    const interrupt = () => controller.abort(interruption.reason);
+    if (interruption.aborted) return interrupt();
+    interruption.addEventListener("abort", interrupt, { once: true });
+    this.#stopListening = () => interruption.removeEventListener("abort", interrupt);
   }
 }
 

@@ -36,7 +36,8 @@ export class Pool<T> implements WorkerPool {
   readonly #slots: Slots;
   /** How many calls of `#work` have not returned. */
   #workers = 0;
-  /** Aborts when the pool takes no more items. */
+  /** Whether the pool takes no more items; and what ends its wait for one. To look at the signal would take longer. */
+  #isStopped = false;
   readonly #stopped = new AbortController();
   /** Whether the pool waits for an item, with a slot kept free for it; and whether it waits for a pause to end. */
   #isWaiting = false;
@@ -77,7 +78,7 @@ export class Pool<T> implements WorkerPool {
   }
 
   stop(): Promise<void> {
-    this.#stopped.abort(); // ends a wait for an item; the end of that wait or of a pause ends the pool, if nothing is left
+    this.#takeNoMore();
     return this.finished;
   }
 
@@ -106,7 +107,7 @@ export class Pool<T> implements WorkerPool {
   }
 
   #takeNow(): Lease<T> | undefined {
-    if (this.#stopped.signal.aborted) return undefined;
+    if (this.#isStopped) return undefined;
     let lease: Lease<T> | undefined;
     try {
       lease = this.#queue.tryGet();
@@ -127,15 +128,14 @@ export class Pool<T> implements WorkerPool {
 
   /** Waits for one item: when it is there, others may be as well. */
   async #wait(): Promise<void> {
-    const { signal } = this.#stopped;
-    if (this.#isWaiting || this.#isShutDown || signal.aborted) return;
+    if (this.#isWaiting || this.#isShutDown || this.#isStopped) return;
     this.#isWaiting = true;
     this.#slots.take();
     let got: Lease<T> | Shutdown | undefined;
     try {
-      got = await this.#queue.get({ signal });
+      got = await this.#queue.get({ signal: this.#stopped.signal });
     } catch (error) {
-      if (!signal.aborted) this.#fail(error);
+      if (!this.#isStopped) this.#fail(error);
     }
     this.#isWaiting = false;
     this.#slots.giveBack();
@@ -148,7 +148,7 @@ export class Pool<T> implements WorkerPool {
   #accept(lease: Lease<T>): void {
     let isGivenBack = false;
     try {
-      isGivenBack = this.#stopped.signal.aborted && giveBack(this.#queue, lease.item);
+      isGivenBack = this.#isStopped && giveBack(this.#queue, lease.item);
     } catch (error) {
       this.#fail(error);
       isGivenBack = true;
@@ -169,11 +169,17 @@ export class Pool<T> implements WorkerPool {
   /** The queue itself failed: nothing more can be taken from it. */
   #fail(error: unknown): void {
     this.#failure ??= { error };
+    this.#takeNoMore();
+  }
+
+  /** Ends a wait for an item. The end of that wait, or of a pause, ends the pool if nothing else is left. */
+  #takeNoMore(): void {
+    this.#isStopped = true;
     this.#stopped.abort();
   }
 
   #endIfIdle(): void {
-    const takesNoMore = this.#isShutDown || this.#stopped.signal.aborted;
+    const takesNoMore = this.#isShutDown || this.#isStopped;
     if (takesNoMore && !this.#isWaiting && !this.#isPausing && this.#workers === 0) this.#end();
   }
 
