@@ -29,7 +29,7 @@ export interface PartDefinition<
   /** The options it takes. */
   readonly options: F;
   /** Says which rule between options is broken, if any. Each option by itself was checked before. */
-  check?(options: PlainOptionsOf<F>): BrokenRule | undefined;
+  check?: ((options: PlainOptionsOf<F>) => BrokenRule | undefined) | undefined;
   /** Makes the part of options that were checked. What it throws is reported with its place in the config. */
   create(options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): Part;
 }
