@@ -1,4 +1,4 @@
-import { requireCallback, requireClock, requireOptions } from "../lib/base/arguments.ts";
+import { A_CLOCK, A_FUNCTION, requireRules } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import type { Random } from "../lib/base/random.ts";
 
@@ -20,7 +20,5 @@ export interface BuildContext {
 
 /** Refuses a context with a member that is unknown or of the wrong type. */
 export function requireContext(action: string, context: BuildContext): void {
-  requireOptions(action, context, ["clock", "random"]);
-  requireClock(action, context.clock);
-  requireCallback(action, "random", context.random);
+  requireRules(action, context, { clock: A_CLOCK, random: A_FUNCTION });
 }

@@ -18,6 +18,11 @@ export const A_CLOCK: Rule = [
   "must be a clock",
 ];
 export const A_SIGNAL: Rule = [isSignal, "must be an AbortSignal"];
+export const A_POSITIVE_INTEGER: Rule = [isPositiveInteger, "must be a positive integer"];
+
+function isPositiveInteger(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
 
 /** Refuses what are no options: anything but an object. */
 export function requireObject(action: string, options: unknown): asserts options is object {
@@ -52,27 +57,6 @@ export function requireOptions(action: string, options: unknown, known: readonly
 export function requireInteger(action: string, option: string, value: unknown, min: 0 | 1): void {
   if (!Number.isSafeInteger(value) || (value as number) < min) {
     throw invalidArgument(action, option, `must be a ${min === 0 ? "non-negative" : "positive"} integer`, value);
-  }
-}
-
-/** Refuses what is given and is no function. */
-export function requireCallback(action: string, option: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "function") {
-    throw invalidArgument(action, option, "must be a function", value);
-  }
-}
-
-/** Refuses what is given and is no clock. */
-export function requireClock(action: string, value: unknown): void {
-  if (value !== undefined && !hasMethods(value, "now", "setTimeout", "clearTimeout")) {
-    throw invalidArgument(action, "clock", "must be a clock", value);
-  }
-}
-
-/** Refuses what is given and is no `AbortSignal`. */
-export function requireSignal(action: string, value: unknown): void {
-  if (value !== undefined && !isSignal(value)) {
-    throw invalidArgument(action, "signal", "must be an AbortSignal", value);
   }
 }
 

@@ -13,12 +13,6 @@ export function timeoutRule(): string {
   return `${DURATION_RULE} from 1 to ${MAX_TIMEOUT} ms`;
 }
 
-/** The milliseconds of a duration that a timer can hold. */
-export function requireTimeout(action: string, option: string, value: unknown): number {
-  if (!isTimeout(value)) throw invalidArgument(action, option, timeoutRule(), value);
-  return tryParseDuration(value)!;
-}
-
 /** The milliseconds of a duration. */
 export function requireDuration(action: string, option: string, value: unknown): number {
   const ms = tryParseDuration(value);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireInteger, requireOptions, requireSignal } from "../base/arguments.ts";
+import { A_POSITIVE_INTEGER, A_SIGNAL, requireInteger, requireRules } from "../base/arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { burst } from "../structures/burst.ts";
 
@@ -60,10 +60,8 @@ export async function parallelizeUntil(
   if (typeof doWorkPiece !== "function") {
     throw invalidArgument(ACTION, "doWorkPiece", "must be a function", doWorkPiece);
   }
-  requireOptions(ACTION, options, ["signal", "chunkSize"]);
+  requireRules(ACTION, options, { signal: A_SIGNAL, chunkSize: A_POSITIVE_INTEGER });
   const { signal, chunkSize = 1 } = options;
-  requireSignal(ACTION, signal);
-  requireInteger(ACTION, "chunkSize", chunkSize, 1);
 
   let next = 0;
   let failure: { error: unknown } | undefined;

@@ -5,15 +5,17 @@
  */
 
 import {
+  A_CLOCK,
+  A_FUNCTION,
+  A_POSITIVE_INTEGER,
+  A_SIGNAL,
   hasMethods,
-  requireCallback,
-  requireClock,
-  requireInteger,
-  requireOptions,
-  requireSignal,
+  requireRules,
+  type Rule,
 } from "../base/arguments.ts";
 import { systemClock } from "../base/clock.ts";
-import { requireTimeout } from "../base/duration_arguments.ts";
+import { parseDuration } from "../base/duration.ts";
+import { isTimeout, timeoutRule } from "../base/duration_arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Handler } from "../contracts/handler.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
@@ -83,41 +85,32 @@ export function runWorkers<T>(
  */
 type NotInferred<T> = [T][T extends unknown ? 0 : never];
 
-const OPTIONS: readonly (keyof WorkerOptions)[] = [
-  "concurrency",
-  "maxAbandoned",
-  "maxRetries",
-  "timeout",
-  "signal",
-  "clock",
-  "onError",
-  "onGiveUp",
-];
+const A_COUNT: Rule = [isCount, "must be a non-negative integer or Infinity"];
 
+function isCount(value: unknown): boolean {
+  return value === Infinity || (Number.isSafeInteger(value) && (value as number) >= 0);
+}
+
+/** Checks the options and fills in what was left out. */
 function settingsOf<T>(queue: RateLimitingQueue<T>, options: WorkerOptions<T>): PoolSettings<T> {
-  requireOptions(ACTION, options, OPTIONS);
+  requireRules(ACTION, options, {
+    concurrency: A_POSITIVE_INTEGER,
+    maxAbandoned: A_COUNT,
+    maxRetries: A_COUNT,
+    timeout: [isTimeout, timeoutRule()],
+    signal: A_SIGNAL,
+    clock: A_CLOCK,
+    onError: A_FUNCTION,
+    onGiveUp: A_FUNCTION,
+  });
   const { concurrency = 1, maxAbandoned = concurrency, maxRetries = Infinity, timeout, signal } = options;
-  const { clock = queue.clock ?? systemClock } = options;
-  requireInteger(ACTION, "concurrency", concurrency, 1);
-  requireCount("maxAbandoned", maxAbandoned);
-  requireCount("maxRetries", maxRetries);
-  requireSignal(ACTION, signal);
-  requireClock(ACTION, clock);
-  requireCallback(ACTION, "onError", options.onError);
-  requireCallback(ACTION, "onGiveUp", options.onGiveUp);
   return {
     concurrency,
     maxAbandoned,
     maxRetries,
-    timeout: timeout === undefined ? undefined : requireTimeout(ACTION, "timeout", timeout),
+    timeout: timeout === undefined ? undefined : parseDuration(timeout),
     signal,
-    clock,
+    clock: options.clock ?? queue.clock ?? systemClock,
     callbacks: options,
   };
-}
-
-function requireCount(option: string, value: number): void {
-  if (value !== Infinity && !(Number.isSafeInteger(value) && value >= 0)) {
-    throw invalidArgument(ACTION, option, "must be a non-negative integer or Infinity", value);
-  }
 }
