@@ -35,14 +35,15 @@ export class TerminalError extends Error {
   override name = "TerminalError";
 
   /**
-   * Makes the error.
+   * Makes the error, as `Error` does.
    *
-   * @param message What makes trying again pointless.
-   * @param options The `cause`, as for every error.
+   * @param message Why trying again is pointless.
+   * @param options The `cause`, if there is one.
    */
   constructor(message?: string, options?: ErrorOptions) {
     super(message, options);
-    Object.defineProperty(this, TERMINAL, { value: true }); // by which pools know the errors of other copies, too
+    // Pools know the errors of another copy of this package by this. No member, as bundlers would keep the class for it.
+    Object.defineProperty(this, TERMINAL, { value: true });
   }
 }
 

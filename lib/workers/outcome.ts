@@ -85,8 +85,8 @@ export class Outcomes<T> {
   }
 
   #forget(attempt: Attempt<T>): void {
-    if (attempt.number > 1) this.#counts.delete(attempt.key);
     try {
+      if (attempt.number > 1) this.#counts.delete(attempt.key);
       this.#queue.forget(attempt.item);
     } catch (error) {
       this.#reports.error(error, attempt);
@@ -106,10 +106,13 @@ function isTerminalError(thrown: unknown): boolean {
 /** An object with more fields is something else than an outcome. */
 const MAX_FIELDS = 4;
 
-/** Handlers may return anything. But who asks for something and misspells it would never learn that nothing came of it. */
+/**
+ * Handlers may return anything. But nobody would ever learn that nothing came of an outcome that is misspelt. Of
+ * `requeue` only the case may be wrong: "request" and "queue" are as close to it as a misspelling is.
+ */
 function refuseMisspelt(outcome: unknown): void {
   for (const field of fieldsOf(outcome)) {
-    const hint = suggest(field, ["requeueAfter", ...(field.toLowerCase() === "requeue" ? ["requeue"] : [])]);
+    const hint = suggest(field, [field.toLowerCase() === "requeue" ? "requeue" : "requeueAfter"]);
     if (hint !== "") throw new TypeError(`Cannot requeue item as ${inspect(field)} is not an outcome${hint}`);
   }
 }

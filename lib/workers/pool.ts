@@ -223,9 +223,12 @@ export class Pool<T> implements WorkerPool {
 
   #finish(lease: Lease<T>, attempt: Attempt<T>): void {
     try {
-      attempt.end();
-      lease[Symbol.dispose]();
-    } catch (error) {
+      try {
+        attempt.end();
+      } finally {
+        lease[Symbol.dispose]();
+      }
+    } catch (error) { // of the clock, or of the queue's metrics
       this.#reports.error(error, attempt);
     }
   }

@@ -12,6 +12,7 @@ import {
   type WorkerOptions,
 } from "@workqueue/core";
 import { runInNewContext } from "node:vm";
+import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 
 function exponentialQueue(): RateLimitingQueue<string> {
@@ -231,6 +232,29 @@ Deno.test("what a handler returns that asks for nothing is success", async () =>
     assertEquals([reports.lines, queue.waiting, queue.numRequeues("a")], [[], 0, 0]);
   }
 });
+
+for (const broken of ["setTimeout", "clearTimeout"] as const) {
+  Deno.test(`rule 11: a clock whose ${broken} throws costs an attempt at most, and no item is held for ever`, async () => {
+    const clock = new HandClock();
+    const whole = clock[broken];
+    clock[broken] = () => {
+      clock[broken] = whole as never;
+      throw new Error(`${broken} is broken`);
+    };
+    const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }), {
+      clock,
+    });
+    const reports = new Reports();
+    const seen: string[] = [];
+    const pool = runWorkers(queue, (item) => void seen.push(item), { timeout: 5, clock, ...reports });
+    queue.add("a");
+    await flush();
+    await clock.advance(10);
+    assertEquals([seen, reports.lines], [["a"], ["a failed 1"]]);
+    assert(await isSettled(queue.shutDownWithDrain()), "nobody holds the item");
+    await pool.finished;
+  });
+}
 
 Deno.test("rule 1: items that a handler adds are worked on, its own once more when it has ended", async () => {
   const queue = exponentialQueue();
