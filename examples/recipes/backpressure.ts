@@ -19,7 +19,7 @@ const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDel
 let goOnReading = () => {};
 let done = 0;
 
-const pool = runWorkers(queue, async (record, { attempt }) => {
+runWorkers(queue, async (record, { attempt }) => {
   goOnReading();
   await sleep(1); // here goes the work
   if (record === 200 && attempt === 1) throw new Error("a hiccup");
@@ -33,10 +33,7 @@ for await (const record of readRecords()) {
   most = Math.max(most, queue.length + queue.waiting);
 }
 
-// A queue that drains tries nothing again, so it is idle before it is shut down. The sleep comes first, as the
-// last record may be on its way to a worker.
-do await sleep(10); while (queue.length + queue.waiting + pool.active > 0);
-queue.shutDown();
+await queue.shutDownWithDrain({ waiting: "wait" });
 console.log(`${done} records, at most ${most} in the queue`);
 
 /** Stands in for a file, a table or a topic. */

@@ -1,4 +1,4 @@
-import { inspect, invalidArgument } from "./errors.ts";
+import { brokenRule, inspect, invalidArgument } from "./errors.ts";
 import { suggest } from "./suggest.ts";
 
 /** Whether a value is an object with all of these methods. */
@@ -27,7 +27,7 @@ function isPositiveInteger(value: unknown): boolean {
 /** Refuses what are no options: anything but an object. */
 export function requireObject(action: string, options: unknown): asserts options is object {
   if (typeof options !== "object" || options === null || Array.isArray(options) || isSignal(options)) {
-    throw invalidArgument(action, "options", "must be an object", options);
+    throw new TypeError(`Cannot ${action} as ${brokenRule("options", "must be an object", options)}`);
   }
 }
 

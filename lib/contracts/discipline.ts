@@ -4,7 +4,7 @@ export interface ReadyEntry<T> {
   readonly key: unknown;
   /** The item that would be handed out: the newest with this key. */
   readonly item: T;
-  /** What the item was added with; 0 if nothing was said. */
+  /** How urgent the item is. 0, as adds take no priority yet. */
   readonly priority: number;
   /** When the key became ready, by the queue's clock, in milliseconds. It never decreases from entry to entry. */
   readonly readyAt: number;

@@ -7,13 +7,19 @@ import { runtimes } from "../runtimes.ts";
 
 const ROOT = new URL("../..", import.meta.url);
 
-/** The program, with a handler that hangs until it is told to stop and less time for it. */
-function recipe(): string {
+/** Handlers that take too long. */
+const HANDLERS = {
+  "looks at its signal":
+    "(_key, { signal }) => new Promise((_, reject) => signal.onabort = () => reject(signal.reason))",
+  "does not look at its signal": "() => new Promise(() => setInterval(() => {}, 1000))",
+};
+
+/** The program, with another handler and less time for it. */
+function recipe(handler: string): string {
   const readme = Deno.readTextFileSync(new URL("README.md", ROOT));
   const [, program] = /```ts\n((?:(?!```)[^])*?process\.once\("SIGTERM"[^]*?)```/.exec(readme)!;
-  const hang = "(_key, { signal }) => new Promise((_, reject) => signal.onabort = () => reject(signal.reason))";
-  const changed = program!.replace("(key) => console.log(key)", hang).replace("20_000", "100");
-  assertStringIncludes(changed, hang);
+  const changed = program!.replace("(key) => console.log(key)", handler).replace("20_000", "100");
+  assertStringIncludes(changed, handler);
   assertStringIncludes(changed, ", 100)");
   return changed;
 }
@@ -34,26 +40,28 @@ async function bundled(program: string): Promise<string> {
 const commands: Record<string, () => Promise<string[]>> = { ...runtimes, Node: () => Promise.resolve(["node"]) };
 
 for (const [runtime, command] of Object.entries(commands)) {
-  Deno.test({
-    name: `README on ${runtime}: a drain that takes too long ends, and so does the process`,
-    ignore: Deno.build.os === "windows", // where there is no SIGTERM
-    fn: async () => {
-      const file = await Deno.makeTempFile({ prefix: "workqueue_", suffix: ".mjs" });
-      try {
-        await Deno.writeTextFile(file, await bundled(recipe()));
-        const [executable, ...args] = await command();
-        const { code, stderr } = await new Deno.Command(executable!, {
-          args: [...args, file],
-          env: { NO_COLOR: "1" },
-          stdin: "null",
-          signal: AbortSignal.timeout(30_000), // guards against a process that never ends
-        }).output();
-        const printed = new TextDecoder().decode(stderr);
-        assertEquals(code, 0, printed);
-        assertStringIncludes(printed, "some work was left undone");
-      } finally {
-        await Deno.remove(file);
-      }
-    },
-  });
+  for (const [how, handler] of Object.entries(HANDLERS)) {
+    Deno.test({
+      name: `README on ${runtime}: a drain that takes too long ends, and so does the process, if a handler ${how}`,
+      ignore: Deno.build.os === "windows", // where there is no SIGTERM
+      fn: async () => {
+        const file = await Deno.makeTempFile({ prefix: "workqueue_", suffix: ".mjs" });
+        try {
+          await Deno.writeTextFile(file, await bundled(recipe(handler)));
+          const [executable, ...args] = await command();
+          const { code, stderr } = await new Deno.Command(executable!, {
+            args: [...args, file],
+            env: { NO_COLOR: "1" },
+            stdin: "null",
+            signal: AbortSignal.timeout(30_000), // guards against a process that never ends
+          }).output();
+          const printed = new TextDecoder().decode(stderr);
+          assertEquals(code, 1, printed);
+          assertStringIncludes(printed, "some work was left undone");
+        } finally {
+          await Deno.remove(file);
+        }
+      },
+    });
+  }
 }
