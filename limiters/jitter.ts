@@ -90,7 +90,7 @@ class JitterLimiter implements RateLimiter {
 
   when(item: unknown, key: unknown = item): number {
     const random = this.#random();
-    if (!(random >= 0 && random <= 1)) {
+    if (!(typeof random === "number" && random >= 0 && random <= 1)) {
       throw invalidArgument("spread delay", "random()", "must be a number from 0 to 1", random);
     }
     return this.#limiter.when(item, key) * (1 - this.#spread * random);

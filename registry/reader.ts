@@ -11,6 +11,8 @@ import type { OptionsTree, PartTree } from "./tree.ts";
 export const MAX_DEPTH = 32;
 /** How many parts one may use in all, itself and those that it refers to by name among them. */
 export const MAX_COUNT = 5000;
+/** How many parts a document may have in all. Objects of which one is in many places count there each time. */
+const MAX_TOTAL = 100_000;
 /** How long a list of parts may be. */
 export const MAX_ITEMS = 1000;
 
@@ -38,6 +40,8 @@ export class ConfigReader {
   #depth = 0;
   /** How many parts were read since the outermost began. */
   #count = 0;
+  /** How many parts were read in all. */
+  #total = 0;
 
   constructor(action: string, ...sources: PartSource[]) {
     this.#action = action;
@@ -154,13 +158,19 @@ export class ConfigReader {
 
   /** An object can contain itself, or be in many places. Reading it has to end all the same, and soon. */
   #isWithinLimits({ word }: PartKind, option: string, path: string): boolean {
-    if (this.#depth > MAX_DEPTH) {
-      this.fail(path, `'${option}' must not be nested in more than ${MAX_DEPTH} other ${word}s`);
+    this.#count++;
+    this.#total++;
+    if (this.#total > MAX_TOTAL) {
+      if (this.#total === MAX_TOTAL + 1) this.fail(path, `'${option}' is one of more than ${MAX_TOTAL} ${word}s`);
       return false;
     }
-    this.#count++;
-    if (this.#count === MAX_COUNT + 1) this.fail(path, `'${option}' is one of more than ${MAX_COUNT} in one ${word}`);
-    return this.#count <= MAX_COUNT;
+    if (this.#count > MAX_COUNT) {
+      if (this.#count === MAX_COUNT + 1) this.fail(path, `'${option}' is one of more than ${MAX_COUNT} in one ${word}`);
+      return false;
+    }
+    if (this.#depth <= MAX_DEPTH) return true;
+    this.fail(path, `'${option}' must not be nested in more than ${MAX_DEPTH} other ${word}s`);
+    return false;
   }
 
   #findDefinition<Part>(

@@ -162,6 +162,34 @@ Deno.test("rule 9: a bucket goes on before, in and after fake time", async () =>
   assertFalse(bucket.allow());
 });
 
+Deno.test("rule 9: what waited in fake time that other fake timers replaced is due in theirs", () => {
+  using queue = createDelayingQueue<string>();
+  let first = 0;
+  whileReplaced({ Date: dateOf(() => first), ...noTimers }, () => {
+    queue.addAfter("before", 1000);
+    first = 10;
+  });
+  using time = new FakeTime(5);
+  queue.addAfter("after", 5000);
+  time.tick(990);
+  assertEquals(queue.length, 0);
+  time.tick(10);
+  assertEquals(queue.length, 1);
+  time.tick(4000);
+  assertEquals([queue.length, queue.waiting], [2, 0]);
+});
+
+Deno.test("rule 9: a drain finds what waited in fake time that is gone", async () => {
+  const queue = createDelayingQueue<string>();
+  {
+    using _time = new FakeTime();
+    queue.addAfter("a", 20);
+  }
+  const drained = queue.shutDownWithDrain({ waiting: "wait" });
+  (await queue.get())[Symbol.dispose]();
+  await drained;
+});
+
 Deno.test("rule 9: a queue may be shut down when the fake time of its timers is gone", () => {
   const queue = createDelayingQueue<string>();
   {

@@ -62,8 +62,10 @@ export const monotonicNow: () => number = /* @__PURE__ */ performance.now.bind(p
  */
 const MAX_AHEAD = 24 * 3_600_000;
 
-/** Whether the time comes from fake timers, as of the last look. */
+/** Whether the time comes from fake timers, and which ones these are, as of the last look. */
 let isFaked = false;
+let fakeDate: unknown;
+let fakeSetTimeout: unknown;
 /** What is added to the time of the runtime or of the fake timers, so that no change between them moves the clock. */
 let offset = 0;
 /** The latest fake time. Other fake timers may be behind it. */
@@ -127,8 +129,8 @@ function currentTime(): number {
 /** Goes over to fake timers, back to the runtime, or to other fake timers, if need be. Tells whether it did. */
 function followGlobals(): boolean {
   const areFaked = globalThis.Date !== runtime.Date && globalThis.setTimeout !== runtime.setTimeout;
-  if (areFaked === isFaked) {
-    if (!isFaked) return false;
+  if (!areFaked && !isFaked) return false;
+  if (areFaked && globalThis.Date === fakeDate && globalThis.setTimeout === fakeSetTimeout) {
     const now = currentTime();
     if (now >= latest) {
       latest = now;
@@ -137,6 +139,8 @@ function followGlobals(): boolean {
   }
   const now = isFaked ? latest : currentTime() + aheadOfWallClock();
   isFaked = areFaked;
+  fakeDate = areFaked ? globalThis.Date : undefined;
+  fakeSetTimeout = areFaked ? globalThis.setTimeout : undefined;
   offset = 0;
   offset = now - currentTime();
   if (isFaked) offset = Math.ceil(offset); // fake time is in whole milliseconds, of which sums are exact

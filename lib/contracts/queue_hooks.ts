@@ -18,6 +18,11 @@ export interface QueueHooks<T> {
   newest?(item: T): T | undefined;
 
   /**
+   * Whether the item is ready or held. Without the hook, a delayed item is lost whose add throws when it is due.
+   */
+  isHere?(item: T): boolean;
+
+  /**
    * Whether the queue, which is shutting down, still takes an item back from its holder. Without the hook it does not:
    * what fails during a drain is given up.
    */

@@ -62,6 +62,8 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
 
 const ACTION = "create delaying queue";
 const DEFAULT_MAX_WAIT = 10_000;
+/** When an item is added again that could not be added as it was due, in milliseconds. */
+const TRY_AGAIN = 1000;
 
 function isWorkQueue(value: unknown): boolean {
   return hasMethods(value, "add", "get", "tryGet", "done", "shutDown", "shutDownWithDrain");
@@ -97,6 +99,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     const hooks = this.#hooks = hooksOf<T>(below);
     setHooks<T>(this, {
       newest: (item) => hooks.newest?.(item),
+      isHere: (item) => hooks.isHere?.(item) ?? true,
       takesBack: (item) => this.#takesBack(item),
       takeBack: (item, delay) => this.#takesBack(item) && this.#addAfter(item, delay),
     });
@@ -139,6 +142,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
         return Promise.reject(signal.reason);
       }
       this.#draining = waiting;
+      this.#clock.now(); // if fake timers are gone, what was set there moves to the runtime's
       const drained = this.#drainers.wait(signal, () => this.shutDown());
       const failure = waiting === "flush" ? this.#flush() : undefined;
       if (waiting !== "wait") this.#forgetWaiting();
@@ -204,25 +208,38 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   /** Adds every item that is due at the time to the queue below, the earliest first. */
   #makeReady(time: number): void {
     while (this.#heap.length > 0 && this.#heap.smallest <= time) {
-      const key = this.#heap.pop();
-      this.#slots.remove(key);
-      let item = key as T;
-      if (this.#items !== undefined) {
-        item = this.#items.get(key)!;
-        this.#items.remove(key);
+      const item = this.#takeEarliest();
+      try {
+        this.below.add(item);
+      } catch (error) {
+        const isLost = this.#hooks.isHere?.(item) === false && this.#draining !== "flush";
+        if (isLost) this.#wait(item, this.#clock.now() + TRY_AGAIN);
+        throw error;
       }
-      this.below.add(item);
     }
+  }
+
+  /** Takes the item out that is due first. There must be one. */
+  #takeEarliest(): T {
+    const key = this.#heap.pop();
+    this.#slots.remove(key);
+    if (this.#items === undefined) return key as T;
+    const item = this.#items.get(key)!;
+    this.#items.remove(key);
+    return item;
   }
 
   /** Makes everything ready that waits. An add that throws, as a metric may, stops none of the others. */
   #flush(): { error: unknown } | undefined {
-    try {
-      this.#makeReady(Infinity);
-    } catch (error) {
-      this.#flush();
-      return { error };
+    let failure: { error: unknown } | undefined;
+    while (this.waiting > 0) {
+      try {
+        this.#makeReady(Infinity);
+      } catch (error) {
+        failure ??= { error };
+      }
     }
+    return failure;
   }
 
   /** Sees to it that the timer fires no later than the earliest deadline; there is one timer at most. */
@@ -281,7 +298,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   #close(): void {
-    this.below.shutDownWithDrain().then(
+    this.below.shutDownWithDrain({ waiting: this.#draining }).then(
       () => this.#drainers.serveAll(),
       (error) => this.#drainers.failAll(error),
     );

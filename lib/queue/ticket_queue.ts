@@ -74,6 +74,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#metrics = metrics && name !== "" ? new QueueMetrics(metrics, name, clock ?? systemClock) : undefined;
     setHooks<T>(this, {
       newest: (item) => this.#newest(this.#key(item), item),
+      isHere: (item) => this.#line.ticketOf(this.#key(item)) !== undefined,
       takesBack: (item) => !this.#shuttingDown && this.#isHeld(item),
       onEmptied: (callback) => {
         this.#onEmptied.push(callback);

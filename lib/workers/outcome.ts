@@ -106,14 +106,15 @@ function isTerminalError(thrown: unknown): boolean {
 /** An object with more fields is something else than an outcome. */
 const MAX_FIELDS = 4;
 
-/**
- * Handlers may return anything. But nobody would ever learn that nothing came of an outcome that is misspelt. Of
- * `requeue` only the case may be wrong: "request" and "queue" are as close to it as a misspelling is.
- */
+/** What seems to be meant for `requeue` or `requeueAfter`, and is neither. */
+const MISSPELT = /^re[-_]?que(u|$)/i;
+
+/** Handlers may return anything. But a misspelt outcome would never be noticed otherwise. */
 function refuseMisspelt(outcome: unknown): void {
   for (const field of fieldsOf(outcome)) {
-    const hint = suggest(field, [field.toLowerCase() === "requeue" ? "requeue" : "requeueAfter"]);
-    if (hint !== "") throw new TypeError(`Cannot requeue item as ${inspect(field)} is not an outcome${hint}`);
+    if (field === "requeue" || field === "requeueAfter" || !MISSPELT.test(field)) continue;
+    const hint = suggest(field, ["requeue", "requeueAfter"]);
+    throw new TypeError(`Cannot requeue item as ${inspect(field)} is not an outcome${hint}`);
   }
 }
 
@@ -122,7 +123,8 @@ function fieldsOf(outcome: unknown): string[] {
   try {
     if (typeof outcome !== "object" || Object.getPrototypeOf(outcome) !== Object.prototype) return [];
     const fields = Object.keys(outcome as object);
-    return fields.length <= MAX_FIELDS ? fields : [];
+    if (fields.length > MAX_FIELDS) return [];
+    return fields.filter((field) => (outcome as Record<string, unknown>)[field] !== undefined);
   } catch {
     return [];
   }

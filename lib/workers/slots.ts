@@ -9,6 +9,8 @@ export class Slots {
   readonly #maxAbandoned: number;
   #taken = 0;
   #overdue = 0;
+  /** Whether it was told that the bound is reached, since the last time that no handler was overdue. */
+  #wasTold = false;
 
   /** `count` handlers may run at once, and up to `maxAbandoned` more that have run out of time. */
   constructor(count: number, maxAbandoned: number) {
@@ -30,9 +32,14 @@ export class Slots {
     this.#taken++;
   }
 
-  /** The handler in a slot ran out of time. Tells whether it is the first one that cannot be abandoned and keeps its place. */
+  /**
+   * The handler in a slot ran out of time. Tells whether it is the first one that cannot be abandoned and keeps its
+   * place, since the last time that no handler was overdue.
+   */
   abandon(): boolean {
-    return ++this.#overdue === this.#maxAbandoned + 1;
+    this.#overdue++;
+    if (this.#wasTold || this.#overdue <= this.#maxAbandoned) return false;
+    return this.#wasTold = true;
   }
 
   /** What is said of that. */
@@ -45,6 +52,6 @@ export class Slots {
 
   giveBack(wasAbandoned = false): void {
     this.#taken--;
-    if (wasAbandoned) this.#overdue--;
+    if (wasAbandoned && --this.#overdue === 0) this.#wasTold = false;
   }
 }

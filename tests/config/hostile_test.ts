@@ -281,3 +281,15 @@ Deno.test("rule 10: an object in several places does not double the work at each
     assert(error instanceof ConfigError, String(error)); // refusing it is as good
   }
 });
+
+Deno.test("rule 10: an object that is in many places counts there each time, and is refused in the end", () => {
+  const itself: Record<string, unknown> = { type: "max-of" };
+  itself["limiters"] = Array(1000).fill(itself);
+  assert(issuesOf(() => loadConfig({ limiters: { a: itself, b: itself, c: itself } })).length < 20_000);
+
+  const many = { type: "max-of", limiters: Array(900).fill({ type: "exponential", baseDelay: 1, maxDelay: 2 }) };
+  const queues = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`q${i}`, { limiter: many }]));
+  const [issue, ...others] = issuesOf(() => loadConfig({ queues }));
+  assertEquals(issue?.message, "'limiters[889]' is one of more than 100000 limiters");
+  assertEquals(others, []);
+});

@@ -558,6 +558,27 @@ Deno.test("a discipline that throws when a delay ends: the clock sees it, and th
   await assertUsable(queue);
 });
 
+Deno.test("a discipline that throws when a delay ends: the item is not lost, and added again a second later", async () => {
+  const { queue, hooks, clock } = disciplined();
+  queue.addAfter("a", 10);
+  hooks.throwOnce("push");
+  await assertRejects(() => clock.advance(10), Error, "push is broken");
+  assertEquals([queue.length, queue.waiting], [0, 1]);
+  await clock.advance(1000);
+  assertEquals(takeAll(queue), ["a"]);
+});
+
+Deno.test("a discipline that throws at each of thousands of adds while a drain flushes: the drain rejects, and ends", async () => {
+  const { queue, hooks } = disciplined();
+  for (let i = 0; i < 30_000; i++) queue.addAfter(`${i}`, 10);
+  hooks.always("push", () => {
+    throw new Error("push is broken");
+  });
+  await assertRejects(() => queue.shutDownWithDrain({ waiting: "flush" }), Error, "push is broken");
+  assertEquals(queue.waiting, 0);
+  assertEquals((await queue.get()).shutdown, true);
+});
+
 Deno.test("keyOf that throws: out of every call that needs it, and nothing is changed", async () => {
   const calls: ((queue: RateLimitingQueue<Keyed>, item: Keyed) => unknown)[] = [
     (queue, item) => queue.add(item),

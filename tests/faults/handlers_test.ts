@@ -219,7 +219,13 @@ Deno.test("of what a handler returns nothing is looked at but what it asks for",
 
 Deno.test("what a handler returns that asks for nothing is success", async () => {
   const response = { data: "", status: 200, statusText: "OK", headers: {}, config: {}, request: {} };
-  const others = [response, { request: 1 }, { queue: 1 }, { requeuedAfterLunch: true, a: 1, b: 2, c: 3, d: 4 }];
+  const others = [response, { request: 1 }, { requester: "bob" }, { requeueAfter: undefined }, { queue: 1 }, {
+    requeuedAfterLunch: true,
+    a: 1,
+    b: 2,
+    c: 3,
+    d: 4,
+  }];
   for (
     const outcome of [null, 0, "done", true, [], {}, { requeue: false }, Symbol(), () => {}, new Date(0), ...others]
   ) {
