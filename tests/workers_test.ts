@@ -248,6 +248,7 @@ Deno.test("rule 10: an outcome that seems to be misspelt is a failure, with a su
     [{ requeu: true }, `"requeu" is not an outcome; did you mean "requeue"?`],
     [{ requeueIn: 5 }, `"requeueIn" is not an outcome; did you mean "requeue"?`],
   ];
+  using _time = new FakeTime();
   for (const [outcome, message] of misspelt) {
     const queue = exponentialQueue();
     const reports = new Reports();
