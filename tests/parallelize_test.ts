@@ -155,6 +155,8 @@ Deno.test("bad arguments are refused before anything is begun, with the argument
     const { message } = await assertRejects(call, ErrorClass);
     assertEquals(message, `Cannot parallelize as ${rest}`);
   }
+  const { message: noFunction } = await assertRejects(() => parallelizeUntil(1, 0, "work" as never), TypeError);
+  assertEquals(noFunction, `Cannot parallelize as 'doWorkPiece' must be a function: received "work"`);
   const unusable: [options: unknown, rest: string][] = [
     [{ chunksize: 2 }, `"chunksize" is not an option here; did you mean "chunkSize"?`],
     [{ signal: "stop" }, `'signal' must be an AbortSignal: received "stop"`],

@@ -853,6 +853,25 @@ Deno.test("a handler's signal that is read after the handler has ended leaves no
   await pool.stop();
 });
 
+Deno.test("a handler that read its signal leaves no listener on the pool's once it has ended", async () => {
+  const { signal } = new AbortController();
+  const listeners = countListeners(signal);
+  const queue = exponentialQueue();
+  const end = manual();
+  const pool = runWorkers(queue, (_item, context) => {
+    assertFalse(context.signal.aborted);
+    return end.promise;
+  }, { signal });
+  const before = listeners();
+  queue.add("a");
+  await flush();
+  assertEquals(listeners(), before + 1);
+  end.resolve();
+  await flush();
+  assertEquals(listeners(), before);
+  await pool.stop();
+});
+
 Deno.test("a handler is given no more of its attempt than it may use", async () => {
   const queue = exponentialQueue();
   let seen: unknown[] = [];

@@ -146,7 +146,7 @@ export class Pool<T> implements WorkerPool {
 
   /** An item may come just as the pool was stopped. If the queue does not take it back, it is the last one. */
   #accept(lease: Lease<T>): void {
-    let isGivenBack = false;
+    let isGivenBack: boolean;
     try {
       isGivenBack = this.#isStopped && giveBack(this.#queue, lease.item);
     } catch (error) {
