@@ -57,8 +57,10 @@ interface Open {
   readonly isObject: boolean;
   /** The names that the object has so far. */
   readonly names: Set<string>;
-  /** The name or the index of the value that the scanner is in. */
-  step: string | number;
+  /** The name of the value of an object that the scanner is at. */
+  name: string;
+  /** How many values came before that value. */
+  index: number;
 }
 
 /**
@@ -99,7 +101,7 @@ class Scanner {
     const raw = this.#text.slice(start, this.#at);
     const name = raw.includes("\\") ? JSON.parse(raw) as string : raw.slice(1, -1);
     const open = this.#open.at(-1)!;
-    open.step = name;
+    open.name = name;
     if (!open.names.has(name)) open.names.add(name);
     else if (this.duplicates.length < MAX_ISSUES_IN_MESSAGE) {
       this.duplicates.push({ name, path: this.#path(), at: start });
@@ -123,7 +125,7 @@ class Scanner {
       this.#at++;
       return "complete";
     }
-    this.#open.push({ isObject, names: isObject ? new Set() : NO_NAMES, step: 0 });
+    this.#open.push({ isObject, names: isObject ? new Set() : NO_NAMES, name: "", index: 0 });
     return "opened";
   }
 
@@ -133,7 +135,7 @@ class Scanner {
       const next = this.#take(",", open.isObject ? "}" : "]");
       if (next === undefined) return false;
       if (next === ",") {
-        if (!open.isObject) open.step = Number(open.step) + 1;
+        open.index++;
         return true;
       }
       this.#open.pop();
@@ -202,7 +204,7 @@ class Scanner {
 
   /** A JSON Pointer to the value that the scanner is at. */
   #path(): string {
-    return this.#open.map(({ step }) => `/${escapePointer(String(step))}`).join("");
+    return this.#open.map(({ isObject, name, index }) => `/${isObject ? escapePointer(name) : index}`).join("");
   }
 }
 

@@ -48,6 +48,16 @@ Deno.test("a config may be JSON text or an object, with durations as texts and n
   }
 });
 
+Deno.test("what is undefined in a document counts as left out, wherever it stands", () => {
+  const config = loadConfig({
+    $schema: undefined,
+    xyzzy: undefined,
+    limiters: { a: { ...EXPONENTIAL, xyzzy: undefined } },
+    queues: { q: { limiter: undefined, timeout: undefined, xyzzy: undefined } },
+  });
+  assertEquals([config.limiterNames, config.workers("q")], [["a"], {}]);
+});
+
 Deno.test("loading changes nothing of the document", () => {
   const document = { limiters: { a: "b", b: { ...EXPONENTIAL } }, queues: { q: { limiter: "a" } } };
   const before = structuredClone(document);
