@@ -115,16 +115,18 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
-    try {
-      const signal = options?.signal;
-      if (options !== undefined && !isSignal(signal)) requireRules("get item", options, { signal: A_SIGNAL });
+    const signal = options?.signal;
+    if (options !== undefined) {
+      try {
+        if (!isSignal(signal)) requireRules("get item", options, { signal: A_SIGNAL });
+      } catch (error) {
+        return Promise.reject(error);
+      }
       if (signal?.aborted) return Promise.reject(signal.reason);
-      if (this.length > 0) return Promise.resolve(this.#take());
-      if (this.#shuttingDown) return Promise.resolve(SHUTDOWN);
-      return this.#getters.wait(signal);
-    } catch (error) {
-      return Promise.reject(error);
     }
+    if (this.length > 0) return this.#takeAsync();
+    if (this.#shuttingDown) return Promise.resolve(SHUTDOWN);
+    return this.#getters.wait(signal);
   }
 
   tryGet(): Lease<T> | undefined {
@@ -234,6 +236,14 @@ export class TicketQueue<T> implements WorkQueue<T> {
       throw error;
     }
     return new TicketLease(this, key, item, ticket);
+  }
+
+  #takeAsync(): Promise<Lease<T>> {
+    try {
+      return Promise.resolve(this.#take());
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Ends a hand-out. With a negative ticket, the key goes back to the end of the line. */

@@ -6,6 +6,8 @@ import { createDefaultItemLimiter, createRateLimitingQueue, loadConfig, runWorke
 export interface Findings {
   /** The items that were worked on, each with the number of the attempt. */
   attempts: string[];
+  /** What went wrong meanwhile. */
+  errors: string[];
   /** Whether handlers that never wait leave a timer its turn. */
   timersHaveTheirTurn: boolean;
   /** What each entry exports. */
@@ -17,14 +19,14 @@ export interface Findings {
 /** Uses the package. Of the entries, the one named `.` is the main one. */
 export async function consume(entries: Record<string, object>): Promise<Findings> {
   return {
-    attempts: await workThrough(["a", "b", "a"]),
+    ...await workThrough(["a", "b", "a"]),
     timersHaveTheirTurn: await timersHaveTheirTurn(),
     exports: Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, Object.keys(entry).sort()])),
     copies: copiesIn(entries),
   };
 }
 
-async function workThrough(items: string[]): Promise<string[]> {
+async function workThrough(items: string[]): Promise<Pick<Findings, "attempts" | "errors">> {
   const config = loadConfig({
     limiters: {
       api: { type: "bucket", rate: 100, burst: 10 },
@@ -34,6 +36,7 @@ async function workThrough(items: string[]): Promise<string[]> {
   });
   const queue = config.queue<string>("images");
   const attempts: string[] = [];
+  const errors: string[] = [];
   await new Promise<void>((resolve) => {
     runWorkers(queue, async (item, { attempt }) => {
       await Promise.resolve();
@@ -41,11 +44,11 @@ async function workThrough(items: string[]): Promise<string[]> {
       const isFlaky = item.startsWith("b"); // a string, as the queue says: the options say nothing about the items
       if (isFlaky && attempt === 1) throw new Error("a hiccup");
       if (isFlaky) resolve();
-    }, { ...config.workers("images"), onError() {} });
+    }, { ...config.workers("images"), onError: (error) => errors.push(String(error)) });
     for (const item of items) queue.add(item);
   });
   await queue.shutDownWithDrain();
-  return attempts;
+  return { attempts, errors };
 }
 
 async function timersHaveTheirTurn(): Promise<boolean> {

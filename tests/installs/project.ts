@@ -80,5 +80,11 @@ export async function expectedFindings(): Promise<Findings> {
   for (const [entry, file] of Object.entries(manifest.exports)) {
     exports[entry] = Object.keys(await import(new URL(file, ROOT).href)).sort();
   }
-  return { attempts: ["a 1", "b 1", "b 2"], timersHaveTheirTurn: true, exports, copies: [] };
+  return {
+    attempts: ["a 1", "b 1", "b 2"],
+    errors: ["Error: a hiccup"],
+    timersHaveTheirTurn: true,
+    exports,
+    copies: [],
+  };
 }
