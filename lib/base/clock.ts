@@ -62,10 +62,8 @@ export const monotonicNow: () => number = /* @__PURE__ */ performance.now.bind(p
  */
 const MAX_AHEAD = 24 * 3_600_000;
 
-/** Whether the time comes from fake timers, and which ones these are, as of the last look. */
-let isFaked = false;
-let fakeDate: unknown;
-let fakeSetTimeout: unknown;
+/** The `Date` of the fake timers that time comes from, as of the last look; `undefined` while that is the runtime. */
+let fakeDate: DateConstructor | undefined;
 /** What is added to the time of the runtime or of the fake timers, so that no change between them moves the clock. */
 let offset = 0;
 /** The latest fake time. Other fake timers may be behind it. */
@@ -108,7 +106,7 @@ class SystemTimer {
   }
 
   #start(ms: number): void {
-    const { setTimeout, clearTimeout } = isFaked ? globalThis : runtime; // apart, as browsers refuse another `this`
+    const { setTimeout, clearTimeout } = fakeDate === undefined ? runtime : globalThis; // apart, as browsers refuse another `this`
     const handle = setTimeout(() => this.#fire(), ms);
     this.#handle = handle;
     this.#clear = () => clearTimeout(handle);
@@ -123,27 +121,26 @@ class SystemTimer {
 }
 
 function currentTime(): number {
-  return offset + (isFaked ? globalThis.Date.now() : monotonicNow());
+  return offset + (fakeDate === undefined ? monotonicNow() : fakeDate.now());
 }
 
 /** Goes over to fake timers, back to the runtime, or to other fake timers, if need be. Tells whether it did. */
 function followGlobals(): boolean {
   const areFaked = globalThis.Date !== runtime.Date && globalThis.setTimeout !== runtime.setTimeout;
-  if (!areFaked && !isFaked) return false;
-  if (areFaked && globalThis.Date === fakeDate && globalThis.setTimeout === fakeSetTimeout) {
+  const date = areFaked ? globalThis.Date : undefined;
+  if (date === fakeDate) {
+    if (date === undefined) return false;
     const now = currentTime();
     if (now >= latest) {
       latest = now;
       return false;
     }
   }
-  const now = isFaked ? latest : currentTime() + aheadOfWallClock();
-  isFaked = areFaked;
-  fakeDate = areFaked ? globalThis.Date : undefined;
-  fakeSetTimeout = areFaked ? globalThis.setTimeout : undefined;
+  const now = fakeDate === undefined ? currentTime() + aheadOfWallClock() : latest;
+  fakeDate = date;
   offset = 0;
   offset = now - currentTime();
-  if (isFaked) offset = Math.ceil(offset); // fake time is in whole milliseconds, of which sums are exact
+  if (areFaked) offset = Math.ceil(offset); // fake time is in whole milliseconds, of which sums are exact
   latest = currentTime();
   for (const timer of timers) timer.restart(latest);
   return true;
@@ -176,7 +173,7 @@ function aheadOfWallClock(): number {
  */
 export const systemClock: Clock = {
   now() {
-    if (isFaked || globalThis.Date !== runtime.Date) followGlobals();
+    if (globalThis.Date !== runtime.Date || fakeDate !== undefined) followGlobals();
     return currentTime();
   },
   setTimeout(callback, ms) {
