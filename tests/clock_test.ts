@@ -136,6 +136,17 @@ Deno.test("rule 9: what waited in fake time is due in real time once that is bac
   assertEquals(lease.item, "a");
 });
 
+Deno.test("rule 9: a timer moves to fake time with what is left of it", () => {
+  let isFired = false;
+  systemClock.setTimeout(() => isFired = true, 1000);
+  using time = new FakeTime();
+  systemClock.now();
+  time.tick(990);
+  assertFalse(isFired);
+  time.tick(20);
+  assert(isFired);
+});
+
 Deno.test("rule 9: a timer that fires while fake time is there waits for that", async () => {
   const fired: string[] = [];
   systemClock.setTimeout(() => fired.push("real"), 20);

@@ -52,6 +52,25 @@ Deno.test("rule 7: thousands of random pushes, decreases and pops agree with a s
   }
 });
 
+Deno.test("an entry that is removed does not come out; the others come out in order", () => {
+  const random = randomNumbers(11);
+  for (const distinctNumbers of [5, 1e6]) {
+    const heap = new NumberHeap<number>();
+    let list: { value: number; slot: number; number: number }[] = [];
+    for (let value = 0; value < 2000; value++) {
+      const number = Math.floor(random() * distinctNumbers);
+      list.push({ value, slot: heap.push(value, number), number });
+      if (random() < 0.4) {
+        const removed = list[Math.floor(random() * list.length)]!;
+        heap.remove(removed.slot);
+        list = list.filter((each) => each !== removed);
+      }
+      assertEquals(heap.length, list.length);
+    }
+    assertEquals(popAll(heap), list.toSorted((a, b) => a.number - b.number).map(({ value }) => value));
+  }
+});
+
 Deno.test("no two entries of a heap share a slot, whatever was popped before", () => {
   const random = randomNumbers(7);
   const heap = new NumberHeap<number>();

@@ -57,8 +57,11 @@ export class NumberHeap<E> {
     const number = this.#numbers[last]!;
     this.#slots[last] = slot; // free
     if (moved === slot) return;
-    if (place > 0 && number < this.#numbers[(place - 1) >> 1]!) this.#siftUp(moved, number, place);
-    else this.#siftDown(moved, number, place);
+    if (place > 0) {
+      this.#siftUp(moved, number, place);
+      if (this.#places[moved] !== place) return;
+    }
+    this.#siftDown(moved, number, place);
   }
 
   /** Gives a slot a smaller number; among equals it keeps its order. A larger number changes nothing. */
