@@ -50,11 +50,8 @@ const runtime = {
   wallClock: /* @__PURE__ */ globalThis.Date.now.bind(globalThis.Date),
 };
 
-/**
- * The runtime's monotonic clock, whatever fake timers say. Measures what is not time to a program, such as how long
- * the event loop was kept busy.
- */
-export const monotonicNow: () => number = /* @__PURE__ */ performance.now.bind(performance);
+/** The runtime's monotonic clock, whatever fake timers say. */
+const monotonicNow: () => number = /* @__PURE__ */ performance.now.bind(performance);
 
 /**
  * Fake timers begin with the time of day unless they are told another one. So fake time that is up to a day ahead of

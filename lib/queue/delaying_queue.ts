@@ -10,13 +10,12 @@ import { type Duration, parseDuration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { Counter } from "../contracts/metrics.ts";
-import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { DrainOptions, WorkQueue } from "../contracts/work_queue.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { readDrainOptions } from "./drain_options.ts";
-import { hooksOf, setHooks } from "./hooks.ts";
+import { setHooks } from "./hooks.ts";
 import { QueueLayer } from "./queue_layer.ts";
 import { delayingRules } from "./delaying_options.ts";
 import { createWorkQueue } from "./work_queue.ts";
@@ -70,8 +69,6 @@ function isWorkQueue(value: unknown): boolean {
 }
 
 class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQueue<T> {
-  /** What the queue below can be asked beside its interface. */
-  readonly #hooks: QueueHooks<T>;
   readonly #clock: Clock;
   readonly #maxSleep: number;
   readonly #ref: boolean;
@@ -96,7 +93,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     { maxSleep, ref, metrics, ...common }: DelayingQueueOptions<T> & { maxSleep: number; ref: boolean },
   ) {
     super(below, common);
-    const hooks = this.#hooks = hooksOf<T>(below);
+    const { hooks } = this;
     setHooks<T>(this, {
       newest: (item) => hooks.newest?.(item),
       isHere: (item) => hooks.isHere?.(item) ?? true,
@@ -154,7 +151,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   #takesBack(item: T): boolean {
-    return (this.#draining ?? "wait") === "wait" && (this.#hooks.takesBack?.(item) ?? false);
+    return (this.#draining ?? "wait") === "wait" && (this.hooks.takesBack?.(item) ?? false);
   }
 
   #addAfter(item: T, ms: number): void {
@@ -200,7 +197,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   /** Of an item that is being worked on and added again, the newest one with its key; of any other, itself. */
   #newest(key: unknown, item: T): T {
-    const newestBelow = this.#hooks.newest?.(item);
+    const newestBelow = this.hooks.newest?.(item);
     if (newestBelow === undefined) return item;
     return this.#items!.get(key) ?? newestBelow;
   }
@@ -212,7 +209,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       try {
         this.below.add(item);
       } catch (error) {
-        const isLost = this.#hooks.isHere?.(item) === false && this.#draining !== "flush";
+        const isLost = this.hooks.isHere?.(item) === false && this.#draining !== "flush";
         if (isLost) this.#wait(item, this.#clock.now() + TRY_AGAIN);
         throw error;
       }
@@ -286,11 +283,11 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
    */
   #closeWhenNothingIsLeft(): void {
     if (this.#drainers.isEmpty || this.waiting > 0) return;
-    if (this.#draining !== "wait" || this.#hooks.onEmptied === undefined) {
+    if (this.#draining !== "wait" || this.hooks.onEmptied === undefined) {
       this.#close();
     } else if (!this.#watchesBelow) {
       this.#watchesBelow = true;
-      this.#hooks.onEmptied(() => {
+      this.hooks.onEmptied(() => {
         this.#watchesBelow = false;
         if (this.waiting === 0) this.#close();
       });

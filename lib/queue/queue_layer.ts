@@ -1,5 +1,7 @@
 import type { Clock } from "../base/clock.ts";
+import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { DrainOptions, Lease, Shutdown, WorkQueue } from "../contracts/work_queue.ts";
+import { hooksOf } from "./hooks.ts";
 
 /**
  * A queue that passes everything on to the queue below it.
@@ -8,12 +10,15 @@ import type { DrainOptions, Lease, Shutdown, WorkQueue } from "../contracts/work
  */
 export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
   protected readonly below: Q;
+  /** What the queue below can be asked beside its interface. */
+  protected readonly hooks: QueueHooks<T>;
   readonly name: string;
   keyOf?(item: T): unknown;
   readonly clock?: Clock;
 
   constructor(below: Q, { name = below.name, keyOf = below.keyOf?.bind(below), clock = below.clock }: LayerOptions<T>) {
     this.below = below;
+    this.hooks = hooksOf(below);
     this.name = name;
     if (keyOf !== undefined) this.keyOf = keyOf;
     if (clock !== undefined) this.clock = clock;

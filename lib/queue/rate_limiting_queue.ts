@@ -8,14 +8,13 @@ import { hasMethods, requireRules } from "../base/arguments.ts";
 import type { Duration } from "../base/duration.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
-import type { QueueHooks } from "../contracts/queue_hooks.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
-import { createDelayingQueue } from "./delaying_queue.ts";
-import { hooksOf, setHooks } from "./hooks.ts";
-import { QueueLayer } from "./queue_layer.ts";
 import { delayingRules } from "./delaying_options.ts";
+import { createDelayingQueue } from "./delaying_queue.ts";
+import { setHooks } from "./hooks.ts";
+import { QueueLayer } from "./queue_layer.ts";
 
 export type * from "../contracts/rate_limiter.ts";
 export type * from "../contracts/rate_limiting_queue.ts";
@@ -71,13 +70,12 @@ export function createRateLimitingQueue<T>(
 const ACTION = "create rate limiting queue";
 class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLimitingQueue<T> {
   readonly #limiter: RateLimiter<T>;
-  readonly #hooks: QueueHooks<T>;
   readonly #attempts = new ChurnMap<unknown, number>();
 
   constructor(limiter: RateLimiter<T>, below: DelayingQueue<T>, options: RateLimitingQueueOptions<T>) {
     super(below, options);
     this.#limiter = limiter;
-    const hooks = this.#hooks = hooksOf<T>(below);
+    const { hooks } = this;
     setHooks<T>(this, {
       newest: (item) => hooks.newest?.(item),
       takesBack: (item) => hooks.takesBack?.(item) ?? false,
@@ -99,7 +97,7 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
     if (!Number.isFinite(delay)) {
       throw invalidArgument("add item", "when", "of the limiter must return a finite number of milliseconds", delay);
     }
-    if (this.shuttingDown) this.#hooks.takeBack?.(item, delay);
+    if (this.shuttingDown) this.hooks.takeBack?.(item, delay);
     else this.below.addAfter(item, delay);
   }
 
