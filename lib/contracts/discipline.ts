@@ -4,7 +4,7 @@ export interface ReadyEntry<T> {
   readonly key: unknown;
   /** The item that would be handed out: the newest with this key. */
   readonly item: T;
-  /** How urgent the item is. 0, as adds take no priority yet. */
+  /** How urgent the item is: the highest priority it was added with since it was last handed out. 0 unless told. */
   readonly priority: number;
   /** When the key became ready, by the queue's clock, in milliseconds. It never decreases from entry to entry. */
   readonly readyAt: number;
@@ -46,8 +46,23 @@ export interface QueueDiscipline<T> {
   push(entry: ReadyEntry<T>): void;
   /** Gives out the entry that is next. Called only while {@linkcode QueueDiscipline.length} is positive. */
   pop(): ReadyEntry<T> | undefined;
-  /** Is told that a ready item was added again. The entry has the newest item by then; if this throws, the old one. */
+  /**
+   * Is told that a ready item was added again. The entry has the newest item by then, and perhaps a higher priority; if
+   * this throws, it has what it had before.
+   */
   touch(entry: ReadyEntry<T>): void;
   /** How many entries may be handed out now. */
   readonly length: number;
+  /** How many entries were pushed and must wait until `done` is called for another one. Without it, there are none. */
+  readonly heldBack?: number;
+  /**
+   * Is told that the work on a popped entry has ended: once for each pop, and before the push of its key if that was
+   * added again meanwhile. It may raise {@linkcode QueueDiscipline.length}.
+   */
+  done?(entry: ReadyEntry<T>): void;
+  /**
+   * The entries that will be popped next, in that order, and no more than `limit` of them; nothing changes by that.
+   * Without it, a snapshot of the queue lists what is ready in the order in which it became ready.
+   */
+  peek?(limit: number): ReadyEntry<T>[];
 }
