@@ -45,14 +45,18 @@ export {
 export { type ParallelizeOptions, parallelizeUntil } from "./lib/workers/parallelize.ts";
 export {
   createRateLimitingQueue,
+  type RateLimitedAddOptions,
   type RateLimitingQueue,
   type RateLimitingQueueOptions,
 } from "./lib/queue/rate_limiting_queue.ts";
 export {
+  type AddOptions,
   createWorkQueue,
   type DrainOptions,
   type Lease,
+  type QueueSnapshot,
   type Shutdown,
+  type SnapshotOptions,
   type WorkQueue,
   type WorkQueueOptions,
 } from "./lib/queue/work_queue.ts";

@@ -1,6 +1,6 @@
 /** Implementations of the lower layers' interfaces by somebody else: plain, slow, and nothing like ours. */
 
-import type { DelayingQueue, DrainOptions, Lease, Shutdown, WorkQueue } from "@workqueue/core";
+import type { DelayingQueue, DrainOptions, Lease, QueueSnapshot, Shutdown, WorkQueue } from "@workqueue/core";
 import { nextTurn } from "./queue_helpers.ts";
 
 /** Layer 1 with two arrays, and polling where ours keeps waiters. */
@@ -13,6 +13,10 @@ export class ArrayQueue<T> implements WorkQueue<T> {
 
   get length(): number {
     return this.ready.length;
+  }
+
+  get held(): number {
+    return this.processing.length;
   }
 
   add(item: T): void {
@@ -29,6 +33,8 @@ export class ArrayQueue<T> implements WorkQueue<T> {
     return {
       item,
       shutdown: false,
+      priority: 0,
+      addedAgain: false,
       [Symbol.dispose]: () => {
         if (held) this.done(item);
         held = false;
@@ -60,6 +66,34 @@ export class ArrayQueue<T> implements WorkQueue<T> {
     while (this.ready.length + this.processing.length > 0) await nextTurn();
   }
 
+  async whenIdle({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    while (this.ready.length + this.processing.length > 0) {
+      signal?.throwIfAborted();
+      await nextTurn();
+    }
+  }
+
+  async whenBelow(count: number, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    while (this.ready.length >= count && !this.shuttingDown) {
+      signal?.throwIfAborted();
+      await nextTurn();
+    }
+  }
+
+  snapshot({ limit = 100 }: { limit?: number | undefined } = {}): QueueSnapshot<T> {
+    const list = (items: T[]) => items.slice(0, limit).map((item) => ({ item, priority: 0 }));
+    return {
+      name: this.name,
+      length: this.length,
+      heldBack: 0,
+      waiting: 0,
+      held: this.held,
+      readyItems: list(this.ready),
+      waitingItems: [],
+      heldItems: list(this.processing).map((each) => ({ ...each, addedAgain: this.again.includes(each.item) })),
+    };
+  }
+
   [Symbol.dispose](): void {
     this.shutDown();
   }
@@ -87,6 +121,12 @@ export class HandDelayingQueue<T> extends ArrayQueue<T> implements DelayingQueue
 
   addAfter(item: T, delayMs: number): void {
     if (!this.shuttingDown) this.delayed.push({ item, delayMs });
+  }
+
+  cancelAfter(item: T): boolean {
+    const index = this.delayed.findIndex((each) => each.item === item);
+    if (index !== -1) this.delayed.splice(index, 1);
+    return index !== -1;
   }
 
   endDelays(): void {

@@ -40,6 +40,9 @@ class Draining implements Disposable {
       get waiting() {
         return inner.waiting;
       },
+      get held() {
+        return inner.held;
+      },
       get shuttingDown() {
         return isDraining();
       },
@@ -58,6 +61,10 @@ class Draining implements Disposable {
       get: (options) => inner.get(options),
       tryGet: () => inner.tryGet(),
       done: (item) => inner.done(item),
+      cancelAfter: (item) => inner.cancelAfter(item),
+      whenIdle: (options) => inner.whenIdle(options),
+      whenBelow: (count, options) => inner.whenBelow(count, options),
+      snapshot: (options) => inner.snapshot(options),
       forget: (item) => inner.forget(item),
       numRequeues: (item) => inner.numRequeues(item),
       shutDown: () => inner.shutDown(),

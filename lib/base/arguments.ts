@@ -19,9 +19,14 @@ export const A_CLOCK: Rule = [
 ];
 export const A_SIGNAL: Rule = [isSignal, "must be an AbortSignal"];
 export const A_POSITIVE_INTEGER: Rule = [isPositiveInteger, "must be a positive integer"];
+export const A_NON_NEGATIVE_INTEGER: Rule = [isNonNegativeInteger, "must be a non-negative integer"];
 
 function isPositiveInteger(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) > 0;
+  return isNonNegativeInteger(value) && value !== 0;
+}
+
+function isNonNegativeInteger(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 /** Refuses what are no options: anything but an object. */

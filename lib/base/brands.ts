@@ -8,3 +8,6 @@ export const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.ter
 
 /** Where a queue has its `QueueHooks`. */
 export const HOOKS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.hooks");
+
+/** True of a queue whose adds take options: a priority. */
+export const OPTIONS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.options");

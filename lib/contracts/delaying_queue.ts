@@ -1,5 +1,5 @@
 import type { Duration } from "../base/duration.ts";
-import type { WorkQueue, WorkQueueOptions } from "./work_queue.ts";
+import type { AddOptions, WorkQueue, WorkQueueOptions } from "./work_queue.ts";
 
 /**
  * A {@linkcode WorkQueue} that takes items now and makes them ready later.
@@ -13,10 +13,19 @@ export interface DelayingQueue<T> extends WorkQueue<T> {
    *
    * @param item The item.
    * @param delay Milliseconds, or a text such as `"5s"`. There is no upper limit.
+   * @param options The item's priority, for a discipline that looks at it.
    * @throws {RangeError} If `delay` is `NaN` or infinite.
-   * @throws {TypeError} If `delay` is no duration.
+   * @throws {TypeError} If `delay` is no duration, or an option is unknown or not what it should be.
    */
-  addAfter(item: T, delay: Duration): void;
+  addAfter(item: T, delay: Duration, options?: AddOptions): void;
+
+  /**
+   * Takes back what was added with a delay that has not passed. What is ready or being processed stays as it is.
+   *
+   * @param item The item, or another one with its key.
+   * @returns Whether the item was waiting.
+   */
+  cancelAfter(item: T): boolean;
 
   /** The number of items whose delay has not passed. */
   readonly waiting: number;
@@ -43,4 +52,12 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
    * @default {true}
    */
   ref?: boolean | undefined;
+  /**
+   * What an item can be while it waits. With `"keep"`, client-go's way, an item that waits can be added as well: it comes
+   * twice, now and when it is due. With `"replace"`, it is ready (or added again while it is held) or it waits, and never
+   * both: now beats later, whichever came first, with the higher of the two priorities.
+   *
+   * @default {"keep"}
+   */
+  whileWaiting?: "keep" | "replace" | undefined;
 }

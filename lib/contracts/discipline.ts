@@ -62,7 +62,7 @@ export interface QueueDiscipline<T> {
   done?(entry: ReadyEntry<T>): void;
   /**
    * The entries that will be popped next, in that order, and no more than `limit` of them; nothing changes by that.
-   * Without it, a snapshot of the queue lists what is ready in the order in which it became ready.
+   * Without it, a snapshot of the queue lists what is ready in no particular order.
    */
   peek?(limit: number): ReadyEntry<T>[];
 }

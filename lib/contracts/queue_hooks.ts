@@ -1,4 +1,5 @@
 import type { HOOKS } from "../base/brands.ts";
+import type { AddOptions } from "./work_queue.ts";
 
 /** A queue that has hooks, under `Symbol.for("workqueue.hooks")`. */
 export interface HookedQueue<T> {
@@ -18,9 +19,11 @@ export interface QueueHooks<T> {
   newest?(item: T): T | undefined;
 
   /**
-   * Whether the item is ready or held. Without the hook, a delayed item is lost whose add throws when it is due.
+   * What becomes of the item: it is ready, held, or held and added again; `undefined` if it is none of these. Without the
+   * hook, a delayed item is lost whose add throws when it is due, and a delaying queue above cannot have
+   * `whileWaiting: "replace"`.
    */
-  isHere?(item: T): boolean;
+  stateOf?(item: T): "ready" | "held" | "addedAgain" | undefined;
 
   /**
    * Whether the queue, which is shutting down, still takes an item back from its holder. Without the hook it does not:
@@ -29,13 +32,23 @@ export interface QueueHooks<T> {
   takesBack?(item: T): boolean;
 
   /** Adds an item again whose holder gives it back, after a delay in milliseconds, if `takesBack` says so. */
-  takeBack?(item: T, delay: number): void;
+  takeBack?(item: T, delay: number, options?: AddOptions): void;
+
+  /** When an item that waits is due, by the queue's clock; `undefined` if it does not wait. */
+  dueAt?(item: T): number | undefined;
 
   /**
-   * Calls back, once, as soon as nothing is ready and nothing is held: at once if that is so now. Without the hook, a
-   * delaying queue above that drains shuts this one down as soon as nothing waits, and what fails later is given up.
+   * Does the action, in which items are added, and serves the calls of `get` that wait only after it. Without the hook,
+   * of items that are due together the first goes to who waits, and not the one with the highest priority.
    */
-  onEmptied?(callback: () => void): void;
+  batch?(action: () => void): void;
+
+  /**
+   * Calls back whenever there is less to do: an item was handed out, is done, or the queue is shut down. Returns what
+   * ends that. Without the hook, a delaying queue above that drains shuts this one down as soon as nothing waits, and
+   * what fails later is given up.
+   */
+  watch?(callback: () => void): () => void;
 
   /**
    * How often each key was tried since it was last forgotten, for all pools of the queue. `forget` of the queue clears

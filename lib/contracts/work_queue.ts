@@ -22,11 +22,23 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   /** The clock given at creation; absent where it was the system's. The layers and pools above take it over. */
   readonly clock?: Clock;
 
-  /** Says that the item needs work. Ignored once the queue is shutting down. */
-  add(item: T): void;
+  /**
+   * Says that the item needs work. Ignored once the queue is shutting down.
+   *
+   * @param item The item.
+   * @param options The item's priority, for a discipline that looks at it.
+   * @throws {TypeError} If `options` is no object, has an unknown option, or has a priority that is no finite number.
+   */
+  add(item: T, options?: AddOptions): void;
 
-  /** The number of items ready to be handed out: not being processed, not waiting for a delay. */
+  /**
+   * The number of items that may be handed out now: not being processed, not waiting for a delay, not held back by a
+   * discipline.
+   */
   readonly length: number;
+
+  /** The number of items that were handed out and are not done. */
+  readonly held: number;
 
   /**
    * Waits for an item and hands it out. Waiters are served in the order they came.
@@ -63,6 +75,84 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
    * @throws {TypeError} As a rejection, if an option is unknown or not what it should be. The queue goes on then.
    */
   shutDownWithDrain(options?: DrainOptions): Promise<void>;
+
+  /**
+   * Waits until there has been, since the call, a moment with nothing ready, held back, waiting for a delay or being
+   * processed: all is done, retries included.
+   *
+   * @param options With a `signal` that ends the wait.
+   * @throws The signal's reason (as a rejection), if the signal aborts first.
+   * @throws {TypeError} As a rejection, if `options` is no object of options.
+   */
+  whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void>;
+
+  /**
+   * Waits until fewer items than that are ready, held back or waiting for a delay, or until the queue is shut down:
+   * what a producer awaits before it adds more. Everybody who waits goes on at once when it is so.
+   *
+   * @param count A positive integer.
+   * @param options With a `signal` that ends the wait.
+   * @throws The signal's reason (as a rejection), if the signal aborts first.
+   * @throws {TypeError} As a rejection, if `options` is no object of options, or `count` no number.
+   * @throws {RangeError} As a rejection, if `count` is no positive integer.
+   */
+  whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void>;
+
+  /**
+   * Shows what is in the queue. The counts are exact, the lists have at most `limit` items each; making one takes time
+   * by that limit, and hardly by the number of items.
+   *
+   * @param options With a `limit`: a non-negative integer, 100 by default.
+   * @throws {TypeError} If `options` is no object of options, or `limit` no number.
+   * @throws {RangeError} If `limit` is no non-negative integer.
+   */
+  snapshot(options?: SnapshotOptions): QueueSnapshot<T>;
+}
+
+/** What is said of an item when it is added. */
+export interface AddOptions {
+  /**
+   * How urgent the item is; a finite number, and a higher one is more urgent. Of several adds that fold into one, the
+   * highest counts. A queue without a discipline that looks at it, as first in, first out is, passes it on only.
+   *
+   * @default {0}
+   */
+  priority?: number | undefined;
+}
+
+/** How much a snapshot shows. */
+export interface SnapshotOptions {
+  /**
+   * How long each list may be; a non-negative integer.
+   *
+   * @default {100}
+   */
+  limit?: number | undefined;
+}
+
+/**
+ * What is in a queue at one moment. Beside the items there are only numbers and strings, so it can be sent as JSON if
+ * they can.
+ */
+export interface QueueSnapshot<T> {
+  /** The queue's name. */
+  name: string;
+  /** How many items may be handed out now. */
+  length: number;
+  /** How many items are ready and held back by the discipline. */
+  heldBack: number;
+  /** How many items wait for their delay. */
+  waiting: number;
+  /** How many items were handed out and are not done. */
+  held: number;
+  /**
+   * Items that may be handed out now, the next one first, if the discipline can tell that; else in no particular order.
+   */
+  readyItems: { item: T; priority: number }[];
+  /** Items that wait, and in how many milliseconds each is due; the earliest first. */
+  waitingItems: { item: T; priority: number; dueIn: number }[];
+  /** Items that are being processed, and whether each was added again meanwhile. */
+  heldItems: { item: T; priority: number; addedAgain: boolean }[];
 }
 
 /** The right to work on an item. While it is held, the item's key is handed to nobody else. */
@@ -71,6 +161,10 @@ export interface Lease<T> extends Disposable {
   readonly item: T;
   /** Always `false`; tells a lease from {@linkcode Shutdown}. */
   readonly shutdown: false;
+  /** The priority that the item was handed out with: the highest of the adds that led to it. */
+  readonly priority: number;
+  /** Whether the item was added again since it was handed out, as of now; `false` once it is given back. */
+  readonly addedAgain: boolean;
 }
 
 /** What `get` gives once the queue is shut down and nothing is ready. Disposing it does nothing. */

@@ -4,18 +4,23 @@
  * @module
  */
 
-import { hasMethods, requireRules } from "../base/arguments.ts";
+import { hasMethods, requireInteger, requireRules } from "../base/arguments.ts";
 import { type Clock, systemClock, unref } from "../base/clock.ts";
 import { type Duration, parseDuration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
+import { brokenRule } from "../base/errors.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { Counter } from "../contracts/metrics.ts";
-import type { DrainOptions, WorkQueue } from "../contracts/work_queue.ts";
+import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions, WorkQueue } from "../contracts/work_queue.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
+import { Priorities } from "../structures/priorities.ts";
 import { Waiters } from "../structures/waiters.ts";
+import { until, Watchers } from "../structures/watchers.ts";
+import { priorityOf, requirePrioritiesTaken, withPriority } from "./add_options.ts";
+import { limitOf, signalOf } from "./call_options.ts";
 import { readDrainOptions } from "./drain_options.ts";
-import { setHooks } from "./hooks.ts";
+import { hooksOf, setHooks } from "./hooks.ts";
 import { QueueLayer } from "./queue_layer.ts";
 import { delayingRules } from "./delaying_options.ts";
 import { createWorkQueue } from "./work_queue.ts";
@@ -47,16 +52,22 @@ export * from "./work_queue.ts";
  * @param options The queue's options; all may be left out.
  * @returns An empty queue.
  * @throws {RangeError} If `maxWait` is out of its bounds.
- * @throws {TypeError} If an option is unknown, or not what it should be.
+ * @throws {TypeError} If an option is unknown, or not what it should be; or if `whileWaiting` is `"replace"` over a queue
+ * that cannot tell what is ready.
  */
 export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): DelayingQueue<T> {
   requireRules(ACTION, options, {
     ...delayingRules(),
     queue: [isWorkQueue, "must be a work queue"],
   });
-  const { queue, maxWait = DEFAULT_MAX_WAIT, ref = true, ...common } = options;
+  const { queue, maxWait = DEFAULT_MAX_WAIT, ref = true, whileWaiting = "keep", ...common } = options;
   const maxSleep = parseDuration(maxWait);
-  return new DeadlineQueue(queue ?? createWorkQueue(common), { ...common, maxSleep, ref });
+  const below = queue ?? createWorkQueue<T>(common);
+  if (whileWaiting === "replace" && hooksOf(below).stateOf === undefined) {
+    const rule = "must be \"keep\" over a queue that has no hook 'stateOf'";
+    throw new TypeError(`Cannot ${ACTION} as ${brokenRule("whileWaiting", rule, whileWaiting)}`);
+  }
+  return new DeadlineQueue(below, { ...common, maxSleep, ref, replaces: whileWaiting === "replace" });
 }
 
 const ACTION = "create delaying queue";
@@ -72,38 +83,44 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   readonly #clock: Clock;
   readonly #maxSleep: number;
   readonly #ref: boolean;
+  /** Whether a key that waits does not wait any more once it is added without a delay. */
+  readonly #replaces: boolean;
   readonly #retries: Counter | undefined;
   /** The keys that wait, by deadline; and the slot of each of them in there. */
   readonly #heap = new NumberHeap<unknown>();
   readonly #slots = new ChurnMap<unknown, number>();
+  readonly #priorities = new Priorities();
   /** The newest item of each key that waits, where an item is not its own key. */
   readonly #items: ChurnMap<unknown, T> | undefined;
   /** Calls of `shutDownWithDrain` that wait. */
   readonly #drainers = new Waiters<void>();
+  /** Those who want to know when fewer keys wait. */
+  readonly #watchers = new Watchers();
   /** How the latest drain treats what waits. From then on, adds are refused although the queue below is open. */
   #draining: "drop" | "flush" | "wait" | undefined = undefined;
-  /** Whether the queue below was asked to tell when it is empty. */
-  #watchesBelow = false;
+  /** Ends the look at the queue below, while it is not known whether something comes back from there. */
+  #stopWatching: (() => void) | undefined = undefined;
   #timer: unknown = undefined;
   /** What the timer is set for; infinity while there is none. */
   #wakeAt = Infinity;
 
-  constructor(
-    below: WorkQueue<T>,
-    { maxSleep, ref, metrics, ...common }: DelayingQueueOptions<T> & { maxSleep: number; ref: boolean },
-  ) {
+  constructor(below: WorkQueue<T>, { maxSleep, ref, replaces, metrics, ...common }: Settings<T>) {
     super(below, common);
     const { hooks } = this;
     setHooks<T>(this, {
       newest: (item) => hooks.newest?.(item),
-      isHere: (item) => hooks.isHere?.(item) ?? true,
+      ...(hooks.stateOf && { stateOf: (item) => hooks.stateOf!(item) }),
       takesBack: (item) => this.#takesBack(item),
-      takeBack: (item, delay) => this.#takesBack(item) && this.#addAfter(item, delay),
+      takeBack: (item, delay, options) => this.#takesBack(item) && this.#addAfter(item, delay, priorityOf(options)),
+      dueAt: (item) => this.#dueAt(this.key(item)),
+      batch: (action) => this.#batch(action),
+      watch: (callback) => this.#watch(callback),
     });
     if (this.keyOf !== undefined) this.#items = new ChurnMap();
     this.#clock = this.clock ?? systemClock;
     this.#maxSleep = maxSleep;
     this.#ref = ref;
+    this.#replaces = replaces;
     this.#retries = this.name === "" ? undefined : metrics?.retries(this.name);
   }
 
@@ -115,20 +132,32 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return this.#draining !== undefined || this.below.shuttingDown;
   }
 
-  override add(item: T): void {
-    if (this.#draining === undefined) this.#addNow(item);
+  override add(item: T, options?: AddOptions): void {
+    const priority = options === undefined ? 0 : this.#priorityOf(options);
+    if (this.#draining === undefined) this.#addNow(item, priority);
   }
 
-  addAfter(item: T, delay: Duration): void {
+  addAfter(item: T, delay: Duration, options?: AddOptions): void {
     const ms = requireDuration("add item", "delay", delay);
+    const priority = options === undefined ? 0 : this.#priorityOf(options);
     if (this.shuttingDown) return;
-    this.#addAfter(item, ms);
+    this.#addAfter(item, ms, priority);
+  }
+
+  cancelAfter(item: T): boolean {
+    const key = this.key(item);
+    const slot = this.#slots.get(key);
+    if (slot === undefined) return false;
+    this.#remove(key, slot);
+    this.#tellLess();
+    return true;
   }
 
   override shutDown(): void {
     this.#forgetWaiting();
     this.below.shutDown();
     this.#drainers.serveAll();
+    this.#watchers.tell();
   }
 
   override shutDownWithDrain(options?: DrainOptions): Promise<void> {
@@ -143,49 +172,125 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       const drained = this.#drainers.wait(signal, () => this.shutDown());
       const failure = waiting === "flush" ? this.#flush() : undefined;
       if (waiting !== "wait") this.#forgetWaiting();
-      this.#closeWhenNothingIsLeft();
+      this.#tellLess();
       return failure === undefined ? drained : drained.then(() => Promise.reject(failure.error));
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
+  override async whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void> {
+    const signal = signalOf("wait for idle queue", options);
+    if (this.hooks.watch !== undefined) {
+      return await until({ isOver: () => this.waiting === 0 && this.#isEmptyBelow(), signal }, this.#watch);
+    }
+    do { // A queue that cannot be watched may have been idle for a moment that is missed here.
+      await this.below.whenIdle({ signal });
+      await until({ isOver: () => this.waiting === 0, signal }, this.#watch);
+    } while (!this.#isEmptyBelow());
+  }
+
+  override async whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void> {
+    const signal = signalOf("wait for fewer items", options);
+    requireInteger("wait for fewer items", "count", count, 1);
+    const isOver = () => this.shuttingDown || this.waiting + backlogOf(this.below) < count;
+    if (this.hooks.watch !== undefined) return await until({ isOver, signal }, this.#watch);
+    while (!isOver()) {
+      await until({ isOver: () => this.shuttingDown || this.waiting < count, signal }, this.#watch);
+      await this.below.whenBelow(Math.max(count - this.waiting, 1), { signal });
+    }
+  }
+
+  override snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
+    const limit = limitOf(options);
+    const now = this.#clock.now();
+    const below = super.snapshot(options);
+    const waitingItems = this.#heap.first(limit).map((key) => ({
+      item: this.#items === undefined ? key as T : this.#items.get(key)!,
+      priority: this.#priorities.get(key),
+      dueIn: Math.max(this.#dueAt(key)! - now, 0),
+    }));
+    return { ...below, waiting: this.waiting, waitingItems };
+  }
+
+  /** A queue of somebody else's may take no priority: it would be lost there. */
+  #priorityOf(options: AddOptions | undefined): number {
+    const priority = priorityOf(options);
+    requirePrioritiesTaken(this.below, priority);
+    return priority;
+  }
+
   #takesBack(item: T): boolean {
     return (this.#draining ?? "wait") === "wait" && (this.hooks.takesBack?.(item) ?? false);
   }
 
-  #addAfter(item: T, ms: number): void {
-    if (ms <= 0) this.#addNow(item);
-    else this.#wait(item, this.#clock.now() + ms);
+  #dueAt(key: unknown): number | undefined {
+    const slot = this.#slots.get(key);
+    return slot === undefined ? undefined : this.#heap.numberOf(slot);
+  }
+
+  #isEmptyBelow(): boolean {
+    return backlogOf(this.below) + this.below.held === 0;
+  }
+
+  #addAfter(item: T, ms: number, priority: number): void {
+    if (ms <= 0 || (this.#replaces && this.#isComing(item))) this.#addNow(item, priority);
+    else this.#wait(item, this.#clock.now() + ms, priority);
     this.#retries?.inc();
   }
 
-  #addNow(item: T): void {
-    // The newest item with a key is the one handed out: an older one that waits must not come after it.
-    if (this.#items !== undefined && this.#items.size > 0) {
-      const key = this.key(item);
-      if (this.#slots.get(key) !== undefined) this.#items.set(key, item = this.#newest(key, item));
-    }
-    this.below.add(item);
+  /** Whether the item is ready, or will be once it is done. */
+  #isComing(item: T): boolean {
+    const state = this.hooks.stateOf!(item);
+    return state === "ready" || state === "addedAgain";
   }
 
-  #wait(item: T, deadline: number): void {
+  #addNow(item: T, priority: number): void {
+    const mayWait = this.waiting > 0 && (this.#replaces || this.#items !== undefined);
+    if (mayWait) this.#addBesideWaiting(item, priority);
+    else this.#addBelow(item, priority);
+  }
+
+  /** Adds an item now of which there may be one that waits. */
+  #addBesideWaiting(item: T, priority: number): void {
+    const key = this.key(item);
+    const slot = this.#slots.get(key);
+    if (slot === undefined) return this.#addBelow(item, priority);
+    // The newest item with a key is the one handed out: an older one that waits must not come after it.
+    const newest = this.#items === undefined ? item : this.#newest(key, item);
+    if (!this.#replaces) {
+      this.#items!.set(key, newest);
+      return this.#addBelow(newest, priority);
+    }
+    this.#addBelow(newest, Math.max(priority, this.#priorities.get(key)));
+    this.#remove(key, slot);
+    this.#tellLess();
+  }
+
+  #addBelow(item: T, priority: number): void {
+    if (priority === 0) this.below.add(item);
+    else this.below.add(item, withPriority(priority));
+  }
+
+  #wait(item: T, deadline: number, priority: number): void {
     const key = this.key(item);
     this.#items?.set(key, this.#newest(key, item));
     const slot = this.#slots.get(key);
     if (slot === undefined) {
-      this.#beginToWait(key, deadline);
+      this.#beginToWait(key, deadline, priority);
     } else {
+      this.#priorities.raise(key, priority);
       this.#heap.decrease(slot, deadline);
       this.#setTimer();
     }
   }
 
   /** If a map or a clock throws, the key does not wait. */
-  #beginToWait(key: unknown, deadline: number): void {
+  #beginToWait(key: unknown, deadline: number, priority: number): void {
     const slot = this.#heap.push(key, deadline);
     try {
       this.#slots.set(key, slot);
+      this.#priorities.set(key, priority);
       this.#setTimer();
     } catch (error) {
       this.#heap.remove(slot);
@@ -195,6 +300,15 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     }
   }
 
+  /** Takes a key out that waits. */
+  #remove(key: unknown, slot: number): void {
+    this.#heap.remove(slot);
+    this.#slots.remove(key);
+    this.#priorities.set(key, 0);
+    this.#items?.delete(key);
+    if (this.waiting === 0) this.#clearTimer();
+  }
+
   /** Of an item that is being worked on and added again, the newest one with its key; of any other, itself. */
   #newest(key: unknown, item: T): T {
     const newestBelow = this.hooks.newest?.(item);
@@ -202,40 +316,49 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return this.#items!.get(key) ?? newestBelow;
   }
 
-  /** Adds every item that is due at the time to the queue below, the earliest first. */
+  /** Adds every item that is due at the time to the queue below, the earliest first, before any of them is handed out. */
   #makeReady(time: number): void {
-    while (this.#heap.length > 0 && this.#heap.smallest <= time) {
-      const item = this.#takeEarliest();
-      try {
-        this.below.add(item);
-      } catch (error) {
-        const isLost = this.hooks.isHere?.(item) === false && this.#draining !== "flush";
-        if (isLost) this.#wait(item, this.#clock.now() + TRY_AGAIN);
-        throw error;
-      }
+    this.#batch(() => {
+      while (this.#heap.length > 0 && this.#heap.smallest <= time) this.#makeNextReady();
+    });
+  }
+
+  /** Adds the item that is due first. There must be one. */
+  #makeNextReady(): void {
+    const key = this.#heap.pop();
+    const priority = this.#priorities.take(key);
+    this.#slots.remove(key);
+    let item = key as T;
+    if (this.#items !== undefined) {
+      item = this.#items.get(key)!;
+      this.#items.remove(key);
+    }
+    try {
+      this.#addBelow(item, priority);
+    } catch (error) {
+      const isLost = this.hooks.stateOf?.(item) === undefined && this.hooks.stateOf !== undefined;
+      if (isLost && this.#draining !== "flush") this.#wait(item, this.#clock.now() + TRY_AGAIN, priority);
+      throw error;
     }
   }
 
-  /** Takes the item out that is due first. There must be one. */
-  #takeEarliest(): T {
-    const key = this.#heap.pop();
-    this.#slots.remove(key);
-    if (this.#items === undefined) return key as T;
-    const item = this.#items.get(key)!;
-    this.#items.remove(key);
-    return item;
+  #batch(action: () => void): void {
+    if (this.hooks.batch === undefined) action();
+    else this.hooks.batch(action);
   }
 
   /** Makes everything ready that waits. An add that throws, as a metric may, stops none of the others. */
   #flush(): { error: unknown } | undefined {
     let failure: { error: unknown } | undefined;
-    while (this.waiting > 0) {
-      try {
-        this.#makeReady(Infinity);
-      } catch (error) {
-        failure ??= { error };
+    this.#batch(() => {
+      while (this.waiting > 0) {
+        try {
+          this.#makeReady(Infinity);
+        } catch (error) {
+          failure ??= { error };
+        }
       }
-    }
+    });
     return failure;
   }
 
@@ -266,7 +389,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       else this.#makeReady(this.#clock.now());
     } finally {
       this.#setTimer();
-      this.#closeWhenNothingIsLeft();
+      this.#tellLess();
     }
   }
 
@@ -274,7 +397,24 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#clearTimer();
     this.#heap.clear();
     this.#slots.clear();
+    this.#priorities.clear();
     this.#items?.clear();
+  }
+
+  /** Calls back whenever there is less to do, here or below. */
+  readonly #watch = (callback: () => void): () => void => {
+    const stopHere = this.#watchers.add(callback);
+    const stopBelow = this.hooks.watch?.(callback);
+    return () => {
+      stopHere();
+      stopBelow?.();
+    };
+  };
+
+  /** Fewer keys may wait than before. */
+  #tellLess(): void {
+    this.#closeWhenNothingIsLeft();
+    this.#watchers.tell();
   }
 
   /**
@@ -283,21 +423,29 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
    */
   #closeWhenNothingIsLeft(): void {
     if (this.#drainers.isEmpty || this.waiting > 0) return;
-    if (this.#draining !== "wait" || this.hooks.onEmptied === undefined) {
-      this.#close();
-    } else if (!this.#watchesBelow) {
-      this.#watchesBelow = true;
-      this.hooks.onEmptied(() => {
-        this.#watchesBelow = false;
-        if (this.waiting === 0) this.#close();
-      });
-    }
+    const mayComeBack = this.#draining === "wait" && this.hooks.watch !== undefined && !this.#isEmptyBelow();
+    if (mayComeBack) this.#stopWatching ??= this.hooks.watch!(() => this.#closeWhenNothingIsLeft());
+    else this.#close();
   }
 
   #close(): void {
+    this.#stopWatching?.();
+    this.#stopWatching = undefined;
     this.below.shutDownWithDrain({ waiting: this.#draining }).then(
       () => this.#drainers.serveAll(),
       (error) => this.#drainers.failAll(error),
     );
   }
+}
+
+/** The options of a queue, checked, with defaults filled in. */
+interface Settings<T> extends DelayingQueueOptions<T> {
+  readonly maxSleep: number;
+  readonly ref: boolean;
+  readonly replaces: boolean;
+}
+
+/** How many items of a queue are ready or held back. */
+function backlogOf(queue: WorkQueue<unknown>): number {
+  return queue.length + queue.snapshot({ limit: 0 }).heldBack;
 }

@@ -1,5 +1,6 @@
 import { ChurnMap } from "../structures/churn_map.ts";
-import type { Line } from "./line.ts";
+import { Priorities } from "../structures/priorities.ts";
+import type { Line, ListedKey } from "./line.ts";
 
 /** So few keys may stay in memory. */
 const SLACK = 6;
@@ -12,7 +13,7 @@ interface Returned {
 }
 
 /**
- * First in, first out: tickets are called in the order of their numbers.
+ * First in, first out: tickets are called in the order of their numbers. Priorities change nothing here, but are kept.
  *
  * One map from keys to tickets is the whole line. An iterator over it gives the keys in the order in which they were put
  * there, which is that of their tickets, and goes on with what is put there later. It is asked only while a key is
@@ -22,11 +23,19 @@ interface Returned {
  * line, a linked list. Tickets have no gaps, so the first one there is next exactly if its ticket is.
  */
 export class FifoLine implements Line<unknown> {
+  readonly heldBack = 0;
   called = 0;
+  priority = 0;
   /** The last ticket that was drawn. */
   #drawn = 0;
   readonly #tickets = new ChurnMap<unknown, number>(() => this.#beginAnew());
+  /** Of keys that are ready, or were added again while they were held. */
+  readonly #priorities = new Priorities();
+  /** Those that held keys were called with. */
+  readonly #heldPriorities = new Priorities();
   #fresh = this.#tickets.keys();
+  /** Keys that a snapshot has taken from the iterator ahead of time: the last one is next. */
+  #seen: unknown[] = [];
   /** The ticket after which keys were called whose memory the iterator may keep. */
   #begunAt = 0;
   /** The second line: its first and its last key, and how many there are. */
@@ -36,6 +45,10 @@ export class FifoLine implements Line<unknown> {
 
   get length(): number {
     return this.#drawn - this.called;
+  }
+
+  get held(): number {
+    return this.size - this.length;
   }
 
   get size(): number {
@@ -50,13 +63,15 @@ export class FifoLine implements Line<unknown> {
     return this.#tickets.get(key);
   }
 
-  join(key: unknown): number {
+  join(key: unknown, _item: unknown, priority: number): number {
     const ticket = this.#drawn + 1;
+    this.#priorities.set(key, priority);
     if (this.#tickets.set(key, ticket)) this.#return(key, ticket);
     return this.#drawn = ticket;
   }
 
   rejoin(key: unknown): number {
+    this.#heldPriorities.set(key, 0);
     const ticket = ++this.#drawn;
     this.#tickets.set(key, ticket);
     this.#return(key, ticket);
@@ -64,23 +79,62 @@ export class FifoLine implements Line<unknown> {
   }
 
   next(): unknown {
+    const key = this.#nextKey();
+    this.priority = this.#priorities.take(key);
+    this.#heldPriorities.set(key, this.priority);
+    return key;
+  }
+
+  addAgain(key: unknown, ticket: number, priority: number): void {
+    if (ticket < 0) return this.#priorities.raise(key, priority);
+    this.#tickets.set(key, -ticket);
+    this.#priorities.set(key, priority);
+  }
+
+  touch(key: unknown, _item: unknown, priority: number): void {
+    this.#priorities.raise(key, priority);
+  }
+
+  leave(key: unknown): void {
+    this.#heldPriorities.set(key, 0);
+    this.#tickets.remove(key);
+    if (this.called - this.#begunAt > 2 * this.#tickets.size + SLACK) this.#beginAnew();
+  }
+
+  listReady(limit: number): ListedKey[] {
+    const count = Math.min(limit, this.length);
+    this.#look(count);
+    let returned = this.#first;
+    let seen = this.#seen.length;
+    return Array.from({ length: count }, (_, i) => {
+      let key: unknown;
+      if (returned?.ticket === this.called + 1 + i) {
+        key = returned.key;
+        returned = returned.next;
+      } else key = this.#seen[--seen];
+      return { key, priority: this.#priorities.get(key) };
+    });
+  }
+
+  listHeld(limit: number): ListedKey[] {
+    const held: ListedKey[] = [];
+    const count = Math.min(limit, this.held);
+    for (const [key, ticket] of this.#tickets.entries()) { // those that were called are in front
+      if (held.length === count) break;
+      if (ticket <= this.called) held.push({ key, priority: this.#heldPriorities.get(key) });
+    }
+    return held;
+  }
+
+  #nextKey(): unknown {
     const ticket = ++this.called;
     const first = this.#first;
-    if (first === undefined || first.ticket !== ticket) return this.#fresh.next().value;
+    if (first === undefined || first.ticket !== ticket) {
+      return this.#seen.length > 0 ? this.#seen.pop() : this.#fresh.next().value;
+    }
     this.#first = first.next;
     this.#returned--;
     return first.key;
-  }
-
-  addAgain(key: unknown, ticket: number): void {
-    this.#tickets.set(key, -ticket);
-  }
-
-  touch(): void {}
-
-  leave(key: unknown): void {
-    this.#tickets.remove(key);
-    if (this.called - this.#begunAt > 2 * this.#tickets.size + SLACK) this.#beginAnew();
   }
 
   /** Puts a key at the end of the second line. */
@@ -92,13 +146,22 @@ export class FifoLine implements Line<unknown> {
     this.#returned++;
   }
 
+  /** Takes so many keys from the iterator as are ready, and no more than `count`, to be seen and to be called from there. */
+  #look(count: number): void {
+    const fresh = Math.min(count, this.length - this.#returned);
+    if (this.#seen.length >= fresh) return;
+    const keys = this.#seen.reverse();
+    while (keys.length < fresh) keys.push(this.#fresh.next().value);
+    this.#seen = keys.reverse();
+  }
+
   /**
    * Begins a new iterator, as one may keep the memory that the map had before it shrank, and the keys in there, until it
    * moves on: after each sweep of the map, and whenever many more keys were called than there are. It has to pass the
-   * keys in front: those that are held, came back or are gone.
+   * keys in front: those that are held, came back, are gone, or were seen.
    */
   #beginAnew(): void {
-    const fresh = this.length - this.#returned;
+    const fresh = this.length - this.#returned - this.#seen.length;
     this.#fresh = this.#tickets.keys();
     for (let passed = this.#tickets.span - fresh; passed > 0; passed--) this.#fresh.next();
     this.#begunAt = this.called - (this.size - this.length);

@@ -12,9 +12,13 @@
  * | minus one of those | held, and added again meanwhile |
  */
 export interface Line<T> {
-  /** The number of keys that are ready. */
+  /** The number of keys that may be called now. */
   readonly length: number;
-  /** The number of keys that are ready or held. */
+  /** The number of keys that are ready and may not be called now. */
+  readonly heldBack: number;
+  /** The number of keys that are held. */
+  readonly held: number;
+  /** The number of keys that are here: the sum of the three. */
   readonly size: number;
   /** The ticket that was called last. */
   readonly called: number;
@@ -26,9 +30,9 @@ export interface Line<T> {
    *
    * @throws What the runtime or a discipline throws. The key is not here in that case.
    */
-  join(key: unknown, item: T): number;
+  join(key: unknown, item: T, priority: number): number;
 
-  /** Likewise for a key that is held. */
+  /** Likewise for a key that is held, with the priority that it was added again with. */
   rejoin(key: unknown, item: T): number;
 
   /** Calls the next key and returns it. There must be one. Its ticket is {@linkcode Line.called} from now on. */
@@ -37,12 +41,27 @@ export interface Line<T> {
   /** The ticket that the key called last had drawn. */
   readonly drawn: number;
 
-  /** Notes that a held key was added again. */
-  addAgain(key: unknown, ticket: number): void;
+  /** The priority that it was called with. */
+  readonly priority: number;
 
-  /** Notes that a ready key was added again, perhaps with a newer item. */
-  touch(key: unknown, item: T): void;
+  /** Notes that a key with this ticket, which is held, was added again. Of several adds, the highest priority counts. */
+  addAgain(key: unknown, ticket: number, priority: number): void;
+
+  /** Notes that a ready key was added again, perhaps with a newer item or a higher priority. */
+  touch(key: unknown, item: T, priority: number): void;
 
   /** Lets go of a key that is held. */
   leave(key: unknown): void;
+
+  /** Keys that may be called now, the next one first as far as that is known; `limit` at most. */
+  listReady(limit: number): ListedKey[];
+
+  /** Keys that are held; `limit` at most. */
+  listHeld(limit: number): ListedKey[];
+}
+
+/** What a snapshot shows of a key. */
+export interface ListedKey {
+  readonly key: unknown;
+  readonly priority: number;
 }

@@ -1,6 +1,15 @@
 import type { Clock } from "../base/clock.ts";
 import type { QueueHooks } from "../contracts/queue_hooks.ts";
-import type { DrainOptions, Lease, Shutdown, WorkQueue } from "../contracts/work_queue.ts";
+import type {
+  AddOptions,
+  DrainOptions,
+  Lease,
+  QueueSnapshot,
+  Shutdown,
+  SnapshotOptions,
+  WorkQueue,
+} from "../contracts/work_queue.ts";
+import { markTakesOptions, takesOptions } from "./add_options.ts";
 import { hooksOf } from "./hooks.ts";
 
 /**
@@ -22,18 +31,23 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
     this.name = name;
     if (keyOf !== undefined) this.keyOf = keyOf;
     if (clock !== undefined) this.clock = clock;
+    if (takesOptions(below)) markTakesOptions(this);
   }
 
   get length(): number {
     return this.below.length;
   }
 
+  get held(): number {
+    return this.below.held;
+  }
+
   get shuttingDown(): boolean {
     return this.below.shuttingDown;
   }
 
-  add(item: T): void {
-    this.below.add(item);
+  add(item: T, options?: AddOptions): void {
+    this.below.add(item, options);
   }
 
   get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
@@ -54,6 +68,18 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
 
   shutDownWithDrain(options?: DrainOptions): Promise<void> {
     return this.below.shutDownWithDrain(options);
+  }
+
+  whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void> {
+    return this.below.whenIdle(options);
+  }
+
+  whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void> {
+    return this.below.whenBelow(count, options);
+  }
+
+  snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
+    return { ...this.below.snapshot(options), name: this.name };
   }
 
   [Symbol.dispose](): void {

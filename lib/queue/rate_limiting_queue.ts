@@ -6,11 +6,18 @@
 
 import { hasMethods, requireRules } from "../base/arguments.ts";
 import type { Duration } from "../base/duration.ts";
+import { requireDuration } from "../base/duration_arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
-import type { RateLimitingQueue, RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
+import type {
+  RateLimitedAddOptions,
+  RateLimitingQueue,
+  RateLimitingQueueOptions,
+} from "../contracts/rate_limiting_queue.ts";
+import type { AddOptions } from "../contracts/work_queue.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
+import { priorityOf, requirePrioritiesTaken, withPriority } from "./add_options.ts";
 import { delayingRules } from "./delaying_options.ts";
 import { createDelayingQueue } from "./delaying_queue.ts";
 import { setHooks } from "./hooks.ts";
@@ -79,7 +86,8 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
     setHooks<T>(this, {
       newest: (item) => hooks.newest?.(item),
       takesBack: (item) => hooks.takesBack?.(item) ?? false,
-      takeBack: (item, delay) => hooks.takeBack?.(item, delay),
+      takeBack: (item, delay, options) => hooks.takeBack?.(item, delay, options),
+      dueAt: (item) => hooks.dueAt?.(item),
       attempts: this.#attempts,
     });
   }
@@ -88,17 +96,40 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
     return this.below.waiting;
   }
 
-  addAfter(item: T, delay: Duration): void {
-    this.below.addAfter(item, delay);
+  override add(item: T, options?: AddOptions): void {
+    if (options === undefined) this.below.add(item);
+    else this.below.add(item, this.#passOn(priorityOf(options)));
   }
 
-  addRateLimited(item: T): void {
+  addAfter(item: T, delay: Duration, options?: AddOptions): void {
+    if (options === undefined) this.below.addAfter(item, delay);
+    else this.below.addAfter(item, delay, this.#passOn(priorityOf(options)));
+  }
+
+  addRateLimited(item: T, options?: RateLimitedAddOptions): void {
+    let atLeast = 0;
+    let passedOn: AddOptions | undefined;
+    if (options !== undefined) {
+      passedOn = this.#passOn(priorityOf(options, ["priority", "atLeast"]));
+      if (options.atLeast !== undefined) atLeast = requireDuration("add item", "atLeast", options.atLeast);
+    }
     const delay = this.#limiter.when(item, this.key(item));
     if (!Number.isFinite(delay)) {
       throw invalidArgument("add item", "when", "of the limiter must return a finite number of milliseconds", delay);
     }
-    if (this.shuttingDown) this.hooks.takeBack?.(item, delay);
-    else this.below.addAfter(item, delay);
+    const longer = Math.max(delay, atLeast);
+    if (this.shuttingDown) this.hooks.takeBack?.(item, longer, passedOn);
+    else this.below.addAfter(item, longer, passedOn);
+  }
+
+  cancelAfter(item: T): boolean {
+    return this.below.cancelAfter(item);
+  }
+
+  /** A queue of somebody else's may take no priority: it would be lost there. */
+  #passOn(priority: number): AddOptions | undefined {
+    requirePrioritiesTaken(this.below, priority);
+    return withPriority(priority);
   }
 
   forget(item: T): void {

@@ -1,25 +1,39 @@
-import { A_SIGNAL, isSignal, requireRules } from "../base/arguments.ts";
+import { requireInteger } from "../base/arguments.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import type { DrainOptions, Lease, Shutdown, WorkQueue, WorkQueueOptions } from "../contracts/work_queue.ts";
+import type {
+  AddOptions,
+  DrainOptions,
+  Lease,
+  QueueSnapshot,
+  Shutdown,
+  SnapshotOptions,
+  WorkQueue,
+  WorkQueueOptions,
+} from "../contracts/work_queue.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { Waiters } from "../structures/waiters.ts";
+import { until, Watchers } from "../structures/watchers.ts";
+import { markTakesOptions, priorityOf } from "./add_options.ts";
 import { DisciplineLine } from "./discipline_line.ts";
 import { readDrainOptions } from "./drain_options.ts";
 import { FifoLine } from "./fifo_line.ts";
 import { setHooks } from "./hooks.ts";
 import { ItemIterator } from "./item_iterator.ts";
 import type { Line } from "./line.ts";
+import { limitOf, signalOf } from "./call_options.ts";
 
 /** The right to one hand-out. It may be stale: its key may have been finished and handed out again. The ticket tells. */
 class TicketLease<T> implements Lease<T> {
   readonly item: T;
+  readonly priority: number;
   readonly #queue: TicketQueue<T>;
   readonly #key: unknown;
   readonly #ticket: number;
 
-  constructor(queue: TicketQueue<T>, key: unknown, item: T, ticket: number) {
+  constructor(queue: TicketQueue<T>, key: unknown, item: T, priority: number, ticket: number) {
     this.item = item;
+    this.priority = priority;
     this.#queue = queue;
     this.#key = key;
     this.#ticket = ticket;
@@ -27,6 +41,10 @@ class TicketLease<T> implements Lease<T> {
 
   get shutdown(): false {
     return false;
+  }
+
+  get addedAgain(): boolean {
+    return this.#queue.isAddedAgain(this.#key, this.#ticket);
   }
 
   [Symbol.dispose](): void {
@@ -54,12 +72,14 @@ export class TicketQueue<T> implements WorkQueue<T> {
   #latestTicket = 0;
   #latestKey: unknown = undefined;
   readonly #metrics: QueueMetrics | undefined;
-  /** Calls of `get` that wait. While there are any, nothing is ready. */
+  /** Calls of `get` that wait. While there are any, nothing may be handed out, but for the length of a batch. */
   readonly #getters = new Waiters<Lease<T> | Shutdown>();
+  /** How many batches of adds are being made, one within the other. */
+  #batches = 0;
   /** Calls of `shutDownWithDrain` that wait. */
   readonly #drainers = new Waiters<void>();
-  /** Called back, once, when nothing is ready and nothing is held. */
-  #onEmptied: (() => void)[] = [];
+  /** Those who want to know when there is less to do. */
+  readonly #watchers = new Watchers();
   #shuttingDown = false;
 
   constructor({ name = "", keyOf, discipline, clock, metrics }: WorkQueueOptions<T>) {
@@ -74,29 +94,33 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#metrics = metrics && name !== "" ? new QueueMetrics(metrics, name, clock ?? systemClock) : undefined;
     setHooks<T>(this, {
       newest: (item) => this.#newest(this.#key(item), item),
-      isHere: (item) => this.#line.ticketOf(this.#key(item)) !== undefined,
-      takesBack: (item) => !this.#shuttingDown && this.#isHeld(item),
-      onEmptied: (callback) => {
-        this.#onEmptied.push(callback);
-        if (this.#line.size === 0) this.#tellEmptied();
-      },
+      stateOf: (item) => this.#stateOf(item),
+      takesBack: (item) => !this.#shuttingDown && this.#isHeld(this.#key(item)),
+      batch: (action) => this.#batch(action),
+      watch: (callback) => this.#watchers.add(callback),
     });
+    markTakesOptions(this);
   }
 
   get length(): number {
     return this.#line.length;
   }
 
+  get held(): number {
+    return this.#line.held;
+  }
+
   get shuttingDown(): boolean {
     return this.#shuttingDown;
   }
 
-  add(item: T): void {
+  add(item: T, options?: AddOptions): void {
+    const priority = options === undefined ? 0 : priorityOf(options);
     if (this.#shuttingDown) return;
     const key = this.#key(item);
     const ticket = this.#line.ticketOf(key);
     if (ticket === undefined) {
-      const drawn = this.#makeReady(key, item, false);
+      const drawn = this.#makeReady(key, item, priority);
       try {
         this.#metrics?.added(drawn);
       } finally {
@@ -105,27 +129,27 @@ export class TicketQueue<T> implements WorkQueue<T> {
       return;
     }
     const newest = this.#newest(key, item) ?? item;
-    if (ticket > this.#line.called) this.#line.touch(key, newest);
+    if (ticket > this.#line.called) this.#line.touch(key, newest, priority);
     this.#items?.set(key, newest);
-    if (ticket > 0 && ticket <= this.#line.called) {
-      this.#line.addAgain(key, ticket);
-      this.#forgetLatest();
-      this.#metrics?.addedAgain(key);
-    }
+    if (ticket > this.#line.called) return;
+    this.#line.addAgain(key, ticket, priority);
+    if (ticket < 0) return;
+    this.#forgetLatest();
+    this.#metrics?.addedAgain(key);
   }
 
   get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
-    const signal = options?.signal;
+    let signal: AbortSignal | undefined;
     if (options !== undefined) {
       try {
-        if (!isSignal(signal)) requireRules("get item", options, { signal: A_SIGNAL });
+        signal = signalOf("get item", options);
       } catch (error) {
         return Promise.reject(error);
       }
       if (signal?.aborted) return Promise.reject(signal.reason);
     }
     if (this.length > 0) return this.#takeAsync();
-    if (this.#shuttingDown) return Promise.resolve(SHUTDOWN);
+    if (this.#isOver()) return Promise.resolve(SHUTDOWN);
     return this.#getters.wait(signal);
   }
 
@@ -138,6 +162,11 @@ export class TicketQueue<T> implements WorkQueue<T> {
     const isLatest = this.#latestTicket > 0 && key === this.#latestKey;
     const ticket = isLatest ? this.#latestTicket : this.#line.ticketOf(key);
     if (ticket !== undefined && ticket <= this.#line.called) this.#end(key, ticket);
+  }
+
+  /** Whether the key was added again since it was handed out under this ticket, and is held. */
+  isAddedAgain(key: unknown, ticket: number): boolean {
+    return this.#line.ticketOf(key) === -ticket;
   }
 
   /** Ends the hand-out with this ticket, unless it has ended. */
@@ -168,6 +197,40 @@ export class TicketQueue<T> implements WorkQueue<T> {
     }
   }
 
+  async whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void> {
+    const signal = signalOf("wait for idle queue", options);
+    await until({ isOver: () => this.#line.size === 0, signal }, (callback) => this.#watchers.add(callback));
+  }
+
+  async whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void> {
+    const signal = signalOf("wait for fewer items", options);
+    requireInteger("wait for fewer items", "count", count, 1);
+    const isOver = () => this.#shuttingDown || this.length + this.#line.heldBack < count;
+    await until({ isOver, signal }, (callback) => this.#watchers.add(callback));
+  }
+
+  snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
+    const limit = limitOf(options);
+    const { length, heldBack, held } = this.#line;
+    const itemOf = (items: ChurnMap<unknown, T> | undefined, key: unknown) => items?.get(key) ?? key as T;
+    return {
+      name: this.name,
+      length,
+      heldBack,
+      waiting: 0,
+      held,
+      readyItems: this.#line.listReady(limit)
+        .map(({ key, priority }) => ({ item: itemOf(this.#items, key), priority })),
+      waitingItems: [],
+      heldItems: this.#line.listHeld(limit)
+        .map(({ key, priority }) => ({
+          item: itemOf(this.#heldItems, key),
+          priority,
+          addedAgain: this.#line.ticketOf(key)! < 0,
+        })),
+    };
+  }
+
   [Symbol.dispose](): void {
     this.shutDown();
   }
@@ -180,9 +243,16 @@ export class TicketQueue<T> implements WorkQueue<T> {
     return this.keyOf === undefined ? item : this.keyOf(item);
   }
 
-  #isHeld(item: T): boolean {
-    const ticket = this.#line.ticketOf(this.#key(item));
+  #isHeld(key: unknown): boolean {
+    const ticket = this.#line.ticketOf(key);
     return ticket !== undefined && ticket <= this.#line.called;
+  }
+
+  #stateOf(item: T): "ready" | "held" | "addedAgain" | undefined {
+    const ticket = this.#line.ticketOf(this.#key(item));
+    if (ticket === undefined) return undefined;
+    if (ticket > this.#line.called) return "ready";
+    return ticket > 0 ? "held" : "addedAgain";
   }
 
   #newest(key: unknown, item: T): T | undefined {
@@ -190,11 +260,14 @@ export class TicketQueue<T> implements WorkQueue<T> {
     return this.#items.get(key) ?? item;
   }
 
-  /** Returns the ticket that the key draws. */
-  #makeReady(key: unknown, item: T, isHeld: boolean): number {
+  /**
+   * Makes a key ready: one that is not here with this priority, or a held one with what it was added again with. Returns
+   * the ticket that it draws.
+   */
+  #makeReady(key: unknown, item: T, priority: number | undefined): number {
     this.#items?.set(key, item);
     try {
-      return isHeld ? this.#line.rejoin(key, item) : this.#line.join(key, item);
+      return priority === undefined ? this.#line.rejoin(key, item) : this.#line.join(key, item, priority);
     } catch (error) {
       this.#items?.delete(key);
       throw error;
@@ -203,7 +276,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   /** Hands what is ready to the calls of `get` that wait. A failure is theirs: the call that added the item did so. */
   #serve(): void {
-    while (!this.#getters.isEmpty && this.length > 0) {
+    while (!this.#getters.isEmpty && this.length > 0 && this.#batches === 0) {
       const getter = this.#getters.shift();
       try {
         getter.resolve(this.#take());
@@ -211,12 +284,28 @@ export class TicketQueue<T> implements WorkQueue<T> {
         getter.reject(error);
       }
     }
+    if (!this.#getters.isEmpty && this.#isOver()) this.#getters.serveAll(SHUTDOWN);
+  }
+
+  #batch(action: () => void): void {
+    this.#batches++;
+    try {
+      action();
+    } finally {
+      this.#batches--;
+      this.#serve();
+    }
+  }
+
+  /** Whether nothing is handed out any more, but for what is held and was added again. */
+  #isOver(): boolean {
+    return this.#shuttingDown && this.length === 0 && this.#line.heldBack === 0;
   }
 
   /** Hands out the next ready item. There must be one. */
   #take(): Lease<T> {
     const key = this.#line.next();
-    const ticket = this.#line.called;
+    const { called: ticket, priority } = this.#line;
     let item = key as T;
     if (this.#items !== undefined) {
       item = this.#items.get(key)!;
@@ -231,11 +320,13 @@ export class TicketQueue<T> implements WorkQueue<T> {
       // The metrics may have called the queue: the item may be done by now, or there may be a newer one.
       if (Math.abs(this.#line.ticketOf(key) ?? 0) === ticket) {
         this.#forgetLatest();
+        this.#line.addAgain(key, this.#line.ticketOf(key)!, priority);
         this.#comeBack(key, this.#items?.get(key) ?? item);
       }
       throw error;
     }
-    return new TicketLease(this, key, item, ticket);
+    if (!this.#watchers.isEmpty) this.#watchers.tell();
+    return new TicketLease(this, key, item, priority, ticket);
   }
 
   #takeAsync(): Promise<Lease<T>> {
@@ -253,21 +344,22 @@ export class TicketQueue<T> implements WorkQueue<T> {
     try {
       if (ticket < 0) {
         this.#comeBack(key, this.#items === undefined ? key as T : this.#items.get(key)!);
-        this.#serve();
       } else {
-        this.#line.leave(key);
         this.#heldItems?.delete(key);
+        this.#line.leave(key);
       }
       this.#metrics?.finished(startedAt);
     } finally {
-      if (this.#line.size === 0) this.#tellEmptied();
+      this.#serve(); // a discipline may have held keys back until this one was done
+      if (this.#line.size === 0) this.#drainers.serveAll();
+      if (!this.#watchers.isEmpty) this.#watchers.tell();
     }
   }
 
   /** Makes a held key ready. If that fails, as a discipline may, the key is not held any more either. */
   #comeBack(key: unknown, item: T): void {
     this.#heldItems?.delete(key);
-    const drawn = this.#makeReady(key, item, true);
+    const drawn = this.#makeReady(key, item, undefined);
     this.#metrics?.ready(key, drawn);
   }
 
@@ -276,15 +368,10 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#latestKey = undefined;
   }
 
-  #tellEmptied(): void {
-    this.#drainers.serveAll();
-    if (this.#onEmptied.length === 0) return;
-    for (const callback of this.#onEmptied.splice(0)) callback();
-  }
-
   #close(): void {
     this.#shuttingDown = true;
-    this.#getters.serveAll(SHUTDOWN);
+    this.#serve();
     this.#metrics?.stop();
+    this.#watchers.tell();
   }
 }

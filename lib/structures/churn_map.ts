@@ -86,6 +86,11 @@ export class ChurnMap<K, V> {
     return this.#entries.keys();
   }
 
+  /** Iterates over the keys that have a value, and over their values. */
+  *entries(): Generator<[K, V], void> {
+    for (const entry of this.#entries) if (entry[1] !== MARK) yield entry as [K, V];
+  }
+
   clear(): void {
     this.#entries = new Map();
     this.#marks = 0;

@@ -10,6 +10,15 @@ export const MAX_DELAY = 64;
 
 type Policy = "drop" | "flush" | "wait";
 
+/** An item, and the highest priority that it was added with. */
+export interface Entry {
+  item: Item;
+  priority: number;
+}
+
+/** Which entry is next. */
+export type Next = (ready: readonly Entry[]) => Entry | undefined;
+
 /**
  * The whole rate-limiting queue once more, as plainly as it can be said: arrays that are searched and
  * sorted. Time is a number; a call of `get` or a drain that waits is a name.
@@ -18,47 +27,70 @@ export class PlainQueue {
   now = 0;
   closed: "no" | "draining" | "yes" = "no";
   policy: Policy = "drop";
-  readonly ready: Item[] = [];
-  readonly held: Item[] = [];
-  readonly again: Item[] = [];
-  readonly delayed: { item: Item; deadline: number }[] = [];
+  /** In the order in which they became ready. */
+  readonly ready: Entry[] = [];
+  readonly held: Entry[] = [];
+  readonly again: Entry[] = [];
+  readonly delayed: (Entry & { deadline: number })[] = [];
   readonly failures: number[] = [];
   getters: string[] = [];
   drainers: string[] = [];
+  /** Calls of `whenIdle` and `whenBelow` that wait. */
+  waits: { name: string; isOver: () => boolean }[] = [];
   /** What each call that waited was given, in the order of giving. */
-  readonly given: { to: string; what: Item | "shutdown" | "drained" | "aborted" }[] = [];
+  readonly given: { to: string; what: Item | "shutdown" | "drained" | "aborted" | "over" }[] = [];
 
-  constructor(readonly next: "first" | "last") {}
+  constructor(readonly next: Next, readonly whileWaiting: "keep" | "replace") {}
 
-  add(item: Item): void {
+  add(item: Item, priority: number): void {
     if (this.closed !== "no") return;
-    const waiting = this.delayed.find((each) => each.item.key === item.key);
-    if (waiting !== undefined) waiting.item = item;
-    this.#deliver(item);
+    this.#addNow({ item, priority });
+    this.#serve();
   }
 
-  addAfter(item: Item, delay: number): void {
-    if (this.closed === "no") this.#addAfter(item, delay);
+  addAfter(item: Item, delay: number, priority: number): void {
+    if (this.closed === "no") this.#addAfter({ item, priority }, delay);
+    this.#serve();
   }
 
-  #addAfter(item: Item, delay: number): void {
-    if (delay <= 0) return this.add(item);
+  /** Tells whether the item was waiting. */
+  cancelAfter(key: number): boolean {
+    const wasWaiting = removeKey(this.delayed, key) !== undefined;
+    this.#settleDrainers();
+    return wasWaiting;
+  }
+
+  #addNow(entry: Entry): void {
+    const waiting = this.delayed.find(({ item }) => item.key === entry.item.key);
+    if (waiting !== undefined && this.whileWaiting === "replace") {
+      removeKey(this.delayed, entry.item.key);
+      entry = { ...entry, priority: Math.max(entry.priority, waiting.priority) };
+    } else if (waiting !== undefined) waiting.item = entry.item;
+    this.#deliver(entry);
+  }
+
+  #addAfter(entry: Entry, delay: number): void {
+    const { key } = entry.item;
+    const isComing = [...this.ready, ...this.again].some(({ item }) => item.key === key);
+    if (delay <= 0 || (this.whileWaiting === "replace" && isComing)) return this.#addNow(entry);
     const deadline = this.now + delay;
-    const waiting = this.delayed.find((each) => each.item.key === item.key);
+    const waiting = this.delayed.find(({ item }) => item.key === key);
     if (waiting === undefined) {
-      this.delayed.push({ item, deadline });
+      this.delayed.push({ ...entry, deadline });
     } else {
-      waiting.item = item;
+      fold(waiting, entry);
       waiting.deadline = Math.min(waiting.deadline, deadline);
     }
   }
 
-  addRateLimited(item: Item): void {
+  addRateLimited(item: Item, priority: number, atLeast: number): void {
     const failures = this.failures[item.key] ?? 0;
     this.failures[item.key] = failures + 1;
     const isRetry = this.closed === "draining" && this.policy === "wait" &&
-      this.held.some((each) => each.key === item.key);
-    if (this.closed === "no" || isRetry) this.#addAfter(item, Math.min(BASE_DELAY * 2 ** failures, MAX_DELAY));
+      this.held.some((each) => each.item.key === item.key);
+    const delay = Math.max(Math.min(BASE_DELAY * 2 ** failures, MAX_DELAY), atLeast);
+    if (this.closed === "no" || isRetry) this.#addAfter({ item, priority }, delay);
+    this.#serve();
   }
 
   forget(key: number): void {
@@ -66,17 +98,39 @@ export class PlainQueue {
   }
 
   /** Takes an item without waiting. */
-  take(): Item | undefined {
-    const item = this.next === "first" ? this.ready.shift() : this.ready.pop();
-    if (item !== undefined) this.held.push(item);
-    return item;
+  take(): Entry | undefined {
+    const entry = this.next(this.ready);
+    if (entry === undefined) return undefined;
+    removeKey(this.ready, entry.item.key);
+    this.held.push(entry);
+    this.#settle();
+    return entry;
   }
 
   get(name: string): void {
-    const item = this.take();
-    if (item !== undefined) this.given.push({ to: name, what: item });
+    const entry = this.take();
+    if (entry !== undefined) this.given.push({ to: name, what: entry.item });
     else if (this.closed === "yes") this.given.push({ to: name, what: "shutdown" });
     else this.getters.push(name);
+  }
+
+  whenIdle(name: string): void {
+    this.#wait(name, () => this.ready.length + this.held.length + this.delayed.length === 0);
+  }
+
+  whenBelow(name: string, count: number): void {
+    this.#wait(name, () => this.closed !== "no" || this.ready.length + this.delayed.length < count);
+  }
+
+  #wait(name: string, isOver: () => boolean): void {
+    this.waits.push({ name, isOver });
+    this.#settle();
+  }
+
+  /** There is less to do than before: calls that waited for that go on. */
+  #settle(): void {
+    for (const { name } of this.waits.filter(({ isOver }) => isOver())) this.given.push({ to: name, what: "over" });
+    this.waits = this.waits.filter(({ isOver }) => !isOver());
   }
 
   /** Ends a drain as `shutDown` does; the others that wait resolve. */
@@ -88,23 +142,30 @@ export class PlainQueue {
   }
 
   abort(name: string): void {
-    if (!this.getters.includes(name)) return;
+    const waits = [...this.getters, ...this.waits.map((each) => each.name)];
+    if (!waits.includes(name)) return;
     this.getters = this.getters.filter((each) => each !== name);
+    this.waits = this.waits.filter((each) => each.name !== name);
     this.given.push({ to: name, what: "aborted" });
   }
 
   done(key: number): void {
-    if (!remove(this.held, key)) return;
-    const again = this.again.find((each) => each.key === key);
-    if (again !== undefined) {
-      remove(this.again, key);
-      this.#becomeReady(again);
-    }
+    if (removeKey(this.held, key) === undefined) return;
+    const again = removeKey(this.again, key);
+    if (again !== undefined) this.ready.push(again);
+    this.#serve();
     this.#settleDrainers();
   }
 
-  /** Time passes; what is due is added, in the order of the deadlines, and equal ones as they were added. */
+  /** Time passes, from one deadline to the next. */
   pass(ms: number): void {
+    const end = this.now + ms;
+    while (this.now < end) this.sleep(Math.min(...this.delayed.map(({ deadline }) => deadline), end) - this.now);
+    this.sleep(0);
+  }
+
+  /** It is later at once; what is due is added, in the order of the deadlines, and equal ones as they were added. */
+  sleep(ms: number): void {
     this.now += ms;
     const due = this.delayed.filter(({ deadline }) => deadline <= this.now);
     this.#deliverDelayed(due);
@@ -125,26 +186,30 @@ export class PlainQueue {
     this.#settleDrainers();
   }
 
-  #deliverDelayed(due: { item: Item; deadline: number }[]): void {
-    for (const each of due.sort((a, b) => a.deadline - b.deadline)) {
-      this.delayed.splice(this.delayed.indexOf(each), 1);
-      this.#deliver(each.item);
+  #deliverDelayed(due: (Entry & { deadline: number })[]): void {
+    for (const { item, priority } of due.sort((a, b) => a.deadline - b.deadline)) {
+      removeKey(this.delayed, item.key);
+      this.#deliver({ item, priority });
     }
+    this.#serve();
     this.#settleDrainers();
   }
 
-  #deliver(item: Item): void {
-    if (this.held.some((each) => each.key === item.key)) {
-      if (!replace(this.again, item)) this.again.push(item);
-    } else if (!replace(this.ready, item)) {
-      this.#becomeReady(item);
-    }
+  #deliver(entry: Entry): void {
+    const { key } = entry.item;
+    const isHeld = this.held.some(({ item }) => item.key === key);
+    const entries = isHeld ? this.again : this.ready;
+    const other = entries.find(({ item }) => item.key === key);
+    if (other !== undefined) fold(other, entry);
+    else entries.push(entry);
   }
 
-  #becomeReady(item: Item): void {
-    this.ready.push(item);
-    const first = this.getters.shift();
-    if (first !== undefined) this.given.push({ to: first, what: this.take()! });
+  /** Gives what is ready to those who wait in `get`. */
+  #serve(): void {
+    while (this.getters.length > 0 && this.ready.length > 0) {
+      this.given.push({ to: this.getters.shift()!, what: this.take()!.item });
+    }
+    this.#settle();
   }
 
   /**
@@ -152,15 +217,18 @@ export class PlainQueue {
    * is left at all, it has drained.
    */
   #settleDrainers(): void {
-    if (this.drainers.length === 0 || this.delayed.length > 0) return;
-    const left = this.ready.length + this.held.length;
-    if (this.policy !== "wait" || left === 0) this.#close();
-    if (left === 0) this.#giveAll("drainers", "drained");
+    if (this.drainers.length > 0 && this.delayed.length === 0) {
+      const left = this.ready.length + this.held.length;
+      if (this.policy !== "wait" || left === 0) this.#close();
+      if (left === 0) this.#giveAll("drainers", "drained");
+    }
+    this.#settle();
   }
 
   #close(): void {
     this.closed = "yes";
     this.#giveAll("getters", "shutdown");
+    this.#settle();
   }
 
   #giveAll(who: "getters" | "drainers", what: "shutdown" | "drained"): void {
@@ -168,15 +236,13 @@ export class PlainQueue {
   }
 }
 
-function remove(items: Item[], key: number): boolean {
-  const index = items.findIndex((each) => each.key === key);
-  if (index !== -1) items.splice(index, 1);
-  return index !== -1;
+function removeKey<E extends Entry>(entries: E[], key: number): E | undefined {
+  const index = entries.findIndex(({ item }) => item.key === key);
+  return index === -1 ? undefined : entries.splice(index, 1)[0];
 }
 
-/** Puts an item in place of the one with its key, if there is one. */
-function replace(items: Item[], item: Item): boolean {
-  const index = items.findIndex((each) => each.key === item.key);
-  if (index !== -1) items[index] = item;
-  return index !== -1;
+/** The newest item and the highest priority count. */
+function fold(entry: Entry, added: Entry): void {
+  entry.item = added.item;
+  entry.priority = Math.max(entry.priority, added.priority);
 }
