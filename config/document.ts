@@ -105,7 +105,7 @@ function readQueue(name: string, value: unknown, reader: ConfigReader): OptionsT
   const path = `/queues/${escapePointer(name)}`;
   if (isPlainObject(value)) return reader.readOptions(queueOptions, value, path);
   reader.fail(path, brokenRule(name, "must be an object", value));
-  return { plain: {}, parts: {} };
+  return { plain: {}, parts: {}, templates: {} };
 }
 
 /**

@@ -9,6 +9,8 @@ export interface Building {
   readonly context: BuildContext;
   /** The part of that name, which is built already. */
   named(node: NameNode): unknown;
+  /** Whether each template was tried already. */
+  readonly hasTried?: boolean;
 }
 
 /** Builds a part, and those that it is made of before it. */
@@ -17,12 +19,16 @@ export function buildPart<Part>(tree: PartTree<Part>, building: Building): Part 
 }
 
 /** Builds the parts among some options, and returns all of the options. */
-export function buildOptions({ plain, parts }: OptionsTree, building: Building): Record<string, unknown> {
+export function buildOptions({ plain, parts, templates }: OptionsTree, building: Building): Record<string, unknown> {
   const options = { ...plain };
   for (const [option, part] of Object.entries(parts)) {
     options[option] = Array.isArray(part)
       ? part.map((each) => buildPart(each, building))
       : buildPart(part as PartTree, building);
+  }
+  for (const [option, template] of Object.entries(templates)) {
+    if (!building.hasTried) create(template, building); // its problems show here, and not whenever it is used
+    options[option] = () => create(template, { ...building, hasTried: true });
   }
   return options;
 }

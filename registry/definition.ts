@@ -64,6 +64,13 @@ function requireField(partKind: PartKind, action: string, option: string, field:
   if (typeof field.description !== "string") {
     throw invalidArgument(action, `${option}.description`, "must be a string", field.description);
   }
+  const template: unknown = (field as { template?: unknown }).template;
+  if (template !== undefined && (template !== true || field.kind !== partKind.word)) {
+    const rule = field.kind === partKind.word
+      ? "must be true, or left out"
+      : `is for an option that is a ${partKind.word}`;
+    throw invalidArgument(action, `${option}.template`, rule, template);
+  }
   if (field.kind === "enum" && !Array.isArray((field as { values?: unknown }).values)) {
     throw invalidArgument(
       action,

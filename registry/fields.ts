@@ -33,6 +33,13 @@ export interface DurationField extends FieldBase {
   readonly min?: number | undefined;
   /** The longest allowed, in milliseconds. */
   readonly max?: number | undefined;
+  /**
+   * Whether there may be no end to it, where no `max` forbids that: `Infinity`, or the text `"unlimited"`, as JSON has no
+   * infinity. Handed to `create` as `Infinity`.
+   *
+   * @default {false}
+   */
+  readonly infinite?: boolean | undefined;
   /** Used when the option is left out. */
   readonly default?: Duration;
 }
@@ -107,6 +114,16 @@ export type PlainField = DurationField | IntegerField | NumberField | BooleanFie
 export interface PartField<Word extends string> extends FieldBase {
   /** Tells the kinds apart. */
   readonly kind: Word;
+  /**
+   * Whether the option is a template, of which any number of parts are built, such as one for each group of items.
+   * `create` is given a function that builds a new part each time it is called, and in code the option is such a
+   * function itself. In a document it is a config and no name, as a name stands for one part that is shared; names
+   * deeper inside are shared as always.
+   *
+   * The config is checked once, when it is read. One part is built of it then and thrown away, so that what cannot be
+   * built is known at once and not with the first group.
+   */
+  readonly template?: true | undefined;
 }
 
 /** An option that is a list of parts, such as `"limiters"`. */
@@ -130,17 +147,29 @@ export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "intege
   : F extends { kind: "boolean" } ? boolean
   : F extends { kind: "string" } ? string
   : F extends { kind: "enum"; values: readonly (infer V)[] } ? V
+  : F extends { kind: keyof Parts; template: true } ? () => Parts[F["kind"]]
   : F extends { kind: keyof Parts } ? Parts[F["kind"]]
   : F extends { kind: `${infer Word extends keyof Parts & string}s` } ? readonly Parts[Word][]
   : never;
 
-/** The type of one option as one writes it. `Parts` has the type of what stands for a part, by its kind. */
-export type InputOf<F, Parts = unknown> = F extends { kind: "duration" } ? Duration : ValueOf<F, Parts>;
+/** The type of one option as one writes it in a config. `Parts` has the type of what stands for a part, by its kind. */
+export type InputOf<F, Parts = unknown> = F extends { kind: keyof Parts; template: true }
+  ? Exclude<Parts[F["kind"]], string> // no name
+  : InCodeOf<F, Parts>;
 
-/** The type of the options as one writes them: in a config or in the call of a `create…` function. */
-export type OptionsInput<F, Parts = unknown> =
-  & { -readonly [K in keyof F as F[K] extends OptionalField ? never : K]: InputOf<F[K], Parts> }
-  & { -readonly [K in keyof F as F[K] extends OptionalField ? K : never]?: InputOf<F[K], Parts> | undefined };
+/** The type of one option as one gives it in code. `Parts` has the type of a part, by its kind. */
+export type InCodeOf<F, Parts = unknown> = F extends { kind: "duration" } ? Duration : ValueOf<F, Parts>;
+
+/** The type of the options as one writes them in a config. */
+export type OptionsInput<F, Parts = unknown> = ByNeed<F, { [K in keyof F]: InputOf<F[K], Parts> }>;
+
+/** The type of the options as one gives them in the call of a `create…` function: with parts where a config has configs. */
+export type OptionsInCode<F, Parts = unknown> = ByNeed<F, { [K in keyof F]: InCodeOf<F[K], Parts> }>;
+
+/** These types of options, of which those that may be left out may be undefined too. */
+export type ByNeed<F, Types extends Record<keyof F, unknown>> =
+  & { -readonly [K in keyof F as F[K] extends OptionalField ? never : K]: Types[K] }
+  & { -readonly [K in keyof F as F[K] extends OptionalField ? K : never]?: Types[K] | undefined };
 
 /** What tells an option that may be left out. */
 export type OptionalField = { readonly default: unknown } | { readonly required: false };

@@ -2,13 +2,13 @@ import { requireOptions } from "../lib/base/arguments.ts";
 import { invalidArgument } from "../lib/base/errors.ts";
 import { type BuildContext, requireContext } from "./context.ts";
 import type { PartDefinition } from "./definition.ts";
-import type { Field, Fields, OptionsOf, PartsField, PlainField } from "./fields.ts";
+import type { Field, Fields, OptionsOf, PartField, PartsField, PlainField } from "./fields.ts";
 import { findPartKind, type PartKind } from "./kind.ts";
 import { readPlainValue, ruleOf } from "./plain_values.ts";
 
 /**
  * Makes a part of options that were given in code, and throws the first problem. Where a config has the config of
- * another part, code gives that part itself.
+ * another part, code gives that part itself; and for a template, a function that makes one.
  *
  * @param contextOptions The members of the context that stand among the options.
  */
@@ -18,7 +18,7 @@ export function createInCode<Word extends string, Part, F extends Fields<Word>>(
   input: object,
   ...contextOptions: (keyof BuildContext)[]
 ): Part {
-  const action = `create ${definition.type} ${kind.word}`;
+  const action = actionOf(kind, definition);
   requireOptions(action, input, [...Object.keys(definition.options), ...contextOptions]);
   const given = input as Readonly<Record<string, unknown>>;
   const context: BuildContext = Object.fromEntries(contextOptions.map((option) => [option, given[option]]));
@@ -33,6 +33,11 @@ export function createInCode<Word extends string, Part, F extends Fields<Word>>(
   return definition.create(options as OptionsOf<F, Record<Word, Part>>, context);
 }
 
+/** What is being done, for messages. */
+export function actionOf({ word }: PartKind, { type }: { type: string }): string {
+  return `create ${type} ${word}`;
+}
+
 function readInCode(kind: PartKind, action: string, option: string, field: Field<string>, given: unknown): unknown {
   const value = given === undefined ? (field as PlainField).default : given;
   if (value === undefined && field.required === false) return undefined;
@@ -45,6 +50,11 @@ function readInCode(kind: PartKind, action: string, option: string, field: Field
     return read;
   }
   if (!parts.isList) {
+    if ((field as PartField<string>).template) {
+      const rule = `must be a function that makes a ${kind.name}`;
+      if (typeof value !== "function") throw invalidArgument(action, option, rule, value);
+      return value;
+    }
     if (!kind.is(value)) throw invalidArgument(action, option, `must be a ${kind.name}`, value);
     return value;
   }

@@ -1,6 +1,14 @@
 import { DURATION_RULE, tryParseDuration } from "../lib/base/duration.ts";
 import { inspect } from "../lib/base/errors.ts";
-import type { DurationField, PlainField } from "./fields.ts";
+import type { DurationField, NumberField, PlainField } from "./fields.ts";
+
+/** The text for a duration without an end. */
+export const UNLIMITED = "unlimited";
+
+/** Whether an option takes infinity. */
+export function isInfinite({ infinite = false, max }: DurationField | NumberField): boolean {
+  return infinite && max === undefined;
+}
 
 /** Reads the value of an option as its declaration says; `undefined` if it breaks the rule that {@linkcode ruleOf} words. */
 export function readPlainValue(field: PlainField, value: unknown): unknown {
@@ -12,7 +20,8 @@ export function readPlainValue(field: PlainField, value: unknown): unknown {
  * Where no negative duration is allowed, a text must not have a minus, not even in "-0s": the pattern of a JSON Schema
  * cannot tell that this is zero.
  */
-function readDuration({ min = 0 }: DurationField, value: unknown): number | undefined {
+function readDuration({ min = 0, infinite = false }: DurationField, value: unknown): number | undefined {
+  if (infinite && (value === UNLIMITED || value === Infinity)) return Infinity;
   return min >= 0 && typeof value === "string" && value.startsWith("-") ? undefined : tryParseDuration(value);
 }
 
@@ -23,7 +32,7 @@ function isAllowed(field: PlainField, value: unknown): boolean {
     case "integer":
       return Number.isSafeInteger(value) && isWithin(value as number, field.min, field.max);
     case "number":
-      return typeof value === "number" && (Number.isFinite(value) || (value === Infinity && field.infinite === true)) &&
+      return typeof value === "number" && (Number.isFinite(value) || (value === Infinity && isInfinite(field))) &&
         isWithin(value, field.min, field.max);
     case "boolean":
       return typeof value === "boolean";
@@ -49,7 +58,8 @@ function countCharacters(text: string): number {
 export function ruleOf(field: PlainField): string {
   switch (field.kind) {
     case "duration":
-      return DURATION_RULE + bounds(field.min ?? 0, field.max, " ms");
+      return DURATION_RULE + bounds(field.min ?? 0, field.max, " ms") +
+        (isInfinite(field) ? `, or ${inspect(UNLIMITED)}` : "");
     case "integer":
       if (field.max === undefined && field.min === 0) return "must be a non-negative integer";
       if (field.max === undefined && field.min === 1) return "must be a positive integer";

@@ -1,11 +1,11 @@
 import { brokenRule, ConfigError, type ConfigIssue, inspect, MAX_ISSUES_IN_MESSAGE } from "../lib/base/errors.ts";
 import { suggest } from "../lib/base/suggest.ts";
 import type { BrokenRule, PartDefinition } from "./definition.ts";
-import type { Fields, PartsField, PlainField } from "./fields.ts";
+import type { Fields, PartField, PartsField, PlainField } from "./fields.ts";
 import { findPartKind, type PartKind } from "./kind.ts";
 import { escapePointer, isPlainObject, own } from "./objects.ts";
 import { readPlainValue, ruleOf } from "./plain_values.ts";
-import type { OptionsTree, PartTree } from "./tree.ts";
+import type { OptionsTree, PartNode, PartTree } from "./tree.ts";
 
 /** How deep parts may be nested in each other: more is a mistake or an attack. */
 export const MAX_DEPTH = 32;
@@ -72,6 +72,7 @@ export class ConfigReader {
     }
     const plain: Record<string, unknown> = {};
     const parts: Record<string, PartTree | readonly PartTree[]> = {};
+    const templates: Record<string, PartNode> = {};
     for (const [option, field] of Object.entries(fields)) {
       const at = `${path}/${escapePointer(option)}`;
       const given = own(input, option);
@@ -86,12 +87,17 @@ export class ConfigReader {
         continue;
       }
       const { kind, isList } = partOption;
+      if ((field as PartField<string>).template) {
+        const template = this.#readTemplate(kind, option, value, at);
+        if (template !== undefined) templates[option] = template;
+        continue;
+      }
       const part = isList
         ? this.#readList(kind, field as PartsField<string>, option, value, at)
         : this.readPart(kind, option, value, at);
       if (part !== undefined) parts[option] = part;
     }
-    return { plain, parts };
+    return { plain, parts, templates };
   }
 
   /** Reads a part's config or name; `undefined` if it is neither. */
@@ -101,15 +107,34 @@ export class ConfigReader {
     value: unknown,
     path: string,
   ): PartTree<Part> | undefined {
-    const source = this.#sources.get(kind) as PartSource<Part>;
     if (this.#depth === 0) this.#count = 0;
-    if (typeof value === "string" && kind.hasNames) return this.#readName(source, value, path);
+    if (typeof value === "string" && kind.hasNames) return this.#readName(this.#sources.get(kind)!, value, path);
+    const rule = kind.hasNames ? `must be a ${kind.word} or the name of one` : `must be a ${kind.word}`;
+    return this.#readDescribed(kind, option, rule, value, path);
+  }
+
+  #readTemplate(kind: PartKind, option: string, value: unknown, path: string): PartNode | undefined {
+    if (this.#depth === 0) this.#count = 0;
+    const rule = kind.hasNames
+      ? `must be the config of a ${kind.word} and no name, as many are made of it`
+      : `must be a ${kind.word}`;
+    return this.#readDescribed(kind, option, rule, value, path);
+  }
+
+  /** Reads a part that is described in place. */
+  #readDescribed<Part>(
+    kind: PartKind<string, Part>,
+    option: string,
+    rule: string,
+    value: unknown,
+    path: string,
+  ): PartNode<Part> | undefined {
     if (!isPlainObject(value)) {
-      const rule = kind.hasNames ? `must be a ${kind.word} or the name of one` : `must be a ${kind.word}`;
       this.fail(path, brokenRule(option, rule, value));
       return undefined;
     }
     if (!this.#isWithinLimits(kind, option, path)) return undefined;
+    const source = this.#sources.get(kind) as PartSource<Part>;
     const definition = this.#findDefinition(source, own(value, "type"), path);
     if (definition === undefined) return undefined;
     const { type: _, ...input } = value;

@@ -1,8 +1,9 @@
 import { DURATION, MAX_DURATION_LENGTH } from "../lib/base/duration.ts";
 import type { PartDefinition } from "./definition.ts";
-import type { Field, Fields, PartsField, PlainField } from "./fields.ts";
+import type { Field, Fields, PartField, PartsField, PlainField } from "./fields.ts";
 import { findPartKind, type PartKind } from "./kind.ts";
 import { own } from "./objects.ts";
+import { isInfinite, UNLIMITED } from "./plain_values.ts";
 import { MAX_ITEMS } from "./reader.ts";
 
 /** The version of JSON Schema that all schemas here are written in. */
@@ -57,7 +58,8 @@ function fieldSchema(field: Field<string>, kinds: readonly PartKind[]): Record<s
   const parts = findPartKind(kinds, field.kind);
   if (parts === undefined) return { ...common, ...plainSchema(field as PlainField) };
   const { word, hasNames } = parts.kind;
-  const $ref = hasNames ? `#/$defs/${word}OrName` : `#/$defs/${word}`;
+  const isTemplate = (field as PartField<string>).template === true;
+  const $ref = hasNames && !isTemplate ? `#/$defs/${word}OrName` : `#/$defs/${word}`;
   if (!parts.isList) return { ...common, $ref };
   return {
     ...common,
@@ -72,7 +74,8 @@ function fieldSchema(field: Field<string>, kinds: readonly PartKind[]): Record<s
 function plainSchema(field: PlainField): Record<string, unknown> {
   switch (field.kind) {
     case "duration":
-      return durationSchema(field.min ?? 0, field.max ?? Number.MAX_VALUE);
+      if (!isInfinite(field)) return durationSchema(field.min ?? 0, field.max ?? Number.MAX_VALUE);
+      return { anyOf: [{ const: UNLIMITED }, durationSchema(field.min ?? 0)] };
     case "integer":
       return {
         type: "integer",
@@ -93,11 +96,10 @@ function plainSchema(field: PlainField): Record<string, unknown> {
 }
 
 /** A schema cannot compare durations that are texts: their bounds are checked on loading only. */
-function durationSchema(minimum: number, maximum: number): Record<string, unknown> {
+function durationSchema(minimum: number, maximum?: number): Record<string, unknown> {
   return {
     type: ["string", "number"],
-    minimum,
-    maximum,
+    ...defined({ minimum, maximum }),
     pattern: minimum < 0 ? DURATION.source : DURATION.source.replace("[+-]", "\\+"),
     maxLength: MAX_DURATION_LENGTH,
     examples: ["250ms", "1h30m"],

@@ -14,6 +14,8 @@ export interface OptionsTree {
   readonly plain: Readonly<Record<string, unknown>>;
   /** The options that are parts, or lists of them. */
   readonly parts: Readonly<Record<string, PartTree | readonly PartTree[]>>;
+  /** The options that are templates, of which parts are built again and again. */
+  readonly templates: Readonly<Record<string, PartNode>>;
 }
 
 /** A part that is described where it is used. */
@@ -45,5 +47,5 @@ export function* nodesOf(tree: PartTree | undefined): Generator<PartTree> {
   if (tree === undefined) return;
   yield tree;
   if (isName(tree)) return;
-  for (const part of Object.values(tree.parts).flat()) yield* nodesOf(part);
+  for (const part of Object.values({ ...tree.parts, ...tree.templates }).flat()) yield* nodesOf(part);
 }

@@ -109,7 +109,7 @@ function table(head: string[], rows: string[][]): string {
 function valueOf(field: Field<"limiter">): string {
   switch (field.kind) {
     case "duration":
-      return "duration" + bounds(field.min, field.max, " ms");
+      return "duration" + bounds(field.min, field.max, " ms") + (field.infinite ? ', or `"unlimited"`' : "");
     case "integer":
       return field.kind + bounds(field.min, field.max);
     case "number":
@@ -121,7 +121,7 @@ function valueOf(field: Field<"limiter">): string {
     case "enum":
       return field.values.map((value) => `\`"${value}"\``).join(", ");
     case "limiter":
-      return "limiter, or the name of one";
+      return field.template ? "limiter" : "limiter, or the name of one";
     case "limiters":
       return "list of limiters or names" + bounds(field.minItems, undefined, " of them");
   }

@@ -1,0 +1,61 @@
+import { requireOptions } from "../lib/base/arguments.ts";
+import { inspect, invalidArgument } from "../lib/base/errors.ts";
+import type { BuildContext } from "./context.ts";
+import type { PartDefinition } from "./definition.ts";
+import type { Fields, OptionsOf } from "./fields.ts";
+import type { PartKind } from "./kind.ts";
+import { actionOf, createInCode } from "./options_in_code.ts";
+
+/** Tells the group of an item. Groups are the same that are the same key of a `Map`. */
+export type GroupOf = (item: never, key: unknown) => unknown;
+
+/** The option that tells groups in a document, which cannot hold a function. */
+export type SeparatorField = { readonly kind: "string"; readonly minLength: 1; readonly description: string };
+
+/** The group of an item is the text before the first separator in its key, and the whole key if there is none in it. */
+export function groupBySeparator(separator: string): GroupOf {
+  return (_, key) => {
+    if (typeof key !== "string") {
+      throw new TypeError(
+        `Cannot tell group of item as its key must be a string to have a 'separator': received ${inspect(key)}`,
+      );
+    }
+    const end = key.indexOf(separator);
+    return end === -1 ? key : key.slice(0, end);
+  };
+}
+
+/**
+ * Makes a part that treats items by groups, of options that were given in code: there a function, `groupOf`, may stand
+ * in the place of `separator`.
+ *
+ * @param create Makes the part where `groupOf` is given.
+ */
+export function createGroupedInCode<Word extends string, Part, F extends Fields<Word> & { separator: SeparatorField }>(
+  kind: PartKind<Word, Part>,
+  definition: PartDefinition<Word, Part, string, F>,
+  input: object,
+  create: (
+    groupOf: GroupOf,
+    options: OptionsOf<Omit<F, "separator">, Record<Word, Part>>,
+    context: BuildContext,
+  ) => Part,
+  ...contextOptions: (keyof BuildContext)[]
+): Part {
+  const action = actionOf(kind, definition);
+  requireOptions(action, input, ["groupOf", ...Object.keys(definition.options), ...contextOptions]);
+  const { groupOf, ...given } = input as { groupOf?: unknown; separator?: unknown };
+  if ((groupOf === undefined) === (given.separator === undefined)) {
+    throw new TypeError(`Cannot ${action} as one of 'groupOf' and 'separator' must be given, and not both`);
+  }
+  if (groupOf === undefined) return createInCode(kind, definition, given, ...contextOptions);
+  if (typeof groupOf !== "function") throw invalidArgument(action, "groupOf", "must be a function", groupOf);
+  const { separator: _, ...options } = definition.options;
+  const grouped = {
+    ...definition,
+    options: options as Fields<Word>,
+    create: (options: object, context: BuildContext) =>
+      create((item) => groupOf(item), options as OptionsOf<Omit<F, "separator">, Record<Word, Part>>, context),
+  } as PartDefinition<Word, Part>;
+  return createInCode(kind, grouped, given, ...contextOptions);
+}
