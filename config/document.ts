@@ -3,7 +3,7 @@ import { suggest } from "../lib/base/suggest.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { limiterKind } from "../limiters/definition.ts";
 import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
-import { escapePointer, isPlainObject, own } from "../registry/objects.ts";
+import { escapePointer, isPlainObject, own, PROTOTYPE_NAMES } from "../registry/objects.ts";
 import { ConfigReader, MAX_COUNT } from "../registry/reader.ts";
 import { isName, nodesOf, type OptionsTree, type PartTree } from "../registry/tree.ts";
 import { buildOrder, type Reference } from "./build_order.ts";
@@ -80,8 +80,8 @@ function readSections(document: unknown, reader: ConfigReader): Record<"limiters
   };
 }
 
-/** Names that mean something to JavaScript objects. Only a document that means harm has one. */
-export const FORBIDDEN_NAMES: readonly string[] = ["", "__proto__", "constructor", "prototype"];
+/** What cannot be the name of a limiter or a queue. */
+export const FORBIDDEN_NAMES: readonly string[] = ["", ...PROTOTYPE_NAMES];
 
 function readNames(section: string, document: Record<string, unknown>, reader: ConfigReader): Map<string, unknown> {
   const names = new Map<string, unknown>();

@@ -33,8 +33,9 @@ export type LimiterDefinition<Type extends string = string, F extends LimiterFie
  *
  * The options are declared as plain data. Their TypeScript types in `create`, their validation and their
  * JSON Schema come from that declaration. The kinds are `"duration"`, `"integer"`, `"number"`, `"boolean"`,
- * `"string"`, `"enum"` (one of `values`), `"limiter"` and `"limiters"`; see {@linkcode Field} for their
- * bounds. An option is required unless it has a `default` or says `required: false`.
+ * `"string"`, `"enum"` (one of `values`), `"weights"` (positive numbers by name), `"limiter"` and `"limiters"`; see
+ * {@linkcode Field} for their bounds, and {@linkcode PartField} for limiters of which there is one for each group of
+ * items. An option is required unless it has a `default` or says `required: false`.
  *
  * @example Usage
  * ```ts

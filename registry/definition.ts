@@ -2,7 +2,7 @@ import { inspect, invalidArgument } from "../lib/base/errors.ts";
 import type { BuildContext } from "./context.ts";
 import type { Field, Fields, OptionsOf, PlainField, PlainOptionsOf } from "./fields.ts";
 import { findPartKind, type PartKind } from "./kind.ts";
-import { readPlainValue, ruleOf } from "./plain_values.ts";
+import { offencesOf, readPlainValue } from "./plain_values.ts";
 
 /** A rule between options that does not hold. */
 export interface BrokenRule {
@@ -34,7 +34,15 @@ export interface PartDefinition<
   create(options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): Part;
 }
 
-const PLAIN_KINDS: readonly PlainField["kind"][] = ["duration", "integer", "number", "boolean", "string", "enum"];
+const PLAIN_KINDS: readonly PlainField["kind"][] = [
+  "duration",
+  "integer",
+  "number",
+  "boolean",
+  "string",
+  "enum",
+  "weights",
+];
 
 /** Refuses what is no definition of a type of this kind of part. */
 export function requireDefinition(kind: PartKind, definition: unknown): void {
@@ -87,7 +95,9 @@ function requireDefault(partKind: PartKind, action: string, name: string, field:
   const parts = findPartKind([partKind], field.kind);
   if (parts === undefined) {
     const plain = field as PlainField;
-    if (readPlainValue(plain, value) === undefined) throw invalidArgument(action, name, ruleOf(plain), value);
+    if (readPlainValue(plain, value) !== undefined) return;
+    const [offence] = offencesOf(plain, name, value);
+    throw invalidArgument(action, offence.option, offence.rule, offence.value);
   } else if (!parts.isList) {
     throw invalidArgument(action, name, `must be left out, as a ${partKind.word} has no default`, value);
   } else if (!Array.isArray(value) || value.length > 0) {

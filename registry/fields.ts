@@ -104,8 +104,23 @@ export interface EnumField extends FieldBase {
   readonly default?: string;
 }
 
+/** Positive numbers by name: an object. Handed to `create` as a map. */
+export interface WeightsField extends FieldBase {
+  /** Tells the kinds apart. */
+  readonly kind: "weights";
+  /** Used when the option is left out. */
+  readonly default?: Readonly<Record<string, number>>;
+}
+
 /** The declaration of an option that is plain data. */
-export type PlainField = DurationField | IntegerField | NumberField | BooleanField | StringField | EnumField;
+export type PlainField =
+  | DurationField
+  | IntegerField
+  | NumberField
+  | BooleanField
+  | StringField
+  | EnumField
+  | WeightsField;
 
 /**
  * An option that is a part itself, such as a limiter: given as its config, or as the name of one in the document, and
@@ -146,6 +161,7 @@ export type Fields<Word extends string = never> = { readonly [option: string]: F
 export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "integer" | "number" } ? number
   : F extends { kind: "boolean" } ? boolean
   : F extends { kind: "string" } ? string
+  : F extends { kind: "weights" } ? ReadonlyMap<string, number>
   : F extends { kind: "enum"; values: readonly (infer V)[] } ? V
   : F extends { kind: keyof Parts; template: true } ? () => Parts[F["kind"]]
   : F extends { kind: keyof Parts } ? Parts[F["kind"]]
@@ -158,7 +174,9 @@ export type InputOf<F, Parts = unknown> = F extends { kind: keyof Parts; templat
   : InCodeOf<F, Parts>;
 
 /** The type of one option as one gives it in code. `Parts` has the type of a part, by its kind. */
-export type InCodeOf<F, Parts = unknown> = F extends { kind: "duration" } ? Duration : ValueOf<F, Parts>;
+export type InCodeOf<F, Parts = unknown> = F extends { kind: "duration" } ? Duration
+  : F extends { kind: "weights" } ? Readonly<Record<string, number>>
+  : ValueOf<F, Parts>;
 
 /** The type of the options as one writes them in a config. */
 export type OptionsInput<F, Parts = unknown> = ByNeed<F, { [K in keyof F]: InputOf<F[K], Parts> }>;

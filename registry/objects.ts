@@ -14,3 +14,6 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
+
+/** Names that mean something to JavaScript objects. Only what means harm has one. */
+export const PROTOTYPE_NAMES: readonly string[] = ["__proto__", "constructor", "prototype"];

@@ -4,7 +4,7 @@ import { type BuildContext, requireContext } from "./context.ts";
 import type { PartDefinition } from "./definition.ts";
 import type { Field, Fields, OptionsOf, PartField, PartsField, PlainField } from "./fields.ts";
 import { findPartKind, type PartKind } from "./kind.ts";
-import { readPlainValue, ruleOf } from "./plain_values.ts";
+import { offencesOf, readPlainValue } from "./plain_values.ts";
 
 /**
  * Makes a part of options that were given in code, and throws the first problem. Where a config has the config of
@@ -46,8 +46,9 @@ function readInCode(kind: PartKind, action: string, option: string, field: Field
     const plain = field as PlainField;
     if (value === undefined) throw new TypeError(`Cannot ${action} as '${option}' is missing: ${field.description}`);
     const read = readPlainValue(plain, value);
-    if (read === undefined) throw invalidArgument(action, option, ruleOf(plain), value);
-    return read;
+    if (read !== undefined) return read;
+    const [offence] = offencesOf(plain, option, value);
+    throw invalidArgument(action, offence.option, offence.rule, offence.value);
   }
   if (!parts.isList) {
     if ((field as PartField<string>).template) {

@@ -1,6 +1,7 @@
 import { DURATION_RULE, tryParseDuration } from "../lib/base/duration.ts";
 import { inspect } from "../lib/base/errors.ts";
 import type { DurationField, NumberField, PlainField } from "./fields.ts";
+import { escapePointer, isPlainObject, PROTOTYPE_NAMES } from "./objects.ts";
 
 /** The text for a duration without an end. */
 export const UNLIMITED = "unlimited";
@@ -13,7 +14,35 @@ export function isInfinite({ infinite = false, max }: DurationField | NumberFiel
 /** Reads the value of an option as its declaration says; `undefined` if it breaks the rule that {@linkcode ruleOf} words. */
 export function readPlainValue(field: PlainField, value: unknown): unknown {
   const read = field.kind === "duration" ? readDuration(field, value) : value;
-  return isAllowed(field, read) ? read : undefined;
+  if (!isAllowed(field, read)) return undefined;
+  return field.kind === "weights" ? new Map(Object.entries(read as object)) : read;
+}
+
+/** A value that breaks a rule: that of an option, or one inside of it. */
+interface Offence {
+  readonly option: string;
+  /** A JSON Pointer from the option's value. */
+  readonly path: string;
+  readonly rule: string;
+  readonly value: unknown;
+}
+
+/** What is wrong with the value of an option that {@linkcode readPlainValue} refused: at least one thing. */
+export function offencesOf(field: PlainField, option: string, value: unknown): readonly [Offence, ...Offence[]] {
+  const whole: Offence = { option, path: "", rule: ruleOf(field), value };
+  if (field.kind !== "weights" || !isPlainObject(value)) return [whole];
+  const [first = whole, ...others] = Object.entries(value).flatMap(([name, weight]) => {
+    const rule = weightRule(name, weight);
+    return rule === undefined
+      ? []
+      : [{ option: `${option}.${name}`, path: `/${escapePointer(name)}`, rule, value: weight }];
+  });
+  return [first, ...others];
+}
+
+function weightRule(name: string, weight: unknown): string | undefined {
+  if (PROTOTYPE_NAMES.includes(name)) return "must be left out, as that means something to JavaScript objects";
+  return Number.isFinite(weight) && weight as number > 0 ? undefined : "must be a positive finite number";
 }
 
 /**
@@ -40,6 +69,9 @@ function isAllowed(field: PlainField, value: unknown): boolean {
       return typeof value === "string" && isWithin(countCharacters(value), field.minLength, field.maxLength);
     case "enum":
       return field.values.includes(value as string);
+    case "weights":
+      return isPlainObject(value) &&
+        Object.entries(value).every(([name, weight]) => weightRule(name, weight) === undefined);
   }
 }
 
@@ -77,6 +109,8 @@ export function ruleOf(field: PlainField): string {
       return "must be a string" + bounds(field.minLength, field.maxLength, " characters");
     case "enum":
       return `must be one of ${field.values.map(inspect).join(", ")}`;
+    case "weights":
+      return "must be an object of positive numbers by name";
   }
 }
 

@@ -4,7 +4,7 @@ import type { BrokenRule, PartDefinition } from "./definition.ts";
 import type { Fields, PartField, PartsField, PlainField } from "./fields.ts";
 import { findPartKind, type PartKind } from "./kind.ts";
 import { escapePointer, isPlainObject, own } from "./objects.ts";
-import { readPlainValue, ruleOf } from "./plain_values.ts";
+import { offencesOf, readPlainValue } from "./plain_values.ts";
 import type { OptionsTree, PartNode, PartTree } from "./tree.ts";
 
 /** How deep parts may be nested in each other: more is a mistake or an attack. */
@@ -148,8 +148,11 @@ export class ConfigReader {
 
   #readPlain(field: PlainField, option: string, value: unknown, path: string): unknown {
     const read = readPlainValue(field, value);
-    if (read === undefined) this.fail(path, brokenRule(option, ruleOf(field), value));
-    return read;
+    if (read !== undefined) return read;
+    for (const offence of offencesOf(field, option, value)) {
+      this.fail(path + offence.path, brokenRule(offence.option, offence.rule, offence.value));
+    }
+    return undefined;
   }
 
   #readList(

@@ -2,7 +2,7 @@ import { DURATION, MAX_DURATION_LENGTH } from "../lib/base/duration.ts";
 import type { PartDefinition } from "./definition.ts";
 import type { Field, Fields, PartField, PartsField, PlainField } from "./fields.ts";
 import { findPartKind, type PartKind } from "./kind.ts";
-import { own } from "./objects.ts";
+import { own, PROTOTYPE_NAMES } from "./objects.ts";
 import { isInfinite, UNLIMITED } from "./plain_values.ts";
 import { MAX_ITEMS } from "./reader.ts";
 
@@ -92,6 +92,12 @@ function plainSchema(field: PlainField): Record<string, unknown> {
       return { type: "string", ...defined({ minLength: field.minLength, maxLength: field.maxLength }) };
     case "enum":
       return { enum: field.values };
+    case "weights":
+      return {
+        type: "object",
+        propertyNames: { not: { enum: PROTOTYPE_NAMES } },
+        additionalProperties: { type: "number", exclusiveMinimum: 0, maximum: Number.MAX_VALUE },
+      };
   }
 }
 

@@ -120,6 +120,8 @@ function valueOf(field: Field<"limiter">): string {
       return "text" + bounds(field.minLength, field.maxLength, " characters");
     case "enum":
       return field.values.map((value) => `\`"${value}"\``).join(", ");
+    case "weights":
+      return "object of positive numbers by name";
     case "limiter":
       return field.template ? "limiter" : "limiter, or the name of one";
     case "limiters":

@@ -50,6 +50,24 @@ const KINDS: {
     rule: 'must be a duration such as "250ms", "1h30m" or a number of milliseconds of at least -1000 ms',
   },
   {
+    field: { kind: "duration", description: "", infinite: true },
+    good: [[Infinity], ["unlimited", Infinity], [0], ["1m", 60_000]],
+    bad: [-1, "-1s", "Unlimited", "infinite", "", -Infinity, null],
+    rule: 'must be a duration such as "250ms", "1h30m" or a number of milliseconds of at least 0 ms, or "unlimited"',
+  },
+  {
+    field: { kind: "duration", description: "", infinite: true, min: 100, max: 60_000 },
+    good: [[100], ["1m", 60_000]],
+    bad: ["unlimited", Infinity, 99],
+    rule: 'must be a duration such as "250ms", "1h30m" or a number of milliseconds from 100 to 60000 ms',
+  },
+  {
+    field: { kind: "weights", description: "" },
+    good: [[{}, new Map()], [{ a: 1, "": 0.5, "x/y": 1e9 }, new Map([["a", 1], ["", 0.5], ["x/y", 1e9]])]],
+    bad: [5, "a", null, [], [1], true],
+    rule: "must be an object of positive numbers by name",
+  },
+  {
     field: { kind: "integer", description: "" },
     good: [[0], [-5], [Number.MAX_SAFE_INTEGER], [Number.MIN_SAFE_INTEGER]],
     bad: [0.5, 2 ** 53, -(2 ** 53), "1", null, true, [], {}],
@@ -226,6 +244,22 @@ for (const { field, good, bad, beyondSchema = [], rule } of KINDS) {
     assertEquals([description, shown], ["What it does.", preset]);
   });
 }
+
+Deno.test("each weight that is none is reported in its place, and so is a name that reaches a prototype", () => {
+  const { build, registry } = spy({ x: { kind: "weights", description: "" } });
+  const validate = compile(registry);
+  for (const weight of [0, -1, NaN, Infinity, "1", null, {}, undefined]) {
+    const [issue, ...others] = issuesOf(() => build({ x: { a: 1, "b/c": weight } }));
+    assertEquals([issue?.path, others], ["/x/b~1c", []]);
+    assertStringIncludes(issue!.message, "'x.b/c' must be a positive finite number: received ");
+    if (weight !== undefined) assertFalse(validate({ type: "spy", x: { a: 1, "b/c": weight } }));
+  }
+  for (const name of ["__proto__", "constructor", "prototype"]) {
+    const x: unknown = JSON.parse(`{ "a": 0, "${name}": 1 }`);
+    assertEquals(issuesOf(() => build({ x })).map(({ path }) => path), ["/x/a", `/x/${name}`]);
+    assertFalse(validate({ type: "spy", x: JSON.parse(`{ "${name}": 1 }`) }));
+  }
+});
 
 Deno.test("numbers are finite, but for one whose declaration says otherwise", () => {
   const { build, created } = spy({ rate: { kind: "number", description: "", min: 0, infinite: true } });

@@ -88,7 +88,7 @@ Deno.test("another kind of part: messages speak of it", () => {
         const options = { x: { kind: "limiter" as "discipline", description: "" } };
         return defineDiscipline({ type: "none", description: "", options, create: ({ x }) => x });
       },
-      "'x' must have a kind of duration, integer, number, boolean, string, enum, discipline, disciplines: " +
+      "'x' must have a kind of duration, integer, number, boolean, string, enum, weights, discipline, disciplines: " +
       `received "limiter"`,
     ],
     [

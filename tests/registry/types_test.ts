@@ -14,6 +14,7 @@ import {
   LimiterRegistry,
   limiters,
   type LoadConfigOptions,
+  type OptionsInCode,
   type OptionsInput,
   type RateLimiter,
 } from "@workqueue/core";
@@ -93,6 +94,31 @@ Deno.test("types: one may write what the declarations say, and leave out what ha
   // @ts-expect-error: there is no such mode
   const wrong: Input = { ...input, mode: "sideways" };
   assertEquals([input.step, missing.step, wrong.step], ["1s", undefined, "1s"]);
+});
+
+Deno.test("types: a template is a config in a config, and a function for create and in code", () => {
+  const options = {
+    each: { kind: "limiter", template: true, description: "" },
+    longest: { kind: "duration", infinite: true, description: "" },
+    shares: { kind: "weights", required: false, description: "" },
+  } as const;
+  defineLimiter({
+    type: "grouping",
+    description: "",
+    options,
+    create({ each, longest, shares }) {
+      assertType<Same<typeof each, () => RateLimiter>>();
+      assertType<Same<typeof longest, number>>();
+      assertType<Same<typeof shares, ReadonlyMap<string, number> | undefined>>();
+      return each();
+    },
+  });
+  type Input = OptionsInput<typeof options, LimiterInputs>;
+  type InCode = OptionsInCode<typeof options, { limiter: RateLimiter }>;
+  assertType<Same<Input["each"], Exclude<LimiterConfig, string>>>();
+  assertType<Same<InCode["each"], () => RateLimiter>>();
+  assertType<Same<InCode["longest"], Duration>>();
+  assertType<Same<InCode["shares"], Readonly<Record<string, number>> | undefined>>();
 });
 
 Deno.test("types: a kind that does not exist, a default of a limiter and a create of no limiter do not compile", () => {
