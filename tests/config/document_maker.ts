@@ -133,7 +133,11 @@ export class DocumentMaker {
   }
 
   limiter(names: readonly string[], depth: number): Json {
-    if (names.length > 0 && this.random() < 0.3) return this.pick(names);
+    return names.length > 0 && this.random() < 0.3 ? this.pick(names) : this.described(names, depth);
+  }
+
+  /** A limiter that is no name. */
+  described(names: readonly string[], depth: number): Json {
     const types = this.registry.types();
     const type = this.pick(depth > 0 ? types : types.filter((type) => !this.#needsOthers(type)));
     const options = this.options(this.registry.get(type)!.options, names, depth - 1);
@@ -159,7 +163,8 @@ export class DocumentMaker {
   value(field: Field<"limiter">, names: readonly string[], depth: number): Json {
     switch (field.kind) {
       case "duration": {
-        const { min, max = 1000 } = field;
+        const { min, max = 1000, infinite } = field;
+        if (infinite && this.random() < 0.2) return "unlimited";
         return this.pick(min === undefined ? DURATIONS : [min, "1ms", `${max}ms`, max]);
       }
       case "integer":
@@ -167,9 +172,11 @@ export class DocumentMaker {
       case "number":
         return Math.min((field.min ?? 0) + this.random() * 10, field.max ?? Infinity);
       case "limiter":
-        return this.limiter(names, depth);
+        return field.template ? this.described(names, depth) : this.limiter(names, depth);
       case "limiters":
         return Array.from({ length: (field.minItems ?? 1) + this.below(2) }, () => this.limiter(names, depth));
+      case "weights":
+        return Object.fromEntries(NAMES.slice(0, this.below(3)).map((name) => [name, 1 + this.below(9)]));
       case "boolean":
         return this.random() < 0.5;
       case "string":
