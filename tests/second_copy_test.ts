@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { createDelayingQueue, createRateLimitingQueue, createWorkQueue, runWorkers } from "@workqueue/core";
+import { onBucketChange } from "../lib/structures/bucket_changes.ts";
 import { HandClock } from "./helpers.ts";
 import { isSettled, take } from "./queue_helpers.ts";
 import { loadSecondCopy } from "./second_copy.ts";
@@ -70,4 +71,12 @@ Deno.test("rule 11, two copies: a TerminalError of the other gives up at once", 
   assertEquals(givenUp, ["a"]);
   queue.shutDown();
   await pool.finished;
+});
+
+Deno.test("two copies: a token bucket of the other tells of its changes", () => {
+  const bucket = new other.TokenBucket(1, 1);
+  let changes = 0;
+  onBucketChange(bucket, () => changes++);
+  bucket.setRate(2);
+  assertEquals(changes, 1);
 });

@@ -1,6 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { type Duration, every, type Reservation, TokenBucket } from "@workqueue/core";
+import { onBucketChange } from "../lib/structures/bucket_changes.ts";
 import { HandClock } from "./helpers.ts";
 import { isSettled, randomNumbers } from "./queue_helpers.ts";
 
@@ -787,4 +788,309 @@ Deno.test("one token is meant where no number is given", async () => {
   bucket.reserve();
   await bucket.wait();
   assertEquals(bucket.tokens, 2);
+});
+
+Deno.test("hold: no token before its end, and then the bucket goes on with the tokens that it had", () => {
+  const made = createBucket(3);
+  assert(made.at(0).allow(2));
+  made.at(0.5).hold(10 * UNIT);
+  assertEquals(made.bucket.tokens, 1.5);
+  assertFalse(made.bucket.allow());
+  assertFalse(made.bucket.allow(0));
+  assertEquals(made.at(10).tokens, 1.5);
+  assertFalse(made.at(10.499).allow());
+  assert(made.at(10.5).allow());
+  assertEquals([made.bucket.tokens, made.at(11).tokens, made.at(99).tokens], [0.5, 1, 3]);
+});
+
+Deno.test("hold: what is asked for meanwhile waits for the end at least, then for its tokens, one after the other", () => {
+  const made = createBucket(2);
+  made.at(1).hold(4 * UNIT);
+  assertEquals([made.bucket.take(2), made.bucket.take(), made.bucket.take(0)], [4 * UNIT, 5 * UNIT, 5 * UNIT]);
+  made.reserve(3, 1, 7); // the third since the end, at 5, of which two were there
+  made.reserve(3, 3, undefined);
+  assertEquals([made.bucket.tokens, made.bucket.take(3)], [-2, Infinity]);
+  made.reserve(6, 1, 8);
+});
+
+Deno.test("hold: of two the later end wins, whichever came first", () => {
+  const [one, two] = [createBucket(1), createBucket(1)];
+  one.at(0).hold(10 * UNIT);
+  one.at(4).hold(2 * UNIT); // until 6
+  one.at(7).hold(3 * UNIT); // until 10, too
+  two.at(0).hold(3 * UNIT);
+  two.at(2).hold(8 * UNIT);
+  for (const made of [one, two]) {
+    assertEquals([made.at(7).take(), made.bucket.take()], [3 * UNIT, 4 * UNIT]);
+    assertFalse(made.at(9.9).allow());
+    assertEquals([made.at(10.5).tokens, made.at(11).tokens, made.at(12).tokens], [-0.5, 0, 1]);
+  }
+});
+
+Deno.test("hold: two of them with time in between, in which tokens come", () => {
+  const made = createBucket(9);
+  assert(made.at(0).allow(9));
+  made.at(1).hold(5 * UNIT); // until 6
+  made.at(8).hold(5 * UNIT); // until 13
+  assertEquals([made.at(12).tokens, made.at(13).tokens, made.at(14).tokens], [3, 3, 4]);
+  assert(made.at(14).allow(4));
+});
+
+Deno.test("hold: a delay of zero or less, and one that is no nanosecond, change nothing", () => {
+  const made = createBucket(1);
+  for (const delay of [0, -0, -5, "0s", "-1h", -Number.MAX_VALUE, 1e-7]) made.at(3).hold(delay);
+  assert(made.bucket.allow());
+  made.bucket.hold("750ms");
+  for (const delay of [0, -5, "-1h"]) made.bucket.hold(delay); // ends no hold, either
+  assertEquals(made.bucket.take(), 3 * UNIT + UNIT);
+});
+
+Deno.test("hold: what is no duration is refused, and changes nothing", () => {
+  const { bucket } = createBucket(1);
+  const rest = `as 'delay' must be a duration such as "250ms", "1h30m" or a number of milliseconds: received`;
+  const cases: [value: unknown, ErrorClass: typeof RangeError | typeof TypeError, received: string][] = [
+    [Infinity, RangeError, "Infinity"],
+    [-Infinity, RangeError, "-Infinity"],
+    [NaN, RangeError, "NaN"],
+    ["soon", TypeError, `"soon"`],
+    [undefined, TypeError, "undefined"],
+    [{}, TypeError, "an object"],
+  ];
+  for (const [value, ErrorClass, received] of cases) {
+    const { message } = assertThrows(() => bucket.hold(value as number), ErrorClass);
+    assertEquals(message, `Cannot hold token bucket ${rest} ${received}`);
+  }
+  assert(bucket.allow());
+});
+
+Deno.test("hold: for longer than there is time, it is for ever, and nothing is NaN", () => {
+  for (const delay of [1e15, Number.MAX_VALUE]) {
+    for (const rate of [0, RATE, Infinity]) {
+      const made = createBucket(1, rate);
+      made.at(5).hold(delay);
+      made.bucket.hold(delay);
+      assertEquals([made.at(9).take(), made.bucket.reserve().delay], [Infinity, Infinity]);
+      assertFalse(made.bucket.allow());
+      assert(Number.isFinite(made.bucket.tokens));
+    }
+  }
+});
+
+Deno.test("hold: what was reserved before keeps its time, and its tokens are owed all the same", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const before = made.reserve(0, 2, 2);
+  made.at(1).hold(9 * UNIT); // until 10
+  assertEquals(before.delay, UNIT);
+  assertEquals([made.at(3).tokens, before.delay], [-1, 0]);
+  made.reserve(3, 1, 12); // one is owed, which comes until 11
+  assertEquals(made.at(12).tokens, 0);
+});
+
+Deno.test("hold: what was reserved during one keeps its time when another follows", () => {
+  const made = createBucket(1);
+  made.at(0).hold(4 * UNIT);
+  const first = made.reserve(1, 1, 4);
+  const second = made.reserve(1, 1, 5);
+  made.at(2).hold(8 * UNIT); // until 10
+  assertEquals([first.delay, second.delay], [2 * UNIT, 3 * UNIT]);
+  made.reserve(2, 1, 12);
+});
+
+Deno.test("hold: a reservation made before it can be cancelled while its time is yet to come", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const early = made.reserve(0, 1, 1);
+  const late = made.reserve(0, 1, 2);
+  made.at(0).hold(10 * UNIT);
+  made.at(1.5);
+  early.cancel(); // its time has come, though the bucket's own time stands still
+  assertEquals(made.bucket.tokens, -2);
+  late.cancel();
+  assertEquals(made.bucket.tokens, -1);
+  made.reserve(1.5, 1, 12);
+});
+
+Deno.test("hold: a cancel gives back what later reservations do not count on, by the bucket's time", () => {
+  const made = createBucket(5);
+  made.reserve(0, 5, 0);
+  const before = made.reserve(0, 5, 5);
+  made.at(1).hold(10 * UNIT); // until 11
+  made.reserve(2, 1, 16);
+  before.cancel(); // four of five: one token, and no eleven, was reserved after it
+  assertEquals(made.bucket.tokens, -1);
+});
+
+Deno.test("hold: a reservation made during it can be cancelled, during it and after", () => {
+  for (const cancelledAt of [2, 4, 5]) {
+    const made = createBucket(2);
+    made.reserve(0, 2, 0);
+    made.bucket.hold(4 * UNIT);
+    const first = made.reserve(1, 1, 5);
+    const last = made.reserve(1, 1, 6);
+    made.at(cancelledAt);
+    last.cancel();
+    first.cancel();
+    assertEquals(made.bucket.tokens, Math.max(cancelledAt - 4, 0));
+    made.reserve(cancelledAt, 2, 6);
+  }
+});
+
+Deno.test("hold: a new rate or burst holds from its end on", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  made.at(1).hold(4 * UNIT); // until 5, with one token
+  const reserved = made.reserve(2, 2, 6);
+  made.at(3).setRate(2 * RATE);
+  assertEquals([made.bucket.tokens, reserved.delay], [-1, 3 * UNIT]);
+  made.reserve(4, 1, 6);
+  made.at(4).setBurst(4);
+  assertEquals([made.at(5).tokens, made.at(6).tokens, made.at(9).tokens], [-2, 0, 4]);
+
+  const smaller = createBucket(3);
+  smaller.at(0).hold(UNIT);
+  smaller.bucket.setBurst(1);
+  assertEquals([smaller.bucket.tokens, smaller.bucket.take(), smaller.bucket.take()], [1, UNIT, 2 * UNIT]);
+});
+
+Deno.test("hold: an infinite rate is held too, whatever the burst, and all at its end", () => {
+  const made = createBucket(0, Infinity);
+  made.at(1).hold(2 * UNIT);
+  assertFalse(made.bucket.allow());
+  assertEquals([made.bucket.take(9), made.reserve(2, 1e9, 3).ok], [2 * UNIT, true]);
+  assert(made.at(3).allow(9));
+});
+
+Deno.test("hold: what an infinite rate grants took no tokens, and gives none back at a finite rate", () => {
+  const made = createBucket(5);
+  assert(made.at(0).allow(5));
+  made.bucket.setRate(Infinity);
+  made.bucket.hold(4 * UNIT);
+  const reserved = made.reserve(1, 3, 4);
+  made.at(2).setRate(RATE);
+  reserved.cancel();
+  assertEquals(made.bucket.tokens, 0);
+});
+
+Deno.test("hold: at a rate of zero the tokens that are there come at its end, and no others", () => {
+  const made = createBucket(2, 0);
+  made.at(0).hold(3 * UNIT);
+  made.reserve(1, 2, 3);
+  const never = made.reserve(1, 1, Infinity);
+  assert(never.ok);
+  never.cancel();
+  assertEquals(made.at(9).tokens, 0);
+});
+
+Deno.test("hold: time that goes back lasts until the end all the same", () => {
+  const made = createBucket(2);
+  made.at(5).hold(2 * UNIT); // until 7
+  made.reserve(3, 1, 7);
+  assert(made.at(7).allow());
+  assertFalse(made.at(6).allow());
+  assertEquals(made.at(8).tokens, 1);
+});
+
+Deno.test("hold: times are whole nanoseconds, after thousands of holds as well", () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(10, 1, { clock });
+  assert(bucket.allow());
+  for (let i = 0; i < 5000; i++) {
+    bucket.hold(0.1);
+    clock.time += 0.1;
+  }
+  assertAlmostEquals(bucket.take(), 100, 1e-6); // the clock's own sums are not exact
+  for (const delay of [0.1, "100us", 33.3]) {
+    const other = new TokenBucket(3, 1, { clock: new HandClock(0.7) });
+    other.hold(delay);
+    const ms = delay === 33.3 ? 33.3 : 0.1;
+    assertEquals([other.take(), other.take()], [ms, Math.round(ms * 1e6 + 333_333_333) / 1e6]);
+  }
+});
+
+Deno.test("hold: who waits already is not held back, who comes then waits for its end, and an abort gives back", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 1, { clock });
+  await bucket.wait();
+  const before = bucket.wait();
+  bucket.hold(10 * UNIT);
+  const stop = new AbortController();
+  const aborted = bucket.wait(1, { signal: stop.signal }).catch(() => "aborted");
+  const during = bucket.wait(1, { signal: AbortSignal.any([]) });
+  await clock.advance(UNIT);
+  assert(await isSettled(before));
+  stop.abort();
+  assertEquals(await aborted, "aborted");
+  await clock.advance(11 * UNIT);
+  assertFalse(await isSettled(during)); // at 13: one was owed, and one given back that it did count on
+  await clock.advance(UNIT);
+  await during;
+  assertEquals([clock.timers, bucket.tokens], [0, 0]);
+});
+
+Deno.test("at rest: full, not held, and with no reservation ahead", () => {
+  const made = createBucket(2);
+  assert(made.at(0).atRest());
+  assert(made.bucket.allow());
+  assertFalse(made.bucket.atRest());
+  assertFalse(made.at(0.999).atRest());
+  assert(made.at(1).atRest());
+  made.bucket.hold(UNIT);
+  assertEquals([made.bucket.atRest(), made.at(1.9).atRest(), made.at(2).atRest()], [false, false, true]);
+  made.reserve(2, 2, 2);
+  made.reserve(2, 2, 4);
+  made.bucket.setRate(1e9); // fills it at once, but what was reserved keeps its time
+  assertEquals([made.at(3).tokens, made.bucket.atRest(), made.at(4).atRest()], [2, false, true]);
+
+  const [empty, never, infinite] = [createBucket(0), createBucket(1, 0), createBucket(1, Infinity)];
+  assert(empty.bucket.atRest());
+  assert(never.bucket.atRest());
+  assert(never.bucket.allow());
+  assertFalse(never.at(1e9).atRest());
+  assert(infinite.bucket.allow(5));
+  assert(infinite.bucket.atRest());
+});
+
+Deno.test("changes: who asked to hear of them is called back after each change of rate or burst, until it ends that", () => {
+  const { bucket } = createBucket(2);
+  const heard: string[] = [];
+  const end = onBucketChange(bucket, () => heard.push(`${bucket.rate}/s, ${bucket.burst}`));
+  bucket.setRate(9);
+  bucket.setBurst(3);
+  bucket.setRate(9);
+  bucket.setBurst(3);
+  bucket.hold(UNIT);
+  assertThrows(() => bucket.setRate(-1));
+  assertEquals(heard, ["9/s, 2", "9/s, 3"]);
+  end();
+  end();
+  bucket.setRate(1);
+  assertEquals(heard.length, 2);
+});
+
+Deno.test("changes: one who ends and begins anew meanwhile hears of the next one, in the order they began", () => {
+  const { bucket } = createBucket(2);
+  const heard: string[] = [];
+  let endOther = () => {};
+  const listen = () => {
+    const end = onBucketChange(bucket, () => {
+      heard.push("one");
+      end();
+      endOther();
+      listen();
+    });
+  };
+  listen();
+  endOther = onBucketChange(bucket, () => heard.push("never"));
+  const push = () => void heard.push("same");
+  onBucketChange(bucket, push);
+  onBucketChange(bucket, push)();
+  bucket.setRate(9);
+  assertEquals(heard, ["one", "same"]);
+  bucket.setRate(8);
+  assertEquals(heard.slice(2), ["same", "one"]);
+});
+
+Deno.test("changes: somebody else's bucket never tells", () => {
+  onBucketChange({} as TokenBucket, () => {})();
 });

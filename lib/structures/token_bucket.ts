@@ -5,6 +5,7 @@
  */
 
 import { A_CLOCK, A_SIGNAL, requireInteger, requireRules } from "../base/arguments.ts";
+import { ON_CHANGE } from "../base/brands.ts";
 import { type Clock, MAX_TIMEOUT, systemClock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
@@ -59,7 +60,10 @@ export interface Reservation {
 interface Grant {
   readonly tokens: number;
   readonly rate: number;
+  /** By the clock: a later hold does not move it. */
   readonly usableAt: number;
+  /** The same, by the time of the bucket, in which later grants are counted. */
+  readonly event: number;
 }
 
 /**
@@ -77,6 +81,8 @@ interface Grant {
  * nothing more. The algorithm, with every edge, is that of Go's
  * [`golang.org/x/time/rate`](https://pkg.go.dev/golang.org/x/time/rate).
  *
+ * Go's has no `hold`, which stops the bucket for a while, as a server asks for that answers with `Retry-After`.
+ *
  * @example Usage
  * ```ts
  * import { TokenBucket } from "@workqueue/core";
@@ -92,6 +98,8 @@ interface Grant {
  * ```
  */
 export class TokenBucket {
+  // The bucket has a time of its own, which stands still while it is held: the clock's, less the length of all holds.
+  // Tokens come and grants are counted by it. By the clock are the end of a hold, and when granted tokens may be used.
   readonly #clock: Clock;
   /** Times are counted from here, which keeps their nanoseconds exact for 104 days. */
   readonly #origin: number;
@@ -102,6 +110,12 @@ export class TokenBucket {
   #last = -FOREVER;
   /** The latest time at which granted tokens may be used; past or future. */
   #lastEvent = -FOREVER;
+  /** The end of the last hold, by the clock; past or future. */
+  #heldUntil = -FOREVER;
+  /** The length of all holds, up to the end of the last one. */
+  #held = 0;
+  /** Who wants to hear of changes. Most buckets have nobody. */
+  #listeners: Set<() => void> | undefined;
 
   /**
    * Makes a full bucket.
@@ -122,6 +136,8 @@ export class TokenBucket {
     this.#rate = rate;
     this.#burst = burst;
     this.#tokens = burst;
+    // For `onBucketChange`. No member, as bundlers would keep the class for it.
+    Object.defineProperty(this, ON_CHANGE, { value: (callback: () => void) => this.#onChange(callback) });
   }
 
   /** Tokens a second. */
@@ -134,13 +150,27 @@ export class TokenBucket {
     return this.#burst;
   }
 
-  /** The tokens in the bucket now; perhaps a fraction, and negative while reservations run ahead. */
+  /**
+   * The tokens in the bucket now; perhaps a fraction, and negative while reservations run ahead. While the bucket is
+   * held they stay as many as they are, but for those that are reserved or given back.
+   */
   get tokens(): number {
-    return this.#tokensAt(this.#now());
+    return this.#tokensAt(this.#ownTime(this.#clockTime()));
   }
 
   /**
-   * Takes `n` tokens if they are there now.
+   * Whether the bucket is as good as a new one: full, not held, and with nothing reserved whose time is yet to come.
+   *
+   * @returns Whether it is so now.
+   */
+  atRest(): boolean {
+    const time = this.#clockTime();
+    const now = this.#ownTime(time);
+    return time >= this.#heldUntil && this.#lastEvent <= now && this.#tokensAt(now) === this.#burst;
+  }
+
+  /**
+   * Takes `n` tokens if they are there now. While the bucket is held, none are.
    *
    * @param n How many; a non-negative integer.
    * @returns Whether they were there. If not, none was taken.
@@ -148,7 +178,7 @@ export class TokenBucket {
    */
   allow(n = 1): boolean {
     requireInteger("take tokens", "n", n, 0);
-    return this.#take(n, 0, this.#now()) !== undefined;
+    return this.#take(n, 0, this.#clockTime()) !== undefined;
   }
 
   /**
@@ -181,7 +211,7 @@ export class TokenBucket {
    */
   take(n = 1): number {
     if (n !== 1) requireInteger("take tokens", "n", n, 0);
-    return toDelay(this.#take(n, FOREVER, this.#now()) ?? FOREVER);
+    return toDelay(this.#take(n, Infinity, this.#clockTime()) ?? FOREVER);
   }
 
   /**
@@ -212,6 +242,45 @@ export class TokenBucket {
   }
 
   /**
+   * Gives no token before the end of a delay, at any rate, `Infinity` among them.
+   *
+   * Meanwhile tokens neither come nor go: time stands still for the bucket, which then goes on with the tokens that it
+   * had. What is asked for during the hold is told to wait for its end at least; `allow` says no, even to 0 tokens.
+   * What was granted before stands: a reservation keeps its time, and a `wait` ends when it would have ended. A
+   * reservation can be given back during a hold, and `setRate` and `setBurst` take effect at its end.
+   *
+   * @example A server asks everybody to come back later
+   * ```ts
+   * import { TokenBucket } from "@workqueue/core";
+   * import { FakeTime } from "@std/testing/time";
+   * import { assertEquals } from "@std/assert";
+   *
+   * using time = new FakeTime();
+   * const bucket = new TokenBucket(1, 2);
+   * bucket.hold("30s"); // Retry-After: 30
+   *
+   * assertEquals(bucket.allow(), false);
+   * assertEquals([bucket.take(), bucket.take(), bucket.take()], [30_000, 30_000, 31_000]);
+   * time.tick(33_000);
+   * assertEquals(bucket.allow(), true);
+   * ```
+   *
+   * @param delay How long from now: milliseconds, or a text such as `"30s"`. Zero or less changes nothing, nor does what
+   * ends before a hold that is on: the later end wins.
+   * @throws {TypeError} If `delay` is neither a duration nor a number.
+   * @throws {RangeError} If `delay` is `NaN` or infinite.
+   */
+  hold(delay: Duration): void {
+    const ns = Math.round(requireDuration("hold token bucket", "delay", delay) * NS_PER_MS);
+    const time = this.#clockTime();
+    const until = time + Math.min(ns, FOREVER);
+    const from = Math.max(time, this.#heldUntil);
+    if (until <= from) return;
+    this.#heldUntil = until;
+    this.#held += until - from;
+  }
+
+  /**
    * Changes the rate from now on. Reservations made before keep the time they were given.
    *
    * @param rate Tokens a second: zero or more, perhaps a fraction, or `Infinity`.
@@ -220,7 +289,9 @@ export class TokenBucket {
   setRate(rate: number): void {
     requireRate("set rate", rate);
     this.#advance();
+    if (rate === this.#rate) return;
     this.#rate = rate;
+    this.#tellListeners();
   }
 
   /**
@@ -233,14 +304,21 @@ export class TokenBucket {
   setBurst(burst: number): void {
     requireInteger("set burst", "burst", burst, 0);
     this.#advance();
+    if (burst === this.#burst) return;
     this.#burst = burst;
+    this.#tellListeners();
   }
 
-  #now(): number {
+  #clockTime(): number {
     return Math.round((this.#clock.now() - this.#origin) * NS_PER_MS);
   }
 
-  /** The tokens in the bucket at a time. Time that went backwards brings none. */
+  /** The time of the bucket at a time of the clock. */
+  #ownTime(time: number): number {
+    return Math.max(time, this.#heldUntil) - this.#held;
+  }
+
+  /** The tokens in the bucket at a time of its own. Time that went backwards brings none. */
   #tokensAt(time: number): number {
     const elapsed = Math.max(time - this.#last, 0);
     return Math.min(this.#tokens + tokensIn(elapsed, this.#rate), this.#burst);
@@ -248,53 +326,72 @@ export class TokenBucket {
 
   /** Brings the count up to date, which has to be done before the rate or the burst changes. */
   #advance(): void {
-    const now = this.#now();
+    const now = this.#ownTime(this.#clockTime());
     this.#tokens = this.#tokensAt(now);
     this.#last = now;
   }
 
-  /** Takes tokens, and says after which time they may be used; `undefined` if they are not granted. */
-  #take(n: number, maxWait: number, now: number): number | undefined {
-    if (this.#rate === Infinity) return 0;
+  /** Takes tokens at a time of the clock, and says after how long they may be used; `undefined` if they are not granted. */
+  #take(n: number, maxWait: number, time: number): number | undefined {
+    const held = Math.max(this.#heldUntil - time, 0);
+    if (this.#rate === Infinity) return held > maxWait ? undefined : held;
 
+    const now = this.#ownTime(time);
     const tokens = this.#tokensAt(now) - n;
-    const wait = tokens < 0 ? timeFor(-tokens, this.#rate) : 0;
+    const wait = held + (tokens < 0 ? timeFor(-tokens, this.#rate) : 0);
     if (n > this.#burst || wait > maxWait) return undefined;
 
     this.#last = now;
     this.#tokens = tokens;
-    this.#lastEvent = now + wait;
+    this.#lastEvent = time + wait - this.#held;
     return wait;
   }
 
   #reserve(n: number): Grant | undefined {
-    const now = this.#now();
-    const wait = this.#take(n, FOREVER, now);
+    const time = this.#clockTime();
+    const wait = this.#take(n, Infinity, time);
     if (wait === undefined) return undefined;
-    const rate = this.#rate === Infinity ? 0 : this.#rate; // as in Go: no later grant counts on these tokens
-    return { tokens: n, rate, usableAt: now + wait };
+    const usableAt = time + wait;
+    const event = usableAt - this.#held;
+    if (this.#rate !== Infinity) return { tokens: n, rate: this.#rate, usableAt, event };
+    // No token was taken. Yet Go's bucket gets them back from a cancel at the same time, once the rate is finite. A
+    // hold leaves more time for that, so here it gets none.
+    return { tokens: wait > 0 ? 0 : n, rate: 0, usableAt, event };
   }
 
   #delayOf(grant: Grant | undefined): number {
-    return toDelay(grant === undefined ? FOREVER : grant.usableAt - this.#now());
+    return toDelay(grant === undefined ? FOREVER : grant.usableAt - this.#clockTime());
   }
 
   #cancel(grant: Grant | undefined): void {
     if (grant === undefined) return;
-    const { tokens, rate, usableAt } = grant;
-    const now = this.#now();
-    if (this.#rate === Infinity || tokens === 0 || usableAt < now) return;
+    const { tokens, rate, usableAt, event } = grant;
+    const time = this.#clockTime();
+    if (this.#rate === Infinity || tokens === 0 || usableAt < time) return;
 
     // What was reserved after this grant counts on its tokens being gone.
-    const restored = tokens - tokensIn(this.#lastEvent - usableAt, rate);
+    const restored = tokens - tokensIn(this.#lastEvent - event, rate);
     if (restored <= 0) return;
+    const now = this.#ownTime(time);
     this.#tokens = Math.min(this.#tokensAt(now) + restored, this.#burst);
     this.#last = now;
 
-    if (usableAt === this.#lastEvent) {
-      const previousEvent = usableAt + timeFor(-tokens, rate);
+    if (event === this.#lastEvent) {
+      const previousEvent = event + timeFor(-tokens, rate);
       if (previousEvent >= now) this.#lastEvent = previousEvent;
     }
+  }
+
+  #onChange(callback: () => void): () => void {
+    const listener = () => callback(); // one each time, even of the same function
+    this.#listeners ??= new Set();
+    this.#listeners.add(listener);
+    return () => void this.#listeners!.delete(listener);
+  }
+
+  /** Those that come meanwhile hear of the next change, and those that go, of none. */
+  #tellListeners(): void {
+    for (const listener of [...this.#listeners ?? []]) if (this.#listeners!.has(listener)) listener();
   }
 
   #sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,0 +1,157 @@
+/**
+ * A token bucket that is held now and then against a plain model: one that is never held, as Go's, on a clock of its own
+ * that stands still during each hold.
+ *
+ * `WORKQUEUE_RUNS=1000000 deno task test tests/model/` runs more of them.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import process from "node:process";
+import * as fc from "fast-check";
+import { type Reservation, TokenBucket } from "@workqueue/core";
+import { HandClock } from "../helpers.ts";
+
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 3000);
+
+const ms = fc.nat(3000);
+const n = fc.nat(4);
+const rate = fc.constantFrom(0, 1, 2, 4, 1000, Infinity);
+const burst = fc.nat(3);
+
+const operation = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("pass" as const), ms }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("hold" as const), ms: fc.integer({ min: -1, max: 5000 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("allow" as const), n }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("take" as const), n }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("reserve" as const), n }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("cancel" as const), which: fc.nat(7) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("setRate" as const), rate }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("setBurst" as const), burst }) },
+);
+type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never;
+
+/** Delays are compared in whole nanoseconds, of which sums are exact. */
+const ns = (ms: number) => Math.round(ms * 1e6);
+
+/** A bucket that is held, in words: nothing happens in it while a hold is on. */
+class PlainBucket {
+  #time = 0;
+  #holdEnd = 0;
+  readonly #clock = new HandClock();
+  readonly #bucket: TokenBucket;
+  readonly #granted: { readonly usableAt: number; readonly reservation: Reservation; readonly tookNone: boolean }[] =
+    [];
+
+  constructor(rate: number, burst: number) {
+    this.#bucket = new TokenBucket(rate, burst, { clock: this.#clock });
+  }
+
+  get #holdLeft(): number {
+    return Math.max(this.#holdEnd - this.#time, 0);
+  }
+
+  pass(ms: number): void {
+    this.#clock.time += Math.max(ms - this.#holdLeft, 0);
+    this.#time += ms;
+  }
+
+  hold(ms: number): void {
+    this.#holdEnd = Math.max(this.#holdEnd, this.#time + ms);
+  }
+
+  get tokens(): number {
+    return this.#bucket.tokens;
+  }
+
+  allow(n: number): boolean {
+    return this.#holdLeft === 0 && this.#bucket.allow(n);
+  }
+
+  take(n: number): number {
+    return this.#holdLeft + this.#bucket.take(n);
+  }
+
+  reserve(n: number): void {
+    const reservation = this.#bucket.reserve(n);
+    const tookNone = this.#bucket.rate === Infinity && this.#holdLeft > 0;
+    const usableAt = ns(this.#time) + ns(this.#holdLeft) + ns(reservation.delay);
+    this.#granted.push({ usableAt, reservation, tookNone });
+  }
+
+  /** What was granted stands, so all delays end by the time that everybody else goes by. */
+  get delays(): number[] {
+    return this.#granted.map(({ usableAt }) => Math.max(usableAt - ns(this.#time), 0));
+  }
+
+  cancel(index: number): void {
+    const { usableAt, reservation, tookNone } = this.#granted[index]!;
+    if (usableAt >= ns(this.#time) && !tookNone) reservation.cancel();
+  }
+
+  setRate(rate: number): void {
+    this.#bucket.setRate(rate);
+  }
+
+  setBurst(burst: number): void {
+    this.#bucket.setBurst(burst);
+  }
+
+  atRest(): boolean {
+    return this.#holdLeft === 0 && this.#bucket.atRest();
+  }
+}
+
+function compare(rate: number, burst: number, operations: readonly Operation[]): void {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(rate, burst, { clock });
+  const model = new PlainBucket(rate, burst);
+  const reservations: Reservation[] = [];
+  for (const operation of operations) {
+    switch (operation.do) {
+      case "pass":
+        clock.time += operation.ms;
+        model.pass(operation.ms);
+        break;
+      case "hold":
+        bucket.hold(operation.ms);
+        model.hold(operation.ms);
+        break;
+      case "allow":
+        assertEquals(bucket.allow(operation.n), model.allow(operation.n));
+        break;
+      case "take":
+        assertEquals(ns(bucket.take(operation.n)), ns(model.take(operation.n)));
+        break;
+      case "reserve":
+        reservations.push(bucket.reserve(operation.n));
+        model.reserve(operation.n);
+        break;
+      case "cancel": {
+        if (reservations.length === 0) break;
+        const index = operation.which % reservations.length;
+        reservations[index]!.cancel();
+        model.cancel(index);
+        break;
+      }
+      case "setRate":
+        bucket.setRate(operation.rate);
+        model.setRate(operation.rate);
+        break;
+      case "setBurst":
+        bucket.setBurst(operation.burst);
+        model.setBurst(operation.burst);
+        break;
+    }
+    assertEquals(bucket.tokens, model.tokens, "tokens");
+    assertEquals(bucket.atRest(), model.atRest(), "at rest");
+    assertEquals(reservations.map(({ delay }) => ns(delay)), model.delays, "delays");
+    assert(reservations.every(({ ok, delay }) => ok || delay === Infinity));
+  }
+}
+
+Deno.test("a bucket that is held does what one does whose clock stood still meanwhile, but for what was granted", () => {
+  fc.assert(
+    fc.property(rate, burst, fc.array(operation, { maxLength: 60 }), compare),
+    { numRuns: RUNS },
+  );
+});
