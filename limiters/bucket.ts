@@ -78,9 +78,13 @@ const NEVER = FOREVER / 1e6;
 
 class TokenBucketLimiter implements BucketLimiter {
   readonly bucket: TokenBucket;
+  readonly #rate: number;
+  readonly #burst: number;
 
   constructor(bucket: TokenBucket) {
     this.bucket = bucket;
+    this.#rate = bucket.rate;
+    this.#burst = bucket.burst;
   }
 
   when(): number {
@@ -91,5 +95,11 @@ class TokenBucketLimiter implements BucketLimiter {
 
   numRequeues(): number {
     return 0;
+  }
+
+  /** A bucket that was given another rate or burst is not what a new one would be. */
+  atRest(): boolean {
+    const { bucket } = this;
+    return bucket.rate === this.#rate && bucket.burst === this.#burst && bucket.atRest();
   }
 }

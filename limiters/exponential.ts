@@ -12,10 +12,11 @@
  * @module
  */
 
+import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { createLimiter, defineLimiter, type LimiterDefinition } from "./definition.ts";
-import { FailureLimiter } from "./failures.ts";
+import { createFailureLimiter, forgetAfterField } from "./failures.ts";
 
 export type * from "./types.ts";
 
@@ -23,6 +24,7 @@ export type * from "./types.ts";
 export const exponentialOptions = {
   baseDelay: { kind: "duration", description: "How long an item waits after its first failure." },
   maxDelay: { kind: "duration", description: "The longest an item waits, however often it failed." },
+  forgetAfter: forgetAfterField,
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "exponential" }`. */
@@ -35,7 +37,8 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
       maxDelay < baseDelay
         ? { option: "maxDelay", rule: `must not be less than 'baseDelay' (${baseDelay} ms)` }
         : undefined,
-    create: ({ baseDelay, maxDelay }) => new FailureLimiter(doublingDelay(baseDelay, maxDelay)),
+    create: ({ baseDelay, maxDelay, forgetAfter }, { clock }) =>
+      createFailureLimiter(doublingDelay(baseDelay, maxDelay), forgetAfter, clock),
   });
 
 /**
@@ -58,15 +61,17 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
  * ```
  *
  * @typeParam T The type of the items.
- * @param options `baseDelay` and `maxDelay`: milliseconds, or texts such as `"5ms"`.
+ * @param options `baseDelay` and `maxDelay`: milliseconds, or texts such as `"5ms"`; `forgetAfter`: how long after the
+ * end of its last delay an item's failures are forgotten, which has to be longer than a try takes, by default never;
+ * `clock`: where time comes from, for `forgetAfter`.
  * @returns The limiter.
  * @throws {RangeError} If an option is out of its bounds, or `maxDelay` is less than `baseDelay`.
  * @throws {TypeError} If an option is of the wrong type, unknown or missing.
  */
 export function createExponentialLimiter<T = unknown>(
-  options: OptionsInput<typeof exponentialOptions>,
+  options: OptionsInput<typeof exponentialOptions> & { clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createLimiter(exponentialLimiter, options);
+  return createLimiter(exponentialLimiter, options, "clock");
 }
 
 /** 2 to the power of more than this is infinite, and 0 times that is not a number. */

@@ -12,10 +12,11 @@
  * @module
  */
 
+import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { createLimiter, defineLimiter, type LimiterDefinition } from "./definition.ts";
-import { FailureLimiter } from "./failures.ts";
+import { createFailureLimiter, forgetAfterField } from "./failures.ts";
 
 export type * from "./types.ts";
 
@@ -24,6 +25,7 @@ export const fastSlowOptions = {
   fastDelay: { kind: "duration", description: "How long an item waits after each of its first failures." },
   slowDelay: { kind: "duration", description: "How long it waits after each further failure." },
   maxFastAttempts: { kind: "integer", min: 0, description: "After how many failures the delay becomes slow." },
+  forgetAfter: forgetAfterField,
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "fast-slow" }`. */
@@ -31,8 +33,8 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
   type: "fast-slow",
   description: "Retries an item quickly a number of times, then slowly.",
   options: fastSlowOptions,
-  create: ({ fastDelay, slowDelay, maxFastAttempts }) =>
-    new FailureLimiter((failures) => failures <= maxFastAttempts ? fastDelay : slowDelay),
+  create: ({ fastDelay, slowDelay, maxFastAttempts, forgetAfter }, { clock }) =>
+    createFailureLimiter((failures) => failures <= maxFastAttempts ? fastDelay : slowDelay, forgetAfter, clock),
 });
 
 /**
@@ -52,13 +54,14 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
  *
  * @typeParam T The type of the items.
  * @param options `fastDelay` and `slowDelay`: milliseconds, or texts such as `"5ms"`; `maxFastAttempts`: a
- * non-negative integer.
+ * non-negative integer; `forgetAfter`: how long after the end of its last delay an item's failures are forgotten, which
+ * has to be longer than a try takes, by default never; `clock`: where time comes from, for `forgetAfter`.
  * @returns The limiter.
  * @throws {RangeError} If an option is out of its bounds.
  * @throws {TypeError} If an option is of the wrong type, unknown or missing.
  */
 export function createFastSlowLimiter<T = unknown>(
-  options: OptionsInput<typeof fastSlowOptions>,
+  options: OptionsInput<typeof fastSlowOptions> & { clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createLimiter(fastSlowLimiter, options);
+  return createLimiter(fastSlowLimiter, options, "clock");
 }

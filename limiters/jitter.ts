@@ -21,6 +21,7 @@ import { requireOptions } from "../lib/base/arguments.ts";
 import { invalidArgument } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { isAtRest } from "./at_rest.ts";
 import { createLimiter, defineLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
 
 export type * from "./types.ts";
@@ -102,5 +103,9 @@ class JitterLimiter implements RateLimiter {
 
   numRequeues(item: unknown, key: unknown = item): number {
     return this.#limiter.numRequeues(item, key);
+  }
+
+  atRest(): boolean {
+    return isAtRest(this.#limiter);
   }
 }

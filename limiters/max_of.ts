@@ -19,6 +19,7 @@
  */
 
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { isAtRest } from "./at_rest.ts";
 import { createLimiter, defineLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
 
 export type * from "./types.ts";
@@ -84,5 +85,9 @@ class MaxOfLimiter implements RateLimiter {
     let most = 0;
     for (const limiter of this.#limiters) most = Math.max(most, limiter.numRequeues(item, key));
     return most;
+  }
+
+  atRest(): boolean {
+    return this.#limiters.every(isAtRest);
   }
 }

@@ -18,6 +18,7 @@
 
 import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { isAtRest } from "./at_rest.ts";
 import { createLimiter, defineLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
 
 export type * from "./types.ts";
@@ -81,5 +82,9 @@ class MaxWaitLimiter implements RateLimiter {
 
   numRequeues(item: unknown, key: unknown = item): number {
     return this.#limiter.numRequeues(item, key);
+  }
+
+  atRest(): boolean {
+    return isAtRest(this.#limiter);
   }
 }

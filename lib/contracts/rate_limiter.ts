@@ -28,4 +28,10 @@ export interface RateLimiter<T = unknown> {
   forget(item: T, key?: unknown): void;
   /** The number of retries counted since the item was last forgotten; 0 from a limiter that does not count. */
   numRequeues(item: T, key?: unknown): number;
+  /**
+   * Whether the limiter is as good as a new one: a bucket is full, no failures are counted. A limiter of which there is
+   * one for each group of items is dropped when it is, and made anew when it is needed again. A limiter around others
+   * says so if all of them do. One that cannot tell leaves the method out, and is kept.
+   */
+  atRest?(): boolean;
 }

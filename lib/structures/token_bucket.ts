@@ -137,7 +137,8 @@ export class TokenBucket {
     this.#burst = burst;
     this.#tokens = burst;
     // For `onBucketChange`. No member, as bundlers would keep the class for it.
-    Object.defineProperty(this, ON_CHANGE, { value: (callback: () => void) => this.#onChange(callback) });
+    const value = (callback: () => void) => this.#onChange(callback);
+    Object.defineProperty(this, ON_CHANGE, { __proto__: null, value } as PropertyDescriptor); // inherits no `get`
   }
 
   /** Tokens a second. */

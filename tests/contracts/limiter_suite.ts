@@ -105,4 +105,19 @@ export function testLimiter(name: string, create: (context: BuildContext) => Rat
     }
     assertEquals(limiter.numRequeues("stays"), counted);
   });
+
+  Deno.test(`every limiter, ${name}: one that says it is at rest does what a new one does, or it never says so`, () => {
+    const clock = new HandClock();
+    const random = () => 0.5;
+    const limiter = create({ clock, random });
+    const canTell = limiter.atRest?.() ?? false;
+    for (let i = 0; i < 20; i++) limiter.when(`item ${i % 3}`);
+    assertEquals(limiter.atRest?.() ?? false, false);
+    for (let i = 0; i < 3; i++) limiter.forget(`item ${i}`);
+    clock.time += 3_600_000;
+    assertEquals(limiter.atRest?.() ?? false, canTell);
+    if (!canTell) return;
+    const fresh = create({ clock, random });
+    for (let i = 0; i < 20; i++) assertEquals(limiter.when("a"), fresh.when("a"));
+  });
 }

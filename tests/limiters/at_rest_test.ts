@@ -1,0 +1,91 @@
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import {
+  createBucketLimiter,
+  createDefaultControllerLimiter,
+  createExponentialLimiter,
+  createJitterLimiter,
+  createMaxOfLimiter,
+  createMaxWaitLimiter,
+  type RateLimiter,
+} from "@workqueue/core";
+import { HandClock } from "../helpers.ts";
+import { Recorder } from "./helpers.ts";
+
+/** Says what it is told to. */
+class Resting extends Recorder {
+  constructor(readonly answer: unknown) {
+    super(1);
+  }
+
+  atRest(): boolean {
+    return this.answer as boolean;
+  }
+}
+
+const backoff = () => createExponentialLimiter({ baseDelay: 1, maxDelay: 9 });
+
+Deno.test("at rest: a bucket that is full, not held, and has the rate and the burst that it was made with", () => {
+  const clock = new HandClock();
+  const limiter = createBucketLimiter({ rate: 1, burst: 2, clock });
+  const { bucket } = limiter;
+  assert(limiter.atRest!());
+  limiter.when("a");
+  assertFalse(limiter.atRest!());
+  clock.time = 1000;
+  assert(limiter.atRest!());
+  bucket.hold(1000);
+  assertFalse(limiter.atRest!());
+  clock.time = 5000;
+  assert(limiter.atRest!());
+  bucket.setRate(2);
+  assertFalse(limiter.atRest!());
+  bucket.setRate(1);
+  bucket.setBurst(1);
+  assertFalse(limiter.atRest!());
+  bucket.setBurst(2);
+  assertFalse(limiter.atRest!()); // not full yet
+  clock.time = 6000;
+  assert(limiter.atRest!());
+});
+
+Deno.test("at rest: a backoff without failures", () => {
+  const limiter = backoff();
+  limiter.when("a");
+  limiter.when("b");
+  limiter.forget("a");
+  assertFalse(limiter.atRest!());
+  limiter.forget("b");
+  assert(limiter.atRest!());
+});
+
+Deno.test("at rest: limiters around others are if all of those say so, and not if one cannot tell", () => {
+  const wrappers: ((inner: RateLimiter) => RateLimiter)[] = [
+    (inner) => createMaxWaitLimiter(inner, 5),
+    (inner) => createJitterLimiter(inner, { spread: 1 }),
+    (inner) => createMaxOfLimiter(inner),
+    (inner) => createMaxOfLimiter(new Resting(true), inner, backoff()),
+    (inner) => createMaxWaitLimiter(createJitterLimiter(createMaxOfLimiter(inner), { spread: 0 }), 1),
+  ];
+  const cases: [inner: RateLimiter, atRest: boolean][] = [
+    [new Resting(true), true],
+    [new Resting(false), false],
+    [new Resting(undefined), false],
+    [new Resting("yes"), false],
+    [new Recorder(1), false],
+    [backoff(), true],
+  ];
+  for (const wrap of wrappers) {
+    for (const [inner, atRest] of cases) assertEquals(wrap(inner).atRest!(), atRest);
+  }
+});
+
+Deno.test("at rest: the controllers' default, once its item is forgotten and its bucket full", () => {
+  const clock = new HandClock();
+  const limiter = createDefaultControllerLimiter({ clock });
+  assert(limiter.atRest!());
+  limiter.when("a");
+  clock.time = 100;
+  assertFalse(limiter.atRest!());
+  limiter.forget("a");
+  assert(limiter.atRest!());
+});

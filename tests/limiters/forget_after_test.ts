@@ -1,0 +1,149 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import * as fc from "fast-check";
+import {
+  type Clock,
+  createExponentialLimiter,
+  createFastSlowLimiter,
+  limiters,
+  loadConfig,
+  type RateLimiter,
+} from "@workqueue/core";
+import { HandClock, issuesOf } from "../helpers.ts";
+import { delays } from "./helpers.ts";
+
+/** The limiters that count, with delays of 10, 20, 40, 40, … ms and of 10, 10, 40, 40, … ms. */
+const COUNTING: [name: string, delays: number[], create: (forgetAfter: number, clock: Clock) => RateLimiter][] = [
+  [
+    "exponential",
+    [10, 20, 40, 40],
+    (forgetAfter, clock) => createExponentialLimiter({ baseDelay: 10, maxDelay: 40, forgetAfter, clock }),
+  ],
+  [
+    "fast-slow",
+    [10, 10, 40, 40],
+    (forgetAfter, clock) =>
+      createFastSlowLimiter({ fastDelay: 10, slowDelay: 40, maxFastAttempts: 2, forgetAfter, clock }),
+  ],
+];
+
+for (const [name, expected, create] of COUNTING) {
+  Deno.test(`forgetAfter, ${name}: a count is dropped so long after the end of the last delay it gave`, () => {
+    const clock = new HandClock(7);
+    const limiter = create(100, clock);
+    assertEquals(delays(limiter, "a", 4), expected);
+    clock.time += 139.999;
+    assertEquals([limiter.numRequeues("a"), limiter.numRequeues("b")], [4, 0]);
+    clock.time = 147;
+    assertEquals(limiter.numRequeues("a"), 0);
+    assertEquals(delays(limiter, "a", 1), [10]);
+    clock.time += 109;
+    assertEquals(limiter.when("a"), expected[1]);
+    clock.time += 100; // each delay begins the time anew
+    assertEquals(limiter.numRequeues("a"), 2);
+    limiter.forget("a");
+    assertEquals([limiter.numRequeues("a"), limiter.when("a")], [0, 10]);
+  });
+
+  Deno.test(`forgetAfter, ${name}: at rest once every count is over or forgotten`, () => {
+    const clock = new HandClock();
+    const limiter = create(100, clock);
+    assert(limiter.atRest!());
+    limiter.when("a");
+    limiter.when("b");
+    limiter.when("b");
+    limiter.forget("a");
+    assertEquals(limiter.atRest!(), false);
+    clock.time = 100 + expected[1]!;
+    assert(limiter.atRest!());
+    limiter.when("c");
+    assertEquals(limiter.atRest!(), false);
+    for (const key of ["b", "c"]) limiter.forget(key);
+    assert(limiter.atRest!());
+  });
+
+  Deno.test(`forgetAfter, ${name}: counts as a plain list of failures does, whatever comes when`, () => {
+    const operation = fc.record({
+      do: fc.constantFrom("when", "when", "forget"),
+      key: fc.nat(3),
+      pass: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(150) }),
+    });
+    fc.assert(fc.property(fc.array(operation, { maxLength: 50 }), fc.nat(100), (operations, forgetAfter) => {
+      const clock = new HandClock();
+      const limiter = create(forgetAfter, clock);
+      const failures = new Map<number, { delay: number; at: number }[]>();
+      const listOf = (key: number) => {
+        const list = failures.get(key) ?? [];
+        const last = list.at(-1);
+        return last === undefined || clock.time >= last.at + last.delay + forgetAfter ? [] : list;
+      };
+      for (const { do: what, key, pass } of operations) {
+        clock.time += pass;
+        if (what === "forget") {
+          limiter.forget(key);
+          failures.delete(key);
+        } else {
+          const list = listOf(key);
+          const delay = expected[Math.min(list.length, 3)]!;
+          assertEquals(limiter.when(key), delay);
+          failures.set(key, [...list, { delay, at: clock.time }]);
+        }
+        for (let each = 0; each < 4; each++) assertEquals(limiter.numRequeues(each), listOf(each).length);
+        // It may say no for longer than need be, and never too early.
+        if (limiter.atRest!()) { for (let each = 0; each < 4; each++) assertEquals(listOf(each), []); }
+      }
+      clock.time += 140;
+      assert(limiter.atRest!());
+    }));
+  });
+}
+
+Deno.test("forgetAfter: needs one look at the clock each time, and no timer", () => {
+  let looks = 0;
+  const clock: Clock = { now: () => looks++, setTimeout: () => assert(false), clearTimeout() {} };
+  const limiter = createExponentialLimiter({ baseDelay: 10, maxDelay: 10, forgetAfter: 10, clock });
+  for (let i = 0; i < 1000; i++) limiter.when(i);
+  assertEquals(looks, 1000);
+});
+
+Deno.test("forgetAfter: takes the time of the runtime where no clock is given", () => {
+  using time = new FakeTime();
+  const limiter = createExponentialLimiter({ baseDelay: "1s", maxDelay: "1m", forgetAfter: "1h" });
+  assertEquals(delays(limiter, "a", 3), [1000, 2000, 4000]);
+  time.tick(3_603_999);
+  assertEquals(limiter.numRequeues("a"), 3);
+  time.tick(1);
+  assertEquals(limiter.when("a"), 1000);
+});
+
+Deno.test("forgetAfter: of a config, with the clock of the build", () => {
+  const clock = new HandClock();
+  const document = {
+    limiters: {
+      a: { type: "exponential", baseDelay: "1s", maxDelay: "1m", forgetAfter: "1h" },
+      b: { type: "fast-slow", fastDelay: "1s", slowDelay: "1m", maxFastAttempts: 1, forgetAfter: 500 },
+    },
+  };
+  const config = loadConfig(document, { clock });
+  for (const name of ["a", "b"]) config.limiter(name).when("x");
+  clock.time = 1500;
+  assertEquals([config.limiter("a").numRequeues("x"), config.limiter("b").numRequeues("x")], [1, 0]);
+  clock.time = 3_601_000;
+  assertEquals(config.limiter("a").numRequeues("x"), 0);
+  const bad = { type: "exponential", baseDelay: 1, maxDelay: 1, forgetAfter: "-1s" } as const;
+  assertEquals(issuesOf(() => limiters.build(bad)).map(({ path }) => path), ["/forgetAfter"]);
+});
+
+Deno.test("forgetAfter: what is no duration is refused, and so is what is no clock", () => {
+  const create = (options: object) => () => createExponentialLimiter({ baseDelay: 1, maxDelay: 1, ...options });
+  for (const forgetAfter of [-1, Infinity, NaN, "1 h", null]) {
+    assertThrows(
+      create({ forgetAfter }),
+      Error,
+      "Cannot create exponential limiter as 'forgetAfter' must be a duration",
+    );
+  }
+  assertThrows(create({ forgetAfter: 1, clock: {} }), TypeError, "'clock' must be a clock: received an object");
+  assertThrows(create({ forgetafter: 1 }), TypeError, `did you mean "forgetAfter"?`);
+  assertEquals(create({ forgetAfter: undefined, clock: undefined })().when("a"), 1);
+});
