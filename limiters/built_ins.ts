@@ -6,3 +6,4 @@ export * from "./fast_slow.ts";
 export * from "./jitter.ts";
 export * from "./max_of.ts";
 export * from "./max_wait.ts";
+export * from "./per_group.ts";

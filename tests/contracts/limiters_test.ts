@@ -6,6 +6,7 @@ import {
   createExponentialLimiter,
   createMaxOfLimiter,
   createMaxWaitLimiter,
+  createPerGroupLimiter,
   limiters,
   type RateLimiter,
 } from "@workqueue/core";
@@ -13,8 +14,14 @@ import { builtIns } from "../../docs/generate/built_ins.ts";
 import { testLimiter } from "./limiter_suite.ts";
 
 for (const { example } of builtIns) {
-  testLimiter(`${example.type} of a config`, (context) => limiters.build(example, context));
+  const keysAreTexts = "separator" in example;
+  testLimiter(`${example.type} of a config`, (context) => limiters.build(example, context), { keysAreTexts });
 }
+testLimiter("a backoff for each group", () =>
+  createPerGroupLimiter({
+    groupOf: () => "all",
+    limiter: () => createExponentialLimiter({ baseDelay: 1, maxDelay: 9 }),
+  }));
 testLimiter("the controllers' default", ({ clock }) => createDefaultControllerLimiter({ clock }));
 testLimiter("the items' default", createDefaultItemLimiter);
 

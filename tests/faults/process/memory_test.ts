@@ -1,4 +1,4 @@
-/** What a queue keeps in memory: nothing of what it is done with. */
+/** What queues and limiters keep in memory: nothing of what they are done with. */
 
 import { assert, assertEquals } from "@std/assert";
 import { runScript, type Runtime, RUNTIMES } from "../../run_script.ts";
@@ -26,4 +26,12 @@ Deno.test("queues through which many keys went and that are never empty keep non
 
 Deno.test("an item that was taken is not kept in memory", async () => {
   for (const runtime of RUNTIMES) assertEquals(await run(runtime, "garbage.ts"), ["7 things kept"], runtime);
+});
+
+Deno.test("limiters keep nothing of keys and groups that came one after the other and were never forgotten", async () => {
+  for (const runtime of RUNTIMES) {
+    const [growth, counts] = await run(runtime, "limiters_at_rest.ts");
+    assertEquals(counts, "1,0,1");
+    assert(Number(growth) < FLAT, `${growth} bytes more on ${runtime}`);
+  }
 });

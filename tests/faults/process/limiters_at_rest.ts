@@ -1,0 +1,37 @@
+/** Puts many keys and groups through limiters, and prints how many bytes more are in use afterwards. */
+
+import {
+  createBucketLimiter,
+  createExponentialLimiter,
+  createPerGroupLimiter,
+  type RateLimiter,
+} from "../../../mod.ts";
+import { heapUsed } from "./collect.ts";
+
+const KEYS = 300_000;
+
+let now = 0;
+const clock = { now: () => now, setTimeout: () => 0, clearTimeout() {} };
+
+const limiters: RateLimiter<string>[] = [
+  createExponentialLimiter({ baseDelay: 10, maxDelay: 1000, forgetAfter: 90, clock }),
+  createPerGroupLimiter({ separator: "/", limiter: () => createBucketLimiter({ rate: 10, burst: 1, clock }) }),
+  createPerGroupLimiter({
+    separator: "/",
+    limiter: () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000, forgetAfter: 90, clock }),
+  }),
+];
+
+/** Some ten keys at a time wait or are counted; none is ever forgotten. */
+function fail(keys: number): void {
+  for (let i = 0; i < keys; i++) {
+    now += 10;
+    for (const limiter of limiters) limiter.when(`group-${now}/key`);
+  }
+}
+
+fail(10_000); // what is made once is no leak
+const before = await heapUsed();
+fail(KEYS);
+console.log(await heapUsed() - before);
+console.log(limiters.map((limiter) => limiter.numRequeues(`group-${now}/key`)).join());
