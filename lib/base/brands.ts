@@ -11,5 +11,6 @@ export const HOOKS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.hooks"
 
 /** True of a queue whose adds take options: a priority. */
 export const OPTIONS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.options");
+
 /** Where a token bucket has the function that says who wants to hear of changes: see `onBucketChange`. */
 export const ON_CHANGE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.onChange");
