@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertMatch, assertThrows } from "@std/assert";
 import {
   type Counter,
   createDelayingQueue,
@@ -14,7 +14,7 @@ import {
 } from "@workqueue/core";
 import { FakeTime } from "@std/testing/time";
 import { HandClock } from "./helpers.ts";
-import { Lifo, take } from "./queue_helpers.ts";
+import { Lifo, take, takeAll } from "./queue_helpers.ts";
 
 const NAMES = [
   "workqueue_depth",
@@ -467,4 +467,43 @@ Deno.test("InMemoryMetrics: a name of a queue is escaped as a label", () => {
   assert(text.includes(`\nworkqueue_depth{name="a\\"b\\\\c\\nd\\\\n\\""} 1\n`), text);
   assert(text.includes(`\nworkqueue_queue_duration_seconds_bucket{name="\\"",le="1"} 1\n`), text);
   assert(text.includes(`\nworkqueue_queue_duration_seconds_sum{name="\\""} 1\n`), text);
+});
+
+Deno.test("depth by priority: levels that have a name, and an item under the one it was added with, until it is taken", () => {
+  const metrics = new InMemoryMetrics();
+  const queue = createWorkQueue<string>({ name: "q", metrics, priorityLevels: { urgent: 100, usual: 0 } });
+  const depths = () => ["urgent", "usual"].map((level) => metrics.value("workqueue_depth_by_priority", "q", level));
+  queue.add("a");
+  queue.add("b", { priority: 100 });
+  queue.add("c", { priority: 7 }); // has no name
+  assertEquals([depths(), metrics.value("workqueue_depth", "q")], [[1, 1], 3]);
+  queue.add("a", { priority: 100 }); // raised, and counted once
+  assertEquals(depths(), [1, 1]);
+
+  const lease = take(queue);
+  assertEquals([lease.item, depths()], ["a", [1, 0]]);
+  queue.add("a", { priority: 100 });
+  queue.add("a");
+  assertEquals(depths(), [2, 0]);
+  lease[Symbol.dispose]();
+  assertEquals(takeAll(queue), ["b", "c", "a"]);
+  assertEquals([depths(), metrics.value("workqueue_depth", "q")], [[0, 0], 0]);
+  assert(metrics.toPrometheus().includes(`workqueue_depth_by_priority{name="q",priority="urgent"} 0`));
+});
+
+Deno.test("depth by priority: a provider may leave it out, and levels are numbers that differ", () => {
+  class Plain extends InMemoryMetrics {
+    override priorityDepth = undefined as never;
+  }
+  const queue = createWorkQueue<string>({ name: "q", metrics: new Plain(), priorityLevels: { usual: 0 } });
+  queue.add("a");
+  assertEquals(takeAll(queue), ["a"]);
+
+  for (const priorityLevels of [{ a: 1, b: 1 }, { a: NaN }, { a: "1" }, [1], null]) {
+    assertThrows(
+      () => createWorkQueue({ priorityLevels: priorityLevels as never }),
+      TypeError,
+      "Cannot create work queue as 'priorityLevels' must be an object of finite numbers, all different",
+    );
+  }
 });

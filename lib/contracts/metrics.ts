@@ -45,4 +45,9 @@ export interface MetricsProvider {
   longestRunningProcessor(queue: string): SettableGauge;
   /** Calls of `addAfter` and `addRateLimited`. */
   retries(queue: string): Counter;
+  /**
+   * The part of the depth that was added with one priority. Called for each of the queue's `priorityLevels`, with its
+   * name. A provider without the method leaves it out.
+   */
+  priorityDepth?(queue: string, level: string): Gauge;
 }

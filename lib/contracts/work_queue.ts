@@ -216,4 +216,9 @@ export interface WorkQueueOptions<T> {
   clock?: Clock | undefined;
   /** Where measurements go. As in client-go, a queue without a name is not measured. */
   metrics?: MetricsProvider | undefined;
+  /**
+   * Names of priorities whose depth is measured by itself: `{ urgent: 100, background: -100 }`. An item is counted under
+   * the name of the priority it was added with, if that has one. By default there are none.
+   */
+  priorityLevels?: Readonly<Record<string, number>> | undefined;
 }

@@ -17,7 +17,7 @@ export interface MetricFamily {
 /** Those of Kubernetes: 10 ns, then ten times as much each. */
 const BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10, 100, 1000];
 
-/** The metric that each method of a {@linkcode MetricsProvider} makes: client-go's seven. */
+/** The metric that each method of a {@linkcode MetricsProvider} makes: client-go's seven, and one by priority. */
 export const metricFamilies: { readonly [Method in keyof Required<MetricsProvider>]: MetricFamily } = {
   depth: {
     name: "workqueue_depth",
@@ -62,5 +62,11 @@ export const metricFamilies: { readonly [Method in keyof Required<MetricsProvide
     kind: "counter",
     unit: "adds",
     help: "Adds with a delay or through a rate limiter.",
+  },
+  priorityDepth: {
+    name: "workqueue_depth_by_priority",
+    kind: "gauge",
+    unit: "items",
+    help: "Items that need work and are not handed out, of those that were added with a priority that has a name.",
   },
 };

@@ -33,7 +33,7 @@ const FAMILIES = /* @__PURE__ */ Object.values(metricFamilies);
  * ```
  */
 export class InMemoryMetrics implements MetricsProvider {
-  /** The series of each family, by queue. */
+  /** The series of each family, by their labels as they are printed. */
   readonly #series = new Map<string, Map<string, Series>>();
 
   /** Makes the metric `workqueue_depth` of a queue. */
@@ -71,15 +71,21 @@ export class InMemoryMetrics implements MetricsProvider {
     return this.#add("retries", queue);
   }
 
+  /** Makes the metric `workqueue_depth_by_priority` of a queue and one of its levels. */
+  priorityDepth(queue: string, level: string): Gauge {
+    return this.#add("priorityDepth", queue, level);
+  }
+
   /**
    * Reads a metric.
    *
    * @param metric The name under which Kubernetes exports it, such as `workqueue_depth`.
    * @param queue The name of the queue.
+   * @param level The name of the priority, of `workqueue_depth_by_priority`.
    * @returns The value; of a histogram, the sum of what was observed. `undefined` if no such queue is measured.
    */
-  value(metric: string, queue: string): number | undefined {
-    return this.#find(metric, queue)?.value;
+  value(metric: string, queue: string, level?: string): number | undefined {
+    return this.#find(metric, queue, level)?.value;
   }
 
   /**
@@ -101,11 +107,10 @@ export class InMemoryMetrics implements MetricsProvider {
   toPrometheus(): string {
     const lines: string[] = [];
     for (const { name, kind, help } of FAMILIES) {
-      const seriesByQueue = this.#series.get(name);
-      if (seriesByQueue === undefined) continue;
+      const seriesByLabel = this.#series.get(name);
+      if (seriesByLabel === undefined) continue;
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`);
-      for (const [queue, series] of seriesByQueue) {
-        const label = `name="${escapeLabel(queue)}"`;
+      for (const [label, series] of seriesByLabel) {
         if (kind === "histogram") lines.push(...series.bucketLines(name, label));
         else lines.push(`${name}{${label}} ${series.value}`);
       }
@@ -113,17 +118,18 @@ export class InMemoryMetrics implements MetricsProvider {
     return lines.map((line) => line + "\n").join("");
   }
 
-  #find(metric: string, queue: string): Series | undefined {
-    return this.#series.get(metric)?.get(queue);
+  #find(metric: string, queue: string, level?: string): Series | undefined {
+    return this.#series.get(metric)?.get(labelsOf(queue, level));
   }
 
   /** Two queues of one name add to the same series, as they would in Prometheus. */
-  #add(method: keyof MetricsProvider, queue: string): Series {
+  #add(method: keyof MetricsProvider, queue: string, level?: string): Series {
     const { name, buckets = [] } = metricFamilies[method];
-    let seriesByQueue = this.#series.get(name);
-    if (seriesByQueue === undefined) this.#series.set(name, seriesByQueue = new Map());
-    let series = seriesByQueue.get(queue);
-    if (series === undefined) seriesByQueue.set(queue, series = new Series(buckets));
+    const label = labelsOf(queue, level);
+    let seriesByLabel = this.#series.get(name);
+    if (seriesByLabel === undefined) this.#series.set(name, seriesByLabel = new Map());
+    let series = seriesByLabel.get(label);
+    if (series === undefined) seriesByLabel.set(label, series = new Series(buckets));
     return series;
   }
 }
@@ -173,6 +179,11 @@ class Series implements Gauge, Counter, Histogram, SettableGauge {
       `${name}_count{${label}} ${this.count}`,
     ];
   }
+}
+
+function labelsOf(queue: string, level: string | undefined): string {
+  const name = `name="${escapeLabel(queue)}"`;
+  return level === undefined ? name : `${name},priority="${escapeLabel(level)}"`;
 }
 
 function escapeLabel(value: string): string {

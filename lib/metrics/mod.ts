@@ -14,6 +14,12 @@
  * | `longestRunningProcessor` | `workqueue_longest_running_processor_seconds` | seconds |
  * | `retries` | `workqueue_retries_total` | delayed adds |
  *
+ * One more is for queues with `priorityLevels`, and has the level's name as the label `priority`:
+ *
+ * | method of {@linkcode MetricsProvider} | exported as | unit |
+ * | --- | --- | --- |
+ * | `priorityDepth` | `workqueue_depth_by_priority` | items |
+ *
  * @module
  */
 

@@ -2,6 +2,7 @@ import { type Clock, unref } from "../base/clock.ts";
 import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { TicketTimes } from "../structures/ticket_times.ts";
+import { PriorityDepths } from "./priority_depths.ts";
 
 /** How often the metrics of work in progress are set, in milliseconds. client-go's default. */
 const UPDATE_PERIOD = 500;
@@ -10,6 +11,7 @@ const UPDATE_PERIOD = 500;
 export class QueueMetrics {
   readonly #clock: Clock;
   readonly #depth: Gauge;
+  readonly #priorityDepths: PriorityDepths | undefined;
   readonly #adds: Counter;
   readonly #queueLatency: Histogram;
   readonly #workDuration: Histogram;
@@ -24,9 +26,16 @@ export class QueueMetrics {
   #timer: unknown = undefined;
   #stopped = false;
 
-  constructor(provider: MetricsProvider, queue: string, clock: Clock) {
+  constructor(
+    provider: MetricsProvider,
+    queue: string,
+    clock: Clock,
+    priorityLevels: Readonly<Record<string, number>> | undefined,
+  ) {
     this.#clock = clock;
     this.#depth = provider.depth(queue);
+    const levels = provider.priorityDepth === undefined ? undefined : priorityLevels;
+    this.#priorityDepths = levels && new PriorityDepths(provider, queue, levels);
     this.#adds = provider.adds(queue);
     this.#queueLatency = provider.queueLatency(queue);
     this.#workDuration = provider.workDuration(queue);
@@ -35,14 +44,14 @@ export class QueueMetrics {
     this.#createdAt = clock.now();
   }
 
-  added(ticket: number): void {
+  added(ticket: number, key: unknown, priority: number): void {
     this.#addedAt.set(ticket, this.#clock.now());
-    this.#count();
+    this.#count(key, priority);
   }
 
-  addedAgain(key: unknown): void {
+  addedAgain(key: unknown, priority: number): void {
     this.#addedAgainAt.set(key, this.#clock.now());
-    this.#count();
+    this.#count(key, priority);
   }
 
   /** A key that was added again while it was held has its ticket now. */
@@ -63,6 +72,7 @@ export class QueueMetrics {
       this.#updateLater();
       this.#queueLatency.observe((now - addedAt) / 1000);
       this.#depth.dec();
+      this.#priorityDepths?.taken(key);
     } catch (error) {
       this.#startedAt.take(called);
       this.#addedAgainAt.set(key, addedAt);
@@ -80,9 +90,10 @@ export class QueueMetrics {
     this.#workDuration.observe((now - (startedAt ?? now)) / 1000);
   }
 
-  #count(): void {
+  #count(key: unknown, priority: number): void {
     this.#adds.inc();
     this.#depth.inc();
+    this.#priorityDepths?.added(key, priority);
   }
 
   /** Ends the updates of work in progress, as client-go does at shutdown. */

@@ -20,8 +20,15 @@ export const WORK_QUEUE_RULES: Readonly<Record<string, Rule>> = {
       ),
     "must be a metrics provider",
   ],
+  priorityLevels: [isNumbersByName, "must be an object of finite numbers, all different"],
   discipline: [
     (value: QueueDiscipline<unknown>) => hasMethods(value, "push", "pop", "touch") && value.length >= 0,
     "must be a queue discipline",
   ],
 };
+
+function isNumbersByName(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const numbers = Object.values(value);
+  return numbers.every(Number.isFinite) && new Set(numbers).size === numbers.length;
+}

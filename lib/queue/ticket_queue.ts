@@ -82,7 +82,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   readonly #watchers = new Watchers();
   #shuttingDown = false;
 
-  constructor({ name = "", keyOf, discipline, clock, metrics }: WorkQueueOptions<T>) {
+  constructor(options: WorkQueueOptions<T>) {
+    const { name = "", keyOf, discipline, clock, metrics, priorityLevels } = options;
     this.name = name;
     if (keyOf !== undefined) {
       this.keyOf = keyOf;
@@ -91,7 +92,9 @@ export class TicketQueue<T> implements WorkQueue<T> {
     }
     if (clock !== undefined) this.clock = clock;
     this.#line = discipline === undefined ? new FifoLine() : new DisciplineLine(discipline, clock ?? systemClock);
-    this.#metrics = metrics && name !== "" ? new QueueMetrics(metrics, name, clock ?? systemClock) : undefined;
+    if (metrics !== undefined && name !== "") {
+      this.#metrics = new QueueMetrics(metrics, name, clock ?? systemClock, priorityLevels);
+    }
     setHooks<T>(this, {
       newest: (item) => this.#newest(this.#key(item), item),
       stateOf: (item) => this.#stateOf(item),
@@ -122,7 +125,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     if (ticket === undefined) {
       const drawn = this.#makeReady(key, item, priority);
       try {
-        this.#metrics?.added(drawn);
+        this.#metrics?.added(drawn, key, priority);
       } finally {
         this.#serve();
       }
@@ -135,7 +138,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#line.addAgain(key, ticket, priority);
     if (ticket < 0) return;
     this.#forgetLatest();
-    this.#metrics?.addedAgain(key);
+    this.#metrics?.addedAgain(key, priority);
   }
 
   get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
