@@ -16,11 +16,9 @@ import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@
 const LIMIT = 10;
 
 const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: "20ms", maxDelay: "1s" }));
-let goOnReading = () => {};
 let done = 0;
 
 runWorkers(queue, async (record, { attempt }) => {
-  goOnReading();
   await sleep(1); // here goes the work
   if (record === 200 && attempt === 1) throw new Error("a hiccup");
   done++;
@@ -28,12 +26,12 @@ runWorkers(queue, async (record, { attempt }) => {
 
 let most = 0;
 for await (const record of readRecords()) {
-  while (queue.length + queue.waiting >= LIMIT) await new Promise<void>((resolve) => goOnReading = resolve);
+  await queue.whenBelow(LIMIT);
   queue.add(record);
   most = Math.max(most, queue.length + queue.waiting);
 }
 
-await queue.shutDownWithDrain({ waiting: "wait" });
+await queue.whenIdle();
 console.log(`${done} records, at most ${most} in the queue`);
 
 /** Stands in for a file, a table or a topic. */
