@@ -66,7 +66,9 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
  *
  * A limiter that is at rest is as good as a new one, so it is dropped, and made anew when it is needed again: groups that
  * come and go leave nothing for ever. A few are looked at whenever a new group comes. Up to a hundred limiters are kept
- * in any case, and so are those that cannot tell whether they are at rest: see `atRest` of {@linkcode RateLimiter}.
+ * in any case, and so are those that cannot tell whether they are at rest: see `atRest` of {@linkcode RateLimiter}. What
+ * groups share, such as a bucket for all of them, belongs beside this limiter in a max-of limiter: inside, no group would
+ * be at rest while that is busy.
  *
  * @example A bucket for each host
  * ```ts
