@@ -81,7 +81,7 @@ function readSections(document: unknown, reader: ConfigReader): Record<"limiters
 }
 
 /** What cannot be the name of a limiter or a queue. */
-export const FORBIDDEN_NAMES: readonly string[] = ["", ...PROTOTYPE_NAMES];
+export const FORBIDDEN_NAMES: readonly string[] = /* @__PURE__ */ [""].concat(PROTOTYPE_NAMES);
 
 function readNames(section: string, document: Record<string, unknown>, reader: ConfigReader): Map<string, unknown> {
   const names = new Map<string, unknown>();

@@ -15,7 +15,7 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { TokenBucket } from "../lib/structures/token_bucket.ts";
-import { FOREVER } from "../lib/structures/tokens.ts";
+import { FOREVER, NS_PER_MS } from "../lib/structures/tokens.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { createLimiter, defineLimiter, type LimiterDefinition } from "./definition.ts";
 
@@ -73,9 +73,6 @@ export function createBucketLimiter<T = unknown>(
   return createLimiter(bucketLimiter, options, "clock") as BucketLimiter;
 }
 
-/** The delay that stands for "never", as it has to be finite: Go's longest duration, some 292 years, in milliseconds. */
-const NEVER = FOREVER / 1e6;
-
 class TokenBucketLimiter implements BucketLimiter {
   readonly bucket: TokenBucket;
   readonly #rate: number;
@@ -88,7 +85,7 @@ class TokenBucketLimiter implements BucketLimiter {
   }
 
   when(): number {
-    return Math.min(this.bucket.take(), NEVER);
+    return Math.min(this.bucket.take(), FOREVER / NS_PER_MS); // "never" has to be finite: some 292 years, as in Go
   }
 
   forget(): void {}
