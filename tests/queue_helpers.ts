@@ -90,6 +90,83 @@ export class Lifo<T> implements QueueDiscipline<T> {
   }
 }
 
+/** The highest priority first, and within one first in, first out. */
+export class HighestFirst<T> implements QueueDiscipline<T> {
+  readonly #entries = new Set<ReadyEntry<T>>();
+
+  push(entry: ReadyEntry<T>): void {
+    this.#entries.add(entry);
+  }
+
+  pop(): ReadyEntry<T> | undefined {
+    const [entry] = this.peek(1);
+    this.#entries.delete(entry!);
+    return entry;
+  }
+
+  touch(_entry: ReadyEntry<T>): void {}
+
+  peek(limit: number): ReadyEntry<T>[] {
+    return [...this.#entries].sort((a, b) => b.priority - a.priority).slice(0, limit);
+  }
+
+  get length(): number {
+    return this.#entries.size;
+  }
+}
+
+/** First in, first out, but of each group no more than one item is held at once: of `"a/1"` the group is `"a"`. */
+export class OneOfAGroup implements QueueDiscipline<string> {
+  /** Every call but those of `length` and the like, as `"push a/1"`. */
+  readonly calls: string[] = [];
+  readonly #entries: ReadyEntry<string>[] = [];
+  readonly #busy = new Set<string>();
+
+  push(entry: ReadyEntry<string>): void {
+    this.calls.push(`push ${entry.item}`);
+    this.#entries.push(entry);
+  }
+
+  pop(): ReadyEntry<string> | undefined {
+    const [entry] = this.peek(1);
+    this.calls.push(`pop ${entry!.item}`);
+    this.#entries.splice(this.#entries.indexOf(entry!), 1);
+    this.#busy.add(groupOf(entry!));
+    return entry;
+  }
+
+  touch(entry: ReadyEntry<string>): void {
+    this.calls.push(`touch ${entry.item}`);
+  }
+
+  done(entry: ReadyEntry<string>): void {
+    this.calls.push(`done ${entry.item}`);
+    this.#busy.delete(groupOf(entry));
+  }
+
+  /** The first entry of each group of which none is held. */
+  peek(limit: number): ReadyEntry<string>[] {
+    const firsts = new Map<string, ReadyEntry<string>>();
+    for (const entry of this.#entries) {
+      const group = groupOf(entry);
+      if (!this.#busy.has(group) && !firsts.has(group)) firsts.set(group, entry);
+    }
+    return [...firsts.values()].slice(0, limit);
+  }
+
+  get length(): number {
+    return this.peek(Infinity).length;
+  }
+
+  get heldBack(): number {
+    return this.#entries.length - this.length;
+  }
+}
+
+function groupOf({ item }: ReadyEntry<string>): string {
+  return item.split("/")[0]!;
+}
+
 /** Numbers from 0 up to 1, the same for each run (Mulberry32). */
 export function randomNumbers(seed: number): () => number {
   return () => {

@@ -121,4 +121,118 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     assertEquals(takeAll(queue), ["b", "a"]);
     await drained;
   });
+
+  test("held counts what was handed out and is not done", (queue) => {
+    for (const item of ["a", "b", "c"]) queue.add(item);
+    const lease = take(queue);
+    take(queue);
+    assertEquals([queue.length, queue.held], [1, 2]);
+    queue.add("a");
+    lease[Symbol.dispose]();
+    assertEquals([queue.length, queue.held], [2, 1]);
+    queue.done("b");
+    queue.done("b");
+    assertEquals([queue.length, queue.held], [2, 0]);
+  });
+
+  test("whenIdle waits until nothing is ready and nothing is held", async (queue) => {
+    await queue.whenIdle();
+    queue.add("a");
+    const idle = [queue.whenIdle(), queue.whenIdle({})];
+    const lease = take(queue);
+    queue.add("a");
+    assertFalse(await isSettled(Promise.race(idle)), "it is held");
+    lease[Symbol.dispose]();
+    assertFalse(await isSettled(Promise.race(idle)), "it is ready again");
+    take(queue)[Symbol.dispose]();
+    await Promise.all(idle);
+  });
+
+  test("whenIdle outlasts a shutdown while there is work", async (queue) => {
+    queue.add("a");
+    const idle = queue.whenIdle();
+    queue.shutDown();
+    assertFalse(await isSettled(idle));
+    take(queue)[Symbol.dispose]();
+    await idle;
+    await queue.whenIdle();
+  });
+
+  test("whenBelow waits until fewer are ready, whatever is held", async (queue) => {
+    for (const item of ["a", "b", "c"]) queue.add(item);
+    await queue.whenBelow(4);
+    const below3 = queue.whenBelow(3);
+    const below2 = queue.whenBelow(2);
+    assertFalse(await isSettled(below3));
+    take(queue);
+    await below3;
+    assertFalse(await isSettled(below2));
+    take(queue);
+    await below2;
+  });
+
+  test("whenBelow goes on when the queue is shut down", async (queue) => {
+    for (const item of ["a", "b"]) queue.add(item);
+    const below = queue.whenBelow(1);
+    assertFalse(await isSettled(below));
+    queue.shutDown();
+    await below;
+    await queue.whenBelow(1);
+  });
+
+  test("an aborted whenIdle or whenBelow rejects with the reason, and the other ones go on waiting", async (queue) => {
+    queue.add("a");
+    const controller = new AbortController();
+    const { signal } = controller;
+    const aborted = [queue.whenIdle({ signal }), queue.whenBelow(1, { signal })];
+    const others = [queue.whenIdle(), queue.whenBelow(1)];
+    assertFalse(await isSettled(Promise.race(aborted)));
+    controller.abort("enough");
+    for (const each of aborted) assertEquals(await each.catch((reason) => reason), "enough");
+    for (const call of [() => queue.whenIdle({ signal }), () => queue.whenBelow(1, { signal })]) {
+      assertEquals(await call().catch((reason) => reason), "enough");
+    }
+    assertFalse(await isSettled(Promise.race(others)));
+    take(queue)[Symbol.dispose]();
+    await Promise.all(others);
+  });
+
+  test("a snapshot counts and lists what is ready and what is held; it can be sent as JSON", (queue) => {
+    for (const item of ["a", "b", "c", "d"]) queue.add(item);
+    take(queue);
+    take(queue);
+    queue.add("b");
+    const snapshot = queue.snapshot();
+    assertEquals(snapshot, {
+      name: queue.name,
+      length: 2,
+      heldBack: 0,
+      waiting: 0,
+      held: 2,
+      readyItems: [{ item: "c", priority: 0 }, { item: "d", priority: 0 }],
+      waitingItems: [],
+      heldItems: [{ item: "a", priority: 0, addedAgain: false }, { item: "b", priority: 0, addedAgain: true }],
+    });
+    assertEquals(JSON.parse(JSON.stringify(snapshot)), snapshot);
+  });
+
+  test("the limit of a snapshot is that of its lists, not of its counts", (queue) => {
+    for (let i = 0; i < 240; i++) queue.add(`${i}`);
+    for (let i = 0; i < 120; i++) take(queue);
+    for (const [limit, listed] of [[undefined, 100], [0, 0], [1, 1], [119, 119], [1000, 120]] as const) {
+      const { length, held, readyItems, heldItems } = queue.snapshot(limit === undefined ? {} : { limit });
+      assertEquals([length, held, readyItems.length, heldItems.length], [120, 120, listed, listed]);
+      assertEquals(readyItems.map(({ item }) => item), Array.from({ length: listed }, (_, i) => `${120 + i}`));
+    }
+  });
+
+  test("a snapshot changes nothing, and is not changed by what comes later", (queue) => {
+    for (const item of ["a", "b", "c"]) queue.add(item);
+    const snapshot = queue.snapshot();
+    snapshot.readyItems.length = 0;
+    assertEquals(queue.length, 3);
+    const again = queue.snapshot();
+    assertEquals(takeAll(queue), ["a", "b", "c"]);
+    assertEquals(again.readyItems.map(({ item }) => item), ["a", "b", "c"]);
+  });
 }

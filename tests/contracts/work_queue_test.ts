@@ -7,6 +7,7 @@ import {
   type ReadyEntry,
 } from "@workqueue/core";
 import { ArrayQueue } from "../foreign_queues.ts";
+import { HighestFirst, OneOfAGroup } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
 import { workQueueSuite } from "./work_queue_suite.ts";
 
@@ -27,9 +28,15 @@ workQueueSuite("layer 1", () => createWorkQueue());
 workQueueSuite("layer 1 with keyOf", () => createWorkQueue({ keyOf }));
 workQueueSuite("layer 1 with a discipline", () => createWorkQueue({ discipline: new Fifo() }));
 workQueueSuite("layer 1 with a discipline and keyOf", () => createWorkQueue({ discipline: new Fifo(), keyOf }));
+workQueueSuite("layer 1 with a discipline that holds back", () => createWorkQueue({ discipline: new OneOfAGroup() }));
 workQueueSuite("layer 2", () => createDelayingQueue());
 workQueueSuite("layer 3", () => createRateLimitingQueue(createDefaultItemLimiter()));
 workQueueSuite("layer 3 with keyOf", () => createRateLimitingQueue(createDefaultItemLimiter(), { keyOf }));
+workQueueSuite(
+  "layer 3 with a discipline",
+  () => createRateLimitingQueue(createDefaultItemLimiter(), { discipline: new HighestFirst() }),
+);
+workQueueSuite("layer 2 that replaces what waits", () => createDelayingQueue({ whileWaiting: "replace" }));
 workQueueSuite("a foreign one", () => new ArrayQueue());
 workQueueSuite("layer 2 on a foreign one", () => createDelayingQueue({ queue: new ArrayQueue<string>() }));
 workQueueSuite(
