@@ -16,7 +16,7 @@ import { ChurnMap } from "../structures/churn_map.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
 import { Priorities } from "../structures/priorities.ts";
 import { Waiters } from "../structures/waiters.ts";
-import { until, Watchers } from "../structures/watchers.ts";
+import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
 import { priorityOf, requirePrioritiesTaken, withPriority } from "./add_options.ts";
 import { limitOf, signalOf } from "./call_options.ts";
 import { readDrainOptions } from "./drain_options.ts";
@@ -181,23 +181,21 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   override async whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void> {
     const signal = signalOf("wait for idle queue", options);
-    if (this.hooks.watch !== undefined) {
-      return await until({ isOver: () => this.waiting === 0 && this.#isEmptyBelow(), signal }, this.#watch);
-    }
-    do { // A queue that cannot be watched may have been idle for a moment that is missed here.
+    if (this.hooks.watch !== undefined) return await this.#waits.wait(IDLE, signal);
+    do { // A moment may be missed in which a queue was idle that cannot be watched.
       await this.below.whenIdle({ signal });
-      await until({ isOver: () => this.waiting === 0, signal }, this.#watch);
-    } while (!this.#isEmptyBelow());
+      await this.#waits.wait(IDLE, signal);
+    } while (this.waiting > 0 || !this.#isEmptyBelow());
   }
 
   override async whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void> {
     const signal = signalOf("wait for fewer items", options);
     requireInteger("wait for fewer items", "count", count, 1);
-    const isOver = () => this.shuttingDown || this.waiting + backlogOf(this.below) < count;
-    if (this.hooks.watch !== undefined) return await until({ isOver, signal }, this.#watch);
-    while (!isOver()) {
-      await until({ isOver: () => this.shuttingDown || this.waiting < count, signal }, this.#watch);
-      await this.below.whenBelow(Math.max(count - this.waiting, 1), { signal });
+    if (this.hooks.watch !== undefined) return await this.#waits.wait(count, signal);
+    await this.#waits.wait(count, signal);
+    while (!this.shuttingDown && this.waiting + backlogOf(this.below) >= count) {
+      await this.below.whenBelow(Math.max(count - this.waiting, 1), { signal }); // late, if fewer wait meanwhile
+      await this.#waits.wait(count, signal);
     }
   }
 
@@ -227,6 +225,13 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #dueAt(key: unknown): number | undefined {
     const slot = this.#slots.get(key);
     return slot === undefined ? undefined : this.#heap.numberOf(slot);
+  }
+
+  /** Whether a wait is over; or the part of it that is known here, if the queue below cannot be watched. */
+  #isWaitOver(count: number): boolean {
+    const canWatch = this.hooks.watch !== undefined;
+    if (count === IDLE) return this.waiting === 0 && (!canWatch || this.#isEmptyBelow());
+    return this.shuttingDown || this.waiting + (canWatch ? backlogOf(this.below) : 0) < count;
   }
 
   #isEmptyBelow(): boolean {
@@ -410,6 +415,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       stopBelow?.();
     };
   };
+  readonly #waits = new Waits((count) => this.#isWaitOver(count), this.#watch);
 
   /** Fewer keys may wait than before. */
   #tellLess(): void {

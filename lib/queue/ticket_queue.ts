@@ -13,7 +13,7 @@ import type {
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { Waiters } from "../structures/waiters.ts";
-import { until, Watchers } from "../structures/watchers.ts";
+import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
 import { markTakesOptions, priorityOf } from "./add_options.ts";
 import { DisciplineLine } from "./discipline_line.ts";
 import { readDrainOptions } from "./drain_options.ts";
@@ -80,6 +80,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
   readonly #drainers = new Waiters<void>();
   /** Those who want to know when there is less to do. */
   readonly #watchers = new Watchers();
+  readonly #waits = new Waits((count) => this.#isWaitOver(count), (callback) => this.#watchers.add(callback));
   #shuttingDown = false;
 
   constructor(options: WorkQueueOptions<T>) {
@@ -201,15 +202,13 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   async whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void> {
-    const signal = signalOf("wait for idle queue", options);
-    await until({ isOver: () => this.#line.size === 0, signal }, (callback) => this.#watchers.add(callback));
+    await this.#waits.wait(IDLE, signalOf("wait for idle queue", options));
   }
 
   async whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void> {
     const signal = signalOf("wait for fewer items", options);
     requireInteger("wait for fewer items", "count", count, 1);
-    const isOver = () => this.#shuttingDown || this.length + this.#line.heldBack < count;
-    await until({ isOver, signal }, (callback) => this.#watchers.add(callback));
+    await this.#waits.wait(count, signal);
   }
 
   snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
@@ -240,6 +239,11 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   [Symbol.asyncIterator](): AsyncIterator<T, void, void> {
     return new ItemIterator(this);
+  }
+
+  #isWaitOver(count: number): boolean {
+    if (count === IDLE) return this.#line.size === 0;
+    return this.#shuttingDown || this.length + this.#line.heldBack < count;
   }
 
   #key(item: T): unknown {

@@ -1,8 +1,4 @@
-/** What somebody waits for, and what ends the wait early. */
-export interface Wait {
-  isOver(): boolean;
-  readonly signal: AbortSignal | undefined;
-}
+import { Waiters } from "./waiters.ts";
 
 /** Calls back until the function that it returns is called. */
 export type Watch = (callback: () => void) => () => void;
@@ -26,24 +22,39 @@ export class Watchers {
   }
 }
 
-/** Resolves as soon as the wait is over, which is looked at now and whenever `watch` calls back. */
-export function until({ isOver, signal }: Wait, watch: Watch): Promise<void> {
-  if (signal?.aborted) return Promise.reject(signal.reason);
-  if (isOver()) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const end = () => {
-      stop();
-      signal?.removeEventListener("abort", abort);
-    };
-    const abort = () => {
-      end();
-      reject(signal!.reason);
-    };
-    const stop = watch(() => {
-      if (!isOver()) return;
-      end();
-      resolve();
-    });
-    signal?.addEventListener("abort", abort, { once: true });
-  });
+/** What `whenIdle` waits for, where a positive number is the count that `whenBelow` waits for. */
+export const IDLE = 0;
+
+/** Calls of `whenIdle` and `whenBelow` that wait. Those that wait for the same go on together, after one look for all. */
+export class Waits {
+  readonly #isOver: (count: number) => boolean;
+  readonly #watch: Watch;
+  readonly #byCount = new Map<number, Waiters<void>>();
+  #stop: (() => void) | undefined = undefined;
+
+  /** Whether a wait is over is looked at when it begins, and whenever `watch` calls back. */
+  constructor(isOver: (count: number) => boolean, watch: Watch) {
+    this.#isOver = isOver;
+    this.#watch = watch;
+  }
+
+  wait(count: number, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (this.#isOver(count)) return Promise.resolve();
+    let waiters = this.#byCount.get(count);
+    if (waiters === undefined) this.#byCount.set(count, waiters = new Waiters());
+    this.#stop ??= this.#watch(() => this.#look());
+    return waiters.wait(signal);
+  }
+
+  #look(): void {
+    for (const [count, waiters] of this.#byCount) {
+      if (!waiters.isEmpty && !this.#isOver(count)) continue;
+      this.#byCount.delete(count);
+      waiters.serveAll();
+    }
+    if (this.#byCount.size > 0) return;
+    this.#stop?.();
+    this.#stop = undefined;
+  }
 }
