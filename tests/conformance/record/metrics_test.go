@@ -52,6 +52,14 @@ func (o *observations) take(t *trace) {
 	*o = nil
 }
 
+// write writes the values, and what was observed since the last time.
+func (m *metrics) write(t *trace) {
+	t.write(int(m.depth), int(m.adds), int(m.retries))
+	t.write(time.Duration(m.unfinished), time.Duration(m.longest))
+	m.latencies.take(t)
+	m.workDuration.take(t)
+}
+
 func recordMetrics(t *trace) {
 	metrics := &metrics{}
 	d := newDriver(t, workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[int]{
@@ -59,12 +67,7 @@ func recordMetrics(t *trace) {
 		MetricsProvider: metrics,
 	}))
 	defer d.stop()
-	d.after = func() {
-		t.write(int(metrics.depth), int(metrics.adds), int(metrics.retries))
-		t.write(time.Duration(metrics.unfinished), time.Duration(metrics.longest))
-		metrics.latencies.take(t)
-		metrics.workDuration.take(t)
-	}
+	d.after = func() { metrics.write(t) }
 	d.run(
 		t.between(40, 120),
 		choice{0.2, func() { d.addAfter(d.someTime()) }},

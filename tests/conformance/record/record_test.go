@@ -20,7 +20,7 @@ var (
 	out    = flag.String("out", "", "the directory to write to")
 )
 
-// A family is a kind of trace. Each has its share of the traces, in percent, and a file of its own.
+// A family is a kind of trace. Each has its share of the traces, compared to the others, and a file of its own.
 type family struct {
 	name   string
 	share  int
@@ -39,14 +39,25 @@ var families = []family{
 	{"drain-with-ready-items", 4, recordDrainWithReadyItems},
 	{"done-of-ready-item", 3, recordDoneOfReadyItem},
 	{"backoff-overflow", 2, recordBackoffOverflow},
+	// controller-runtime's priority queue, and what differs from it on purpose.
+	{"priority", 11, recordPriority},
+	{"priority-metrics", 2, recordPriorityMetrics},
+	{"priority-readds", 5, recordPriorityReadds},
+	{"priority-promotions", 3, recordPriorityPromotions},
+	{"priority-shutdown", 3, recordPriorityShutdown},
+	{"priority-gauges", 1, recordPriorityGauges},
 }
 
 func TestRecord(t *testing.T) {
 	if *out == "" {
 		t.Skip("no -out")
 	}
+	shares := 0
+	for _, family := range families {
+		shares += family.share
+	}
 	for number, family := range families {
-		count := max(*traces*family.share/100, 1)
+		count := max(*traces*family.share/shares, 1)
 		t.Run(family.name, func(t *testing.T) {
 			t.Parallel()
 			text := fmt.Appendf(nil, "{\"family\":%q,\"seed\":%d,\"operations\":%s,\"traces\":[\n", family.name, *seed, operationNames())

@@ -33,6 +33,10 @@ const (
 	opSetRate
 	opSetBurst
 	opTokens
+	opGetLater
+	opServed
+	opShutDownAgain
+	opDepths
 )
 
 func operationNames() []byte {
@@ -57,6 +61,10 @@ func operationNames() []byte {
 		opSetRate:        "setRate",
 		opSetBurst:       "setBurst",
 		opTokens:         "tokens",
+		opGetLater:       "getLater",
+		opServed:         "served",
+		opShutDownAgain:  "shutDownAgain",
+		opDepths:         "depths",
 	})
 	if err != nil {
 		panic(err)

@@ -1,0 +1,446 @@
+package record
+
+import (
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+)
+
+// A priorityDriver performs operations on controller-runtime's priority queue.
+//
+// It knows the record that the queue has of each item, again only to decide what is done next. Times are whole
+// numbers of the trace's unit: the queue makes a ticker for whatever time is left until an item is due and stops
+// none of them, so that one of a few nanoseconds would keep the bubble busy for ever.
+type priorityDriver struct {
+	*driver
+	queue   priorityqueue.PriorityQueue[int]
+	limiter *listener
+	unit    time.Duration
+	// levels has the priorities to choose from.
+	levels []int
+	// records has each item that is ready or waiting. One that is held and was added again has one, too.
+	records map[int]record
+	// place is the next place in the order of adds.
+	place int
+	// getters wait for an item, in the order in which they began to.
+	getters []*getter
+	// isOver says that the trace must end, as what comes next would not be the same here and there.
+	isOver bool
+}
+
+// A record is what there is of an item that is ready or waiting.
+type record struct {
+	priority int
+	// place orders items of one priority. A raise gives a new one, and so does becoming due.
+	place int
+	// began is the place that the record had at first.
+	began int
+	// due is when the item becomes ready, in time since the start; 0 if it is.
+	due time.Duration
+}
+
+// A getter is a call of GetWithPriority that may have to wait.
+type getter struct {
+	item, priority int
+	hasReturned    bool
+}
+
+// newPriorityDriver makes a queue that measures nothing.
+func newPriorityDriver(t *trace) *priorityDriver { return newNamedPriorityDriver(t, "", nil) }
+
+// newNamedPriorityDriver makes a queue with metrics: controller-runtime's own without a provider.
+func newNamedPriorityDriver(t *trace, name string, provider workqueue.MetricsProvider) *priorityDriver {
+	unit := []time.Duration{1, 5, 50, 1000}[t.IntN(4)] * time.Millisecond
+	spec := t.wholeLimiter(unit)
+	t.write(spec)
+	limiter := &listener{TypedRateLimiter: spec.build()}
+	queue := priorityqueue.New(name, func(options *priorityqueue.Opts[int]) {
+		options.RateLimiter = limiter
+		options.MetricProvider = provider
+	})
+	return &priorityDriver{
+		driver:  newDriver(t, queue),
+		queue:   queue,
+		limiter: limiter,
+		unit:    unit,
+		levels:  t.levels(),
+		records: map[int]record{},
+	}
+}
+
+// wholeLimiter gives a limiter whose delays are positive whole numbers of a unit.
+func (t *trace) wholeLimiter(unit time.Duration) limiterSpec {
+	units := func(low, high int) time.Duration { return time.Duration(t.between(low, high)) * unit }
+	exponential := limiterSpec{"exponential", units(1, 5), units(5, 60)}
+	fastSlow := limiterSpec{"fast-slow", units(1, 5), units(1, 60), t.IntN(5)}
+	switch t.IntN(5) {
+	case 0:
+		return limiterSpec{"max-of", exponential, fastSlow}
+	case 1:
+		return limiterSpec{"max-wait", exponential, units(1, 30)}
+	case 2:
+		return fastSlow
+	default:
+		return exponential
+	}
+}
+
+// levels gives one priority, those that are common, a few, or many.
+func (t *trace) levels() []int {
+	switch t.IntN(4) {
+	case 0:
+		return []int{-100, 0, 100}[:t.between(1, 3)]
+	case 1:
+		return []int{-100, 0}
+	default:
+		levels := make([]int, t.between(2, 5)*t.between(1, 5))
+		for i := range levels {
+			levels[i] = t.between(-100, 100)
+		}
+		return levels
+	}
+}
+
+// stop ends the goroutines of the queue. It panics if it is shut down twice.
+func (d *priorityDriver) stop() {
+	if !d.queue.ShuttingDown() {
+		d.queue.ShutDown()
+	}
+	synctest.Wait()
+}
+
+func (d *priorityDriver) priority() int { return d.levels[d.IntN(len(d.levels))] }
+
+func (d *priorityDriver) units(low, high int) time.Duration {
+	return time.Duration(d.between(low, high)) * d.unit
+}
+
+// delay gives one that is short mostly, so that many items are due at once, or none.
+func (d *priorityDriver) delay() time.Duration {
+	switch {
+	case d.chance(5):
+		return -d.units(0, 5)
+	case d.chance(10):
+		return d.units(20, 100)
+	default:
+		return d.units(1, 12)
+	}
+}
+
+// wrote ends an operation. An operation "served" follows for each call of get that had waited until now.
+func (d *priorityDriver) wrote(values ...any) {
+	d.driver.wrote(values...)
+	for len(d.getters) > 0 && d.getters[0].hasReturned {
+		served := d.getters[0]
+		d.getters = d.getters[1:]
+		d.handedOut(served.item)
+		d.driver.wrote(opServed, served.item, served.priority)
+	}
+}
+
+// handedOut notes what a getter was given.
+func (d *priorityDriver) handedOut(item int) {
+	if item >= 0 {
+		delete(d.records, item)
+		d.held = append(d.held, item)
+	}
+}
+
+// folded gives the record of an item once it was added.
+func (d *priorityDriver) folded(item, priority int, delay time.Duration) record {
+	var due time.Duration
+	if delay > 0 {
+		due = d.now() + delay
+	}
+	folded, known := d.records[item]
+	if !known {
+		return record{priority, d.place, d.place, due}
+	}
+	folded.due = min(folded.due, due)
+	if priority > folded.priority {
+		folded.priority, folded.place = priority, d.place
+	}
+	return folded
+}
+
+// agrees tells whether an item's new record puts it where we would put it. It does not where
+//
+//   - an item that is held is added again: it has its place from now on, with us when the work is done;
+//   - one that waits is added now: it has its place from the add that let it wait, with us from now on;
+//   - one that waits is raised to the priority of others that are due at the same time: it comes after them, with
+//     us in the order in which they began to wait.
+func (d *priorityDriver) agrees(item int, next record) bool {
+	if next.due == 0 && d.isHeld(item) {
+		return false
+	}
+	last, known := d.records[item]
+	for other, its := range d.records {
+		if other == item || its.priority != next.priority || its.due != next.due {
+			continue
+		}
+		if next.due == 0 && known && last.due > 0 && next.place < its.place {
+			return false
+		}
+		if next.due > 0 && (next.place < its.place) != (next.began < its.began) {
+			return false
+		}
+	}
+	return true
+}
+
+// added notes that an item was added.
+func (d *priorityDriver) added(item int, next record) {
+	if d.queue.ShuttingDown() {
+		return
+	}
+	d.records[item] = next
+	d.place++
+}
+
+// addIf adds an item, now or after a delay, if it may.
+func (d *priorityDriver) addIf(may func(item int, next record) bool, item, priority int, delay time.Duration) {
+	next := d.folded(item, priority, delay)
+	if !may(item, next) {
+		return
+	}
+	if delay == 0 {
+		d.queue.AddWithOpts(priorityqueue.AddOpts{Priority: &priority}, item)
+		d.added(item, next)
+		d.wrote(opAdd, item, priority)
+	} else {
+		d.queue.AddWithOpts(priorityqueue.AddOpts{Priority: &priority, After: delay}, item)
+		d.added(item, next)
+		d.wrote(opAddAfter, item, delay, priority)
+	}
+}
+
+func (d *priorityDriver) add() { d.addIf(d.agrees, d.item(), d.priority(), 0) }
+
+func (d *priorityDriver) addAfter() { d.addIf(d.agrees, d.item(), d.priority(), d.delay()) }
+
+// addRateLimited asks the limiter, so that only afterwards it can be told whether we agree.
+func (d *priorityDriver) addRateLimited() {
+	if d.queue.ShuttingDown() {
+		return // it does not ask the limiter then, while client-go does
+	}
+	item, priority := d.item(), d.priority()
+	d.queue.AddWithOpts(priorityqueue.AddOpts{Priority: &priority, RateLimited: true}, item)
+	synctest.Wait()
+	next := d.folded(item, priority, d.limiter.delay)
+	d.isOver = !d.agrees(item, next)
+	d.added(item, next)
+	d.wrote(opAddRateLimited, item, priority, d.limiter.delay)
+}
+
+func (d *priorityDriver) forget() {
+	item := d.item()
+	d.queue.Forget(item)
+	d.wrote(opForget, item)
+}
+
+func (d *priorityDriver) numRequeues() {
+	item := d.item()
+	d.wrote(opNumRequeues, item, d.queue.NumRequeues(item))
+}
+
+// hasNext tells whether an item can be handed out.
+func (d *priorityDriver) hasNext() bool {
+	for item, its := range d.records {
+		if its.due == 0 && !d.isHeld(item) {
+			return true
+		}
+	}
+	return false
+}
+
+// get takes an item, or learns of the shutdown. See getLater for calls that have to wait.
+func (d *priorityDriver) get() {
+	if !d.hasNext() && !d.queue.ShuttingDown() {
+		return
+	}
+	item, priority := d.getWithPriority()
+	d.handedOut(item)
+	d.wrote(opGet, item, priority)
+}
+
+// getWithPriority gives -1 and 0 for the shutdown.
+func (d *priorityDriver) getWithPriority() (item, priority int) {
+	item, priority, shutdown := d.queue.GetWithPriority()
+	if shutdown {
+		return -1, 0
+	}
+	return item, priority
+}
+
+// getLater begins to wait for an item.
+func (d *priorityDriver) getLater() {
+	if d.hasNext() || d.queue.ShuttingDown() || len(d.getters) == 3 {
+		return
+	}
+	getter := &getter{}
+	d.getters = append(d.getters, getter)
+	go func() {
+		getter.item, getter.priority = d.getWithPriority()
+		getter.hasReturned = true
+	}()
+	d.wrote(opGetLater)
+}
+
+// done says of any item that it is done, mostly of one that is held.
+func (d *priorityDriver) done() {
+	if d.chance(90) {
+		d.doneAnyHeld()
+		return
+	}
+	item := d.item()
+	if !d.isHeld(item) {
+		d.queue.Done(item)
+		d.wrote(opDone, item)
+	}
+}
+
+func (d *priorityDriver) doneAnyHeld() {
+	if len(d.held) > 0 {
+		d.doneHeld(d.IntN(len(d.held)))
+	}
+}
+
+func (d *priorityDriver) doneHeld(i int) {
+	item := d.held[i]
+	d.held = append(d.held[:i], d.held[i+1:]...)
+	d.queue.Done(item)
+	d.wrote(opDone, item)
+}
+
+// wait lets time pass. Those that would be due while they are held are done before.
+func (d *priorityDriver) wait(duration time.Duration) {
+	for i := len(d.held) - 1; i >= 0; i-- {
+		if its, waits := d.records[d.held[i]]; waits && its.due <= d.now()+duration {
+			d.doneHeld(i)
+		}
+	}
+	d.waitAnyhow(duration)
+}
+
+func (d *priorityDriver) waitAnyhow(duration time.Duration) {
+	time.Sleep(duration)
+	if !d.queue.ShuttingDown() {
+		d.makeReady()
+	}
+	d.wrote(opWait, duration)
+}
+
+// makeReady notes which items became due.
+func (d *priorityDriver) makeReady() {
+	for {
+		next, nextIs := -1, record{}
+		for item, its := range d.records {
+			isDue := its.due > 0 && its.due <= d.now()
+			if isDue && (next < 0 || its.isDueBefore(nextIs)) {
+				next, nextIs = item, its
+			}
+		}
+		if next < 0 {
+			return
+		}
+		nextIs.due, nextIs.place = 0, d.place
+		d.records[next] = nextIs
+		d.place++
+	}
+}
+
+func (r record) isDueBefore(other record) bool {
+	switch {
+	case r.due != other.due:
+		return r.due < other.due
+	case r.priority != other.priority:
+		return r.priority > other.priority
+	default:
+		return r.place < other.place
+	}
+}
+
+// waitForNext waits until the first waiting item is due, or a unit less.
+func (d *priorityDriver) waitForNext() {
+	var next time.Duration
+	for _, its := range d.records {
+		if its.due > 0 && (next == 0 || its.due < next) {
+			next = its.due
+		}
+	}
+	if next == 0 || d.queue.ShuttingDown() {
+		return
+	}
+	if d.chance(20) {
+		next -= d.unit
+	}
+	d.wait(next - d.now())
+}
+
+func (d *priorityDriver) shutDown() {
+	d.queue.ShutDown()
+	d.wrote(opShutDown)
+}
+
+// operate performs about so many operations.
+func (d *priorityDriver) operate(operations int, choices ...choice) {
+	choices = append(choices,
+		choice{d.Float64() + 0.1, d.add},
+		choice{d.Float64() + 0.1, d.get},
+		choice{d.Float64() + 0.1, d.done},
+		choice{d.Float64() / 2, func() { d.wait(d.units(0, 8)) }},
+		choice{d.Float64() / 2, d.waitForNext},
+	)
+	for ; operations > 0 && !d.isOver; operations-- {
+		d.choose(choices...)
+	}
+}
+
+// delays are the operations that let items wait.
+func (d *priorityDriver) delays() []choice {
+	return []choice{
+		{d.Float64() + 0.1, d.addAfter},
+		{d.Float64() / 2, d.addRateLimited},
+		{0.1, d.forget},
+		{0.1, d.numRequeues},
+	}
+}
+
+// shutDownAtRest shuts down while nothing is ready; that has an exception of its own.
+func (d *priorityDriver) shutDownAtRest() {
+	for d.hasNext() {
+		d.get()
+	}
+	d.shutDown()
+	d.operate(d.IntN(10), choice{1, d.addAfter})
+}
+
+func recordPriority(t *trace) {
+	d := newPriorityDriver(t)
+	defer d.stop()
+	d.operate(t.between(40, 160), append(d.delays(), choice{d.Float64() / 2, d.getLater})...)
+	if t.chance(50) && !d.isOver {
+		d.shutDownAtRest()
+	}
+}
+
+func recordPriorityMetrics(t *trace) {
+	metrics := &metrics{}
+	d := newNamedPriorityDriver(t, "measured", metrics)
+	defer d.stop()
+	d.after = func() { metrics.write(t) }
+	// Without a delay client-go counts a retry, and controller-runtime does not.
+	addAfter := func() { d.addIf(d.agrees, d.item(), d.priority(), d.units(1, 12)) }
+	d.operate(
+		t.between(40, 120),
+		choice{0.4, addAfter},
+		choice{0.2, d.addRateLimited},
+		choice{0.1, d.getLater},
+		choice{0.2, func() { d.wait(time.Duration(t.between(0, 4)) * 250 * time.Millisecond) }},
+	)
+	if t.chance(50) && !d.isOver {
+		d.shutDownAtRest()
+	}
+}
