@@ -1,126 +1,15 @@
-import {
-  createDelayingQueue,
-  createRateLimitingQueue,
-  createWorkQueue,
-  type DelayingQueue,
-  type Lease,
-  type MetricsProvider,
-  type RateLimiter,
-  type RateLimitingQueue,
-  type WorkQueue,
-} from "@workqueue/core";
-import { buildLimiter, LONGEST_DELAY } from "./limiter_families.ts";
+import { createDelayingQueue, createWorkQueue } from "@workqueue/core";
+import { buildLimiter } from "./limiter_families.ts";
+import { DelayingReplay, DRAINED, DRAINING, Listener, OPEN, QueueReplay, RateLimitingReplay } from "./queue_replay.ts";
+import { Metrics } from "./recorded_metrics.ts";
 import { StepClock } from "./step_clock.ts";
 import type { Trace } from "./trace.ts";
-
-/** What shutting down has come to. The length and this are recorded after each operation. */
-const OPEN = 0;
-const SHUT_DOWN = 1;
-const DRAINING = 2;
-const DRAINED = 3;
-
-/** Performs the recorded operations on a queue. A family extends it by what it has beside. */
-class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
-  /** The items that are handed out, each with its lease if that was kept. */
-  readonly held = new Map<number, Lease<number> | undefined>();
-  /** Whether the last drain has ended; `undefined` before the first. */
-  drained: boolean | undefined;
-  /** Every other trace takes and gives back by leases, which must come to the same. */
-  readonly usesLeases: boolean;
-
-  constructor(
-    readonly trace: Trace,
-    readonly queue: Q,
-    readonly clock: StepClock,
-  ) {
-    this.usesLeases = trace.index % 2 === 1;
-  }
-
-  async run(): Promise<void> {
-    for (
-      let operation = this.trace.operation();
-      operation !== undefined;
-      operation = this.trace.operation()
-    ) {
-      await this.perform(operation);
-      if (this.drained === false) await settle();
-      this.compareState();
-    }
-    this.queue.shutDown();
-  }
-
-  perform(operation: string): void | Promise<void> {
-    switch (operation) {
-      case "add":
-        return this.queue.add(this.trace.next());
-      case "get":
-        return this.get();
-      case "done":
-        return this.done(this.trace.next());
-      case "wait":
-        return this.clock.step(this.trace.next());
-      case "shutDown":
-        return this.queue.shutDown();
-      case "drain":
-        return this.drain();
-      default:
-        throw new Error(`Cannot replay ${operation}`);
-    }
-  }
-
-  compareState(): void {
-    this.trace.same("length", this.queue.length);
-    this.trace.same("status", this.status());
-  }
-
-  status(): number {
-    if (!this.queue.shuttingDown) return OPEN;
-    if (this.drained === undefined) return SHUT_DOWN;
-    return this.drained ? DRAINED : DRAINING;
-  }
-
-  /** client-go had an item ready or was shut down, so that nothing waits here. */
-  async get(): Promise<void> {
-    const { length, shuttingDown } = this.queue;
-    if (length === 0 && !shuttingDown) {
-      this.trace.fail("item", "none", this.trace.next());
-    }
-    const lease = this.usesLeases ? this.queue.tryGet() : undefined;
-    const { item = -1 } = lease ?? await this.queue.get();
-    this.trace.same("item", item);
-    if (item >= 0) this.held.set(item, lease);
-  }
-
-  done(item: number): void {
-    const lease = this.held.get(item);
-    if (lease === undefined) this.queue.done(item);
-    else lease[Symbol.dispose]();
-    this.held.delete(item);
-  }
-
-  drain(): void {
-    this.drained = false;
-    this.queue.shutDownWithDrain().then(() => this.drained = true);
-  }
-}
-
-/** Lets promises settle: more turns than a drain takes. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-}
 
 /** Layer 1. */
 export function replayFifo(trace: Trace): Promise<void> {
   const clock = new StepClock();
   return new QueueReplay(trace, createWorkQueue<number>({ clock }), clock)
     .run();
-}
-
-class DelayingReplay<Q extends DelayingQueue<number> = DelayingQueue<number>> extends QueueReplay<Q> {
-  override perform(operation: string): void | Promise<void> {
-    if (operation !== "addAfter") return super.perform(operation);
-    this.queue.addAfter(this.trace.next(), this.trace.next() / 1e6);
-  }
 }
 
 /** Layer 2. */
@@ -133,49 +22,6 @@ export function replayDelaying(trace: Trace): Promise<void> {
   ).run();
 }
 
-/** A limiter that remembers its last delay. */
-class Listener implements RateLimiter<number> {
-  delay = 0;
-
-  constructor(readonly limiter: RateLimiter<number>) {}
-
-  when(item: number): number {
-    return this.delay = this.limiter.when(item);
-  }
-
-  forget(item: number): void {
-    this.limiter.forget(item);
-  }
-
-  numRequeues(item: number): number {
-    return this.limiter.numRequeues(item);
-  }
-}
-
-class RateLimitingReplay extends DelayingReplay<RateLimitingQueue<number>> {
-  constructor(trace: Trace, readonly limiter: Listener, clock: StepClock) {
-    super(trace, createRateLimitingQueue(limiter, { clock }), clock);
-  }
-
-  override perform(operation: string): void | Promise<void> {
-    switch (operation) {
-      case "addRateLimited":
-        this.queue.addRateLimited(this.trace.next());
-        this.trace.delay(this.limiter.delay, LONGEST_DELAY);
-        return;
-      case "forget":
-        return this.queue.forget(this.trace.next());
-      case "numRequeues":
-        return this.trace.same(
-          "requeues",
-          this.queue.numRequeues(this.trace.next()),
-        );
-      default:
-        return super.perform(operation);
-    }
-  }
-}
-
 /** Layer 3, over a limiter. */
 export function replayRateLimiting(trace: Trace): Promise<void> {
   const clock = new StepClock();
@@ -184,47 +30,6 @@ export function replayRateLimiting(trace: Trace): Promise<void> {
     new Listener(buildLimiter(trace.limiter(), clock)),
     clock,
   ).run();
-}
-
-/** Times here are whole nanoseconds, but sums of seconds are off by a little. */
-function toNs(seconds: number): number {
-  return Math.round(seconds * 1e9);
-}
-
-/** The values of one queue's metrics. */
-class Metrics implements MetricsProvider {
-  readonly values = {
-    depth: 0,
-    adds: 0,
-    retries: 0,
-    unfinished: 0,
-    longest: 0,
-  };
-  readonly latencies: number[] = [];
-  readonly durations: number[] = [];
-
-  depth = () => this.#counter("depth");
-  adds = () => this.#counter("adds");
-  retries = () => this.#counter("retries");
-  unfinishedWork = () => this.#gauge("unfinished");
-  longestRunningProcessor = () => this.#gauge("longest");
-  queueLatency = () => ({
-    observe: (seconds: number) => void this.latencies.push(seconds),
-  });
-  workDuration = () => ({
-    observe: (seconds: number) => void this.durations.push(seconds),
-  });
-
-  #counter(name: "depth" | "adds" | "retries") {
-    return {
-      inc: () => void this.values[name]++,
-      dec: () => void this.values[name]--,
-    };
-  }
-
-  #gauge(name: "unfinished" | "longest") {
-    return { set: (seconds: number) => void (this.values[name] = seconds) };
-  }
 }
 
 class MeasuredReplay extends DelayingReplay {
@@ -238,22 +43,7 @@ class MeasuredReplay extends DelayingReplay {
 
   override compareState(): void {
     super.compareState();
-    const { depth, adds, retries, unfinished, longest } = this.metrics.values;
-    this.trace.same("depth", depth);
-    this.trace.same("adds", adds);
-    this.trace.same("retries", retries);
-    this.trace.same("unfinished work in ns", toNs(unfinished));
-    this.trace.same("longest running processor in ns", toNs(longest));
-    this.#compareObservations("queue latency", this.metrics.latencies);
-    this.#compareObservations("work duration", this.metrics.durations);
-  }
-
-  /** Compares what was observed since the last operation: recorded as nanoseconds, after their number. */
-  #compareObservations(what: string, observed: number[]): void {
-    this.trace.same(`observations of ${what}`, observed.length);
-    for (const seconds of observed.splice(0)) {
-      this.trace.same(`${what} in ns`, toNs(seconds));
-    }
+    this.metrics.compare(this.trace);
   }
 }
 
