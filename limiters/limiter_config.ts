@@ -4,16 +4,13 @@
  * @module
  */
 
-import type { OptionsInput } from "../registry/fields.ts";
+import type { CheckedPartConfig, DeclaredOptions, PartConfig } from "../registry/part_config.ts";
 import type * as builtIns from "./built_ins.ts";
-import type { LimiterDefinition } from "./definition.ts";
+
+export type { CustomConfig } from "../registry/part_config.ts";
 
 /** The declared options of each built-in limiter, by type. */
-export type BuiltInOptions = {
-  [
-    Name in keyof typeof builtIns as typeof builtIns[Name] extends LimiterDefinition<infer Type, infer _> ? Type : never
-  ]: typeof builtIns[Name] extends LimiterDefinition<infer _, infer F> ? F : never;
-};
+export type BuiltInOptions = DeclaredOptions<typeof builtIns>;
 
 /** What is written where an option takes another part, by the kind of part. */
 export interface LimiterInputs {
@@ -22,9 +19,11 @@ export interface LimiterInputs {
 }
 
 /** The config of one type of built-in limiter. */
-export type BuiltInConfig<Type extends keyof BuiltInOptions = keyof BuiltInOptions> = {
-  [K in Type]: { type: K } & OptionsInput<BuiltInOptions[K], LimiterInputs>;
-}[Type];
+export type BuiltInConfig<Type extends keyof BuiltInOptions = keyof BuiltInOptions> = PartConfig<
+  BuiltInOptions,
+  LimiterInputs,
+  Type
+>;
 
 /**
  * The config of a limiter: an object with its `type` and its options, or the name of another limiter of the
@@ -42,21 +41,8 @@ export type BuiltInConfig<Type extends keyof BuiltInOptions = keyof BuiltInOptio
  */
 export type LimiterConfig = string | BuiltInConfig;
 
-/** The config of a limiter that is not built in. Nothing is known of its options. */
-export type CustomConfig<Type extends string = string> = { type: Type; [option: string]: unknown };
-
 /**
  * What a config has to be, given its own type `C`: limiters that are built in have the options that they declare and no
  * others, however deep they are nested. Nothing is known of other limiters.
  */
-export type CheckedConfig<C> = C extends readonly unknown[] ? { [I in keyof C]: CheckedConfig<C[I]> }
-  : C extends { type: infer Type extends keyof BuiltInOptions } ?
-      & { type: Type }
-      & OptionsInput<BuiltInOptions[Type], { limiter: unknown }>
-      & {
-        [Option in Exclude<keyof C, "type">]: Option extends keyof BuiltInOptions[Type]
-          ? BuiltInOptions[Type][Option] extends { kind: "limiter" | "limiters" } ? CheckedConfig<C[Option]> : C[Option]
-          : never;
-      }
-  : C extends { type: string } ? CustomConfig
-  : LimiterConfig;
+export type CheckedConfig<C> = CheckedPartConfig<C, BuiltInOptions, "limiter", LimiterConfig>;
