@@ -6,6 +6,9 @@
 /** Marks errors: the item whose handler throws one is given up at once. */
 export const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal");
 
+/** Where an entry of a queue has room for a number, by which the discipline finds it again. Without it, it needs a map. */
+export const SEAT: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.seat");
+
 /** Where a queue has its `QueueHooks`. */
 export const HOOKS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.hooks");
 

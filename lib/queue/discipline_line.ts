@@ -1,3 +1,4 @@
+import { SEAT } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
 import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
@@ -16,6 +17,8 @@ interface Entry<T> extends ReadyEntry<T> {
   ticket: number;
   /** The priority that the key was added again with while it is held. */
   nextPriority: number;
+  /** For the discipline. */
+  [SEAT]: number;
 }
 
 /**
@@ -64,7 +67,15 @@ export class DisciplineLine<T> implements Line<T> {
 
   join(key: unknown, item: T, priority: number): number {
     this.#latest = Math.max(this.#latest, this.#clock.now()); // a clock may be set back
-    const entry: Entry<T> = { key, item, priority, readyAt: this.#latest, ticket: ++this.#last, nextPriority: 0 };
+    const entry: Entry<T> = {
+      key,
+      item,
+      priority,
+      readyAt: this.#latest,
+      ticket: ++this.#last,
+      nextPriority: 0,
+      [SEAT]: 0,
+    };
     this.#entries.set(key, entry);
     try {
       this.#discipline.push(entry);

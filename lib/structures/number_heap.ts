@@ -64,6 +64,11 @@ export class NumberHeap<E> {
     this.#siftDown(moved, number, place);
   }
 
+  /** The entry of a slot; `undefined` if the slot is free. */
+  entryOf(slot: number): E | undefined {
+    return this.#entries[slot];
+  }
+
   /** The number of a slot. */
   numberOf(slot: number): number {
     return this.#numbers[this.#places[slot]!]!;
