@@ -70,4 +70,5 @@ export {
   type WorkerPool,
 } from "./lib/workers/run_workers.ts";
 export * from "./config/mod.ts";
+export * from "./disciplines/mod.ts";
 export * from "./limiters/mod.ts";

@@ -24,6 +24,7 @@ export type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 export { LimiterRegistry } from "../limiters/limiter_registry.ts";
 export type * from "../limiters/limiter_config.ts";
 export type * from "../limiters/types.ts";
+export type * from "../registry/part_config.ts";
 export { Registry } from "../registry/registry.ts";
 export { loadConfig, type LoadConfigOptions, type WorkQueueConfig } from "./load_config.ts";
 export { queueOptions } from "./queue_options.ts";

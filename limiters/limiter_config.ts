@@ -7,8 +7,6 @@
 import type { CheckedPartConfig, DeclaredOptions, PartConfig } from "../registry/part_config.ts";
 import type * as builtIns from "./built_ins.ts";
 
-export type { CustomConfig } from "../registry/part_config.ts";
-
 /** The declared options of each built-in limiter, by type. */
 export type BuiltInOptions = DeclaredOptions<typeof builtIns>;
 

@@ -1,9 +1,10 @@
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { BuildContext } from "../registry/context.ts";
 import type { PartKind } from "../registry/kind.ts";
+import type { CustomConfig } from "../registry/part_config.ts";
 import { Registry } from "../registry/registry.ts";
 import { limiterKind } from "./definition.ts";
-import type { CheckedConfig, CustomConfig, LimiterConfig } from "./limiter_config.ts";
+import type { CheckedConfig, LimiterConfig } from "./limiter_config.ts";
 
 /**
  * The types of limiter that can be built from a config.

@@ -27,4 +27,5 @@ export type * from "./limiter_config.ts";
 export { LimiterRegistry } from "./limiter_registry.ts";
 export { limiters } from "./limiters.ts";
 export type * from "./types.ts";
+export type * from "../registry/part_config.ts";
 export { Registry } from "../registry/registry.ts";

@@ -1,30 +1,36 @@
 import { readFileSync } from "node:fs";
-import type { BuiltInConfig } from "@workqueue/core";
+import type { BuiltInConfig, DisciplineConfig } from "@workqueue/core";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-/** What the comment at the head of a built-in limiter's file says of it, beside its definition. */
-export interface BuiltIn {
+/** What the comment at the head of a built-in part's file says of it, beside its definition. */
+export interface BuiltIn<Config> {
   /** Its entry in the exports of the package. */
   readonly entry: string;
   /** The file that the entry stands for, relative to the repository. */
   readonly file: string;
-  /** How long items wait. */
-  readonly delay: string;
+  /** What it does: how long items wait, or in which order they are handed out. */
+  readonly effect: string;
   /** When to choose it. */
   readonly choice: string;
-  /** A config for the docs to show, and for the plot to draw. */
-  readonly example: BuiltInConfig;
+  /** A config for the docs to show, and for the plot of a limiter to draw. */
+  readonly example: Config;
 }
 
 /** The built-in limiters, in the order of `limiters/built_ins.ts`. */
-export const builtIns: readonly BuiltIn[] = [
-  ...read("limiters/built_ins.ts").matchAll(/^export \* from "\.\/(.+)\.ts";$/gm),
-]
-  .map(([, name]) => describe(name!));
+export const builtIns: readonly BuiltIn<BuiltInConfig>[] = describeRoom("limiters", "Delay");
 
-function describe(name: string): BuiltIn {
-  const file = `limiters/${name}.ts`;
+/** The built-in disciplines, in the order of `disciplines/built_ins.ts`. */
+export const builtInDisciplines: readonly BuiltIn<DisciplineConfig>[] = describeRoom("disciplines", "Order");
+
+/** `effect` begins the paragraph that says what a part does. */
+function describeRoom<Config>(room: string, effect: string): BuiltIn<Config>[] {
+  return [...read(`${room}/built_ins.ts`).matchAll(/^export \* from "\.\/(.+)\.ts";$/gm)]
+    .map(([, name]) => describe(room, name!, effect));
+}
+
+function describe<Config>(room: string, name: string, effect: string): BuiltIn<Config> {
+  const file = `${room}/${name}.ts`;
   const [head] = read(file).split("*/", 1);
   const comment = head!.replace(/^ \* ?/gm, "");
   const find = (what: string, pattern: RegExp) => {
@@ -33,18 +39,21 @@ function describe(name: string): BuiltIn {
     return found.replaceAll("\n", " ");
   };
   return {
-    entry: `./limiters/${name.replaceAll("_", "-")}`,
+    entry: `./${room}/${name.replaceAll("_", "-")}`,
     file,
-    delay: find('paragraph "Delay: …"', /^Delay: ([^]+?)\.\n\n/m),
+    effect: find(`paragraph "${effect}: …"`, new RegExp(`^${effect}: ([^]+?)\\.\n\n`, "m")),
     choice: find('paragraph "Choose it when …"', /^Choose it when ([^]+?)\.\n\n/m),
     example: JSON.parse(find("example in a block of JSON", /^```json\n([^]+?)\n```$/m)),
   };
 }
 
-/** A manifest of the package, with an entry for each built-in limiter. */
+/** A manifest of the package, with an entry for each built-in part. */
 export function manifest(path: string): string {
-  const isGenerated = (line: string) => /^ +"\.\/limiters\/(?!defaults")/.test(line);
-  const entries = builtIns.map(({ entry, file }) => `    "${entry}": "./${file}",`);
-  return read(path).split("\n").filter((line) => !isGenerated(line))
-    .flatMap((line) => line.startsWith('    "./limiters":') ? [line, ...entries] : [line]).join("\n");
+  const isGenerated = (line: string) => /^ +"\.\/(limiters\/(?!defaults")|disciplines\/)/.test(line);
+  const entriesOf = (parts: readonly BuiltIn<unknown>[]) =>
+    parts.map(({ entry, file }) => `    "${entry}": "./${file}",`);
+  return read(path).split("\n").filter((line) => !isGenerated(line)).flatMap((line) => {
+    if (line.startsWith('    "./limiters":')) return [line, ...entriesOf(builtIns)];
+    return line.startsWith('    "./disciplines":') ? [line, ...entriesOf(builtInDisciplines)] : [line];
+  }).join("\n");
 }

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
-import { type Field, type LimiterFields, limiters, queueOptions } from "@workqueue/core";
+import { disciplines, type Field, type Fields, limiters, queueOptions } from "@workqueue/core";
 import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
-import { type BuiltIn, builtIns } from "./built_ins.ts";
+import { type BuiltIn, builtInDisciplines, builtIns } from "./built_ins.ts";
+
+/** What parts are called that an option may be. */
+type Words = "limiter" | "discipline";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
@@ -58,29 +61,59 @@ ${optionsTable(queueOptions)}
 
 The item of the picture fails again as soon as it is tried.
 
-${table(["type", "delay", "choose it when"], builtIns.map(limiterRow))}
+${table(["type", "delay", "choose it when"], builtIns.map(partRow))}
 
-${builtIns.map(limiterSection).join("\n\n")}
+${
+    builtIns
+      .map(({ example }) => partSection(limiters.get(example.type)!, { limiters: { example } }))
+      .join("\n\n")
+  }
+
+## Types of disciplines
+
+A discipline says which of the items that are ready is handed out next. Without one, a queue is first in, first out. Each
+queue has a discipline of its own, so they have no names.
+
+${table(["type", "order", "choose it when"], builtInDisciplines.map(partRow))}
+
+${
+    builtInDisciplines
+      .map(({ example }) =>
+        partSection(disciplines.get(example.type)!, { queues: { example: { discipline: example } } })
+      )
+      .join("\n\n")
+  }
 
 ## Types of your own
 
 A limiter that a plugin defines is used in a config as the built-in ones are, by a registry that knows it:
-\`loadConfig(source, { limiters: registry })\`. The registry also describes it to editors:
-\`configSchema({ limiters: registry })\` is the schema with its types. [examples/print_schema.ts](../examples/print_schema.ts)
+\`loadConfig(source, { limiters: registry })\`; and likewise a discipline with \`{ disciplines: registry }\`. The registry
+also describes it to editors: \`configSchema({ limiters: registry })\` is the schema with its types. [examples/print_schema.ts](../examples/print_schema.ts)
 prints one:
 
 ${code("sh", "deno run examples/print_schema.ts > workqueue.schema.json")}
 `;
 }
 
-function limiterRow({ example: { type }, delay, choice }: BuiltIn): string[] {
-  return [`[\`${type}\`](#${type})`, delay, choice];
+function partRow({ example: { type }, effect, choice }: BuiltIn<{ type: string }>): string[] {
+  return [`[\`${type}\`](#${type})`, effect, choice];
 }
 
-function limiterSection({ example }: BuiltIn): string {
-  const { type, description, options } = limiters.get(example.type)!;
-  const config = `{\n  "limiters": {\n    "example": ${onOneLine(example)}\n  }\n}`;
-  return [`### ${type}`, description, code("json", config), optionsTable(options)].join("\n\n");
+/** `document` shows the part in its place. */
+function partSection(
+  { type, description, options }: { type: string; description: string; options: Fields<Words> },
+  document: Record<string, Record<string, unknown>>,
+): string {
+  return [`### ${type}`, description, code("json", shortDocument(document)), optionsTable(options)].join("\n\n");
+}
+
+/** A document of which each part stands on one line. */
+function shortDocument(document: Record<string, Record<string, unknown>>): string {
+  const sections = Object.entries(document).map(([section, parts]) => {
+    const lines = Object.entries(parts).map(([name, part]) => `    "${name}": ${onOneLine(part)}`);
+    return `  "${section}": {\n${lines.join(",\n")}\n  }`;
+  });
+  return `{\n${sections.join(",\n")}\n}`;
 }
 
 function onOneLine(value: unknown): string {
@@ -91,7 +124,7 @@ function code(language: string, text: string): string {
   return "```" + language + "\n" + text.trimEnd() + "\n```";
 }
 
-function optionsTable(fields: LimiterFields): string {
+function optionsTable(fields: Fields<Words>): string {
   const rows = Object.entries(fields).map(([option, field]) => [
     `\`${option}\``,
     valueOf(field),
@@ -106,7 +139,7 @@ function table(head: string[], rows: string[][]): string {
 }
 
 /** What an option takes, in words. */
-function valueOf(field: Field<"limiter">): string {
+function valueOf(field: Field<Words>): string {
   switch (field.kind) {
     case "duration":
       return "duration" + bounds(field.min, field.max, " ms") + (field.infinite ? ', or `"unlimited"`' : "");
@@ -126,6 +159,10 @@ function valueOf(field: Field<"limiter">): string {
       return field.template ? "limiter" : "limiter, or the name of one";
     case "limiters":
       return "list of limiters or names" + bounds(field.minItems, undefined, " of them");
+    case "discipline":
+      return "discipline";
+    case "disciplines":
+      return "list of disciplines" + bounds(field.minItems, undefined, " of them");
   }
 }
 
@@ -135,7 +172,7 @@ function bounds(min: number | undefined, max: number | undefined, unit = ""): st
   return least + most;
 }
 
-function isRequired(field: Field<"limiter">): string {
+function isRequired(field: Field<Words>): string {
   if ("default" in field) return `no: \`${JSON.stringify(field.default)}\` if left out`;
   return field.required === false ? "no" : "yes";
 }

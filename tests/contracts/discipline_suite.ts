@@ -19,10 +19,43 @@ export function disciplineSuite<T>(
       entries.add(entry);
       discipline.push(entry);
       if (i % 3 === 0) discipline.touch(entry);
-      assertEquals(discipline.length, entries.size);
+      assertEquals(countOf(discipline), entries.size);
     }
-    while (discipline.length > 0) assert(entries.delete(discipline.pop()!), "the very object, and not twice");
-    assertEquals(entries.size, 0);
+    while (discipline.length > 0) {
+      const entry = discipline.pop()!;
+      assert(entries.delete(entry), "the very object, and not twice");
+      assertEquals(countOf(discipline), entries.size);
+      discipline.done?.(entry);
+    }
+    assertEquals([entries.size, countOf(discipline)], [0, 0]);
+  });
+
+  Deno.test(`discipline, ${name}: what it holds back is given out once others are done`, () => {
+    const discipline = make();
+    for (let i = 0; i < 30; i++) discipline.push({ key: item(i), item: item(i), priority: 0, readyAt: i });
+    const held: ReadyEntry<T>[] = [];
+    for (let left = 30; left > 0; left--) {
+      while (discipline.length === 0) discipline.done!(held.shift()!);
+      held.push(discipline.pop()!);
+      assertEquals(countOf(discipline), left - 1);
+    }
+  });
+
+  Deno.test(`discipline, ${name}: what it says comes next comes next, and nothing changes by that`, () => {
+    const discipline = make();
+    if (discipline.peek === undefined) return;
+    const random = randomNumbers(8);
+    for (let i = 0; i < 100; i++) {
+      discipline.push({ key: item(i), item: item(i), priority: Math.floor(random() * 5), readyAt: i });
+      if (random() < 0.3) discipline.pop();
+    }
+    const all = discipline.peek(1000);
+    assertEquals(all.length, discipline.length);
+    for (const limit of [0, 1, 7]) {
+      assert(all.slice(0, limit).every((entry, i) => discipline.peek!(limit)[i] === entry));
+    }
+    for (const entry of all) assert(discipline.pop() === entry);
+    assertEquals(discipline.peek(5), []);
   });
 
   Deno.test(`discipline, ${name}: in a queue, every item comes out after its last add, whatever happens`, () => {
@@ -51,4 +84,8 @@ export function disciplineSuite<T>(
     }
     assertEquals([...needsWork], []);
   });
+}
+
+function countOf<T>({ length, heldBack = 0 }: QueueDiscipline<T>): number {
+  return length + heldBack;
 }

@@ -1,3 +1,4 @@
+import { createFairDiscipline, createPriorityDiscipline } from "@workqueue/core";
 import { HookedDiscipline } from "../faults/hooks.ts";
 import { Lifo } from "../queue_helpers.ts";
 import { disciplineSuite } from "./discipline_suite.ts";
@@ -5,3 +6,30 @@ import { disciplineSuite } from "./discipline_suite.ts";
 disciplineSuite("last in, first out", () => new Lifo<string>(), (i) => `item ${i}`);
 disciplineSuite("first in, first out", () => new HookedDiscipline<string>(), (i) => `item ${i}`);
 disciplineSuite("last in, first out, with keyOf", () => new Lifo<{ id: number }>(), (id) => ({ id }), ({ id }) => id);
+
+const key = (i: number) => `${"abc"[i % 3]}/${i}`;
+disciplineSuite("priority", () => createPriorityDiscipline<string>(), key);
+disciplineSuite("strict priority", () => createPriorityDiscipline<string>({ maxHeadStart: Infinity }), key);
+disciplineSuite("fair", () => createFairDiscipline<string>({ separator: "/" }), key);
+disciplineSuite(
+  "fair, with priorities inside",
+  () => createFairDiscipline<string>({ separator: "/", within: () => createPriorityDiscipline() }),
+  key,
+);
+disciplineSuite("fair, one at once", () => createFairDiscipline<string>({ separator: "/", maxPerGroup: 1 }), key);
+disciplineSuite(
+  "fair in fair",
+  () =>
+    createFairDiscipline<string>({
+      separator: "/",
+      maxPerGroup: 3,
+      within: () => createFairDiscipline({ groupOf: (item: string) => item.length, maxPerGroup: 2 }),
+    }),
+  key,
+);
+disciplineSuite(
+  "fair, with keyOf",
+  () => createFairDiscipline<{ id: number }>({ groupOf: ({ id }) => id % 2, maxPerGroup: 2 }),
+  (id) => ({ id }),
+  ({ id }) => id,
+);

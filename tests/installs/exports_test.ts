@@ -6,6 +6,7 @@ import { manifest, ROOT, run } from "./project.ts";
 const entries = Object.entries(manifest.exports);
 const QUEUES = ["./work-queue", "./delaying-queue", "./rate-limiting-queue"];
 const LIMITERS = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./limiters/"));
+const DISCIPLINES = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./disciplines/"));
 
 /** The other entries that each one brings along. */
 const BRINGS: Record<string, string[]> = {
@@ -18,10 +19,11 @@ const BRINGS: Record<string, string[]> = {
   "./metrics": [],
   "./duration": [],
   "./token-bucket": ["./duration"],
-  "./config": [...QUEUES, "./duration", "./token-bucket", ...LIMITERS],
+  "./config": [...QUEUES, "./duration", "./token-bucket", ...DISCIPLINES, ...LIMITERS],
+  "./disciplines": ["./duration", ...DISCIPLINES],
   "./limiters": ["./duration", "./token-bucket", ...LIMITERS],
-  // A limiter brings along no other one, and nothing of queues, unless it says so here.
-  ...Object.fromEntries(LIMITERS.map((entry) => [entry, ["./duration"]])),
+  // A discipline or a limiter brings along no other one, and nothing of queues, unless it says so here.
+  ...Object.fromEntries([...DISCIPLINES, ...LIMITERS].map((entry) => [entry, ["./duration"]])),
   "./limiters/bucket": ["./duration", "./token-bucket"],
   "./limiters/defaults": [
     "./duration",
@@ -34,9 +36,16 @@ const BRINGS: Record<string, string[]> = {
 
 /** What is no entry itself: the entries that bring it along. */
 const BROUGHT_BY: Record<string, string[]> = {
-  "./lib/structures/number_heap.ts": [".", "./delaying-queue", "./rate-limiting-queue", "./config"],
+  "./lib/structures/number_heap.ts": [
+    ".",
+    "./delaying-queue",
+    "./rate-limiting-queue",
+    "./config",
+    "./disciplines",
+    ...DISCIPLINES,
+  ],
   "./config/load_config.ts": [".", "./config"],
-  "./registry/registry.ts": [".", "./config", "./limiters"],
+  "./registry/registry.ts": [".", "./config", "./disciplines", "./limiters"],
   "./lib/structures/tokens.ts": [
     ".",
     "./token-bucket",

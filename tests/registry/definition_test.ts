@@ -24,17 +24,17 @@ Deno.test("a definition with a part missing or of the wrong type is refused, by 
     ],
     [
       parts({ options: { x: { kind: "float", description: "" } } }),
-      `Cannot define limiter "custom" as 'x' must have a kind of duration, integer, number, boolean, string, enum, ` +
+      `Cannot define limiter "custom" as 'x' must have a kind of duration, integer, number, boolean, string, enum, weights, ` +
       `limiter, limiters: received "float"`,
     ],
     [
       parts({ options: { x: "duration" } }),
-      `Cannot define limiter "custom" as 'x' must have a kind of duration, integer, number, boolean, string, enum, ` +
+      `Cannot define limiter "custom" as 'x' must have a kind of duration, integer, number, boolean, string, enum, weights, ` +
       `limiter, limiters: received "duration"`,
     ],
     [
       parts({ options: { x: null } }),
-      `Cannot define limiter "custom" as 'x' must have a kind of duration, integer, number, boolean, string, enum, ` +
+      `Cannot define limiter "custom" as 'x' must have a kind of duration, integer, number, boolean, string, enum, weights, ` +
       `limiter, limiters: received null`,
     ],
     [

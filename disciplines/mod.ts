@@ -1,0 +1,32 @@
+/**
+ * Disciplines, which say which of the ready items is handed out next, and the registry that builds them from config.
+ * Without one, a queue is first in, first out.
+ *
+ * Each discipline has a function that makes it, such as {@linkcode createPriorityDiscipline}, and a type under which a
+ * config names it, such as `"priority"`. A discipline is for one queue.
+ *
+ * {@linkcode disciplines} builds disciplines from config, and {@linkcode defineDiscipline} declares one of your own.
+ *
+ * @example Usage
+ * ```ts
+ * import { disciplines } from "@workqueue/core/disciplines";
+ * import { createWorkQueue } from "@workqueue/core/work-queue";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const queue = createWorkQueue<string>({ discipline: disciplines.build({ type: "fair", separator: "/" }) });
+ * for (const key of ["big/1", "big/2", "big/3", "small/1"]) queue.add(key);
+ * assertEquals([queue.tryGet()?.item, queue.tryGet()?.item], ["big/1", "small/1"]);
+ * ```
+ *
+ * @module
+ */
+
+export { ConfigError, type ConfigIssue } from "../lib/base/errors.ts";
+export * from "./built_ins.ts";
+export { defineDiscipline } from "./definition.ts";
+export type * from "./discipline_config.ts";
+export { DisciplineRegistry } from "./discipline_registry.ts";
+export { disciplines } from "./disciplines.ts";
+export type * from "./types.ts";
+export type * from "../registry/part_config.ts";
+export { Registry } from "../registry/registry.ts";

@@ -1,0 +1,172 @@
+/**
+ * A discipline that hands out urgent items sooner.
+ *
+ * Order: a higher priority is worth a head start, so urgent items go first and yet none waits for ever.
+ *
+ * Choose it when some items are more urgent than others, and each has to be worked on in the end.
+ *
+ * ```json
+ * { "type": "priority", "min": 0, "max": 10, "maxHeadStart": "5m" }
+ * ```
+ *
+ * @module
+ */
+
+import { SEAT } from "../lib/base/brands.ts";
+import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
+import { NumberHeap } from "../lib/structures/number_heap.ts";
+import type { Fields, OptionsInCode } from "../registry/fields.ts";
+import { createDiscipline, defineDiscipline, type DisciplineDefinition } from "./definition.ts";
+
+export type * from "./types.ts";
+
+/** The options of a priority discipline. */
+export const priorityOptions = {
+  min: { kind: "number", default: -100, description: "The lowest priority. Lower ones count as this." },
+  max: { kind: "number", default: 100, description: "The highest priority. Higher ones count as this." },
+  maxHeadStart: {
+    kind: "duration",
+    infinite: true,
+    default: "1m",
+    description:
+      "How much later an item of the highest priority may become ready and still go before one of the lowest.",
+  },
+} as const satisfies Fields;
+
+/** The definition of `{ "type": "priority" }`. */
+export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorityOptions> =
+  /* @__PURE__ */ defineDiscipline({
+    type: "priority",
+    description: "Hands out items of a higher priority sooner: it is worth a head start.",
+    options: priorityOptions,
+    check: ({ min, max }) => max > min ? undefined : { option: "max", rule: "must be greater than 'min'" },
+    create: ({ min, max, maxHeadStart }) =>
+      maxHeadStart === Infinity
+        ? new StrictPriorityDiscipline(min, max)
+        : new PriorityDiscipline(min, max, maxHeadStart / (max - min)),
+  });
+
+/**
+ * Makes a discipline that hands out items of a higher priority sooner.
+ *
+ * Each point of priority is worth the same head start, `maxHeadStart / (max - min)`: the next item is the one that
+ * became ready first, if each had become ready earlier by its priority times that. So an item waits for the more urgent
+ * ones that became ready before it and shortly after, and never for others that keep coming: none starves, not even one
+ * of the lowest priority in a queue that has more work than it can do. Items of one priority are handed out in the order
+ * in which they became ready.
+ *
+ * An item that is ready and is added again with a higher priority gets the head start of that, and keeps the time at
+ * which it became ready. A lower priority changes nothing.
+ *
+ * With a `maxHeadStart` of `Infinity`, or `"unlimited"`, priorities are strict: the highest always goes first. Low ones
+ * may wait for ever then. An item that gets a higher priority goes behind those that have it.
+ *
+ * @example Usage
+ * ```ts
+ * import { createPriorityDiscipline, createWorkQueue } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const queue = createWorkQueue<string>({ discipline: createPriorityDiscipline() });
+ * queue.add("report");
+ * queue.add("cleanup", { priority: -50 });
+ * queue.add("alert", { priority: 100 });
+ * assertEquals([1, 2, 3].map(() => queue.tryGet()?.item), ["alert", "report", "cleanup"]);
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param options `min` and `max`: the lowest and the highest priority, -100 and 100 by default; others count as the
+ * nearest of them. `maxHeadStart`: how much later an item of the highest priority may become ready and still go before
+ * one of the lowest, one minute by default; 0 is first in, first out.
+ * @returns The discipline, for one queue.
+ * @throws {RangeError} If `min` is not less than `max`, or an option is out of its bounds.
+ * @throws {TypeError} If an option is of the wrong type or unknown.
+ */
+export function createPriorityDiscipline<T = unknown>(
+  options: OptionsInCode<typeof priorityOptions> = {},
+): QueueDiscipline<T> {
+  return createDiscipline(priorityDiscipline, options) as QueueDiscipline<T>;
+}
+
+/** An entry, perhaps with room for its slot in the heap. */
+type Seated = ReadyEntry<unknown> & { [SEAT]?: number };
+
+/** What both ways have in common: a heap of numbers, which say how soon an entry is next. */
+abstract class HeapDiscipline implements QueueDiscipline<unknown> {
+  protected readonly heap = new NumberHeap<Seated>();
+  /** The slots of entries that have no room for them: a map costs more than the heap. */
+  readonly #slots = new Map<Seated, number>();
+  readonly #min: number;
+  readonly #max: number;
+
+  constructor(min: number, max: number) {
+    this.#min = min;
+    this.#max = max;
+  }
+
+  get length(): number {
+    return this.heap.length;
+  }
+
+  push(entry: Seated): void {
+    const slot = this.heap.push(entry, this.numberOf(entry));
+    if (SEAT in entry) entry[SEAT] = slot;
+    else this.#slots.set(entry, slot);
+  }
+
+  pop(): ReadyEntry<unknown> | undefined {
+    const entry = this.heap.pop();
+    if (entry !== undefined && this.#slots.size > 0) this.#slots.delete(entry);
+    return entry;
+  }
+
+  touch(entry: Seated): void {
+    const slot = SEAT in entry ? entry[SEAT] : this.#slots.get(entry);
+    if (slot !== undefined && this.heap.entryOf(slot) === entry) this.renumber(slot, entry, this.numberOf(entry));
+  }
+
+  peek(limit: number): ReadyEntry<unknown>[] {
+    return this.heap.first(limit);
+  }
+
+  /** The entry with the smallest number is next. */
+  protected abstract numberOf(entry: ReadyEntry<unknown>): number;
+
+  /** Gives an entry its new number if that is smaller. */
+  protected abstract renumber(slot: number, entry: ReadyEntry<unknown>, number: number): void;
+
+  protected clamp(priority: number): number {
+    return priority > this.#max ? this.#max : priority > this.#min ? priority : this.#min;
+  }
+}
+
+/** Priorities that are worth a head start. A number does not depend on when it is looked at, so it never has to be renewed. */
+class PriorityDiscipline extends HeapDiscipline {
+  /** What one point of priority is worth, in milliseconds. */
+  readonly #headStart: number;
+
+  constructor(min: number, max: number, headStart: number) {
+    super(min, max);
+    this.#headStart = headStart;
+  }
+
+  protected numberOf({ readyAt, priority }: ReadyEntry<unknown>): number {
+    return readyAt - this.clamp(priority) * this.#headStart;
+  }
+
+  protected renumber(slot: number, _: ReadyEntry<unknown>, number: number): void {
+    this.heap.decrease(slot, number);
+  }
+}
+
+/** The highest priority first, and those of one priority in the order in which they got it. */
+class StrictPriorityDiscipline extends HeapDiscipline {
+  protected numberOf({ priority }: ReadyEntry<unknown>): number {
+    return -this.clamp(priority);
+  }
+
+  protected renumber(slot: number, entry: ReadyEntry<unknown>, number: number): void {
+    if (number >= this.heap.numberOf(slot)) return;
+    this.heap.remove(slot);
+    this.push(entry);
+  }
+}

@@ -1,0 +1,11 @@
+/** The types that a discipline's function and definition name. Each discipline's file exports them with it. */
+
+export type { Clock } from "../lib/base/clock.ts";
+export type { Duration } from "../lib/base/duration.ts";
+export type { Random } from "../lib/base/random.ts";
+export type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
+export type { BuildContext } from "../registry/context.ts";
+export type { BrokenRule, PartDefinition } from "../registry/definition.ts";
+export type * from "../registry/fields.ts";
+export type { PartKind } from "../registry/kind.ts";
+export type { DisciplineDefinition, DisciplineFields, DisciplineOptions } from "./definition.ts";

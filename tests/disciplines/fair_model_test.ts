@@ -1,0 +1,148 @@
+/** The fair discipline against rule 13, restated as plainly as it can be: it looks at every group each time, and forgets none. */
+
+import { assertEquals } from "@std/assert";
+import * as fc from "fast-check";
+import process from "node:process";
+import { createFairDiscipline, createPriorityDiscipline } from "@workqueue/core";
+import { Entries, type MadeEntry } from "./entries.ts";
+
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 2000);
+
+const GROUPS = 4;
+/** So that all times are exact. */
+const WEIGHTS: Record<string, number> = { 0: 2, 1: 0.5, 2: 1 };
+
+interface PlainGroup {
+  entries: MadeEntry[];
+  held: number;
+  finish: number;
+  /** When its next turn starts, and which of two starts was given first; none while it has nothing to hand out. */
+  start: number | undefined;
+  order: number;
+}
+
+class PlainFair {
+  groups: PlainGroup[] = Array.from(
+    { length: GROUPS },
+    () => ({ entries: [], held: 0, finish: 0, start: undefined, order: 0 }),
+  );
+  virtualTime = 0;
+  orders = 0;
+
+  constructor(readonly maxPerGroup: number, readonly byPriority: boolean) {}
+
+  clone(): PlainFair {
+    const clone = new PlainFair(this.maxPerGroup, this.byPriority);
+    clone.groups = this.groups.map((group) => ({ ...group, entries: [...group.entries] }));
+    clone.virtualTime = this.virtualTime;
+    clone.orders = this.orders;
+    return clone;
+  }
+
+  get ready(): number {
+    return this.groups.reduce((sum, group) => sum + this.#readyOf(group), 0);
+  }
+
+  get size(): number {
+    return this.groups.reduce((sum, { entries }) => sum + entries.length, 0);
+  }
+
+  push(entry: MadeEntry, group: number): void {
+    this.groups[group]!.entries.push(entry);
+    this.#restart();
+  }
+
+  pop(): MadeEntry | undefined {
+    const [next] = this.groups.filter(({ start }) => start !== undefined)
+      .sort((a, b) => a.start! - b.start! || a.order - b.order);
+    if (next === undefined) return undefined;
+    const { entries } = next;
+    const first = this.byPriority ? entries.toSorted((a, b) => b.priority - a.priority)[0]! : entries[0]!;
+    entries.splice(entries.indexOf(first), 1);
+    next.held++;
+    next.finish = next.start! + 1 / (WEIGHTS[this.groups.indexOf(next)] ?? 1);
+    this.virtualTime = Math.max(this.virtualTime, next.start!);
+    next.start = undefined;
+    this.#restart();
+    if (this.ready === 0) this.virtualTime = Math.max(...this.groups.map(({ finish }) => finish));
+    return first;
+  }
+
+  done(group: number): void {
+    this.groups[group]!.held--;
+    this.#restart();
+  }
+
+  peek(limit: number): MadeEntry[] {
+    const clone = this.clone();
+    return Array.from({ length: Math.min(limit, this.ready) }, () => clone.pop()!);
+  }
+
+  #readyOf({ entries, held }: PlainGroup): number {
+    return Math.min(entries.length, this.maxPerGroup - held);
+  }
+
+  /** Gives a start to each group that has something to hand out and has none. */
+  #restart(): void {
+    for (const group of this.groups) {
+      if (this.#readyOf(group) === 0 || group.start !== undefined) continue;
+      group.start = Math.max(this.virtualTime, group.finish);
+      group.order = this.orders++;
+    }
+  }
+}
+
+const operation = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant("push" as const), group: fc.nat(GROUPS - 1), priority: fc.nat(3) }),
+  },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("pop" as const) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("done" as const), which: fc.nat(20) }) },
+);
+
+for (
+  const [name, maxPerGroup, byPriority] of [
+    ["any number of each group at once", Infinity, false],
+    ["two of each group at once", 2, false],
+    ["priorities inside of each group, strict", Infinity, true],
+    ["priorities inside of each group, and one at once", 1, true],
+  ] as const
+) {
+  Deno.test(`fair: the order is that of rule 13, under random operations, with ${name}`, () => {
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 80 }), (operations) => {
+        const groups: number[] = [];
+        const discipline = createFairDiscipline<number>({
+          groupOf: (item) => groups[item],
+          weights: WEIGHTS,
+          maxPerGroup: maxPerGroup === Infinity ? undefined : maxPerGroup,
+          within: byPriority ? () => createPriorityDiscipline({ maxHeadStart: Infinity }) : undefined,
+        });
+        const plain = new PlainFair(maxPerGroup, byPriority);
+        const made = new Entries(false);
+        const held: MadeEntry[] = [];
+        for (const step of operations) {
+          if (step.do === "push") {
+            const entry = made.next(step.priority);
+            groups.push(step.group);
+            discipline.push(entry);
+            plain.push(entry, step.group);
+          } else if (step.do === "pop") {
+            if (discipline.length === 0) continue;
+            const entry = discipline.pop();
+            assertEquals(entry?.key, plain.pop()?.key);
+            held.push(entry as MadeEntry);
+          } else if (held.length > 0) {
+            const [entry] = held.splice(step.which % held.length, 1);
+            discipline.done!(entry!);
+            plain.done(groups[entry!.item]!);
+          }
+          assertEquals([discipline.length, discipline.heldBack], [plain.ready, plain.size - plain.ready]);
+          assertEquals(discipline.peek!(7).map(({ key }) => key), plain.peek(7).map(({ key }) => key));
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+}

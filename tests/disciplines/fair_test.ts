@@ -1,0 +1,355 @@
+import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  createFairDiscipline,
+  createPriorityDiscipline,
+  createWorkQueue,
+  type DisciplineConfig,
+  disciplines,
+  type FairOptions,
+  type QueueDiscipline,
+} from "@workqueue/core";
+import { HandClock, issuesOf } from "../helpers.ts";
+import { Lifo, take, takeAll } from "../queue_helpers.ts";
+
+function fairQueue(options: Omit<FairOptions<string>, "groupOf" | "separator"> = {}) {
+  const discipline = createFairDiscipline<string>({ separator: "/", ...options });
+  return { discipline, queue: createWorkQueue<string>({ discipline, clock: new HandClock() }) };
+}
+
+/** The groups of the next items, each of which is done at once: one character each. */
+function turns(queue: ReturnType<typeof fairQueue>["queue"], count: number): string {
+  return Array.from({ length: count }, () => {
+    using lease = take(queue);
+    return lease.item[0];
+  }).join("");
+}
+
+function addMany(queue: ReturnType<typeof fairQueue>["queue"], group: string, count: number): void {
+  for (let i = 0; i < count; i++) queue.add(`${group}/${i}`);
+}
+
+Deno.test("fair: groups take turns, however many items each has, and inside of one it is first in, first out", () => {
+  const { queue } = fairQueue();
+  addMany(queue, "a", 4);
+  addMany(queue, "b", 2);
+  assertEquals(takeAll(queue), ["a/0", "b/0", "a/1", "b/1", "a/2", "a/3"]);
+});
+
+Deno.test("fair: a newcomer waits for one item of each group, though they had many turns", () => {
+  const { queue } = fairQueue();
+  addMany(queue, "a", 50);
+  addMany(queue, "b", 50);
+  turns(queue, 41);
+  addMany(queue, "c", 2);
+  assertEquals(turns(queue, 6), "bcabca");
+});
+
+Deno.test("fair: weights say how many turns a group gets", () => {
+  const { queue } = fairQueue({ weights: { a: 3, b: 0.5 } });
+  for (const group of ["a", "b", "c"]) addMany(queue, group, 90);
+  const [...order] = turns(queue, 90);
+  assertEquals(["a", "b", "c"].map((group) => order.filter((each) => each === group).length), [60, 10, 20]);
+});
+
+Deno.test("fair: a group that had nothing to do saves nothing up", () => {
+  const { queue } = fairQueue();
+  queue.add("a/x");
+  addMany(queue, "b", 100);
+  turns(queue, 60);
+  addMany(queue, "a", 100);
+  assertEquals([...turns(queue, 20)].filter((group) => group === "a").length, 10);
+});
+
+Deno.test("fair: a group that adds its one item again and again gets its share of a backlog, and no more", () => {
+  const { queue } = fairQueue();
+  addMany(queue, "b", 1000);
+  let mine = 0;
+  for (let i = 0; i < 500; i++) {
+    queue.add("a/x");
+    if (turns(queue, 1) === "a") mine++;
+  }
+  assertEquals(mine, 250);
+});
+
+Deno.test("fair: no more of a group are held at once than it may have, and the others go on", () => {
+  const { queue, discipline } = fairQueue({ maxPerGroup: 2 });
+  addMany(queue, "a", 4);
+  addMany(queue, "b", 1);
+  assertEquals([queue.length, discipline.heldBack], [3, 2]);
+  const leases = [take(queue), take(queue), take(queue)];
+  assertEquals(leases.map(({ item }) => item), ["a/0", "b/0", "a/1"]);
+  assertEquals([queue.length, discipline.heldBack, queue.tryGet()], [0, 2, undefined]);
+  leases[1]![Symbol.dispose]();
+  assertEquals(queue.length, 0);
+  leases[0]![Symbol.dispose]();
+  assertEquals([queue.length, discipline.heldBack], [1, 1]);
+  assertEquals(take(queue).item, "a/2");
+});
+
+Deno.test("fair: what a freed group may be given is handed to a get that waits", async () => {
+  const { queue } = fairQueue({ maxPerGroup: 1 });
+  addMany(queue, "a", 2);
+  const first = take(queue);
+  const waiting = queue.get();
+  first[Symbol.dispose]();
+  assertEquals((await waiting).item, "a/1");
+});
+
+Deno.test("fair: an item that is added again while it is held counts as held until it is done", () => {
+  const { queue, discipline } = fairQueue({ maxPerGroup: 1 });
+  addMany(queue, "a", 2);
+  const lease = take(queue);
+  queue.add("a/0");
+  assertEquals([queue.length, discipline.heldBack], [0, 1]);
+  lease[Symbol.dispose]();
+  assertEquals([queue.length, discipline.heldBack], [1, 1]);
+  assertEquals(takeAll(queue), ["a/1", "a/0"]);
+});
+
+Deno.test("fair: a group that was held back does not make up for it", () => {
+  const { queue } = fairQueue({ maxPerGroup: 1 });
+  addMany(queue, "a", 50);
+  for (const group of ["b", "c", "d"]) addMany(queue, group, 50);
+  const blocked = take(queue);
+  assertEquals(turns(queue, 30).includes("a"), false);
+  blocked[Symbol.dispose]();
+  assertEquals([...turns(queue, 16)].filter((group) => group === "a").length, 4);
+});
+
+Deno.test("fair: each group has a discipline of its own inside, which is told of everything", () => {
+  let made = 0;
+  const within = () => {
+    made++;
+    return createPriorityDiscipline<string>();
+  };
+  const { queue } = fairQueue({ within });
+  assertEquals(made, 0);
+  addMany(queue, "a", 3);
+  queue.add("a/2", { priority: 50 });
+  addMany(queue, "b", 2);
+  queue.add("b/high", { priority: 5 });
+  assertEquals(made, 2);
+  assertEquals(takeAll(queue), ["a/2", "b/high", "a/0", "b/0", "a/1", "b/1"]);
+});
+
+Deno.test("fair: within fair, the bounds of both hold", () => {
+  const discipline = createFairDiscipline<string>({
+    groupOf: (key) => key[0],
+    maxPerGroup: 3,
+    within: () => createFairDiscipline({ groupOf: (key: string) => key[1], maxPerGroup: 1 }),
+  });
+  const queue = createWorkQueue<string>({ discipline });
+  for (const key of ["ax1", "ax2", "ay1", "az1", "aw1", "bx1", "bx2"]) queue.add(key);
+  assertEquals([queue.length, discipline.heldBack], [4, 3]);
+  const leases = [1, 2, 3, 4].map(() => take(queue));
+  assertEquals(leases.map(({ item }) => item), ["ax1", "bx1", "ay1", "az1"]);
+  assertEquals([queue.length, discipline.heldBack], [0, 3]);
+  leases[1]![Symbol.dispose](); // frees bx
+  assertEquals([queue.length, discipline.heldBack], [1, 2]);
+  leases[0]![Symbol.dispose](); // frees ax, and one of a
+  assertEquals([queue.length, discipline.heldBack], [2, 1]);
+  for (const lease of leases) lease[Symbol.dispose]();
+  assertEquals(takeAll(queue).toSorted(), ["aw1", "ax2", "bx2"]);
+});
+
+Deno.test("fair: the group is asked for when an item becomes ready, and only then", () => {
+  const asked: string[] = [];
+  const groupOf = ({ id, group }: { id: number; group: string }) => {
+    asked.push(`${id} ${group}`);
+    return group;
+  };
+  const queue = createWorkQueue({
+    discipline: createFairDiscipline({ groupOf, maxPerGroup: 1, within: () => createPriorityDiscipline() }),
+    keyOf: ({ id }: { id: number }) => id,
+  });
+  queue.add({ id: 1, group: "a" });
+  queue.add({ id: 1, group: "b" }); // folded: it keeps its group, and the newer item is handed out
+  const lease = take(queue);
+  assertEquals([asked, lease.item.group], [["1 a"], "b"]);
+  queue.add({ id: 1, group: "c" });
+  assertEquals(asked, ["1 a"]);
+  lease[Symbol.dispose]();
+  assertEquals([asked, queue.length], [["1 a", "1 c"], 1]);
+});
+
+Deno.test("fair: a key without the separator is a group by itself, and one that is no text is refused", () => {
+  const queue = createWorkQueue<unknown>({ discipline: createFairDiscipline({ separator: "::" }) });
+  for (const key of ["a::1", "a::2", "b", "::x", "a:3"]) queue.add(key);
+  assertEquals(takeAll(queue), ["a::1", "b", "::x", "a:3", "a::2"]);
+  const message = "Cannot tell group of item as its key must be a string to have a 'separator': received 5";
+  assertThrows(() => queue.add(5), TypeError, message);
+  assertEquals(queue.length, 0);
+  queue.add("c");
+  assertEquals(takeAll(queue), ["c"]);
+});
+
+Deno.test("fair: with keyOf, the separator is looked for in the key", () => {
+  const queue = createWorkQueue<{ key: string }>({
+    discipline: createFairDiscipline({ separator: "/" }),
+    keyOf: ({ key }) => key,
+  });
+  for (const key of ["a/1", "a/2", "b/1"]) queue.add({ key });
+  assertEquals(takeAll(queue).map(({ key }) => key), ["a/1", "b/1", "a/2"]);
+});
+
+Deno.test("fair: groups may be anything that a Map has as keys, and weights find numbers too", () => {
+  const groups: unknown[] = [NaN, 7, undefined, Symbol.iterator];
+  const queue = createWorkQueue<number>({
+    discipline: createFairDiscipline({ groupOf: (i) => groups[i % 4], weights: { 7: 2 } }),
+  });
+  for (let i = 0; i < 12; i++) queue.add(i);
+  assertEquals(takeAll(queue).map((i) => i % 4).join(""), "012310231023");
+});
+
+Deno.test("fair: when its groupOf or its within throws, the item is not there, and nothing else is lost", () => {
+  let failure: Error | undefined;
+  const discipline = createFairDiscipline<string>({
+    groupOf: (key) => {
+      if (key === "bad") throw new Error("no group");
+      return key[0];
+    },
+    within: () => {
+      if (failure) throw failure;
+      return new Lifo<string>();
+    },
+  });
+  const queue = createWorkQueue<string>({ discipline });
+  queue.add("a1");
+  assertThrows(() => queue.add("bad"), Error, "no group");
+  failure = new Error("no discipline");
+  assertThrows(() => queue.add("b1"), Error, "no discipline");
+  queue.add("a2");
+  assertEquals([queue.length, takeAll(queue)], [2, ["a2", "a1"]]);
+});
+
+Deno.test("fair: a within that makes no discipline is refused when it is asked", () => {
+  const queue = createWorkQueue<string>({
+    discipline: createFairDiscipline({ separator: "/", within: (() => ({})) as never }),
+  });
+  assertThrows(() => queue.add("a"), TypeError, "'within' made something that is no queue discipline");
+});
+
+Deno.test("fair: what an inside discipline fails to do costs nobody a turn", () => {
+  class Failing extends Lifo<string> {
+    override pop() {
+      if (fails) throw new Error("not now");
+      return super.pop();
+    }
+  }
+  let fails = true;
+  const { queue } = fairQueue({ within: () => new Failing() });
+  for (const key of ["a/1", "b/1", "a/2"]) queue.add(key);
+  for (let i = 0; i < 3; i++) assertThrows(() => queue.tryGet(), Error, "not now");
+  fails = false;
+  assertEquals(queue.length, 3);
+  assertEquals(takeAll(queue).map((key) => key[0]).join("").length, 3);
+});
+
+Deno.test("fair: what comes next can be seen, and nothing changes by that", () => {
+  const { queue, discipline } = fairQueue({
+    weights: { a: 2 },
+    maxPerGroup: 40,
+    within: () => createPriorityDiscipline(),
+  });
+  for (const group of ["a", "b", "c"]) addMany(queue, group, 30);
+  queue.add("b/late", { priority: 9 });
+  const seen = discipline.peek!(1000).map(({ key }) => key);
+  assertEquals(seen.length, 91);
+  assertEquals(discipline.peek!(10).map(({ key }) => key), seen.slice(0, 10));
+  assertEquals(discipline.peek!(0), []);
+  assertEquals(takeAll(queue), seen);
+});
+
+Deno.test("fair: where the order inside of a group is not known, the list of what comes next ends", () => {
+  const { queue, discipline } = fairQueue({ within: () => new Lifo() });
+  addMany(queue, "a", 2);
+  assertEquals(discipline.peek!(5), []);
+});
+
+Deno.test("fair: of groups at rest nothing is left", () => {
+  const within: WeakRef<object>[] = [];
+  const discipline = createFairDiscipline<number>({
+    groupOf: (i) => i < 0 ? "backlog" : i,
+    maxPerGroup: 1,
+    within: () => {
+      const made = createPriorityDiscipline<number>();
+      within.push(new WeakRef(made));
+      return made;
+    },
+  });
+  // A group that is known would have its discipline still, and an item of it would make no new one.
+  const queue = createWorkQueue<number>({ discipline });
+  for (let round = 1; round <= 3; round++) {
+    for (let i = 0; i < 100; i++) queue.add(i);
+    takeAll(queue);
+    assertEquals(within.length, 100 * round);
+  }
+  // Beside a backlog, a group is forgotten a turn after its last.
+  for (let i = 1; i <= 100; i++) queue.add(-i);
+  for (let i = 0; i < 10; i++) {
+    queue.add(500 + i);
+    for (let turn = 0; turn < 2; turn++) take(queue)[Symbol.dispose]();
+  }
+  queue.add(500);
+  assertEquals(within.length, 300 + 1 + 10 + 1);
+});
+
+Deno.test("fair: a million groups, one after the other beside a backlog, are over in no time", () => {
+  const queue = createWorkQueue<number>({
+    discipline: createFairDiscipline({ groupOf: (i) => i < 0 ? "backlog" : i }),
+  });
+  for (let i = 1; i <= 500_001; i++) queue.add(-i);
+  for (let i = 0; i < 1_000_000; i++) {
+    queue.add(i);
+    queue.done(take(queue).item);
+  }
+  assertEquals(queue.length, 500_001);
+});
+
+Deno.test("fair: from a config, with another discipline inside, which each group has for itself", () => {
+  const config: DisciplineConfig = {
+    type: "fair",
+    separator: "/",
+    weights: { b: 2 },
+    maxPerGroup: 3,
+    within: { type: "priority", min: 0, max: 10, maxHeadStart: "unlimited" },
+  };
+  const discipline: QueueDiscipline<string> = disciplines.build(config);
+  const queue = createWorkQueue<string>({ discipline });
+  ["a/1", "a/2", "b/1", "b/2", "b/3"].forEach((key, priority) => queue.add(key, { priority }));
+  assertEquals(takeAll(queue), ["a/2", "b/3", "b/2", "a/1", "b/1"]);
+});
+
+Deno.test("fair: options that make no sense are refused", () => {
+  const groupOf = () => "a";
+  const cases: [options: object, message: string][] = [
+    [{}, "one of 'groupOf' and 'separator' must be given, and not both"],
+    [{ groupOf, separator: "/" }, "one of 'groupOf' and 'separator' must be given, and not both"],
+    [{ groupOf: "a" }, `'groupOf' must be a function: received "a"`],
+    [{ groupOff: groupOf }, `"groupOff" is not an option here; did you mean "groupOf"?`],
+    [{ separator: "" }, `'separator' must be a string of at least 1 characters: received ""`],
+    [{ groupOf, weights: { a: 0 } }, "'weights.a' must be a positive finite number: received 0"],
+    [{ groupOf, weights: [1] }, "'weights' must be an object of positive numbers by name: received an array"],
+    [{ groupOf, maxPerGroup: 0 }, "'maxPerGroup' must be a positive integer: received 0"],
+    [{ groupOf, within: new Lifo() }, "'within' must be a function that makes a queue discipline: received an object"],
+    [{ groupOf, withn: 5 }, `"withn" is not an option here; did you mean "within"?`],
+  ];
+  for (const [options, message] of cases) {
+    const error = assertThrows(() => createFairDiscipline(options as FairOptions<string>), Error);
+    assertEquals(error.message, `Cannot create fair discipline as ${message}`);
+  }
+  const config = { type: "fair", weights: { "a/b": -1 }, maxPerGroup: 0.5, within: { type: "priority", mn: 1 } };
+  assertEquals(issuesOf(() => disciplines.build(config)).map(({ path }) => path), [
+    "/separator",
+    "/weights/a~1b",
+    "/maxPerGroup",
+    "/within/mn",
+  ]);
+  const [issue] = issuesOf(() => disciplines.build({ type: "fair", separator: "/", within: "priority" } as never));
+  assertEquals(issue, { path: "/within", message: `'within' must be a discipline: received "priority"` });
+});
+
+Deno.test("the default registry has the disciplines that come with this module", () => {
+  assertEquals(disciplines.types(), ["fair", "priority"]);
+  assertStrictEquals(disciplines.extend().get("fair"), disciplines.get("fair"));
+});

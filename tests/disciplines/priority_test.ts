@@ -1,0 +1,217 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import * as fc from "fast-check";
+import process from "node:process";
+import { createPriorityDiscipline, createWorkQueue, disciplines, type QueueDiscipline } from "@workqueue/core";
+import { HandClock, issuesOf } from "../helpers.ts";
+import { takeAll } from "../queue_helpers.ts";
+import { Entries, type MadeEntry } from "./entries.ts";
+
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
+
+/** A queue whose clock stands still, unless it is moved. */
+function queueWith(discipline: QueueDiscipline<string>) {
+  const clock = new HandClock();
+  return { clock, queue: createWorkQueue<string>({ discipline, clock }) };
+}
+
+Deno.test("priority: what became ready at once is handed out by priority, and in turn within one", () => {
+  const { queue } = queueWith(createPriorityDiscipline());
+  queue.add("low", { priority: -5 });
+  queue.add("a");
+  queue.add("high", { priority: 7 });
+  queue.add("b");
+  queue.add("highest", { priority: 100 });
+  assertEquals(takeAll(queue), ["highest", "high", "a", "b", "low"]);
+});
+
+Deno.test("priority: each point is worth a head start, so that what is urgent and came too late goes last", () => {
+  const { queue, clock } = queueWith(createPriorityDiscipline({ min: 0, max: 10, maxHeadStart: "10s" }));
+  queue.add("low");
+  clock.time = 2999;
+  queue.add("sooner", { priority: 3 });
+  clock.time = 3001;
+  queue.add("too late", { priority: 3 });
+  clock.time = 9998;
+  queue.add("most urgent", { priority: 10 });
+  assertEquals(takeAll(queue), ["most urgent", "sooner", "low", "too late"]);
+});
+
+Deno.test("priority: one of the lowest is handed out before whatever comes after the longest head start", () => {
+  const { queue, clock } = queueWith(createPriorityDiscipline({ maxHeadStart: "1m" }));
+  queue.add("low", { priority: -100 });
+  const order: string[] = [];
+  for (let i = 0; i < 100; i++) { // more than can be done
+    clock.time += 1000;
+    for (let j = 0; j < 2; j++) queue.add(`high ${i} ${j}`, { priority: 100 });
+    using lease = queue.tryGet()!;
+    order.push(lease.item!);
+  }
+  // At 60 s those of the highest priority have no head start left that would be worth its wait.
+  const all = [...order, ...takeAll(queue)];
+  const at = all.indexOf("low");
+  assertEquals([all[at - 1], all[at + 1]], ["high 58 1", "high 59 0"]);
+});
+
+Deno.test("priority: beyond the bounds counts as the bound", () => {
+  const { queue } = queueWith(createPriorityDiscipline({ min: -1, max: 1 }));
+  queue.add("low", { priority: -1 });
+  queue.add("lowest", { priority: -99 });
+  queue.add("high", { priority: 1 });
+  queue.add("highest", { priority: 99 });
+  assertEquals(takeAll(queue), ["high", "highest", "low", "lowest"]);
+});
+
+Deno.test("priority: an item that is added again with a higher priority keeps its age, and a lower one changes nothing", () => {
+  const { queue, clock } = queueWith(createPriorityDiscipline({ min: 0, max: 10, maxHeadStart: "10s" }));
+  queue.add("old");
+  clock.time = 1000;
+  queue.add("urgent", { priority: 5 });
+  queue.add("old", { priority: 5 });
+  queue.add("urgent", { priority: 1 });
+  assertEquals(takeAll(queue), ["old", "urgent"]);
+});
+
+Deno.test("priority: without a head start, it is first in, first out", () => {
+  const { queue } = queueWith(createPriorityDiscipline({ maxHeadStart: 0 }));
+  ["a", "b", "c"].forEach((item, priority) => queue.add(item, { priority }));
+  assertEquals(takeAll(queue), ["a", "b", "c"]);
+});
+
+Deno.test("priority: strict, the highest goes first however long the others wait, and one that is raised goes last among equals", () => {
+  for (const maxHeadStart of [Infinity, "unlimited"]) {
+    const { queue, clock } = queueWith(createPriorityDiscipline({ maxHeadStart }));
+    queue.add("low", { priority: -100 });
+    queue.add("raised");
+    clock.time = 1e12;
+    queue.add("high", { priority: 1 });
+    queue.add("raised", { priority: 1 });
+    queue.add("high", { priority: 1 });
+    assertEquals(takeAll(queue), ["high", "raised", "low"]);
+  }
+});
+
+Deno.test("priority: from a config", () => {
+  const discipline = disciplines.build<string>({ type: "priority", min: 0, max: 1, maxHeadStart: "1s" });
+  const { queue, clock } = queueWith(discipline);
+  queue.add("low");
+  clock.time = 999;
+  queue.add("high", { priority: 5 });
+  assertEquals(takeAll(queue), ["high", "low"]);
+});
+
+Deno.test("priority: options that make no sense are refused, in code and in a config alike", () => {
+  const cases: [options: object, path: string, message: string][] = [
+    [{ min: 5, max: 5 }, "/max", "'max' must be greater than 'min': received 5"],
+    [{ min: 200 }, "/max", "'max' must be greater than 'min': received 100"],
+    [{ min: NaN }, "/min", "'min' must be a finite number: received NaN"],
+    [{ max: "1" }, "/max", `'max' must be a finite number: received "1"`],
+    [{ maxHeadStart: -1 }, "/maxHeadStart", 'number of milliseconds of at least 0 ms, or "unlimited": received -1'],
+    [{ maxHeadstart: 1 }, "/maxHeadstart", `"maxHeadstart" is not an option here; did you mean "maxHeadStart"?`],
+  ];
+  for (const [options, path, message] of cases) {
+    assertThrows(() => createPriorityDiscipline(options), Error, message);
+    const [issue, ...others] = issuesOf(() => disciplines.build({ type: "priority", ...options }));
+    assertEquals([issue?.path, issue?.message.includes(message), others], [path, true, []]);
+  }
+});
+
+/** Rule 12, word for word: looks at every entry each time. */
+class PlainPriority {
+  readonly entries: { entry: MadeEntry; priority: number; order: number }[] = [];
+  #order = 0;
+
+  constructor(readonly min: number, readonly max: number, readonly headStart: number) {}
+
+  push(entry: MadeEntry): void {
+    this.entries.push({ entry, priority: this.#clamp(entry.priority), order: this.#order++ });
+  }
+
+  touch(entry: MadeEntry): void {
+    const known = this.entries.find((each) => each.entry === entry)!;
+    if (this.#clamp(entry.priority) <= known.priority) return;
+    known.priority = this.#clamp(entry.priority);
+    if (this.headStart === Infinity) known.order = this.#order++;
+  }
+
+  inOrder(): MadeEntry[] {
+    const isStrict = this.headStart === Infinity;
+    const worth = isStrict ? 1 : this.headStart / (this.max - this.min);
+    return this.entries
+      .map(({ entry, priority, order }) => ({ entry, order, at: (isStrict ? 0 : entry.readyAt) - priority * worth }))
+      .sort((a, b) => a.at - b.at || a.order - b.order)
+      .map(({ entry }) => entry);
+  }
+
+  remove(entry: MadeEntry): void {
+    this.entries.splice(this.entries.findIndex((each) => each.entry === entry), 1);
+  }
+
+  #clamp(priority: number): number {
+    return Math.min(Math.max(priority, this.min), this.max);
+  }
+}
+
+const operation = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("push" as const), priority: fc.integer({ min: -4, max: 4 }) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("pop" as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("touch" as const),
+      which: fc.nat(20),
+      priority: fc.integer({ min: -4, max: 4 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1, 2, 4, 16) }) },
+);
+
+Deno.test("priority: the order is that of rule 12, under random operations", () => {
+  const headStart = fc.constantFrom(0, 6, 24, Infinity);
+  fc.assert(
+    fc.property(fc.array(operation, { maxLength: 60 }), headStart, fc.boolean(), (operations, headStart, isSeated) => {
+      const discipline = createPriorityDiscipline<number>({ min: -3, max: 3, maxHeadStart: headStart });
+      const plain = new PlainPriority(-3, 3, headStart);
+      const made = new Entries(isSeated);
+      for (const step of operations) {
+        const entries = plain.inOrder();
+        if (step.do === "push") {
+          const entry = made.next(step.priority);
+          discipline.push(entry);
+          plain.push(entry);
+        } else if (step.do === "wait") {
+          made.time += step.ms;
+        } else if (step.do === "pop") {
+          const entry = discipline.pop();
+          assertEquals(entry?.key, entries[0]?.key);
+          if (entry !== undefined) plain.remove(entry as MadeEntry);
+        } else if (entries.length > 0) {
+          const entry = entries[step.which % entries.length]!;
+          entry.priority = Math.max(entry.priority, step.priority);
+          discipline.touch(entry);
+          plain.touch(entry);
+        }
+        const now = plain.inOrder().map(({ key }) => key);
+        assertEquals(discipline.length, now.length);
+        assertEquals(discipline.peek!(3).map(({ key }) => key), now.slice(0, 3));
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+Deno.test("priority: an entry that is not there, or no more, is not touched", () => {
+  for (const isSeated of [false, true]) {
+    const made = new Entries(isSeated);
+    const discipline = createPriorityDiscipline<number>();
+    const [gone, there, never] = [made.next(0), made.next(0), made.next(50)];
+    discipline.push(gone);
+    assertEquals(discipline.pop(), gone);
+    discipline.push(there);
+    for (const entry of [gone, never]) {
+      entry.priority = 100;
+      discipline.touch(entry);
+    }
+    discipline.push(made.next(1));
+    assertEquals([discipline.pop()?.key, discipline.pop()?.key, discipline.pop()], [3, 1, undefined]);
+  }
+});
