@@ -78,7 +78,7 @@ export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
     return this.drained ? DRAINED : DRAINING;
   }
 
-  /** client-go had an item ready or was shut down, so that nothing waits here. */
+  /** The recorded queue had an item ready or was shut down, so that nothing waits here. */
   async get(): Promise<void> {
     const { length, shuttingDown } = this.queue;
     if (length === 0 && !shuttingDown) {

@@ -7,6 +7,14 @@
 import { readFileSync } from "node:fs";
 import { replayBackoffOverflow, replayLimiter, replayTokenBucket } from "./limiter_families.ts";
 import {
+  replayPriority,
+  replayPriorityGauges,
+  replayPriorityMetrics,
+  replayPriorityPromotions,
+  replayPriorityReadds,
+  replayPriorityShutdown,
+} from "./priority_families.ts";
+import {
   replayDelaying,
   replayDoneOfReadyItem,
   replayDrainWithReadyItems,
@@ -30,6 +38,12 @@ const FAMILIES: Readonly<
   "drain-with-ready-items": replayDrainWithReadyItems,
   "done-of-ready-item": replayDoneOfReadyItem,
   "backoff-overflow": replayBackoffOverflow,
+  "priority": replayPriority,
+  "priority-metrics": replayPriorityMetrics,
+  "priority-readds": replayPriorityReadds,
+  "priority-promotions": replayPriorityPromotions,
+  "priority-shutdown": replayPriorityShutdown,
+  "priority-gauges": replayPriorityGauges,
 };
 
 /** The names of the families; each is recorded in a file of its name. */
@@ -42,7 +56,7 @@ export interface Report {
   readonly operations: number;
   /** A message for each trace that came out differently. */
   readonly differences: readonly string[];
-  /** How often client-go did what we do differently on purpose, by the name of the exception. */
+  /** How often the Go package did what we do differently on purpose, by the name of the exception. */
   readonly exceptions: ReadonlyMap<string, number>;
 }
 

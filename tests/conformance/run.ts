@@ -1,5 +1,5 @@
 /**
- * Records traces of client-go, which needs Go, and replays them at once:
+ * Records traces of client-go and controller-runtime, which needs Go, and replays them at once:
  *
  *     deno task conformance --seed 7 --traces 20000
  *

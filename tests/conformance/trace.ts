@@ -26,7 +26,7 @@ const LONGEST = 2 ** 63;
 export class Trace {
   /** How many operations were read. */
   operations = 0;
-  /** How often client-go did the other thing that we mean to do differently. */
+  /** How often the Go package did the other thing that we mean to do differently. */
   readonly exceptions = new Map<string, number>();
   #operation = "";
   #read = 0;
@@ -107,7 +107,7 @@ export class Trace {
     return expected;
   }
 
-  /** Compares with what client-go need not have done. */
+  /** Compares with what the Go package need not have done. */
   equal(what: string, received: number | undefined, expected: number): void {
     if (received !== expected) this.fail(what, received, expected);
   }

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	runtimemetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
@@ -136,17 +135,17 @@ func recordPriorityGauges(t *trace) {
 	}
 }
 
-// wroteDepths writes what the gauges of a queue say: that for all priorities that have none of their own, then how
+// wroteDepths writes what the gauges of a queue say: the one that is common to priorities without their own, then how
 // many others are not zero, and these.
 func (d *priorityDriver) wroteDepths(name string) {
 	families, err := runtimemetrics.Registry.Gather()
 	if err != nil {
 		panic(err)
 	}
-	others := 0
+	common := 0
 	depths := map[int]int{}
 	for _, family := range families {
-		if family.GetName() != prometheus.BuildFQName("", runtimemetrics.WorkQueueSubsystem, runtimemetrics.DepthKey) {
+		if family.GetName() != runtimemetrics.WorkQueueSubsystem+"_"+runtimemetrics.DepthKey {
 			continue
 		}
 		for _, metric := range family.GetMetric() {
@@ -159,13 +158,13 @@ func (d *priorityDriver) wroteDepths(name string) {
 			}
 			depth := int(metric.GetGauge().GetValue())
 			if priority, err := strconv.Atoi(labels["priority"]); err != nil {
-				others = depth
+				common = depth
 			} else if depth != 0 {
 				depths[priority] = depth
 			}
 		}
 	}
-	values := []any{opDepths, others, len(depths)}
+	values := []any{opDepths, common, len(depths)}
 	for priority := -100; priority <= 100; priority++ {
 		if depth, has := depths[priority]; has {
 			values = append(values, priority, depth)

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 // A priorityDriver performs operations on controller-runtime's priority queue.
 //
 // It knows the record that the queue has of each item, again only to decide what is done next. Times are whole
-// numbers of the trace's unit: the queue makes a ticker for whatever time is left until an item is due and stops
-// none of them, so that one of a few nanoseconds would keep the bubble busy for ever.
+// numbers of the trace's unit: the queue makes a ticker of whatever time is left until an item is due and stops
+// none of them, and one of a few nanoseconds would keep the bubble busy for ever.
 type priorityDriver struct {
 	*driver
 	queue   priorityqueue.PriorityQueue[int]
@@ -44,7 +45,7 @@ type record struct {
 // A getter is a call of GetWithPriority that may have to wait.
 type getter struct {
 	item, priority int
-	hasReturned    bool
+	hasReturned    atomic.Bool
 }
 
 // newPriorityDriver makes a queue that measures nothing.
@@ -132,7 +133,7 @@ func (d *priorityDriver) delay() time.Duration {
 // wrote ends an operation. An operation "served" follows for each call of get that had waited until now.
 func (d *priorityDriver) wrote(values ...any) {
 	d.driver.wrote(values...)
-	for len(d.getters) > 0 && d.getters[0].hasReturned {
+	for len(d.getters) > 0 && d.getters[0].hasReturned.Load() {
 		served := d.getters[0]
 		d.getters = d.getters[1:]
 		d.handedOut(served.item)
@@ -205,15 +206,21 @@ func (d *priorityDriver) addIf(may func(item int, next record) bool, item, prior
 	if !may(item, next) {
 		return
 	}
+	d.addWithOpts(item, priority, priorityqueue.AddOpts{After: delay})
+	d.added(item, next)
 	if delay == 0 {
-		d.queue.AddWithOpts(priorityqueue.AddOpts{Priority: &priority}, item)
-		d.added(item, next)
 		d.wrote(opAdd, item, priority)
 	} else {
-		d.queue.AddWithOpts(priorityqueue.AddOpts{Priority: &priority, After: delay}, item)
-		d.added(item, next)
 		d.wrote(opAddAfter, item, delay, priority)
 	}
+}
+
+// addWithOpts names no priority where that is 0.
+func (d *priorityDriver) addWithOpts(item, priority int, options priorityqueue.AddOpts) {
+	if priority != 0 {
+		options.Priority = &priority
+	}
+	d.queue.AddWithOpts(options, item)
 }
 
 func (d *priorityDriver) add() { d.addIf(d.agrees, d.item(), d.priority(), 0) }
@@ -226,7 +233,7 @@ func (d *priorityDriver) addRateLimited() {
 		return // it does not ask the limiter then, while client-go does
 	}
 	item, priority := d.item(), d.priority()
-	d.queue.AddWithOpts(priorityqueue.AddOpts{Priority: &priority, RateLimited: true}, item)
+	d.addWithOpts(item, priority, priorityqueue.AddOpts{RateLimited: true})
 	synctest.Wait()
 	next := d.folded(item, priority, d.limiter.delay)
 	d.isOver = !d.agrees(item, next)
@@ -283,7 +290,7 @@ func (d *priorityDriver) getLater() {
 	d.getters = append(d.getters, getter)
 	go func() {
 		getter.item, getter.priority = d.getWithPriority()
-		getter.hasReturned = true
+		getter.hasReturned.Store(true)
 	}()
 	d.wrote(opGetLater)
 }
@@ -373,10 +380,11 @@ func (d *priorityDriver) waitForNext() {
 	if next == 0 || d.queue.ShuttingDown() {
 		return
 	}
+	left := next - d.now()
 	if d.chance(20) {
-		next -= d.unit
+		left = max(left-d.unit, 0)
 	}
-	d.wait(next - d.now())
+	d.wait(left)
 }
 
 func (d *priorityDriver) shutDown() {

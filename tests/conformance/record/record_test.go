@@ -1,5 +1,6 @@
-// Package record drives client-go's work queues and limiters, and the token bucket of golang.org/x/time,
-// with random operations, and writes down what came of each. ../README.md describes the format.
+// Package record drives client-go's work queues and limiters, the token bucket of golang.org/x/time, and
+// controller-runtime's priority queue with random operations, and writes down what came of each. ../README.md
+// describes the format.
 //
 //	go test -run TestRecord -count=1 -args -seed 1 -traces 2400 -out ../vectors
 package record
@@ -40,8 +41,8 @@ var families = []family{
 	{"done-of-ready-item", 3, recordDoneOfReadyItem},
 	{"backoff-overflow", 2, recordBackoffOverflow},
 	// controller-runtime's priority queue, and what differs from it on purpose.
-	{"priority", 11, recordPriority},
-	{"priority-metrics", 2, recordPriorityMetrics},
+	{"priority", 15, recordPriority},
+	{"priority-metrics", 3, recordPriorityMetrics},
 	{"priority-readds", 5, recordPriorityReadds},
 	{"priority-promotions", 3, recordPriorityPromotions},
 	{"priority-shutdown", 3, recordPriorityShutdown},

@@ -1,0 +1,323 @@
+import {
+  type AddOptions,
+  createPriorityDiscipline,
+  type Lease,
+  type RateLimitingQueueOptions,
+  type Shutdown,
+} from "@workqueue/core";
+import { buildLimiter, LONGEST_DELAY } from "./limiter_families.ts";
+import { DRAINED, DRAINING, Listener, OPEN, RateLimitingReplay, settle, SHUT_DOWN } from "./queue_replay.ts";
+import { Metrics } from "./recorded_metrics.ts";
+import { StepClock } from "./step_clock.ts";
+import { StrictOrder } from "./strict_order.ts";
+import type { Trace } from "./trace.ts";
+
+/**
+ * controller-runtime's priority queue: strict priorities, and one record an item. Adds have a priority, and so has
+ * what is handed out.
+ */
+class PriorityReplay extends RateLimitingReplay {
+  /** What calls of `get` were given that had to wait, and were not told of yet. */
+  readonly #served: (Lease<number> | Shutdown)[] = [];
+
+  constructor(trace: Trace, options: RateLimitingQueueOptions<number> = {}) {
+    const clock = new StepClock();
+    super(trace, new Listener(buildLimiter(trace.limiter(), clock)), clock, {
+      discipline: createPriorityDiscipline({ maxHeadStart: Infinity }),
+      whileWaiting: "replace",
+      ...options,
+    });
+  }
+
+  override perform(operation: string): void | Promise<void> {
+    switch (operation) {
+      case "add":
+        return this.add(this.trace.next(), this.trace.next());
+      case "addAfter":
+        return this.addAfter(this.trace.next(), this.trace.next(), this.trace.next());
+      case "addRateLimited":
+        return this.addRateLimited(this.trace.next(), this.trace.next());
+      case "getLater":
+        this.queue.get().then((given) => this.#served.push(given));
+        return;
+      case "served":
+        return this.compareServed();
+      default:
+        return super.perform(operation);
+    }
+  }
+
+  add(item: number, priority: number): void {
+    this.queue.add(item, this.#options(priority));
+    this.added(item, priority, 0);
+  }
+
+  addAfter(item: number, delay: number, priority: number): void {
+    this.queue.addAfter(item, delay / 1e6, this.#options(priority));
+    this.added(item, priority, delay);
+  }
+
+  addRateLimited(item: number, priority: number): void {
+    this.queue.addRateLimited(item, this.#options(priority));
+    this.added(item, priority, this.trace.delay(this.limiter.delay, LONGEST_DELAY));
+  }
+
+  /** 0 is the priority of what is added without one, which every other trace does. */
+  #options(priority: number): AddOptions | undefined {
+    return priority === 0 && this.usesLeases ? undefined : { priority };
+  }
+
+  /** Is told of every add, with its delay in nanoseconds. */
+  added(_item: number, _priority: number, _delay: number): void {}
+
+  async compareServed(): Promise<void> {
+    await settle();
+    const given = this.#served.shift();
+    if (given === undefined) this.trace.fail("item of a get that waits", "none", this.trace.next());
+    this.handedOut(given);
+  }
+
+  override handedOut(given: Lease<number> | Shutdown): void {
+    super.handedOut(given);
+    this.trace.same("priority", given.shutdown ? 0 : given.priority);
+  }
+}
+
+/** All that we do alike. */
+export function replayPriority(trace: Trace): Promise<void> {
+  return new PriorityReplay(trace).run();
+}
+
+class MeasuredReplay extends PriorityReplay {
+  constructor(trace: Trace, readonly metrics: Metrics) {
+    super(trace, { name: "measured", metrics });
+  }
+
+  override compareState(): void {
+    super.compareState();
+    this.metrics.compare(this.trace);
+  }
+}
+
+/** The seven metrics. */
+export function replayPriorityMetrics(trace: Trace): Promise<void> {
+  return new MeasuredReplay(trace, new Metrics()).run();
+}
+
+/** Follows what both queues should do, in families where that differs. */
+class FollowedReplay extends PriorityReplay {
+  readonly ours = new StrictOrder("ours");
+  readonly theirs = new StrictOrder("theirs");
+
+  override perform(operation: string): void | Promise<void> {
+    return operation === "wait" ? this.wait(this.trace.next()) : super.perform(operation);
+  }
+
+  wait(duration: number): void {
+    this.clock.step(duration);
+    if (this.queue.shuttingDown) return;
+    this.ours.pass(duration);
+    this.theirs.pass(duration);
+  }
+
+  override added(item: number, priority: number, delay: number): void {
+    if (this.queue.shuttingDown) return;
+    this.ours.add(item, priority, delay);
+    this.theirs.add(item, priority, delay);
+  }
+
+  override handedOut(given: Lease<number> | Shutdown): void {
+    super.handedOut(given);
+    this.trace.equal("promised item", this.ours.take()?.item, given.item ?? -1);
+    this.trace.equal("item of controller-runtime", this.theirs.take()?.item, given.item ?? -1);
+  }
+
+  override done(item: number): void {
+    super.done(item);
+    this.ours.done(item);
+    this.theirs.done(item);
+  }
+
+  override compareState(): void {
+    this.trace.equal("length", this.queue.length, this.ours.length);
+    this.trace.same("length of controller-runtime", this.theirs.length);
+    this.compareStatus();
+  }
+
+  compareStatus(): void {
+    this.trace.same("status", this.status());
+  }
+}
+
+/**
+ * Where the order differs. What is ready is taken and given back all at once then, so that both queues are in the same
+ * state again.
+ */
+class OrderReplay extends FollowedReplay {
+  constructor(trace: Trace, readonly exception: string) {
+    super(trace);
+  }
+
+  override perform(operation: string): void | Promise<void> {
+    return operation === "takeAll" ? this.#takeAll() : super.perform(operation);
+  }
+
+  #takeAll(): void {
+    let isAlike = true;
+    for (let left = this.trace.next(); left > 0; left--) {
+      const lease = this.queue.tryGet();
+      const ours = this.ours.take();
+      const theirs = this.theirs.take();
+      this.trace.equal("item", lease?.item, ours!.item);
+      this.trace.equal("priority", lease?.priority, ours!.priority);
+      this.trace.same("item of controller-runtime", theirs!.item);
+      this.trace.same("priority of controller-runtime", theirs!.priority);
+      isAlike &&= ours!.item === theirs!.item;
+      lease?.[Symbol.dispose]();
+      this.ours.done(ours!.item);
+      this.theirs.done(theirs!.item);
+    }
+    if (!isAlike) this.trace.except(this.exception);
+  }
+}
+
+/**
+ * Items that are added again while they are held: controller-runtime counts them as ready at once, and they have their
+ * place from then on. With us they are ready when the work on them is done, behind the others.
+ */
+export function replayPriorityReadds(trace: Trace): Promise<void> {
+  return new OrderReplay(trace, "readd-keeps-its-place").run();
+}
+
+/**
+ * Items that wait and are added now: controller-runtime puts them before others of their priority that became ready
+ * while they waited, we put them behind these. Items that wait, are raised, and are due together with others of that
+ * priority: there they come last, here in the order in which they began to wait.
+ */
+export function replayPriorityPromotions(trace: Trace): Promise<void> {
+  return new OrderReplay(trace, "promotion-keeps-its-place").run();
+}
+
+/**
+ * A shutdown, or a drain, while items are ready: controller-runtime hands out none of them any more, waits for nothing
+ * and panics when it is shut down again.
+ */
+class ShutdownReplay extends FollowedReplay {
+  #isShutDown = false;
+
+  override perform(operation: string): void | Promise<void> {
+    switch (operation) {
+      case "shutDown":
+        this.#isShutDown = true;
+        return super.perform(operation);
+      case "shutDownAgain":
+        this.#isShutDown = true;
+        this.queue.shutDown();
+        this.trace.equal("panic of controller-runtime", this.trace.next(), 1);
+        return this.trace.except("second-shutdown-panics");
+      default:
+        return super.perform(operation);
+    }
+  }
+
+  /** What we hand out after the shutdown is given back at once. */
+  override handedOut(given: Lease<number> | Shutdown): void {
+    if (!this.queue.shuttingDown) return super.handedOut(given);
+    const promised = this.ours.take();
+    this.trace.equal("item", given.item ?? -1, promised?.item ?? -1);
+    if (!given.shutdown) {
+      this.trace.equal("priority", given.priority, promised!.priority);
+      this.queue.done(given.item);
+      this.trace.except("ready-items-dropped");
+    }
+    this.trace.equal("item of controller-runtime", this.trace.next(), -1);
+    this.trace.equal("priority of controller-runtime", this.trace.next(), 0);
+  }
+
+  override compareStatus(): void {
+    const drains = this.drained !== undefined;
+    const isAtRest = this.queue.length === 0 && this.held.size === 0;
+    const status = drains ? (this.#isShutDown || isAtRest ? DRAINED : DRAINING) : this.#isShutDown ? SHUT_DOWN : OPEN;
+    this.trace.equal("status", this.status(), status);
+    this.trace.same("status of controller-runtime", drains ? DRAINED : status);
+    if (status === DRAINING) this.trace.except("drain-waits-for-nothing");
+  }
+}
+
+/** Shutdowns and drains. */
+export function replayPriorityShutdown(trace: Trace): Promise<void> {
+  return new ShutdownReplay(trace).run();
+}
+
+/** How many priorities have a gauge of their own in controller-runtime. */
+const MOST_GAUGES = 25;
+
+/** All priorities there are in the traces, each with a name. */
+const LEVELS = Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`${i - 100}`, i - 100]));
+
+/** Depths by priority, too. */
+class LevelMetrics extends Metrics {
+  /** Those that are not zero. */
+  readonly depths = new Map<number, number>();
+
+  priorityDepth = (_queue: string, level: string) => ({
+    inc: () => this.#add(LEVELS[level]!, 1),
+    dec: () => this.#add(LEVELS[level]!, -1),
+  });
+
+  #add(priority: number, change: number): void {
+    const depth = (this.depths.get(priority) ?? 0) + change;
+    if (depth === 0) this.depths.delete(priority);
+    else this.depths.set(priority, depth);
+  }
+}
+
+/**
+ * Depths by priority: once controller-runtime has seen 26 of them, it counts all further changes of whatever priority in
+ * a common gauge. What was ready then stays in its own for ever, and leaves the common one below zero. Here, each
+ * priority that was given a name has a gauge, whatever their number. An item that is raised while it is ready goes to
+ * another gauge there, and stays in that of its first priority here.
+ */
+class GaugesReplay extends FollowedReplay {
+  readonly #priorities = new Set<number>();
+
+  constructor(trace: Trace, readonly metrics: LevelMetrics) {
+    super(trace, { name: "gauged", metrics, priorityLevels: LEVELS });
+  }
+
+  override perform(operation: string): void | Promise<void> {
+    return operation === "depths" ? this.#compareDepths() : super.perform(operation);
+  }
+
+  override added(item: number, priority: number, delay: number): void {
+    super.added(item, priority, delay);
+    this.#priorities.add(priority);
+  }
+
+  #compareDepths(): void {
+    const common = this.trace.next();
+    const recorded = new Map(
+      Array.from({ length: this.trace.next() }, () => [this.trace.next(), this.trace.next()] as const),
+    );
+    this.trace.equal("depth", this.metrics.values.depth, this.queue.length);
+    if (!isSame(this.metrics.depths, this.ours.depths())) {
+      this.trace.fail("depths", [...this.metrics.depths], [...this.ours.depths()]);
+    }
+    const sum = [...recorded.values()].reduce((sum, depth) => sum + depth, common);
+    this.trace.equal("sum of the gauges of controller-runtime", sum, this.queue.length);
+    if (isSame(recorded, this.theirs.depths())) return;
+    if (this.#priorities.size <= MOST_GAUGES) {
+      this.trace.fail("gauges of controller-runtime", [...recorded], [...this.theirs.depths()]);
+    }
+    this.trace.except("gauges-past-25-priorities");
+  }
+}
+
+function isSame(depths: ReadonlyMap<number, number>, others: ReadonlyMap<number, number>): boolean {
+  return depths.size === others.size && [...depths].every(([priority, depth]) => others.get(priority) === depth);
+}
+
+/** Depths by priority. */
+export function replayPriorityGauges(trace: Trace): Promise<void> {
+  return new GaugesReplay(trace, new LevelMetrics()).run();
+}
