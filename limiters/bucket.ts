@@ -17,7 +17,7 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { TokenBucket } from "../lib/structures/token_bucket.ts";
 import { FOREVER, NS_PER_MS } from "../lib/structures/tokens.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
-import { createLimiter, defineLimiter, type LimiterDefinition } from "./definition.ts";
+import { createLimiter, type LimiterDefinition } from "./definition.ts";
 
 export { type Reservation, TokenBucket } from "../lib/structures/token_bucket.ts";
 export type * from "./types.ts";
@@ -35,12 +35,12 @@ export const bucketOptions = {
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "bucket" }`. */
-export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = /* @__PURE__ */ defineLimiter({
+export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = {
   type: "bucket",
   description: "Limits how often items are retried, all items together: a token bucket.",
   options: bucketOptions,
   create: ({ rate, burst }, { clock }) => new TokenBucketLimiter(new TokenBucket(rate, burst, { clock })),
-});
+};
 
 /**
  * Makes a limiter that lets `rate` retries a second happen, and `burst` at once, whatever the items are.

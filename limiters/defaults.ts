@@ -7,9 +7,9 @@
 import { requireOptions } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { createBucketLimiter } from "./bucket.ts";
-import { createExponentialLimiter } from "./exponential.ts";
-import { createMaxOfLimiter } from "./max_of.ts";
+import { bucketLimiter } from "./bucket.ts";
+import { exponentialLimiter } from "./exponential.ts";
+import { maxOfLimiter } from "./max_of.ts";
 
 export type * from "./types.ts";
 
@@ -36,10 +36,8 @@ export function createDefaultControllerLimiter<T = unknown>(
   options: { clock?: Clock | undefined } = {},
 ): RateLimiter<T> {
   requireOptions("create default controller limiter", options, ["clock"]);
-  return createMaxOfLimiter<T>(
-    createExponentialLimiter({ baseDelay: "5ms", maxDelay: "1000s" }),
-    createBucketLimiter({ rate: 10, burst: 100, clock: options.clock }),
-  );
+  const bucket = bucketLimiter.create({ rate: 10, burst: 100 }, options);
+  return maxOfLimiter.create({ limiters: [exponentialFrom(5), bucket] }, options);
 }
 
 /**
@@ -61,5 +59,10 @@ export function createDefaultControllerLimiter<T = unknown>(
  * @returns The limiter.
  */
 export function createDefaultItemLimiter<T = unknown>(): RateLimiter<T> {
-  return createExponentialLimiter({ baseDelay: "1ms", maxDelay: "1000s" });
+  return exponentialFrom(1);
+}
+
+/** Made by the definition, without the checks of options: most programs need nothing else of them. */
+function exponentialFrom(baseDelay: number): RateLimiter {
+  return exponentialLimiter.create({ baseDelay, maxDelay: 1_000_000, forgetAfter: undefined }, {});
 }

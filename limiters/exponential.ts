@@ -15,7 +15,7 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
-import { createLimiter, defineLimiter, type LimiterDefinition } from "./definition.ts";
+import { createLimiter, type LimiterDefinition } from "./definition.ts";
 import { createFailureLimiter, forgetAfterField } from "./failures.ts";
 
 export type * from "./types.ts";
@@ -28,18 +28,17 @@ export const exponentialOptions = {
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "exponential" }`. */
-export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponentialOptions> =
-  /* @__PURE__ */ defineLimiter({
-    type: "exponential",
-    description: "Doubles the delay of an item with each of its failures.",
-    options: exponentialOptions,
-    check: ({ baseDelay, maxDelay }) =>
-      maxDelay < baseDelay
-        ? { option: "maxDelay", rule: `must not be less than 'baseDelay' (${baseDelay} ms)` }
-        : undefined,
-    create: ({ baseDelay, maxDelay, forgetAfter }, { clock }) =>
-      createFailureLimiter(doublingDelay(baseDelay, maxDelay), forgetAfter, clock),
-  });
+export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponentialOptions> = {
+  type: "exponential",
+  description: "Doubles the delay of an item with each of its failures.",
+  options: exponentialOptions,
+  check: ({ baseDelay, maxDelay }) =>
+    maxDelay < baseDelay
+      ? { option: "maxDelay", rule: `must not be less than 'baseDelay' (${baseDelay} ms)` }
+      : undefined,
+  create: ({ baseDelay, maxDelay, forgetAfter }, { clock }) =>
+    createFailureLimiter(doublingDelay(baseDelay, maxDelay), forgetAfter, clock),
+};
 
 /**
  * Makes a limiter that doubles an item's delay with each failure: `baseDelay` after the first one, at most

@@ -15,7 +15,7 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
-import { createLimiter, defineLimiter, type LimiterDefinition } from "./definition.ts";
+import { createLimiter, type LimiterDefinition } from "./definition.ts";
 import { createFailureLimiter, forgetAfterField } from "./failures.ts";
 
 export type * from "./types.ts";
@@ -29,13 +29,13 @@ export const fastSlowOptions = {
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "fast-slow" }`. */
-export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOptions> = /* @__PURE__ */ defineLimiter({
+export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOptions> = {
   type: "fast-slow",
   description: "Retries an item quickly a number of times, then slowly.",
   options: fastSlowOptions,
   create: ({ fastDelay, slowDelay, maxFastAttempts, forgetAfter }, { clock }) =>
     createFailureLimiter((failures) => failures <= maxFastAttempts ? fastDelay : slowDelay, forgetAfter, clock),
-});
+};
 
 /**
  * Makes a limiter that lets an item wait `fastDelay` after each of its first `maxFastAttempts` failures and

@@ -22,7 +22,7 @@ import { invalidArgument } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { isAtRest } from "./at_rest.ts";
-import { createLimiter, defineLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
+import { createLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
 
 export type * from "./types.ts";
 
@@ -38,12 +38,12 @@ export const jitterOptions = {
 } as const satisfies LimiterFields;
 
 /** The definition of `{ "type": "jitter" }`. */
-export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = /* @__PURE__ */ defineLimiter({
+export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = {
   type: "jitter",
   description: "Asks another limiter, and takes a random part off its delays.",
   options: jitterOptions,
   create: ({ limiter, spread }, { random = Math.random }) => new JitterLimiter(limiter, spread, random),
-});
+};
 
 /**
  * Makes a limiter that asks another, and takes a random part of up to `spread` of each delay off it, so that items that

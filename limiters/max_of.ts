@@ -20,7 +20,7 @@
 
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { isAtRest } from "./at_rest.ts";
-import { createLimiter, defineLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
+import { createLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
 
 export type * from "./types.ts";
 
@@ -30,12 +30,12 @@ export const maxOfOptions = {
 } as const satisfies LimiterFields;
 
 /** The definition of `{ "type": "max-of" }`. */
-export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = /* @__PURE__ */ defineLimiter({
+export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = {
   type: "max-of",
   description: "Asks several limiters and takes the longest delay.",
   options: maxOfOptions,
   create: ({ limiters }) => new MaxOfLimiter(limiters),
-});
+};
 
 /**
  * Makes a limiter that asks each of these and takes the longest delay and the highest count.

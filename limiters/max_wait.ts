@@ -19,7 +19,7 @@
 import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { isAtRest } from "./at_rest.ts";
-import { createLimiter, defineLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
+import { createLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
 
 export type * from "./types.ts";
 
@@ -30,12 +30,12 @@ export const maxWaitOptions = {
 } as const satisfies LimiterFields;
 
 /** The definition of `{ "type": "max-wait" }`. */
-export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions> = /* @__PURE__ */ defineLimiter({
+export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions> = {
   type: "max-wait",
   description: "Asks another limiter, but never waits longer than a maximum.",
   options: maxWaitOptions,
   create: ({ limiter, maxDelay }) => new MaxWaitLimiter(limiter, maxDelay),
-});
+};
 
 /**
  * Makes a limiter that asks another and cuts its delays at `maxDelay`.

@@ -22,7 +22,7 @@ import { ChurnMap } from "../lib/structures/churn_map.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 import { createGroupedInCode, groupBySeparator, type GroupOf } from "../registry/grouping.ts";
 import { isAtRest } from "./at_rest.ts";
-import { defineLimiter, type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
+import { type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
 
 export type * from "./types.ts";
 
@@ -53,12 +53,12 @@ export const perGroupOptions = {
 } as const satisfies LimiterFields;
 
 /** The definition of `{ "type": "per-group" }`. */
-export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOptions> = /* @__PURE__ */ defineLimiter({
+export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOptions> = {
   type: "per-group",
   description: "Asks a limiter of which each group of items has one of its own.",
   options: perGroupOptions,
   create: ({ separator, limiter }) => new LimiterOfGroups(groupBySeparator(separator), limiter),
-});
+};
 
 /**
  * Makes a limiter that has one for each group of items, such as a bucket for each host. It is made when the first item
