@@ -10,7 +10,7 @@
  * @module
  */
 
-import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
+import { createExponentialLimiter, createFairDiscipline, createRateLimitingQueue, runWorkers } from "@workqueue/core";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,20 +19,17 @@ import { json } from "node:stream/consumers";
 /** How long the events of a repository are gathered, in milliseconds, from the first one on. */
 const WINDOW = 500;
 
-const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: "1s", maxDelay: "5m" }));
-let received = 0;
-let mirrored = 0;
+const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: "1s", maxDelay: "5m" }), {
+  discipline: createFairDiscipline({ separator: "/" }), // an owner of many repositories holds up nobody else
+});
 
 runWorkers(queue, (repository) => {
-  // Here goes the work: fetch the repository as it is now, whatever the events were.
-  mirrored++;
-  console.log(`mirrored ${repository}`);
-}, { concurrency: 4, maxRetries: 10, onError: (error, repository) => console.warn(`${repository}: ${error}`) });
+  console.log(`mirrored ${repository}`); // here goes the work: fetch it as it is now, whatever the events were
+}, { concurrency: 4, maxRetries: 10 });
 
 const server = createServer(async (request, response) => {
   const event = await json(request).catch(() => undefined) as { repository?: unknown } | undefined;
   if (typeof event?.repository !== "string") return response.writeHead(400).end();
-  received++;
   queue.addAfter(event.repository, WINDOW); // the earlier deadline wins: later events do not put it off
   response.writeHead(202).end();
 });
@@ -49,4 +46,3 @@ for (let i = 0; i < 40; i++) {
 }
 server.close();
 await queue.shutDownWithDrain({ waiting: "wait" });
-console.log(`${received} events, mirrored ${mirrored} times`);

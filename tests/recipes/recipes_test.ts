@@ -24,10 +24,7 @@ for (const runtime of RUNTIMES) {
 
   Deno.test(`recipes, ${runtime}: webhooks.ts folds bursts and forgets no repository`, async () => {
     const lines = await run(runtime, "webhooks.ts");
-    const [, received, mirrored] = /^(\d+) events, mirrored (\d+) times$/.exec(lines.pop()!)!;
-    assertEquals(Number(received), 40);
-    assertEquals(Number(mirrored), lines.length);
-    assertLess(lines.length, 10); // two, but on a machine that stood still meanwhile
+    assertLess(lines.length, 10); // two for 40 events, but on a machine that stood still meanwhile
     assertEquals(new Set(lines), new Set(["mirrored acme/web", "mirrored acme/api"]));
   });
 
@@ -69,11 +66,11 @@ for (const runtime of RUNTIMES) {
 
   Deno.test(`recipes, ${runtime}: priorities.ts does what is urgent first, and what became urgent`, async () => {
     assertEquals(await run(runtime, "priorities.ts"), [
-      "login, level 0",
-      "index, level 0",
-      "feed 1, level 1",
-      "feed 2, level 1",
-      "archive, level 2",
+      "login, priority 100",
+      "index, priority 100",
+      "feed 1, priority 0",
+      "feed 2, priority 0",
+      "archive, priority -100",
     ]);
   });
 
