@@ -1,14 +1,16 @@
 import { brokenRule, inspect } from "../lib/base/errors.ts";
 import { suggest } from "../lib/base/suggest.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { disciplineKind } from "../disciplines/definition.ts";
 import { limiterKind } from "../limiters/definition.ts";
-import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
 import { escapePointer, isPlainObject, own, PROTOTYPE_NAMES } from "../registry/objects.ts";
 import { ConfigReader, MAX_COUNT } from "../registry/reader.ts";
 import { isName, nodesOf, type OptionsTree, type PartTree } from "../registry/tree.ts";
 import { buildOrder, type Reference } from "./build_order.ts";
+import { bucketDefinitions, bucketKind } from "./bucket_kind.ts";
 import { parseJson } from "./json.ts";
 import { queueOptions } from "./queue_options.ts";
+import type { Registries } from "./registry_option.ts";
 
 /** A config document that was read and found right. Nothing of it is built yet. */
 export interface DocumentTree {
@@ -16,14 +18,22 @@ export interface DocumentTree {
   readonly limiterNames: readonly string[];
   /** The limiters by name, each after all that it refers to. */
   readonly limiters: ReadonlyMap<string, PartTree<RateLimiter>>;
+  /** The names of the limiters that are buckets. */
+  readonly bucketNames: readonly string[];
   /** The queues by name, in the order of the document. */
   readonly queues: ReadonlyMap<string, OptionsTree>;
 }
 
 /** Reads a document: JSON text, or what a parser made of another format. Throws everything that is wrong with it. */
-export function readDocument(action: string, source: unknown, definitions: LimiterRegistry): DocumentTree {
+export function readDocument(action: string, source: unknown, registries: Registries): DocumentTree {
   const names = new Set<string>();
-  const reader = new ConfigReader(action, { kind: limiterKind, definitions, names });
+  const bucketNames = new Set<string>();
+  const reader = new ConfigReader(
+    action,
+    { kind: limiterKind, definitions: registries.limiters, names },
+    { kind: disciplineKind, definitions: registries.disciplines },
+    { kind: bucketKind, definitions: bucketDefinitions, names: bucketNames },
+  );
   const document = typeof source === "string" ? parse(source, reader) : source;
   const sections = readSections(document, reader);
   for (const name of sections.limiters.keys()) names.add(name);
@@ -33,13 +43,19 @@ export function readDocument(action: string, source: unknown, definitions: Limit
     const limiter = reader.readPart(limiterKind, name, value, `/limiters/${escapePointer(name)}`);
     if (limiter !== undefined) limiters.set(name, limiter);
   }
+  const order = checkReferences(names, limiters, reader);
+  for (const name of order) {
+    const limiter = limiters.get(name);
+    if (limiter === undefined) continue;
+    if (isName(limiter) ? bucketNames.has(limiter.name) : limiter.definition.type === "bucket") bucketNames.add(name);
+  }
   const queues = new Map<string, OptionsTree>();
   for (const [name, value] of sections.queues) queues.set(name, readQueue(name, value, reader));
-  const order = checkReferences(names, limiters, reader);
   reader.throwIssues();
   return {
     limiterNames: [...names],
     limiters: new Map(order.map((name) => [name, limiters.get(name)!])),
+    bucketNames: [...bucketNames],
     queues,
   };
 }

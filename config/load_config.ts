@@ -6,7 +6,7 @@
 
 import { requireObject, requireOptions } from "../lib/base/arguments.ts";
 import type { Clock } from "../lib/base/clock.ts";
-import { inspect } from "../lib/base/errors.ts";
+import { ConfigError, inspect } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
 import { suggest } from "../lib/base/suggest.ts";
 import type { MetricsProvider } from "../lib/contracts/metrics.ts";
@@ -14,14 +14,19 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
 import type { WorkerOptions } from "../lib/contracts/workers.ts";
 import { createRateLimitingQueue } from "../lib/queue/rate_limiting_queue.ts";
-import type { LimiterOptions } from "../limiters/definition.ts";
+import type { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
+import type { TokenBucket } from "../lib/structures/token_bucket.ts";
+import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
 import { createDefaultControllerLimiter } from "../limiters/defaults.ts";
 import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
 import { type Building, buildOptions, buildPart } from "../registry/build.ts";
 import { type BuildContext, requireContext } from "../registry/context.ts";
+import type { OptionsOf } from "../registry/fields.ts";
+import { escapePointer } from "../registry/objects.ts";
+import { bucketKind, bucketOf } from "./bucket_kind.ts";
 import { type DocumentTree, readDocument } from "./document.ts";
 import type { queueOptions } from "./queue_options.ts";
-import { limitersOf } from "./registry_option.ts";
+import { registriesOf } from "./registry_option.ts";
 
 /** The options of {@linkcode loadConfig}. */
 export interface LoadConfigOptions {
@@ -31,6 +36,12 @@ export interface LoadConfigOptions {
    * @default {limiters}
    */
   limiters?: LimiterRegistry | undefined;
+  /**
+   * The types of discipline that the document may use.
+   *
+   * @default {disciplines}
+   */
+  disciplines?: DisciplineRegistry | undefined;
   /**
    * Where the limiters and queues take time from.
    *
@@ -60,14 +71,23 @@ export interface WorkQueueConfig {
    */
   limiter<T>(name: string): RateLimiter<T>;
   /**
-   * Makes a queue as the document describes it. Queues made for one name share their limiter.
+   * The token bucket of the limiter of that name, to take tokens from by hand, or to hold it while a server asks for a
+   * pause. The limiter and the queues whose `starts` name it take their tokens from the same.
+   *
+   * @throws {RangeError} If the document has no limiter of that name that is a bucket.
+   */
+  bucket(name: string): TokenBucket;
+  /**
+   * Makes a queue as the document describes it. Queues made for one name share their limiter, and each has a discipline
+   * of its own.
    *
    * @param options What the document cannot say, such as `keyOf`.
    * @throws {RangeError} If the document has no queue of that name.
    */
   queue<T>(name: string, options?: RateLimitingQueueOptions<T>): RateLimitingQueue<T>;
   /**
-   * The options for {@linkcode runWorkers} that the document gives the queue.
+   * The options for {@linkcode runWorkers} that the document gives the queue. Pools that run with those of one name
+   * share the token bucket `starts`.
    *
    * @throws {RangeError} If the document has no queue of that name.
    */
@@ -81,7 +101,7 @@ const ACTION = "load config";
  * `$schema` is allowed.
  *
  * Where a limiter is expected, a text names another limiter of the document and shares it. A queue's options
- * are `limiter`, `maxWait`, `concurrency`, `maxRetries` and `timeout`.
+ * are `limiter`, `maxWait`, `whileWaiting`, `discipline`, `starts`, `concurrency`, `maxRetries` and `timeout`.
  *
  * The source is JSON text or what a parser of another format made of it. It is rejected whole if anything in
  * it is wrong.
@@ -105,26 +125,31 @@ const ACTION = "load config";
  * ```
  *
  * @param source JSON text, or a document that is parsed already.
- * @param options The registry, the clock, the random numbers and the metrics to use.
+ * @param options The registries, the clock, the random numbers and the metrics to use.
  * @returns What the document describes.
  * @throws {ConfigError} If the text is not JSON, or anything in the document is wrong; with all that is.
  * @throws {TypeError} If an option is unknown or of the wrong type.
  */
 export function loadConfig(source: string | object, options: LoadConfigOptions = {}): WorkQueueConfig {
-  requireOptions(ACTION, options, ["limiters", "clock", "random", "metrics"]);
+  requireOptions(ACTION, options, ["limiters", "disciplines", "clock", "random", "metrics"]);
   const { clock, random, metrics } = options;
   requireContext(ACTION, { clock, random });
-  const document = readDocument(ACTION, source, limitersOf(ACTION, options));
+  const document = readDocument(ACTION, source, registriesOf(ACTION, options));
   return new LoadedConfig(document, { clock, random }, metrics);
 }
 
-/** A queue's part of the document, with its limiter built. */
-type QueueSettings = LimiterOptions<typeof queueOptions>;
+/** A queue's part of the document, with its limiter and its bucket built. */
+type QueueSettings = OptionsOf<typeof queueOptions, {
+  limiter: RateLimiter;
+  discipline: QueueDiscipline<unknown>;
+  bucket: TokenBucket;
+}>;
 
 class LoadedConfig implements WorkQueueConfig {
   readonly limiterNames: string[];
   readonly queueNames: string[];
   readonly #limiters = new Map<string, RateLimiter>();
+  readonly #buckets = new Map<string, TokenBucket>();
   readonly #queues = new Map<string, QueueSettings & { limiter: RateLimiter }>();
   readonly #queueOptions: Pick<LoadConfigOptions, "clock" | "metrics">;
 
@@ -132,8 +157,13 @@ class LoadedConfig implements WorkQueueConfig {
     this.limiterNames = [...document.limiterNames];
     this.queueNames = [...document.queues.keys()];
     this.#queueOptions = { clock: context.clock, metrics };
-    const building: Building = { action: ACTION, context, named: ({ name }) => this.#limiters.get(name) };
+    const building: Building = {
+      action: ACTION,
+      context,
+      named: ({ kind, name }) => (kind === bucketKind ? this.#buckets : this.#limiters).get(name),
+    };
     for (const [name, tree] of document.limiters) this.#limiters.set(name, buildPart(tree, building));
+    for (const name of document.bucketNames) this.#buckets.set(name, requireBucket(name, this.#limiters.get(name)));
     for (const [name, tree] of document.queues) {
       const options = buildOptions(tree, building) as QueueSettings;
       const limiter = options.limiter ?? createDefaultControllerLimiter({ clock: context.clock });
@@ -145,16 +175,28 @@ class LoadedConfig implements WorkQueueConfig {
     return find(this.#limiters, "limiter", name);
   }
 
+  bucket(name: string): TokenBucket {
+    return find(this.#buckets, "bucket", name);
+  }
+
   queue<T>(name: string, options: RateLimitingQueueOptions<T> = {}): RateLimitingQueue<T> {
-    const { limiter, maxWait } = find(this.#queues, "queue", name);
+    const { limiter, maxWait, whileWaiting, discipline } = find(this.#queues, "queue", name);
     requireObject("create queue", options);
-    const known = withoutAbsent({ ...this.#queueOptions, maxWait });
-    return createRateLimitingQueue<T>(limiter, { name, ...known, ...withoutAbsent(options) });
+    const given = withoutAbsent(options);
+    const known = withoutAbsent({ ...this.#queueOptions, maxWait, whileWaiting });
+    return createRateLimitingQueue<T>(limiter, {
+      name,
+      ...known,
+      ...(discipline === undefined || given.discipline !== undefined
+        ? {}
+        : { discipline: discipline() as QueueDiscipline<T> }),
+      ...given,
+    });
   }
 
   workers(name: string): WorkerOptions {
-    const { concurrency, maxRetries, timeout } = find(this.#queues, "queue", name);
-    return withoutAbsent({ concurrency, maxRetries, timeout });
+    const { concurrency, maxRetries, timeout, starts } = find(this.#queues, "queue", name);
+    return withoutAbsent({ concurrency, maxRetries, timeout, starts });
   }
 }
 
@@ -163,6 +205,14 @@ function find<V>(map: ReadonlyMap<string, V>, kind: string, name: string): V {
   if (value !== undefined) return value;
   const hint = typeof name === "string" ? suggest(name, [...map.keys()]) : "";
   throw new RangeError(`Cannot get ${kind} as the config has none named ${inspect(name)}${hint}`);
+}
+
+/** What has the type of a bucket limiter has a bucket, unless another registry means something else by that type. */
+function requireBucket(name: string, limiter: unknown): TokenBucket {
+  const bucket = bucketOf(limiter);
+  if (bucket !== undefined) return bucket;
+  const message = `${inspect("bucket")} created a limiter without a token bucket`;
+  throw new ConfigError(ACTION, [{ path: `/limiters/${escapePointer(name)}`, message }]);
 }
 
 /** Leaves out options that are undefined, so that they replace no others where objects are merged. */

@@ -1,5 +1,5 @@
 import { MAX_TIMEOUT } from "../lib/base/clock.ts";
-import type { LimiterFields } from "../limiters/definition.ts";
+import type { Fields } from "../registry/fields.ts";
 
 /** The options of a queue in a config document. */
 export const queueOptions = {
@@ -14,6 +14,24 @@ export const queueOptions = {
     max: MAX_TIMEOUT,
     required: false,
     description: "The longest time until deadlines are looked at again; ten seconds if left out.",
+  },
+  whileWaiting: {
+    kind: "enum",
+    values: ["keep", "replace"],
+    required: false,
+    description:
+      'What happens to an item that is added while it waits: "keep", and it comes now and again when it is due; or "replace", and it comes once, now. "keep" if left out.',
+  },
+  discipline: {
+    kind: "discipline",
+    template: true,
+    required: false,
+    description: "Which of the items that are ready is next; first in, first out if left out.",
+  },
+  starts: {
+    kind: "bucket",
+    required: false,
+    description: "How often attempts may begin; as often as the workers can if left out.",
   },
   concurrency: {
     kind: "integer",
@@ -34,4 +52,4 @@ export const queueOptions = {
     required: false,
     description: "How long one attempt may take; as long as it likes if left out.",
   },
-} as const satisfies LimiterFields;
+} as const satisfies Fields<"limiter" | "discipline" | "bucket">;

@@ -1,10 +1,13 @@
 import { requireOptions } from "../lib/base/arguments.ts";
+import { disciplineKind } from "../disciplines/definition.ts";
+import type { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
 import { limiterKind } from "../limiters/definition.ts";
 import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
-import { optionsSchema } from "../registry/schema.ts";
+import { optionsSchema, partSchemas } from "../registry/schema.ts";
+import { bucketDefinitions, bucketKind } from "./bucket_kind.ts";
 import { FORBIDDEN_NAMES } from "./document.ts";
 import { queueOptions } from "./queue_options.ts";
-import { limitersOf } from "./registry_option.ts";
+import { registriesOf } from "./registry_option.ts";
 
 /** The options of {@linkcode configSchema}. */
 export interface ConfigSchemaOptions {
@@ -14,10 +17,16 @@ export interface ConfigSchemaOptions {
    * @default {limiters}
    */
   limiters?: LimiterRegistry | undefined;
+  /**
+   * The types of discipline that a document may use.
+   *
+   * @default {disciplines}
+   */
+  disciplines?: DisciplineRegistry | undefined;
 }
 
 /**
- * Describes a config document as a JSON Schema (draft 2020-12), with the types of limiter that are
+ * Describes a config document as a JSON Schema (draft 2020-12), with the types of limiter and discipline that are
  * registered now. For a file that `$schema` in a config can point to.
  *
  * @example Usage
@@ -28,13 +37,14 @@ export interface ConfigSchemaOptions {
  * assertEquals(Object.keys(configSchema().properties as object), ["$schema", "limiters", "queues"]);
  * ```
  *
- * @param options The types of limiter that a document may use.
+ * @param options The types of limiter and discipline that a document may use.
  * @returns The schema.
  * @throws {TypeError} If an option is unknown or of the wrong type.
  */
 export function configSchema(options: ConfigSchemaOptions = {}): Record<string, unknown> {
-  requireOptions("describe config", options, ["limiters"]);
-  const { $schema, $defs } = limitersOf("describe config", options).jsonSchema();
+  requireOptions("describe config", options, ["limiters", "disciplines"]);
+  const { limiters, disciplines } = registriesOf("describe config", options);
+  const { $schema, $defs } = limiters.jsonSchema();
   const byName = (schema: object, description: string) => ({
     type: "object",
     description,
@@ -51,6 +61,11 @@ export function configSchema(options: ConfigSchemaOptions = {}): Record<string, 
       queues: byName({ $ref: "#/$defs/queue" }, "Queues, by name."),
     },
     additionalProperties: false,
-    $defs: { ...($defs as object), queue: optionsSchema(queueOptions, [limiterKind]) },
+    $defs: {
+      ...$defs as object,
+      ...disciplines.jsonSchema()["$defs"] as object,
+      ...partSchemas(bucketKind, [bucketDefinitions.get()]),
+      queue: optionsSchema(queueOptions, [limiterKind, disciplineKind, bucketKind]),
+    },
   };
 }

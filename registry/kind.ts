@@ -12,6 +12,8 @@ export interface PartKind<Word extends string = string, Part = unknown> {
   readonly name: string;
   /** Whether a document gives names to such parts, so that an option can take a name in place of a config. */
   readonly hasNames: boolean;
+  /** The type of all such parts, where there is only one: configs do not say it then. */
+  readonly onlyType?: string;
   /** Whether a value is such a part. */
   is(value: unknown): value is Part;
 }

@@ -5,7 +5,7 @@ import type { Fields, PartField, PartsField, PlainField } from "./fields.ts";
 import { findPartKind, type PartKind } from "./kind.ts";
 import { escapePointer, isPlainObject, own } from "./objects.ts";
 import { offencesOf, readPlainValue } from "./plain_values.ts";
-import type { OptionsTree, PartNode, PartTree } from "./tree.ts";
+import type { NameNode, OptionsTree, PartNode, PartTree } from "./tree.ts";
 
 /** How deep parts may be nested in each other: more is a mistake or an attack. */
 export const MAX_DEPTH = 32;
@@ -135,9 +135,10 @@ export class ConfigReader {
     }
     if (!this.#isWithinLimits(kind, option, path)) return undefined;
     const source = this.#sources.get(kind) as PartSource<Part>;
-    const definition = this.#findDefinition(source, own(value, "type"), path);
+    const definition = this.#findDefinition(source, kind.onlyType ?? own(value, "type"), path);
     if (definition === undefined) return undefined;
-    const { type: _, ...input } = value;
+    const input = { ...value };
+    if (kind.onlyType === undefined) delete input["type"];
     const issuesBefore = this.issues.length;
     this.#depth++;
     const options = this.readOptions(definition.options, input, path);
@@ -174,12 +175,12 @@ export class ConfigReader {
     return parts;
   }
 
-  #readName({ kind, names }: PartSource, name: string, path: string): { name: string; path: string } | undefined {
+  #readName({ kind, names }: PartSource, name: string, path: string): NameNode | undefined {
     if (names === undefined) {
       this.fail(path, brokenRule("config", "must be an object, as there is no document to look up a name in", name));
       return undefined;
     }
-    if (names.has(name)) return { name, path };
+    if (names.has(name)) return { kind, name, path };
     this.fail(path, `${inspect(name)} is not the name of a ${kind.word} here`, () => suggest(name, [...names]));
     return undefined;
   }

@@ -15,11 +15,23 @@ export function partSchemas<Word extends string, Part>(
   definitions: readonly PartDefinition<Word, Part>[],
 ): Record<string, unknown> {
   const { word, hasNames } = kind;
-  const part = {
+  const part = kind.onlyType === undefined
+    ? typedSchema(kind, definitions)
+    : optionsSchema(definitions[0]!.options, [kind]);
+  if (!hasNames) return { [word]: part };
+  return { [word]: part, [`${word}OrName`]: { anyOf: [{ $ref: `#/$defs/${word}` }, { type: "string" }] } };
+}
+
+/** The JSON Schema of a part whose config says which type it has. */
+function typedSchema(
+  kind: PartKind,
+  definitions: readonly Pick<PartDefinition<string, unknown>, "type" | "description" | "options">[],
+): Record<string, unknown> {
+  return {
     type: "object",
     properties: {
       type: {
-        description: `What kind of ${word} it is; its options depend on that.`,
+        description: `What kind of ${kind.word} it is; its options depend on that.`,
         anyOf: definitions.map(({ type, description }) => ({ const: type, description })),
       },
     },
@@ -32,8 +44,6 @@ export function partSchemas<Word extends string, Part>(
       };
     }),
   };
-  if (!hasNames) return { [word]: part };
-  return { [word]: part, [`${word}OrName`]: { anyOf: [{ $ref: `#/$defs/${word}` }, { type: "string" }] } };
 }
 
 /** The JSON Schema of an object of options. */

@@ -29,6 +29,7 @@ export interface PartNode<Part = unknown> extends OptionsTree {
 
 /** The name of a part that is described elsewhere in the document, and shared. */
 export interface NameNode {
+  readonly kind: PartKind;
   readonly name: string;
   /** Where the name stands: a JSON Pointer. */
   readonly path: string;

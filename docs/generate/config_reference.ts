@@ -4,7 +4,7 @@ import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
 import { type BuiltIn, builtInDisciplines, builtIns } from "./built_ins.ts";
 
 /** What parts are called that an option may be. */
-type Words = "limiter" | "discipline";
+type Words = "limiter" | "discipline" | "bucket";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
@@ -159,6 +159,10 @@ function valueOf(field: Field<Words>): string {
       return field.template ? "limiter" : "limiter, or the name of one";
     case "limiters":
       return "list of limiters or names" + bounds(field.minItems, undefined, " of them");
+    case "bucket":
+      return "`{ rate, burst }`, or the name of a limiter that is a bucket";
+    case "buckets":
+      return "list of those" + bounds(field.minItems, undefined, " of them");
     case "discipline":
       return "discipline";
     case "disciplines":

@@ -1,6 +1,6 @@
 /** Config documents for tests: valid ones, and ways to break them at random. */
 
-import { type Field, type LimiterFields, limiters, queueOptions } from "@workqueue/core";
+import { disciplines, type Field, type Fields, limiters, queueOptions } from "@workqueue/core";
 import { randomNumbers } from "../queue_helpers.ts";
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
@@ -95,6 +95,9 @@ const FOREIGN_VALUES: (() => unknown)[] = [
 const DURATIONS = [0, 1, 0.5, 250, 1e8, "1ms", "1.5s", "1h2m3s", "5us", "+10ms", "0"];
 const NAMES = ["a", "b", "c", "default", "toString", "x/y", "x~y", "é", "0"];
 
+/** What parts are called that an option may be. */
+type Words = "limiter" | "discipline" | "bucket";
+
 /** Makes documents out of what the limiters of a registry declare. The same seed, the same document. */
 export class DocumentMaker {
   readonly random: () => number;
@@ -152,7 +155,14 @@ export class DocumentMaker {
     );
   }
 
-  options(fields: LimiterFields, names: readonly string[], depth: number): JsonObject {
+  discipline(depth: number): Json {
+    const type = this.pick(disciplines.types());
+    const { within, ...options } = this.options(disciplines.get(type)!.options, [], depth - 1);
+    if (type === "priority") options["max"] = 100; // more than any minimum
+    return depth > 0 && within !== undefined ? { type, ...options, within } : { type, ...options };
+  }
+
+  options(fields: Fields<Words>, names: readonly string[], depth: number): JsonObject {
     const options: JsonObject = {};
     for (const [option, field] of Object.entries(fields)) {
       if (field.required !== false || this.random() < 0.6) options[option] = this.value(field, names, depth);
@@ -160,7 +170,7 @@ export class DocumentMaker {
     return options;
   }
 
-  value(field: Field<"limiter">, names: readonly string[], depth: number): Json {
+  value(field: Field<Words>, names: readonly string[], depth: number): Json {
     switch (field.kind) {
       case "duration": {
         const { min, max = 1000, infinite } = field;
@@ -175,6 +185,14 @@ export class DocumentMaker {
         return field.template ? this.described(names, depth) : this.limiter(names, depth);
       case "limiters":
         return Array.from({ length: (field.minItems ?? 1) + this.below(2) }, () => this.limiter(names, depth));
+      case "discipline":
+        return depth < 0 ? null : this.discipline(depth);
+      case "disciplines":
+        return [];
+      case "bucket":
+        return { rate: this.random() * 10, burst: this.below(9) };
+      case "buckets":
+        return [];
       case "weights":
         return Object.fromEntries(NAMES.slice(0, this.below(3)).map((name) => [name, 1 + this.below(9)]));
       case "boolean":

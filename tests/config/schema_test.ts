@@ -12,6 +12,7 @@ import {
   type ConfigIssue,
   configSchema,
   defineLimiter,
+  disciplines,
   type Field,
   limiters,
   loadConfig,
@@ -58,7 +59,7 @@ const BEYOND_SCHEMA: Record<string, {
 }> = {
   "a name has to be that of a limiter": {
     example: { queues: { a: { limiter: "nobody" } } },
-    message: /^".*" is not the name of a limiter here/,
+    message: /^".*" is not the name of a (limiter|bucket) here/,
   },
   "names must not lead round in a circle": {
     example: { limiters: { a: "b", b: "a" } },
@@ -67,6 +68,10 @@ const BEYOND_SCHEMA: Record<string, {
   "one option must not be less than another": {
     example: { limiters: { a: { type: "exponential", baseDelay: 2, maxDelay: 1 } } },
     message: /^'maxDelay' must not be less than 'baseDelay'/,
+  },
+  "one option must be greater than another": {
+    example: { queues: { a: { discipline: { type: "priority", min: 1, max: 1 } } } },
+    message: /^'max' must be greater than 'min'/,
   },
   "a duration that is a text has bounds": {
     example: { queues: { a: { timeout: "0.5ms" } } },
@@ -161,8 +166,10 @@ for (const [part, { example }] of Object.entries(BEYOND_SCHEMA)) {
   });
 }
 
+type AnyField = Field<"limiter" | "discipline" | "bucket">;
+
 /** Every option in a document that is valid without a change, and how the document is made with another value. */
-function* everyOption(): Generator<{ name: string; field: Field<"limiter">; set: (value: Json) => Json }, void, void> {
+function* everyOption(): Generator<{ name: string; field: AnyField; set: (value: Json) => Json }, void, void> {
   const maker = new DocumentMaker(1, registry);
   for (const [option, field] of Object.entries(queueOptions)) {
     yield { name: option, field, set: (value) => ({ queues: { a: { [option]: value } } }) };
@@ -175,14 +182,26 @@ function* everyOption(): Generator<{ name: string; field: Field<"limiter">; set:
       yield { name: `${type}.${option}`, field, set: (value) => ({ limiters: { a: { ...config, [option]: value } } }) };
     }
   }
+  for (const type of disciplines.types()) {
+    const { options } = disciplines.get(type)!;
+    const config = { type, ...maker.options(options, [], 1) };
+    if (type === "priority") Object.assign(config, { min: -1e308, max: 1e308 });
+    for (const [option, field] of Object.entries(options)) {
+      const set = (value: Json) => ({ queues: { a: { discipline: { ...config, [option]: value } } } });
+      yield { name: `${type}.${option}`, field, set };
+    }
+  }
 }
 
 /** Values at the edges of what an option allows, and of its bounds as texts. */
-function edgesOf(field: Field<"limiter">): Json[] {
+function edgesOf(field: AnyField): Json[] {
   const bounds = Object.values(field).filter((bound) => typeof bound === "number");
   const numbers = bounds.flatMap((bound) => [bound - 1, bound - 0.5, bound, bound + 0.5, bound + 1]);
   return [
     ...field.kind === "enum" ? field.values : [BUCKET],
+    { rate: 1, burst: 1 },
+    { type: "priority" },
+    { a: 0.5 },
     ...numbers,
     ...numbers.map((number) => `${number}ms`),
     ...numbers.filter((number) => number > 0 && number < 10).map((number) => "😀".repeat(number)),

@@ -1,7 +1,7 @@
 /** What an editor makes of the schema: VS Code's own JSON service, on the config of the examples. */
 
 import { assert, assertEquals } from "@std/assert";
-import { limiters } from "@workqueue/core";
+import { disciplines, limiters } from "@workqueue/core";
 import { type Diagnostic, getLanguageService, TextDocument } from "vscode-json-languageservice";
 
 const example = new URL("../../examples/workqueue.json", import.meta.url);
@@ -70,4 +70,25 @@ Deno.test("an editor offers a limiter's options once its type is there, each wit
   }
   const offered = await offeredAt(edited(`"backoff": {`, `"other": { | }, "backoff": {`));
   assertEquals([...offered.keys()], ["type"]);
+});
+
+Deno.test("an editor completes a discipline and its options, and those of one inside of it", async () => {
+  const types = disciplines.types().map((type) => [`"${type}"`, disciplines.get(type)!.description] as const);
+  const places = [
+    (inner: string) => inner,
+    (inner: string) => `{ "type": "fair", "separator": "/", "within": ${inner} }`,
+  ];
+  for (const place of places) {
+    const at = (inner: string) => edited(`"limiter": "gentle"`, `"limiter": "gentle", "discipline": ${place(inner)}`);
+    assertEquals(await offeredAt(at(`{ "type": | }`)), new Map(types));
+    for (const type of disciplines.types()) {
+      const options = Object.entries(disciplines.get(type)!.options);
+      const expected = options.map(([option, { description }]) => [option, description] as const);
+      assertEquals(await offeredAt(at(`{ "type": "${type}", | }`)), new Map(expected));
+    }
+    assertEquals(await markedIn(at(`{ "type": "priority", "maxHeadStart": "unlimited" }`)), []);
+    assertEquals(await markedIn(at(`{ "type": "priority", "maxHeadStrat": "1m" }`)), [`"maxHeadStrat"`]);
+  }
+  const queue = await offeredAt(edited(`"limiter": "gentle",`, `"limiter": "gentle", "starts": { | },`));
+  assertEquals([...queue.keys()], ["rate", "burst"]);
 });

@@ -1,0 +1,47 @@
+import { hasMethods } from "../lib/base/arguments.ts";
+import { TokenBucket } from "../lib/structures/token_bucket.ts";
+import type { PartDefinition } from "../registry/definition.ts";
+import type { Fields } from "../registry/fields.ts";
+import type { PartKind } from "../registry/kind.ts";
+
+/**
+ * Token buckets by themselves, as `starts` takes one. There is one type of them, so configs do not say it; and their
+ * names are those of the limiters that are buckets.
+ */
+export const bucketKind: PartKind<"bucket", TokenBucket> = {
+  word: "bucket",
+  name: "token bucket",
+  hasNames: true,
+  onlyType: "bucket",
+  is: isTokenBucket,
+};
+
+/** The options of a token bucket in a config. */
+export const bucketFields = {
+  rate: { kind: "number", min: 0, infinite: true, description: "How many a second, on average." },
+  burst: { kind: "integer", min: 0, description: "How many may happen at once." },
+} as const satisfies Fields;
+
+const definition: PartDefinition<"bucket", TokenBucket, "bucket", typeof bucketFields> = {
+  type: "bucket",
+  description: "A token bucket.",
+  options: bucketFields,
+  create: ({ rate, burst }, { clock }) => new TokenBucket(rate, burst, { clock }),
+};
+
+/** The definitions of this kind, as a registry has them. */
+export const bucketDefinitions = {
+  get: (): PartDefinition<"bucket", TokenBucket> => definition as unknown as PartDefinition<"bucket", TokenBucket>,
+  types: (): string[] => [definition.type],
+};
+
+/** The bucket of a limiter that has one. */
+export function bucketOf(limiter: unknown): TokenBucket | undefined {
+  const bucket = (limiter as { bucket?: unknown }).bucket;
+  return isTokenBucket(bucket) ? bucket : undefined;
+}
+
+/** Likewise one of another copy of this package. */
+function isTokenBucket(value: unknown): value is TokenBucket {
+  return hasMethods(value, "allow", "reserve", "wait");
+}

@@ -1,0 +1,192 @@
+/** What a document says of queues beside their limiters: disciplines, what happens while an item waits, and starts. */
+
+import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  createPriorityDiscipline,
+  defineDiscipline,
+  type DisciplineRegistry,
+  disciplines,
+  limiters,
+  loadConfig,
+  type LoadConfigOptions,
+  TokenBucket,
+} from "@workqueue/core";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { configSchema } from "@workqueue/core";
+import { HandClock, issuesOf } from "../helpers.ts";
+import { Lifo, takeAll } from "../queue_helpers.ts";
+
+const FAIR = {
+  type: "fair",
+  separator: "/",
+  within: { type: "priority", maxHeadStart: "1m" },
+};
+
+Deno.test("a queue has the discipline that the document says", () => {
+  const config = loadConfig({ queues: { q: { discipline: FAIR } } }, { clock: new HandClock() });
+  const queue = config.queue<string>("q");
+  for (const key of ["a/1", "a/2", "a/3", "b/1"]) queue.add(key);
+  queue.add("a/3", { priority: 5 });
+  assertEquals(takeAll(queue), ["a/3", "b/1", "a/1", "a/2"]);
+});
+
+Deno.test("each queue that is made has a discipline of its own, built anew", () => {
+  const config = loadConfig({ queues: { q: { discipline: { type: "priority" } }, r: {} } });
+  const [one, two] = [config.queue<string>("q"), config.queue<string>("q")];
+  one.add("a");
+  assertEquals([one.length, two.length], [1, 0]);
+});
+
+Deno.test("a discipline given in code comes before the document's, which is not built then", () => {
+  let built = 0;
+  const registry = disciplines.extend().register(defineDiscipline({
+    type: "mine",
+    description: "",
+    options: {},
+    create: () => {
+      built++;
+      return new Lifo();
+    },
+  }));
+  const config = loadConfig({ queues: { q: { discipline: { type: "mine" } } } }, { disciplines: registry });
+  assertEquals(built, 1); // tried on loading
+  const strict = createPriorityDiscipline<string>({ maxHeadStart: Infinity });
+  const queue = config.queue<string>("q", { discipline: strict });
+  ["a", "b"].forEach((item, priority) => queue.add(item, { priority }));
+  assertEquals([takeAll(queue), built], [["b", "a"], 1]);
+  const lifo = config.queue<string>("q", { discipline: undefined });
+  for (const item of ["a", "b"]) lifo.add(item);
+  assertEquals([takeAll(lifo), built], [["b", "a"], 2]);
+});
+
+Deno.test("a discipline that cannot be built is a problem of the document, in its place", () => {
+  const registry = disciplines.extend().register(defineDiscipline({
+    type: "bad",
+    description: "",
+    options: {},
+    create: () => {
+      throw new Error("not today");
+    },
+  }));
+  const discipline = { type: "fair", separator: "/", within: { type: "bad" } };
+  assertEquals(issuesOf(() => loadConfig({ queues: { q: { discipline } } }, { disciplines: registry })), [
+    { path: "/queues/q/discipline/within", message: "not today" },
+  ]);
+});
+
+Deno.test("whileWaiting is passed on to the queue", () => {
+  const config = loadConfig({ queues: { keeps: {}, replaces: { whileWaiting: "replace" } } });
+  const lengths = ["keeps", "replaces"].map((name) => {
+    using queue = config.queue<string>(name);
+    queue.addAfter("a", "1h");
+    queue.add("a");
+    return [queue.length, queue.waiting];
+  });
+  assertEquals(lengths, [[1, 1], [1, 0]]);
+});
+
+Deno.test("starts is a token bucket, which all pools of a queue share", () => {
+  const clock = new HandClock();
+  const config = loadConfig({ queues: { q: { starts: { rate: 2, burst: 3 } }, r: {} } }, { clock });
+  const { starts } = config.workers("q") as { starts: TokenBucket };
+  assertStrictEquals((config.workers("q") as { starts: TokenBucket }).starts, starts);
+  assert(starts instanceof TokenBucket);
+  assertEquals([starts.rate, starts.burst, starts.tokens], [2, 3, 3]);
+  assert(starts.allow(3));
+  clock.time = 500;
+  assertEquals(starts.tokens, 1);
+  assertFalse("starts" in config.workers("r"));
+});
+
+Deno.test("starts may name a limiter that is a bucket, and takes its tokens from the same", () => {
+  const limiters = {
+    again: "api",
+    api: { type: "bucket", rate: 1, burst: 5 },
+    slow: { type: "exponential", baseDelay: 1, maxDelay: 2 },
+  };
+  const config = loadConfig({ limiters, queues: { q: { starts: "api" }, r: { limiter: "api", starts: "again" } } });
+  const bucket = config.bucket("api");
+  assert(bucket instanceof TokenBucket);
+  assertStrictEquals((config.workers("q") as { starts?: unknown }).starts, bucket);
+  assertStrictEquals((config.workers("r") as { starts?: unknown }).starts, bucket);
+  assertStrictEquals(config.bucket("again"), bucket);
+  config.limiter("api").when("a");
+  assertEquals(bucket.tokens < 5, true);
+});
+
+Deno.test("only a bucket is given as a bucket, and one with a name that is close is suggested", () => {
+  const slow = { type: "exponential", baseDelay: 1, maxDelay: 2 };
+  const limiters = { api: { type: "bucket", rate: 1, burst: 5 }, slow, both: { type: "max-of", limiters: ["api"] } };
+  const config = loadConfig({ limiters });
+  for (const name of ["slow", "both", "apo", "q", ""]) {
+    const hint = name === "apo" ? `; did you mean "api"?` : "";
+    const message = `Cannot get bucket as the config has none named "${name}"${hint}`;
+    assertEquals(assertThrows(() => config.bucket(name), RangeError).message, message);
+  }
+  const queues = { a: { starts: "slow" }, b: { starts: "apo" }, c: { starts: "both" } };
+  assertEquals(issuesOf(() => loadConfig({ limiters, queues })), [
+    { path: "/queues/a/starts", message: `"slow" is not the name of a bucket here` },
+    { path: "/queues/b/starts", message: `"apo" is not the name of a bucket here; did you mean "api"?` },
+    { path: "/queues/c/starts", message: `"both" is not the name of a bucket here` },
+  ]);
+});
+
+Deno.test("what is wrong with a queue's options is reported in its place, all of it", () => {
+  const queues = {
+    q: {
+      discipline: { type: "fair", separator: "", weights: { a: -1 }, within: { type: "priorty" } },
+      whileWaiting: "drop",
+      starts: { type: "bucket", rate: -1, brust: 5 },
+    },
+    r: { discipline: "fair", starts: 5 },
+  };
+  assertEquals(issuesOf(() => loadConfig({ queues })).map(({ path, message }) => `${path}: ${message}`).sort(), [
+    `/queues/q/discipline/separator: 'separator' must be a string of at least 1 characters: received ""`,
+    "/queues/q/discipline/weights/a: 'weights.a' must be a positive finite number: received -1",
+    `/queues/q/discipline/within/type: 'type' must be one of "fair", "priority": received "priorty"; ` +
+    `did you mean "priority"?`,
+    `/queues/q/starts/brust: "brust" is not an option here; did you mean "burst"?`,
+    "/queues/q/starts/burst: 'burst' is missing: How many may happen at once.",
+    "/queues/q/starts/rate: 'rate' must be a non-negative number: received -1",
+    `/queues/q/starts/type: "type" is not an option here`,
+    `/queues/q/whileWaiting: 'whileWaiting' must be one of "keep", "replace": received "drop"`,
+    `/queues/r/discipline: 'discipline' must be a discipline: received "fair"`,
+    "/queues/r/starts: 'starts' must be a bucket or the name of one: received 5",
+  ]);
+});
+
+Deno.test("a registry of disciplines is what a document is read with, and what the schema is made of", () => {
+  const registry = disciplines.extend().register(defineDiscipline({
+    type: "lifo",
+    description: "The newest first.",
+    options: {},
+    create: () => new Lifo(),
+  }));
+  const document = { queues: { q: { discipline: { type: "lifo" } } } };
+  assertEquals(issuesOf(() => loadConfig(document)).map(({ path }) => path), ["/queues/q/discipline/type"]);
+  const queue = loadConfig(document, { disciplines: registry }).queue<string>("q");
+  for (const item of ["a", "b"]) queue.add(item);
+  assertEquals(takeAll(queue), ["b", "a"]);
+
+  const isValid = (options?: { disciplines: DisciplineRegistry }) =>
+    new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers: false }).compile(configSchema(options))(document);
+  assertEquals([isValid(), isValid({ disciplines: registry })], [false, true]);
+});
+
+Deno.test("what is no registry of disciplines is refused", () => {
+  for (const bad of [5, {}, "disciplines"]) {
+    const options = { disciplines: bad } as unknown as LoadConfigOptions;
+    assertThrows(() => loadConfig({}, options), Error, "'disciplines' must be a registry of disciplines: received");
+    assertThrows(() => configSchema(options), Error, "'disciplines' must be a registry of disciplines: received");
+  }
+});
+
+Deno.test("a type of limiter that is called bucket and has no bucket is a problem of the document", () => {
+  const registry = limiters.extend();
+  registry.unregister("bucket");
+  const create = () => ({ when: () => 0, forget() {}, numRequeues: () => 0 });
+  registry.register({ type: "bucket", description: "", options: {}, create });
+  assertEquals(issuesOf(() => loadConfig({ limiters: { "a/b": { type: "bucket" } } }, { limiters: registry })), [
+    { path: "/limiters/a~1b", message: `"bucket" created a limiter without a token bucket` },
+  ]);
+});
