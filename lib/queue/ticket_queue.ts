@@ -214,7 +214,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
     const limit = limitOf(options);
     const { length, heldBack, held } = this.#line;
-    const itemOf = (items: ChurnMap<unknown, T> | undefined, key: unknown) => items?.get(key) ?? key as T;
+    const itemOf = (items: ChurnMap<unknown, T> | undefined, key: unknown) =>
+      (items === undefined ? key : items.get(key)) as T;
     return {
       name: this.name,
       length,
