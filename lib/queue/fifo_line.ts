@@ -87,8 +87,8 @@ export class FifoLine implements Line<unknown> {
 
   addAgain(key: unknown, ticket: number, priority: number): void {
     if (ticket < 0) return this.#priorities.raise(key, priority);
+    this.#priorities.set(key, priority); // first, as this may throw
     this.#tickets.set(key, -ticket);
-    this.#priorities.set(key, priority);
   }
 
   touch(key: unknown, _item: unknown, priority: number): void {

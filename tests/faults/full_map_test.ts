@@ -1,16 +1,22 @@
 /** A runtime's `Map` holds so many keys and no more: whatever throws inside an add, the queue stays as it was. */
 
-import { assertEquals, assertThrows } from "@std/assert";
-import { createDefaultItemLimiter, createRateLimitingQueue, createWorkQueue } from "@workqueue/core";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  type AddOptions,
+  createDefaultItemLimiter,
+  createRateLimitingQueue,
+  createWorkQueue,
+  type RateLimitingQueue,
+} from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
-import { Lifo, take, takeAll } from "../queue_helpers.ts";
+import { Lifo, take } from "../queue_helpers.ts";
 
-/** Does something while the n-th call of `Map.set` from now on throws, as V8's does at 2^24 keys. */
+/** Does something while the n-th key from now on that is new to a map throws, as V8's maps do at 2^24 keys. */
 function whileMapIsFull(n: number, action: () => void): boolean {
   const { set } = Map.prototype;
   let calls = 0;
   Map.prototype.set = function (...args) {
-    if (++calls === n) throw new RangeError("Map maximum size exceeded");
+    if (!this.has(args[0]) && ++calls === n) throw new RangeError("Map maximum size exceeded");
     return set.apply(this, args);
   };
   try {
@@ -36,36 +42,48 @@ function make(options: object) {
   return { clock, queue: createRateLimitingQueue<Item>(createDefaultItemLimiter(), { clock, keyOf, ...options }) };
 }
 
+const calls: Record<string, (queue: RateLimitingQueue<Item>, options?: AddOptions) => void> = {
+  "add": (queue, options) => queue.add({ key: "new" }, options),
+  "addAfter": (queue, options) => queue.addAfter({ key: "new" }, 10, options),
+  "add of what is ready": (queue, options) => queue.add({ key: "ready" }, options),
+  "add of what is held": (queue, options) => queue.add({ key: "held" }, options),
+  "addAfter of what waits": (queue, options) => queue.addAfter({ key: "waits" }, 5, options),
+};
+
 for (const [name, makeQueue] of Object.entries(variants)) {
-  for (const call of ["add", "addAfter"] as const) {
+  for (const [call, run] of Object.entries(calls)) {
     Deno.test(`${name}: an ${call} that the runtime has no room for throws, and changes nothing`, async () => {
-      for (let n = 1;; n++) {
-        const { queue, clock } = makeQueue();
-        queue.add({ key: "ready" });
-        queue.add({ key: "held" });
-        const held = name === "first in, first out" ? take(queue) : undefined;
-        const before = [queue.length, queue.waiting];
-        let threw = false;
-        const reached = whileMapIsFull(n, () => {
-          try {
-            if (call === "add") queue.add({ key: "new" });
-            else queue.addAfter({ key: "new" }, 10);
-          } catch (error) {
-            assertEquals((error as Error).name, "RangeError");
-            threw = true;
-          }
-        });
-        if (!reached) break;
-        assertEquals(threw, true);
-        assertEquals([queue.length, queue.waiting], before, `call ${n}`);
-        held?.[Symbol.dispose]();
-        await clock.advance(10);
-        const keys = takeAll(queue).map(({ key }) => key);
-        assertEquals(keys.includes("new"), false);
-        if (call === "add") queue.add({ key: "new" });
-        else queue.addAfter({ key: "new" }, 10);
-        await clock.advance(10);
-        assertEquals(takeAll(queue), [{ key: "new" }], "adding again works");
+      for (const options of [undefined, { priority: 3 }]) {
+        for (let n = 1;; n++) {
+          const { queue, clock } = makeQueue();
+          queue.add({ key: "held" });
+          const held = take(queue);
+          queue.add({ key: "ready" });
+          queue.addAfter({ key: "sooner" }, 1); // so that the timer need not be set again
+          queue.addAfter({ key: "waits" }, 10);
+          const before = queue.snapshot();
+          let threw = false;
+          const reached = whileMapIsFull(n, () => {
+            try {
+              run(queue, options);
+            } catch (error) {
+              assertEquals((error as Error).name, "RangeError");
+              threw = true;
+            }
+          });
+          if (!reached) break;
+          assertEquals(threw, true);
+          assertEquals(queue.snapshot(), before, `call ${n}`);
+          run(queue);
+          held[Symbol.dispose]();
+          await clock.advance(10);
+          const { readyItems } = queue.snapshot();
+          const expected = ["ready", "sooner", "waits"];
+          if (call === "add of what is held") expected.push("held");
+          if (call === "add" || call === "addAfter") expected.push("new");
+          assertEquals(readyItems.map(({ item }) => item.key).sort(), expected.sort(), "adding again works");
+          assert(readyItems.every(({ priority }) => priority === 0), "what was refused has left no priority");
+        }
       }
     });
   }
