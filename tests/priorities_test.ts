@@ -35,10 +35,10 @@ const queues: Record<string, Make> = {
 };
 
 for (const [name, make] of Object.entries(queues)) {
-  function setUp() {
+  const setUp = () => {
     const clock = new HandClock();
     return { clock, queue: make({ clock, discipline: new HighestFirst() }) };
-  }
+  };
 
   Deno.test(`rule 12, ${name}: each way to add takes a priority, and the lease tells it`, async () => {
     const { clock, queue } = setUp();
