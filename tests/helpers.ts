@@ -38,16 +38,20 @@ export class HandClock implements Clock {
   /** Moves on and fires each timer at its time, the earliest first. Lets promises settle after each. */
   async advance(ms: number): Promise<void> {
     const end = this.time + ms;
-    while (true) {
-      const [next] = [...this.#timers].filter(([, { at }]) => at <= end).sort(([, a], [, b]) => a.at - b.at);
-      if (next === undefined) break;
-      const [handle, { at, callback }] = next;
-      this.#timers.delete(handle);
-      this.time = Math.max(this.time, at);
-      callback();
-      await flush();
-    }
+    while (this.fireNext(end)) await flush();
     this.time = end;
+  }
+
+  /** Moves to the earliest timer, of equal ones the first that was set, and fires it. Says whether there is one by then. */
+  fireNext(end = Infinity): boolean {
+    let next: [handle: number, timer: { at: number; callback: () => void }] | undefined;
+    for (const timer of this.#timers) if (next === undefined || timer[1].at < next[1].at) next = timer;
+    if (next === undefined || next[1].at > end) return false;
+    const [handle, { at, callback }] = next;
+    this.#timers.delete(handle);
+    this.time = Math.max(this.time, at);
+    callback();
+    return true;
   }
 }
 

@@ -1,0 +1,176 @@
+/**
+ * Random loads on a queue with a discipline, under virtual time, and the trace of what the discipline saw: the models of
+ * disciplines hold it against what they promise.
+ */
+
+import * as fc from "fast-check";
+import {
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  type QueueDiscipline,
+  type RateLimitingQueue,
+  type ReadyEntry,
+} from "@workqueue/core";
+import { HandClock } from "../helpers.ts";
+
+/** What is added when, and how long each piece of work takes. All times are whole milliseconds. */
+export interface Load {
+  readonly workers: number;
+  readonly whileWaiting: "keep" | "replace";
+  readonly arrivals: readonly Arrival[];
+  /** By hand-out; after these, work is done as soon as it begins. */
+  readonly works: readonly Work[];
+}
+
+interface Arrival {
+  /** The time since the arrival before. */
+  readonly after: number;
+  readonly how: "add" | "addAfter" | "addRateLimited";
+  readonly key: string;
+  readonly delay: number;
+  readonly priority: number;
+  /** How far the clock jumps at that moment without a timer firing: the machine sleeps, or somebody sets the clock back. */
+  readonly jump: number;
+}
+
+interface Work {
+  readonly takes: number;
+  readonly then: "done" | "retry" | "addAgain";
+  readonly priority: number;
+}
+
+/** Loads of so many keys at most, whose priorities are whole or half numbers. */
+export function loads(key: fc.Arbitrary<string>, maxArrivals = 50): fc.Arbitrary<Load> {
+  const priority = fc.oneof(fc.constantFrom(-10, 0, 10), fc.integer({ min: -30, max: 30 }).map((half) => half / 2));
+  const arrival = fc.record({
+    after: fc.oneof(fc.constant(0), fc.nat(3), fc.nat(20)),
+    how: fc.constantFrom("add" as const, "add" as const, "addAfter" as const, "addRateLimited" as const),
+    key,
+    delay: fc.integer({ min: -1, max: 60 }),
+    priority,
+    jump: fc.oneof({ weight: 15, arbitrary: fc.constant(0) }, {
+      weight: 1,
+      arbitrary: fc.integer({ min: -20, max: 50 }),
+    }),
+  });
+  const work = fc.record({
+    takes: fc.oneof(fc.constant(0), fc.nat(10), fc.nat(60)),
+    then: fc.constantFrom("done" as const, "done" as const, "retry" as const, "addAgain" as const),
+    priority,
+  });
+  return fc.record({
+    workers: fc.integer({ min: 1, max: 4 }),
+    whileWaiting: fc.constantFrom("keep" as const, "replace" as const),
+    arrivals: fc.array(arrival, { minLength: 1, maxLength: maxArrivals, size: "max" }),
+    works: fc.array(work, { maxLength: maxArrivals, size: "max" }),
+  });
+}
+
+/** A call of a discipline. */
+export interface Call {
+  readonly what: "push" | "touch" | "pop" | "done";
+  /** One object from an item's push until its work has ended. */
+  readonly entry: ReadyEntry<string>;
+  /** What the entry said then. */
+  readonly readyAt: number;
+  readonly priority: number;
+  /** What the clock said then. */
+  readonly at: number;
+  /** What the discipline said afterwards. */
+  readonly length: number;
+  readonly heldBack: number;
+  /** How many workers waited for an item then. */
+  readonly idle: number;
+}
+
+/** Puts a load on a queue with this discipline, until all of its work is done, and tells how the discipline was called. */
+export function traceOf(load: Load, discipline: QueueDiscipline<string>): Call[] {
+  return new Run(load, discipline).trace;
+}
+
+class Run {
+  readonly trace: Call[] = [];
+  readonly #clock = new HandClock();
+  readonly #queue: RateLimitingQueue<string>;
+  readonly #works: Iterator<Work>;
+  #idle = 0;
+
+  constructor({ workers, whileWaiting, arrivals, works }: Load, discipline: QueueDiscipline<string>) {
+    this.#works = works.values();
+    this.#queue = createRateLimitingQueue(createExponentialLimiter({ baseDelay: 4, maxDelay: 64 }), {
+      clock: this.#clock,
+      discipline: this.#watched(discipline),
+      whileWaiting,
+    });
+    for (let worker = 0; worker < workers; worker++) this.#takeNext();
+    this.#await(arrivals.values());
+    while (this.#clock.fireNext());
+  }
+
+  #await(arrivals: Iterator<Arrival>): void {
+    const { value: arrival, done } = arrivals.next();
+    if (done) return;
+    this.#clock.setTimeout(() => {
+      this.#clock.time += arrival.jump;
+      this.#add(arrival);
+      this.#await(arrivals);
+    }, arrival.after);
+  }
+
+  #add({ how, key, delay, priority }: Arrival): void {
+    if (how === "addAfter") this.#queue.addAfter(key, delay, { priority });
+    else this.#queue[how](key, { priority });
+  }
+
+  /** What comes of it is seen by the discipline at once, so nobody has to wait for the promise. */
+  #takeNext(): void {
+    this.#idle++;
+    void this.#queue.get();
+  }
+
+  #begin(key: string): void {
+    const { takes, then, priority }: Work = this.#works.next().value ?? { takes: 0, then: "done", priority: 0 };
+    this.#clock.setTimeout(() => {
+      if (then === "retry") this.#queue.addRateLimited(key, { priority });
+      else if (then === "addAgain") this.#queue.add(key, { priority });
+      else this.#queue.forget(key);
+      this.#queue.done(key);
+      this.#takeNext();
+    }, takes);
+  }
+
+  #watched(discipline: QueueDiscipline<string>): QueueDiscipline<string> {
+    const note = (what: Call["what"], entry: ReadyEntry<string>) => {
+      const { readyAt, priority } = entry;
+      const { length, heldBack = 0 } = discipline;
+      this.trace.push({ what, entry, readyAt, priority, at: this.#clock.now(), length, heldBack, idle: this.#idle });
+    };
+    return {
+      push(entry) {
+        discipline.push(entry);
+        note("push", entry);
+      },
+      touch(entry) {
+        discipline.touch(entry);
+        note("touch", entry);
+      },
+      pop: () => {
+        const entry = discipline.pop()!;
+        this.#idle--;
+        note("pop", entry);
+        this.#begin(entry.item);
+        return entry;
+      },
+      done(entry) {
+        discipline.done?.(entry);
+        note("done", entry);
+      },
+      get length() {
+        return discipline.length;
+      },
+      get heldBack() {
+        return discipline.heldBack ?? 0;
+      },
+    };
+  }
+}

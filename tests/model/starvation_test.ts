@@ -1,0 +1,198 @@
+/**
+ * No item starves under the priority discipline: every hand-out of random loads is held against the bound of rule 12.
+ *
+ * `WORKQUEUE_RUNS=1000000 deno task test tests/model/starvation_test.ts` runs more of them.
+ */
+
+import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
+import process from "node:process";
+import * as fc from "fast-check";
+import { createPriorityDiscipline, type QueueDiscipline, type ReadyEntry } from "@workqueue/core";
+import { type Call, type Load, loads, traceOf } from "./load.ts";
+
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 2000);
+
+/** The options, with what one point of priority is worth in place of `maxHeadStart`. */
+interface Settings {
+  readonly min: number;
+  readonly max: number;
+  readonly worth: number;
+}
+
+/** All numbers are small and whole, or whole quarters, so that no sum is rounded. */
+const settings: fc.Arbitrary<Settings> = fc.record({
+  min: fc.integer({ min: -8, max: 2 }),
+  max: fc.integer({ min: 3, max: 8 }),
+  worth: fc.constantFrom(0, 0.25, 1, 2.5, 10, 1000),
+});
+
+const load = loads(fc.nat(25).map(String));
+
+function create({ min, max, worth }: Settings): QueueDiscipline<string> {
+  return createPriorityDiscipline({ min, max, maxHeadStart: worth * (max - min) });
+}
+
+/** An item from when it became ready until it is handed out. */
+interface Waiting {
+  readonly readyAt: number;
+  /** How many became ready before it. */
+  readonly turn: number;
+  /** The highest priority it was added with so far, as far as that counts. */
+  priority: number;
+}
+
+/** Calls back for each two items of which one was handed out while the other was waiting. */
+function overtakings(trace: Call[], { min, max }: Settings, look: (next: Waiting, waiting: Waiting) => void): void {
+  const ready = new Map<ReadyEntry<string>, Waiting>();
+  let now = -Infinity; // as the clock says, but for when it is set back
+  let turns = 0;
+  for (const { what, entry, at, priority: given } of trace) {
+    const priority = Math.min(Math.max(given, min), max);
+    if (what === "push") {
+      now = Math.max(now, at);
+      ready.set(entry, { readyAt: now, turn: turns++, priority });
+    } else if (what === "touch") {
+      ready.get(entry)!.priority = Math.max(ready.get(entry)!.priority, priority);
+    } else if (what === "pop") {
+      const next = ready.get(entry)!;
+      ready.delete(entry);
+      for (const waiting of ready.values()) look(next, waiting);
+    }
+  }
+  assertEquals(ready.size, 0, "everything was handed out");
+}
+
+/**
+ * The theorem: while an item waits, nothing is handed out that became ready after it, and later than it by
+ * `(max - priority) × worth` or more.
+ */
+function assertNothingStarves(trace: Call[], settings: Settings): void {
+  overtakings(trace, settings, (next, waiting) => {
+    const bound = waiting.readyAt + (settings.max - waiting.priority) * settings.worth;
+    assertFalse(next.turn > waiting.turn && next.readyAt >= bound, `${text(next)} before ${text(waiting)}`);
+  });
+}
+
+/**
+ * What it follows from: an item goes before another one exactly if it would have become ready first, had each become
+ * ready earlier by its priority times `worth`. So those of one priority are handed out first in, first out.
+ */
+function assertPriorityIsHeadStart(trace: Call[], settings: Settings): void {
+  overtakings(trace, settings, (next, waiting) => {
+    const lead = (next.priority - waiting.priority) * settings.worth;
+    const later = next.readyAt - waiting.readyAt;
+    assert(later < lead || later === lead && next.turn < waiting.turn, `${text(next)} before ${text(waiting)}`);
+  });
+}
+
+/** What the queue has to see to: an item is as old as its readiness, by a clock that never falls, and is never lowered. */
+function assertPremises(trace: Call[]): void {
+  let latest = -Infinity;
+  const seen = new Map<ReadyEntry<string>, { readyAt: number; priority: number }>();
+  for (const { what, entry, at, readyAt, priority } of trace) {
+    if (what === "push") seen.set(entry, { readyAt: latest = Math.max(latest, at), priority });
+    const before = seen.get(entry)!;
+    assertEquals(readyAt, before.readyAt, "when it became ready");
+    assert(priority >= before.priority, "a lower priority changes nothing");
+    before.priority = priority;
+  }
+}
+
+function text({ readyAt, turn, priority }: Waiting): string {
+  return `the item of priority ${priority} that became ready at ${readyAt}, as number ${turn},`;
+}
+
+Deno.test("rule 12: no item is handed out later than first in, first out would hand out one that came (max - p) × A later", () => {
+  fc.assert(
+    fc.property(load, settings, (load, settings) => {
+      const trace = traceOf(load, create(settings));
+      assertPremises(trace);
+      assertNothingStarves(trace, settings);
+      assertPriorityIsHeadStart(trace, settings);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+/** The next item is the one with the smallest number. Plain enough to be broken on purpose. */
+class Ordered implements QueueDiscipline<string> {
+  readonly #numberOf: (entry: ReadyEntry<string>) => number;
+  readonly #numbers = new Map<ReadyEntry<string>, number>();
+
+  constructor(numberOf: (entry: ReadyEntry<string>) => number) {
+    this.#numberOf = numberOf;
+  }
+
+  push(entry: ReadyEntry<string>): void {
+    this.#numbers.set(entry, this.#numberOf(entry));
+  }
+
+  touch(entry: ReadyEntry<string>): void {
+    this.#numbers.set(entry, this.#numberOf(entry));
+  }
+
+  pop(): ReadyEntry<string> | undefined {
+    const [next] = [...this.#numbers].reduce((a, b) => b[1] < a[1] ? b : a);
+    this.#numbers.delete(next);
+    return next;
+  }
+
+  get length(): number {
+    return this.#numbers.size;
+  }
+}
+
+const clamp = (priority: number, { min, max }: Settings) => Math.min(Math.max(priority, min), max);
+
+/** Each with a discipline that makes the mistake. */
+const mistakes: Record<string, (settings: Settings) => QueueDiscipline<string>> = {
+  "strict order": ({ min, max }) => createPriorityDiscipline({ min, max, maxHeadStart: Infinity }),
+  "priorities beyond the bounds that count": ({ worth }) =>
+    new Ordered(({ readyAt, priority }) => readyAt - priority * worth),
+  "an item that is added again and loses its age": (settings) => {
+    let now = 0;
+    const ages = new Map<unknown, number>();
+    const discipline = new Ordered((entry) => {
+      now = Math.max(now, entry.readyAt);
+      return (ages.get(entry) ?? entry.readyAt) - clamp(entry.priority, settings) * settings.worth;
+    });
+    const { touch } = discipline;
+    discipline.touch = (entry) => {
+      ages.set(entry, now);
+      touch.call(discipline, entry);
+    };
+    return discipline;
+  },
+  "a raise that counts for nothing": (settings) => {
+    const discipline = new Ordered(({ readyAt, priority }) => readyAt - clamp(priority, settings) * settings.worth);
+    discipline.touch = () => {};
+    return discipline;
+  },
+};
+
+for (const [mistake, createWrong] of Object.entries(mistakes)) {
+  Deno.test(`the bound of rule 12 tells of ${mistake}`, () => {
+    const isKept = (load: Load, settings: Settings) =>
+      assertNothingStarves(traceOf(load, createWrong(settings)), settings);
+    const { errorInstance } = fc.check(fc.property(load, settings, isKept), { numRuns: 2000, endOnFailure: true });
+    assertStringIncludes(String(errorInstance), "before the item of priority");
+  });
+}
+
+Deno.test("an ordinary item among twice as many urgent ones as there is time for waits as the bound says; under a strict order, to the end", () => {
+  const ordinary = 4;
+  const arrivals = Array.from({ length: 1000 }, (_, i) => ({
+    after: 1,
+    how: "add" as const,
+    key: String(i),
+    delay: 0,
+    priority: i === ordinary ? 0 : 10,
+    jump: 0,
+  }));
+  const works = Array(1000).fill({ takes: 2, then: "done", priority: 0 });
+  const load: Load = { workers: 1, whileWaiting: "keep", arrivals, works };
+  const placeOf = (maxHeadStart: number) =>
+    traceOf(load, createPriorityDiscipline({ min: 0, max: 10, maxHeadStart }))
+      .filter(({ what }) => what === "pop").findIndex(({ entry }) => entry.key === String(ordinary));
+  assertEquals([0, 100, Infinity].map(placeOf), [ordinary, ordinary + 99, 999]);
+});
