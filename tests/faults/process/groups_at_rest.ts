@@ -1,0 +1,32 @@
+/** Puts many groups through fair queues, one after the other, and prints how many bytes more are in use afterwards. */
+
+import { createFairDiscipline, createPriorityDiscipline, createWorkQueue, type WorkQueue } from "../../../mod.ts";
+import { heapUsed } from "./collect.ts";
+
+const plain = createWorkQueue<string>({ discipline: createFairDiscipline({ separator: "/" }) });
+const bounded = createWorkQueue<string>({
+  discipline: createFairDiscipline({ separator: "/", maxPerGroup: 1, within: () => createPriorityDiscipline() }),
+});
+
+/** The items of this group come back, so that the queue is never empty and virtual time passes. */
+for (const queue of [plain, bounded]) for (let i = 0; i < 3; i++) queue.add(`steady/${i}`);
+
+let groups = 0;
+
+function work(queue: WorkQueue<string>, count: number): void {
+  for (const last = groups + count; groups < last; groups++) {
+    queue.add(`group ${groups}/key`);
+    for (let turn = 0; turn < 2; turn++) {
+      using lease = queue.tryGet();
+      if (lease?.item.startsWith("steady")) queue.add(lease.item);
+    }
+  }
+}
+
+work(plain, 10_000); // what is made once is no leak
+work(bounded, 10_000);
+const before = await heapUsed();
+work(plain, 1_000_000);
+work(bounded, 100_000);
+console.log(await heapUsed() - before);
+console.log(plain.length + bounded.length + bounded.snapshot().heldBack);
