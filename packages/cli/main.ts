@@ -79,7 +79,10 @@ export async function main(args: string[], standardInput: Readable = process.std
     .description(
       "Runs a command for each distinct line of a list, and again, later, for those it fails for." +
         " Where neither the config nor an option says otherwise, as many commands run at once as there are processors," +
-        " and an item is tried again 5 times, after 100 ms and then twice as long each time, up to 30 s.",
+        " and an item is tried again 5 times, after 100 ms and then twice as long each time, up to 30 s." +
+        " All that a config says of a queue counts. Lines are handed to it as they can be begun, in the order of the list, so" +
+        " a discipline orders these and the retries, and bounds how many of a group run at once; the group of a line is what" +
+        " is before the separator.",
     )
     .usage("[options] -- COMMAND [ARG with {} …]")
     .argument("<command...>", "the command and its arguments, in which {} stands for the item")

@@ -15,6 +15,8 @@ export interface AttemptEnd {
 export class OpenItem {
   /** The line. */
   readonly text: string;
+  /** What the queue knows it by: a text, as a config may tell groups by what is before a separator. */
+  readonly key: string;
   /** How many attempts have begun. */
   attempts = 0;
   /** Whether the latest attempt that ended has failed. */
@@ -31,9 +33,10 @@ export class OpenItem {
   #timedOut = false;
   #end: AttemptEnd = { exitCode: null, signal: null, stderr: "" };
 
-  /** An item that has not been tried. */
-  constructor(text: string) {
+  /** An item that has not been tried. Where lines may be equal, each has a number of its own. */
+  constructor(text: string, number?: number) {
     this.text = text;
+    this.key = number === undefined ? text : `${text}\0${number}`;
   }
 
   /** What the core takes for the item where it wants a text. */

@@ -109,6 +109,8 @@ export class Run {
   readonly #startedAt = performance.now();
   /** How many workers have an item. */
   #working = 0;
+  /** How many lines went into the queue. */
+  #taken = 0;
   #isReading = true;
   #readOn: () => void = () => {};
   #hasBegun = false;
@@ -223,7 +225,7 @@ export class Run {
     while (queue.length < this.#starts.limit - this.#working && this.#open.size < MAX_OPEN) {
       const line = this.#backlog.shift();
       if (line === undefined) break;
-      const item = new OpenItem(line);
+      const item = new OpenItem(line, this.#settings.isDistinct ? undefined : this.#taken++);
       this.#open.add(item);
       queue.add(item);
     }

@@ -53,7 +53,7 @@ export async function runCommand(
   const metrics = new RunMetrics();
   const config = loadConfigFile(flags.config, metrics);
   const queueName = pickQueue(config, flags.queue);
-  const queue = config.queue<OpenItem>(queueName);
+  const queue = config.queue<OpenItem>(queueName, { keyOf: ({ key }) => key });
   const { concurrency, maxRetries = DEFAULT_MAX_RETRIES, timeout, ...workers } = config.workers(queueName);
   const input = openInput(flags.input, standardInput);
   const report = flags.report === undefined ? () => {} : openReport(flags.report, [

@@ -249,3 +249,35 @@ Deno.test("run: a report that is cut short by SIGKILL is valid", async () => {
   assertLess(report.length, 1000);
   for (const { outcome, stderr } of report) assertEquals([outcome, stderr], ["succeeded", "some text\n"]);
 });
+
+Deno.test("run: a discipline bounds how many items of a group run at once, and other groups go on", async () => {
+  await using workspace = new Workspace();
+  const discipline = { type: "fair", separator: "/", maxPerGroup: 1 };
+  workspace.write("config.json", quickConfig({ concurrency: 4, maxRetries: 0, discipline }));
+  const items = Array.from({ length: 30 }, (_, i) => `${i % 3 === 0 ? "a" : "b"}/${i}\n`).join("");
+  // A folder is there already where another item of the group runs.
+  const script = 'mkdir "${1%%/*}" && ls > "seen-${1##*/}" && rmdir "${1%%/*}"';
+  for (const flags of [[], ["--no-dedupe"]]) {
+    const { code, stderr } = await workspace.run(
+      ["run", "--config", "config.json", ...flags, ...sh(script, "{}")],
+      items + (flags.length > 0 ? items : ""),
+    );
+    assertEquals(code, 0, stderr);
+    assertMatch(stderr, flags.length > 0 ? /^Succeeded +60$/m : /^Succeeded +30$/m);
+  }
+});
+
+Deno.test("run: a limiter for each group tells groups by the lines", async () => {
+  await using workspace = new Workspace();
+  const limiter = {
+    type: "per-group",
+    separator: "/",
+    limiter: { type: "exponential", baseDelay: "1ms", maxDelay: "1ms" },
+  };
+  workspace.write("config.json", JSON.stringify({ queues: { default: { limiter } } }));
+  const { code, stdout } = await workspace.run(
+    ["run", "--config", "config.json", ...sh(`${failing(1)}; echo "$1"`, "{}")],
+    "a/1\nb/1\n",
+  );
+  assertEquals([code, stdout.split("\n").sort()], [0, ["", "a/1", "b/1"]]);
+});
