@@ -61,11 +61,16 @@ export {
   type WorkQueueOptions,
 } from "./lib/queue/work_queue.ts";
 export {
+  type FailingItem,
   type Handler,
   type HandlerContext,
   type Outcome,
+  type PoolSnapshot,
+  RetryAfterError,
+  type RunningItem,
   runWorkers,
   TerminalError,
+  type TokenSource,
   type WorkerOptions,
   type WorkerPool,
 } from "./lib/workers/run_workers.ts";

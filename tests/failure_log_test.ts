@@ -80,6 +80,8 @@ Deno.test("rule 11: what is thrown may be anything, and so may the item; nothing
   Object.defineProperty(error, "stack", { value: undefined });
   assertEquals(await lineOf(error, 5), "Item 5 failed at attempt 1: Error: no");
   Object.defineProperty(error, "stack", { value: 7 });
+  assertEquals(await lineOf(error), `Item "a" failed at attempt 1: Error: no`);
+  Object.defineProperty(error, "message", { value: Symbol("no") });
   assertEquals(await lineOf(error), `Item "a" failed at attempt 1: an object`);
 });
 

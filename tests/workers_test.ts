@@ -884,7 +884,7 @@ Deno.test("a handler is given no more of its attempt than it may use", async () 
   });
   queue.add("a");
   await flush();
-  assertEquals(seen, [undefined, ["attempt", "signal"]]);
+  assertEquals(seen, [undefined, ["addedAgain", "attempt", "priority", "signal", "token"]]);
   await pool.stop();
 });
 

@@ -9,6 +9,9 @@ export const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.ter
 /** Where an entry of a queue has room for a number, by which the discipline finds it again. Without it, it needs a map. */
 export const SEAT: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.seat");
 
+/** How long the item whose handler throws the error has to wait at least, in milliseconds. */
+export const RETRY_AFTER: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.retryAfter");
+
 /** Where a queue has its `QueueHooks`. */
 export const HOOKS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.hooks");
 

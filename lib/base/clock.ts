@@ -117,6 +117,11 @@ class SystemTimer {
   }
 }
 
+/** Whether there may be fake timers that the system clock follows, or has followed. */
+export function isTimeFaked(): boolean {
+  return globalThis.Date !== runtime.Date || fakeDate !== undefined;
+}
+
 function currentTime(): number {
   return offset + (fakeDate === undefined ? monotonicNow() : fakeDate.now());
 }
@@ -170,7 +175,7 @@ function aheadOfWallClock(): number {
  */
 export const systemClock: Clock = {
   now() {
-    if (globalThis.Date !== runtime.Date || fakeDate !== undefined) followGlobals();
+    if (isTimeFaked()) followGlobals();
     return currentTime();
   },
   setTimeout(callback, ms) {

@@ -51,6 +51,13 @@ export interface QueueHooks<T> {
   watch?(callback: () => void): () => void;
 
   /**
+   * Whether `addRateLimited` knows the option `atLeast`. Without the hook, and unless the queue says by
+   * `[Symbol.for("workqueue.options")]` that it takes options, `addAfter` is called instead for an item that has to wait
+   * at least so long: its limiter does not hear of that failure.
+   */
+  readonly takesAtLeast?: boolean;
+
+  /**
    * How often each key was tried since it was last forgotten, for all pools of the queue. `forget` of the queue clears
    * it. Without the hook, `forget` leaves alone what pools have counted.
    */

@@ -1,5 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
+import type { TokenSource } from "./token_source.ts";
+import type { SnapshotOptions } from "./work_queue.ts";
 
 /** The options of {@linkcode runWorkers}. */
 export interface WorkerOptions<T = unknown> {
@@ -42,6 +44,16 @@ export interface WorkerOptions<T = unknown> {
    */
   clock?: Clock | undefined;
   /**
+   * A {@linkcode TokenBucket}: no attempt begins without a token of it, be it the first one of an item or a retry. Pools
+   * that share a bucket take turns. The pool takes the token first, and then the item that is next, so what has to wait
+   * waits in the queue, in its order; for a token that finds no item it waits for one. By then the bucket may have got
+   * another token: after a while without items, each pool may begin one attempt more than the bucket holds.
+   *
+   * A changed rate or burst is felt at once, while nothing that was granted is taken back by a `hold`. Under a rate or a
+   * burst of 0, the pool waits until that is changed.
+   */
+  starts?: TokenSource | undefined;
+  /**
    * Is told of every attempt that failed. An attempt that runs out of time is reported at that moment, once, however
    * its handler ends. What the callback throws is dropped: there is nobody to tell.
    *
@@ -53,9 +65,34 @@ export interface WorkerOptions<T = unknown> {
 }
 
 /** The workers of one {@linkcode runWorkers}. Disposing the pool stops it. */
-export interface WorkerPool extends AsyncDisposable {
+export interface WorkerPool<T = unknown> extends AsyncDisposable {
   /** The number of handlers that are running, those that ran out of time among them. */
   readonly active: number;
+  /**
+   * How many items are worked on at once. It may be set at any time, to a positive integer: with a higher number more
+   * handlers begin at once, with a lower one those that are running go on to their end. `maxAbandoned` follows where it
+   * was left out.
+   */
+  concurrency: number;
+  /**
+   * Begins no more handlers until {@linkcode WorkerPool.resume}; those that are running go on. The items stay in the queue,
+   * for others who take some. A paused pool does not look at its queue: if that is shut down, a drain is held up, and
+   * `finished` waits, until the pool is resumed or stopped.
+   *
+   * An item that comes in this very moment is added again: it goes to the end of the queue. If the queue is shutting
+   * down and does not take it, the pool works on this last one.
+   */
+  pause(): void;
+  /** Ends a pause. Does nothing if there is none, or if the pool was stopped. */
+  resume(): void;
+  /**
+   * Shows what the pool works on, and what fails. Making a snapshot takes time by its limit.
+   *
+   * @param options With a `limit` for the length of each list: a non-negative integer, 100 by default.
+   * @throws {RangeError} If `limit` is no non-negative integer.
+   * @throws {TypeError} If `options` is no object of options, or `limit` no number.
+   */
+  snapshot(options?: SnapshotOptions): PoolSnapshot<T>;
   /**
    * Resolves when no handler is running and none will be begun: the queue was shut down and is empty, or
    * the pool was stopped. Rejects if the queue itself failed to hand out an item: where that can happen,
@@ -67,4 +104,51 @@ export interface WorkerPool extends AsyncDisposable {
    * meanwhile is ready then: to drain the queue with other workers, wait for this first.
    */
   stop(): Promise<void>;
+}
+
+/** What a pool does at one moment. Beside the items there are only numbers, texts and booleans, so it can be sent as JSON if they can. */
+export interface PoolSnapshot<T = unknown> {
+  /** How many handlers are running, those that ran out of time among them. */
+  active: number;
+  /** How many of them ran out of time and go on. */
+  abandoned: number;
+  /** How many items may be worked on at once. */
+  concurrency: number;
+  /** Whether the pool is paused. */
+  paused: boolean;
+  /** What handlers are running for, the one that has been running longest first. */
+  runningItems: RunningItem<T>[];
+  /**
+   * What failed the last time it was tried here and will be tried again, the latest failure first. A pool knows the latest
+   * 1,000 keys that failed. It forgets one when it succeeds, is given up, or is forgotten by the queue.
+   */
+  failingItems: FailingItem<T>[];
+}
+
+/** An item that a handler is running for. */
+export interface RunningItem<T> {
+  /** The item. */
+  item: T;
+  /** Which attempt it is: 1 the first time. */
+  attempt: number;
+  /**
+   * For how long the handler has been running, in milliseconds, not counting what it did before it waited for the first
+   * time. Pools look at the system's clock once for all handlers that begin in one turn of the event loop, so this may
+   * be longer by as much as that turn took: some ten milliseconds, unless a handler blocks.
+   */
+  forMs: number;
+}
+
+/** An item whose last attempt failed and that will be tried again. */
+export interface FailingItem<T> {
+  /** The item. */
+  item: T;
+  /** How many attempts there were. */
+  attempts: number;
+  /** The last error, in one line. */
+  error: string;
+  /** How long ago it was, in milliseconds. */
+  agoMs: number;
+  /** In how many milliseconds the item is due; left out if it does not wait, or if the queue cannot tell. */
+  dueIn?: number;
 }

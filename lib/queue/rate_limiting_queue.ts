@@ -88,6 +88,8 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
       takesBack: (item) => hooks.takesBack?.(item) ?? false,
       takeBack: (item, delay, options) => hooks.takeBack?.(item, delay, options),
       dueAt: (item) => hooks.dueAt?.(item),
+      ...(hooks.watch && { watch: (callback) => hooks.watch!(callback) }),
+      takesAtLeast: true,
       attempts: this.#attempts,
     });
   }

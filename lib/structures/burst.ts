@@ -32,6 +32,8 @@ export class Burst {
   /** Those who go on when the pause is over. */
   readonly #line = new Waiters<void>();
   #isOn = false;
+  /** How many there were. */
+  #count = 0;
   #isTooLong = false;
   #beganAt = 0;
   #pieces = 0;
@@ -43,6 +45,11 @@ export class Burst {
 
   constructor(now: () => number = wallClock) {
     this.#now = now;
+  }
+
+  /** The number of the burst that is on, from 1; 0 if none is. No burst lasts much longer than ten milliseconds. */
+  get number(): number {
+    return this.#isOn ? this.#count : 0;
   }
 
   /** To be asked before each piece of work. If the burst is too long, {@linkcode Burst.turn} has to be awaited before it. */
@@ -62,6 +69,7 @@ export class Burst {
 
   #begin(): void {
     this.#isOn = true;
+    this.#count++;
     this.#isTooLong = false;
     this.#beganAt = this.#now();
     this.#pieces = 0;

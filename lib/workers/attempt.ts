@@ -1,5 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { HandlerContext } from "../contracts/handler.ts";
+import type { Lease } from "../contracts/work_queue.ts";
+import type { Moment } from "./burst_time.ts";
 
 /** What every attempt of a pool is subject to. */
 export interface AttemptTerms {
@@ -13,10 +15,12 @@ export interface AttemptTerms {
 
 /** One call of the handler: which item it is for, whether its time is up, and the signal that tells the handler so. */
 export class Attempt<T> {
-  readonly item: T;
+  readonly lease: Lease<T>;
   readonly key: unknown;
   /** 1 the first time. */
   readonly number: number;
+  /** When the handler had begun to wait. One that does not wait is over before it would be looked at. */
+  began: Moment | undefined = undefined;
   /** Set once the time is up. The attempt has failed, whatever the handler still does. */
   timeoutError: DOMException | undefined = undefined;
   readonly #terms: AttemptTerms;
@@ -26,11 +30,15 @@ export class Attempt<T> {
   #controller: AbortController | undefined = undefined;
   #stopListening: (() => void) | undefined = undefined;
 
-  constructor(item: T, key: unknown, number: number, terms: AttemptTerms) {
-    this.item = item;
+  constructor(lease: Lease<T>, key: unknown, number: number, terms: AttemptTerms) {
+    this.lease = lease;
     this.key = key;
     this.number = number;
     this.#terms = terms;
+  }
+
+  get item(): T {
+    return this.lease.item;
   }
 
   get signal(): AbortSignal {
@@ -82,5 +90,19 @@ export class AttemptContext implements HandlerContext {
 
   get signal(): AbortSignal {
     return this.#attempt.signal;
+  }
+
+  // Leases of somebody else's may have none of these.
+
+  get priority(): number {
+    return this.#attempt.lease.priority ?? 0;
+  }
+
+  get addedAgain(): boolean {
+    return this.#attempt.lease.addedAgain ?? false;
+  }
+
+  get token(): bigint | undefined {
+    return (this.#attempt.lease as { token?: bigint }).token;
   }
 }

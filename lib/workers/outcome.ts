@@ -1,12 +1,15 @@
-import { TERMINAL } from "../base/brands.ts";
+import { RETRY_AFTER, TERMINAL } from "../base/brands.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { inspect } from "../base/errors.ts";
 import { suggest } from "../base/suggest.ts";
 import type { Outcome } from "../contracts/handler.ts";
 import type { AttemptCounts } from "../contracts/queue_hooks.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
+import type { AddOptions } from "../contracts/work_queue.ts";
+import { priorityOf, requirePrioritiesTaken, withPriority } from "../queue/add_options.ts";
 import type { Attempt } from "./attempt.ts";
-import { giveBack, takesBack } from "./give_back.ts";
+import type { Failures } from "./failures.ts";
+import { addRateLimited, asItCame, giveBack, takesBack } from "./give_back.ts";
 import type { Reports } from "./reports.ts";
 
 /** When a failure gives an item up, and when it is no failure. */
@@ -21,24 +24,39 @@ export interface OutcomeRules {
 export class Outcomes<T> {
   readonly #queue: RateLimitingQueue<T>;
   readonly #counts: AttemptCounts;
-  readonly #rules: OutcomeRules;
+  readonly #failures: Failures<T>;
   readonly #reports: Reports<T>;
+  readonly #rules: OutcomeRules;
 
-  constructor(queue: RateLimitingQueue<T>, counts: AttemptCounts, rules: OutcomeRules, reports: Reports<T>) {
+  constructor(
+    queue: RateLimitingQueue<T>,
+    counts: AttemptCounts,
+    failures: Failures<T>,
+    reports: Reports<T>,
+    rules: OutcomeRules,
+  ) {
     this.#queue = queue;
     this.#counts = counts;
-    this.#rules = rules;
+    this.#failures = failures;
     this.#reports = reports;
+    this.#rules = rules;
   }
 
   /** The handler returned. Throws if what it asks for cannot be done. */
   succeed(attempt: Attempt<T>, outcome: void | Outcome): void {
     if (outcome !== undefined) {
-      const { requeue, requeueAfter } = (outcome ?? {}) as { requeue?: unknown; requeueAfter?: unknown };
+      const { requeue, requeueAfter, priority } = (outcome ?? {}) as Record<string, unknown>;
       if (requeueAfter !== undefined) {
-        this.#queue.addAfter(attempt.item, requireDuration("requeue item", "requeueAfter", requeueAfter));
-      } else if (requeue === undefined) refuseMisspelt(outcome);
-      else if (requeue && takesBack(this.#queue, attempt.item)) return this.#tryAgain(attempt);
+        refuseMisspelt(outcome, isLikePriority);
+        const delay = requireDuration("requeue item", "requeueAfter", requeueAfter);
+        this.#queue.addAfter(attempt.item, delay, this.#optionsOf(attempt, priority));
+      } else if (requeue === undefined) refuseMisspelt(outcome, isLikeRequeue);
+      else if (requeue && takesBack(this.#queue, attempt.item)) {
+        refuseMisspelt(outcome, isLikePriority);
+        this.#tryAgain(attempt, this.#optionsOf(attempt, priority), 0);
+        this.#failures.delete(attempt.key);
+        return;
+      }
     }
     this.#forget(attempt);
   }
@@ -51,31 +69,41 @@ export class Outcomes<T> {
       if (interruption?.aborted && !isTerminal && this.#handBack(attempt)) return;
       this.#reports.error(thrown, attempt);
     }
+    const error = attempt.timeoutError ?? thrown;
     try {
       // What the queue does not take is given up, or else nobody would learn what became of the item.
       if (!isTerminal && attempt.number <= maxRetries && takesBack(this.#queue, attempt.item)) {
-        return this.#tryAgain(attempt);
+        this.#tryAgain(attempt, asItCame(this.#queue, attempt.lease), retryAfterOf(thrown));
+        return this.#failures.add(attempt, error);
       }
-    } catch (error) {
+    } catch (failure) {
       // The limiter failed, so nobody can say when to try again.
-      this.#reports.error(error, attempt);
-      return this.#giveUp(attempt, error);
+      this.#reports.error(failure, attempt);
+      return this.#giveUp(attempt, failure);
     }
-    this.#giveUp(attempt, attempt.timeoutError ?? thrown);
+    this.#giveUp(attempt, error);
   }
 
   /** An attempt that was interrupted is not counted. Tells whether nothing is left to decide. */
   #handBack(attempt: Attempt<T>): boolean {
     try {
-      return giveBack(this.#queue, attempt.item);
+      return giveBack(this.#queue, attempt.lease);
     } catch (error) {
       this.#reports.error(error, attempt);
       return true;
     }
   }
 
-  #tryAgain({ item, key, number }: Attempt<T>): void {
-    this.#queue.addRateLimited(item);
+  /** The options of an add for which the handler asks, perhaps with a priority of its own. */
+  #optionsOf({ lease }: Attempt<T>, asked: unknown): AddOptions | undefined {
+    if (asked === undefined) return asItCame(this.#queue, lease);
+    const priority = priorityOf({ priority: asked as number });
+    requirePrioritiesTaken(this.#queue, priority);
+    return withPriority(priority);
+  }
+
+  #tryAgain({ item, key, number }: Attempt<T>, options: AddOptions | undefined, atLeast: number): void {
+    addRateLimited(this.#queue, item, options, atLeast);
     this.#counts.set(key, number);
   }
 
@@ -85,6 +113,7 @@ export class Outcomes<T> {
   }
 
   #forget(attempt: Attempt<T>): void {
+    this.#failures.delete(attempt.key);
     try {
       if (attempt.number > 1) this.#counts.delete(attempt.key);
       this.#queue.forget(attempt.item);
@@ -94,28 +123,46 @@ export class Outcomes<T> {
   }
 }
 
-/** Whether this is a `TerminalError`, be it of another copy. Anything can be thrown, also what throws when it is looked at. */
+/** Whether this is a `TerminalError`, be it of another copy. */
 function isTerminalError(thrown: unknown): boolean {
+  return brandOf(thrown, TERMINAL) === true;
+}
+
+/** How long a `RetryAfterError`, be it of another copy, says to wait at least; 0 of anything else. */
+function retryAfterOf(thrown: unknown): number {
+  const delay = brandOf(thrown, RETRY_AFTER);
+  return typeof delay === "number" ? delay : 0;
+}
+
+/** Anything can be thrown, also what throws when it is looked at. */
+function brandOf(thrown: unknown, brand: symbol): unknown {
   try {
-    return (thrown as { [TERMINAL]?: unknown } | null | undefined)?.[TERMINAL] === true;
+    return (thrown as Record<symbol, unknown> | null | undefined)?.[brand];
   } catch {
-    return false;
+    return undefined;
   }
 }
 
 /** An object with more fields is something else than an outcome. */
 const MAX_FIELDS = 4;
 
-/** What seems to be meant for `requeue` or `requeueAfter`, and is neither. */
-const MISSPELT = /^re[-_]?que(u|$)/i;
+const FIELDS: readonly string[] = ["requeue", "requeueAfter", "priority"];
 
 /** Handlers may return anything. But a misspelt outcome would never be noticed otherwise. */
-function refuseMisspelt(outcome: unknown): void {
+function refuseMisspelt(outcome: unknown, isMisspelt: (field: string) => boolean): void {
   for (const field of fieldsOf(outcome)) {
-    if (field === "requeue" || field === "requeueAfter" || !MISSPELT.test(field)) continue;
-    const hint = suggest(field, ["requeue", "requeueAfter"]);
-    throw new TypeError(`Cannot requeue item as ${inspect(field)} is not an outcome${hint}`);
+    if (FIELDS.includes(field) || !isMisspelt(field)) continue;
+    throw new TypeError(`Cannot requeue item as ${inspect(field)} is not an outcome${suggest(field, FIELDS)}`);
   }
+}
+
+/** Whether `requeue` or `requeueAfter` seems to be meant. */
+function isLikeRequeue(field: string): boolean {
+  return /^re[-_]?que(u|$)/i.test(field);
+}
+
+function isLikePriority(field: string): boolean {
+  return /^prio/i.test(field) || suggest(field, ["priority"]) !== "";
 }
 
 /** The fields of an object that can be an outcome. */

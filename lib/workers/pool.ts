@@ -1,47 +1,63 @@
+import { requireInteger } from "../base/arguments.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import type { Handler } from "../contracts/handler.ts";
+import type { Handler, Outcome } from "../contracts/handler.ts";
 import type { AttemptCounts } from "../contracts/queue_hooks.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
-import type { Lease, Shutdown } from "../contracts/work_queue.ts";
-import type { WorkerPool } from "../contracts/workers.ts";
+import type { TokenSource } from "../contracts/token_source.ts";
+import type { Lease, Shutdown, SnapshotOptions } from "../contracts/work_queue.ts";
+import type { PoolSnapshot, WorkerPool } from "../contracts/workers.ts";
 import { burst } from "../structures/burst.ts";
 import { Attempt, AttemptContext, type AttemptTerms } from "./attempt.ts";
+import { limitOf } from "../queue/call_options.ts";
+import { hooksOf } from "../queue/hooks.ts";
 import { attemptCountsOf } from "./attempt_counts.ts";
+import { BurstTime } from "./burst_time.ts";
 import { FailureLog } from "./failure_log.ts";
+import { Failures } from "./failures.ts";
 import { giveBack } from "./give_back.ts";
 import { Outcomes } from "./outcome.ts";
 import { type Callbacks, Reports } from "./reports.ts";
+import { Running } from "./running.ts";
 import { Slots } from "./slots.ts";
+import { listFailing, listRunning } from "./snapshot.ts";
+import { Starts } from "./starts.ts";
 
 /** The options of a pool, checked, with defaults filled in, and with lengths of time in milliseconds. */
 export interface PoolSettings<T> {
   readonly concurrency: number;
-  readonly maxAbandoned: number;
+  readonly maxAbandoned: number | undefined;
   readonly maxRetries: number;
   readonly timeout: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly clock: Clock;
+  readonly starts: TokenSource | undefined;
   readonly callbacks: Callbacks<T>;
 }
 
 /** Takes items from a queue whenever one more handler may begin, until the queue is empty and shut down or the pool is stopped. */
-export class Pool<T> implements WorkerPool {
+export class Pool<T> implements WorkerPool<T> {
   readonly finished: Promise<void>;
   readonly #queue: RateLimitingQueue<T>;
   readonly #handler: Handler<T>;
   readonly #terms: AttemptTerms;
+  readonly #time: BurstTime;
   readonly #counts: AttemptCounts;
   readonly #reports: Reports<T>;
   readonly #outcomes: Outcomes<T>;
+  readonly #failures: Failures<T>;
   readonly #slots: Slots;
-  /** How many calls of `#work` have not returned. */
-  #workers = 0;
-  /** Whether the pool takes no more items; and what ends its wait for one. To look at the signal would take longer. */
+  readonly #running = new Running<T>();
+  readonly #starts: Starts | undefined;
+  /** Whether the pool takes no more items, and whether it takes none for now. */
   #isStopped = false;
-  readonly #stopped = new AbortController();
-  /** Whether the pool waits for an item, with a slot kept free for it; and whether it waits for a pause to end. */
+  #isPaused = false;
+  /** Neither of both. */
+  #isOpen = true;
+  /** Whether the pool waits for an item, with a slot kept free for it; and what takes that wait back. */
   #isWaiting = false;
-  #isPausing = false;
+  #wait = new AbortController();
+  /** Whether the pool lets the event loop have its turns. */
+  #isYielding = false;
   #isShutDown = false;
   /** Under a clock of somebody else's nothing waits for the event loop, which knows real time only. */
   readonly #makesPauses: boolean;
@@ -50,20 +66,31 @@ export class Pool<T> implements WorkerPool {
   #end!: () => void;
 
   constructor(queue: RateLimitingQueue<T>, handler: Handler<T>, settings: PoolSettings<T>) {
-    const { concurrency, maxAbandoned, maxRetries, timeout, signal, clock, callbacks } = settings;
+    const { concurrency, maxAbandoned, maxRetries, timeout, signal, clock, starts, callbacks } = settings;
     this.#queue = queue;
     this.#handler = handler;
+    this.#time = new BurstTime(clock);
     this.#terms = { clock, timeout, interruption: signal };
+    this.#failures = new Failures(this.#time);
     this.#counts = attemptCountsOf(queue);
     this.#reports = new Reports(callbacks, new FailureLog(queue.name, clock));
-    this.#outcomes = new Outcomes(queue, this.#counts, { maxRetries, interruption: signal }, this.#reports);
+    this.#outcomes = new Outcomes(queue, this.#counts, this.#failures, this.#reports, {
+      maxRetries,
+      interruption: signal,
+    });
     this.#slots = new Slots(concurrency, maxAbandoned);
     this.#makesPauses = clock === systemClock;
+    this.#starts = starts && new Starts(starts, clock, () => this.#fill());
+    // So that a pool that waits for a token learns that no item will come.
+    const endWatch = starts && hooksOf(queue).watch?.(() => {
+      if (queue.shuttingDown && this.#starts!.isWaiting) queueMicrotask(() => this.#fill());
+    });
 
     const interrupt = () => void this.stop();
     this.finished = new Promise((resolve, reject) => {
       this.#end = () => {
         signal?.removeEventListener("abort", interrupt);
+        endWatch?.();
         if (this.#failure === undefined) resolve();
         else reject(this.#failure.error);
       };
@@ -77,9 +104,47 @@ export class Pool<T> implements WorkerPool {
     return this.#slots.taken - (this.#isWaiting ? 1 : 0);
   }
 
+  get concurrency(): number {
+    return this.#slots.count;
+  }
+
+  set concurrency(concurrency: number) {
+    requireInteger("set concurrency", "concurrency", concurrency, 1);
+    this.#slots.count = concurrency;
+    if (this.#slots.isOneFree) this.#fill();
+    else this.#takeBackWaits();
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#isOpen = false;
+    this.#takeBackWaits();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#isOpen = !this.#isStopped;
+    this.#fill();
+  }
+
   stop(): Promise<void> {
     this.#takeNoMore();
+    this.#endIfIdle(); // nobody else does if the pool is paused
     return this.finished;
+  }
+
+  snapshot(options?: SnapshotOptions): PoolSnapshot<T> {
+    const limit = limitOf(options);
+    const { clock } = this.#terms;
+    return {
+      active: this.active,
+      abandoned: this.#slots.overdue,
+      concurrency: this.concurrency,
+      paused: this.#isPaused,
+      runningItems: listRunning(this.#running, clock, limit),
+      failingItems: listFailing(this.#failures, this.#queue, this.#counts, clock, limit),
+    };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -98,44 +163,54 @@ export class Pool<T> implements WorkerPool {
 
   /** The next item, if one more handler may begin now. If not, the pool goes on by itself when one may. */
   #take(): Lease<T> | undefined {
-    if (this.#isPausing || !this.#slots.isOneFree) return undefined;
+    if (this.#isYielding || !this.#isOpen || !this.#slots.isOneFree) return undefined;
     if (this.#makesPauses && burst.isTooLong()) {
-      this.#pause();
+      this.#yield();
       return undefined;
     }
     return this.#takeNow();
   }
 
   #takeNow(): Lease<T> | undefined {
-    if (this.#isStopped) return undefined;
     let lease: Lease<T> | undefined;
     try {
+      if (this.#starts !== undefined && !this.#mayStart(this.#starts)) return undefined;
       lease = this.#queue.tryGet();
     } catch (error) {
       this.#fail(error);
     }
-    if (lease === undefined) this.#wait();
+    if (lease === undefined) this.#waitForItem();
     return lease;
   }
 
+  /** Whether there is a token for an item, or none is needed as no item will come. Then `get` has to tell that the queue was shut down. */
+  #mayStart(starts: Starts): boolean {
+    if (this.#isWaiting) return false; // with the token in hand
+    const { length, waiting, held, shuttingDown } = this.#queue;
+    if (length > 0 || !(this.#isShutDown || (shuttingDown && waiting === 0 && held === 0))) return starts.ask();
+    starts.leave();
+    return true;
+  }
+
   /** Lets timers and I/O have their turn, and all others who work in this program. */
-  async #pause(): Promise<void> {
-    this.#isPausing = true;
+  async #yield(): Promise<void> {
+    this.#isYielding = true;
     await burst.turn();
-    this.#isPausing = false;
-    this.#fillFrom(this.#slots.isOneFree ? this.#takeNow() : undefined);
+    this.#isYielding = false;
+    this.#fillFrom(this.#isOpen && this.#slots.isOneFree ? this.#takeNow() : undefined);
   }
 
   /** Waits for one item: when it is there, others may be as well. */
-  async #wait(): Promise<void> {
+  async #waitForItem(): Promise<void> {
     if (this.#isWaiting || this.#isShutDown || this.#isStopped) return;
     this.#isWaiting = true;
     this.#slots.take();
+    const { signal } = this.#wait;
     let got: Lease<T> | Shutdown | undefined;
     try {
-      got = await this.#queue.get({ signal: this.#stopped.signal });
+      got = await this.#queue.get({ signal });
     } catch (error) {
-      if (!this.#isStopped) this.#fail(error);
+      if (!signal.aborted) this.#fail(error);
     }
     this.#isWaiting = false;
     this.#slots.giveBack();
@@ -144,11 +219,11 @@ export class Pool<T> implements WorkerPool {
     this.#fill();
   }
 
-  /** An item may come just as the pool was stopped. If the queue does not take it back, it is the last one. */
+  /** An item may come just as the wait for it was taken back. If the queue does not take it, it is the last one. */
   #accept(lease: Lease<T>): void {
     let isGivenBack: boolean;
     try {
-      isGivenBack = this.#isStopped && giveBack(this.#queue, lease.item);
+      isGivenBack = !(this.#isOpen && this.#slots.isOneFree) && giveBack(this.#queue, lease);
     } catch (error) {
       this.#fail(error);
       isGivenBack = true;
@@ -172,30 +247,46 @@ export class Pool<T> implements WorkerPool {
     this.#takeNoMore();
   }
 
-  /** Ends a wait for an item. The end of that wait, or of a pause, ends the pool if nothing else is left. */
+  /** The end of a wait for an item, or for the event loop, ends the pool if nothing else is left. */
   #takeNoMore(): void {
     this.#isStopped = true;
-    this.#stopped.abort();
+    this.#isOpen = false;
+    this.#takeBackWaits();
+  }
+
+  /** Ends the wait for a token, and that for an item unless there is a place for it. An item that comes all the same is given back. */
+  #takeBackWaits(): void {
+    this.#starts?.leave();
+    if (!this.#isWaiting || (this.#isOpen && !this.#slots.areTooMany)) return;
+    this.#wait.abort();
+    this.#wait = new AbortController();
   }
 
   #endIfIdle(): void {
-    const takesNoMore = this.#isShutDown || this.#isStopped;
-    if (takesNoMore && !this.#isWaiting && !this.#isPausing && this.#workers === 0) this.#end();
+    // Once the queue has shut down, what is added again while it is held may still become ready.
+    const takesNoMore = this.#isStopped || (this.#isShutDown && !this.#isPaused);
+    if (!takesNoMore || this.#isWaiting || this.#isYielding || this.#starts?.isWaiting) return;
+    if (this.#running.size === 0) this.#end();
   }
 
   /** Handles the item, and then others for as long as there are some to take. Never rejects. */
   async #work(first: Lease<T>): Promise<void> {
-    this.#workers++;
+    const worker = this.#running.begin();
     const handler = this.#handler; // called as a function, so that `this` is not the pool there
     let lease: Lease<T> | undefined = first;
     while (lease !== undefined) {
       this.#slots.take();
-      const attempt = this.#begin(lease);
+      this.#starts?.use();
+      const attempt: Attempt<T> | undefined = worker.attempt = this.#begin(lease);
       if (attempt !== undefined) {
         try {
           attempt.startTimer(this.#onTimeout);
           const returned = handler(attempt.item, new AttemptContext(attempt));
-          const outcome = returned === undefined ? undefined : await returned;
+          let outcome: void | Outcome = undefined;
+          if (returned !== undefined) {
+            attempt.began = this.#time.now();
+            outcome = await returned;
+          }
           if (attempt.timeoutError !== undefined) throw attempt.timeoutError;
           this.#outcomes.succeed(attempt, outcome);
         } catch (error) {
@@ -203,10 +294,11 @@ export class Pool<T> implements WorkerPool {
         }
       }
       this.#slots.giveBack(attempt?.timeoutError !== undefined);
-      if (attempt !== undefined) this.#finish(lease, attempt);
+      worker.attempt = undefined;
+      if (attempt !== undefined) this.#finish(attempt);
       lease = this.#take();
     }
-    this.#workers--;
+    this.#running.end(worker);
     this.#endIfIdle();
   }
 
@@ -214,19 +306,19 @@ export class Pool<T> implements WorkerPool {
     const { item } = lease;
     try {
       const key = this.#queue.keyOf === undefined ? item : this.#queue.keyOf(item);
-      return new Attempt(item, key, (this.#counts.get(key) ?? 0) + 1, this.#terms);
+      return new Attempt(lease, key, (this.#counts.get(key) ?? 0) + 1, this.#terms);
     } catch (error) { // of the queue's `keyOf`
       this.#fail(error);
       this.#release(lease);
     }
   }
 
-  #finish(lease: Lease<T>, attempt: Attempt<T>): void {
+  #finish(attempt: Attempt<T>): void {
     try {
       try {
         attempt.end();
       } finally {
-        lease[Symbol.dispose]();
+        attempt.lease[Symbol.dispose]();
       }
     } catch (error) { // of the clock, or of the queue's metrics
       this.#reports.error(error, attempt);

@@ -25,10 +25,12 @@ import { Pool, type PoolSettings } from "./pool.ts";
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
 export { TerminalError } from "../base/errors.ts";
+export { RetryAfterError } from "../base/retry_after_error.ts";
 export type { DelayingQueue } from "../contracts/delaying_queue.ts";
 export type * from "../contracts/handler.ts";
 export type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 export type { DrainOptions, Lease, Shutdown, WorkQueue } from "../contracts/work_queue.ts";
+export type * from "../contracts/token_source.ts";
 export type * from "../contracts/workers.ts";
 
 const ACTION = "run workers";
@@ -64,13 +66,13 @@ const ACTION = "run workers";
  * @returns The running pool.
  * @throws {RangeError} If `concurrency`, `maxAbandoned`, `maxRetries` or `timeout` is out of its bounds.
  * @throws {TypeError} If `queue` is no rate limiting queue, `handler` or a callback no function, `signal` no signal,
- * `clock` no clock, or an option is unknown.
+ * `clock` no clock, `starts` no token bucket, or an option is unknown.
  */
 export function runWorkers<T>(
   queue: RateLimitingQueue<T>,
   handler: Handler<T>,
   options: WorkerOptions<NotInferred<T>> = {},
-): WorkerPool {
+): WorkerPool<T> {
   if (!hasMethods(queue, "addRateLimited", "tryGet")) {
     throw invalidArgument(ACTION, "queue", "must be a rate limiting queue", queue);
   }
@@ -100,10 +102,11 @@ function settingsOf<T>(queue: RateLimitingQueue<T>, options: WorkerOptions<T>): 
     timeout: [isTimeout, timeoutRule()],
     signal: A_SIGNAL,
     clock: A_CLOCK,
+    starts: [(value: unknown) => hasMethods(value, "reserve"), "must be a token bucket"],
     onError: A_FUNCTION,
     onGiveUp: A_FUNCTION,
   });
-  const { concurrency = 1, maxAbandoned = concurrency, maxRetries = Infinity, timeout, signal } = options;
+  const { concurrency = 1, maxAbandoned, maxRetries = Infinity, timeout, signal } = options;
   return {
     concurrency,
     maxAbandoned,
@@ -111,6 +114,7 @@ function settingsOf<T>(queue: RateLimitingQueue<T>, options: WorkerOptions<T>): 
     timeout: timeout === undefined ? undefined : parseDuration(timeout),
     signal,
     clock: options.clock ?? queue.clock ?? systemClock,
+    starts: options.starts,
     callbacks: options,
   };
 }

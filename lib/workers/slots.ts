@@ -5,22 +5,47 @@
  * abandoned; the ones beyond keep their places, or else a backend that hangs would lift the bound.
  */
 export class Slots {
-  readonly #count: number;
-  readonly #maxAbandoned: number;
+  #count: number;
+  #maxAbandoned: number;
+  readonly #followsCount: boolean;
   #taken = 0;
   #overdue = 0;
   /** Whether it was told that the bound is reached, since the last time that no handler was overdue. */
   #wasTold = false;
 
-  /** `count` handlers may run at once, and up to `maxAbandoned` more that have run out of time. */
-  constructor(count: number, maxAbandoned: number) {
+  /**
+   * `count` handlers may run at once, and up to `maxAbandoned` more that have run out of time: as many as `count` if that
+   * is left out.
+   */
+  constructor(count: number, maxAbandoned: number | undefined) {
     this.#count = count;
-    this.#maxAbandoned = maxAbandoned;
+    this.#maxAbandoned = maxAbandoned ?? count;
+    this.#followsCount = maxAbandoned === undefined;
+  }
+
+  /** How many handlers may run at once. With fewer than before, those that run go on. */
+  get count(): number {
+    return this.#count;
+  }
+
+  set count(count: number) {
+    this.#count = count;
+    if (this.#followsCount) this.#maxAbandoned = count;
   }
 
   /** Whether one more handler may begin. */
   get isOneFree(): boolean {
     return this.#taken - Math.min(this.#overdue, this.#maxAbandoned) < this.#count;
+  }
+
+  /** Whether fewer are there than are in use, as the count was lowered. */
+  get areTooMany(): boolean {
+    return this.#taken - Math.min(this.#overdue, this.#maxAbandoned) > this.#count;
+  }
+
+  /** How many handlers have run out of time and go on. */
+  get overdue(): number {
+    return this.#overdue;
   }
 
   /** How many were taken and not given back, those of abandoned handlers among them. */

@@ -64,6 +64,7 @@ Deno.test("every name of the contract is exported", () => {
     "ConfigError",
     "runWorkers",
     "TerminalError",
+    "RetryAfterError",
     "parallelizeUntil",
     "parseDuration",
   ] as const;

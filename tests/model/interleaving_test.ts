@@ -7,7 +7,13 @@
 import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
 import * as fc from "fast-check";
-import { createFastSlowLimiter, createRateLimitingQueue, createWorkQueue, runWorkers } from "@workqueue/core";
+import {
+  createFastSlowLimiter,
+  createRateLimitingQueue,
+  createWorkQueue,
+  runWorkers,
+  TokenBucket,
+} from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
@@ -104,6 +110,93 @@ Deno.test("rules 2 and 11: a pool that is interrupted at any moment loses nothin
       await scheduler.waitFor(queue.shutDownWithDrain());
       assertEquals(work.covered, work.added);
     }),
+  );
+});
+
+Deno.test("rules 2, 3 and 11: pools that are paused, resumed and resized at any moment lose nothing", async () => {
+  const step = fc.record({
+    pool: fc.nat(1),
+    action: fc.oneof(fc.constantFrom("pause" as const, "resume" as const), concurrency),
+  });
+  const steps = fc.array(step, { maxLength: 12, size: "max" });
+  await inAnyOrder(
+    fc.asyncProperty(
+      fc.scheduler(),
+      adds,
+      failures,
+      steps,
+      fc.nat(3),
+      async (scheduler, adds, failures, steps, burst) => {
+        const queue = immediateQueue();
+        const work = new Work(scheduler, new Map(failures));
+        // Of a bucket without an end, of which each attempt takes a token; a change makes those anew who wait for one.
+        const starts = burst === 0 ? undefined : new TokenBucket(Infinity, burst, { clock });
+        const pools = [1, 2].map(() => runWorkers(queue, work.handle, { clock, starts, onError() {} }));
+        const added = scheduler.scheduleSequence(adds.map((key) => ({
+          label: `add ${key}`,
+          builder: () => Promise.resolve(work.add(queue, key)),
+        }))).task;
+        const changed = scheduler.scheduleSequence(steps.map(({ pool, action }) => ({
+          label: `pool ${pool}: ${action}`,
+          builder: () => {
+            if (typeof action === "number") pools[pool]!.concurrency = action;
+            else pools[pool]![action]();
+            starts?.setRate(action === "pause" ? 0 : Infinity);
+            return Promise.resolve();
+          },
+        }))).task;
+        await scheduler.waitFor(Promise.all([added, changed]));
+        starts?.setRate(Infinity);
+        for (const pool of pools) pool.resume();
+        await scheduler.waitIdle(); // there are no retries after shutdown
+        await scheduler.waitFor(queue.shutDownWithDrain());
+        await scheduler.waitFor(Promise.all(pools.map(({ finished }) => finished)));
+        assertEquals(work.covered, work.added);
+        assertEquals(pools.map(({ active }) => active), [0, 0]);
+      },
+    ),
+  );
+});
+
+Deno.test("rule 11: no more handlers begin than the concurrency says at that moment, and none in a pause", async () => {
+  await inAnyOrder(
+    fc.asyncProperty(
+      fc.scheduler(),
+      adds,
+      fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 10, size: "max" }),
+      async (scheduler, adds, limits) => {
+        const queue = immediateQueue();
+        const work = new Work(scheduler, new Map());
+        let limit = 1;
+        let surplus = 0;
+        const pool = runWorkers(queue, (key, context) => {
+          if (pool.active > limit) surplus++;
+          return work.handle(key, context);
+        }, { clock, onError() {} });
+        const added = scheduler.scheduleSequence(adds.map((key) => ({
+          label: `add ${key}`,
+          builder: () => Promise.resolve(work.add(queue, key)),
+        }))).task;
+        const limited = scheduler.scheduleSequence(limits.map((next) => ({
+          label: `at most ${next}`,
+          builder: () => {
+            limit = next;
+            if (next === 0) pool.pause();
+            else {
+              pool.concurrency = next;
+              pool.resume();
+            }
+            return Promise.resolve();
+          },
+        }))).task;
+        await scheduler.waitFor(Promise.all([added, limited]));
+        limit = pool.concurrency;
+        pool.resume();
+        await scheduler.waitFor(queue.shutDownWithDrain());
+        await pool.finished;
+        assertEquals([surplus, work.covered], [0, work.added]);
+      },
+    ),
   );
 });
 

@@ -1,0 +1,33 @@
+import { inspect } from "../base/errors.ts";
+
+const MAX_MESSAGE_LENGTH = 300;
+
+/** What would end a line, or do something to a terminal. */
+const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+
+/** An error's name and message. Anything can be thrown, also what throws when it is looked at. */
+export function messageOf(thrown: unknown): string {
+  try {
+    if (!(thrown instanceof Error)) return inspect(thrown);
+    return `${thrown.name}: ${thrown.message}`.slice(0, MAX_MESSAGE_LENGTH);
+  } catch {
+    return inspect(thrown);
+  }
+}
+
+/** Where an error was made, as the runtime writes it; `""` if that is not known. To find out takes some microseconds. */
+export function placeOf(thrown: unknown): string {
+  try {
+    // Those of a timeout or an abort are made where nothing is wrong.
+    if (!(thrown instanceof Error) || thrown instanceof DOMException) return "";
+    const { message, stack = "" } = thrown;
+    return stack.slice(stack.indexOf(message) + message.length).match(/^.*:\d+:\d+\)?$/m)?.[0].trim() ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/** A text in one line. */
+export function inOneLine(text: string): string {
+  return text.replace(BREAKS_AND_CONTROLS, " ");
+}

@@ -1,0 +1,417 @@
+/** Pools that begin no attempt without a token. */
+
+import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
+import {
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  type RateLimitingQueue,
+  runWorkers,
+  TokenBucket,
+  type WorkerOptions,
+} from "@workqueue/core";
+import { HandDelayingQueue } from "./foreign_queues.ts";
+import { HandClock } from "./helpers.ts";
+import { flush, isSettled } from "./queue_helpers.ts";
+import { loadSecondCopy } from "./second_copy.ts";
+
+/** A queue, a bucket and pools with the same clock. */
+class Setup {
+  readonly clock = new HandClock();
+  readonly queue = this.newQueue();
+  /** When each attempt began, and for what. */
+  readonly log: string[] = [];
+  readonly bucket: TokenBucket;
+
+  constructor(rate: number, burst: number) {
+    this.bucket = new TokenBucket(rate, burst, { clock: this.clock });
+  }
+
+  newQueue(): RateLimitingQueue<string> {
+    return createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), {
+      clock: this.clock,
+    });
+  }
+
+  add(items: string, queue = this.queue): void {
+    for (const item of items) queue.add(item);
+  }
+
+  run(options: WorkerOptions<string> = {}, queue = this.queue) {
+    return runWorkers(queue, (item) => void this.note(item), { starts: this.bucket, ...options });
+  }
+
+  /** Time passes once everything pending has happened. */
+  async advance(ms: number): Promise<void> {
+    await flush();
+    await this.clock.advance(ms);
+    await flush();
+  }
+
+  note(item: string): void {
+    this.log.push(`${this.clock.time} ${item}`);
+  }
+}
+
+Deno.test("no attempt begins without a token, in the order of the queue", async () => {
+  const it = new Setup(10, 2);
+  const { queue, clock, log } = it;
+  const pool = it.run({ concurrency: 5 });
+  it.add("abcde");
+  await flush();
+  assertEquals([log, queue.length], [["0 a", "0 b"], 3]);
+  await it.advance(250);
+  assertEquals([log, queue.length], [["0 a", "0 b", "100 c", "200 d"], 1]);
+  await it.advance(1000);
+  assertEquals(log.at(-1), "300 e");
+  queue.shutDown();
+  await pool.finished;
+  assertEquals(clock.timers, 0);
+});
+
+Deno.test("retries need tokens as well", async () => {
+  const it = new Setup(1, 1);
+  const pool = runWorkers(it.queue, (item, { attempt }) => {
+    it.note(item);
+    if (attempt < 3) throw new Error("no");
+  }, { starts: it.bucket, onError() {} });
+  it.add("a");
+  await it.advance(5000);
+  assertEquals(it.log, ["0 a", "1000 a", "2000 a"]);
+  await pool.stop();
+});
+
+Deno.test("what waits for a token waits in the queue: another pool may take it, and no slot is used up", async () => {
+  const it = new Setup(0.001, 1);
+  const pool = it.run();
+  it.add("abc");
+  await flush();
+  assertEquals([it.queue.length, it.queue.held, pool.active], [2, 0, 0]);
+  const other = it.run({ starts: undefined });
+  await flush();
+  assertEquals([it.log, it.queue.length], [["0 a", "0 b", "0 c"], 0]);
+  await Promise.all([pool.stop(), other.stop()]);
+});
+
+Deno.test("a token that finds no item is kept, one a pool, however long it waits", async () => {
+  const it = new Setup(10, 1);
+  const pool = it.run({ concurrency: 3 });
+  await it.advance(10_000);
+  assertEquals(it.clock.timers, 0, "it waits for an item");
+  it.add("abcd");
+  await flush();
+  assertEquals(it.log, ["10000 a", "10000 b"], "the one that was kept, and the one in the bucket");
+  await it.advance(100);
+  assertEquals(it.log.at(-1), "10100 c");
+  await pool.stop();
+});
+
+Deno.test("pools that share a bucket take turns", async () => {
+  const it = new Setup(10, 1);
+  const queues = [it.newQueue(), it.newQueue(), it.newQueue()];
+  for (const queue of queues) it.add("123", queue);
+  const pools = queues.map((queue, i) =>
+    runWorkers(queue, (item) => void it.note(`${"xyz"[i]}${item}`), { starts: it.bucket, concurrency: 2 })
+  );
+  await it.advance(1000);
+  assertEquals(it.log.map((line) => line.split(" ")[1]), ["x1", "x2", "y1", "z1", "x3", "y2", "z2", "y3", "z3"]);
+  assertEquals(it.log.at(-1), "900 z3", "at 600 the first pool keeps one");
+  await Promise.all(pools.map((pool) => pool.stop()));
+  assertEquals(it.clock.timers, 0);
+});
+
+Deno.test("two pools on one queue with one bucket work through it at its rate", async () => {
+  const it = new Setup(10, 1);
+  const pools = [it.run(), it.run()];
+  it.add("abcdef");
+  await it.advance(1000);
+  assertEquals(it.log.map((line) => line.slice(-1)).sort().join(""), "abcdef");
+  assertEquals(it.log.filter((line) => line.startsWith("0 ")).length, 1);
+  it.queue.shutDown();
+  await Promise.all(pools.map((pool) => pool.finished));
+  assertEquals(it.clock.timers, 0);
+});
+
+Deno.test("a pool that waits for a token and is stopped, interrupted or paused gives it to the next", async () => {
+  for (const end of ["stop", "abort", "pause"] as const) {
+    const it = new Setup(10, 1);
+    const controller = new AbortController();
+    const queues = [it.newQueue(), it.newQueue()];
+    const first = it.run({ signal: controller.signal }, queues[0]);
+    const second = it.run({}, queues[1]);
+    it.add("ab", queues[0]);
+    await flush();
+    it.add("cd", queues[1]);
+    await it.advance(50);
+    assertEquals(it.log, ["0 a"]);
+    if (end === "stop") await first.stop();
+    else if (end === "pause") first.pause();
+    else controller.abort();
+    await it.advance(50);
+    assertEquals(it.log, ["0 a", "100 c"]);
+    await it.advance(100);
+    assertEquals([it.log.at(-1), queues[0]!.length], ["200 d", 1]);
+    await Promise.all([first.stop(), second.stop()]);
+    assertEquals(it.clock.timers, 0);
+  }
+});
+
+Deno.test("a pool that is stopped or paused while it waits leaves no timer, and its token is there again", async () => {
+  for (const end of ["stop", "pause"] as const) {
+    const it = new Setup(1, 1);
+    const pool = it.run();
+    it.add("ab");
+    await flush();
+    assertEquals([it.clock.timers, it.bucket.tokens], [1, -1]);
+    if (end === "stop") await pool.stop();
+    else pool.pause();
+    assertEquals([it.clock.timers, it.bucket.tokens], [0, 0]);
+    await it.advance(5000);
+    assertEquals(it.log, ["0 a"]);
+    pool.resume();
+    await flush();
+    assertEquals(it.log, end === "stop" ? ["0 a"] : ["0 a", "5000 b"]);
+    await pool.stop();
+  }
+});
+
+Deno.test("a pool that is paused while it has a token in hand uses it when it is resumed", async () => {
+  const it = new Setup(0, 1);
+  const pool = it.run();
+  await flush();
+  pool.pause();
+  it.add("ab");
+  await flush();
+  assertEquals(it.log, []);
+  pool.resume();
+  await it.advance(1000);
+  assertEquals(it.log, ["0 a"]);
+  await pool.stop();
+});
+
+Deno.test("a lower concurrency without a place for an attempt ends the wait for its token", async () => {
+  const it = new Setup(1, 1);
+  const ends: (() => void)[] = [];
+  const pool = runWorkers(it.queue, (item) => {
+    it.note(item);
+    return new Promise<void>((resolve) => ends.push(resolve));
+  }, { starts: it.bucket, concurrency: 2 });
+  it.add("abc");
+  await flush();
+  pool.concurrency = 1;
+  assertEquals([it.clock.timers, it.bucket.tokens], [0, 0]);
+  await it.advance(3000);
+  assertEquals(it.log, ["0 a"]);
+  ends[0]!();
+  await flush();
+  assertEquals(it.log, ["0 a", "3000 b"]);
+  ends[1]!();
+  await pool.stop();
+});
+
+Deno.test("a changed rate is felt at once by a pool that waits for a token", async () => {
+  const it = new Setup(0.001, 1);
+  const pool = it.run();
+  it.add("abcdef");
+  await it.advance(1000);
+  assertEquals(it.log, ["0 a"]);
+  it.bucket.setRate(10);
+  await it.advance(200);
+  assertEquals(it.log, ["0 a", "1100 b", "1200 c"]);
+  it.bucket.setRate(0);
+  await it.advance(10_000);
+  assertEquals([it.log.length, it.clock.timers], [3, 0]);
+  it.bucket.setRate(Infinity);
+  await flush();
+  assertEquals(it.log.slice(3), ["11200 d", "11200 e", "11200 f"]);
+  await pool.stop();
+});
+
+Deno.test("a changed rate loses no token of pools that wait for some", async () => {
+  const it = new Setup(0.001, 1);
+  const queues = ["a", "b", "c"].map((item) => {
+    const queue = it.newQueue();
+    it.add(`${item}${item.toUpperCase()}`, queue);
+    return queue;
+  });
+  const pools = queues.map((queue) => it.run({}, queue));
+  await flush();
+  it.bucket.setRate(10);
+  await it.advance(500);
+  assertEquals(it.log, ["0 a", "100 A", "200 b", "300 c", "500 B"], "at 400 the first pool keeps one");
+  await Promise.all(pools.map((pool) => pool.stop()));
+});
+
+Deno.test("under a rate or a burst of 0 a pool waits until that is changed", async () => {
+  const it = new Setup(0, 0);
+  const pool = it.run();
+  it.add("ab");
+  await it.advance(10_000);
+  assertEquals([it.log, it.clock.timers], [[], 0]);
+  it.bucket.setRate(1);
+  await it.advance(10_000);
+  assertEquals([it.log, it.clock.timers], [[], 0]);
+  it.bucket.setBurst(1);
+  await it.advance(1000);
+  assertEquals(it.log, ["21000 a"]);
+  await pool.stop();
+  assertEquals(it.clock.timers, 0);
+});
+
+Deno.test("a bucket that is held begins no attempt before the end, but for what was granted", async () => {
+  const it = new Setup(Infinity, 1);
+  const pool = runWorkers(it.queue, (item) => {
+    it.note(item);
+    if (item === "a") it.bucket.hold("30s");
+  }, { starts: it.bucket });
+  it.add("abc");
+  await it.advance(29_999);
+  assertEquals(it.log, ["0 a"]);
+  await it.advance(1);
+  assertEquals(it.log, ["0 a", "30000 b", "30000 c"]);
+  await pool.stop();
+});
+
+Deno.test("rule 6: a drain works through at the rate, retries included, and then nothing is left running", async () => {
+  const it = new Setup(1, 1);
+  const pool = runWorkers(it.queue, (item, { attempt }) => {
+    it.note(item);
+    if (attempt === 1) throw new Error("no");
+  }, { starts: it.bucket, onError() {} });
+  it.add("ab");
+  const drained = it.queue.shutDownWithDrain({ waiting: "wait" });
+  await it.advance(2999);
+  assertFalse(await isSettled(drained));
+  await it.advance(1);
+  await drained;
+  await pool.finished;
+  assertEquals(it.log, ["0 a", "1000 b", "2000 a", "3000 b"]);
+  assertEquals(it.clock.timers, 0);
+});
+
+Deno.test("rule 6: a pool that waits for a token finishes when its queue is shut down and nothing is left", async () => {
+  for (const drain of [false, true]) {
+    const it = new Setup(0, 1);
+    const pool = it.run();
+    it.add("a");
+    await flush();
+    assertEquals(it.log, ["0 a"]);
+    if (drain) await it.queue.shutDownWithDrain({ waiting: "wait" });
+    else it.queue.shutDown();
+    await pool.finished;
+    assertEquals(it.clock.timers, 0);
+  }
+});
+
+Deno.test("rule 6: a pool that waits for a token finishes when the last item is done by somebody else", async () => {
+  const it = new Setup(0, 1);
+  it.add("a");
+  const lease = it.queue.tryGet()!;
+  const pool = it.run();
+  it.add("b");
+  await flush();
+  it.queue.shutDown();
+  assertFalse(await isSettled(pool.finished));
+  lease[Symbol.dispose]();
+  await pool.finished;
+});
+
+Deno.test("what becomes ready again after shutdown waits for its token, and is worked on", async () => {
+  const it = new Setup(1, 1);
+  const end = Promise.withResolvers<void>();
+  const pool = runWorkers(it.queue, (item) => {
+    it.note(item);
+    return end.promise;
+  }, { starts: it.bucket, concurrency: 2 });
+  it.add("a");
+  await it.advance(100);
+  it.add("a");
+  it.queue.shutDown();
+  await flush();
+  end.resolve();
+  await it.advance(900);
+  await pool.finished;
+  assertEquals(it.log, ["0 a", "1000 a"]);
+});
+
+Deno.test("a queue of somebody else's that polls: one token an attempt", async () => {
+  const it = new Setup(10, 1);
+  const below = new HandDelayingQueue<string>();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
+    queue: below,
+    clock: it.clock,
+  });
+  const pool = it.run({ clock: it.clock, concurrency: 3 }, queue);
+  await flush();
+  it.add("abc", queue);
+  await flush();
+  assertEquals([it.log, below.ready], [["0 a"], ["b", "c"]]);
+  await it.advance(200);
+  assertEquals(it.log, ["0 a", "100 b", "200 c"]);
+  queue.shutDown();
+  await it.advance(100);
+  await pool.finished;
+});
+
+Deno.test("a bucket of another copy of the package is taken, and its changes are felt", async () => {
+  const other = await loadSecondCopy();
+  const it = new Setup(0, 0);
+  const bucket = new other.TokenBucket(0, 1, { clock: it.clock });
+  const pool = it.run({ starts: bucket });
+  it.add("ab");
+  await it.advance(1000);
+  assertEquals(it.log, ["0 a"]);
+  bucket.setRate(1);
+  await it.advance(1000);
+  assertEquals(it.log, ["0 a", "2000 b"]);
+  await pool.stop();
+});
+
+Deno.test("a bucket of somebody else's that throws makes finished reject, now and after a wait", async () => {
+  for (const delay of [undefined, 5]) {
+    const it = new Setup(0, 0);
+    let calls = 0;
+    const reserve = () => {
+      if (delay !== undefined && ++calls === 1) {
+        return {
+          ok: true,
+          get delay(): number {
+            if (it.clock.time > 0) throw new Error("no tokens");
+            return delay;
+          },
+          cancel() {},
+        };
+      }
+      throw new Error("no tokens");
+    };
+    const pool = it.run({ starts: { reserve } });
+    const rejected = assertRejects(() => pool.finished, Error, "no tokens");
+    await it.advance(10);
+    await rejected;
+    assertEquals(it.clock.timers, 0);
+  }
+});
+
+Deno.test("waits longer than a timer holds are cut into pieces, and one that fires early is set again", async () => {
+  const it = new Setup(1e-7, 1);
+  const pool = it.run();
+  it.add("ab");
+  await flush();
+  assertEquals(it.clock.delays.at(-1), 2 ** 31 - 1);
+  await it.advance(9_999_999_999);
+  assertEquals(it.log, ["0 a"]);
+  await it.advance(1);
+  assertEquals(it.log, ["0 a", "10000000000 b"]);
+  await pool.stop();
+});
+
+Deno.test("starts that are no bucket are refused", () => {
+  const it = new Setup(1, 1);
+  for (const wrong of [5, {}, null, { rate: 1, burst: 1 }]) {
+    assertThrows(
+      () => it.run({ starts: wrong as never }),
+      Error,
+      "Cannot run workers as 'starts' must be a token bucket",
+    );
+  }
+  assert(it.run({ starts: undefined }));
+});
