@@ -121,6 +121,7 @@ Deno.test("a RetryAfterError of another copy of the package counts, and what onl
   const other = await loadSecondCopy();
   assertEquals(await attemptsOf([new other.RetryAfterError("2s")]), [0, 2000]);
   assertEquals(await attemptsOf([Object.assign(new Error("no"), { name: "RetryAfterError", delay: 2000 })]), [0, 10]);
+  assertEquals(await attemptsOf([{ [Symbol.for("workqueue.retryAfter")]: NaN }]), [0, 10]);
   const hostile = new Proxy({}, {
     get() {
       throw new Error("get");

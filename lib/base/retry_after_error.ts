@@ -8,6 +8,9 @@ import { requireDuration } from "./duration_arguments.ts";
  * `maxRetries`. The limiter is asked as always, and the longer of the two delays counts. Somebody who adds the item
  * meanwhile brings it at once.
  *
+ * A rate limiting queue of somebody else's that takes no such option is asked for `addAfter` instead: its limiter does
+ * not hear of that failure.
+ *
  * To keep all items waiting, and not only this one, `hold` the bucket that the pool has as `starts`.
  *
  * @example Usage

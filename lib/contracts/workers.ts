@@ -106,7 +106,10 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** What a pool does at one moment. Beside the items there are only numbers, texts and booleans, so it can be sent as JSON if they can. */
+/**
+ * What a pool does at one moment. Beside the items there are only numbers, texts and booleans, so it can be sent as JSON if
+ * they can.
+ */
 export interface PoolSnapshot<T = unknown> {
   /** How many handlers are running, those that ran out of time among them. */
   active: number;

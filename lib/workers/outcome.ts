@@ -131,7 +131,7 @@ function isTerminalError(thrown: unknown): boolean {
 /** How long a `RetryAfterError`, be it of another copy, says to wait at least; 0 of anything else. */
 function retryAfterOf(thrown: unknown): number {
   const delay = brandOf(thrown, RETRY_AFTER);
-  return typeof delay === "number" ? delay : 0;
+  return Number.isFinite(delay) ? delay as number : 0;
 }
 
 /** Anything can be thrown, also what throws when it is looked at. */

@@ -6,10 +6,10 @@ import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { TokenSource } from "../contracts/token_source.ts";
 import type { Lease, Shutdown, SnapshotOptions } from "../contracts/work_queue.ts";
 import type { PoolSnapshot, WorkerPool } from "../contracts/workers.ts";
-import { burst } from "../structures/burst.ts";
-import { Attempt, AttemptContext, type AttemptTerms } from "./attempt.ts";
 import { limitOf } from "../queue/call_options.ts";
 import { hooksOf } from "../queue/hooks.ts";
+import { burst } from "../structures/burst.ts";
+import { Attempt, AttemptContext, type AttemptTerms } from "./attempt.ts";
 import { attemptCountsOf } from "./attempt_counts.ts";
 import { BurstTime } from "./burst_time.ts";
 import { FailureLog } from "./failure_log.ts";
@@ -183,7 +183,7 @@ export class Pool<T> implements WorkerPool<T> {
     return lease;
   }
 
-  /** Whether there is a token for an item, or none is needed as no item will come. Then `get` has to tell that the queue was shut down. */
+  /** Whether there is a token for an item. None is needed if no item will come: `get` has to tell of the end then. */
   #mayStart(starts: Starts): boolean {
     if (this.#isWaiting) return false; // with the token in hand
     const { length, waiting, held, shuttingDown } = this.#queue;
@@ -254,7 +254,7 @@ export class Pool<T> implements WorkerPool<T> {
     this.#takeBackWaits();
   }
 
-  /** Ends the wait for a token, and that for an item unless there is a place for it. An item that comes all the same is given back. */
+  /** Ends the wait for a token, and that for an item unless there is a place for it. If one comes still, it is given back. */
   #takeBackWaits(): void {
     this.#starts?.leave();
     if (!this.#isWaiting || (this.#isOpen && !this.#slots.areTooMany)) return;

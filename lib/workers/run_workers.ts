@@ -29,7 +29,7 @@ export { RetryAfterError } from "../base/retry_after_error.ts";
 export type { DelayingQueue } from "../contracts/delaying_queue.ts";
 export type * from "../contracts/handler.ts";
 export type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
-export type { DrainOptions, Lease, Shutdown, WorkQueue } from "../contracts/work_queue.ts";
+export type * from "../contracts/work_queue.ts";
 export type * from "../contracts/token_source.ts";
 export type * from "../contracts/workers.ts";
 
