@@ -19,6 +19,7 @@ export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "
 export type * from "../lib/contracts/rate_limiting_queue.ts";
 export type * from "../lib/contracts/delaying_queue.ts";
 export type * from "../lib/contracts/work_queue.ts";
+export type { TokenSource } from "../lib/contracts/token_source.ts";
 export type { WorkerOptions } from "../lib/contracts/workers.ts";
 export type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 export { type Reservation, TokenBucket } from "../lib/structures/token_bucket.ts";

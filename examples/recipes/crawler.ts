@@ -16,7 +16,6 @@ import {
   createFairDiscipline,
   createPerGroupLimiter,
   createRateLimitingQueue,
-  every,
   runWorkers,
   TerminalError,
 } from "@workqueue/core";
@@ -33,26 +32,24 @@ const groupOf = (url: string) => new URL(url).host;
 
 /** Fetches these pages, and those of their hosts that can be reached from them. Resolves when none is left. */
 export async function crawl(first: readonly string[], log: (line: string) => void, fetchPage = fetch): Promise<void> {
-  const hosts = new Set(first.map(groupOf));
+  const allowed = new Set(first.map(groupOf));
   const seen = new Set<string>();
-  const starts = createPerGroupLimiter({
-    groupOf,
-    limiter: () => createBucketLimiter({ rate: every(INTERVAL), burst: 1 }),
-  });
+  const hosts = createPerGroupLimiter({ groupOf, limiter: () => createBucketLimiter({ rate: Infinity, burst: 1 }) });
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: "100ms", maxDelay: "1m" }), {
     discipline: createFairDiscipline({ groupOf, maxPerGroup: 1 }),
   });
 
   function visit(url: URL): void {
     url.hash = "";
-    if (!hosts.has(url.host) || seen.has(url.href)) return;
+    if (!allowed.has(url.host) || seen.has(url.href)) return;
     seen.add(url.href);
     queue.add(url.href);
   }
 
   await using _pool = runWorkers(queue, async (url, { signal, attempt }) => {
-    const { bucket } = starts.of(url);
+    const { bucket } = hosts.of(url);
     await bucket.wait(1, { signal });
+    bucket.hold(INTERVAL);
     const response = await fetchPage(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) });
     const page = await response.text();
     if (response.status === 429 || response.status === 503) bucket.hold(TOO_BUSY); // no page of the host before that

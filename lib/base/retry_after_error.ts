@@ -4,7 +4,7 @@ import { requireDuration } from "./duration_arguments.ts";
 
 /**
  * Thrown by a handler of {@linkcode runWorkers} to say that the item must not be tried again before a time is over, as
- * an HTTP server does with `Retry-After`. It is a failure as any other: counted, reported, and given up after
+ * an HTTP server does with `Retry-After`. It is a failure like others: counted, reported, and given up after
  * `maxRetries`. The limiter is asked as always, and the longer of the two delays counts. Somebody who adds the item
  * meanwhile brings it at once.
  *
