@@ -333,6 +333,83 @@ Deno.test("what becomes ready again after shutdown waits for its token, and is w
   assertEquals(it.log, ["0 a", "1000 a"]);
 });
 
+Deno.test("a pool that knows its queue is shut down waits for a token for what became ready again", async () => {
+  const it = new Setup(1, 3);
+  const end = Promise.withResolvers<void>();
+  const pool = runWorkers(it.queue, (item) => {
+    it.note(item);
+    return end.promise;
+  }, { starts: it.bucket, concurrency: 3 });
+  it.add("ab");
+  await flush(); // a third token is in hand
+  it.add("ab");
+  it.queue.shutDown();
+  await flush();
+  end.resolve();
+  await flush();
+  assertFalse(await isSettled(pool.finished));
+  await it.advance(1000);
+  await pool.finished;
+  assertEquals(it.log, ["0 a", "0 b", "0 a", "1000 b"]);
+});
+
+Deno.test("a queue of somebody else's that polls: a token in hand is for the item that is waited for", async () => {
+  const it = new Setup(0, 2);
+  const below = new HandDelayingQueue<string>();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
+    queue: below,
+    clock: it.clock,
+  });
+  const end = Promise.withResolvers<void>();
+  const pool = runWorkers(queue, (item) => {
+    it.note(item);
+    return end.promise;
+  }, { starts: it.bucket, clock: it.clock, concurrency: 2 });
+  it.add("a", queue);
+  await flush();
+  end.resolve();
+  it.add("bc", queue);
+  await flush();
+  assertEquals([it.log, below.ready], [["0 a", "0 b"], ["c"]]);
+  await pool.stop();
+});
+
+Deno.test("a pool that has finished watches neither its queue nor its bucket", async () => {
+  const it = new Setup(0, 1);
+  let watching = 0;
+  const counting = (object: object, name: PropertyKey) => {
+    const watch = Reflect.get(object, name) as (callback: () => void) => () => void;
+    const counted = (callback: () => void) => {
+      const end = watch(callback);
+      watching++;
+      return () => {
+        watching--;
+        end();
+      };
+    };
+    return Object.create(object, { [name]: { value: counted } });
+  };
+  const HOOKS = Symbol.for("workqueue.hooks");
+  const hooks = counting(Reflect.get(it.queue, HOOKS), "watch");
+  const queue = new Proxy({} as typeof it.queue, {
+    get(_target, name) {
+      if (name === HOOKS) return hooks;
+      const value = Reflect.get(it.queue, name);
+      return typeof value === "function" ? value.bind(it.queue) : value;
+    },
+  });
+  const source = counting({
+    reserve: () => it.bucket.reserve(),
+    [Symbol.for("workqueue.onChange")]: Reflect.get(it.bucket, Symbol.for("workqueue.onChange")),
+  }, Symbol.for("workqueue.onChange"));
+  const pool = it.run({ starts: source }, queue);
+  it.add("ab");
+  await flush();
+  assertEquals([watching, it.log], [2, ["0 a"]]);
+  await pool.stop();
+  assertEquals(watching, 0);
+});
+
 Deno.test("a queue of somebody else's that polls: one token an attempt", async () => {
   const it = new Setup(10, 1);
   const below = new HandDelayingQueue<string>();

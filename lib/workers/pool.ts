@@ -254,10 +254,10 @@ export class Pool<T> implements WorkerPool<T> {
     this.#takeBackWaits();
   }
 
-  /** Ends the wait for a token, and that for an item unless there is a place for it. If one comes still, it is given back. */
+  /** Ends the waits for a token and for an item. If one comes still, it is given back. */
   #takeBackWaits(): void {
     this.#starts?.leave();
-    if (!this.#isWaiting || (this.#isOpen && !this.#slots.areTooMany)) return;
+    if (!this.#isWaiting) return;
     this.#wait.abort();
     this.#wait = new AbortController();
   }

@@ -38,11 +38,6 @@ export class Slots {
     return this.#taken - Math.min(this.#overdue, this.#maxAbandoned) < this.#count;
   }
 
-  /** Whether fewer are there than are in use, as the count was lowered. */
-  get areTooMany(): boolean {
-    return this.#taken - Math.min(this.#overdue, this.#maxAbandoned) > this.#count;
-  }
-
   /** How many handlers have run out of time and go on. */
   get overdue(): number {
     return this.#overdue;
