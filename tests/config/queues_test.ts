@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import {
+  configSchema,
   createPriorityDiscipline,
   defineDiscipline,
   type DisciplineRegistry,
@@ -9,12 +10,12 @@ import {
   limiters,
   loadConfig,
   type LoadConfigOptions,
+  runWorkers,
   TokenBucket,
 } from "@workqueue/core";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { configSchema } from "@workqueue/core";
 import { HandClock, issuesOf } from "../helpers.ts";
-import { Lifo, takeAll } from "../queue_helpers.ts";
+import { flush, Lifo, takeAll } from "../queue_helpers.ts";
 
 const FAIR = {
   type: "fair",
@@ -88,14 +89,28 @@ Deno.test("whileWaiting is passed on to the queue", () => {
 Deno.test("starts is a token bucket, which all pools of a queue share", () => {
   const clock = new HandClock();
   const config = loadConfig({ queues: { q: { starts: { rate: 2, burst: 3 } }, r: {} } }, { clock });
-  const { starts } = config.workers("q") as { starts: TokenBucket };
-  assertStrictEquals((config.workers("q") as { starts: TokenBucket }).starts, starts);
+  const { starts } = config.workers("q");
+  assertStrictEquals(config.workers("q").starts, starts);
   assert(starts instanceof TokenBucket);
   assertEquals([starts.rate, starts.burst, starts.tokens], [2, 3, 3]);
   assert(starts.allow(3));
   clock.time = 500;
   assertEquals(starts.tokens, 1);
   assertFalse("starts" in config.workers("r"));
+});
+
+Deno.test("pools that run with what the document says of a queue begin attempts at that rate, together", async () => {
+  const clock = new HandClock();
+  const config = loadConfig({ queues: { q: { starts: { rate: 1, burst: 2 } } } }, { clock });
+  const queue = config.queue<number>("q");
+  for (let i = 0; i < 5; i++) queue.add(i);
+  const begun: number[] = [];
+  const pools = [1, 2].map(() => runWorkers(queue, (item) => void begun.push(item), config.workers("q")));
+  await flush();
+  assertEquals(begun, [0, 1]);
+  await clock.advance(2000);
+  assertEquals(begun, [0, 1, 2, 3]);
+  for (const pool of pools) await pool.stop();
 });
 
 Deno.test("starts may name a limiter that is a bucket, and takes its tokens from the same", () => {
@@ -107,8 +122,8 @@ Deno.test("starts may name a limiter that is a bucket, and takes its tokens from
   const config = loadConfig({ limiters, queues: { q: { starts: "api" }, r: { limiter: "api", starts: "again" } } });
   const bucket = config.bucket("api");
   assert(bucket instanceof TokenBucket);
-  assertStrictEquals((config.workers("q") as { starts?: unknown }).starts, bucket);
-  assertStrictEquals((config.workers("r") as { starts?: unknown }).starts, bucket);
+  assertStrictEquals(config.workers("q").starts, bucket);
+  assertStrictEquals(config.workers("r").starts, bucket);
   assertStrictEquals(config.bucket("again"), bucket);
   config.limiter("api").when("a");
   assertEquals(bucket.tokens < 5, true);
@@ -116,9 +131,14 @@ Deno.test("starts may name a limiter that is a bucket, and takes its tokens from
 
 Deno.test("only a bucket is given as a bucket, and one with a name that is close is suggested", () => {
   const slow = { type: "exponential", baseDelay: 1, maxDelay: 2 };
-  const limiters = { api: { type: "bucket", rate: 1, burst: 5 }, slow, both: { type: "max-of", limiters: ["api"] } };
+  const limiters = {
+    api: { type: "bucket", rate: 1, burst: 5 },
+    slow,
+    both: { type: "max-of", limiters: ["api"] },
+    sloth: "slow",
+  };
   const config = loadConfig({ limiters });
-  for (const name of ["slow", "both", "apo", "q", ""]) {
+  for (const name of ["slow", "both", "sloth", "apo", "q", ""]) {
     const hint = name === "apo" ? `; did you mean "api"?` : "";
     const message = `Cannot get bucket as the config has none named "${name}"${hint}`;
     assertEquals(assertThrows(() => config.bucket(name), RangeError).message, message);
