@@ -1,7 +1,6 @@
 import { type BuiltInConfig, type Clock, type LimiterConfig, limiters } from "@workqueue/core";
-import { parse, View } from "vega";
-import { compile, type TopLevelSpec } from "vega-lite";
 import { builtIns } from "./built_ins.ts";
+import { draw } from "./draw.ts";
 
 const FAILURES = 20;
 
@@ -47,15 +46,10 @@ const TICKS: Readonly<Record<number, string>> = {
   600_000: "10 min",
 };
 
-// A picture cannot know the page that it is on, but it can ask which colours the reader prefers.
-const STYLE = `<style>svg { color: #1f2328 } @media (prefers-color-scheme: dark) { svg { color: #e6edf3 } }</style>`;
-
 /** The plot, as SVG. */
-export async function plotDelays(): Promise<string> {
+export function plotDelays(): Promise<string> {
   const ticks = Object.keys(TICKS).map(Number);
-  const spec: TopLevelSpec = {
-    background: "transparent",
-    padding: 8,
+  return draw({
     spacing: 20,
     bounds: "flush",
     hconcat: builtIns.map(({ example }, i) => ({
@@ -80,26 +74,5 @@ export async function plotDelays(): Promise<string> {
         },
       },
     })),
-    config: {
-      aria: false,
-      font: "system-ui, sans-serif",
-      view: { stroke: null },
-      title: {
-        color: "currentColor",
-        subtitleColor: "currentColor",
-        anchor: "start",
-        frame: "group",
-        subtitleFontSize: 10,
-      },
-      axis: { labelColor: "currentColor", titleColor: "currentColor", gridColor: "#818b98", gridOpacity: 0.3 },
-      axisX: { tickCount: 4, grid: false, domainColor: "#818b98", tickColor: "#818b98", titleFontWeight: "normal" },
-      axisY: { domain: false, ticks: false },
-      line: { color: "#3b82f6" },
-      point: { color: "#3b82f6" },
-    },
-  };
-  const svg = await new View(parse(compile(spec).spec), { renderer: "none" }).toSVG();
-  // The last digits of a logarithm depend on the runtime.
-  const rounded = svg.replace(/\d+\.\d+/g, (number) => String(Math.round(Number(number) * 100) / 100));
-  return rounded.replace(/<svg[^>]*>/, `$&${STYLE}`) + "\n";
+  });
 }

@@ -2,12 +2,16 @@ import { configSchema } from "@workqueue/core";
 import { manifest } from "./built_ins.ts";
 import { configReference } from "./config_reference.ts";
 import { plotDelays } from "./delays.ts";
+import { plotFairness } from "./fairness.ts";
+import { plotPriorities } from "./priorities.ts";
 
 /** What makes each generated file. */
 export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "schema/workqueue.schema.json": () => JSON.stringify(configSchema(), undefined, 2) + "\n",
   "docs/config.md": configReference,
   "docs/delays.svg": plotDelays,
+  "docs/priorities.svg": plotPriorities,
+  "docs/fairness.svg": plotFairness,
   "deno.json": () => manifest("deno.json"),
   "jsr.json": () => manifest("jsr.json"),
 };
