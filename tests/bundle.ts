@@ -1,10 +1,24 @@
 /** Modules as a browser gets them. */
 
-import { build, type BuildOptions, stop } from "esbuild";
+import { build, type BuildOptions, type BuildResult, stop } from "esbuild";
+import { fileURLToPath } from "node:url";
 
 /** What esbuild makes of a module and all that it imports. */
 export async function bundle(options: BuildOptions): Promise<Uint8Array> {
-  const { outputFiles } = await build({ ...options, bundle: true, format: "esm", target: "es2022", write: false });
+  return (await buildBundle(options)).outputFiles![0]!.contents;
+}
+
+/** The files that something is left of in there, by their paths from the root of the repository. */
+export async function bundledFiles(options: BuildOptions): Promise<string[]> {
+  const absWorkingDir = fileURLToPath(new URL("..", import.meta.url));
+  const { metafile } = await buildBundle({ ...options, absWorkingDir, metafile: true });
+  return Object.values(metafile!.outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path)
+  );
+}
+
+async function buildBundle(options: BuildOptions): Promise<BuildResult> {
+  const result = await build({ ...options, bundle: true, format: "esm", target: "es2022", write: false });
   await stop();
-  return outputFiles[0]!.contents;
+  return result;
 }

@@ -1,12 +1,31 @@
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { bundle } from "../bundle.ts";
+import { bundle, bundledFiles } from "../bundle.ts";
+
+const mod = fileURLToPath(new URL("../../mod.ts", import.meta.url));
+
+/** A program that exports these of our functions, and nothing else. */
+function programOf(...names: string[]) {
+  const contents = `export { ${names.join(", ")} } from ${JSON.stringify(mod)};`;
+  return { stdin: { contents, resolveDir: "." }, minify: true };
+}
+
+/** The rooms beyond `lib/` that a program has something of. */
+async function roomsIn(...names: string[]): Promise<string[]> {
+  const rooms = (await bundledFiles(programOf(...names))).map((path) => path.split("/")[0]!);
+  return [...new Set(rooms)].filter((room) => room !== "lib").sort();
+}
 
 // 4 kB is what it should be. Metrics, disciplines, strict options, fake timers and snapshots are what is beyond.
 Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 6.6 kB", async () => {
-  const mod = fileURLToPath(new URL("../../mod.ts", import.meta.url));
-  const contents = `export { createWorkQueue } from ${JSON.stringify(mod)};`;
-  const { length } = gzipSync(await bundle({ stdin: { contents, resolveDir: "." }, minify: true }), { level: 9 });
+  const { length } = gzipSync(await bundle(programOf("createWorkQueue")), { level: 9 });
   assert(length > 1000 && length <= 6600, `${length} bytes`);
+});
+
+Deno.test("a bundle holds no discipline, registry or config that it does not use", async () => {
+  const queue = ["createWorkQueue", "createDelayingQueue", "createRateLimitingQueue", "runWorkers"];
+  assertEquals(await roomsIn(...queue), []);
+  assertEquals(await roomsIn(...queue, "createDefaultControllerLimiter"), ["limiters"]);
+  assertEquals(await roomsIn(...queue, "createFairDiscipline"), ["disciplines", "registry"]);
 });
