@@ -1,6 +1,6 @@
 /** What keys go through while a queue is measured. */
 
-import { createDelayingQueue, createWorkQueue, type WorkQueue } from "@workqueue/core";
+import { type AddOptions, createDelayingQueue, createWorkQueue, type WorkQueue } from "@workqueue/core";
 import { StillClock } from "./still_clock.ts";
 
 /** Takes and finishes whatever is ready. Returns how many keys that were. */
@@ -12,6 +12,16 @@ export function takeAll(queue: WorkQueue<string>): number {
 
 export function addAllThenTakeAll(queue: WorkQueue<string>, keys: readonly string[]): void {
   for (const key of keys) queue.add(key);
+  takeAll(queue);
+}
+
+/** Likewise with options, such as a priority, for each key. */
+export function addAllWithOptionsThenTakeAll(
+  queue: WorkQueue<string>,
+  keys: readonly string[],
+  options: readonly AddOptions[],
+): void {
+  for (let i = 0; i < keys.length; i++) queue.add(keys[i]!, options[i]);
   takeAll(queue);
 }
 

@@ -1,11 +1,13 @@
 /** Layer 1 beside its floor: the operations on a bare `Map` that no queue which folds duplicates can avoid. */
 
-import { createWorkQueue, InMemoryMetrics } from "@workqueue/core";
+import { createFairDiscipline, createPriorityDiscipline, createWorkQueue, InMemoryMetrics } from "@workqueue/core";
 import { distinctKeys } from "./keys.ts";
 import { noMetrics } from "./metrics.ts";
-import { addAllThenTakeAll, addThenTakeEach, addToWaitingWorkers } from "./passes.ts";
+import { addAllThenTakeAll, addAllWithOptionsThenTakeAll, addThenTakeEach, addToWaitingWorkers } from "./passes.ts";
+import { randomPriorities } from "./priorities.ts";
 
 const KEYS = distinctKeys(100_000);
+const PRIORITIES = randomPriorities(KEYS.length);
 
 Deno.bench("Map: set, delete", { group: "100,000 keys added, then all taken", baseline: true }, () => {
   const map = new Map<string, boolean>();
@@ -19,6 +21,15 @@ Deno.bench("add, tryGet, done", { group: "100,000 keys added, then all taken" },
 
 Deno.bench("add, tryGet, done of items with keyOf", { group: "100,000 keys added, then all taken" }, () => {
   addAllThenTakeAll(createWorkQueue({ keyOf: (item) => item }), KEYS);
+});
+
+Deno.bench("add, tryGet, done by priority", { group: "100,000 keys added, then all taken" }, () => {
+  const queue = createWorkQueue<string>({ discipline: createPriorityDiscipline() });
+  addAllWithOptionsThenTakeAll(queue, KEYS, PRIORITIES);
+});
+
+Deno.bench("add, tryGet, done in fair turns of 10 groups", { group: "100,000 keys added, then all taken" }, () => {
+  addAllThenTakeAll(createWorkQueue({ discipline: createFairDiscipline({ separator: "/" }) }), KEYS);
 });
 
 Deno.bench("add, for await", { group: "100,000 keys added, then all taken" }, async () => {

@@ -6,7 +6,14 @@ export interface Facts {
   readonly memory: Readonly<Record<string, MemoryFacts>>;
   readonly lateness: Readonly<Record<string, LatenessFacts>>;
   readonly latency: Readonly<Record<string, LatencyFacts>>;
-  readonly size: { readonly everything: number; readonly workQueue: number };
+  readonly size: SizeFacts;
+}
+
+/** Bytes of a program that imports nothing else: the whole module, one function, or what a typical controller needs. */
+export interface SizeFacts {
+  readonly everything: number;
+  readonly workQueue: number;
+  readonly controller: number;
 }
 
 /** Bytes a key, full and drained. */

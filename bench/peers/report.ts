@@ -84,7 +84,7 @@ function workTable(figures: Figures, name: string, work: Work): string[] {
       ...["deno", "bun"].map((runtime) => `${(median / oursOn(runtime)).toFixed(2)} ×`),
     ];
   });
-  const head = ["", "on", "ns an item", "rounds", "of ours on Deno", "of ours on Bun"];
+  const head = ["", "on", `ns ${work.per ?? "an item"}`, "rounds", "of ours on Deno", "of ours on Bun"];
   return [`### ${work.title}`, "", ...(work.note === undefined ? [] : [work.note, ""]), ...table(head, rows), ""];
 }
 

@@ -104,7 +104,8 @@ if (go === undefined) console.log("Go is not here: client-go is left out.");
 const figures = new Figures();
 const note = (figure: Figure, nanoseconds: number) => {
   figures.add(figure, nanoseconds);
-  console.log(`  ${figure.contender} (${figure.runtime}): ${nanoseconds.toFixed(1)} ns an item`);
+  const { per = "an item" } = works[figure.work]!;
+  console.log(`  ${figure.contender} (${figure.runtime}): ${nanoseconds.toFixed(1)} ns ${per}`);
 };
 for (let round = 1; round <= rounds; round++) {
   for (const [name, work] of Object.entries(works)) {
@@ -137,7 +138,11 @@ if (only === undefined) {
     memory: await each<MemoryFacts>("memory.ts"),
     lateness: await each<LatenessFacts>("precision.ts"),
     latency: await each<LatencyFacts>("latency.ts"),
-    size: { everything: await gzippedSize("*"), workQueue: await gzippedSize("{ createWorkQueue }") },
+    size: {
+      everything: await gzippedSize("*"),
+      workQueue: await gzippedSize("{ createWorkQueue }"),
+      controller: await gzippedSize("{ createDefaultControllerLimiter, createRateLimitingQueue, runWorkers }"),
+    },
   };
   await Deno.writeTextFile(`${BENCH}growth.svg`, await plotGrowth(figures));
   await Deno.writeTextFile(`${BENCH}RESULTS.md`, await report(figures, facts));

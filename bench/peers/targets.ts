@@ -2,7 +2,9 @@
 
 import type { Facts } from "./facts.ts";
 import type { Figures } from "./figures.ts";
+import { boundedOrders, STILL } from "./disciplines.ts";
 import { OTHERS } from "./hot_key.ts";
+import { snapshotWorks } from "./snapshots.ts";
 import { CLIENT_GO, OURS } from "./work.ts";
 
 /** A bound, and the figure that is held against it, for each runtime or for both together. */
@@ -93,6 +95,19 @@ export function targetsOf(figures: Figures, { memory, lateness, latency, size }:
   fasterThan(running, "workers", "p-queue", 4);
   fasterThan("the same", "workers", "fastq.promise", 4);
   fasterThan("the same", "workers", "async.queue", 1);
+  fasterThan("the same with 201 priorities", "priorityWorkers", "p-queue", 10);
+  for (const [order, { bound }] of Object.entries(boundedOrders)) {
+    for (const contender of [order, order + STILL]) {
+      const claim = contender === order
+        ? `100,000 keys added, then all taken: ${order}`
+        : `the same${STILL.replace(";", ",")}`;
+      const ratio = (runtime: string) => other("disciplines", contender, runtime) / ours("disciplines", runtime);
+      add(claim, `at most ${bound} × FIFO`, (runtime) => atMost(bound, ratio(runtime), "×"));
+    }
+  }
+  for (const [name, { title }] of Object.entries(snapshotWorks)) {
+    add(title, "at most 1 ms", (runtime) => atMost(1, ours(name, runtime) / 1e6, "ms"));
+  }
   for (const kind of ["ready", "waiting"]) {
     add(
       `cost of a key among 1,000,000 against one of 1,000, ${kind}`,
@@ -140,8 +155,12 @@ export function targetsOf(figures: Figures, { memory, lateness, latency, size }:
     measured: { both: kilobytes(10, size.everything) },
   }, {
     claim: "`createWorkQueue` alone, likewise",
-    bound: "at most 3.6 kB",
-    measured: { both: kilobytes(3.6, size.workQueue) },
+    bound: "at most 4 kB",
+    measured: { both: kilobytes(4, size.workQueue) },
+  }, {
+    claim: "what a typical controller imports: a rate-limiting queue, the default limiter, workers",
+    bound: "at most 11 kB",
+    measured: { both: kilobytes(11, size.controller) },
   });
   return targets;
 }

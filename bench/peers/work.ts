@@ -10,6 +10,8 @@ export type Contender = (items: number) => Run | Promise<Run>;
 export interface Work {
   readonly title: string;
   readonly items: number;
+  /** What takes the time that is told: an item, unless it says that the whole run is something else. */
+  readonly per?: "a snapshot";
   readonly contenders: Readonly<Record<string, Contender>>;
   /** The benchmark in `client-go/` that does the same. */
   readonly go?: string;
@@ -24,3 +26,10 @@ export const OURS = "@workqueue/core";
 
 /** What the original is called there. It is run by a program in Go, with a `GOMAXPROCS` of 1 and of 2. */
 export const CLIENT_GO = "client-go";
+
+/** So many looks at the clock. Returns something, or a compiler might find that nobody needs to look. */
+export function lookAtTheClock(times: number): number {
+  let sum = 0;
+  for (let i = 0; i < times; i++) sum += performance.now();
+  return sum;
+}

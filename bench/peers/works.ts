@@ -18,8 +18,10 @@ import { distinctKeys } from "../keys.ts";
 import { noMetrics } from "../metrics.ts";
 import { addAllThenTakeAll, addThenTakeEach, addToWaitingWorkers, delayThenTakeAll } from "../passes.ts";
 import { StillClock } from "../still_clock.ts";
+import { disciplineWorks } from "./disciplines.ts";
 import { hotKeyWorks } from "./hot_key.ts";
-import { type Contender, OURS, type Work } from "./work.ts";
+import { snapshotWorks } from "./snapshots.ts";
+import { type Contender, lookAtTheClock, OURS, type Work } from "./work.ts";
 
 const CONCURRENCY = 10;
 
@@ -188,13 +190,6 @@ const failing = (create: () => RateLimiter): Contender => (items) => {
   };
 };
 
-/** Returns something, or a compiler might find that nobody needs to look. */
-function lookAtTheClock(times: number): number {
-  let sum = 0;
-  for (let i = 0; i < times; i++) sum += performance.now();
-  return sum;
-}
-
 const exponential: Work = {
   title: `when of the exponential limiter, ${KEYS_THAT_FAIL} keys in turn`,
   items: 100_000,
@@ -337,6 +332,8 @@ export const works: Readonly<Record<string, Work>> = {
   defaultController,
   workers,
   metrics,
+  ...disciplineWorks,
+  ...snapshotWorks,
   ...hotKeyWorks,
   ...Object.assign({}, ...SIZES.map(growing)),
 };
