@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { runtimes } from "./runtimes.ts";
 
 /** Guards against a process that never ends, and nothing else. */
-const DEADLINE = 30_000;
+const DEADLINE = 300_000;
 
 export type Runtime = "Deno" | "Bun";
 export const RUNTIMES: readonly Runtime[] = ["Deno", "Bun"];

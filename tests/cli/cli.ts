@@ -10,7 +10,7 @@ export { runtimes };
 /** The path of the repository. */
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-const DEADLINE = 20_000;
+const DEADLINE = 120_000;
 /** How long a CLI has to end its children, in milliseconds. */
 const END_GRACE = 5000;
 

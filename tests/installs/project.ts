@@ -10,7 +10,7 @@ export { manifest };
 export const ROOT = new URL("../..", import.meta.url);
 
 /** Guards against a process that never ends, and nothing else. */
-const DEADLINE = 60_000;
+const DEADLINE = 300_000;
 
 /** Rust, and so Deno, finds a batch file only by its whole name. */
 const NPM = Deno.build.os === "windows" ? "npm.cmd" : "npm";
