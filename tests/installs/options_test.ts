@@ -5,24 +5,32 @@
 
 import { assert, assertEquals } from "@std/assert";
 import {
+  type AddOptions,
   type BuildContext,
+  type BuiltInDisciplineOptions,
   type BuiltInOptions,
   type ConfigSchemaOptions,
   createBucketLimiter,
   createDefaultControllerLimiter,
   createDelayingQueue,
+  type createExponentialLimiter,
+  createPriorityDiscipline,
   createRateLimitingQueue,
   createWorkQueue,
+  type defineDiscipline,
   type defineLimiter,
   type DelayingQueueOptions,
   type DrainOptions,
+  type FairOptions,
   loadConfig,
   type LoadConfigOptions,
   type OptionsInput,
   type ParallelizeOptions,
   parallelizeUntil,
+  type RateLimitedAddOptions,
   type RateLimitingQueueOptions,
   runWorkers,
+  type SnapshotOptions,
   TokenBucket,
   type WorkerOptions,
   type WorkQueue,
@@ -40,7 +48,9 @@ type Refusing<T> = {
 function takesUndefined<T>(_refused: Record<Refusing<NonNullable<T>>, "must take undefined">): void {}
 
 /** The options of every built-in limiter that refuse it. */
-type OfBuiltIns = { [K in keyof BuiltInOptions]: Refusing<BuiltInOptions[K]> }[keyof BuiltInOptions];
+type OfBuiltIns =
+  | { [K in keyof BuiltInOptions]: Refusing<BuiltInOptions[K]> }[keyof BuiltInOptions]
+  | { [K in keyof BuiltInDisciplineOptions]: Refusing<BuiltInDisciplineOptions[K]> }[keyof BuiltInDisciplineOptions];
 
 /** The fields of options that may be left out. */
 type Optional = {
@@ -49,7 +59,7 @@ type Optional = {
 };
 
 /** The runtime's own, and what a definition's `create` is given. */
-const NO_OPTIONS_OF_OURS = ["ErrorOptions", "LimiterOptions"];
+const NO_OPTIONS_OF_OURS = ["ErrorOptions", "LimiterOptions", "DisciplineOptions", "DeclaredOptions"];
 
 Deno.test("options: every one that may be left out may be undefined", async () => {
   takesUndefined<WorkQueueOptions<string>>({});
@@ -57,6 +67,9 @@ Deno.test("options: every one that may be left out may be undefined", async () =
   takesUndefined<RateLimitingQueueOptions<string>>({});
   takesUndefined<Parameters<WorkQueue<string>["get"]>[0]>({});
   takesUndefined<DrainOptions>({});
+  takesUndefined<AddOptions>({});
+  takesUndefined<RateLimitedAddOptions>({});
+  takesUndefined<SnapshotOptions>({});
   takesUndefined<WorkerOptions<string>>({});
   takesUndefined<ParallelizeOptions>({});
   takesUndefined<LoadConfigOptions>({});
@@ -65,7 +78,11 @@ Deno.test("options: every one that may be left out may be undefined", async () =
   takesUndefined<Parameters<typeof defineLimiter>[0]>({});
   takesUndefined<OptionsInput<Optional>>({});
   takesUndefined<{ [K in OfBuiltIns]?: unknown }>({});
+  takesUndefined<Parameters<typeof defineDiscipline>[0]>({});
   takesUndefined<Parameters<typeof createBucketLimiter>[0]>({});
+  takesUndefined<Parameters<typeof createExponentialLimiter>[0]>({});
+  takesUndefined<Parameters<typeof createPriorityDiscipline>[0]>({});
+  takesUndefined<FairOptions<string>>({});
   takesUndefined<Parameters<typeof createDefaultControllerLimiter>[0]>({});
   takesUndefined<ConstructorParameters<typeof TokenBucket>[2]>({});
   takesUndefined<Parameters<TokenBucket["wait"]>[1]>({});
@@ -88,7 +105,8 @@ Deno.test("options: one that is undefined is as one that is left out", async () 
     metrics: undefined,
     maxWait: undefined,
     ref: undefined,
-    queue: createDelayingQueue({ queue: createWorkQueue({ discipline: undefined }), clock }),
+    whileWaiting: undefined,
+    queue: createDelayingQueue({ queue: createWorkQueue({ discipline: undefined, priorityLevels: undefined }), clock }),
   });
   const done: string[] = [];
   const pool = runWorkers(queue, (item) => void done.push(item), {
@@ -96,10 +114,15 @@ Deno.test("options: one that is undefined is as one that is left out", async () 
     maxRetries: undefined,
     timeout: undefined,
     signal: undefined,
+    starts: undefined,
     onError: undefined,
     onGiveUp: undefined,
   });
-  queue.add("a");
+  queue.add("a", { priority: undefined });
+  queue.addRateLimited("b", { priority: undefined, atLeast: undefined });
+  assertEquals(queue.cancelAfter("b"), true);
+  assertEquals(queue.snapshot({ limit: undefined }).length, 1);
+  assertEquals(createPriorityDiscipline({ min: undefined, max: undefined, maxHeadStart: undefined }).length, 0);
   await queue.shutDownWithDrain({ waiting: undefined });
   await pool.finished;
   await parallelizeUntil(1, 2, (piece) => void done.push(`${piece}`), { signal: undefined, chunkSize: undefined });
