@@ -23,7 +23,6 @@ import { NumberHeap } from "../lib/structures/number_heap.ts";
 import type { OptionsInCode } from "../registry/fields.ts";
 import { createGroupedInCode, groupBySeparator, type GroupOf } from "../registry/grouping.ts";
 import {
-  defineDiscipline,
   type DisciplineDefinition,
   type DisciplineFields,
   disciplineKind,
@@ -60,12 +59,12 @@ export const fairOptions = {
 } as const satisfies DisciplineFields;
 
 /** The definition of `{ "type": "fair" }`. */
-export const fairDiscipline: DisciplineDefinition<"fair", typeof fairOptions> = /* @__PURE__ */ defineDiscipline({
+export const fairDiscipline: DisciplineDefinition<"fair", typeof fairOptions> = {
   type: "fair",
   description: "Lets groups of items take turns, by their weights.",
   options: fairOptions,
   create: ({ separator, ...options }) => new FairDiscipline(groupBySeparator(separator), options),
-});
+};
 
 /** The options of {@linkcode createFairDiscipline}: those of a config, and a function in place of the separator. */
 export type FairOptions<T> =

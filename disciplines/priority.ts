@@ -16,7 +16,7 @@ import { SEAT } from "../lib/base/brands.ts";
 import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
 import { NumberHeap } from "../lib/structures/number_heap.ts";
 import type { Fields, OptionsInCode } from "../registry/fields.ts";
-import { createDiscipline, defineDiscipline, type DisciplineDefinition } from "./definition.ts";
+import { createDiscipline, type DisciplineDefinition } from "./definition.ts";
 
 export type * from "./types.ts";
 
@@ -34,17 +34,16 @@ export const priorityOptions = {
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "priority" }`. */
-export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorityOptions> =
-  /* @__PURE__ */ defineDiscipline({
-    type: "priority",
-    description: "Hands out items of a higher priority sooner: it is worth a head start.",
-    options: priorityOptions,
-    check: ({ min, max }) => max > min ? undefined : { option: "max", rule: "must be greater than 'min'" },
-    create: ({ min, max, maxHeadStart }) =>
-      maxHeadStart === Infinity
-        ? new StrictPriorityDiscipline(min, max)
-        : new PriorityDiscipline(min, max, maxHeadStart / (max - min)),
-  });
+export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorityOptions> = {
+  type: "priority",
+  description: "Hands out items of a higher priority sooner: it is worth a head start.",
+  options: priorityOptions,
+  check: ({ min, max }) => max > min ? undefined : { option: "max", rule: "must be greater than 'min'" },
+  create: ({ min, max, maxHeadStart }) =>
+    maxHeadStart === Infinity
+      ? new StrictPriorityDiscipline(min, max)
+      : new PriorityDiscipline(min, max, maxHeadStart / (max - min)),
+};
 
 /**
  * Makes a discipline that hands out items of a higher priority sooner.
