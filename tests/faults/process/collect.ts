@@ -12,11 +12,21 @@ export function collect(): void {
   else throw new Error("Cannot collect garbage as this runtime was not started with --expose-gc");
 }
 
-/** The bytes in use after garbage was collected. */
+/**
+ * The bytes in use after garbage was collected. The least of several times counts: Bun's collector takes what happens to
+ * be left on the stack for references, and a large thing that was used last may seem to be in use still.
+ */
 export async function heapUsed(): Promise<number> {
-  for (let i = 0; i < 3; i++) {
+  let least = Infinity;
+  for (let i = 0; i < 8; i++) {
     await new Promise((resolve) => setTimeout(resolve, 0)); // what waits for its turn holds memory
+    overwriteStack(1000);
     collect();
+    least = Math.min(least, process.memoryUsage().heapUsed);
   }
-  return process.memoryUsage().heapUsed;
+  return least;
+}
+
+function overwriteStack(frames: number): number {
+  return frames === 0 ? 0 : 1 + overwriteStack(frames - 1);
 }
