@@ -166,6 +166,30 @@ Deno.test("a snapshot looks at no more of a million items than it shows", () => 
   assert(countMapReads(() => queue.snapshot({ limit: 0 })) <= 5);
 });
 
+Deno.test("held items are found without a look at all that are ready, also where most came back", () => {
+  const queue = createWorkQueue<number>();
+  for (let i = 0; i < 100_000; i++) queue.add(i);
+  const comeBack = (count: number) => {
+    for (let i = 0; i < count; i++) {
+      const lease = take(queue);
+      queue.add(lease.item);
+      lease[Symbol.dispose]();
+    }
+  };
+  comeBack(30_000);
+  const first = take(queue);
+  const heldItems = () => queue.snapshot({ limit: 10 }).heldItems.map(({ item }) => item);
+  assertEquals(heldItems(), [30_000]);
+  comeBack(40_000);
+  const second = take(queue);
+  assertEquals(heldItems(), [30_000, 70_001]);
+  assert(countMapReads(heldItems) <= 200);
+  first[Symbol.dispose]();
+  queue.add(70_001);
+  second[Symbol.dispose]();
+  assertEquals(heldItems(), []);
+});
+
 Deno.test("a snapshot with no list of anything asks a discipline for nothing", () => {
   const discipline: QueueDiscipline<string> = new HighestFirst();
   const queue = createWorkQueue({ discipline });

@@ -2,6 +2,9 @@ import { ChurnMap } from "../structures/churn_map.ts";
 import { Priorities } from "../structures/priorities.ts";
 import type { Line, ListedKey } from "./line.ts";
 
+/** So few held keys are worth a map of their own. Of more, some are found soon among all keys. */
+const FEW = 10_000;
+
 /** So few keys may stay in memory. */
 const SLACK = 6;
 
@@ -33,6 +36,8 @@ export class FifoLine implements Line<unknown> {
   readonly #priorities = new Priorities();
   /** Those that held keys were called with. */
   readonly #heldPriorities = new Priorities();
+  /** The keys that are held and their tickets, once a snapshot had to look for a few of them among all keys. */
+  #held: ChurnMap<unknown, number> | undefined = undefined;
   #fresh = this.#tickets.keys();
   /** Keys that a snapshot has taken from the iterator ahead of time: the last one is next. */
   #seen: unknown[] = [];
@@ -71,7 +76,7 @@ export class FifoLine implements Line<unknown> {
   }
 
   rejoin(key: unknown): number {
-    this.#heldPriorities.set(key, 0);
+    this.#release(key);
     const ticket = ++this.#drawn;
     this.#tickets.set(key, ticket);
     this.#return(key, ticket);
@@ -82,6 +87,7 @@ export class FifoLine implements Line<unknown> {
     const key = this.#nextKey();
     this.priority = this.#priorities.take(key);
     this.#heldPriorities.set(key, this.priority);
+    this.#held?.set(key, this.called);
     return key;
   }
 
@@ -96,7 +102,7 @@ export class FifoLine implements Line<unknown> {
   }
 
   leave(key: unknown): void {
-    this.#heldPriorities.set(key, 0);
+    this.#release(key);
     this.#tickets.remove(key);
     if (this.called - this.#begunAt > 2 * this.#tickets.size + SLACK) this.#beginAnew();
   }
@@ -119,11 +125,27 @@ export class FifoLine implements Line<unknown> {
   listHeld(limit: number): ListedKey[] {
     const held: ListedKey[] = [];
     const count = Math.min(limit, this.held);
-    for (const [key, ticket] of this.#tickets.entries()) { // those that were called are in front
+    if (count > 0 && this.held <= FEW) this.#held ??= this.#findHeld();
+    for (const [key, ticket] of (this.#held ?? this.#tickets).entries()) {
       if (held.length === count) break;
       if (ticket <= this.called) held.push({ key, priority: this.#heldPriorities.get(key) });
     }
     return held;
+  }
+
+  #findHeld(): ChurnMap<unknown, number> {
+    const held = new ChurnMap<unknown, number>();
+    for (const [key, ticket] of this.#tickets.entries()) {
+      if (ticket <= this.called) held.set(key, ticket);
+      if (held.size === this.held) break;
+    }
+    return held;
+  }
+
+  /** Forgets what is known of a key because it is held. */
+  #release(key: unknown): void {
+    this.#heldPriorities.set(key, 0);
+    this.#held?.remove(key);
   }
 
   #nextKey(): unknown {
