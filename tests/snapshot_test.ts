@@ -118,15 +118,12 @@ Deno.test("a discipline that can tell what is next is asked for no more than the
 
 Deno.test("of a discipline that cannot tell what is next, the ready items are shown in some order", () => {
   const queue = createWorkQueue<number>({ discipline: new Lifo() });
-  for (let i = 0; i < 50; i++) queue.add(i, { priority: i });
-  for (let i = 0; i < 10; i++) take(queue);
+  const ready = Array.from({ length: 40 }, (_, item) => ({ item, priority: item }));
+  for (const item of [50, 51]) queue.add(item);
+  for (let held = 0; held < 2; held++) take(queue);
+  for (const { item, priority } of ready) queue.add(item, { priority });
   const { readyItems } = queue.snapshot();
-  assertEquals(
-    readyItems.toSorted((a, b) => a.item - b.item),
-    Array.from({ length: 40 }, (_, i) => {
-      return { item: i, priority: i };
-    }),
-  );
+  assertEquals(readyItems.toSorted((a, b) => a.item - b.item), ready);
   assertEquals(queue.snapshot({ limit: 7 }).readyItems.length, 7);
 });
 
