@@ -206,3 +206,13 @@ Deno.test("rule 10: whileWaiting is one of two words", () => {
     }
   }
 });
+
+Deno.test("replace is refused beside a delaying queue that was made before, where it would change nothing", () => {
+  const queue = createDelayingQueue<string>({ whileWaiting: "replace" });
+  assertThrows(
+    () => createRateLimitingQueue(limiter(), { queue, whileWaiting: "replace" }),
+    TypeError,
+    "Cannot create rate limiting queue as 'whileWaiting' must be given to the delaying queue, where that is one of your own",
+  );
+  createRateLimitingQueue(limiter(), { queue, whileWaiting: "keep" });
+});

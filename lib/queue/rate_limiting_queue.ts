@@ -7,7 +7,7 @@
 import { hasMethods, requireRules } from "../base/arguments.ts";
 import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
-import { invalidArgument } from "../base/errors.ts";
+import { brokenRule, invalidArgument } from "../base/errors.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type {
@@ -56,7 +56,8 @@ export * from "./delaying_queue.ts";
  * @param limiter Says how long an item waits. It may be shared by queues.
  * @param options The queue's options; all may be left out.
  * @returns An empty queue.
- * @throws {TypeError} If `limiter` is no rate limiter, or an option unknown or not what it should be.
+ * @throws {TypeError} If `limiter` is no rate limiter, or an option unknown or not what it should be; or if `whileWaiting`
+ * is `"replace"` beside a queue of your own, or over one that cannot tell what is ready.
  * @throws {RangeError} If `maxWait` is out of its bounds.
  */
 export function createRateLimitingQueue<T>(
@@ -71,6 +72,10 @@ export function createRateLimitingQueue<T>(
     queue: [(value: unknown) => hasMethods(value, "addAfter"), "must be a delaying queue"],
   });
   const { queue, ...others } = options;
+  if (queue !== undefined && options.whileWaiting === "replace") {
+    const rule = "must be given to the delaying queue, where that is one of your own";
+    throw new TypeError(`Cannot ${ACTION} as ${brokenRule("whileWaiting", rule, options.whileWaiting)}`);
+  }
   return new LimitedQueue(limiter, queue ?? createDelayingQueue(others), others);
 }
 

@@ -17,7 +17,7 @@ import { stdArguments } from "../std/arguments.ts";
 import { broken, type Mutant, mutantsOf } from "./mutants.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const BROKEN_FOLDERS = ["lib", "registry", "limiters", "config"];
+const BROKEN_FOLDERS = ["lib", "registry", "limiters", "disciplines", "config"];
 
 /** Tests of the command, of manifests and documents, of installing, of the examples, and of this: they do not look at the core's lines. */
 const SKIPPED_TESTS = /^tests\/(cli|docs|house|installs|mutation|recipes)\//;
