@@ -10,15 +10,40 @@ import type { Line, ListedKey } from "./line.ts";
  */
 const READY = 2 ** 52;
 
+/** The ticket of an entry that never got into the line. */
+const GONE = 0;
+
 /** A key, from when it became ready until it is done. */
-interface Entry<T> extends ReadyEntry<T> {
+class Entry<T> implements ReadyEntry<T> {
+  readonly #line: DisciplineLine<unknown>;
+  readonly key: unknown;
   item: T;
   priority: number;
+  readonly readyAt: number;
   ticket: number;
   /** The priority that the key was added again with while it is held. */
-  nextPriority: number;
+  nextPriority = 0;
   /** For the discipline. */
-  [SEAT]: number;
+  [SEAT] = 0;
+  /** Its neighbours among those that are held. */
+  previous: Entry<T> | undefined = undefined;
+  next: Entry<T> | undefined = undefined;
+
+  constructor(line: DisciplineLine<T>, key: unknown, item: T, priority: number, readyAt: number, ticket: number) {
+    this.#line = line;
+    this.key = key;
+    this.item = item;
+    this.priority = priority;
+    this.readyAt = readyAt;
+    this.ticket = ticket;
+  }
+
+  /** Whether this is an entry of the line that is ready: a discipline may give out anything, a copy too. */
+  static isReady<T>(line: DisciplineLine<T>, given: unknown): given is Entry<T> {
+    if (typeof given !== "object" || given === null || !(#line in given)) return false;
+    const entry = given as Entry<unknown>;
+    return entry.#line === line && entry.ticket >= READY;
+  }
 }
 
 /**
@@ -27,14 +52,17 @@ interface Entry<T> extends ReadyEntry<T> {
  * A discipline is somebody else's code: it may throw, and it may call the queue, which knows the key by then.
  */
 export class DisciplineLine<T> implements Line<T> {
+  held = 0;
   called = 0;
   drawn = 0;
   priority = 0;
   readonly #discipline: QueueDiscipline<T>;
   readonly #clock: Clock;
   readonly #entries = new ChurnMap<unknown, Entry<T>>();
-  /** Those of `#entries` that are held, so that a snapshot need not search for them. */
-  readonly #heldEntries = new ChurnMap<unknown, Entry<T>>();
+  /** Those that are held, as a linked list: the one that was called first, and the one called last. */
+  #firstHeld: Entry<T> | undefined = undefined;
+  /** It is often done next, and known without a look. */
+  #lastHeld: Entry<T> | undefined = undefined;
   /** The last ticket that was drawn. */
   #last = READY;
   /** When the last key became ready. */
@@ -53,10 +81,6 @@ export class DisciplineLine<T> implements Line<T> {
     return this.#discipline.heldBack ?? 0;
   }
 
-  get held(): number {
-    return this.#heldEntries.size;
-  }
-
   get size(): number {
     return this.#entries.size;
   }
@@ -67,19 +91,12 @@ export class DisciplineLine<T> implements Line<T> {
 
   join(key: unknown, item: T, priority: number): number {
     this.#latest = Math.max(this.#latest, this.#clock.now()); // a clock may be set back
-    const entry: Entry<T> = {
-      key,
-      item,
-      priority,
-      readyAt: this.#latest,
-      ticket: ++this.#last,
-      nextPriority: 0,
-      [SEAT]: 0,
-    };
+    const entry = new Entry(this, key, item, priority, this.#latest, ++this.#last);
     this.#entries.set(key, entry);
     try {
       this.#discipline.push(entry);
     } catch (error) {
+      entry.ticket = GONE; // the discipline may have kept it
       this.#entries.delete(key);
       throw error;
     }
@@ -87,8 +104,8 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   rejoin(key: unknown, item: T): number {
-    const entry = this.#entries.get(key)!;
-    this.#heldEntries.delete(key);
+    const entry = this.#heldEntry(key);
+    this.#release(entry);
     try {
       this.#discipline.done?.(entry);
     } catch (error) {
@@ -99,11 +116,11 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   next(): unknown {
-    const entry = this.#discipline.pop() as Entry<T> | undefined;
-    if (entry === undefined || this.#entries.get(entry.key) !== entry || entry.ticket < READY) {
+    const entry = this.#discipline.pop();
+    if (!Entry.isReady(this, entry)) {
       throw new Error("Cannot get an item as the discipline gave out one that is not ready");
     }
-    this.#heldEntries.set(entry.key, entry);
+    this.#hold(entry);
     this.drawn = entry.ticket;
     this.priority = entry.priority;
     entry.ticket = ++this.called;
@@ -130,8 +147,8 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   leave(key: unknown): void {
-    const entry = this.#entries.get(key)!;
-    this.#heldEntries.delete(key);
+    const entry = this.#heldEntry(key);
+    this.#release(entry);
     this.#entries.remove(key);
     this.#discipline.done?.(entry);
   }
@@ -143,11 +160,28 @@ export class DisciplineLine<T> implements Line<T> {
 
   listHeld(limit: number): ListedKey[] {
     const held: ListedKey[] = [];
-    for (const [, entry] of this.#heldEntries.entries()) {
-      if (held.length === limit) break;
-      held.push(entry);
-    }
+    for (let entry = this.#firstHeld; entry !== undefined && held.length < limit; entry = entry.next) held.push(entry);
     return held;
+  }
+
+  #heldEntry(key: unknown): Entry<T> {
+    return this.#lastHeld?.key === key ? this.#lastHeld! : this.#entries.get(key)!;
+  }
+
+  #hold(entry: Entry<T>): void {
+    entry.previous = this.#lastHeld;
+    if (this.#lastHeld === undefined) this.#firstHeld = entry;
+    else this.#lastHeld.next = entry;
+    this.#lastHeld = entry;
+    this.held++;
+  }
+
+  #release({ previous, next }: Entry<T>): void {
+    if (previous === undefined) this.#firstHeld = next;
+    else previous.next = next;
+    if (next === undefined) this.#lastHeld = previous;
+    else next.previous = previous;
+    this.held--;
   }
 
   #firstReady(count: number): ListedKey[] {
