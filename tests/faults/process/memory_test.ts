@@ -19,7 +19,7 @@ Deno.test("a million keys go through one queue, and the heap is as it was before
 Deno.test("queues through which many keys went and that are never empty keep none of them", async () => {
   for (const runtime of RUNTIMES) {
     const [growth, ready] = await run(runtime, "never_empty.ts");
-    assertEquals(ready, "0,0,1,1,0,0,1,1");
+    assertEquals(ready, Array(4).fill("0,0,1,1").join());
     assert(Number(growth) < FLAT, `${growth} bytes more on ${runtime}`);
   }
 });

@@ -3,7 +3,7 @@
 import { createWorkQueue, type QueueDiscipline, type ReadyEntry, type WorkQueue } from "../../../mod.ts";
 import { heapUsed } from "./collect.ts";
 
-const KEYS = 300_000;
+const KEYS = 100_000;
 
 interface Link {
   readonly entry: ReadyEntry<string>;
@@ -65,7 +65,13 @@ function use(): void {
 }
 
 use(); // what is made once is no leak
-const before = await heapUsed();
-use();
-console.log(await heapUsed() - before);
+
+/** By how much each of three times grew: what a collector takes for a reference by mistake is there once, and a leak each time. */
+const growths: number[] = [];
+for (let time = 0; time < 3; time++) {
+  const before = await heapUsed();
+  use();
+  growths.push(await heapUsed() - before);
+}
+console.log(growths.sort((a, b) => a - b)[1]);
 console.log(queues.map(({ length }) => length).join());
