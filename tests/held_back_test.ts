@@ -6,8 +6,10 @@ import {
   createDelayingQueue,
   createRateLimitingQueue,
   createWorkQueue,
+  InMemoryMetrics,
   type WorkQueue,
 } from "@workqueue/core";
+import { HandClock } from "./helpers.ts";
 import { isSettled, OneOfAGroup, outcome, take, takeAll } from "./queue_helpers.ts";
 
 const layers: Record<string, (discipline: OneOfAGroup) => WorkQueue<string>> = {
@@ -109,4 +111,34 @@ Deno.test("a done that throws is heard by who gave the item back, and who waits 
   assertThrows(() => queue.done("a/1"), Error, "done is broken");
   assertEquals(await outcome(got), "a/2");
   assertEquals([queue.length, queue.held], [0, 1]);
+});
+
+Deno.test("an item that was added again and cannot come back, as the clock or the discipline throws, is gone and counted nowhere", () => {
+  for (const broken of ["clock", "push"] as const) {
+    const clock = new HandClock();
+    const discipline = new OneOfAGroup();
+    const metrics = new InMemoryMetrics();
+    const queue = createWorkQueue<string>({ clock, discipline, name: "q", metrics, priorityLevels: { usual: 0 } });
+    queue.add("a");
+    const lease = take(queue);
+    queue.add("a");
+    const { now } = clock;
+    const { push } = discipline;
+    const fail = () => {
+      throw new Error("broken");
+    };
+    if (broken === "clock") clock.now = fail;
+    else discipline.push = fail;
+    assertThrows(() => lease[Symbol.dispose](), Error, "broken");
+    clock.now = now;
+    discipline.push = push;
+
+    assertEquals([queue.length, queue.held], [0, 0]);
+    if (broken === "push") {
+      assertEquals(metrics.value("workqueue_depth", "q"), 0);
+      assertEquals(metrics.value("workqueue_depth_by_priority", "q", "usual"), 0);
+    }
+    queue.add("a"); // as good as before
+    assertEquals(takeAll(queue), ["a"]);
+  }
 });

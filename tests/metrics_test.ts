@@ -499,7 +499,7 @@ Deno.test("depth by priority: a provider may leave it out, and levels are number
   queue.add("a");
   assertEquals(takeAll(queue), ["a"]);
 
-  for (const priorityLevels of [{ a: 1, b: 1 }, { a: NaN }, { a: "1" }, [1], null]) {
+  for (const priorityLevels of [{ a: 1, b: 1 }, { a: NaN }, { a: "1" }, [1], new Map([["a", 1]]), null]) {
     assertThrows(
       () => createWorkQueue({ priorityLevels: priorityLevels as never }),
       TypeError,

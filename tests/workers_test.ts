@@ -245,6 +245,8 @@ Deno.test("rule 10: an outcome that seems to be misspelt is a failure, with a su
     [{ requeueafter: "5s" }, `"requeueafter" is not an outcome; did you mean "requeueAfter"?`],
     [{ RequeueAfter: 5 }, `"RequeueAfter" is not an outcome; did you mean "requeueAfter"?`],
     [{ Requeue: true }, `"Requeue" is not an outcome; did you mean "requeue"?`],
+    [{ requeAfter: 5 }, `"requeAfter" is not an outcome; did you mean "requeueAfter"?`],
+    [{ reqeueAfter: "5s" }, `"reqeueAfter" is not an outcome; did you mean "requeueAfter"?`],
     [{ requeu: true }, `"requeu" is not an outcome; did you mean "requeue"?`],
     [{ requeueIn: 5 }, `"requeueIn" is not an outcome; did you mean "requeue"?`],
   ];

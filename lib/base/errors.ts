@@ -125,6 +125,15 @@ function shorten(text: string): string {
   return text.length > MAX_TEXT_IN_MESSAGE ? text.slice(0, MAX_TEXT_IN_MESSAGE) + "…" : text;
 }
 
+/** Whether a value is an array. A proxy that was revoked throws when it is asked. */
+function isArray(value: object): boolean {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
 /** Words a value for a message. Runs none of the value's own code, such as a `toString`. */
 export function inspect(value: unknown): string {
   switch (typeof value) {
@@ -136,7 +145,7 @@ export function inspect(value: unknown): string {
     case "function":
       return `a ${typeof value}`;
     case "object":
-      return value === null ? "null" : Array.isArray(value) ? "an array" : "an object";
+      return value === null ? "null" : isArray(value) ? "an array" : "an object";
     default:
       return Object.is(value, -0) ? "-0" : String(value);
   }

@@ -46,7 +46,8 @@ export interface QueueHooks<T> {
   /**
    * Calls back whenever there is less to do: an item was handed out, is done, or the queue is shut down. Returns what
    * ends that. Without the hook, a delaying queue above that drains shuts this one down as soon as nothing waits, and
-   * what fails later is given up.
+   * what fails later is given up; and a pool that waits for a token of its `starts` learns of a shutdown only once it has
+   * one.
    */
   watch?(callback: () => void): () => void;
 

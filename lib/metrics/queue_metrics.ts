@@ -80,6 +80,13 @@ export class QueueMetrics {
     }
   }
 
+  /** A key that was added again while it was held is not here any more, as a discipline refused it. */
+  lost(key: unknown): void {
+    this.#addedAgainAt.delete(key);
+    this.#depth.dec();
+    this.#priorityDepths?.taken(key);
+  }
+
   /** Takes a hand-out off the work in progress. Returns when the work began, for {@linkcode finished}. */
   forget(called: number): number | undefined {
     return this.#startedAt.take(called);

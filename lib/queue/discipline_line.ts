@@ -108,11 +108,11 @@ export class DisciplineLine<T> implements Line<T> {
     this.#release(entry);
     try {
       this.#discipline.done?.(entry);
+      return this.join(key, item, entry.nextPriority);
     } catch (error) {
       this.#entries.delete(key);
       throw error;
     }
-    return this.join(key, item, entry.nextPriority);
   }
 
   next(): unknown {

@@ -28,7 +28,7 @@ export const WORK_QUEUE_RULES: Readonly<Record<string, Rule>> = {
 };
 
 function isNumbersByName(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const numbers = Object.values(value);
+  if (Object.prototype.toString.call(value) !== "[object Object]") return false; // a Map, say
+  const numbers = Object.values(value as object);
   return numbers.every(Number.isFinite) && new Set(numbers).size === numbers.length;
 }

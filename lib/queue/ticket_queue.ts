@@ -367,7 +367,13 @@ export class TicketQueue<T> implements WorkQueue<T> {
   /** Makes a held key ready. If that fails, as a discipline may, the key is not held any more either. */
   #comeBack(key: unknown, item: T): void {
     this.#heldItems?.delete(key);
-    const drawn = this.#makeReady(key, item, undefined);
+    let drawn: number;
+    try {
+      drawn = this.#makeReady(key, item, undefined);
+    } catch (error) {
+      this.#metrics?.lost(key);
+      throw error;
+    }
     this.#metrics?.ready(key, drawn);
   }
 

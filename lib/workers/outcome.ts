@@ -72,16 +72,16 @@ export class Outcomes<T> {
     const error = attempt.timeoutError ?? thrown;
     try {
       // What the queue does not take is given up, or else nobody would learn what became of the item.
-      if (!isTerminal && attempt.number <= maxRetries && takesBack(this.#queue, attempt.item)) {
-        this.#tryAgain(attempt, asItCame(this.#queue, attempt.lease), retryAfterOf(thrown));
-        return this.#failures.add(attempt, error);
+      if (isTerminal || attempt.number > maxRetries || !takesBack(this.#queue, attempt.item)) {
+        return this.#giveUp(attempt, error);
       }
+      this.#tryAgain(attempt, asItCame(this.#queue, attempt.lease), retryAfterOf(thrown));
     } catch (failure) {
       // The limiter failed, so nobody can say when to try again.
       this.#reports.error(failure, attempt);
       return this.#giveUp(attempt, failure);
     }
-    this.#giveUp(attempt, error);
+    this.#failures.add(attempt, error);
   }
 
   /** An attempt that was interrupted is not counted. Tells whether nothing is left to decide. */
@@ -158,7 +158,7 @@ function refuseMisspelt(outcome: unknown, isMisspelt: (field: string) => boolean
 
 /** Whether `requeue` or `requeueAfter` seems to be meant. */
 function isLikeRequeue(field: string): boolean {
-  return /^re[-_]?que(u|$)/i.test(field);
+  return /^re[-_]?(que(u|$)|q[eu]+[-_]?after)/i.test(field);
 }
 
 function isLikePriority(field: string): boolean {

@@ -83,7 +83,7 @@ export class Pool<T> implements WorkerPool<T> {
     this.#starts = starts && new Starts(starts, clock, () => this.#fill());
     // So that a pool that waits for a token learns that no item will come.
     const endWatch = starts && hooksOf(queue).watch?.(() => {
-      if (queue.shuttingDown && this.#starts!.isWaiting) queueMicrotask(() => this.#fill());
+      if (queue.shuttingDown && this.#starts!.isWaiting) soon(() => this.#fill());
     });
 
     const interrupt = () => void this.stop();
@@ -97,7 +97,7 @@ export class Pool<T> implements WorkerPool<T> {
     });
     signal?.addEventListener("abort", interrupt, { once: true });
     if (signal?.aborted) interrupt();
-    queueMicrotask(() => this.#fill()); // not at once, so that a handler can refer to the pool
+    soon(() => this.#fill()); // so that a handler can refer to the pool
   }
 
   get active(): number {
@@ -331,4 +331,9 @@ export class Pool<T> implements WorkerPool<T> {
     if (this.#slots.abandon()) this.#reports.error(this.#slots.boundError(), attempt);
     this.#fill();
   };
+}
+
+/** Calls back when the code that runs now has ended. A promise does so too where fake timers have `queueMicrotask`. */
+function soon(callback: () => void): void {
+  Promise.resolve().then(callback);
 }

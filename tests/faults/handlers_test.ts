@@ -332,3 +332,38 @@ Deno.test("a handler may shut the queue down or stop the pool, and fail after th
     queue.shutDown();
   }
 });
+
+Deno.test("what throws whenever it is looked at, such as a proxy that was revoked, is a failure like others", async () => {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), { clock });
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const reports = new Reports();
+  const pool = runWorkers(queue, () => {
+    throw proxy;
+  }, { maxRetries: 2, onError: reports.onError, onGiveUp: reports.onGiveUp });
+  queue.add("a");
+  for (let i = 0; i < 5; i++) {
+    await flush();
+    assertEquals(pool.snapshot().failingItems.map(({ error }) => error), i < 2 ? ["an object"] : []);
+    await clock.advance(10);
+  }
+  assertEquals(reports.lines, ["a failed 1", "a failed 2", "a failed 3", "a given up after 3"]);
+  queue.shutDown();
+});
+
+Deno.test("fake timers that have queueMicrotask, too, hold up no pool", async () => {
+  const { queueMicrotask } = globalThis;
+  globalThis.queueMicrotask = () => {};
+  try {
+    const queue = exponentialQueue();
+    const seen: string[] = [];
+    runWorkers(queue, (item) => void seen.push(item));
+    queue.add("a");
+    await flush();
+    assertEquals(seen, ["a"]);
+    queue.shutDown();
+  } finally {
+    globalThis.queueMicrotask = queueMicrotask;
+  }
+});
