@@ -87,7 +87,8 @@ export type FairOptions<T> =
  * `maxPerGroup` bounds how many items of one group are held at once. Others of the group are held back meanwhile, and
  * other groups go on.
  *
- * What is known of a group is dropped when its last turn is over, so groups may come and go without end.
+ * What is known of a group is dropped when its last turn is over, so groups may come and go without end. No more than
+ * 10,000 groups that have no items are known at once.
  *
  * @example Usage
  * ```ts
@@ -136,6 +137,13 @@ export function createFairDiscipline<T = unknown>(options: FairOptions<T>): Queu
 /** In the place of a slot: not in that heap. */
 const NONE = -1;
 
+/**
+ * How many idle groups are known. Where new groups come as fast as items are handed out, virtual time stands still, and
+ * no last turn would ever be over. The group that is forgotten early is the one whose turn would be over first; if it
+ * comes back before the others have caught up with it, it may get one item sooner than its share.
+ */
+const MAX_IDLE = 10_000;
+
 /** What is known of a group, from its first entry until its last turn is over. */
 class Group {
   readonly name: unknown;
@@ -151,9 +159,9 @@ class Group {
   /** How many entries may be handed out, and how many there are. */
   ready = 0;
   size = 0;
-  /** Where it is among the groups that are ready, and among those that are empty. */
+  /** Where it is among the groups that are ready, and among those that are idle. */
   readySlot = NONE;
-  emptySlot = NONE;
+  idleSlot = NONE;
 
   constructor(name: unknown, within: QueueDiscipline<unknown>, weight: number, isBounded: boolean) {
     this.name = name;
@@ -175,8 +183,8 @@ class FairDiscipline implements QueueDiscipline<unknown> {
   readonly #groups = new Map<unknown, Group>();
   /** The groups that have an entry to hand out, by the start of their next turn. */
   readonly #ready = new NumberHeap<Group>();
-  /** The groups that have no entry, by the end of their last turn. */
-  readonly #empty = new NumberHeap<Group>();
+  /** The groups that have no entry, and none that is held and counts, by the end of their last turn. */
+  readonly #idle = new NumberHeap<Group>();
   /** The groups of entries, as far as they will be needed: for `touch` where there is something inside, and for `done`. */
   readonly #homes = new Map<ReadyEntry<unknown>, Group>();
   /** Virtual time. */
@@ -296,18 +304,20 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     this.#moveTo(group.start);
   }
 
-  /** Lets virtual time pass, and forgets the groups whose last turn is over. */
   #moveTo(time: number): void {
     this.#now = time;
-    while (this.#empty.smallest <= time) {
-      const group = this.#empty.pop()!;
-      group.emptySlot = NONE;
-      this.#forgetIfOver(group);
+    this.#forgetIdle();
+  }
+
+  /** Forgets the idle groups whose last turn is over, and those that are too many. */
+  #forgetIdle(): void {
+    while (this.#idle.length > 0 && (this.#idle.smallest <= this.#now || this.#idle.length > MAX_IDLE)) {
+      this.#forget(this.#idle.pop()!);
     }
   }
 
-  #forgetIfOver(group: Group): void {
-    if (group.held > 0 || group.finish > this.#now) return;
+  #forget(group: Group): void {
+    group.idleSlot = NONE;
     this.#groups.delete(group.name);
     if (this.#groups.size === 0) this.#now = this.#latestFinish = 0; // so that virtual time stays exact
   }
@@ -330,12 +340,13 @@ class FairDiscipline implements QueueDiscipline<unknown> {
       group.readySlot = NONE;
     }
 
-    if (size > 0 && group.emptySlot !== NONE) {
-      this.#empty.remove(group.emptySlot);
-      group.emptySlot = NONE;
-    } else if (size === 0 && group.emptySlot === NONE) {
-      if (group.finish > this.#now) group.emptySlot = this.#empty.push(group, group.finish);
-      else this.#forgetIfOver(group);
+    const isIdle = size === 0 && group.held === 0;
+    if (!isIdle && group.idleSlot !== NONE) {
+      this.#idle.remove(group.idleSlot);
+      group.idleSlot = NONE;
+    } else if (isIdle && group.idleSlot === NONE) {
+      group.idleSlot = this.#idle.push(group, group.finish);
+      this.#forgetIdle();
     }
   }
 }

@@ -339,6 +339,34 @@ Deno.test("fair: of groups at rest nothing is left", () => {
   assertEquals(within.length, 300 + 1 + 10 + 1);
 });
 
+Deno.test("fair: of ever-new groups beside a backlog, those that were served last are remembered, and not all", () => {
+  let made = 0;
+  const within = () => {
+    made++;
+    return createPriorityDiscipline<number>();
+  };
+  for (const maxPerGroup of [undefined, 1]) {
+    const queue = createWorkQueue<number>({
+      discipline: createFairDiscipline({ groupOf: (i) => i, maxPerGroup, within }),
+    });
+    for (let i = 0; i < 10; i++) queue.add(i);
+    const held = take(queue);
+    for (let i = 10; i < 20_000; i++) {
+      queue.add(i);
+      take(queue)[Symbol.dispose]();
+    }
+    made = 0;
+    queue.add(11_000);
+    assertEquals(made, 0);
+    queue.add(5_000);
+    assertEquals(made, 1);
+    if (maxPerGroup === undefined) continue;
+    queue.add(held.item); // is put back when it is done
+    held[Symbol.dispose]();
+    assertEquals(made, 1, "a group with an item that is held is not forgotten");
+  }
+});
+
 Deno.test("fair: very many groups, one after the other beside a backlog, each get their turn at once", () => {
   const queue = createWorkQueue<number>({
     discipline: createFairDiscipline({ groupOf: (i) => i < 0 ? "backlog" : i }),

@@ -23,10 +23,23 @@ function work(queue: WorkQueue<string>, count: number): void {
   }
 }
 
+/** Ten are ready all the time, each of a group of its own, and all of them are new: virtual time does not pass. */
+const crowd = createWorkQueue<string>({ discipline: createFairDiscipline({ separator: "/" }) });
+for (let i = 0; i < 10; i++) crowd.add(`crowd ${i}/key`);
+
+function workOnCrowd(count: number): void {
+  for (const last = groups + count; groups < last; groups++) {
+    crowd.add(`group ${groups}/key`);
+    crowd.tryGet()?.[Symbol.dispose]();
+  }
+}
+
+workOnCrowd(20_000); // as many as are remembered, and more
 work(plain, 10_000); // what is made once is no leak
 work(bounded, 10_000);
 const before = await heapUsed();
 work(plain, 1_000_000);
 work(bounded, 100_000);
+workOnCrowd(1_000_000);
 console.log(await heapUsed() - before);
-console.log(plain.length + bounded.length + bounded.snapshot().heldBack);
+console.log(plain.length + crowd.length + bounded.length + bounded.snapshot().heldBack);
