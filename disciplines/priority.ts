@@ -20,10 +20,25 @@ import { createDiscipline, type DisciplineDefinition } from "./definition.ts";
 
 export type * from "./types.ts";
 
+/** How far `min` and `max` are apart at least, so that what a point of priority is worth stays finite. */
+const MIN_RANGE = 1e-6;
+
 /** The options of a priority discipline. */
 export const priorityOptions = {
-  min: { kind: "number", default: -100, description: "The lowest priority. Lower ones count as this." },
-  max: { kind: "number", default: 100, description: "The highest priority. Higher ones count as this." },
+  min: {
+    kind: "number",
+    min: -1e9,
+    max: 1e9,
+    default: -100,
+    description: "The lowest priority. Lower ones count as this.",
+  },
+  max: {
+    kind: "number",
+    min: -1e9,
+    max: 1e9,
+    default: 100,
+    description: "The highest priority. Higher ones count as this. It must be greater than `min` by at least 0.000001.",
+  },
   maxHeadStart: {
     kind: "duration",
     infinite: true,
@@ -38,7 +53,8 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
   type: "priority",
   description: "Hands out items of a higher priority sooner: it is worth a head start.",
   options: priorityOptions,
-  check: ({ min, max }) => max > min ? undefined : { option: "max", rule: "must be greater than 'min'" },
+  check: ({ min, max }) =>
+    max - min >= MIN_RANGE ? undefined : { option: "max", rule: `must be greater than 'min' by at least ${MIN_RANGE}` },
   create: ({ min, max, maxHeadStart }) =>
     maxHeadStart === Infinity
       ? new StrictPriorityDiscipline(min, max)
@@ -74,10 +90,10 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
  *
  * @typeParam T The type of the items.
  * @param options `min` and `max`: the lowest and the highest priority, -100 and 100 by default; others count as the
- * nearest of them. `maxHeadStart`: how much later an item of the highest priority may become ready and still go before
+ * nearest of them. Both are from -1,000,000,000 to 1,000,000,000, and at least 0.000001 apart. `maxHeadStart`: how much later an item of the highest priority may become ready and still go before
  * one of the lowest, one minute by default; 0 is first in, first out.
  * @returns The discipline, for one queue.
- * @throws {RangeError} If `min` is not less than `max`, or an option is out of its bounds.
+ * @throws {RangeError} If `max` is not greater than `min` by so much, or an option is out of its bounds.
  * @throws {TypeError} If an option is of the wrong type or unknown.
  */
 export function createPriorityDiscipline<T = unknown>(

@@ -6,6 +6,10 @@ import { escapePointer, isPlainObject, PROTOTYPE_NAMES } from "./objects.ts";
 /** The text for a duration without an end. */
 export const UNLIMITED = "unlimited";
 
+/** The bounds of a weight: whatever is reckoned with it stays finite. */
+export const MIN_WEIGHT = 1e-6;
+export const MAX_WEIGHT = 1e6;
+
 /** Whether an option takes infinity. */
 export function isInfinite({ infinite = false, max }: DurationField | NumberField): boolean {
   return infinite && max === undefined;
@@ -42,7 +46,9 @@ export function offencesOf(field: PlainField, option: string, value: unknown): r
 
 function weightRule(name: string, weight: unknown): string | undefined {
   if (PROTOTYPE_NAMES.includes(name)) return "must be left out, as that means something to JavaScript objects";
-  return Number.isFinite(weight) && weight as number > 0 ? undefined : "must be a positive finite number";
+  return typeof weight === "number" && isWithin(weight, MIN_WEIGHT, MAX_WEIGHT)
+    ? undefined
+    : `must be a number${bounds(MIN_WEIGHT, MAX_WEIGHT)}`;
 }
 
 /**
@@ -110,7 +116,7 @@ export function ruleOf(field: PlainField): string {
     case "enum":
       return `must be one of ${field.values.map(inspect).join(", ")}`;
     case "weights":
-      return "must be an object of positive numbers by name";
+      return `must be an object of numbers${bounds(MIN_WEIGHT, MAX_WEIGHT)} by name`;
   }
 }
 

@@ -3,7 +3,7 @@ import type { PartDefinition } from "./definition.ts";
 import type { Field, Fields, PartField, PartsField, PlainField } from "./fields.ts";
 import { findPartKind, type PartKind } from "./kind.ts";
 import { own, PROTOTYPE_NAMES } from "./objects.ts";
-import { isInfinite, UNLIMITED } from "./plain_values.ts";
+import { isInfinite, MAX_WEIGHT, MIN_WEIGHT, UNLIMITED } from "./plain_values.ts";
 import { MAX_ITEMS } from "./reader.ts";
 
 /** The version of JSON Schema that all schemas here are written in. */
@@ -106,7 +106,7 @@ function plainSchema(field: PlainField): Record<string, unknown> {
       return {
         type: "object",
         propertyNames: { not: { enum: PROTOTYPE_NAMES } },
-        additionalProperties: { type: "number", exclusiveMinimum: 0, maximum: Number.MAX_VALUE },
+        additionalProperties: { type: "number", minimum: MIN_WEIGHT, maximum: MAX_WEIGHT },
       };
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { disciplines, type Field, type Fields, limiters, queueOptions } from "@workqueue/core";
+import { MAX_WEIGHT, MIN_WEIGHT } from "../../registry/plain_values.ts";
 import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
 import { type BuiltIn, builtInDisciplines, builtIns } from "./built_ins.ts";
 
@@ -154,7 +155,7 @@ function valueOf(field: Field<Words>): string {
     case "enum":
       return field.values.map((value) => `\`"${value}"\``).join(", ");
     case "weights":
-      return "object of positive numbers by name";
+      return `object of numbers by name${bounds(MIN_WEIGHT, MAX_WEIGHT)}`;
     case "limiter":
       return field.template ? "limiter" : "limiter, or the name of one";
     case "limiters":

@@ -185,7 +185,7 @@ function* everyOption(): Generator<{ name: string; field: AnyField; set: (value:
   for (const type of disciplines.types()) {
     const { options } = disciplines.get(type)!;
     const config = { type, ...maker.options(options, [], 1) };
-    if (type === "priority") Object.assign(config, { min: -1e308, max: 1e308 });
+    if (type === "priority") Object.assign(config, { min: -1e9, max: 1e9 });
     for (const [option, field] of Object.entries(options)) {
       const set = (value: Json) => ({ queues: { a: { discipline: { ...config, [option]: value } } } });
       yield { name: `${type}.${option}`, field, set };
@@ -202,6 +202,9 @@ function edgesOf(field: AnyField): Json[] {
     { rate: 1, burst: 1 },
     { type: "priority" },
     { a: 0.5 },
+    { a: 1e-7 },
+    { a: 1e6 },
+    { a: 1e6 + 1 },
     ...numbers,
     ...numbers.map((number) => `${number}ms`),
     ...numbers.filter((number) => number > 0 && number < 10).map((number) => "😀".repeat(number)),

@@ -61,6 +61,16 @@ Deno.test("priority: beyond the bounds counts as the bound", () => {
   assertEquals(takeAll(queue), ["high", "highest", "low", "lowest"]);
 });
 
+Deno.test("priority: the closest and the furthest bounds make a difference, too", () => {
+  for (const [min, max] of [[0, 1e-6], [-1e9, 1e9]] as const) {
+    const { queue } = queueWith(createPriorityDiscipline({ min, max }));
+    queue.add("low", { priority: min });
+    queue.add("middle", { priority: (min + max) / 2 });
+    queue.add("high", { priority: max });
+    assertEquals(takeAll(queue), ["high", "middle", "low"]);
+  }
+});
+
 Deno.test("priority: an item that is added again with a higher priority keeps its age, and a lower one changes nothing", () => {
   const { queue, clock } = queueWith(createPriorityDiscipline({ min: 0, max: 10, maxHeadStart: "10s" }));
   queue.add("old");
@@ -101,10 +111,13 @@ Deno.test("priority: from a config", () => {
 
 Deno.test("priority: options that make no sense are refused, in code and in a config alike", () => {
   const cases: [options: object, path: string, message: string][] = [
-    [{ min: 5, max: 5 }, "/max", "'max' must be greater than 'min': received 5"],
-    [{ min: 200 }, "/max", "'max' must be greater than 'min': received 100"],
-    [{ min: NaN }, "/min", "'min' must be a finite number: received NaN"],
-    [{ max: "1" }, "/max", `'max' must be a finite number: received "1"`],
+    [{ min: 5, max: 5 }, "/max", "'max' must be greater than 'min' by at least 0.000001: received 5"],
+    [{ min: 200 }, "/max", "'max' must be greater than 'min' by at least 0.000001: received 100"],
+    [{ min: 0, max: 1e-310 }, "/max", "'max' must be greater than 'min' by at least 0.000001: received 1e-310"],
+    [{ min: NaN }, "/min", "'min' must be a number from -1000000000 to 1000000000: received NaN"],
+    [{ min: -1e308 }, "/min", "'min' must be a number from -1000000000 to 1000000000: received -1e+308"],
+    [{ max: 1e308 }, "/max", "'max' must be a number from -1000000000 to 1000000000: received 1e+308"],
+    [{ max: "1" }, "/max", `'max' must be a number from -1000000000 to 1000000000: received "1"`],
     [{ maxHeadStart: -1 }, "/maxHeadStart", 'number of milliseconds of at least 0 ms, or "unlimited": received -1'],
     [{ maxHeadstart: 1 }, "/maxHeadstart", `"maxHeadstart" is not an option here; did you mean "maxHeadStart"?`],
   ];
