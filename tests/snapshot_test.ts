@@ -5,6 +5,7 @@ import * as fc from "fast-check";
 import {
   createDefaultItemLimiter,
   createDelayingQueue,
+  createFairDiscipline,
   createRateLimitingQueue,
   createWorkQueue,
   type Lease,
@@ -125,6 +126,22 @@ Deno.test("of a discipline that cannot tell what is next, the ready items are sh
   const { readyItems } = queue.snapshot();
   assertEquals(readyItems.toSorted((a, b) => a.item - b.item), ready);
   assertEquals(queue.snapshot({ limit: 7 }).readyItems.length, 7);
+});
+
+Deno.test("what a discipline cannot tell is shown behind what it can, in some order, and none twice", () => {
+  const within: QueueDiscipline<string>[] = [new HighestFirst(), new Lifo(), new HighestFirst()];
+  const discipline = createFairDiscipline<string>({ groupOf: (key) => key[0], within: () => within.shift()! });
+  const queue = createWorkQueue<string>({ discipline });
+  for (const key of ["a1", "b1", "b2", "c1", "c2", "a2"]) queue.add(key);
+  assertEquals(take(queue).item, "a1");
+  const shown = (limit: number) => queue.snapshot({ limit }).readyItems.map(({ item }) => item);
+  assertEquals(discipline.peek!(10), []);
+  assertEquals(shown(10).toSorted(), ["a2", "b1", "b2", "c1", "c2"]);
+  assertEquals(shown(3).length, 3);
+  assertEquals(take(queue).item, "b2");
+  assertEquals(shown(10).slice(0, 2), ["c1", "a2"]);
+  assertEquals(shown(10).toSorted(), ["a2", "b1", "c1", "c2"]);
+  assertEquals([shown(3).slice(0, 2), new Set(shown(3)).size], [["c1", "a2"], 3]);
 });
 
 /** How many entries of maps are looked at meanwhile, by their keys or one after the other. */

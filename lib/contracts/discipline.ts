@@ -61,8 +61,8 @@ export interface QueueDiscipline<T> {
    */
   done?(entry: ReadyEntry<T>): void;
   /**
-   * The entries that will be popped next, in that order, and no more than `limit` of them; nothing changes by that.
-   * Without it, a snapshot of the queue lists what is ready in no particular order.
+   * The entries that will be popped next, in that order as far as it is known, and no more than `limit` of them; nothing
+   * changes by that. A snapshot of the queue lists others that are ready behind them, in no particular order.
    */
   peek?(limit: number): ReadyEntry<T>[];
 }

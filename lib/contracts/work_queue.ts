@@ -146,7 +146,8 @@ export interface QueueSnapshot<T> {
   /** How many items were handed out and are not done. */
   held: number;
   /**
-   * Items that may be handed out now, the next one first, if the discipline can tell that; else in no particular order.
+   * Items that may be handed out now, the next one first, as far as the discipline can tell that; then others in no
+   * particular order.
    */
   readyItems: { item: T; priority: number }[];
   /** Items that wait, and in how many milliseconds each is due; the earliest first. */

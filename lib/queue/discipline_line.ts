@@ -155,7 +155,8 @@ export class DisciplineLine<T> implements Line<T> {
 
   listReady(limit: number): ListedKey[] {
     const count = Math.min(limit, this.length);
-    return this.#discipline.peek?.(count) ?? this.#firstReady(count);
+    const next = this.#discipline.peek?.(count) ?? [];
+    return next.length < count ? this.#filledUp(next, count) : next;
   }
 
   listHeld(limit: number): ListedKey[] {
@@ -184,11 +185,16 @@ export class DisciplineLine<T> implements Line<T> {
     this.held--;
   }
 
-  #firstReady(count: number): ListedKey[] {
-    const ready: ListedKey[] = [];
+  /**
+   * What the discipline told, and others that are ready, in no particular order, as it may know less than all. Some of
+   * those may be held back: that only the discipline knows.
+   */
+  #filledUp(next: readonly ListedKey[], count: number): ListedKey[] {
+    const ready = [...next];
+    const told = new Set(next.map(({ key }) => key));
     for (const [, entry] of this.#entries.entries()) {
       if (ready.length === count) break;
-      if (entry.ticket > this.called) ready.push(entry);
+      if (entry.ticket > this.called && !told.has(entry.key)) ready.push(entry);
     }
     return ready;
   }
