@@ -8,6 +8,7 @@ import {
   runWorkers,
   TokenBucket,
   type WorkerOptions,
+  type WorkerPool,
 } from "@workqueue/core";
 import { HandDelayingQueue } from "./foreign_queues.ts";
 import { HandClock } from "./helpers.ts";
@@ -257,7 +258,7 @@ Deno.test("under a rate or a burst of 0 a pool waits until that is changed", asy
   assertEquals(it.clock.timers, 0);
 });
 
-Deno.test("a bucket that is held begins no attempt before the end, but for what was granted", async () => {
+Deno.test("a bucket that is held within a handler begins no attempt before the end, at any rate", async () => {
   const it = new Setup(Infinity, 1);
   const pool = runWorkers(it.queue, (item) => {
     it.note(item);
@@ -269,6 +270,281 @@ Deno.test("a bucket that is held begins no attempt before the end, but for what 
   await it.advance(1);
   assertEquals(it.log, ["0 a", "30000 b", "30000 c"]);
   await pool.stop();
+});
+
+Deno.test("a pool that ends or is paused with a token in hand gives it back to the bucket", async () => {
+  const ends: [string, (pool: WorkerPool<string>, queue: RateLimitingQueue<string>) => unknown][] = [
+    ["stop", (pool) => pool.stop()],
+    ["pause", (pool) => pool.pause()],
+    ["shut down", (_pool, queue) => queue.shutDown()],
+    ["drain", (_pool, queue) => queue.shutDownWithDrain()],
+  ];
+  for (const [name, end] of ends) {
+    const it = new Setup(0, 3);
+    for (let i = 0; i < 3; i++) {
+      const queue = it.newQueue();
+      const pool = it.run({}, queue);
+      await flush();
+      assertEquals(it.bucket.tokens, 2, name);
+      await end(pool, queue);
+      await flush();
+      assertEquals(it.bucket.tokens, 3, name);
+    }
+    const last = it.run();
+    it.add("abcd");
+    await flush();
+    assertEquals(it.log, ["0 a", "0 b", "0 c"], name);
+    await last.stop();
+  }
+});
+
+Deno.test("a token in hand is given back once no other attempt may begin, while handlers are running", async () => {
+  for (const change of ["shut down", "stop", "fewer"] as const) {
+    const it = new Setup(0, 2);
+    const end = Promise.withResolvers<void>();
+    const pool = runWorkers(it.queue, () => end.promise, { starts: it.bucket, concurrency: 2 });
+    it.add("a");
+    await flush();
+    assertEquals(it.bucket.tokens, 0);
+    if (change === "shut down") it.queue.shutDown();
+    else if (change === "stop") void pool.stop();
+    else pool.concurrency = 1;
+    await flush();
+    assertEquals([it.bucket.tokens, pool.active], [1, 1]);
+    end.resolve();
+    await pool.stop();
+    assertEquals(it.bucket.tokens, 1);
+  }
+});
+
+Deno.test("a pool that is paused and resumed in the instant in which an item comes works on it", async () => {
+  const it = new Setup(0, 1);
+  const pool = it.run();
+  await flush();
+  it.add("ab");
+  pool.pause();
+  pool.resume();
+  await flush();
+  assertEquals([it.log, it.queue.length, it.bucket.tokens], [["0 a"], 1, 0]);
+  await pool.stop();
+});
+
+Deno.test("a token that a pool gives back goes to the next one that waits, at once", async () => {
+  for (const rate of [0, 0.1]) {
+    const it = new Setup(rate, 1);
+    const idle = it.run({}, it.newQueue());
+    await flush();
+    const pool = it.run();
+    it.add("abc");
+    await it.advance(5000);
+    assertEquals(it.log, []);
+    await idle.stop();
+    await flush();
+    assertEquals(it.log, ["5000 a"]);
+    await it.advance(10_000);
+    assertEquals(it.log.slice(1), rate === 0 ? [] : ["10000 b"], "no time of the bucket is lost");
+    await pool.stop();
+    assertEquals(it.clock.timers, 0);
+  }
+});
+
+Deno.test("a token whose time has come before its pool could use it is not lost", async () => {
+  for (const change of ["stop", "setRate", "hold"] as const) {
+    const it = new Setup(1, 1);
+    const pool = it.run();
+    it.add("ab");
+    await flush();
+    it.clock.time = 1200; // the timer has yet to fire
+    if (change === "stop") await pool.stop();
+    else if (change === "setRate") it.bucket.setRate(2);
+    else it.bucket.hold(300);
+    await it.advance(300);
+    assertEquals(it.log.slice(1), { stop: [], setRate: ["1200 b"], hold: ["1500 b"] }[change]);
+    if (change === "stop") assertEquals(it.bucket.tokens, 1);
+    await pool.stop();
+  }
+});
+
+Deno.test("a bucket of somebody else's: a token that was not used is for the next pool that asks", async () => {
+  const it = new Setup(0, 1);
+  const { bucket } = it;
+  const starts = {
+    reserve() {
+      const { ok, delay, cancel } = bucket.reserve();
+      return { ok, delay, cancel };
+    },
+  };
+  for (let i = 0; i < 3; i++) {
+    const pool = it.run({ starts });
+    await flush();
+    await pool.stop();
+  }
+  const last = it.run({ starts });
+  it.add("ab");
+  await flush();
+  assertEquals([it.log, bucket.tokens + 0], [["0 a"], 0]);
+  await last.stop();
+});
+
+Deno.test("a bucket that is held begins no attempt of an idle pool before the end", async () => {
+  const it = new Setup(1, 3);
+  const pools = [it.run(), it.run()];
+  await it.advance(5000);
+  assertEquals(it.bucket.tokens, 3, "and each pool has one in hand");
+  it.bucket.hold("30s");
+  it.add("abcdef");
+  await it.advance(29_999);
+  assertEquals([it.log, it.queue.length], [[], 6]);
+  await it.advance(1);
+  assertEquals(it.log.sort(), ["35000 a", "35000 b", "35000 c"], "as many as the bucket holds");
+  await it.advance(2000);
+  assertEquals(it.log.slice(3), ["36000 d", "37000 e"]);
+  await Promise.all(pools.map((pool) => pool.stop()));
+  assertEquals(it.clock.timers, 0);
+});
+
+Deno.test("a bucket that is held begins no attempt of a pool that waits for a token; the later end wins", async () => {
+  const it = new Setup(1, 1);
+  const pool = it.run({ concurrency: 2 });
+  it.add("abcd");
+  await it.advance(500);
+  it.bucket.hold(10_000);
+  await it.advance(4500);
+  it.bucket.hold(1000);
+  it.bucket.hold(20_000);
+  await it.advance(20_499);
+  assertEquals(it.log, ["0 a"]);
+  await it.advance(2000);
+  assertEquals(it.log, ["0 a", "25500 b", "26500 c"], "half of the first token had come before");
+  await pool.stop();
+  assertEquals(it.clock.timers, 0);
+});
+
+Deno.test("an item that comes in the instant of a hold is given back, and is next at its end", async () => {
+  for (const before of [true, false]) {
+    const it = new Setup(1, 1);
+    const pool = it.run();
+    await flush();
+    if (before) it.add("a");
+    it.bucket.hold(1000);
+    it.add("b");
+    await flush();
+    assertEquals([it.log, it.queue.length, it.queue.held], [[], before ? 2 : 1, 0]);
+    await it.advance(2000);
+    assertEquals(it.log.length, before ? 2 : 1);
+    assertEquals(it.log[0]!.split(" ")[0], "1000");
+    await pool.stop();
+  }
+});
+
+Deno.test("an item that comes in the instant of a hold, and that its queue does not take back, costs the next token", async () => {
+  const it = new Setup(1, 1);
+  const pool = it.run();
+  await flush();
+  it.add("a");
+  it.bucket.hold(1000);
+  it.queue.shutDown();
+  await pool.finished;
+  assertEquals([it.log, it.bucket.tokens], [["0 a"], 0]);
+});
+
+Deno.test("a hold within a handler: what begins after it does so at the rate, at most the burst at once", async () => {
+  const it = new Setup(1, 2);
+  const pool = runWorkers(it.queue, async (item) => {
+    it.note(item);
+    await Promise.resolve();
+    if (item === "a") it.bucket.hold("30s");
+  }, { starts: it.bucket, concurrency: 2 });
+  it.add("abcdefg");
+  await it.advance(29_999);
+  assertEquals(it.log, ["0 a", "0 b"]);
+  await it.advance(10_001);
+  assertEquals(it.log.slice(2, 4), ["31000 c", "32000 d"], "tokens do not come during the hold");
+  await pool.stop();
+});
+
+Deno.test("a changed rate or burst takes effect at the end of a hold", async () => {
+  const it = new Setup(1, 1);
+  const pool = it.run();
+  await flush();
+  it.bucket.hold("10s");
+  it.add("abcdefgh");
+  await it.advance(1000);
+  it.bucket.setRate(10);
+  await it.advance(1000);
+  it.bucket.setBurst(2);
+  await it.advance(7999);
+  assertEquals(it.log, []);
+  await it.advance(201);
+  assertEquals(it.log, ["10000 a", "10100 b", "10200 c"]);
+  it.bucket.hold("10s");
+  it.bucket.setRate(Infinity);
+  await it.advance(9999);
+  assertEquals(it.log.length, 3);
+  await it.advance(1);
+  assertEquals(it.log.slice(3), ["20200 d", "20200 e", "20200 f", "20200 g", "20200 h"]);
+  await pool.stop();
+});
+
+Deno.test("a changed rate or burst leaves a token in hand where it is", async () => {
+  const it = new Setup(0, 1);
+  const pool = it.run();
+  await flush();
+  it.bucket.setBurst(0);
+  it.bucket.setRate(5);
+  it.add("ab");
+  await it.advance(1000);
+  assertEquals(it.log, ["0 a"]);
+  await pool.stop();
+});
+
+Deno.test("a pool that is stopped or paused during a hold leaves no timer", async () => {
+  for (const end of ["stop", "pause"] as const) {
+    const it = new Setup(1, 2);
+    const pools = [it.run(), it.run({}, it.newQueue())];
+    it.add("ab");
+    await flush();
+    it.bucket.hold("10s");
+    await flush();
+    for (const pool of pools) {
+      assertEquals(it.clock.timers, 1);
+      if (end === "stop") await pool.stop();
+      else pool.pause();
+    }
+    assertEquals([it.clock.timers, it.bucket.tokens], [0, 0]);
+    await it.advance(20_000);
+    assertEquals(it.log.length, 2);
+    await Promise.all(pools.map((pool) => pool.stop()));
+  }
+});
+
+Deno.test("rule 6: a drain that begins during a hold works through after its end", async () => {
+  const it = new Setup(1, 1);
+  const pool = it.run();
+  await flush();
+  it.bucket.hold("10s");
+  it.add("ab");
+  const drained = it.queue.shutDownWithDrain();
+  await it.advance(10_999);
+  assertEquals(it.log, ["10000 a"]);
+  await it.advance(1);
+  await drained;
+  await pool.finished;
+  assertEquals([it.log, it.clock.timers], [["10000 a", "11000 b"], 0]);
+});
+
+Deno.test("rule 6: an idle pool finishes during a hold when its queue is shut down", async () => {
+  for (const drain of [false, true]) {
+    const it = new Setup(1, 1);
+    const pool = it.run();
+    await flush();
+    it.bucket.hold("10s");
+    await flush();
+    if (drain) await it.queue.shutDownWithDrain();
+    else it.queue.shutDown();
+    await pool.finished;
+    assertEquals([it.clock.timers, it.bucket.tokens], [0, 1]);
+  }
 });
 
 Deno.test("rule 6: a drain works through at the rate, retries included, and then nothing is left running", async () => {

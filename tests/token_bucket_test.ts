@@ -2,6 +2,7 @@ import { assert, assertAlmostEquals, assertEquals, assertFalse, assertRejects, a
 import { FakeTime } from "@std/testing/time";
 import { type Duration, every, type Reservation, TokenBucket } from "@workqueue/core";
 import { onBucketChange } from "../lib/structures/bucket_changes.ts";
+import { giveBackUnused } from "../lib/structures/unused_tokens.ts";
 import { HandClock } from "./helpers.ts";
 import { isSettled, randomNumbers } from "./queue_helpers.ts";
 
@@ -1051,21 +1052,23 @@ Deno.test("at rest: full, not held, and with no reservation ahead", () => {
   assert(infinite.bucket.atRest());
 });
 
-Deno.test("changes: who asked to hear of them is called back after each change of rate or burst, until it ends that", () => {
+Deno.test("changes: who asked to hear of them is called back after each change and hold, until it ends that", () => {
   const { bucket } = createBucket(2);
   const heard: string[] = [];
-  const end = onBucketChange(bucket, () => heard.push(`${bucket.rate}/s, ${bucket.burst}`));
+  const end = onBucketChange(bucket, (isHold) => heard.push(isHold ? "hold" : `${bucket.rate}/s, ${bucket.burst}`));
   bucket.setRate(9);
   bucket.setBurst(3);
   bucket.setRate(9);
   bucket.setBurst(3);
   bucket.hold(UNIT);
+  bucket.hold(UNIT);
+  bucket.hold(0);
   assertThrows(() => bucket.setRate(-1));
-  assertEquals(heard, ["9/s, 2", "9/s, 3"]);
+  assertEquals(heard, ["9/s, 2", "9/s, 3", "hold"]);
   end();
   end();
   bucket.setRate(1);
-  assertEquals(heard.length, 2);
+  assertEquals(heard.length, 3);
 });
 
 Deno.test("changes: one who ends and begins anew meanwhile hears of the next one, in the order they began", () => {
@@ -1093,4 +1096,47 @@ Deno.test("changes: one who ends and begins anew meanwhile hears of the next one
 
 Deno.test("changes: somebody else's bucket never tells", () => {
   onBucketChange({} as TokenBucket, () => {})();
+});
+
+Deno.test("unused: tokens are given back after their time has come, as many as the bucket holds", () => {
+  const made = createBucket(3, 0);
+  const [first, second] = [made.bucket.reserve(), made.bucket.reserve(2)];
+  made.at(5);
+  assert(giveBackUnused(second));
+  assertEquals(made.bucket.tokens, 2);
+  made.bucket.setBurst(2);
+  giveBackUnused(first);
+  assertEquals(made.bucket.tokens, 2);
+});
+
+Deno.test("unused: what others have reserved since keeps its time, and is no reason to give back less", () => {
+  const { bucket } = createBucket(1);
+  const unused = bucket.reserve();
+  const other = bucket.reserve();
+  const { delay } = other;
+  giveBackUnused(unused);
+  assertEquals([bucket.tokens + 0, other.delay], [0, delay]);
+});
+
+Deno.test("unused: before their time has come, tokens are given back as by a cancel", () => {
+  for (const giveBack of [giveBackUnused, (reservation: Reservation) => reservation.cancel()]) {
+    const { bucket } = createBucket(1);
+    bucket.allow();
+    const [one, two] = [bucket.reserve(), bucket.reserve()];
+    giveBack(one);
+    assertEquals(bucket.tokens, -2, "the second one counts on it");
+    giveBack(two);
+    assertEquals(bucket.tokens, -1);
+  }
+});
+
+Deno.test("unused: a bucket gets nothing back that has granted nothing or has no end, nor does one of somebody else's", () => {
+  const { bucket } = createBucket(1, 0);
+  giveBackUnused(bucket.reserve(2));
+  const unused = bucket.reserve();
+  bucket.setRate(Infinity);
+  giveBackUnused(unused);
+  bucket.setRate(0);
+  assertEquals(bucket.tokens + 0, 0);
+  assertFalse(giveBackUnused({ ok: true, delay: 0, cancel() {} }));
 });

@@ -20,3 +20,6 @@ export const OPTIONS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.opti
 
 /** Where a token bucket has the function that says who wants to hear of changes: see `onBucketChange`. */
 export const ON_CHANGE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.onChange");
+
+/** Where a reservation has the function that gives back tokens that were not used: see `giveBackUnused`. */
+export const GIVE_BACK: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.giveBack");

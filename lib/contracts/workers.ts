@@ -47,10 +47,16 @@ export interface WorkerOptions<T = unknown> {
    * A {@linkcode TokenBucket}: no attempt begins without a token of it, be it the first one of an item or a retry. Pools
    * that share a bucket take turns. The pool takes the token first, and then the item that is next, so what has to wait
    * waits in the queue, in its order; for a token that finds no item it waits for one. By then the bucket may have got
-   * another token: after a while without items, each pool may begin one attempt more than the bucket holds.
+   * another token: after a while without items, each pool may begin one attempt more than the bucket holds. A pool that
+   * ends, is paused or may begin no other handler gives its token to the next one that waits, or back to the bucket.
    *
-   * A changed rate or burst is felt at once, while nothing that was granted is taken back by a `hold`. Under a rate or a
-   * burst of 0, the pool waits until that is changed.
+   * A changed rate or burst is felt at once by those who wait. Under a rate or a burst of 0, the pool waits until that is
+   * changed. While the bucket is held (`hold`), no attempt begins, not even with a token that was taken before: it goes
+   * back to the bucket. An item that comes in the very moment of the `hold` is added again, as in a pause; if its queue is
+   * shutting down and does not take it, the pool works on it.
+   *
+   * All this holds for a `TokenBucket`. One of somebody else's that has no more than a `reserve` tells of no changes: what
+   * it has granted stands, and what is not used is kept for the next pool that asks.
    */
   starts?: TokenSource | undefined;
   /**

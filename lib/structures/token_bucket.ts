@@ -5,7 +5,7 @@
  */
 
 import { A_CLOCK, A_SIGNAL, requireInteger, requireRules } from "../base/arguments.ts";
-import { ON_CHANGE } from "../base/brands.ts";
+import { GIVE_BACK, ON_CHANGE } from "../base/brands.ts";
 import { type Clock, MAX_TIMEOUT, systemClock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
@@ -115,7 +115,7 @@ export class TokenBucket {
   /** The length of all holds, up to the end of the last one. */
   #held = 0;
   /** Who wants to hear of changes. Most buckets have nobody. */
-  #listeners: Set<() => void> | undefined;
+  #listeners: Set<(isHold: boolean) => void> | undefined;
 
   /**
    * Makes a full bucket.
@@ -137,7 +137,7 @@ export class TokenBucket {
     this.#burst = burst;
     this.#tokens = burst;
     // For `onBucketChange`. No member, as bundlers would keep the class for it.
-    const value = (callback: () => void) => this.#onChange(callback);
+    const value = (callback: (isHold: boolean) => void) => this.#onChange(callback);
     Object.defineProperty(this, ON_CHANGE, { __proto__: null, value } as PropertyDescriptor); // inherits no `get`
   }
 
@@ -193,13 +193,15 @@ export class TokenBucket {
     requireInteger("reserve tokens", "n", n, 0);
     const grant = this.#reserve(n);
     const delay = () => this.#delayOf(grant);
-    return {
+    const reservation = {
       ok: grant !== undefined,
       get delay() {
         return delay();
       },
       cancel: () => this.#cancel(grant),
+      [GIVE_BACK]: () => this.#giveBackUnused(grant),
     };
+    return reservation;
   }
 
   /**
@@ -250,6 +252,8 @@ export class TokenBucket {
    * What was granted before stands: a reservation keeps its time, and a `wait` ends when it would have ended. A
    * reservation can be given back during a hold, and `setRate` and `setBurst` take effect at its end.
    *
+   * Pools with the bucket as `starts` give back what they were granted: none begins an attempt before the end.
+   *
    * @example A server asks everybody to come back later
    * ```ts
    * import { TokenBucket } from "@workqueue/core";
@@ -279,6 +283,7 @@ export class TokenBucket {
     if (until <= from) return;
     this.#heldUntil = until;
     this.#held += until - from;
+    this.#tellListeners(true);
   }
 
   /**
@@ -292,7 +297,7 @@ export class TokenBucket {
     this.#advance();
     if (rate === this.#rate) return;
     this.#rate = rate;
-    this.#tellListeners();
+    this.#tellListeners(false);
   }
 
   /**
@@ -307,7 +312,7 @@ export class TokenBucket {
     this.#advance();
     if (burst === this.#burst) return;
     this.#burst = burst;
-    this.#tellListeners();
+    this.#tellListeners(false);
   }
 
   #clockTime(): number {
@@ -373,26 +378,39 @@ export class TokenBucket {
     // What was reserved after this grant counts on its tokens being gone.
     const restored = tokens - tokensIn(this.#lastEvent - event, rate);
     if (restored <= 0) return;
-    const now = this.#ownTime(time);
-    this.#tokens = Math.min(this.#tokensAt(now) + restored, this.#burst);
-    this.#last = now;
-
+    const now = this.#putBack(restored, time);
     if (event === this.#lastEvent) {
       const previousEvent = event + timeFor(-tokens, rate);
       if (previousEvent >= now) this.#lastEvent = previousEvent;
     }
   }
 
-  #onChange(callback: () => void): () => void {
-    const listener = () => callback(); // one each time, even of the same function
+  /** Tokens whose time has come are there for all again, even for those who reserved some since. */
+  #giveBackUnused(grant: Grant | undefined): void {
+    if (grant === undefined) return;
+    const time = this.#clockTime();
+    if (grant.usableAt > time) this.#cancel(grant);
+    else if (this.#rate !== Infinity) this.#putBack(grant.tokens, time);
+  }
+
+  /** Puts tokens into the bucket, as many as it holds. Returns the time of the bucket. */
+  #putBack(tokens: number, time: number): number {
+    const now = this.#ownTime(time);
+    this.#tokens = Math.min(this.#tokensAt(now) + tokens, this.#burst);
+    this.#last = now;
+    return now;
+  }
+
+  #onChange(callback: (isHold: boolean) => void): () => void {
+    const listener = (isHold: boolean) => callback(isHold); // one each time, even of the same function
     this.#listeners ??= new Set();
     this.#listeners.add(listener);
     return () => void this.#listeners!.delete(listener);
   }
 
   /** Those that come meanwhile hear of the next change, and those that go, of none. */
-  #tellListeners(): void {
-    for (const listener of [...this.#listeners ?? []]) if (this.#listeners!.has(listener)) listener();
+  #tellListeners(isHold: boolean): void {
+    for (const listener of [...this.#listeners ?? []]) if (this.#listeners!.has(listener)) listener(isHold);
   }
 
   #sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

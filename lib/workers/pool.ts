@@ -80,7 +80,10 @@ export class Pool<T> implements WorkerPool<T> {
     });
     this.#slots = new Slots(concurrency, maxAbandoned);
     this.#makesPauses = clock === systemClock;
-    this.#starts = starts && new Starts(starts, clock, () => this.#fill());
+    this.#starts = starts && new Starts(starts, clock, {
+      onServed: () => this.#fill(),
+      onTakenAway: () => this.#takeBackWait(),
+    });
     // So that a pool that waits for a token learns that no item will come.
     const endWatch = starts && hooksOf(queue).watch?.(() => {
       if (queue.shuttingDown && this.#starts!.isWaiting) soon(() => this.#fill());
@@ -91,6 +94,7 @@ export class Pool<T> implements WorkerPool<T> {
       this.#end = () => {
         signal?.removeEventListener("abort", interrupt);
         endWatch?.();
+        this.#starts?.end();
         if (this.#failure === undefined) resolve();
         else reject(this.#failure.error);
       };
@@ -223,7 +227,8 @@ export class Pool<T> implements WorkerPool<T> {
   #accept(lease: Lease<T>): void {
     let isGivenBack: boolean;
     try {
-      isGivenBack = !(this.#isOpen && this.#slots.isOneFree) && giveBack(this.#queue, lease);
+      const mayStart = this.#isOpen && this.#slots.isOneFree && (this.#starts?.ask() ?? true);
+      isGivenBack = !mayStart && giveBack(this.#queue, lease);
     } catch (error) {
       this.#fail(error);
       isGivenBack = true;
@@ -254,9 +259,14 @@ export class Pool<T> implements WorkerPool<T> {
     this.#takeBackWaits();
   }
 
-  /** Ends the waits for a token and for an item. If one comes still, it is given back. */
+  /** Ends the waits for an item and for a token. */
   #takeBackWaits(): void {
+    this.#takeBackWait();
     this.#starts?.leave();
+  }
+
+  /** Ends the wait for an item. If one comes still, it is given back. */
+  #takeBackWait(): void {
     if (!this.#isWaiting) return;
     this.#wait.abort();
     this.#wait = new AbortController();

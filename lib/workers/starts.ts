@@ -2,21 +2,32 @@ import { type Clock, MAX_TIMEOUT } from "../base/clock.ts";
 import type { TokenSource } from "../contracts/token_source.ts";
 import { onBucketChange } from "../structures/bucket_changes.ts";
 import type { TokenBucket } from "../structures/token_bucket.ts";
+import { giveBackUnused } from "../structures/unused_tokens.ts";
 
-type Reservation = ReturnType<TokenSource["reserve"]>;
+/** A token, or what becomes one once its delay has passed. */
+type Token = ReturnType<TokenSource["reserve"]>;
+
+/** What a pool is told of its token. */
+export interface TokenEvents {
+  /** A wait for a token is over. */
+  onServed(): void;
+  /** The token in hand is gone, as the bucket is held. */
+  onTakenAway(): void;
+}
 
 /** The tokens without which a pool begins no attempt. It has one in hand at most, and keeps that until it has an item. */
 export class Starts {
   readonly clock: Clock;
-  readonly #onServed: () => void;
+  readonly events: TokenEvents;
+  /** The one in hand. */
+  token: Token | undefined = undefined;
   readonly #line: TokenLine;
-  #hasToken = false;
 
-  /** `onServed` is called when a wait for a token is over. */
-  constructor(source: TokenSource, clock: Clock, onServed: () => void) {
+  constructor(source: TokenSource, clock: Clock, events: TokenEvents) {
     this.clock = clock;
-    this.#onServed = onServed;
+    this.events = events;
     this.#line = lineOf(source);
+    this.#line.join(this);
   }
 
   get isWaiting(): boolean {
@@ -25,36 +36,47 @@ export class Starts {
 
   /** Whether there is a token in hand. If there is none to be had now, waits for one. */
   ask(): boolean {
-    return this.#hasToken ||= this.#line.take(this);
+    this.token ??= this.#line.take(this);
+    return this.token !== undefined;
   }
 
-  /** An attempt begins. */
+  /** An attempt begins. One that has no token, as its queue does not take the item back, costs the next one that comes. */
   use(): void {
-    this.#hasToken = false;
+    if (this.token === undefined) {
+      this.leave(); // first, as one that waits counts on the order
+      this.#line.takeAhead();
+    }
+    this.token = undefined;
   }
 
-  /** Waits no longer. */
+  /** Needs no token for now: waits no longer, and gives away the one in hand. */
   leave(): void {
-    this.#line.leave(this);
+    const { token } = this;
+    this.token = undefined;
+    if (token === undefined) this.#line.leave(this);
+    else this.#line.pass(token);
   }
 
-  /** The wait is over, as a rule with a token. */
-  serve(hasToken: boolean): void {
-    this.#hasToken = hasToken;
-    this.#onServed();
+  /** Needs no token any more. */
+  end(): void {
+    this.leave();
+    this.#line.quit(this);
   }
 }
 
 /**
- * The pools that wait for tokens of one bucket.
+ * The pools that take the tokens of one bucket, and those that wait for one.
  *
- * Only the first one has a reservation, so nobody counts on what others reserved: one that leaves gives its token to the
- * next, and a change of the rate moves nobody in the line.
+ * Only the first one that waits has a reservation, so nobody counts on what others reserved: one that leaves gives its
+ * token to the next, and a change of the rate moves nobody in the line.
  */
 class TokenLine {
   readonly #source: TokenSource;
+  readonly #pools = new Set<Starts>();
   readonly #waiting = new Set<Starts>();
-  #reservation: Reservation | undefined = undefined;
+  /** What was not used, of a bucket that takes nothing back. */
+  readonly #spare: Token[] = [];
+  #reservation: Token | undefined = undefined;
   #clearTimer: (() => void) | undefined = undefined;
   #endWatch: (() => void) | undefined = undefined;
 
@@ -62,54 +84,90 @@ class TokenLine {
     this.#source = source;
   }
 
+  join(starts: Starts): void {
+    this.#pools.add(starts);
+    this.#endWatch ??= onBucketChange(this.#source as TokenBucket, (isHold) => this.#onChange(isHold));
+  }
+
+  quit(starts: Starts): void {
+    this.#pools.delete(starts);
+    if (this.#pools.size > 0) return;
+    this.#endWatch?.();
+    this.#endWatch = undefined;
+  }
+
   has(starts: Starts): boolean {
     return this.#waiting.has(starts);
   }
 
   /** Takes a token, if there is one and nobody waits. If not, stands in line. */
-  take(starts: Starts): boolean {
+  take(starts: Starts): Token | undefined {
     if (this.#waiting.size > 0) {
       this.#waiting.add(starts);
-      return false;
+      return undefined;
     }
-    const reservation = this.#source.reserve();
-    const delay = delayOf(reservation);
-    if (delay <= 0) return true;
-    this.#reservation = reservation;
+    const token = this.#spare.pop() ?? this.#source.reserve();
+    const delay = delayOf(token);
+    if (delay <= 0) return token;
+    this.#reservation = token;
     this.#waiting.add(starts);
-    this.#endWatch = onBucketChange(this.#source as TokenBucket, () => this.#onChange());
     this.#sleep(starts, delay);
-    return false;
+    return undefined;
+  }
+
+  /** Takes a token that nobody waits for, be it one that is yet to come. */
+  takeAhead(): void {
+    try {
+      if (this.#spare.pop() === undefined) this.#source.reserve();
+    } catch {
+      // Of a bucket of somebody else's. Who asks for a token meets the error.
+    }
   }
 
   leave(starts: Starts): void {
     if (!this.#waiting.delete(starts)) return;
     if (this.#waiting.size > 0) return this.#serve(); // by the clock of another one
     this.#cancel();
-    this.#close();
+    this.#clearTimer?.();
   }
 
-  #onChange(): void {
+  /** A token that is not used is for the first one that waits. If nobody does, the bucket has it again. */
+  pass(token: Token): void {
+    const [first] = this.#waiting;
+    if (first !== undefined) {
+      first.token = token;
+      this.leave(first);
+      first.events.onServed();
+    } else if (!giveBackUnused(token)) this.#spare.push(token);
+  }
+
+  /** What was granted is given back and asked for anew: those who wait do so here, the others when they look again. */
+  #onChange(isHold: boolean): void {
+    if (isHold) { for (const starts of this.#pools) this.#takeAway(starts); }
     this.#cancel();
     this.#serve();
+  }
+
+  #takeAway(starts: Starts): void {
+    if (starts.token === undefined || !giveBackUnused(starts.token)) return;
+    starts.token = undefined;
+    starts.events.onTakenAway();
   }
 
   /** Gives tokens to those who wait, one after the other, until one of them has to wait longer. */
   #serve(): void {
     for (const first of this.#waiting) {
       this.#clearTimer?.();
-      let hasToken = false;
       try {
         const delay = delayOf(this.#reservation ??= this.#source.reserve());
         if (delay > 0) return this.#sleep(first, delay);
-        hasToken = true;
+        first.token = this.#reservation;
       } catch {
         // Of a bucket of somebody else's, or of a clock. Who asks again meets the error.
       }
       this.#reservation = undefined;
       this.#waiting.delete(first);
-      if (this.#waiting.size === 0) this.#close();
-      first.serve(hasToken);
+      first.events.onServed();
     }
   }
 
@@ -125,19 +183,15 @@ class TokenLine {
     };
   }
 
+  /** Gives the reservation back, be its time yet to come or over. */
   #cancel(): void {
-    this.#reservation?.cancel();
+    const reservation = this.#reservation;
     this.#reservation = undefined;
-  }
-
-  #close(): void {
-    this.#clearTimer?.();
-    this.#endWatch?.();
-    this.#endWatch = undefined;
+    if (reservation !== undefined && !giveBackUnused(reservation)) reservation.cancel();
   }
 }
 
-function delayOf({ ok, delay }: Reservation): number {
+function delayOf({ ok, delay }: Token): number {
   return ok ? delay : Infinity;
 }
 

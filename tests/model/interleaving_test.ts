@@ -116,7 +116,7 @@ Deno.test("rules 2 and 11: a pool that is interrupted at any moment loses nothin
 Deno.test("rules 2, 3 and 11: pools that are paused, resumed and resized at any moment lose nothing", async () => {
   const step = fc.record({
     pool: fc.nat(1),
-    action: fc.oneof(fc.constantFrom("pause" as const, "resume" as const), concurrency),
+    action: fc.oneof(fc.constantFrom("pause" as const, "resume" as const, "hold" as const), concurrency),
   });
   const steps = fc.array(step, { maxLength: 12, size: "max" });
   await inAnyOrder(
@@ -140,14 +140,16 @@ Deno.test("rules 2, 3 and 11: pools that are paused, resumed and resized at any 
           label: `pool ${pool}: ${action}`,
           builder: () => {
             if (typeof action === "number") pools[pool]!.concurrency = action;
-            else pools[pool]![action]();
-            starts?.setRate(action === "pause" ? 0 : Infinity);
+            else if (action !== "hold") pools[pool]![action]();
+            if (action === "hold") starts?.hold(1);
+            else starts?.setRate(action === "pause" ? 0 : Infinity);
             return Promise.resolve();
           },
         }))).task;
         await scheduler.waitFor(Promise.all([added, changed]));
         starts?.setRate(Infinity);
         for (const pool of pools) pool.resume();
+        await clock.advance(1); // the end of a hold
         await scheduler.waitIdle(); // there are no retries after shutdown
         await scheduler.waitFor(queue.shutDownWithDrain());
         await scheduler.waitFor(Promise.all(pools.map(({ finished }) => finished)));
