@@ -53,6 +53,22 @@ class Setup {
   }
 }
 
+/** A bucket of somebody else's. */
+function withoutSymbols(bucket: TokenBucket): Pick<TokenBucket, "reserve"> {
+  return {
+    reserve(n) {
+      const reservation = bucket.reserve(n);
+      return {
+        ok: reservation.ok,
+        get delay() {
+          return reservation.delay;
+        },
+        cancel: () => reservation.cancel(),
+      };
+    },
+  };
+}
+
 Deno.test("no attempt begins without a token, in the order of the queue", async () => {
   const it = new Setup(10, 2);
   const { queue, clock, log } = it;
@@ -368,12 +384,7 @@ Deno.test("a token whose time has come before its pool could use it is not lost"
 Deno.test("a bucket of somebody else's: a token that was not used is for the next pool that asks", async () => {
   const it = new Setup(0, 1);
   const { bucket } = it;
-  const starts = {
-    reserve() {
-      const { ok, delay, cancel } = bucket.reserve();
-      return { ok, delay, cancel };
-    },
-  };
+  const starts = withoutSymbols(bucket);
   for (let i = 0; i < 3; i++) {
     const pool = it.run({ starts });
     await flush();
@@ -437,15 +448,50 @@ Deno.test("an item that comes in the instant of a hold is given back, and is nex
   }
 });
 
-Deno.test("an item that comes in the instant of a hold, and that its queue does not take back, costs the next token", async () => {
-  const it = new Setup(1, 1);
-  const pool = it.run();
+Deno.test("an item that comes as its pool gives its token away, and that its queue does not take back, costs one all the same", async () => {
+  for (const change of ["hold", "stop", "foreign"] as const) {
+    const it = new Setup(1, 1);
+    const pool = it.run({ starts: change === "foreign" ? withoutSymbols(it.bucket) : it.bucket });
+    await flush();
+    it.add("a");
+    if (change === "hold") it.bucket.hold(1000);
+    else void pool.stop();
+    it.queue.shutDown();
+    await pool.finished;
+    assertEquals([it.log, it.bucket.tokens], [["0 a"], 0], change);
+  }
+});
+
+Deno.test("what is added by those who get the token of a paused pool stays in its queue, in its order", async () => {
+  const it = new Setup(0, 1);
+  const idle = it.run();
   await flush();
-  it.add("a");
-  it.bucket.hold(1000);
-  it.queue.shutDown();
+  const queue = it.newQueue();
+  const pool = runWorkers(queue, () => it.add("ab"), { starts: it.bucket });
+  it.add("c", queue);
+  await flush();
+  idle.pause();
+  await flush();
+  assertEquals(it.queue.snapshot().readyItems.map(({ item }) => item), ["a", "b"]);
+  await Promise.all([idle.stop(), pool.stop()]);
+});
+
+Deno.test("a queue of somebody else's that always says there is something: its pool ends without a token in hand", async () => {
+  const it = new Setup(0, 1);
+  const below = new class extends HandDelayingQueue<string> {
+    override get length(): number {
+      return 1;
+    }
+  }();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
+    queue: below,
+    clock: it.clock,
+  });
+  const pool = it.run({ clock: it.clock }, queue);
+  await flush();
+  queue.shutDown();
   await pool.finished;
-  assertEquals([it.log, it.bucket.tokens], [["0 a"], 0]);
+  assertEquals(it.bucket.tokens, 1);
 });
 
 Deno.test("a hold within a handler: what begins after it does so at the rate, at most the burst at once", async () => {
