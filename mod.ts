@@ -29,7 +29,7 @@
 
 export { type Clock, systemClock } from "./lib/base/clock.ts";
 export { createDelayingQueue, type DelayingQueue, type DelayingQueueOptions } from "./lib/queue/delaying_queue.ts";
-export type { QueueDiscipline, ReadyEntry } from "./lib/contracts/discipline.ts";
+export type { QueueDiscipline, QueueDisciplineFor, ReadyEntry } from "./lib/contracts/discipline.ts";
 export type { AttemptCounts, QueueHooks } from "./lib/contracts/queue_hooks.ts";
 export { type Duration, parseDuration } from "./lib/base/duration.ts";
 export {

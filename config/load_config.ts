@@ -189,7 +189,7 @@ class LoadedConfig implements WorkQueueConfig {
       ...known,
       ...(discipline === undefined || given.discipline !== undefined
         ? {}
-        : { discipline: discipline() as QueueDiscipline<T> }),
+        : { discipline: discipline() }),
       ...given,
     });
   }

@@ -66,3 +66,12 @@ export interface QueueDiscipline<T> {
    */
   peek?(limit: number): ReadyEntry<T>[];
 }
+
+/**
+ * A {@linkcode QueueDiscipline} that takes in the items of a queue, such as one for items of any type. The type of what
+ * it gives out says nothing: that is what was pushed.
+ */
+export type QueueDisciplineFor<T> = Omit<QueueDiscipline<T>, "pop" | "peek"> & {
+  pop(): Omit<ReadyEntry<T>, "item"> | undefined;
+  peek?(limit: number): Omit<ReadyEntry<T>, "item">[];
+};

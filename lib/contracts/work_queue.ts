@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { QueueDiscipline } from "./discipline.ts";
+import type { QueueDisciplineFor } from "./discipline.ts";
 import type { MetricsProvider } from "./metrics.ts";
 
 /**
@@ -208,7 +208,7 @@ export interface WorkQueueOptions<T> {
    */
   keyOf?: ((item: T) => unknown) | undefined;
   /** Which ready item is next. By default the one that became ready first. */
-  discipline?: QueueDiscipline<T> | undefined;
+  discipline?: QueueDisciplineFor<T> | undefined;
   /**
    * Where time comes from.
    *

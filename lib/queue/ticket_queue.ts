@@ -1,5 +1,6 @@
 import { requireInteger } from "../base/arguments.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
+import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type {
   AddOptions,
   DrainOptions,
@@ -92,7 +93,9 @@ export class TicketQueue<T> implements WorkQueue<T> {
       this.#heldItems = new ChurnMap();
     }
     if (clock !== undefined) this.clock = clock;
-    this.#line = discipline === undefined ? new FifoLine() : new DisciplineLine(discipline, clock ?? systemClock);
+    this.#line = discipline === undefined
+      ? new FifoLine()
+      : new DisciplineLine(discipline as QueueDiscipline<T>, clock ?? systemClock);
     if (metrics !== undefined && name !== "") {
       this.#metrics = new QueueMetrics(metrics, name, clock ?? systemClock, priorityLevels);
     }

@@ -28,7 +28,7 @@ export { TerminalError } from "../base/errors.ts";
 export { RetryAfterError } from "../base/retry_after_error.ts";
 export type { DelayingQueue } from "../contracts/delaying_queue.ts";
 export type * from "../contracts/handler.ts";
-export type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
+export type { QueueDiscipline, QueueDisciplineFor, ReadyEntry } from "../contracts/discipline.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 export type { RateLimitedAddOptions, RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 export type * from "../contracts/work_queue.ts";
