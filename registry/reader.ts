@@ -109,7 +109,7 @@ export class ConfigReader {
   ): PartTree<Part> | undefined {
     if (this.#depth === 0) this.#count = 0;
     if (typeof value === "string" && kind.hasNames) return this.#readName(this.#sources.get(kind)!, value, path);
-    const rule = kind.hasNames ? `must be a ${kind.word} or the name of one` : `must be a ${kind.word}`;
+    const rule = kind.hasNames ? `must be a ${kind.word} or the name of one` : this.#ruleOf(kind, value);
     return this.#readDescribed(kind, option, rule, value, path);
   }
 
@@ -117,8 +117,17 @@ export class ConfigReader {
     if (this.#depth === 0) this.#count = 0;
     const rule = kind.hasNames
       ? `must be the config of a ${kind.word} and no name, as many are made of it`
-      : `must be a ${kind.word}`;
+      : this.#ruleOf(kind, value);
     return this.#readDescribed(kind, option, rule, value, path);
+  }
+
+  /** What a part that has no names must be. A text is most often meant to be the type. */
+  #ruleOf(kind: PartKind, value: unknown): string {
+    const rule = `must be a ${kind.word}`;
+    if (typeof value !== "string" || kind.onlyType !== undefined) return rule;
+    const types = this.#sources.get(kind)!.definitions.types();
+    const [type = value] = types.includes(value) ? [value] : types;
+    return `${rule}, an object such as { "type": ${inspect(type)} }`;
   }
 
   /** Reads a part that is described in place. */

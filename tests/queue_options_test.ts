@@ -4,6 +4,7 @@ import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   createDefaultItemLimiter,
   createDelayingQueue,
+  createPriorityDiscipline,
   createRateLimitingQueue,
   createWorkQueue,
   InMemoryMetrics,
@@ -12,6 +13,9 @@ import {
   type WorkQueueOptions,
 } from "@workqueue/core";
 import { Lifo } from "./queue_helpers.ts";
+
+const noDiscipline =
+  `'discipline' must be a queue discipline, as createPriorityDiscipline() or disciplines.build() gives`;
 
 type Create = (options: never) => WorkQueue<string>;
 
@@ -55,10 +59,12 @@ for (const [action, create, other] of layers) {
       [{ metrics: null }, "'metrics' must be a metrics provider: received null"],
       [{ clock: Date }, "'clock' must be a clock: received a function"],
       [{ clock: { now: () => 0 } }, "'clock' must be a clock: received an object"],
-      [{ discipline: "fifo" }, `'discipline' must be a queue discipline: received "fifo"`],
+      [{ discipline: "fifo" }, `${noDiscipline}: received "fifo"`],
+      [{ discipline: createPriorityDiscipline }, `${noDiscipline}: received a function`],
+      [{ discipline: { type: "priority" } }, `${noDiscipline}: received an object`],
       [
         { discipline: { push() {}, pop() {}, touch() {} } },
-        "'discipline' must be a queue discipline: received an object",
+        `${noDiscipline}: received an object`,
       ],
     ];
     for (const [options, message] of cases) {

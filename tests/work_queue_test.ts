@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import {
   createDelayingQueue,
+  createPriorityDiscipline,
   createWorkQueue,
   InMemoryMetrics,
   type QueueDiscipline,
@@ -504,6 +505,17 @@ Deno.test("a discipline that gives out what is not ready gets an error that says
     discipline: { push() {}, pop: () => ({ key: "?", item: "?", priority: 0, readyAt: 0 }), touch() {}, length: 1 },
   });
   await assertRejects(async () => await queue.get(), Error, "the discipline gave out one that is not ready");
+});
+
+Deno.test("two queues that share a discipline get an error that tells them not to", () => {
+  const discipline = createPriorityDiscipline();
+  const queues = [createWorkQueue<string>({ discipline }), createWorkQueue<string>({ discipline })] as const;
+  queues[0].add("a");
+  const { message } = assertThrows(() => queues[1].tryGet(), Error);
+  assertEquals(
+    message,
+    "Cannot get an item as the discipline gave out one that is not ready: a discipline is for one queue",
+  );
 });
 
 Deno.test("options that are not what they should be are refused", () => {

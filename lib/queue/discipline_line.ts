@@ -118,7 +118,9 @@ export class DisciplineLine<T> implements Line<T> {
   next(): unknown {
     const entry = this.#discipline.pop();
     if (!Entry.isReady(this, entry)) {
-      throw new Error("Cannot get an item as the discipline gave out one that is not ready");
+      throw new Error(
+        "Cannot get an item as the discipline gave out one that is not ready: a discipline is for one queue",
+      );
     }
     this.#hold(entry);
     this.drawn = entry.ticket;

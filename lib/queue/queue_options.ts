@@ -23,7 +23,7 @@ export const WORK_QUEUE_RULES: Readonly<Record<string, Rule>> = {
   priorityLevels: [isNumbersByName, "must be an object of finite numbers, all different"],
   discipline: [
     (value: QueueDiscipline<unknown>) => hasMethods(value, "push", "pop", "touch") && value.length >= 0,
-    "must be a queue discipline",
+    "must be a queue discipline, as createPriorityDiscipline() or disciplines.build() gives",
   ],
 };
 

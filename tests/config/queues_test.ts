@@ -170,7 +170,7 @@ Deno.test("what is wrong with a queue's options is reported in its place, all of
     "/queues/q/starts/rate: 'rate' must be a non-negative number: received -1",
     `/queues/q/starts/type: "type" is not an option here`,
     `/queues/q/whileWaiting: 'whileWaiting' must be one of "keep", "replace": received "drop"`,
-    `/queues/r/discipline: 'discipline' must be a discipline: received "fair"`,
+    `/queues/r/discipline: 'discipline' must be a discipline, an object such as { "type": "fair" }: received "fair"`,
     "/queues/r/starts: 'starts' must be a bucket or the name of one: received 5",
   ]);
 });

@@ -423,7 +423,10 @@ Deno.test("fair: options that make no sense are refused", () => {
     "/within/mn",
   ]);
   const [issue] = issuesOf(() => disciplines.build({ type: "fair", separator: "/", within: "priority" } as never));
-  assertEquals(issue, { path: "/within", message: `'within' must be a discipline: received "priority"` });
+  assertEquals(issue, {
+    path: "/within",
+    message: `'within' must be a discipline, an object such as { "type": "priority" }: received "priority"`,
+  });
 });
 
 Deno.test("the default registry has the disciplines that come with this module", () => {

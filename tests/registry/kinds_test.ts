@@ -73,10 +73,17 @@ Deno.test("another kind of part: a registry that was extended is of the same cla
 
 Deno.test("another kind of part: messages speak of it", () => {
   assertEquals(
-    issuesOf(() => registry.build({ type: "grouped", within: "alphabetical", before: [5] })),
+    issuesOf(() => registry.build({ type: "grouped", within: "grouped", before: [5, "grouqed"] })),
     [
-      { path: "/within", message: `'within' must be a discipline: received "alphabetical"` },
+      {
+        path: "/within",
+        message: `'within' must be a discipline, an object such as { "type": "grouped" }: received "grouped"`,
+      },
       { path: "/before/0", message: "'before[0]' must be a discipline: received 5" },
+      {
+        path: "/before/1",
+        message: `'before[1]' must be a discipline, an object such as { "type": "alphabetical" }: received "grouqed"`,
+      },
     ],
   );
   const messages: [action: () => unknown, message: string][] = [
