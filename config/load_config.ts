@@ -187,9 +187,7 @@ class LoadedConfig implements WorkQueueConfig {
     return createRateLimitingQueue<T>(limiter, {
       name,
       ...known,
-      ...(discipline === undefined || given.discipline !== undefined
-        ? {}
-        : { discipline: discipline() }),
+      ...(discipline === undefined || given.discipline !== undefined ? {} : { discipline: discipline() }),
       ...given,
     });
   }
