@@ -179,3 +179,7 @@ Deno.test("rule 11: a console that throws, and a clock that does, end nothing", 
     await pool.stop();
   }
 });
+
+Deno.test("rule 11: an error without a message is told by its name", async () => {
+  assertMatch(await lineOf(new RangeError()), /^Item "a" failed at attempt 1: RangeError [^:]/);
+});

@@ -9,7 +9,8 @@ const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 export function messageOf(thrown: unknown): string {
   try {
     if (!(thrown instanceof Error)) return inspect(thrown);
-    return `${thrown.name}: ${thrown.message}`.slice(0, MAX_MESSAGE_LENGTH);
+    const { name, message } = thrown;
+    return (message ? `${name}: ${message}` : name).slice(0, MAX_MESSAGE_LENGTH);
   } catch {
     return inspect(thrown);
   }
