@@ -155,10 +155,18 @@ export class DisciplineLine<T> implements Line<T> {
     this.#discipline.done?.(entry);
   }
 
+  /**
+   * What the discipline tells first; then others that are ready, in no particular order, as it may know less than all.
+   * Some of those may be held back: that only the discipline knows.
+   */
   listReady(limit: number): ListedKey[] {
     const count = Math.min(limit, this.length);
-    const next = this.#discipline.peek?.(count) ?? [];
-    return next.length < count ? this.#filledUp(next, count) : next;
+    const ready = new Set<ListedKey>(this.#discipline.peek?.(count));
+    for (const [, entry] of this.#entries.entries()) {
+      if (ready.size >= count) break;
+      if (entry.ticket > this.called) ready.add(entry);
+    }
+    return [...ready];
   }
 
   listHeld(limit: number): ListedKey[] {
@@ -185,19 +193,5 @@ export class DisciplineLine<T> implements Line<T> {
     if (next === undefined) this.#lastHeld = previous;
     else next.previous = previous;
     this.held--;
-  }
-
-  /**
-   * What the discipline told, and others that are ready, in no particular order, as it may know less than all. Some of
-   * those may be held back: that only the discipline knows.
-   */
-  #filledUp(next: readonly ListedKey[], count: number): ListedKey[] {
-    const ready = [...next];
-    const told = new Set(next.map(({ key }) => key));
-    for (const [, entry] of this.#entries.entries()) {
-      if (ready.length === count) break;
-      if (entry.ticket > this.called && !told.has(entry.key)) ready.push(entry);
-    }
-    return ready;
   }
 }
