@@ -118,7 +118,7 @@ export type FairOptions<T> =
  *
  * @typeParam T The type of the items.
  * @param options One of `groupOf`, which tells the group of an item and is asked whenever an item becomes ready, and
- * `separator`, which ends the name of the group in a key that is a text; `weights`: numbers from 0.000001 to 1,000,000 by
+ * `separator`, which ends the name of the group in a key that is a text; `weights`: numbers from 0.001 to 1,000 by
  * group, 1 for others; `maxPerGroup`: how many items of one group may be held at once, any number by default; `within`: makes the
  * discipline inside of a group, first in, first out by default.
  * @returns The discipline, for one queue. With a `separator`, it refuses keys that are no strings with a `TypeError`.

@@ -104,7 +104,7 @@ export interface EnumField extends FieldBase {
   readonly default?: string;
 }
 
-/** Numbers from 0.000001 to 1,000,000 by name: an object. Handed to `create` as a map. */
+/** Numbers from 0.001 to 1,000 by name: an object. Handed to `create` as a map. */
 export interface WeightsField extends FieldBase {
   /** Tells the kinds apart. */
   readonly kind: "weights";

@@ -7,8 +7,8 @@ import { escapePointer, isPlainObject, PROTOTYPE_NAMES } from "./objects.ts";
 export const UNLIMITED = "unlimited";
 
 /** The bounds of a weight: whatever is reckoned with it stays finite. */
-export const MIN_WEIGHT = 1e-6;
-export const MAX_WEIGHT = 1e6;
+export const MIN_WEIGHT = 0.001;
+export const MAX_WEIGHT = 1000;
 
 /** Whether an option takes infinity. */
 export function isInfinite({ infinite = false, max }: DurationField | NumberField): boolean {

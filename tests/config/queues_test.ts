@@ -162,7 +162,7 @@ Deno.test("what is wrong with a queue's options is reported in its place, all of
   };
   assertEquals(issuesOf(() => loadConfig({ queues })).map(({ path, message }) => `${path}: ${message}`).sort(), [
     `/queues/q/discipline/separator: 'separator' must be a string of at least 1 characters: received ""`,
-    "/queues/q/discipline/weights/a: 'weights.a' must be a number from 0.000001 to 1000000: received -1",
+    "/queues/q/discipline/weights/a: 'weights.a' must be a number from 0.001 to 1000: received -1",
     `/queues/q/discipline/within/type: 'type' must be one of "fair", "priority": received "priorty"; ` +
     `did you mean "priority"?`,
     `/queues/q/starts/brust: "brust" is not an option here; did you mean "burst"?`,
