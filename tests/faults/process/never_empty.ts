@@ -3,7 +3,7 @@
 import { createWorkQueue, type QueueDiscipline, type ReadyEntry, type WorkQueue } from "../../../mod.ts";
 import { heapUsed } from "./collect.ts";
 
-const KEYS = 100_000;
+const KEYS = 200_000;
 
 interface Link {
   readonly entry: ReadyEntry<string>;
