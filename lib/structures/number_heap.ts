@@ -28,11 +28,14 @@ export class NumberHeap<E> {
     return this.#length === 0 ? Infinity : this.#numbers[0]!;
   }
 
-  /** Returns the slot, which is the entry's until it is popped. */
-  push(entry: E, number: number): number {
+  /**
+   * Returns the slot, which is the entry's until it is popped. Of equal numbers, that with the smaller `order` is first,
+   * which need not be the order in which they are pushed.
+   */
+  push(entry: E, number: number, order: number = this.#pushed++): number {
     if (this.#length === this.#slots.length) this.#resize(this.#length * 2);
     const slot = this.#slots[this.#length]!;
-    this.#orders[slot] = this.#pushed++;
+    this.#orders[slot] = order;
     this.#entries[slot] = entry;
     this.#siftUp(slot, number, this.#length++);
     return slot;
@@ -76,9 +79,19 @@ export class NumberHeap<E> {
 
   /** The entries with the smallest numbers, the smallest first; `limit` at most. Nothing changes by that. */
   first(limit: number): E[] {
-    const isMost = limit > this.#length / 8; // so many are found sooner by sorting all of them
-    const places = isMost ? this.#sortedPlaces().slice(0, limit) : this.#firstPlaces(limit);
-    return places.map((place) => this.#entries[this.#slots[place]!]!);
+    const entries: E[] = [];
+    const candidates = new NumberHeap<number>(); // places: each is the child of one that was found
+    const look = (place: number) => {
+      if (place < this.#length) candidates.push(place, this.#numbers[place]!, this.#orders[this.#slots[place]!]!);
+    };
+    look(0);
+    while (entries.length < limit && candidates.length > 0) {
+      const place = candidates.pop()!;
+      entries.push(this.#entries[this.#slots[place]!]!);
+      look(2 * place + 1);
+      look(2 * place + 2);
+    }
+    return entries;
   }
 
   /** Gives a slot a smaller number; among equals it keeps its order. A larger number changes nothing. */
@@ -92,41 +105,6 @@ export class NumberHeap<E> {
     this.#length = 0;
     this.#entries = [];
     if (this.#slots.length > MIN_CAPACITY) this.#resize(MIN_CAPACITY);
-  }
-
-  #sortedPlaces(): number[] {
-    return Array.from({ length: this.#length }, (_, place) => place).sort((a, b) => this.#compare(a, b));
-  }
-
-  /** The places of the first `count` entries, of which there have to be so many. */
-  #firstPlaces(count: number): number[] {
-    const places: number[] = [];
-    const candidates = [0]; // sorted, the next one last: each is the child of one that was found
-    while (places.length < count) {
-      const place = candidates.pop()!;
-      places.push(place);
-      for (const child of [2 * place + 1, 2 * place + 2]) {
-        if (child < this.#length) candidates.splice(this.#placeAmong(candidates, child), 0, child);
-      }
-    }
-    return places;
-  }
-
-  /** Where to put a place among others that are sorted, the last one first. */
-  #placeAmong(sorted: readonly number[], place: number): number {
-    let low = 0;
-    for (let high = sorted.length; low < high;) {
-      const middle = (low + high) >> 1;
-      if (this.#compare(place, sorted[middle]!) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  /** Negative if what is at a place comes before what is at the other one. */
-  #compare(place: number, other: number): number {
-    const difference = this.#numbers[place]! - this.#numbers[other]!;
-    return difference || this.#orders[this.#slots[place]!]! - this.#orders[this.#slots[other]!]!;
   }
 
   #resize(capacity: number): void {
