@@ -1,5 +1,5 @@
-import { hasMethods } from "../lib/base/arguments.ts";
 import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
+import { isDiscipline } from "../lib/queue/queue_options.ts";
 import { type PartDefinition, requireDefinition } from "../registry/definition.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
 import type { PartKind } from "../registry/kind.ts";
@@ -10,8 +10,7 @@ export const disciplineKind: PartKind<"discipline", QueueDiscipline<unknown>> = 
   word: "discipline",
   name: "queue discipline",
   hasNames: false,
-  is: (value): value is QueueDiscipline<unknown> =>
-    hasMethods(value, "push", "pop", "touch") && (value as QueueDiscipline<unknown>).length >= 0,
+  is: isDiscipline,
 };
 
 /** The declarations of a discipline's options, by name. */

@@ -31,9 +31,10 @@ export function takesOptions(queue: object): boolean {
   return (queue as { [OPTIONS]?: unknown })[OPTIONS] === true;
 }
 
-/** Refuses a priority that a queue of somebody else's would not hear of. */
-export function requirePrioritiesTaken(queue: object, priority: number): void {
-  if (priority === 0 || takesOptions(queue)) return;
+/** Likewise of an add that is passed on to this queue. One of somebody else's may take no priority: it would be lost there. */
+export function priorityFor(queue: object, options: AddOptions | undefined, known?: readonly string[]): number {
+  const priority = priorityOf(options, known);
+  if (priority === 0 || takesOptions(queue)) return priority;
   throw new TypeError(
     `Cannot add item as the queue below takes no priority: received ${priority}. It has to take options in 'add', and ` +
       `to say so by [Symbol.for("workqueue.options")]`,

@@ -17,7 +17,7 @@ import { NumberHeap } from "../structures/number_heap.ts";
 import { Priorities } from "../structures/priorities.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
-import { priorityOf, requirePrioritiesTaken, withPriority } from "./add_options.ts";
+import { priorityFor, priorityOf } from "./add_options.ts";
 import { limitOf, signalOf } from "./call_options.ts";
 import { readDrainOptions } from "./drain_options.ts";
 import { hooksOf, setHooks } from "./hooks.ts";
@@ -133,13 +133,13 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   override add(item: T, options?: AddOptions): void {
-    const priority = options === undefined ? 0 : this.#priorityOf(options);
+    const priority = options === undefined ? 0 : priorityFor(this.below, options);
     if (this.#draining === undefined) this.#addNow(item, priority);
   }
 
   addAfter(item: T, delay: Duration, options?: AddOptions): void {
     const ms = requireDuration("add item", "delay", delay);
-    const priority = options === undefined ? 0 : this.#priorityOf(options);
+    const priority = options === undefined ? 0 : priorityFor(this.below, options);
     if (this.shuttingDown) return;
     this.#addAfter(item, ms, priority);
   }
@@ -193,7 +193,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     requireInteger("wait for fewer items", "count", count, 1);
     if (this.hooks.watch !== undefined) return await this.#waits.wait(count, signal);
     await this.#waits.wait(count, signal);
-    while (!this.shuttingDown && this.waiting + backlogOf(this.below) >= count) {
+    while (!this.shuttingDown && !hasFewer(this.below, count - this.waiting)) {
       await this.below.whenBelow(Math.max(count - this.waiting, 1), { signal }); // late, if fewer wait meanwhile
       await this.#waits.wait(count, signal);
     }
@@ -211,13 +211,6 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return { ...below, waiting: this.waiting, waitingItems };
   }
 
-  /** A queue of somebody else's may take no priority: it would be lost there. */
-  #priorityOf(options: AddOptions | undefined): number {
-    const priority = priorityOf(options);
-    requirePrioritiesTaken(this.below, priority);
-    return priority;
-  }
-
   #takesBack(item: T): boolean {
     return (this.#draining ?? "wait") === "wait" && (this.hooks.takesBack?.(item) ?? false);
   }
@@ -231,11 +224,12 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #isWaitOver(count: number): boolean {
     const canWatch = this.hooks.watch !== undefined;
     if (count === IDLE) return this.waiting === 0 && (!canWatch || this.#isEmptyBelow());
-    return this.shuttingDown || this.waiting + (canWatch ? backlogOf(this.below) : 0) < count;
+    if (this.shuttingDown) return true;
+    return canWatch ? hasFewer(this.below, count - this.waiting) : this.waiting < count;
   }
 
   #isEmptyBelow(): boolean {
-    return backlogOf(this.below) + this.below.held === 0;
+    return this.below.held === 0 && hasFewer(this.below, 1);
   }
 
   #addAfter(item: T, ms: number, priority: number): void {
@@ -274,7 +268,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   #addBelow(item: T, priority: number): void {
     if (priority === 0) this.below.add(item);
-    else this.below.add(item, withPriority(priority));
+    else this.below.add(item, { priority });
   }
 
   #wait(item: T, deadline: number, priority: number): void {
@@ -451,7 +445,8 @@ interface Settings<T> extends DelayingQueueOptions<T> {
   readonly replaces: boolean;
 }
 
-/** How many items of a queue are ready or held back. */
-function backlogOf(queue: WorkQueue<unknown>): number {
-  return queue.length + queue.snapshot({ limit: 0 }).heldBack;
+/** Whether fewer items of a queue than that are ready or held back. No snapshot is made where the ready ones tell. */
+function hasFewer(queue: WorkQueue<unknown>, count: number): boolean {
+  const { length } = queue;
+  return length < count && length + queue.snapshot({ limit: 0 }).heldBack < count;
 }

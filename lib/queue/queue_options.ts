@@ -22,10 +22,15 @@ export const WORK_QUEUE_RULES: Readonly<Record<string, Rule>> = {
   ],
   priorityLevels: [isNumbersByName, "must be an object of finite numbers, all different"],
   discipline: [
-    (value: QueueDiscipline<unknown>) => hasMethods(value, "push", "pop", "touch") && value.length >= 0,
+    isDiscipline,
     "must be a queue discipline, as createPriorityDiscipline() or disciplines.build() gives",
   ],
 };
+
+/** Whether a value is an order of ready items. */
+export function isDiscipline(value: unknown): value is QueueDiscipline<unknown> {
+  return hasMethods(value, "push", "pop", "touch") && (value as QueueDiscipline<unknown>).length >= 0;
+}
 
 function isNumbersByName(value: unknown): boolean {
   if (Object.prototype.toString.call(value) !== "[object Object]") return false; // a Map, say

@@ -17,7 +17,7 @@ import type {
 } from "../contracts/rate_limiting_queue.ts";
 import type { AddOptions } from "../contracts/work_queue.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
-import { priorityOf, requirePrioritiesTaken, withPriority } from "./add_options.ts";
+import { priorityFor, withPriority } from "./add_options.ts";
 import { delayingRules } from "./delaying_options.ts";
 import { createDelayingQueue } from "./delaying_queue.ts";
 import { setHooks } from "./hooks.ts";
@@ -105,19 +105,19 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
 
   override add(item: T, options?: AddOptions): void {
     if (options === undefined) this.below.add(item);
-    else this.below.add(item, this.#passOn(priorityOf(options)));
+    else this.below.add(item, this.#passedOn(options));
   }
 
   addAfter(item: T, delay: Duration, options?: AddOptions): void {
     if (options === undefined) this.below.addAfter(item, delay);
-    else this.below.addAfter(item, delay, this.#passOn(priorityOf(options)));
+    else this.below.addAfter(item, delay, this.#passedOn(options));
   }
 
   addRateLimited(item: T, options?: RateLimitedAddOptions): void {
     let atLeast = 0;
     let passedOn: AddOptions | undefined;
     if (options !== undefined) {
-      passedOn = this.#passOn(priorityOf(options, ["priority", "atLeast"]));
+      passedOn = this.#passedOn(options, ["priority", "atLeast"]);
       if (options.atLeast !== undefined) atLeast = requireDuration("add item", "atLeast", options.atLeast);
     }
     const delay = this.#limiter.when(item, this.key(item));
@@ -133,12 +133,6 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
     return this.below.cancelAfter(item);
   }
 
-  /** A queue of somebody else's may take no priority: it would be lost there. */
-  #passOn(priority: number): AddOptions | undefined {
-    requirePrioritiesTaken(this.below, priority);
-    return withPriority(priority);
-  }
-
   forget(item: T): void {
     const key = this.key(item);
     this.#attempts.delete(key);
@@ -147,5 +141,9 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
 
   numRequeues(item: T): number {
     return this.#limiter.numRequeues(item, this.key(item));
+  }
+
+  #passedOn(options: AddOptions, known?: readonly string[]): AddOptions | undefined {
+    return withPriority(priorityFor(this.below, options, known));
   }
 }

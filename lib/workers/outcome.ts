@@ -6,7 +6,7 @@ import type { Outcome } from "../contracts/handler.ts";
 import type { AttemptCounts } from "../contracts/queue_hooks.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { AddOptions } from "../contracts/work_queue.ts";
-import { priorityOf, requirePrioritiesTaken, withPriority } from "../queue/add_options.ts";
+import { priorityFor, withPriority } from "../queue/add_options.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Failures } from "./failures.ts";
 import { addRateLimited, asItCame, giveBack, takesBack } from "./give_back.ts";
@@ -97,9 +97,7 @@ export class Outcomes<T> {
   /** The options of an add for which the handler asks, perhaps with a priority of its own. */
   #optionsOf({ lease }: Attempt<T>, asked: unknown): AddOptions | undefined {
     if (asked === undefined) return asItCame(this.#queue, lease);
-    const priority = priorityOf({ priority: asked as number });
-    requirePrioritiesTaken(this.#queue, priority);
-    return withPriority(priority);
+    return withPriority(priorityFor(this.#queue, { priority: asked as number }));
   }
 
   #tryAgain({ item, key, number }: Attempt<T>, options: AddOptions | undefined, atLeast: number): void {
