@@ -9,8 +9,11 @@
 // @ts-ignore -- Deno's type checker does not know Bun's modules
 import { test } from "bun:test";
 
-function denoTest(name: string, run: () => void | Promise<void>): void {
-  test(name, run);
+type Run = () => void | Promise<void>;
+
+function denoTest(definition: string | { name: string; fn: Run; ignore?: boolean }, run?: Run): void {
+  const { name, fn, ignore = false } = typeof definition === "string" ? { name: definition, fn: run! } : definition;
+  (ignore ? test.skip : test)(name, fn);
 }
 
 Object.assign(globalThis, { Deno: { test: denoTest } });

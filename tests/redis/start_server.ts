@@ -1,0 +1,6 @@
+/** Starts a server, prints its URL, and never stops it. */
+
+import { RedisServer } from "./server.ts";
+
+const { url } = await RedisServer.start();
+console.log(url);
