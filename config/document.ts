@@ -2,7 +2,9 @@ import { brokenRule, inspect } from "../lib/base/errors.ts";
 import { suggest } from "../lib/base/suggest.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { disciplineKind } from "../disciplines/definition.ts";
+import { defaultControllerConfig } from "../limiters/defaults.ts";
 import { limiterKind } from "../limiters/definition.ts";
+import { registerBuiltIns } from "../limiters/limiters.ts";
 import { escapePointer, isPlainObject, own, PROTOTYPE_NAMES } from "../registry/objects.ts";
 import { ConfigReader, MAX_COUNT } from "../registry/reader.ts";
 import { isName, nodesOf, type OptionsTree, type PartTree } from "../registry/tree.ts";
@@ -20,7 +22,7 @@ export interface DocumentTree {
   readonly limiters: ReadonlyMap<string, PartTree<RateLimiter>>;
   /** The names of the limiters that are buckets. */
   readonly bucketNames: readonly string[];
-  /** The queues by name, in the order of the document. */
+  /** The queues by name, in the order of the document. Each has a limiter: the default one, if need be. */
   readonly queues: ReadonlyMap<string, OptionsTree>;
 }
 
@@ -119,9 +121,19 @@ function readNames(section: string, document: Record<string, unknown>, reader: C
 
 function readQueue(name: string, value: unknown, reader: ConfigReader): OptionsTree {
   const path = `/queues/${escapePointer(name)}`;
-  if (isPlainObject(value)) return reader.readOptions(queueOptions, value, path);
-  reader.fail(path, brokenRule(name, "must be an object", value));
-  return { plain: {}, parts: {}, templates: {} };
+  if (!isPlainObject(value)) {
+    reader.fail(path, brokenRule(name, "must be an object", value));
+    return { plain: {}, parts: {}, templates: {} };
+  }
+  const { plain, parts, templates } = reader.readOptions(queueOptions, value, path);
+  if (Object.hasOwn(parts, "limiter")) return { plain, parts, templates };
+  return { plain, parts: { ...parts, limiter: defaultLimiter(`${path}/limiter`) }, templates };
+}
+
+/** The default controller limiter, at the place of the one that a queue leaves out. */
+function defaultLimiter(path: string): PartTree {
+  const reader = new ConfigReader("read default limiter", { kind: limiterKind, definitions: registerBuiltIns() });
+  return reader.readPart(limiterKind, "limiter", defaultControllerConfig, path)!;
 }
 
 /**

@@ -17,14 +17,17 @@ import { createRateLimitingQueue } from "../lib/queue/rate_limiting_queue.ts";
 import type { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
 import type { TokenBucket } from "../lib/structures/token_bucket.ts";
 import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
-import { createDefaultControllerLimiter } from "../limiters/defaults.ts";
+import type { LimiterDescription } from "../limiters/definition.ts";
 import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
 import { type Building, buildOptions, buildPart } from "../registry/build.ts";
 import { type BuildContext, requireContext } from "../registry/context.ts";
 import type { OptionsOf } from "../registry/fields.ts";
+import { describeOptions, describePart, type Describing, type PartDescription } from "../registry/description.ts";
 import { escapePointer } from "../registry/objects.ts";
+import type { NameNode } from "../registry/tree.ts";
 import { bucketKind, bucketOf } from "./bucket_kind.ts";
 import { type DocumentTree, readDocument } from "./document.ts";
+import type { BucketDescription, QueueDescription } from "./queue_description.ts";
 import type { queueOptions } from "./queue_options.ts";
 import { registriesOf } from "./registry_option.ts";
 
@@ -92,6 +95,13 @@ export interface WorkQueueConfig {
    * @throws {RangeError} If the document has no queue of that name.
    */
   workers(name: string): WorkerOptions;
+  /**
+   * What the document says of the queue, as data: for a page that shows it, or for what makes something else of it than
+   * a queue in memory.
+   *
+   * @throws {RangeError} If the document has no queue of that name.
+   */
+  describe(name: string): QueueDescription;
 }
 
 const ACTION = "load config";
@@ -139,36 +149,37 @@ export function loadConfig(source: string | object, options: LoadConfigOptions =
 }
 
 /** A queue's part of the document, with its limiter and its bucket built. */
-type QueueSettings = OptionsOf<typeof queueOptions, {
-  limiter: RateLimiter;
-  discipline: QueueDiscipline<unknown>;
-  bucket: TokenBucket;
-}>;
+type QueueSettings =
+  & { readonly limiter: RateLimiter }
+  & OptionsOf<typeof queueOptions, {
+    limiter: RateLimiter;
+    discipline: QueueDiscipline<unknown>;
+    bucket: TokenBucket;
+  }>;
 
 class LoadedConfig implements WorkQueueConfig {
   readonly limiterNames: string[];
   readonly queueNames: string[];
+  readonly #document: DocumentTree;
+  readonly #building: Building;
   readonly #limiters = new Map<string, RateLimiter>();
   readonly #buckets = new Map<string, TokenBucket>();
-  readonly #queues = new Map<string, QueueSettings & { limiter: RateLimiter }>();
+  readonly #queues = new Map<string, QueueSettings>();
   readonly #queueOptions: Pick<LoadConfigOptions, "clock" | "metrics">;
 
   constructor(document: DocumentTree, context: BuildContext, metrics: MetricsProvider | undefined) {
     this.limiterNames = [...document.limiterNames];
     this.queueNames = [...document.queues.keys()];
     this.#queueOptions = { clock: context.clock, metrics };
-    const building: Building = {
+    this.#document = document;
+    const building = this.#building = {
       action: ACTION,
       context,
-      named: ({ kind, name }) => (kind === bucketKind ? this.#buckets : this.#limiters).get(name),
+      named: ({ kind, name }: NameNode) => (kind === bucketKind ? this.#buckets : this.#limiters).get(name),
     };
     for (const [name, tree] of document.limiters) this.#limiters.set(name, buildPart(tree, building));
     for (const name of document.bucketNames) this.#buckets.set(name, requireBucket(name, this.#limiters.get(name)));
-    for (const [name, tree] of document.queues) {
-      const options = buildOptions(tree, building) as QueueSettings;
-      const limiter = options.limiter ?? createDefaultControllerLimiter({ clock: context.clock });
-      this.#queues.set(name, { ...options, limiter });
-    }
+    for (const [name, tree] of document.queues) this.#queues.set(name, buildOptions(tree, building) as QueueSettings);
   }
 
   limiter<T>(name: string): RateLimiter<T> {
@@ -196,6 +207,21 @@ class LoadedConfig implements WorkQueueConfig {
     const { concurrency, maxRetries, timeout, starts } = find(this.#queues, "queue", name);
     return withoutAbsent({ concurrency, maxRetries, timeout, starts });
   }
+
+  describe(name: string): QueueDescription {
+    const { starts: bucket } = find(this.#queues, "queue", name);
+    const options = describeOptions(this.#document.queues.get(name)!, this.#describing());
+    const starts = bucket && describeBucket(options["starts"] as PartDescription, bucket);
+    return { name, ...options, ...withoutAbsent({ starts }) } as object as QueueDescription;
+  }
+
+  /** Each limiter is described after all that it refers to. */
+  #describing(): Describing {
+    const limiters = new Map<string, LimiterDescription>();
+    const describing: Describing = { building: this.#building, named: ({ name }) => limiters.get(name)! };
+    for (const [name, tree] of this.#document.limiters) limiters.set(name, describePart(tree, describing, name));
+    return describing;
+  }
 }
 
 function find<V>(map: ReadonlyMap<string, V>, kind: string, name: string): V {
@@ -203,6 +229,11 @@ function find<V>(map: ReadonlyMap<string, V>, kind: string, name: string): V {
   if (value !== undefined) return value;
   const hint = typeof name === "string" ? suggest(name, [...map.keys()]) : "";
   throw new RangeError(`Cannot get ${kind} as the config has none named ${inspect(name)}${hint}`);
+}
+
+/** One that has a name is described as a limiter, which may be of a type that knows of no rate. */
+function describeBucket({ path, name }: PartDescription, { rate, burst }: TokenBucket): BucketDescription {
+  return { path, ...withoutAbsent({ name }), rate, burst };
 }
 
 /** What has the type of a bucket limiter has a bucket, unless another registry means something else by that type. */

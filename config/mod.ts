@@ -32,5 +32,6 @@ export type * from "../limiters/types.ts";
 export type * from "../registry/part_config.ts";
 export { Registry } from "../registry/registry.ts";
 export { loadConfig, type LoadConfigOptions, type WorkQueueConfig } from "./load_config.ts";
+export type { BucketDescription, QueueDescription } from "./queue_description.ts";
 export { queueOptions } from "./queue_options.ts";
 export { configSchema, type ConfigSchemaOptions } from "./schema.ts";

@@ -1,6 +1,7 @@
 import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
 import { isDiscipline } from "../lib/queue/queue_options.ts";
 import { type PartDefinition, requireDefinition } from "../registry/definition.ts";
+import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
 import type { PartKind } from "../registry/kind.ts";
 import { createInCode } from "../registry/options_in_code.ts";
@@ -25,6 +26,9 @@ export type DisciplineOptions<F extends DisciplineFields> = OptionsOf<
 /** A type of discipline: what it is called, which options it takes, and how it is made of them. */
 export type DisciplineDefinition<Type extends string = string, F extends DisciplineFields = DisciplineFields> =
   PartDefinition<"discipline", QueueDiscipline<unknown>, Type, F>;
+
+/** A discipline of a config, as data. */
+export type DisciplineDescription = PartDescription<QueueDiscipline<unknown>>;
 
 /**
  * Defines a type of discipline, to be registered with {@linkcode DisciplineRegistry}.

@@ -3,7 +3,7 @@ import type { BuildContext } from "../registry/context.ts";
 import type { PartKind } from "../registry/kind.ts";
 import type { CustomConfig } from "../registry/part_config.ts";
 import { Registry } from "../registry/registry.ts";
-import { disciplineKind } from "./definition.ts";
+import { type DisciplineDescription, disciplineKind } from "./definition.ts";
 import type { CheckedDisciplineConfig, DisciplineConfig } from "./discipline_config.ts";
 
 /**
@@ -56,5 +56,34 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
   ): QueueDiscipline<T>;
   override build(config: unknown, context?: BuildContext): QueueDiscipline<unknown> {
     return super.build(config, context);
+  }
+
+  /**
+   * Checks the config of a discipline and gives it as data: defaults filled in, lengths of time in milliseconds. Nothing is
+   * built.
+   *
+   * @param config The discipline's type and options, as `build` takes them.
+   * @param context What disciplines are built with, for `create` of the description.
+   * @returns The description. Its paths are JSON Pointers into the config.
+   * @throws {ConfigError} If the config is not right; with everything that is wrong.
+   * @throws {TypeError} If the context is not right.
+   */
+  override describe(config: DisciplineConfig, context?: BuildContext): DisciplineDescription;
+  /**
+   * Describes a discipline that is not built in, or that such a discipline is nested in.
+   *
+   * @typeParam C The type of the config itself.
+   * @param config The discipline's type and options, as `build` takes them.
+   * @param context What disciplines are built with, for `create` of the description.
+   * @returns The description. Its paths are JSON Pointers into the config.
+   * @throws {ConfigError} If the config is not right; with everything that is wrong.
+   * @throws {TypeError} If the context is not right.
+   */
+  override describe<const C = CustomConfig>(
+    config: C & CheckedDisciplineConfig<C>,
+    context?: BuildContext,
+  ): DisciplineDescription;
+  override describe(config: unknown, context?: BuildContext): DisciplineDescription {
+    return super.describe(config, context);
   }
 }

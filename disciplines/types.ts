@@ -6,6 +6,7 @@ export type { Random } from "../lib/base/random.ts";
 export type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
 export type { BuildContext } from "../registry/context.ts";
 export type { BrokenRule, PartDefinition } from "../registry/definition.ts";
+export type { OptionDescription, PartDescription } from "../registry/description.ts";
 export type * from "../registry/fields.ts";
 export type { PartKind } from "../registry/kind.ts";
-export type { DisciplineDefinition, DisciplineFields, DisciplineOptions } from "./definition.ts";
+export type { DisciplineDefinition, DisciplineDescription, DisciplineFields, DisciplineOptions } from "./definition.ts";

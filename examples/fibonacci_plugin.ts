@@ -19,12 +19,16 @@ const fibonacci = defineLimiter({
   create({ unit, maxDelay }) {
     const failures = new Map<unknown, number>();
     const count = (key: unknown) => failures.get(key) ?? 0;
+    const delayAfter = (failures: number) => {
+      let [delay, next] = [unit, unit];
+      for (let i = 1; i < failures && delay < maxDelay; i++) [delay, next] = [next, delay + next];
+      return Math.min(delay, maxDelay);
+    };
     return {
+      delayAfter, // so it works on Redis too
       when(item, key = item) {
         failures.set(key, count(key) + 1);
-        let [delay, next] = [unit, unit];
-        for (let i = 1; i < count(key) && delay < maxDelay; i++) [delay, next] = [next, delay + next];
-        return Math.min(delay, maxDelay);
+        return delayAfter(count(key));
       },
       forget: (item, key = item) => void failures.delete(key),
       numRequeues: (item, key = item) => count(key),

@@ -13,6 +13,15 @@ import { maxOfLimiter } from "./max_of.ts";
 
 export type * from "./types.ts";
 
+/** The config of the limiter that {@linkcode createDefaultControllerLimiter} makes. */
+export const defaultControllerConfig = {
+  type: "max-of",
+  limiters: [
+    { type: "exponential", baseDelay: 5, maxDelay: 1_000_000 },
+    { type: "bucket", rate: 10, burst: 100 },
+  ],
+} as const;
+
 /**
  * Makes the limiter that Kubernetes controllers use: each item waits from 5 ms up to 1000 s, doubling with
  * each failure, and all of them together are retried 10 times a second at most, 100 at once.
@@ -36,8 +45,11 @@ export function createDefaultControllerLimiter<T = unknown>(
   options: { clock?: Clock | undefined } = {},
 ): RateLimiter<T> {
   requireOptions("create default controller limiter", options, ["clock"]);
-  const bucket = bucketLimiter.create({ rate: 10, burst: 100 }, options);
-  return maxOfLimiter.create({ limiters: [exponentialFrom(5), bucket] }, options);
+  const [{ baseDelay }, bucket] = defaultControllerConfig.limiters;
+  return maxOfLimiter.create(
+    { limiters: [exponentialFrom(baseDelay), bucketLimiter.create(bucket, options)] },
+    options,
+  );
 }
 
 /**

@@ -2,6 +2,7 @@ import { hasMethods } from "../lib/base/arguments.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { BuildContext } from "../registry/context.ts";
 import { type PartDefinition, requireDefinition } from "../registry/definition.ts";
+import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
 import type { PartKind } from "../registry/kind.ts";
 import { createInCode } from "../registry/options_in_code.ts";
@@ -27,6 +28,9 @@ export type LimiterDefinition<Type extends string = string, F extends LimiterFie
   Type,
   F
 >;
+
+/** A limiter of a config, as data. */
+export type LimiterDescription = PartDescription<RateLimiter>;
 
 /**
  * Defines a type of limiter, to be registered with {@linkcode LimiterRegistry}.

@@ -3,7 +3,7 @@ import type { BuildContext } from "../registry/context.ts";
 import type { PartKind } from "../registry/kind.ts";
 import type { CustomConfig } from "../registry/part_config.ts";
 import { Registry } from "../registry/registry.ts";
-import { limiterKind } from "./definition.ts";
+import { type LimiterDescription, limiterKind } from "./definition.ts";
 import type { CheckedConfig, LimiterConfig } from "./limiter_config.ts";
 
 /**
@@ -59,5 +59,44 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
   ): RateLimiter<T>;
   override build(config: unknown, context?: BuildContext): RateLimiter {
     return super.build(config, context);
+  }
+
+  /**
+   * Checks the config of a limiter and gives it as data: defaults filled in, lengths of time in milliseconds. Nothing is
+   * built.
+   *
+   * @example The data
+   * ```ts
+   * import { limiters } from "@workqueue/core";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const { path, type, options } = limiters.describe({ type: "exponential", baseDelay: "5ms", maxDelay: "1m" });
+   * assertEquals({ path, type, options }, {
+   *   path: "",
+   *   type: "exponential",
+   *   options: { baseDelay: 5, maxDelay: 60_000 },
+   * });
+   * ```
+   *
+   * @param config The limiter's type and options, as `build` takes them.
+   * @param context What limiters are built with, for `create` of the description.
+   * @returns The description. Its paths are JSON Pointers into the config.
+   * @throws {ConfigError} If the config is not right; with everything that is wrong.
+   * @throws {TypeError} If the context is not right.
+   */
+  override describe(config: LimiterConfig, context?: BuildContext): LimiterDescription;
+  /**
+   * Describes a limiter that is not built in, or that such a limiter is nested in.
+   *
+   * @typeParam C The type of the config itself.
+   * @param config The limiter's type and options, as `build` takes them.
+   * @param context What limiters are built with, for `create` of the description.
+   * @returns The description. Its paths are JSON Pointers into the config.
+   * @throws {ConfigError} If the config is not right; with everything that is wrong.
+   * @throws {TypeError} If the context is not right.
+   */
+  override describe<const C = CustomConfig>(config: C & CheckedConfig<C>, context?: BuildContext): LimiterDescription;
+  override describe(config: unknown, context?: BuildContext): LimiterDescription {
+    return super.describe(config, context);
   }
 }

@@ -5,6 +5,7 @@ import { LimiterRegistry } from "./limiter_registry.ts";
 /** The default registry, with the built-in limiters. */
 export const limiters: LimiterRegistry = /* @__PURE__ */ registerBuiltIns(); // left out of a bundle that does not use it
 
-function registerBuiltIns(): LimiterRegistry {
+/** A registry with the built-in limiters and no others, whatever becomes of the default one. */
+export function registerBuiltIns(): LimiterRegistry {
   return registerExports(new LimiterRegistry(), builtIns);
 }

@@ -21,7 +21,7 @@
 export { ConfigError, type ConfigIssue } from "../lib/base/errors.ts";
 export { every, type Reservation, TokenBucket } from "../lib/structures/token_bucket.ts";
 export * from "./built_ins.ts";
-export { createDefaultControllerLimiter, createDefaultItemLimiter } from "./defaults.ts";
+export { createDefaultControllerLimiter, createDefaultItemLimiter, defaultControllerConfig } from "./defaults.ts";
 export { defineLimiter } from "./definition.ts";
 export type * from "./limiter_config.ts";
 export { LimiterRegistry } from "./limiter_registry.ts";

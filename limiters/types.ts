@@ -6,6 +6,7 @@ export type { Random } from "../lib/base/random.ts";
 export type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 export type { BuildContext } from "../registry/context.ts";
 export type { BrokenRule, PartDefinition } from "../registry/definition.ts";
+export type { OptionDescription, PartDescription } from "../registry/description.ts";
 export type * from "../registry/fields.ts";
 export type { PartKind } from "../registry/kind.ts";
-export type { LimiterDefinition, LimiterFields, LimiterOptions } from "./definition.ts";
+export type { LimiterDefinition, LimiterDescription, LimiterFields, LimiterOptions } from "./definition.ts";

@@ -1,11 +1,13 @@
 import { inspect } from "../lib/base/errors.ts";
-import { buildPart } from "./build.ts";
+import { type Building, buildPart } from "./build.ts";
 import { type BuildContext, requireContext } from "./context.ts";
 import { type PartDefinition, requireDefinition } from "./definition.ts";
+import { describePart, type PartDescription } from "./description.ts";
 import type { Fields } from "./fields.ts";
 import type { PartKind } from "./kind.ts";
 import { ConfigReader } from "./reader.ts";
 import { partSchemas, SCHEMA_DIALECT } from "./schema.ts";
+import type { PartTree } from "./tree.ts";
 
 /**
  * The types of part that a config can name. There is a registry for each kind of part, such as
@@ -107,13 +109,23 @@ export abstract class Registry<Word extends string, Part> {
    * @throws {TypeError} If the context is not right.
    */
   build(config: unknown, context: BuildContext = {}): Part {
-    const action = `build ${this.kind.word}`;
-    requireContext(action, context);
-    const reader = new ConfigReader(action, { kind: this.kind, definitions: this });
-    const tree = reader.readPart(this.kind, "config", config, "");
-    reader.throwIssues();
-    const named = () => undefined; // reading has refused names
-    return buildPart(tree!, { action, context, named });
+    const { tree, building } = this.#read(`build ${this.kind.word}`, config, context);
+    return buildPart(tree, building);
+  }
+
+  /**
+   * Checks the config of a part and gives it as data: defaults filled in, lengths of time in milliseconds. Nothing is
+   * built.
+   *
+   * @param config The part's type and options, as `build` takes them.
+   * @param context What parts are built with, for `create` of the description.
+   * @returns The description. Its paths are JSON Pointers into the config.
+   * @throws {ConfigError} If the config is not right; with everything that is wrong.
+   * @throws {TypeError} If the context is not right.
+   */
+  describe(config: unknown, context: BuildContext = {}): PartDescription<Part> {
+    const { tree, building } = this.#read(`describe ${this.kind.word}`, config, context);
+    return describePart(tree, { building, named: noName });
   }
 
   /**
@@ -132,4 +144,17 @@ export abstract class Registry<Word extends string, Part> {
       $defs: partSchemas(this.kind, [...this.#definitions.values()]),
     };
   }
+
+  #read(action: string, config: unknown, context: BuildContext): { tree: PartTree<Part>; building: Building } {
+    requireContext(action, context);
+    const reader = new ConfigReader(action, { kind: this.kind, definitions: this });
+    const tree = reader.readPart(this.kind, "config", config, "");
+    reader.throwIssues();
+    return { tree: tree!, building: { action, context, named: noName } };
+  }
+}
+
+/** Reading has refused names, as there is no document to look in. */
+function noName(): never {
+  throw new Error("a config outside a document has no names");
 }

@@ -34,4 +34,16 @@ export interface RateLimiter<T = unknown> {
    * says so if all of them do. One that cannot tell leaves the method out, and is kept.
    */
   atRest?(): boolean;
+  /**
+   * How long an item waits after so many failures, for a limiter whose delays depend on nothing else: not on the item,
+   * the time, or what other items did. `when` gives `delayAfter(1)` after the first failure since the item was last
+   * forgotten, `delayAfter(2)` after the second one, and `numRequeues` is the number of these failures.
+   *
+   * A limiter that has this works where the failures are counted elsewhere, as those of a queue that many processes share.
+   * In memory nothing asks for it. A limiter with other delays leaves it out.
+   *
+   * @param failures The number of failures: a positive integer.
+   * @returns The delay in milliseconds, a finite number.
+   */
+  delayAfter?(failures: number): number;
 }

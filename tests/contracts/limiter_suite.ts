@@ -38,6 +38,19 @@ export function testLimiter(
     assertEquals(limiter.numRequeues("a"), counted);
   });
 
+  Deno.test(`every limiter, ${name}: delayAfter, where there is one, says beforehand what when will give`, () => {
+    const limiter = make();
+    if (limiter.delayAfter === undefined) return;
+    for (let round = 0; round < 2; round++) {
+      for (let failures = 1; failures <= 50; failures++) {
+        const delay = limiter.delayAfter(failures);
+        assertEquals([limiter.when("a"), limiter.numRequeues("a")], [delay, failures]);
+      }
+      limiter.when("b");
+      limiter.forget("a");
+    }
+  });
+
   Deno.test(`every limiter, ${name}: a count is of one item, and forgetting it leaves the others alone`, () => {
     const limiter = make();
     for (const item of ["a", "b", "b"]) limiter.when(item);

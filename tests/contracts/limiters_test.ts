@@ -11,6 +11,7 @@ import {
   type RateLimiter,
 } from "@workqueue/core";
 import { builtIns } from "../../docs/generate/built_ins.ts";
+import { fibonacciPlugin } from "../../examples/fibonacci_plugin.ts";
 import { testLimiter } from "./limiter_suite.ts";
 
 for (const { example } of builtIns) {
@@ -22,6 +23,10 @@ testLimiter("a backoff for each group", () =>
     groupOf: () => "all",
     limiter: () => createExponentialLimiter({ baseDelay: 1, maxDelay: 9 }),
   }));
+testLimiter(
+  "one of a plugin",
+  () => limiters.extend().use(fibonacciPlugin).build({ type: "fibonacci", maxDelay: "1h" }),
+);
 testLimiter("the controllers' default", ({ clock }) => createDefaultControllerLimiter({ clock }));
 testLimiter("the items' default", createDefaultItemLimiter);
 

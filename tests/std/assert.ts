@@ -34,8 +34,10 @@ function haveSameErrors(a: unknown, b: unknown, seen: Set<unknown> = new Set()):
   if (a === b || a === null || typeof a !== "object" || seen.has(a)) return true;
   if (a instanceof Error) return false;
   seen.add(a);
-  const [ours, theirs] = [a, b].map((value) => value instanceof Map ? [...value.values()] : Object.values(value!));
-  return ours!.every((value, i) => haveSameErrors(value, theirs![i], seen));
+  if (a instanceof Map) {
+    return [...a].every(([key, value]) => haveSameErrors(value, (b as Map<unknown, unknown>).get(key), seen));
+  }
+  return Object.entries(a).every(([key, value]) => haveSameErrors(value, (b as typeof a)[key as never], seen));
 }
 
 export function assertNotEquals<T>(actual: T, expected: T, msg?: string): void {

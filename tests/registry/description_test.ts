@@ -1,0 +1,145 @@
+/** What a registry says of a config as data. */
+
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { ConfigError, disciplines, limiters, type PartDescription, type RateLimiter } from "@workqueue/core";
+import { HandClock, issuesOf } from "../helpers.ts";
+
+/** The data alone: what travels as JSON. */
+const data = (description: PartDescription) => structuredClone(description);
+
+Deno.test("a description is data: types, places, options in milliseconds with defaults, parts, templates marked", () => {
+  const description = limiters.describe({
+    type: "max-of",
+    limiters: [
+      { type: "exponential", baseDelay: "5ms", maxDelay: "1m", forgetAfter: "1h" },
+      { type: "per-group", separator: "/", limiter: { type: "bucket", rate: Infinity, burst: 3 } },
+      {
+        type: "jitter",
+        spread: 0.5,
+        limiter: { type: "fast-slow", fastDelay: 1, slowDelay: "2s", maxFastAttempts: 3 },
+      },
+    ],
+  });
+  assertEquals<unknown>(data(description), {
+    type: "max-of",
+    path: "",
+    options: {
+      limiters: [
+        {
+          type: "exponential",
+          path: "/limiters/0",
+          options: { baseDelay: 5, maxDelay: 60_000, forgetAfter: 3_600_000 },
+        },
+        {
+          type: "per-group",
+          path: "/limiters/1",
+          options: {
+            separator: "/",
+            limiter: {
+              type: "bucket",
+              path: "/limiters/1/limiter",
+              template: true,
+              options: { rate: Infinity, burst: 3 },
+            },
+          },
+        },
+        {
+          type: "jitter",
+          path: "/limiters/2",
+          options: {
+            spread: 0.5,
+            limiter: {
+              type: "fast-slow",
+              path: "/limiters/2/limiter",
+              options: { fastDelay: 1, slowDelay: 2000, maxFastAttempts: 3 },
+            },
+          },
+        },
+      ],
+    },
+  });
+});
+
+Deno.test("what was left out and has no default is absent", () => {
+  const { options } = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 2, forgetAfter: undefined });
+  assertEquals(Object.keys(options), ["baseDelay", "maxDelay"]);
+});
+
+Deno.test("disciplines are described too, weights as an object and lengths without an end as infinity", () => {
+  const description = disciplines.describe({
+    type: "fair",
+    separator: "/",
+    weights: { big: 2 },
+    within: { type: "priority", maxHeadStart: "unlimited" },
+  });
+  assertEquals<unknown>(data(description), {
+    type: "fair",
+    path: "",
+    options: {
+      separator: "/",
+      weights: { big: 2 },
+      within: {
+        type: "priority",
+        path: "/within",
+        template: true,
+        options: { min: -100, max: 100, maxHeadStart: Infinity },
+      },
+    },
+  });
+});
+
+Deno.test("a part can be made of its description, as often as need be and with what the description was made with", () => {
+  const clock = new HandClock();
+  const description = limiters.describe({ type: "bucket", rate: 1, burst: 1 }, { clock });
+  const [one, two] = [description.create(), description.create()];
+  assertEquals([one.when("a"), one.when("a"), two.when("a")], [0, 1000, 0]);
+  clock.time += 500;
+  assertEquals(one.when("a"), 1500);
+});
+
+Deno.test("so can a part that another is made of, and each that a template stands for", () => {
+  const { options } = limiters.describe({
+    type: "per-group",
+    separator: "/",
+    limiter: { type: "exponential", baseDelay: 7, maxDelay: 9 },
+  });
+  assertEquals((options["limiter"] as PartDescription<RateLimiter>).create().when("a"), 7);
+});
+
+Deno.test("describing builds nothing, and keeps the definitions that the config was checked with", () => {
+  let built = 0;
+  const registry = limiters.extend().register({
+    type: "mine",
+    description: "",
+    options: { n: { kind: "integer", description: "", default: 4 } },
+    create: ({ n }) => {
+      built++;
+      if (n === 0) throw new Error("not today");
+      return { when: () => n, forget() {}, numRequeues: () => 0 };
+    },
+  });
+  const definition = registry.get("mine");
+  const [good, bad] = [registry.describe({ type: "mine" }), registry.describe({ type: "mine", n: 0 })];
+  registry.unregister("mine");
+  assertEquals([built, good.options], [0, { n: 4 }]);
+  assertStrictEquals(good.definition(), definition);
+  assertEquals(good.create().when("a"), 4);
+  assertThrows(() => bad.create(), ConfigError, "Cannot describe limiter as not today");
+});
+
+Deno.test("a config that is wrong is described by none: every problem is told, as when it is built", () => {
+  const config = { type: "max-of", limiters: [{ type: "bucket", rate: -1, burst: 0.5 }, "shared"] } as never;
+  assertEquals(issuesOf(() => limiters.describe(config)), issuesOf(() => limiters.build(config)));
+  assertEquals(issuesOf(() => limiters.describe(config)).map(({ path }) => path), [
+    "/limiters/0/rate",
+    "/limiters/0/burst",
+    "/limiters/1",
+  ]);
+  assertThrows(
+    () => limiters.describe({ type: "bucket", rate: 1, burst: 1 }, { clock: {} } as never),
+    TypeError,
+    "Cannot describe limiter as 'clock' must be a clock",
+  );
+  // @ts-expect-error A built-in limiter has no such option.
+  assertThrows(() => limiters.describe({ type: "bucket", rate: 1, burst: 1, burts: 1 }), ConfigError, "burst");
+});
