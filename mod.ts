@@ -61,6 +61,7 @@ export {
   type WorkQueueOptions,
 } from "./lib/queue/work_queue.ts";
 export {
+  type Ending,
   type FailingItem,
   type Handler,
   type HandlerContext,
@@ -69,10 +70,16 @@ export {
   RetryAfterError,
   type RunningItem,
   runWorkers,
+  SOURCE,
+  type SourcedQueue,
   TerminalError,
   type TokenSource,
+  type WorkAttempt,
   type WorkerOptions,
   type WorkerPool,
+  type WorkLease,
+  type WorkRequest,
+  type WorkSource,
 } from "./lib/workers/run_workers.ts";
 export * from "./config/mod.ts";
 export * from "./disciplines/mod.ts";

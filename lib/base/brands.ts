@@ -23,3 +23,6 @@ export const ON_CHANGE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.on
 
 /** Where a reservation has the function that gives back tokens that were not used: see `giveBackUnused`. */
 export const GIVE_BACK: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.giveBack");
+
+/** Where a queue has the function that opens a `WorkSource` for a pool. */
+export const SOURCE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.source");

@@ -24,6 +24,7 @@ import { Pool, type PoolSettings } from "./pool.ts";
 
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
+export { SOURCE } from "../base/brands.ts";
 export { TerminalError } from "../base/errors.ts";
 export { RetryAfterError } from "../base/retry_after_error.ts";
 export type { DelayingQueue } from "../contracts/delaying_queue.ts";
@@ -33,6 +34,7 @@ export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "
 export type { RateLimitedAddOptions, RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 export type * from "../contracts/work_queue.ts";
 export type * from "../contracts/token_source.ts";
+export type * from "../contracts/work_source.ts";
 export type * from "../contracts/workers.ts";
 
 const ACTION = "run workers";
