@@ -83,12 +83,15 @@ export interface WorkSource<T> {
   readonly takesTokens?: boolean;
 
   /**
-   * Whether nothing is there to be taken and nothing more will come. A pool that needs a token for each attempt needs none
-   * to learn that, if the source can tell.
+   * How many items are ready to be taken, if that is known. By this and by `isOver`, a pool that takes a token for each
+   * attempt knows when it needs none: no item will come.
    */
+  readonly length?: number;
+
+  /** Whether nothing will come beyond what is ready. */
   readonly isOver?: boolean;
 
-  /** Calls back when `isOver` may have changed. Returns what ends that. */
+  /** Calls back when `isOver` may have become true. Returns what ends that. */
   watch?(callback: () => void): () => void;
 
   /** Whether what failed is still to be tried again, as far as is known here. Left out, it is until the pool knows better. */

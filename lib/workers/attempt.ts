@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { HandlerContext } from "../contracts/handler.ts";
-import type { Lease } from "../contracts/work_queue.ts";
+import type { WorkAttempt, WorkLease } from "../contracts/work_source.ts";
 import type { Moment } from "./burst_time.ts";
 
 /** What every attempt of a pool is subject to. */
@@ -14,8 +14,8 @@ export interface AttemptTerms {
 }
 
 /** One call of the handler: which item it is for, whether its time is up, and the signal that tells the handler so. */
-export class Attempt<T> {
-  readonly lease: Lease<T>;
+export class Attempt<T> implements WorkAttempt<T> {
+  readonly lease: WorkLease<T>;
   readonly key: unknown;
   /** 1 the first time. */
   readonly number: number;
@@ -30,7 +30,7 @@ export class Attempt<T> {
   #controller: AbortController | undefined = undefined;
   #stopListening: (() => void) | undefined = undefined;
 
-  constructor(lease: Lease<T>, key: unknown, number: number, terms: AttemptTerms) {
+  constructor(lease: WorkLease<T>, key: unknown, number: number, terms: AttemptTerms) {
     this.lease = lease;
     this.key = key;
     this.number = number;
@@ -44,10 +44,15 @@ export class Attempt<T> {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      const { interruption } = this.#terms;
-      if (interruption !== undefined && !this.#hasEnded) this.#listenTo(interruption, this.#controller);
+      this.#listenTo(this.#terms.interruption, this.#controller);
+      this.#listenTo(this.lease.signal, this.#controller);
     }
     return this.#controller.signal;
+  }
+
+  /** Whether the lease was lost, as far as is known: what comes of the attempt will not count. */
+  get isLost(): boolean {
+    return this.lease.signal?.aborted ?? false;
   }
 
   /** Begins to measure the time. `onTimeout` is called if the attempt has not ended when its time is up. */
@@ -70,11 +75,16 @@ export class Attempt<T> {
     onTimeout(this);
   }
 
-  #listenTo(interruption: AbortSignal, controller: AbortController): void {
-    const interrupt = () => controller.abort(interruption.reason);
-    if (interruption.aborted) return interrupt();
-    interruption.addEventListener("abort", interrupt, { once: true });
-    this.#stopListening = () => interruption.removeEventListener("abort", interrupt);
+  #listenTo(signal: AbortSignal | undefined, controller: AbortController): void {
+    if (signal === undefined || this.#hasEnded) return;
+    const abort = () => controller.abort(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    const stopBefore = this.#stopListening;
+    this.#stopListening = () => {
+      signal.removeEventListener("abort", abort);
+      stopBefore?.();
+    };
   }
 }
 
@@ -103,6 +113,6 @@ export class AttemptContext implements HandlerContext {
   }
 
   get token(): bigint | undefined {
-    return (this.#attempt.lease as { token?: bigint }).token;
+    return this.#attempt.lease.token;
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { inspect } from "../base/errors.ts";
-import type { Attempt } from "./attempt.ts";
+import type { WorkAttempt } from "../contracts/work_source.ts";
 import { inOneLine, messageOf, placeOf } from "./error_text.ts";
 
 /** How much time there is between two lines, in milliseconds. */
@@ -18,7 +18,7 @@ export class FailureLog {
     this.#clock = clock;
   }
 
-  write(error: unknown, { key, number }: Attempt<unknown>): void {
+  write(error: unknown, { key, number }: WorkAttempt<unknown>): void {
     const now = this.#clock.now();
     if (Math.abs(now - this.#lastAt) < INTERVAL) {
       this.#leftOut++;

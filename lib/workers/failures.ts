@@ -1,4 +1,4 @@
-import type { Attempt } from "./attempt.ts";
+import type { WorkAttempt } from "../contracts/work_source.ts";
 import type { BurstTime, Moment } from "./burst_time.ts";
 import { inOneLine, messageOf } from "./error_text.ts";
 
@@ -26,7 +26,7 @@ export class Failures<T> {
     this.#time = time;
   }
 
-  add({ item, key, number }: Attempt<T>, error: unknown): void {
+  add({ lease: { item }, key, number }: WorkAttempt<T>, error: unknown): void {
     this.#byKey.delete(key);
     this.#byKey.set(key, { item, key, attempts: number, error: messageOf(error), at: this.#time.now() });
     if (this.#byKey.size > MAX_KEYS) this.#byKey.delete(this.#byKey.keys().next().value);

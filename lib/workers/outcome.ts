@@ -3,13 +3,10 @@ import { requireDuration } from "../base/duration_arguments.ts";
 import { inspect } from "../base/errors.ts";
 import { suggest } from "../base/suggest.ts";
 import type { Outcome } from "../contracts/handler.ts";
-import type { AttemptCounts } from "../contracts/queue_hooks.ts";
-import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
-import type { AddOptions } from "../contracts/work_queue.ts";
-import { priorityFor, withPriority } from "../queue/add_options.ts";
+import type { Ending } from "../contracts/work_source.ts";
+import { priorityOf } from "../queue/add_options.ts";
 import type { Attempt } from "./attempt.ts";
-import type { Failures } from "./failures.ts";
-import { addRateLimited, asItCame, giveBack, takesBack } from "./give_back.ts";
+import type { Endings } from "./endings.ts";
 import type { Reports } from "./reports.ts";
 
 /** When a failure gives an item up, and when it is no failure. */
@@ -20,45 +17,23 @@ export interface OutcomeRules {
   readonly interruption: AbortSignal | undefined;
 }
 
+const SUCCEEDED: Ending = { kind: "succeeded" };
+
 /** Decides what becomes of an item when its attempt has ended: it is forgotten, tried again, handed back, or given up. */
 export class Outcomes<T> {
-  readonly #queue: RateLimitingQueue<T>;
-  readonly #counts: AttemptCounts;
-  readonly #failures: Failures<T>;
+  readonly #endings: Endings<T>;
   readonly #reports: Reports<T>;
   readonly #rules: OutcomeRules;
 
-  constructor(
-    queue: RateLimitingQueue<T>,
-    counts: AttemptCounts,
-    failures: Failures<T>,
-    reports: Reports<T>,
-    rules: OutcomeRules,
-  ) {
-    this.#queue = queue;
-    this.#counts = counts;
-    this.#failures = failures;
+  constructor(endings: Endings<T>, reports: Reports<T>, rules: OutcomeRules) {
+    this.#endings = endings;
     this.#reports = reports;
     this.#rules = rules;
   }
 
   /** The handler returned. Throws if what it asks for cannot be done. */
   succeed(attempt: Attempt<T>, outcome: void | Outcome): void {
-    if (outcome !== undefined) {
-      const { requeue, requeueAfter, priority } = (outcome ?? {}) as Record<string, unknown>;
-      if (requeueAfter !== undefined) {
-        refuseMisspelt(outcome, isLikePriority);
-        const delay = requireDuration("requeue item", "requeueAfter", requeueAfter);
-        this.#queue.addAfter(attempt.item, delay, this.#optionsOf(attempt, priority));
-      } else if (requeue === undefined) refuseMisspelt(outcome, isLikeRequeue);
-      else if (requeue && takesBack(this.#queue, attempt.item)) {
-        refuseMisspelt(outcome, isLikePriority);
-        this.#tryAgain(attempt, this.#optionsOf(attempt, priority), 0);
-        this.#failures.delete(attempt.key);
-        return;
-      }
-    }
-    this.#forget(attempt);
+    this.#endings.carryOut(attempt, outcome === undefined ? SUCCEEDED : this.#endingOf(attempt, outcome));
   }
 
   /** The handler threw, or succeeded too late. */
@@ -67,58 +42,60 @@ export class Outcomes<T> {
     const isTerminal = isTerminalError(thrown);
     if (attempt.timeoutError === undefined) {
       if (interruption?.aborted && !isTerminal && this.#handBack(attempt)) return;
-      this.#reports.error(thrown, attempt);
+      if (!attempt.isLost) this.#reports.error(thrown, attempt); // or else it is reported as the cause of that
     }
     const error = attempt.timeoutError ?? thrown;
     try {
       // What the queue does not take is given up, or else nobody would learn what became of the item.
-      if (isTerminal || attempt.number > maxRetries || !takesBack(this.#queue, attempt.item)) {
+      if (isTerminal || attempt.number > maxRetries || !this.#endings.takesBack(attempt, "failed")) {
         return this.#giveUp(attempt, error);
       }
-      this.#tryAgain(attempt, asItCame(this.#queue, attempt.lease), retryAfterOf(thrown));
+      this.#endings.carryOut(attempt, { kind: "failed", error, atLeast: retryAfterOf(thrown) });
     } catch (failure) {
       // The limiter failed, so nobody can say when to try again.
       this.#reports.error(failure, attempt);
-      return this.#giveUp(attempt, failure);
+      this.#giveUp(attempt, failure);
     }
-    this.#failures.add(attempt, error);
+  }
+
+  /** What a handler asks for that returned something. */
+  #endingOf(attempt: Attempt<T>, outcome: Outcome): Ending {
+    const { requeue, requeueAfter, priority } = (outcome ?? {}) as Record<string, unknown>;
+    if (requeueAfter !== undefined) {
+      refuseMisspelt(outcome, isLikePriority);
+      const delay = requireDuration("requeue item", "requeueAfter", requeueAfter);
+      return { kind: "requeueAfter", delay, priority: askedPriority(priority) };
+    }
+    if (requeue === undefined) refuseMisspelt(outcome, isLikeRequeue);
+    else if (requeue && this.#endings.takesBack(attempt, "requeue")) {
+      refuseMisspelt(outcome, isLikePriority);
+      return { kind: "requeue", priority: askedPriority(priority) };
+    }
+    return SUCCEEDED;
   }
 
   /** An attempt that was interrupted is not counted. Tells whether nothing is left to decide. */
   #handBack(attempt: Attempt<T>): boolean {
     try {
-      return giveBack(this.#queue, attempt.lease);
+      return this.#endings.handBack(attempt);
     } catch (error) {
       this.#reports.error(error, attempt);
       return true;
     }
   }
 
-  /** The options of an add for which the handler asks, perhaps with a priority of its own. */
-  #optionsOf({ lease }: Attempt<T>, asked: unknown): AddOptions | undefined {
-    if (asked === undefined) return asItCame(this.#queue, lease);
-    return withPriority(priorityFor(this.#queue, { priority: asked as number }));
-  }
-
-  #tryAgain({ item, key, number }: Attempt<T>, options: AddOptions | undefined, atLeast: number): void {
-    addRateLimited(this.#queue, item, options, atLeast);
-    this.#counts.set(key, number);
-  }
-
   #giveUp(attempt: Attempt<T>, error: unknown): void {
-    this.#forget(attempt);
-    this.#reports.givenUp(error, attempt);
-  }
-
-  #forget(attempt: Attempt<T>): void {
-    this.#failures.delete(attempt.key);
     try {
-      if (attempt.number > 1) this.#counts.delete(attempt.key);
-      this.#queue.forget(attempt.item);
-    } catch (error) {
-      this.#reports.error(error, attempt);
+      this.#endings.carryOut(attempt, { kind: "givenUp", error });
+    } catch (failure) { // of a source of somebody else's
+      this.#reports.error(failure, attempt);
     }
   }
+}
+
+/** The priority that a handler asks for; `undefined` if it asks for none. */
+function askedPriority(priority: unknown): number | undefined {
+  return priority === undefined ? undefined : priorityOf({ priority: priority as number });
 }
 
 /** Whether this is a `TerminalError`, be it of another copy. */

@@ -1,61 +1,47 @@
 import { requireInteger } from "../base/arguments.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
+import { systemClock } from "../base/clock.ts";
 import type { Handler, Outcome } from "../contracts/handler.ts";
-import type { AttemptCounts } from "../contracts/queue_hooks.ts";
-import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
-import type { TokenSource } from "../contracts/token_source.ts";
-import type { Lease, Shutdown, SnapshotOptions } from "../contracts/work_queue.ts";
+import type { Shutdown, SnapshotOptions } from "../contracts/work_queue.ts";
+import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
 import type { PoolSnapshot, WorkerPool } from "../contracts/workers.ts";
 import { limitOf } from "../queue/call_options.ts";
-import { hooksOf } from "../queue/hooks.ts";
 import { burst } from "../structures/burst.ts";
 import { Attempt, AttemptContext, type AttemptTerms } from "./attempt.ts";
-import { attemptCountsOf } from "./attempt_counts.ts";
 import { BurstTime } from "./burst_time.ts";
+import { Endings } from "./endings.ts";
 import { FailureLog } from "./failure_log.ts";
 import { Failures } from "./failures.ts";
-import { giveBack } from "./give_back.ts";
 import { Outcomes } from "./outcome.ts";
-import { type Callbacks, Reports } from "./reports.ts";
+import { Reports } from "./reports.ts";
 import { Running } from "./running.ts";
+import type { PoolSettings } from "./settings.ts";
 import { Slots } from "./slots.ts";
 import { listFailing, listRunning } from "./snapshot.ts";
 import { Starts } from "./starts.ts";
+import { Wait } from "./wait.ts";
 
-/** The options of a pool, checked, with defaults filled in, and with lengths of time in milliseconds. */
-export interface PoolSettings<T> {
-  readonly concurrency: number;
-  readonly maxAbandoned: number | undefined;
-  readonly maxRetries: number;
-  readonly timeout: number | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly clock: Clock;
-  readonly starts: TokenSource | undefined;
-  readonly callbacks: Callbacks<T>;
-}
-
-/** Takes items from a queue whenever one more handler may begin, until the queue is empty and shut down or the pool is stopped. */
+/** Takes items from a source whenever one more handler may begin, until the source is over or the pool is stopped. */
 export class Pool<T> implements WorkerPool<T> {
   readonly finished: Promise<void>;
-  readonly #queue: RateLimitingQueue<T>;
+  readonly #source: WorkSource<T>;
   readonly #handler: Handler<T>;
   readonly #terms: AttemptTerms;
   readonly #time: BurstTime;
-  readonly #counts: AttemptCounts;
   readonly #reports: Reports<T>;
-  readonly #outcomes: Outcomes<T>;
   readonly #failures: Failures<T>;
+  readonly #endings: Endings<T>;
+  readonly #outcomes: Outcomes<T>;
   readonly #slots: Slots;
   readonly #running = new Running<T>();
+  /** The wait for an item, with a slot kept free for it. */
+  readonly #wait: Wait;
+  /** The tokens that the pool takes itself. */
   readonly #starts: Starts | undefined;
   /** Whether the pool takes no more items, and whether it takes none for now. */
   #isStopped = false;
   #isPaused = false;
   /** Neither of both. */
   #isOpen = true;
-  /** Whether the pool waits for an item, with a slot kept free for it; and what takes that wait back. */
-  #isWaiting = false;
-  #wait = new AbortController();
   /** Whether the pool lets the event loop have its turns. */
   #isYielding = false;
   #isShutDown = false;
@@ -65,28 +51,26 @@ export class Pool<T> implements WorkerPool<T> {
   /** Settles `finished`. */
   #end!: () => void;
 
-  constructor(queue: RateLimitingQueue<T>, handler: Handler<T>, settings: PoolSettings<T>) {
-    const { concurrency, maxAbandoned, maxRetries, timeout, signal, clock, starts, callbacks } = settings;
-    this.#queue = queue;
+  constructor(source: WorkSource<T>, handler: Handler<T>, settings: PoolSettings<T>) {
+    const { concurrency, maxAbandoned, maxRetries, timeout, signal, starts, callbacks } = settings;
+    const clock = settings.clock ?? source.clock ?? systemClock;
+    this.#source = source;
     this.#handler = handler;
     this.#time = new BurstTime(clock);
     this.#terms = { clock, timeout, interruption: signal };
     this.#failures = new Failures(this.#time);
-    this.#counts = attemptCountsOf(queue);
-    this.#reports = new Reports(callbacks, new FailureLog(queue.name, clock));
-    this.#outcomes = new Outcomes(queue, this.#counts, this.#failures, this.#reports, {
-      maxRetries,
-      interruption: signal,
-    });
+    this.#reports = new Reports(callbacks, new FailureLog(source.name, clock));
+    this.#endings = new Endings(source, this.#failures, this.#reports, () => this.#endIfIdle());
+    this.#outcomes = new Outcomes(this.#endings, this.#reports, { maxRetries, interruption: signal });
     this.#slots = new Slots(concurrency, maxAbandoned);
     this.#makesPauses = clock === systemClock;
-    this.#starts = starts && new Starts(starts, clock, {
-      onServed: () => this.#fill(),
-      onTakenAway: () => this.#takeBackWait(),
-    });
+    this.#wait = new Wait(() => this.#wanted(), source.takesTokens ? starts : undefined);
+    this.#starts = starts && !source.takesTokens
+      ? new Starts(starts, clock, { onServed: () => this.#fill(), onTakenAway: () => this.#wait.takeBack() })
+      : undefined;
     // So that a pool that waits for a token learns that no item will come.
-    const endWatch = starts && hooksOf(queue).watch?.(() => {
-      if (queue.shuttingDown && this.#starts!.isWaiting) soon(() => this.#fill());
+    const endWatch = this.#starts && source.watch?.(() => {
+      if (this.#starts!.isWaiting) soon(() => this.#fill());
     });
 
     const interrupt = () => void this.stop();
@@ -105,7 +89,7 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   get active(): number {
-    return this.#slots.taken - (this.#isWaiting ? 1 : 0);
+    return this.#slots.taken - (this.#wait.isOn ? 1 : 0);
   }
 
   get concurrency(): number {
@@ -147,7 +131,7 @@ export class Pool<T> implements WorkerPool<T> {
       concurrency: this.concurrency,
       paused: this.#isPaused,
       runningItems: listRunning(this.#running, clock, limit),
-      failingItems: listFailing(this.#failures, this.#queue, this.#counts, clock, limit),
+      failingItems: listFailing(this.#failures, this.#source, clock, limit),
     };
   }
 
@@ -160,14 +144,14 @@ export class Pool<T> implements WorkerPool<T> {
     this.#fillFrom(this.#take());
   }
 
-  #fillFrom(lease: Lease<T> | undefined): void {
+  #fillFrom(lease: WorkLease<T> | undefined): void {
     for (; lease !== undefined; lease = this.#take()) this.#work(lease);
     this.#endIfIdle();
   }
 
   /** The next item, if one more handler may begin now. If not, the pool goes on by itself when one may. */
-  #take(): Lease<T> | undefined {
-    if (this.#isYielding || !this.#isOpen || !this.#slots.isOneFree) return undefined;
+  #take(): WorkLease<T> | undefined {
+    if (this.#isYielding || !this.#mayBegin()) return undefined;
     if (this.#makesPauses && burst.isTooLong()) {
       this.#yield();
       return undefined;
@@ -175,11 +159,18 @@ export class Pool<T> implements WorkerPool<T> {
     return this.#takeNow();
   }
 
-  #takeNow(): Lease<T> | undefined {
-    let lease: Lease<T> | undefined;
+  /** Whether one more handler may begin now. If not, what was brought for one is for others. */
+  #mayBegin(): boolean {
+    if (this.#isOpen && this.#slots.isOneFree) return true;
+    this.#source.giveBackUnused?.();
+    return false;
+  }
+
+  #takeNow(): WorkLease<T> | undefined {
+    let lease: WorkLease<T> | undefined;
     try {
       if (this.#starts !== undefined && !this.#mayStart(this.#starts)) return undefined;
-      lease = this.#queue.tryGet();
+      lease = this.#source.tryTake();
     } catch (error) {
       this.#fail(error);
     }
@@ -187,11 +178,11 @@ export class Pool<T> implements WorkerPool<T> {
     return lease;
   }
 
-  /** Whether there is a token for an item. None is needed if no item will come: `get` has to tell of the end then. */
+  /** Whether there is a token for an item. None is needed if no item will come: the wait for one has to tell of the end then. */
   #mayStart(starts: Starts): boolean {
-    if (this.#isWaiting) return false; // with the token in hand
-    const { length, waiting, held, shuttingDown } = this.#queue;
-    if (length > 0 || !(this.#isShutDown || (shuttingDown && waiting === 0 && held === 0))) return starts.ask();
+    if (this.#wait.isOn) return false; // with the token in hand
+    const { length = 0, isOver = false } = this.#source;
+    if (length > 0 || !(this.#isShutDown || isOver)) return starts.ask();
     starts.leave();
     return true;
   }
@@ -201,34 +192,38 @@ export class Pool<T> implements WorkerPool<T> {
     this.#isYielding = true;
     await burst.turn();
     this.#isYielding = false;
-    this.#fillFrom(this.#isOpen && this.#slots.isOneFree ? this.#takeNow() : undefined);
+    this.#fillFrom(this.#mayBegin() ? this.#takeNow() : undefined);
   }
 
   /** Waits for one item: when it is there, others may be as well. */
   async #waitForItem(): Promise<void> {
-    if (this.#isWaiting || this.#isShutDown || this.#isStopped) return;
-    this.#isWaiting = true;
+    if (this.#wait.isOn || this.#isShutDown || this.#isStopped) return;
     this.#slots.take();
-    const { signal } = this.#wait;
-    let got: Lease<T> | Shutdown | undefined;
+    const request = this.#wait.begin();
+    let got: WorkLease<T> | Shutdown | undefined;
     try {
-      got = await this.#queue.get({ signal });
+      got = await this.#source.take(request);
     } catch (error) {
-      if (!signal.aborted) this.#fail(error);
+      if (!request.signal.aborted) this.#fail(error);
     }
-    this.#isWaiting = false;
+    this.#wait.end();
     this.#slots.giveBack();
     if (got?.shutdown) this.#isShutDown = true;
     else if (got !== undefined) this.#accept(got);
     this.#fill();
   }
 
-  /** An item may come just as the wait for it was taken back. If the queue does not take it, it is the last one. */
-  #accept(lease: Lease<T>): void {
+  /** How many items a wait is for: one in the slot that it keeps free, and one for each slot beside; but each needs its token. */
+  #wanted(): number {
+    return this.#starts === undefined ? 1 + Math.max(this.#slots.free, 0) : 1;
+  }
+
+  /** An item may come just as the wait for it was taken back. If the source does not take it, it is the last one. */
+  #accept(lease: WorkLease<T>): void {
     let isGivenBack: boolean;
     try {
       const mayStart = this.#isOpen && this.#slots.isOneFree && (this.#starts?.ask() ?? true);
-      isGivenBack = !mayStart && giveBack(this.#queue, lease);
+      isGivenBack = !mayStart && this.#endings.handBack(this.#attempt(lease));
     } catch (error) {
       this.#fail(error);
       isGivenBack = true;
@@ -238,7 +233,7 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   /** Gives back an item that nobody worked on. */
-  #release(lease: Lease<T>): void {
+  #release(lease: WorkLease<T>): void {
     try {
       lease[Symbol.dispose]();
     } catch (error) {
@@ -246,7 +241,7 @@ export class Pool<T> implements WorkerPool<T> {
     }
   }
 
-  /** The queue itself failed: nothing more can be taken from it. */
+  /** The source itself failed: nothing more can be taken from it. */
   #fail(error: unknown): void {
     this.#failure ??= { error };
     this.#takeNoMore();
@@ -259,31 +254,25 @@ export class Pool<T> implements WorkerPool<T> {
     this.#takeBackWaits();
   }
 
-  /** Ends the waits for an item and for a token. */
+  /** Ends the waits for an item and for a token, and gives back what was brought for more handlers than may begin. */
   #takeBackWaits(): void {
-    this.#takeBackWait();
+    this.#wait.takeBack();
     this.#starts?.leave();
-  }
-
-  /** Ends the wait for an item. If one comes still, it is given back. */
-  #takeBackWait(): void {
-    if (!this.#isWaiting) return;
-    this.#wait.abort();
-    this.#wait = new AbortController();
+    this.#source.giveBackUnused?.();
   }
 
   #endIfIdle(): void {
     // Once the queue has shut down, what is added again while it is held may still become ready.
     const takesNoMore = this.#isStopped || (this.#isShutDown && !this.#isPaused);
-    if (!takesNoMore || this.#isWaiting || this.#isYielding || this.#starts?.isWaiting) return;
-    if (this.#running.size === 0) this.#end();
+    if (!takesNoMore || this.#wait.isOn || this.#isYielding || this.#starts?.isWaiting) return;
+    if (this.#running.size === 0 && this.#endings.pending === 0) this.#end();
   }
 
   /** Handles the item, and then others for as long as there are some to take. Never rejects. */
-  async #work(first: Lease<T>): Promise<void> {
+  async #work(first: WorkLease<T>): Promise<void> {
     const worker = this.#running.begin();
     const handler = this.#handler; // called as a function, so that `this` is not the pool there
-    let lease: Lease<T> | undefined = first;
+    let lease: WorkLease<T> | undefined = first;
     while (lease !== undefined) {
       this.#slots.take();
       this.#starts?.use();
@@ -312,17 +301,21 @@ export class Pool<T> implements WorkerPool<T> {
     this.#endIfIdle();
   }
 
-  #begin(lease: Lease<T>): Attempt<T> | undefined {
-    const { item } = lease;
+  #begin(lease: WorkLease<T>): Attempt<T> | undefined {
     try {
-      const key = this.#queue.keyOf === undefined ? item : this.#queue.keyOf(item);
-      return new Attempt(lease, key, (this.#counts.get(key) ?? 0) + 1, this.#terms);
+      return this.#attempt(lease);
     } catch (error) { // of the queue's `keyOf`
       this.#fail(error);
       this.#release(lease);
     }
   }
 
+  #attempt(lease: WorkLease<T>): Attempt<T> {
+    const key = this.#source.keyOf(lease.item);
+    return new Attempt(lease, key, this.#source.attemptOf(lease, key), this.#terms);
+  }
+
+  /** After its outcome. */
   #finish(attempt: Attempt<T>): void {
     try {
       try {

@@ -1,5 +1,5 @@
+import type { WorkAttempt } from "../contracts/work_source.ts";
 import type { WorkerOptions } from "../contracts/workers.ts";
-import type { Attempt } from "./attempt.ts";
 import type { FailureLog } from "./failure_log.ts";
 
 /** What a pool calls when something goes wrong. */
@@ -17,17 +17,16 @@ export class Reports<T> {
   }
 
   /** A callback that fails itself has nobody to report to, and must not end the pool. */
-  error(error: unknown, attempt: Attempt<T>): void {
-    const { item, number } = attempt;
+  readonly error = (error: unknown, attempt: WorkAttempt<T>): void => {
     callSafely(() => {
       if (this.#callbacks.onError === undefined) return this.#log.write(error, attempt);
-      return this.#callbacks.onError(error, item, number);
+      return this.#callbacks.onError(error, attempt.lease.item, attempt.number);
     }, () => {});
-  }
+  };
 
-  givenUp(error: unknown, attempt: Attempt<T>): void {
+  givenUp(error: unknown, attempt: WorkAttempt<T>): void {
     callSafely(
-      () => this.#callbacks.onGiveUp?.(error, attempt.item, attempt.number),
+      () => this.#callbacks.onGiveUp?.(error, attempt.lease.item, attempt.number),
       (thrown) => this.error(thrown, attempt),
     );
   }

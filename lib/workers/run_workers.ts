@@ -4,23 +4,16 @@
  * @module
  */
 
-import {
-  A_CLOCK,
-  A_FUNCTION,
-  A_POSITIVE_INTEGER,
-  A_SIGNAL,
-  hasMethods,
-  requireRules,
-  type Rule,
-} from "../base/arguments.ts";
-import { systemClock } from "../base/clock.ts";
-import { parseDuration } from "../base/duration.ts";
-import { isTimeout, timeoutRule } from "../base/duration_arguments.ts";
+import { hasMethods } from "../base/arguments.ts";
+import { SOURCE } from "../base/brands.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Handler } from "../contracts/handler.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
+import type { SourcedQueue, WorkSource } from "../contracts/work_source.ts";
 import type { WorkerOptions, WorkerPool } from "../contracts/workers.ts";
-import { Pool, type PoolSettings } from "./pool.ts";
+import { Pool } from "./pool.ts";
+import { QueueSource } from "./queue_source.ts";
+import { settingsOf } from "./settings.ts";
 
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
@@ -64,7 +57,8 @@ const ACTION = "run workers";
  * ```
  *
  * @typeParam T The type of the items.
- * @param queue Where items come from and where failed ones go back to.
+ * @param queue Where items come from and where failed ones go back to: a rate limiting queue, or one that is not in memory
+ * and offers a source of its own.
  * @param handler Works on one item.
  * @param options Concurrency, retries, timeout, signal and callbacks; all may be left out.
  * @returns The running pool.
@@ -73,15 +67,16 @@ const ACTION = "run workers";
  * `clock` no clock, `starts` no token bucket, or an option is unknown.
  */
 export function runWorkers<T>(
-  queue: RateLimitingQueue<T>,
+  queue: RateLimitingQueue<T> | SourcedQueue<T>,
   handler: Handler<T>,
   options: WorkerOptions<NotInferred<T>> = {},
 ): WorkerPool<T> {
-  if (!hasMethods(queue, "addRateLimited", "tryGet")) {
+  if (!hasSource(queue) && !hasMethods(queue, "addRateLimited", "tryGet")) {
     throw invalidArgument(ACTION, "queue", "must be a rate limiting queue", queue);
   }
   if (typeof handler !== "function") throw invalidArgument(ACTION, "handler", "must be a function", handler);
-  return new Pool(queue, handler, settingsOf(queue, options as WorkerOptions<T>));
+  const settings = settingsOf(ACTION, options as WorkerOptions<T>);
+  return new Pool(sourceOf(queue), handler, settings);
 }
 
 /**
@@ -91,34 +86,10 @@ export function runWorkers<T>(
  */
 type NotInferred<T> = [T][T extends unknown ? 0 : never];
 
-const A_COUNT: Rule = [isCount, "must be a non-negative integer or Infinity"];
-
-function isCount(value: unknown): boolean {
-  return value === Infinity || (Number.isSafeInteger(value) && (value as number) >= 0);
+function hasSource<T>(queue: RateLimitingQueue<T> | SourcedQueue<T>): queue is SourcedQueue<T> {
+  return typeof (queue as Partial<SourcedQueue<T>> | null | undefined)?.[SOURCE] === "function";
 }
 
-/** Checks the options and fills in what was left out. */
-function settingsOf<T>(queue: RateLimitingQueue<T>, options: WorkerOptions<T>): PoolSettings<T> {
-  requireRules(ACTION, options, {
-    concurrency: A_POSITIVE_INTEGER,
-    maxAbandoned: A_COUNT,
-    maxRetries: A_COUNT,
-    timeout: [isTimeout, timeoutRule()],
-    signal: A_SIGNAL,
-    clock: A_CLOCK,
-    starts: [(value: unknown) => hasMethods(value, "reserve"), "must be a token bucket"],
-    onError: A_FUNCTION,
-    onGiveUp: A_FUNCTION,
-  });
-  const { concurrency = 1, maxAbandoned, maxRetries = Infinity, timeout, signal } = options;
-  return {
-    concurrency,
-    maxAbandoned,
-    maxRetries,
-    timeout: timeout === undefined ? undefined : parseDuration(timeout),
-    signal,
-    clock: options.clock ?? queue.clock ?? systemClock,
-    starts: options.starts,
-    callbacks: options,
-  };
+function sourceOf<T>(queue: RateLimitingQueue<T> | SourcedQueue<T>): WorkSource<T> {
+  return hasSource(queue) ? queue[SOURCE]() : new QueueSource(queue);
 }

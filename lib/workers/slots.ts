@@ -33,9 +33,14 @@ export class Slots {
     if (this.#followsCount) this.#maxAbandoned = count;
   }
 
+  /** How many more handlers may begin. Negative with more than that, as `count` was lowered. */
+  get free(): number {
+    return this.#count - this.#taken + Math.min(this.#overdue, this.#maxAbandoned);
+  }
+
   /** Whether one more handler may begin. */
   get isOneFree(): boolean {
-    return this.#taken - Math.min(this.#overdue, this.#maxAbandoned) < this.#count;
+    return this.free > 0;
   }
 
   /** How many handlers have run out of time and go on. */

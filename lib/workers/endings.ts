@@ -1,0 +1,78 @@
+import type { Ending, WorkAttempt, WorkSource } from "../contracts/work_source.ts";
+import type { Failures } from "./failures.ts";
+import type { Reports } from "./reports.ts";
+
+const HANDED_BACK: Ending = { kind: "handedBack" };
+
+/** Has the source carry out what was decided on items, and notes what came of it. */
+export class Endings<T> {
+  readonly #source: WorkSource<T>;
+  readonly #failures: Failures<T>;
+  readonly #reports: Reports<T>;
+  readonly #onSettled: () => void;
+  #pending = 0;
+
+  /** `onSettled` is called when one that took a while is carried out. */
+  constructor(source: WorkSource<T>, failures: Failures<T>, reports: Reports<T>, onSettled: () => void) {
+    this.#source = source;
+    this.#failures = failures;
+    this.#reports = reports;
+    this.#onSettled = onSettled;
+  }
+
+  /** How many are being carried out. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** Throws if it cannot be done: another ending has to be found. */
+  carryOut(attempt: WorkAttempt<T>, ending: Ending): void {
+    const isDone = this.#source.finish(attempt, ending, this.#reports.error);
+    if (isDone === undefined) this.#note(attempt, ending);
+    else this.#settle(attempt, ending, isDone);
+  }
+
+  /** Whether the source takes the item back for this reason. */
+  takesBack(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
+    return this.#source.takesBack === undefined || this.#source.takesBack(attempt, reason);
+  }
+
+  /** Gives an item back that is not finished, so that it is ready again as it came. Tells whether the source takes it. */
+  handBack(attempt: WorkAttempt<T>): boolean {
+    if (!this.takesBack(attempt, "handedBack")) return false;
+    this.carryOut(attempt, HANDED_BACK);
+    return true;
+  }
+
+  async #settle(attempt: WorkAttempt<T>, ending: Ending, isDone: Promise<boolean>): Promise<void> {
+    this.#pending++;
+    try {
+      if (await isDone) this.#note(attempt, ending);
+      else if (ending.kind !== "handedBack") this.#reports.error(lostLease(ending), attempt);
+    } catch (error) {
+      this.#reports.error(error, attempt);
+    }
+    this.#pending--;
+    this.#onSettled();
+  }
+
+  #note(attempt: WorkAttempt<T>, ending: Ending): void {
+    switch (ending.kind) {
+      case "failed":
+        return this.#failures.add(attempt, ending.error);
+      case "givenUp":
+        this.#failures.delete(attempt.key);
+        return this.#reports.givenUp(ending.error, attempt);
+      case "handedBack":
+        return;
+      default:
+        this.#failures.delete(attempt.key);
+    }
+  }
+}
+
+/** What is said of an ending that counts for nothing. */
+function lostLease(ending: Ending): Error {
+  const message = "The lease of the item was lost before its handler had ended, so what came of that does not count";
+  return "error" in ending ? new Error(message, { cause: ending.error }) : new Error(message);
+}
