@@ -7,18 +7,25 @@ export function hasMethods(value: unknown, ...methods: string[]): boolean {
   return methods.every((method) => typeof (value as Record<string, unknown>)[method] === "function");
 }
 
-/** What a value must be: a test, and how a message words it. */
+/** What a value must be: a test, and how a message words it, as in `"must be a string"`. */
 export type Rule = readonly [holds: (value: never) => boolean, words: string];
 
+/** A text. */
 export const A_STRING: Rule = [(value: unknown) => typeof value === "string", "must be a string"];
+/** `true` or `false`. */
 export const A_BOOLEAN: Rule = [(value: unknown) => typeof value === "boolean", "must be true or false"];
+/** A function. */
 export const A_FUNCTION: Rule = [(value: unknown) => typeof value === "function", "must be a function"];
+/** A clock: an object with `now`, `setTimeout` and `clearTimeout`. */
 export const A_CLOCK: Rule = [
   (value: unknown) => hasMethods(value, "now", "setTimeout", "clearTimeout"),
   "must be a clock",
 ];
+/** An `AbortSignal`, of whatever realm. */
 export const A_SIGNAL: Rule = [isSignal, "must be an AbortSignal"];
+/** A whole number from 1 on. */
 export const A_POSITIVE_INTEGER: Rule = [isPositiveInteger, "must be a positive integer"];
+/** A whole number from 0 on. */
 export const A_NON_NEGATIVE_INTEGER: Rule = [isNonNegativeInteger, "must be a non-negative integer"];
 
 function isPositiveInteger(value: unknown): boolean {

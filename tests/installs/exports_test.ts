@@ -10,7 +10,7 @@ const DISCIPLINES = entries.map(([entry]) => entry).filter((entry) => entry.star
 
 /** The other entries that each one brings along. */
 const BRINGS: Record<string, string[]> = {
-  ".": entries.map(([entry]) => entry).filter((entry) => entry !== "."),
+  ".": entries.map(([entry]) => entry).filter((entry) => entry !== "." && entry !== "./arguments"), // that is for packages
   "./work-queue": [],
   "./delaying-queue": ["./work-queue", "./duration"],
   "./rate-limiting-queue": ["./work-queue", "./delaying-queue", "./duration"],
@@ -18,6 +18,7 @@ const BRINGS: Record<string, string[]> = {
   "./parallelize": [],
   "./metrics": [],
   "./duration": [],
+  "./arguments": ["./duration"],
   "./token-bucket": ["./duration"],
   "./config": [...QUEUES, "./duration", "./token-bucket", ...DISCIPLINES, ...LIMITERS],
   "./disciplines": ["./duration", ...DISCIPLINES],
