@@ -4,4 +4,7 @@
  * @module
  */
 
-export {};
+export { RedisConnectionError } from "./connection/errors.ts";
+export type { RedisClient } from "./connection/connection.ts";
+export type { IoRedisClient } from "./connection/ioredis.ts";
+export type { NodeRedisClient, NodeRedisCommandOptions } from "./connection/node_redis.ts";

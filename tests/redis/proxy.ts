@@ -42,6 +42,11 @@ export class RedisProxy implements AsyncDisposable {
     return proxy;
   }
 
+  /** How many connections there are. */
+  get open(): number {
+    return this.#pairs.size;
+  }
+
   /** The server's URL by way of the proxy. */
   get url(): string {
     const url = new URL(this.#target);

@@ -1,0 +1,47 @@
+/** Where a server is. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  /** The number of the database. */
+  readonly database: number;
+}
+
+export const DEFAULT_PORT = 6379;
+const FORM = "redis[s]://[[user]:password@]host[:port][/database]";
+
+/**
+ * Reads a URL.
+ *
+ * @throws {TypeError} If it is none of Redis. The message has nothing of it, as there may be a password in it.
+ */
+export function parseAddress(action: string, url: unknown): Address {
+  const refuse = (rule: string) => new TypeError(`Cannot ${action} as 'url' ${rule}`);
+  if (typeof url !== "string" || !URL.canParse(url)) throw refuse(`must be a URL such as ${FORM}`);
+  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(url);
+  if (protocol !== "redis:" && protocol !== "rediss:") {
+    throw refuse(`must begin with redis:// or rediss://: received ${protocol}//`);
+  }
+  if (hostname === "") throw refuse(`must have a host: ${FORM}`);
+  if (search !== "" || hash !== "") throw refuse(`must end with the number of the database: ${FORM}`);
+  if (!/^\/?\d*$/.test(pathname)) throw refuse(`must have the number of a database as its path: received ${pathname}`);
+  try {
+    return {
+      host: hostname.replace(/^\[(.*)\]$/, "$1"),
+      port: port === "" ? DEFAULT_PORT : Number(port),
+      tls: protocol === "rediss:",
+      username: decodeURIComponent(username) || undefined,
+      password: decodeURIComponent(password) || undefined,
+      database: Number(pathname.slice(1)),
+    };
+  } catch {
+    throw refuse("must have its user and its password percent-encoded");
+  }
+}
+
+/** What of an address is shown. */
+export function showAddress({ host, port }: Pick<Address, "host" | "port">): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,47 @@
+import { parseAddress } from "./address.ts";
+import type { Connection, RedisClient } from "./connection.ts";
+import { dialClient } from "./given_client.ts";
+import { dialAddress } from "./node_redis.ts";
+import { Share, Shared } from "./share.ts";
+import type { Dialer } from "./wire.ts";
+
+/** Where to connect to, and how. */
+export interface ConnectOptions {
+  /** Default `redis://localhost:6379`. */
+  url?: string | undefined;
+  /** In place of a URL. */
+  client?: RedisClient | undefined;
+  /** For how many milliseconds a call is tried while the server is away. Default 10 s. */
+  patience?: number | undefined;
+  /** After how many milliseconds without an answer that the server owes a connection of ours is dropped. Default 5 s. */
+  silence?: number | undefined;
+}
+
+const DEFAULT_URL = "redis://localhost:6379";
+const DEFAULT_PATIENCE = 10_000;
+const DEFAULT_SILENCE = 5000;
+
+const byAddress: Map<string, Shared> = new Map();
+const byClient: Map<RedisClient, Shared> = new Map();
+
+/**
+ * Gives a share of the one connection that this process has to the server, or by the client. It is opened by the first
+ * call, and `silence` is that of the first user.
+ *
+ * @throws {TypeError} If the URL or the client is none that can be used. The message begins with the action.
+ */
+export function connect(action: string, options: ConnectOptions): Connection {
+  const { url, client, patience = DEFAULT_PATIENCE, silence = DEFAULT_SILENCE } = options;
+  if (url !== undefined && client !== undefined) {
+    throw new TypeError(`Cannot ${action} as 'url' and 'client' must not both be given`);
+  }
+  if (client !== undefined) return share(byClient, client, patience, () => dialClient(action, client, silence));
+  const address = parseAddress(action, url ?? DEFAULT_URL);
+  return share(byAddress, JSON.stringify(address), patience, () => dialAddress(address, silence));
+}
+
+function share<K>(all: Map<K, Shared>, key: K, patience: number, dial: () => Dialer): Connection {
+  const shared = all.get(key) ?? new Shared(dial(), () => all.delete(key));
+  all.set(key, shared);
+  return new Share(shared, patience);
+}

@@ -1,0 +1,43 @@
+import { dialIoRedis, type IoRedisClient } from "./ioredis.ts";
+import { dialNodeRedis, type NodeRedisClient } from "./node_redis.ts";
+import type { Dialer } from "./wire.ts";
+
+type Options = Record<string, unknown>;
+
+/**
+ * Connects by a client that a user has.
+ *
+ * @throws {TypeError} If it is none that can be used, or has options under which calls would run twice, keys would be
+ * others, or replies would not be what the server says.
+ */
+export function dialClient(action: string, client: unknown, silence: number): Dialer {
+  const refuse = (rule: string) => new TypeError(`Cannot ${action} as 'client' ${rule}`);
+  const { options = {}, isCluster = false } = Object(client) as { options?: Options; isCluster?: boolean };
+  if (isCluster || has(client, "nodeClient")) throw refuse("must not be a cluster, which is not supported yet");
+  if (isIoRedis(client)) {
+    if (options["autoResendUnfulfilledCommands"] !== false) {
+      throw refuse(
+        "must have autoResendUnfulfilledCommands: false: a command that is sent again after its reply was lost runs twice",
+      );
+    }
+    if (options["stringNumbers"] === true) throw refuse("must not have stringNumbers");
+  } else if (!isNodeRedis(client)) {
+    throw refuse("must be a client of 'redis', '@redis/client' or 'ioredis', of version 5 or later");
+  }
+  if (options["keyPrefix"]) throw refuse("must not have a keyPrefix: queues are told apart by their names");
+  return isIoRedis(client) ? dialIoRedis(client, silence) : dialNodeRedis(client as NodeRedisClient, silence);
+}
+
+function isIoRedis(client: unknown): client is IoRedisClient {
+  return has(client, "call", "duplicate", "connect") && typeof (client as { status?: unknown }).status === "string";
+}
+
+/** Pools, sentinels and clients of version 4 are like one, but for the epoch. */
+function isNodeRedis(client: unknown): client is NodeRedisClient {
+  const { socketEpoch } = Object(client) as { socketEpoch?: unknown };
+  return has(client, "sendCommand", "duplicate", "subscribe") && typeof socketEpoch === "number";
+}
+
+function has(client: unknown, ...methods: string[]): boolean {
+  return methods.every((method) => typeof (Object(client) as Record<string, unknown>)[method] === "function");
+}

@@ -1,0 +1,348 @@
+/** A connection to the server: what comes of calls and subscriptions, whatever the network does. */
+
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { connect, type ConnectOptions } from "../../packages/redis/connection/connect.ts";
+import type { Connection } from "../../packages/redis/connection/connection.ts";
+import { RedisConnectionError } from "../../packages/redis/connection/errors.ts";
+import { createScript } from "../../packages/redis/connection/script.ts";
+import { RedisProxy } from "./proxy.ts";
+import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
+import { RedisServer } from "./server.ts";
+
+/** Adds to the end of a list; gives its length. */
+const PUSH = createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1])`);
+const ECHO = createScript(`return { KEYS[1], ARGV[1], ARGV[2], 7, false, { "nested", 1.5 } }`);
+
+/** For as long as the block lasts. */
+function use(options: ConnectOptions): Connection & AsyncDisposable {
+  const connection = connect("connect", options);
+  return Object.assign(connection, { [Symbol.asyncDispose]: () => connection.release() });
+}
+
+/** The error of a call that must fail so. */
+function failure(call: Promise<unknown>): Promise<RedisConnectionError> {
+  return assertRejects(() => call, RedisConnectionError);
+}
+
+redisTest("connection: a script gives strings, numbers, null and arrays", async ({ url }) => {
+  await using connection = use({ url });
+  assertEquals(await connection.run(ECHO, "key", ["a", 2]), ["key", "a", "2", 7, null, ["nested", 1]]);
+});
+
+redisTest("connection: calls of one turn are sent at once, and run in order", async ({ url, call }) => {
+  await using proxy = await RedisProxy.start(url);
+  await using connection = use({ url: proxy.url });
+  const key = uniqueName("list");
+  const numbers = Array.from({ length: 20 }, (_, i) => i + 1);
+  await connection.run(PUSH, key, [0]);
+
+  const before = proxy.requests.length;
+  const lengths = await Promise.all(numbers.map((i) => connection.run(PUSH, key, [i])));
+  assertEquals(lengths, numbers.map((i) => i + 1));
+  assertEquals(proxy.requests.length, before + 1);
+  assertEquals(await call("LRANGE", key, "0", "-1"), [0, ...numbers].map(String));
+});
+
+redisTest("connection: a script that the server has forgotten is sent again", async ({ url, call }) => {
+  await using connection = use({ url });
+  const key = uniqueName("list");
+  await connection.run(PUSH, key, [1]);
+  await call("SCRIPT", "FLUSH");
+  assertEquals(await Promise.all([connection.run(PUSH, key, [2]), connection.run(PUSH, key, [3])]), [2, 3]);
+  assertEquals(await call("LRANGE", key, "0", "-1"), ["1", "2", "3"]);
+});
+
+redisTest("connection: what the server refuses rejects at once, with its error", async ({ url, call }) => {
+  await using connection = use({ url });
+  const key = uniqueName("string");
+  await call("SET", key, "no list");
+  const error = await assertRejects(() => connection.run(PUSH, key, [1], { retry: "always" }), Error, "WRONGTYPE");
+  assert(!(error instanceof RedisConnectionError));
+});
+
+serverTest("connection: what memory is too small for rejects at once", async () => {
+  await using server = await RedisServer.start({ maxmemory: "1" });
+  await using connection = use({ url: server.url });
+  await assertRejects(() => connection.run(PUSH, "list", [1], { retry: "always" }), Error, "OOM");
+});
+
+serverTest("connection: calls are held back while the server is away, and then made in order", async () => {
+  await using server = await RedisServer.start({ appendonly: true });
+  await using connection = use({ url: server.url });
+  await connection.run(PUSH, "list", [1]);
+  await server.kill("SIGKILL");
+  const calls = [2, 3, 4].map((i) => connection.run(PUSH, "list", [i], { retry: "always" }));
+  await server.start();
+  assertEquals(await Promise.all(calls), [2, 3, 4]);
+  assertEquals(await server.call("LRANGE", "list", "0", "-1"), ["1", "2", "3", "4"]);
+});
+
+redisTest("connection: a reply is lost: 'never' rejects, and says that nobody knows", async ({ url, call }) => {
+  await using proxy = await RedisProxy.start(url);
+  await using connection = use({ url: proxy.url });
+  const key = uniqueName("list");
+  await connection.run(PUSH, key, ["first"]);
+  const lost = proxy.loseReply("second");
+  const error = await failure(connection.run(PUSH, key, ["second"]));
+  await lost;
+  assert(error.mayHaveRun);
+  assertStringIncludes(error.message, "it is unknown whether the call took effect");
+  assertEquals(await connection.run(PUSH, key, ["third"]), 3);
+  assertEquals(await call("LRANGE", key, "0", "-1"), ["first", "second", "third"]);
+});
+
+redisTest(
+  "connection: a reply is lost: 'always' makes the call again, before those that came later",
+  async (server) => {
+    await using proxy = await RedisProxy.start(server.url);
+    await using connection = use({ url: proxy.url });
+    const key = uniqueName("list");
+    await connection.run(PUSH, key, ["first"]);
+    const lost = proxy.loseReply("second");
+    const second = connection.run(PUSH, key, ["second"], { retry: "always" });
+    await lost;
+    const third = connection.run(PUSH, key, ["third"], { retry: "always" });
+    assertEquals(await Promise.all([second, third]), [3, 4]);
+    assertEquals(await server.call("LRANGE", key, "0", "-1"), ["first", "second", "second", "third"]);
+  },
+);
+
+redisTest(
+  "connection: a reply is lost: 'marked' tells the script that it may have run before",
+  async ({ url, call }) => {
+    await using proxy = await RedisProxy.start(url);
+    await using connection = use({ url: proxy.url });
+    const key = uniqueName("list");
+    const mark = createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1] .. ARGV[#ARGV])`);
+    await connection.run(mark, key, ["first"], { retry: "marked" });
+    const lost = proxy.loseReply("second");
+    const second = connection.run(mark, key, ["second"], { retry: "marked" });
+    await lost;
+    await second;
+    assertEquals(await call("LRANGE", key, "0", "-1"), ["first0", "second0", "second1"]);
+  },
+);
+
+redisTest("connection: a call that was held back is no second time", async ({ url, call }) => {
+  await using proxy = await RedisProxy.start(url);
+  await using connection = use({ url: proxy.url });
+  const key = uniqueName("list");
+  const mark = createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1] .. ARGV[#ARGV])`);
+  proxy.refuse();
+  const calls = [
+    connection.run(mark, key, ["a"], { retry: "marked" }),
+    connection.run(PUSH, key, ["b"], { retry: "never" }),
+  ];
+  while (proxy.connections < 2) await new Promise((resolve) => setTimeout(resolve));
+  proxy.refuse(false);
+  assertEquals(await Promise.all(calls), [1, 2]);
+  assertEquals(await call("LRANGE", key, "0", "-1"), ["a0", "b"]);
+});
+
+redisTest("connection: after the patience a call that was not sent rejects, and says why", async ({ url }) => {
+  await using proxy = await RedisProxy.start(url);
+  const { url: nobody } = proxy;
+  await proxy[Symbol.asyncDispose]();
+  await using connection = use({ url: nobody, patience: 500 });
+  const error = await failure(connection.run(PUSH, "list", [1]));
+  assert(!error.mayHaveRun);
+  assertEquals(error.message.split(": ")[0], `Cannot reach Redis at ${new URL(nobody).host} within 500 ms`);
+  assertStringIncludes(error.message, "ECONNREFUSED");
+  assert(error.cause instanceof Error);
+});
+
+redisTest("connection: each user has a patience of its own", async ({ url }) => {
+  await using proxy = await RedisProxy.start(url);
+  proxy.refuse();
+  await using patient = use({ url: proxy.url });
+  await using hasty = use({ url: proxy.url, patience: 1 });
+  const key = uniqueName("list");
+  const call = patient.run(PUSH, key, [1]);
+  await failure(hasty.run(PUSH, key, [2]));
+  proxy.refuse(false);
+  assertEquals(await call, 1);
+});
+
+serverTest("connection: after the patience a call that was sent to a server that hangs rejects", async () => {
+  await using server = await RedisServer.start();
+  await using patient = use({ url: server.url });
+  await using hasty = use({ url: server.url, patience: 50 });
+  await patient.run(PUSH, "list", ["first"]);
+  await server.kill("SIGSTOP");
+  const error = await failure(hasty.run(PUSH, "list", ["second"]));
+  assert(error.mayHaveRun);
+  assertStringIncludes(error.message, "did not answer within 50 ms: it is unknown whether the call took effect");
+  assert(!(await failure(hasty.run(PUSH, "list", ["third"]))).mayHaveRun); // nothing is sent where nobody answers
+  await server.kill("SIGCONT");
+  await patient.run(PUSH, "list", ["last"]);
+  const items = await server.call("LRANGE", "list", "0", "-1") as string[];
+  assertEquals(items.filter((item) => item !== "second"), ["first", "last"]);
+});
+
+redisTest("connection: one that is silent is given up, and the call is made on another", async ({ url, call }) => {
+  await using proxy = await RedisProxy.start(url);
+  await using connection = use({ url: proxy.url, silence: 30 });
+  const key = uniqueName("list");
+  await connection.run(PUSH, key, [1]);
+  proxy.hold();
+  const held = connection.run(PUSH, key, [2], { retry: "always" });
+  while (proxy.connections < 2) await new Promise((resolve) => setTimeout(resolve));
+  proxy.dropAll(); // what is held back never gets there
+  proxy.hold(false);
+  await held;
+  assertEquals(await call("LRANGE", key, "0", "-1"), ["1", "2"]);
+});
+
+serverTest("connection: while the server is a replica, calls are held back", async () => {
+  await using server = await RedisServer.start();
+  await using connection = use({ url: server.url });
+  await connection.run(PUSH, "list", ["first"]);
+  await server.call("REPLICAOF", "127.0.0.1", "1");
+  const calls = ["second", "third"].map((item) => connection.run(PUSH, "list", [item], { retry: "never" }));
+  while (!/cmdstat_eval:calls=[2-9]/.test(String(await server.call("INFO", "commandstats")))); // was turned down
+  await server.call("REPLICAOF", "NO", "ONE");
+  assertEquals(await Promise.all(calls), [2, 3]);
+  assertEquals(await server.call("LRANGE", "list", "0", "-1"), ["first", "second", "third"]);
+});
+
+redisTest("connection: after it was lost, those who must know come first", async ({ url, call }) => {
+  await using proxy = await RedisProxy.start(url);
+  await using connection = use({ url: proxy.url });
+  const key = uniqueName("list");
+  await connection.run(PUSH, key, ["first"]);
+  const restored: Promise<unknown>[] = [];
+  const off = connection.onReconnect(() => restored.push(connection.run(PUSH, key, ["restored"])));
+  const lost = proxy.loseReply("second");
+  const second = connection.run(PUSH, key, ["second"], { retry: "always" });
+  await lost;
+  await Promise.all([second, connection.run(PUSH, key, ["third"], { retry: "always" })]);
+  assertEquals(await Promise.all(restored), [3]);
+  assertEquals(await call("LRANGE", key, "0", "-1"), ["first", "second", "restored", "second", "third"]);
+
+  off();
+  proxy.dropAll();
+  await connection.run(PUSH, key, ["fourth"], { retry: "always" });
+  assertEquals(restored.length, 1);
+});
+
+redisTest(
+  "connection: what was said first is not said again on the next connection, but anew",
+  async ({ url, call }) => {
+    await using proxy = await RedisProxy.start(url);
+    await using connection = use({ url: proxy.url });
+    const key = uniqueName("list");
+    await connection.run(PUSH, key, ["first"]);
+    const restored: Promise<unknown>[] = [];
+    connection.onReconnect(() => {
+      restored.push(connection.run(PUSH, key, [`restored ${restored.length + 1}`], { retry: "always" }));
+      restored.at(-1)!.catch(() => {});
+    });
+    const lost = proxy.loseReply("restored 1");
+    proxy.dropAll();
+    await lost;
+    await connection.run(PUSH, key, ["second"], { retry: "always" });
+    assert((await failure(restored[0]!)).mayHaveRun);
+    assertEquals(await call("LRANGE", key, "0", "-1"), ["first", "restored 1", "restored 2", "second"]);
+  },
+);
+
+redisTest(
+  "connection: those who listen on a channel get what is said there, and no more when they stop",
+  async (server) => {
+    await using connection = use({ url: server.url });
+    await using other = use({ url: server.url });
+    const channel = uniqueName("channel");
+    const heard: string[] = [];
+    const { promise: end, resolve } = Promise.withResolvers<void>();
+    const off = await connection.subscribe(channel, (payload) => heard.push(`one: ${payload}`));
+    await other.subscribe(channel, (payload) => {
+      heard.push(`other: ${payload}`);
+      if (payload === "2") resolve();
+    });
+    assertEquals(await server.call("PUBLISH", channel, "1"), 1);
+    off();
+    off();
+    await server.call("PUBLISH", channel, "2");
+    await end;
+    assertEquals(heard, ["one: 1", "other: 1", "other: 2"]);
+  },
+);
+
+serverTest("connection: a subscription survives a restart, and says that messages may have been lost", async () => {
+  await using server = await RedisServer.start();
+  await using connection = use({ url: server.url });
+  const resumed = Promise.withResolvers<void>();
+  const heard = Promise.withResolvers<string>();
+  await connection.subscribe("channel", heard.resolve, resumed.resolve);
+  await server.restart();
+  await resumed.promise;
+  assertEquals(await server.call("PUBLISH", "channel", "again"), 1);
+  assertEquals(await heard.promise, "again");
+});
+
+redisTest("connection: a channel is waited for as long as the patience lasts", async ({ url }) => {
+  await using proxy = await RedisProxy.start(url);
+  proxy.refuse();
+  await using hasty = use({ url: proxy.url, patience: 10 });
+  await using patient = use({ url: proxy.url });
+  const subscribed = patient.subscribe("channel", () => {});
+  assertStringIncludes((await failure(hasty.subscribe("channel", () => {}))).message, "within 10 ms");
+  proxy.refuse(false);
+  await subscribed;
+});
+
+redisTest("connection: users of one server share one, and the last of them closes it", async ({ url }) => {
+  await using proxy = await RedisProxy.start(url);
+  const key = uniqueName("list");
+  const [one, other] = [connect("connect", { url: proxy.url }), connect("connect", { url: proxy.url })];
+  await Promise.all([one.run(PUSH, key, [1]), other.run(PUSH, key, [2])]);
+  for (const name of ["a", "b"]) await one.subscribe(name, () => {});
+  await other.subscribe("a", () => {});
+  assertEquals(proxy.connections, 2); // one for calls, one for messages
+
+  await one.release();
+  assertEquals(await other.run(PUSH, key, [3]), 3);
+  assertEquals([proxy.connections, proxy.open], [2, 2]);
+  await other.release();
+  while (proxy.open > 0) await new Promise((resolve) => setTimeout(resolve));
+
+  await using next = use({ url: proxy.url });
+  assertEquals(await next.run(PUSH, key, [4]), 4);
+  assertEquals(proxy.connections, 3);
+});
+
+redisTest("connection: who gives it back is answered what was asked, and asks no more", async ({ url }) => {
+  const connection = connect("connect", { url });
+  const key = uniqueName("list");
+  const call = connection.run(PUSH, key, [1]);
+  await Promise.all([connection.release(), connection.release()]);
+  assertEquals(await call, 1);
+  assertStringIncludes((await failure(connection.run(PUSH, key, [2]))).message, "was given back");
+  assertStringIncludes((await failure(connection.subscribe("a", () => {}))).message, "was given back");
+});
+
+serverTest("connection: a URL names user, password and database; a password is never shown", async () => {
+  await using server = await RedisServer.start({
+    args: ["--user", "worker", "on", ">s3cr%t", "~*", "&*", "+@all"],
+  });
+  const url = (password: string, database = "") =>
+    server.url.replace("redis://", `redis://worker:${encodeURIComponent(password)}@`) + database;
+  await using connection = use({ url: url("s3cr%t", "/3") });
+  await connection.run(PUSH, "list", [1]);
+  assert(/ db=3 .* user=worker /.test(String(await server.call("CLIENT", "LIST"))));
+
+  await using wrong = use({ url: url("wr0ng", "/3") });
+  const error = await failure(wrong.run(PUSH, "list", [1])); // at once, as waiting does not help
+  assertStringIncludes(error.message, "WRONGPASS");
+  assertStringIncludes((await failure(wrong.subscribe("channel", () => {}))).message, "WRONGPASS");
+  await using absent = use({ url: url("s3cr%t", "/16") });
+  const { message } = await failure(absent.run(PUSH, "list", [1]));
+  assertStringIncludes(message, "DB index is out of range");
+
+  const { inspect } = await import("node:util");
+  await server.kill("SIGKILL");
+  await using away = use({ url: url("s3cr%t", "/5"), patience: 1 });
+  for (const one of [error, await failure(away.run(PUSH, "list", [1]))]) {
+    assert(!/s3cr|wr0ng/.test(inspect(one, { depth: 9, showHidden: true })));
+  }
+});
