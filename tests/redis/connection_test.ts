@@ -91,37 +91,31 @@ redisTest("connection: a reply is lost: 'never' rejects, and says that nobody kn
   assertEquals(await call("LRANGE", key, "0", "-1"), ["first", "second", "third"]);
 });
 
-redisTest(
-  "connection: a reply is lost: 'always' makes the call again, before those that came later",
-  async (server) => {
-    await using proxy = await RedisProxy.start(server.url);
-    await using connection = use({ url: proxy.url });
-    const key = uniqueName("list");
-    await connection.run(PUSH, key, ["first"]);
-    const lost = proxy.loseReply("second");
-    const second = connection.run(PUSH, key, ["second"], { retry: "always" });
-    await lost;
-    const third = connection.run(PUSH, key, ["third"], { retry: "always" });
-    assertEquals(await Promise.all([second, third]), [3, 4]);
-    assertEquals(await server.call("LRANGE", key, "0", "-1"), ["first", "second", "second", "third"]);
-  },
-);
+redisTest("connection: a reply is lost: 'always' makes the call again, before later ones", async (server) => {
+  await using proxy = await RedisProxy.start(server.url);
+  await using connection = use({ url: proxy.url });
+  const key = uniqueName("list");
+  await connection.run(PUSH, key, ["first"]);
+  const lost = proxy.loseReply("second");
+  const second = connection.run(PUSH, key, ["second"], { retry: "always" });
+  await lost;
+  const third = connection.run(PUSH, key, ["third"], { retry: "always" });
+  assertEquals(await Promise.all([second, third]), [3, 4]);
+  assertEquals(await server.call("LRANGE", key, "0", "-1"), ["first", "second", "second", "third"]);
+});
 
-redisTest(
-  "connection: a reply is lost: 'marked' tells the script that it may have run before",
-  async ({ url, call }) => {
-    await using proxy = await RedisProxy.start(url);
-    await using connection = use({ url: proxy.url });
-    const key = uniqueName("list");
-    const mark = createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1] .. ARGV[#ARGV])`);
-    await connection.run(mark, key, ["first"], { retry: "marked" });
-    const lost = proxy.loseReply("second");
-    const second = connection.run(mark, key, ["second"], { retry: "marked" });
-    await lost;
-    await second;
-    assertEquals(await call("LRANGE", key, "0", "-1"), ["first0", "second0", "second1"]);
-  },
-);
+redisTest("connection: a reply is lost: 'marked' tells the script that it is made again", async ({ url, call }) => {
+  await using proxy = await RedisProxy.start(url);
+  await using connection = use({ url: proxy.url });
+  const key = uniqueName("list");
+  const mark = createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1] .. ARGV[#ARGV])`);
+  await connection.run(mark, key, ["first"], { retry: "marked" });
+  const lost = proxy.loseReply("second");
+  const second = connection.run(mark, key, ["second"], { retry: "marked" });
+  await lost;
+  await second;
+  assertEquals(await call("LRANGE", key, "0", "-1"), ["first0", "second0", "second1"]);
+});
 
 redisTest("connection: a call that was held back is no second time", async ({ url, call }) => {
   await using proxy = await RedisProxy.start(url);
@@ -225,48 +219,43 @@ redisTest("connection: after it was lost, those who must know come first", async
   assertEquals(restored.length, 1);
 });
 
-redisTest(
-  "connection: what was said first is not said again on the next connection, but anew",
-  async ({ url, call }) => {
-    await using proxy = await RedisProxy.start(url);
-    await using connection = use({ url: proxy.url });
-    const key = uniqueName("list");
-    await connection.run(PUSH, key, ["first"]);
-    const restored: Promise<unknown>[] = [];
-    connection.onReconnect(() => {
-      restored.push(connection.run(PUSH, key, [`restored ${restored.length + 1}`], { retry: "always" }));
-      restored.at(-1)!.catch(() => {});
-    });
-    const lost = proxy.loseReply("restored 1");
-    proxy.dropAll();
-    await lost;
-    await connection.run(PUSH, key, ["second"], { retry: "always" });
-    assert((await failure(restored[0]!)).mayHaveRun);
-    assertEquals(await call("LRANGE", key, "0", "-1"), ["first", "restored 1", "restored 2", "second"]);
-  },
-);
+redisTest("connection: what comes first is not made again on the next connection, but anew", async ({ url, call }) => {
+  await using proxy = await RedisProxy.start(url);
+  await using connection = use({ url: proxy.url });
+  const key = uniqueName("list");
+  await connection.run(PUSH, key, ["first"]);
+  const restored: Promise<unknown>[] = [];
+  connection.onReconnect(() => {
+    restored.push(connection.run(PUSH, key, [`restored ${restored.length + 1}`], { retry: "always" }));
+    restored.at(-1)!.catch(() => {});
+  });
+  const lost = proxy.loseReply("restored 1");
+  proxy.dropAll();
+  await lost;
+  await connection.run(PUSH, key, ["second"], { retry: "always" });
+  assert((await failure(restored[0]!)).mayHaveRun);
+  assertEquals(await call("LRANGE", key, "0", "-1"), ["first", "restored 1", "restored 2", "second"]);
+});
 
-redisTest(
-  "connection: those who listen on a channel get what is said there, and no more when they stop",
-  async (server) => {
-    await using connection = use({ url: server.url });
-    await using other = use({ url: server.url });
-    const channel = uniqueName("channel");
-    const heard: string[] = [];
-    const { promise: end, resolve } = Promise.withResolvers<void>();
-    const off = await connection.subscribe(channel, (payload) => heard.push(`one: ${payload}`));
-    await other.subscribe(channel, (payload) => {
-      heard.push(`other: ${payload}`);
-      if (payload === "2") resolve();
-    });
-    assertEquals(await server.call("PUBLISH", channel, "1"), 1);
-    off();
-    off();
-    await server.call("PUBLISH", channel, "2");
-    await end;
-    assertEquals(heard, ["one: 1", "other: 1", "other: 2"]);
-  },
-);
+redisTest("connection: a channel is heard until the end of the subscription", async (server) => {
+  await using connection = use({ url: server.url });
+  await using other = use({ url: server.url });
+  const channel = uniqueName("channel");
+  const heard: string[] = [];
+  const [both, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const off = await connection.subscribe(channel, (payload) => heard.push(`one: ${payload}`));
+  await other.subscribe(channel, (payload) => {
+    heard.push(`other: ${payload}`);
+    (payload === "1" ? both : end).resolve();
+  });
+  assertEquals(await server.call("PUBLISH", channel, "1"), 1);
+  await both.promise;
+  off();
+  off();
+  await server.call("PUBLISH", channel, "2");
+  await end.promise;
+  assertEquals(heard, ["one: 1", "other: 1", "other: 2"]);
+});
 
 serverTest("connection: a subscription survives a restart, and says that messages may have been lost", async () => {
   await using server = await RedisServer.start();

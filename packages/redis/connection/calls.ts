@@ -6,7 +6,6 @@ import {
   isReply,
   isUnknownScript,
   messageOf,
-  NotSentError,
   RedisConnectionError,
   toError,
 } from "./errors.ts";
@@ -108,7 +107,7 @@ export class Calls {
   }
 
   get #canSend(): boolean {
-    return this.#wire !== undefined && this.#leaving === undefined;
+    return this.#wire?.isReady === true && this.#leaving === undefined;
   }
 
   #up(wire: Wire): void {
@@ -165,10 +164,7 @@ export class Calls {
   }
 
   #refuse(one: Pending, wire: Wire, error: Error): void {
-    if (error instanceof NotSentError) {
-      this.#hold(one, error);
-      wire.close(error);
-    } else if (!isReply(error)) {
+    if (!isReply(error)) {
       this.#lose(one, error);
       wire.close(error);
     } else if (isUnknownScript(error)) {

@@ -31,12 +31,12 @@ const byClient: Map<RedisClient, Shared> = new Map();
  * @throws {TypeError} If the URL or the client is none that can be used. The message begins with the action.
  */
 export function connect(action: string, options: ConnectOptions): Connection {
-  const { url, client, patience = DEFAULT_PATIENCE, silence = DEFAULT_SILENCE } = options;
-  if (url !== undefined && client !== undefined) {
+  const { url = DEFAULT_URL, client, patience = DEFAULT_PATIENCE, silence = DEFAULT_SILENCE } = options;
+  if (options.url !== undefined && client !== undefined) {
     throw new TypeError(`Cannot ${action} as 'url' and 'client' must not both be given`);
   }
   if (client !== undefined) return share(byClient, client, patience, () => dialClient(action, client, silence));
-  const address = parseAddress(action, url ?? DEFAULT_URL);
+  const address = parseAddress(action, url);
   return share(byAddress, JSON.stringify(address), patience, () => dialAddress(address, silence));
 }
 

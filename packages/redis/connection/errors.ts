@@ -34,11 +34,6 @@ export class RedisConnectionError extends Error {
   }
 }
 
-/** The command was not sent, and never will be. */
-export class NotSentError extends Error {
-  override name = "NotSentError";
-}
-
 /**
  * Whether an error is what the server replied, and not one of the client or of the network. Replies begin with a code;
  * classes do not tell, as a client may come from another copy of its package.

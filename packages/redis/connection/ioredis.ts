@@ -3,7 +3,7 @@
 import { type EventEmitter, once } from "node:events";
 import { DEFAULT_PORT, showAddress } from "./address.ts";
 import { Ending } from "./ending.ts";
-import { NotSentError, toError } from "./errors.ts";
+import { toError } from "./errors.ts";
 import { watch } from "./watchdog.ts";
 import type { Dialer, OnMessage, SubscriberWire, Wire } from "./wire.ts";
 
@@ -51,6 +51,7 @@ export function dialIoRedis(client: IoRedisClient, silence: number): Dialer {
   client.on("error", ignore);
   return {
     address: path ?? showAddress({ host, port }),
+    silence,
     dial: (signal) => useClient(client, signal),
     dialSubscriber: async (signal, onMessage) =>
       watch(await openSubscriber(client.duplicate(OWN_OPTIONS), signal, onMessage), silence),
@@ -82,6 +83,9 @@ async function openSubscriber(client: OwnClient, signal: AbortSignal, onMessage:
   return {
     ended: ending.reason,
     close,
+    get isReady() {
+      return isReady(client);
+    },
     send: ([command, ...args]) => client.call(command!, ...args),
     subscribe: async (channels) => void await client.subscribe(...channels),
     unsubscribe: async (channel) => void await client.unsubscribe(channel),
@@ -105,13 +109,15 @@ async function useClient(client: IoRedisClient, signal: AbortSignal): Promise<Wi
   return {
     ended: ending.reason,
     close,
-    send: ([command, ...args]) =>
-      canSend(client) ? client.call(command!, ...args) : Promise.reject(new NotSentError("the client is not ready")),
+    get isReady() {
+      return isReady(client);
+    },
+    send: ([command, ...args]) => client.call(command!, ...args),
   };
 }
 
 /** Whether it would send a command at once, and not keep it for later. */
-function canSend(client: IoRedisClient): boolean {
+function isReady(client: IoRedisClient): boolean {
   const { stream } = client as { stream?: { writable?: boolean } };
   return client.status === "ready" && stream?.writable !== false;
 }

@@ -5,7 +5,6 @@ import { type EventEmitter, once } from "node:events";
 import { clearTimeout, setTimeout } from "node:timers";
 import { type Address, DEFAULT_PORT, showAddress } from "./address.ts";
 import { Ending } from "./ending.ts";
-import { NotSentError } from "./errors.ts";
 import { watch } from "./watchdog.ts";
 import type { Dialer, OnMessage, SubscriberWire, Wire } from "./wire.ts";
 
@@ -56,10 +55,9 @@ const OWN_OPTIONS = {
   maintNotifications: "disabled",
   emitInvalidate: false,
 } as const;
-const NOT_READY = "the client is not ready";
 const OWN_SOCKET_OPTIONS = { reconnectStrategy: false, connectTimeout: DIAL_TIMEOUT } as const;
 
-/** Connects to the server at an address. Wires end when the server says nothing for `silence` milliseconds. */
+/** Connects to the server at an address. */
 export function dialAddress(address: Address, silence: number): Dialer {
   const { host, port, tls, username, password, database } = address;
   const create = () =>
@@ -73,6 +71,7 @@ export function dialAddress(address: Address, silence: number): Dialer {
     }) as unknown as OwnClient;
   return {
     address: showAddress(address),
+    silence,
     dial: async (signal) => watch(await openWire(create(), signal), silence),
     dialSubscriber: async (signal, onMessage) => watch(await openWire(create(), signal, onMessage), silence),
   };
@@ -86,6 +85,7 @@ export function dialNodeRedis(client: NodeRedisClient, silence: number): Dialer 
   client.on("error", ignore);
   return {
     address: path ?? showAddress({ host, port }),
+    silence,
     dial: (signal) => useClient(client, signal),
     dialSubscriber: async (signal, onMessage) => {
       const options = { ...OWN_OPTIONS, clientSideCache: undefined, socket: { ...socket, ...OWN_SOCKET_OPTIONS } };
@@ -112,7 +112,10 @@ async function openWire(
   return {
     ended: ending.reason,
     close,
-    send: (command) => client.isReady ? client.sendCommand(command) : Promise.reject(new NotSentError(NOT_READY)),
+    get isReady() {
+      return client.isReady;
+    },
+    send: (command) => client.sendCommand(command),
     subscribe: (channels) => client.subscribe(channels, onText),
     unsubscribe: (channel) => client.unsubscribe(channel, onText),
   };
@@ -172,8 +175,10 @@ async function useClient(client: NodeRedisClient, signal: AbortSignal): Promise<
   return {
     ended: ending.reason,
     close,
-    send: (command) =>
-      client.isReady ? client.sendCommand(command, options) : Promise.reject(new NotSentError(NOT_READY)),
+    get isReady() {
+      return client.isReady;
+    },
+    send: (command) => client.sendCommand(command, options),
   };
 }
 

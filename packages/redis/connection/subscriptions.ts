@@ -19,12 +19,10 @@ interface Channel {
   isConfirmed: boolean;
 }
 
-/** How often the server is asked whether it is there, so that the silence of a connection that is broken is noticed. */
-const PING_EVERY = 5000;
-
 /** The channels that a process listens on, on one connection. */
 export class Subscriptions {
   readonly #address: string;
+  readonly #silence: number;
   readonly #line: Line<SubscriberWire>;
   readonly #channels = new Map<string, Channel>();
   readonly #confirmed = new WeakSet<Listener>();
@@ -32,6 +30,7 @@ export class Subscriptions {
   #pings: ReturnType<typeof setInterval> | undefined;
 
   constructor(dialer: Dialer) {
+    this.#silence = dialer.silence;
     this.#address = dialer.address;
     const onMessage = (name: string, payload: string) => {
       for (const listener of [...this.#channels.get(name)?.listeners ?? []]) listener.onMessage(payload);
@@ -75,7 +74,8 @@ export class Subscriptions {
 
   #up(wire: SubscriberWire): void {
     this.#wire = wire;
-    this.#pings = setInterval(() => wire.send(["PING"]).catch(() => {}), PING_EVERY); // its end is noticed elsewhere
+    // Somebody who only listens cannot tell silence from a connection that is broken.
+    this.#pings = setInterval(() => wire.send(["PING"]).catch(() => {}), this.#silence);
     this.#pings.unref();
     if (this.#channels.size > 0) this.#subscribe(wire, [...this.#channels.keys()]);
   }

@@ -4,10 +4,11 @@
  * One connection to a server, from when it can be used to its end. It never comes back: after it comes another wire.
  */
 export interface Wire {
+  /** Whether a command that is sent now goes out. If not, the wire is about to end. */
+  readonly isReady: boolean;
   /**
    * Sends a command. Those of one turn of the event loop go out together, in order. Rejects with the server's error
-   * reply, with a `NotSentError`, or with anything else if the command may have run. May never settle if the wire has
-   * ended.
+   * reply, or with anything else if the command may have run. May never settle if the wire has ended.
    */
   send(command: readonly string[]): Promise<unknown>;
   /** Resolves when it has ended, to the reason. */
@@ -31,6 +32,8 @@ export type OnMessage = (channel: string, payload: string) => void;
 export interface Dialer {
   /** Where the server is: without user and password. */
   readonly address: string;
+  /** After how many milliseconds a wire of ours ends, if the server owes an answer and says nothing. */
+  readonly silence: number;
   /** Opens a wire for commands. */
   dial(signal: AbortSignal): Promise<Wire>;
   /** Opens a wire for messages. */
