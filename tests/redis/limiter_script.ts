@@ -1,0 +1,92 @@
+/** Runs the limiters of the scripts by themselves, at times that a test sets. */
+
+import { createClient } from "@redis/client";
+import { limiters } from "../../packages/redis/scripts/limiters.ts";
+import type { BucketPlan } from "../../packages/redis/limiter_plan.ts";
+
+/** Steps one after the other, each at its own time. Numbers are answered as texts, as Redis cuts them to integers. */
+const SCRIPT = `
+local prefix = string.sub(KEYS[1], 1, -5)
+local call = redis.call
+local now
+${limiters}
+local function text(value)
+  return type(value) == 'number' and string.format('%.17g', value) or value or false
+end
+local answers = {}
+for i, step in ipairs(cjson.decode(ARGV[1])) do
+  local what, time, a, b, c, d = unpack(step)
+  now = time
+  local answer, more
+  if what == 'when' then answer, more = limiter_when(cjson.decode(a), b, c)
+  elseif what == 'requeues' then answer = limiter_requeues(cjson.decode(a), b)
+  elseif what == 'forget' then limiter_forget(a)
+  elseif what == 'failures' then answers[i] = failures_of(a)
+  elseif what == 'take' then answer, more = tokens_take(a, tonumber(b), tonumber(c), d)
+  elseif what == 'give back' then tokens_give_back(a, tonumber(b), tonumber(c), d) end
+  answers[i] = answers[i] or { text(answer), text(more) }
+end
+return answers
+`;
+
+/** A step of the script: what to do, at which time in whole microseconds, and with what. */
+export type Step =
+  | readonly ["when", time: number, plan: string, key: string, given: string]
+  | readonly ["requeues", time: number, plan: string, key: string]
+  | readonly ["forget", time: number, key: string]
+  | readonly ["failures", time: number, keys: readonly string[]]
+  | readonly ["take" | "give back", time: number, ...bucket: BucketPlan, count: number];
+
+/** The hashes of one queue, and what runs on them. */
+export class LimiterScript implements AsyncDisposable {
+  readonly #client: ReturnType<typeof createClient>;
+  readonly prefix: string;
+
+  private constructor(client: ReturnType<typeof createClient>, name: string) {
+    this.#client = client;
+    this.prefix = `workqueue:{${name}}:`;
+  }
+
+  static async connect(url: string, name: string): Promise<LimiterScript> {
+    const client = createClient({ url, RESP: 2, maintNotifications: "disabled" });
+    client.on("error", () => {}); // what it is, the call says
+    await client.connect();
+    return new LimiterScript(client as never, name);
+  }
+
+  /** Runs steps, and gives the answers of each: of `failures` the numbers, of the others one and perhaps another one. */
+  async run(...steps: Step[]): Promise<(number | undefined)[][]> {
+    const answers = await this.call("EVAL", SCRIPT, "1", `${this.prefix}meta`, JSON.stringify(steps));
+    return (answers as (string | number | null)[][]).map((answer) =>
+      answer.map((each) => each === null ? undefined : Number(each))
+    );
+  }
+
+  /** Runs steps, and gives the first answer of each. */
+  async firsts(...steps: Step[]): Promise<(number | undefined)[]> {
+    return (await this.run(...steps)).map(([answer]) => answer);
+  }
+
+  /** Runs one step, and gives its first answer. */
+  async one(...step: Step): Promise<number | undefined> {
+    return (await this.firsts(step))[0];
+  }
+
+  /** A command on one of the hashes. */
+  async hash(command: string, name: string, ...rest: string[]): Promise<unknown> {
+    return await this.call(command, this.prefix + name, ...rest);
+  }
+
+  async call(...command: string[]): Promise<unknown> {
+    return await this.#client.sendCommand(command);
+  }
+
+  async clear(): Promise<void> {
+    await this.call("DEL", `${this.prefix}failures`, `${this.prefix}buckets`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.clear();
+    this.#client.destroy();
+  }
+}

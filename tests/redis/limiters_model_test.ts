@@ -1,0 +1,187 @@
+/** The limiters of the scripts give what those in memory give, to random configs and random calls. */
+
+import { assert, assertEquals } from "@std/assert";
+import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
+import fc from "fast-check";
+import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { HandClock } from "../helpers.ts";
+import { LimiterScript, type Step } from "./limiter_script.ts";
+import { redisTest, uniqueName } from "./redis_tests.ts";
+
+/** Seconds since 1970 use up most of a double. */
+const START = 1_800_000_000_000_000;
+
+const linear = defineLimiter({
+  type: "linear",
+  description: "",
+  options: { step: { kind: "duration", description: "" } },
+  create({ step }) {
+    const failures = new Map<unknown, number>();
+    const count = (key: unknown) => failures.get(key) ?? 0;
+    return {
+      delayAfter: (failures) => failures * step,
+      when(item, key = item) {
+        failures.set(key, count(key) + 1);
+        return count(key) * step;
+      },
+      forget: (item, key = item) => void failures.delete(key),
+      numRequeues: (item, key = item) => count(key),
+    };
+  },
+});
+const registry = limiters.extend().register(linear);
+
+// Whole milliseconds and half a microsecond: nothing ends at the very microsecond of a call, where memory may round the
+// other way.
+const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
+const delay = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.constantFrom(0, 0.001, 0.3, 1e7, 1e12));
+const rate = fc.oneof(
+  fc.double({ min: 0, max: 1000, noNaN: true }),
+  fc.integer({ min: 1, max: 20 }),
+  fc.constantFrom(0, Infinity, 1e-12, 1e9, Number.MIN_VALUE, Number.MAX_VALUE),
+);
+const burst = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 5 }) }, fc.constant(2 ** 53 - 1));
+const NAMES = ["one", "two", "three"];
+
+/** The config of a limiter. It may refer to so many of the names, and has no names at the top of a template. */
+function config(names: number): fc.Arbitrary<object> {
+  const { any } = fc.letrec<{ any: object | string; described: object }>((tie) => {
+    const name = names === 0 ? [] : [{ weight: 2, arbitrary: fc.constantFrom(...NAMES.slice(0, names)) }];
+    const described = fc.oneof(
+      { depthSize: "small", withCrossShrink: true },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          type: fc.constant("exponential"),
+          baseDelay: delay,
+          maxDelay: fc.constantFrom(1e13, 1e300),
+          forgetAfter,
+        }),
+      },
+      { weight: 3, arbitrary: fc.record({ type: fc.constant("bucket"), rate, burst }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          type: fc.constant("fast-slow"),
+          fastDelay: delay,
+          slowDelay: delay,
+          maxFastAttempts: fc.integer({ min: 0, max: 4 }),
+          forgetAfter,
+        }),
+      },
+      { weight: 1, arbitrary: fc.record({ type: fc.constant("linear"), step: delay }) },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          type: fc.constant("max-of"),
+          limiters: fc.array(tie("any"), { minLength: 1, maxLength: 4 }),
+        }),
+      },
+      { weight: 1, arbitrary: fc.record({ type: fc.constant("max-wait"), limiter: tie("any"), maxDelay: delay }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          type: fc.constant("jitter"),
+          limiter: tie("any"),
+          spread: fc.double({ min: 0, max: 1, noNaN: true }),
+        }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          type: fc.constant("per-group"),
+          separator: fc.constantFrom("/", "::", "é"),
+          limiter: tie("described"),
+        }),
+      },
+    );
+    return { described, any: fc.oneof(...name, { weight: 6, arbitrary: tie("described") }) } as never;
+  });
+  return any.filter((value): value is object => typeof value !== "string");
+}
+
+const document = fc.record({
+  one: config(0),
+  two: config(1),
+  three: config(2),
+  limiter: fc.oneof(config(3), fc.constantFrom(...NAMES)),
+}).map(({ limiter, ...limiters }) => ({ limiters, queues: { q: { limiter } } }));
+
+const KEYS = ["a/1", "a/2", "b/1", "b", "", "a::1", "é1", "a/1::é/2", "\u{1f600}/\0"];
+const key = fc.constantFrom(...KEYS);
+const wait = fc.oneof(
+  fc.constantFrom(1, 1, 1000),
+  fc.integer({ min: 1, max: 5_000_000 }),
+  fc.integer({ min: 1, max: 10_000_000_000_000 }), // a hundred days
+);
+const calls = fc.array(
+  fc.record({
+    what: fc.oneof({ weight: 5, arbitrary: fc.constant("when") }, fc.constantFrom("forget", "requeues")),
+    wait,
+    key,
+  }),
+  { minLength: 1, maxLength: 40, size: "max" },
+);
+
+/** Equal but for the microsecond that the server's times are rounded to, or the last digits of what is very long. */
+function isClose(a: number, b: number): boolean {
+  return Math.abs(a - b) <= Math.max(0.001, Math.abs(a) * 1e-12);
+}
+
+redisTest("limiters: random configs and calls give what they give in memory", async ({ url }) => {
+  await using script = await LimiterScript.connect(url, uniqueName("limiters"));
+  let delays = 0;
+  await fc.assert(
+    fc.asyncProperty(document, calls, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), async (
+      document,
+      calls,
+      stream,
+    ) => {
+      await script.clear();
+      // From 0, as milliseconds since 1970 have no exact microseconds.
+      const clock = new HandClock();
+      const drawn: number[] = [];
+      const random = () => {
+        drawn.push(stream.next().value);
+        return drawn.at(-1)!;
+      };
+      const description = loadConfig(document, { limiters: registry, clock, random }).describe("q");
+      const memory = description.limiter.create();
+      const plan = planLimiter("plan", description.limiter, () => drawn.shift()!);
+
+      const failures = new Map<string, number>();
+      const steps: Step[] = [];
+      const expected: (number | undefined)[] = [];
+      let time = 0;
+      for (const { what, wait, key } of calls) {
+        time += wait;
+        clock.time = time / 1000;
+        if (what === "when") {
+          expected.push(memory.when(key));
+          steps.push(["when", START + time, plan.text, key, plan.given(failures.get(key) ?? 0)]);
+          failures.set(key, (failures.get(key) ?? 0) + 1);
+          assertEquals(drawn.length, 0);
+          delays++;
+        } else if (what === "forget") {
+          memory.forget(key);
+          failures.delete(key);
+          expected.push(undefined);
+          steps.push(["forget", START + time, key]);
+        } else {
+          expected.push(memory.numRequeues(key));
+          steps.push(["requeues", START + time, plan.text, key]);
+        }
+      }
+      const answers = await script.run(...steps);
+      for (const [i, [answer]] of answers.entries()) {
+        const [ours, theirs] = [answer, expected[i]];
+        assert(
+          ours === theirs || isClose(ours!, theirs!),
+          `step ${i}: ${JSON.stringify(steps[i])} gives ${ours}, and in memory ${theirs}`,
+        );
+      }
+    }),
+    { seed: 12, numRuns: 1500 },
+  );
+  assert(delays > 15_000, `${delays} delays`);
+});

@@ -1,0 +1,462 @@
+/** Limiters on a server: what holds beside that each gives what it gives in memory, for which limiters_model_test.ts is. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  ConfigError,
+  createDefaultControllerLimiter,
+  defineLimiter,
+  type LimiterConfig,
+  type LimiterRegistry,
+  limiters,
+  loadConfig,
+  TokenBucket,
+} from "@workqueue/core";
+import fc from "fast-check";
+import { planLimiter, planStarts, refuseSharedBuckets } from "../../packages/redis/limiter_plan.ts";
+import { HandClock, issuesOf } from "../helpers.ts";
+import { LimiterScript, type Step } from "./limiter_script.ts";
+import { redisTest, uniqueName } from "./redis_tests.ts";
+
+/** Seconds since 1970 use up most of a double. */
+const START = 1_800_000_000_000_000;
+const SECOND = 1_000_000;
+
+function planOf(config: LimiterConfig, registry: LimiterRegistry = limiters): ReturnType<typeof planLimiter> {
+  return planLimiter("create Redis queue", registry.describe(config as never));
+}
+
+function limiterTest(name: string, run: (script: LimiterScript) => Promise<void>): void {
+  redisTest(`limiters: ${name}`, async ({ url }) => {
+    await using script = await LimiterScript.connect(url, uniqueName("limiters"));
+    await run(script);
+  });
+}
+
+const EXPONENTIAL = { type: "exponential", baseDelay: 5, maxDelay: 1000 } as const;
+const PASSING = { ...EXPONENTIAL, forgetAfter: "1s" } as const;
+
+limiterTest("the default one, over a thousand failures of many items", async (script) => {
+  const clock = new HandClock();
+  const memory = createDefaultControllerLimiter({ clock });
+  const plan = planLimiter("plan", loadConfig({ queues: { q: {} } }).describe("q").limiter);
+  const steps: Step[] = [];
+  const expected: number[] = [];
+  for (let i = 0; i < 1000; i++) {
+    clock.time = i * 7;
+    const key = `item ${i % 37}`;
+    steps.push(["when", START + i * 7000, plan.text, key, plan.given(0)]);
+    expected.push(memory.when(key));
+  }
+  assertEquals(await script.firsts(...steps), expected);
+  assertEquals(plan.given(0), "");
+});
+
+limiterTest(
+  "what is stored is a number a key, and forgetting leaves nothing",
+  async (script) => {
+    const { text } = planOf(EXPONENTIAL);
+    await script.run(...["a", "b", "a"].map((key): Step => ["when", START, text, key, ""]));
+    assertEquals(await script.hash("HGETALL", "failures"), ["a", "2", "b", "1"]);
+    assertEquals(await script.run(["failures", START, ["b", "none", "a"]]), [[1, 0, 2]]);
+    await script.run(["forget", START, "a"], ["forget", START, "b"], ["forget", START, "none"]);
+    assertEquals(await script.call("EXISTS", `${script.prefix}failures`, `${script.prefix}buckets`), 0);
+  },
+);
+
+limiterTest("the failures of any number of keys are told at once", async (script) => {
+  await script.hash("HSET", "failures", "k0", "1", "k9998", "2");
+  const keys = Array.from({ length: 9999 }, (_, i) => `k${i}`);
+  const [failures] = await script.run(["failures", START, keys]);
+  assertEquals([failures!.length, failures![0], failures![5000], failures![9998]], [9999, 1, 0, 2]);
+});
+
+limiterTest("a delay of zero stays zero, however often an item has failed", async (script) => {
+  await script.hash("HSET", "failures", "a", "5000");
+  const { text } = planOf({ type: "exponential", baseDelay: 0, maxDelay: 10 });
+  assertEquals(await script.one("when", START, text, "a", ""), 0);
+});
+
+limiterTest("time that goes backwards brings no tokens and takes none", async (script) => {
+  const { text } = planOf({ type: "bucket", rate: 1, burst: 2 });
+  const at = (time: number): Step => ["when", START + time, text, "a", ""];
+  assertEquals(await script.firsts(at(9 * SECOND), at(0), at(0)), [0, 0, 1000]);
+});
+
+limiterTest("groups are told by the text before the separator, whatever it is", async (script) => {
+  const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
+  for (const separator of [".", "%", "(", "::", "\0", "\u{1f600}", "\ud800"]) {
+    const { text } = planOf({ type: "per-group", separator, limiter: bucket });
+    const keys = ["a", "b", `a${separator}1`, `b${separator}2`, `a${separator}${separator}`, `a${separator}b`];
+    const steps = keys.map((key): Step => ["when", START, text, key.toWellFormed(), ""]);
+    assertEquals(await script.firsts(...steps), [0, 0, 1000, 1000, 2000, 3000], JSON.stringify(separator));
+    await script.clear();
+  }
+});
+
+limiterTest("groups in groups are those of their own group", async (script) => {
+  const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
+  const { text } = planOf({
+    type: "per-group",
+    separator: "/",
+    limiter: { type: "per-group", separator: ":", limiter: bucket },
+  });
+  const keys = ["a:x/1", "a:y/1", "a:x/2", "a/1"];
+  const steps = keys.map((key): Step => ["when", START, text, key, ""]);
+  assertEquals(await script.firsts(...steps), [0, 0, 1000, 0]);
+});
+
+limiterTest("buckets of groups that are at rest are dropped, and no others", async (script) => {
+  const { text } = planOf({ type: "per-group", separator: "/", limiter: { type: "bucket", rate: 1, burst: 1 } });
+  const come = (groups: number, time: number, from = 0) =>
+    script.run(
+      ...Array.from({ length: groups }, (_, i): Step => ["when", time, text, `g${from + i}/1`, ""]),
+    );
+  await come(1000, START);
+  assertEquals(await script.hash("HLEN", "buckets"), 1000); // each is full after a second
+  const again = await come(1000, START + SECOND / 2);
+  assert(again.every(([delay]) => delay === 500));
+  assertEquals(await script.hash("HLEN", "buckets"), 1000); // each owes a token
+  for (let round = 1; round <= 20; round++) await come(500, START + round * 3 * SECOND, round * 1000);
+  const left = await script.hash("HLEN", "buckets") as number;
+  assert(left < 2500, `${left} buckets of 500 that are not at rest`);
+});
+
+limiterTest(
+  "a bucket without a rate is not at rest once a token was taken",
+  async (script) => {
+    const bucket = ["b", "0", "1"] as const;
+    assertEquals(await script.run(["take", START, ...bucket, 1], ["take", START + 1, ...bucket, 1]), [
+      [1, undefined],
+      [0, undefined],
+    ]);
+    await script.run(["give back", START + 2, ...bucket, 5], ["give back", START + 2, "other", "0", "1", 5]);
+    const [, stored] = await script.hash("HGETALL", "buckets") as string[];
+    assertEquals(stored!.split(" ").map(Number), [1, START + 2, 9e15]);
+  },
+);
+
+limiterTest("counts that pass do so a time after the end of the last delay, for attempts too", async (script) => {
+  const { text } = planOf(PASSING);
+  const at = (time: number): Step[] => [["requeues", START + time, text, "a"], ["failures", START + time, ["a"]]];
+  const end = 2000 * 5 + SECOND; // the delay after the second failure, and forgetAfter
+  const answers = await script.firsts(
+    ["when", START, text, "a", ""],
+    ["when", START, text, "a", ""],
+    ...at(end - 1),
+    ...at(end),
+    ["when", START + end, text, "a", ""],
+    ...at(end),
+  );
+  assertEquals(answers, [5, 10, 2, 2, 0, 0, 5, 1, 1]);
+});
+
+limiterTest("counts that pass leave nothing for ever, though nobody forgets them", async (script) => {
+  const { text } = planOf(PASSING);
+  for (let round = 0; round < 20; round++) {
+    await script.run(
+      ...Array.from({ length: 500 }, (_, i): Step => ["when", START + round * 2 * SECOND, text, `${round}/${i}`, ""]),
+    );
+  }
+  const left = await script.hash("HLEN", "failures") as number;
+  assert(left >= 500 && left < 2500, `${left} keys`);
+});
+
+limiterTest("counts beside which others last do not pass, and those that last are not dropped", async (script) => {
+  const { text } = planOf({ type: "max-of", limiters: [PASSING, { ...EXPONENTIAL, baseDelay: 1 }] });
+  const keys = Array.from({ length: 100 }, (_, i) => `k${i}`);
+  for (const time of [0, 10 * SECOND]) {
+    await script.run(...keys.map((key): Step => ["when", START + time, text, key, ""]));
+  }
+  const answers = await script.run(
+    ["failures", START + 20 * SECOND, keys],
+    ["requeues", START + 20 * SECOND, text, "k0"],
+    ["when", START + 20 * SECOND, text, "k0", ""],
+  );
+  assertEquals(answers, [keys.map(() => 2), [2, undefined], [5, undefined]]); // 5: the first again, and 4 of the other
+});
+
+limiterTest("times without an end are none that cannot be stored", async (script) => {
+  const { text } = planOf({ ...PASSING, baseDelay: 1e300, maxDelay: 1e300, forgetAfter: Number.MAX_VALUE });
+  assertEquals(await script.one("when", START, text, "a", ""), 1e300);
+  assertEquals(await script.hash("HGET", "failures", "a"), "1 9000000000000000 1 9000000000000000");
+  assertEquals(await script.one("when", START + 1, text, "a", ""), 1e300);
+  assertEquals(await script.one("requeues", START + 1, text, "a"), 2);
+});
+
+limiterTest(
+  "failures are counted on when the config changes",
+  async (script) => {
+    const [plain, passing, both] = [
+      planOf(EXPONENTIAL).text,
+      planOf(PASSING).text,
+      planOf({ type: "max-of", limiters: [PASSING, { ...PASSING, baseDelay: 1, forgetAfter: "1h" }] }).text,
+    ];
+    const when = (plan: string): Step => ["when", START, plan, "a", ""];
+    const requeues = (plan: string): Step => ["requeues", START, plan, "a"];
+    const answers = await script.firsts(
+      when(plain),
+      when(passing),
+      requeues(both),
+      when(both),
+      when(both),
+      requeues(plain),
+      when(passing),
+      when(plain),
+    );
+    assertEquals(answers, [5, 10, 2, 20, 40, 4, 80, 160]);
+    assertEquals(await script.hash("HGET", "failures", "a"), "6");
+  },
+);
+
+limiterTest("another bucket at the same place goes on with the tokens that there are", async (script) => {
+  const [small, large] = [1, 100].map((burst) => planOf({ type: "bucket", rate: 1, burst }).text) as [string, string];
+  const when = (plan: string, time: number): Step => ["when", START + time, plan, "a", ""];
+  const answers = await script.firsts(
+    when(large, 0),
+    when(small, 0),
+    when(small, 0),
+    when(large, 0),
+    when(large, 10 * SECOND),
+  );
+  assertEquals(answers, [0, 0, 1000, 2000, 0]);
+});
+
+limiterTest("what cannot be read counts as nothing", async (script) => {
+  const plans = [PASSING, EXPONENTIAL, { type: "bucket", rate: 1, burst: 1 } as const].map((each) => planOf(each).text);
+  for (const stored of ["", " ", "x", "1 x x", "1 2", "3 - 4", "- - -", "x 9000000000000000 2 x", "1 "]) {
+    for (const plan of plans) {
+      await script.hash("HSET", "failures", "a", stored);
+      await script.hash("HSET", "buckets", ".", stored);
+      const answers = await script.run(
+        ["requeues", START, plan, "a"],
+        ["failures", START, ["a"]],
+        ["when", START, plan, "a", ""],
+        ["when", START, plan, "b", ""],
+        ["take", START, ".", "1", "1", 1],
+      );
+      assert(answers[2]![0]! >= 0, stored);
+    }
+  }
+});
+
+/** A registry with a limiter of somebody else's. */
+function registryWith(delayAfter: ((failures: number) => number) | undefined): LimiterRegistry {
+  const mine = defineLimiter({
+    type: "mine",
+    description: "",
+    options: { isBroken: { kind: "boolean", description: "", default: false } },
+    create({ isBroken }) {
+      if (isBroken) throw new Error("not today");
+      const limiter = { when: () => 0, forget() {}, numRequeues: () => 0 };
+      return delayAfter === undefined ? limiter : { ...limiter, delayAfter };
+    },
+  });
+  return limiters.extend().register(mine);
+}
+
+limiterTest(
+  "a custom limiter is asked by the process, and nothing is counted on a wrong number",
+  async (script) => {
+    const registry = registryWith((failures) => failures * 100);
+    const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
+    const plan = planOf({ type: "max-of", limiters: [bucket, { type: "mine" }] } as never, registry);
+    const when = (failures: number): Step => ["when", START, plan.text, "a", plan.given(failures)];
+    assert(plan.needsFailures);
+    assertEquals(await script.run(when(0), when(0), when(5), when(1)), [
+      [100, undefined],
+      [undefined, 1],
+      [undefined, 1],
+      [1000, undefined], // no token was taken for those that did not count
+    ]);
+    assertEquals(await script.run(["failures", START, ["a"]], ["requeues", START, plan.text, "a"]), [[2], [
+      2,
+      undefined,
+    ]]);
+    assert(!planOf(EXPONENTIAL).needsFailures);
+  },
+);
+
+Deno.test("limiters: custom limiters that Redis cannot use are refused, with place and reason", () => {
+  const config = {
+    type: "max-of",
+    limiters: [
+      { type: "mine" },
+      { type: "per-group", separator: "/", limiter: { type: "mine" } },
+      { type: "bucket", rate: 1, burst: 1 },
+    ],
+  } as never;
+  const message = `"mine" must have 'delayAfter' on Redis, as the server counts the failures there`;
+  assertEquals(issuesOf(() => planOf(config, registryWith(undefined))), [
+    { path: "/limiters/0", message },
+    { path: "/limiters/1/limiter", message },
+  ]);
+  const broken = { type: "mine", isBroken: true } as never;
+  assertEquals(issuesOf(() => planOf(broken, registryWith(() => 0))), [{ path: "", message: "not today" }]);
+  const { message: whole } = assertThrows(
+    () => planOf({ type: "mine" } as never, registryWith(undefined)),
+    ConfigError,
+  );
+  assertEquals(whole, `Cannot create Redis queue as ${message}`);
+});
+
+Deno.test("limiters: a type that means something else by a built-in name is a custom limiter", () => {
+  const registry = limiters.extend();
+  registry.unregister("bucket");
+  registry.register({
+    ...limiters.get("bucket")!,
+    description: "Another.",
+    create: () => ({ when: () => 0, forget() {}, numRequeues: () => 0 }),
+  });
+  const config = { type: "bucket", rate: 1, burst: 1 } as const;
+  assertThrows(() => planOf(config, registry), ConfigError, "delayAfter");
+  registry.unregister("bucket");
+  registry.register({ ...limiters.get("bucket")! }); // as of another copy of the package
+  assertEquals(planOf(config, registry).text, planOf(config).text);
+});
+
+Deno.test("limiters: what a process gives has to be what a limiter in memory would take", () => {
+  const jitter = { type: "jitter", limiter: EXPONENTIAL, spread: 0.5 } as const;
+  for (const random of [-0.1, 1.1, NaN]) {
+    const plan = planLimiter("plan", limiters.describe(jitter), () => random);
+    const { message } = assertThrows(() => plan.given(0), RangeError);
+    assertEquals(message, `Cannot spread delay as 'random()' must be a number from 0 to 1: received ${random}`);
+  }
+  for (const delay of [NaN, Infinity]) {
+    const plan = planOf({ type: "mine" } as never, registryWith(() => delay));
+    const { message } = assertThrows(() => plan.given(0), RangeError);
+    assertEquals(message, `Cannot tell delay of "mine" as 'delayAfter()' must be a finite number: received ${delay}`);
+  }
+  let next = 0;
+  const plan = planLimiter("plan", limiters.describe(jitter), () => next++ / 10);
+  assertEquals([plan.given(0), plan.given(0)], ["[-1,0]", "[-1,0.1]"]); // each failure has its own
+});
+
+Deno.test("limiters: one that asks too many others is refused", () => {
+  const nested = (count: number) => {
+    const limiters: Record<string, object> = { l0: EXPONENTIAL };
+    for (let i = 1; i < count; i++) limiters[`l${i}`] = { type: "max-wait", limiter: `l${i - 1}`, maxDelay: 1 };
+    const document = { limiters, queues: { q: { limiter: `l${count - 1}` } } };
+    return planLimiter("plan", loadConfig(document).describe("q").limiter);
+  };
+  assertEquals(nested(400).given(0), "");
+  assertEquals(issuesOf(() => nested(401)), [
+    { path: "/limiters/l400", message: "a limiter must not ask more than 400 others on Redis" },
+  ]);
+});
+
+limiterTest("the deepest that is allowed is computed, around groups too", async (script) => {
+  const group = { type: "per-group", separator: "/", limiter: { type: "max-wait", limiter: "l0", maxDelay: 9 } };
+  const all: Record<string, object> = { l0: EXPONENTIAL };
+  for (let i = 1; i < 130; i++) all[`l${i}`] = { ...group, limiter: { ...group.limiter, limiter: `l${i - 1}` } };
+  const { limiter } = loadConfig({ limiters: all, queues: { q: { limiter: "l129" } } }).describe("q");
+  const { text } = planLimiter("plan", limiter);
+  assertEquals(await script.one("when", START, text, "a", ""), 5);
+  assertEquals(await script.one("requeues", START, text, "a"), 1);
+});
+
+Deno.test("limiters: a bucket has one name on the server for documents and code, or its own", () => {
+  const bucket = { type: "bucket", rate: 1, burst: 2 } as const;
+  const config = { type: "max-of", limiters: [EXPONENTIAL, bucket] } as const;
+  const document = loadConfig({
+    limiters: { api: bucket, "max/of": { type: "max-of", limiters: [EXPONENTIAL, bucket] } },
+    queues: {
+      a: { limiter: config },
+      b: { limiter: "api", starts: "api" },
+      c: { limiter: "max/of", starts: bucketOnly },
+    },
+  });
+  const text = (queue: string) => planLimiter("plan", document.describe(queue).limiter).text;
+  const nested = (id: string) => `[["max-of",["exponential",0,5,1000],["bucket","${id}",1,2]]]`;
+  assertEquals(planOf(config).text, nested("./limiters/1"));
+  assertEquals(text("a"), nested("./limiters/1"));
+  assertEquals(text("b"), '[["bucket","/limiters/api",1,2]]');
+  assertEquals(text("c"), nested("/limiters/max~1of/limiters/1"));
+  assertEquals(planStarts(document.describe("b").starts!), ["/limiters/api", "1", "2"]);
+  assertEquals(planStarts(document.describe("c").starts!), ["starts", "-1", "3"]);
+});
+
+const bucketOnly = { rate: Infinity, burst: 3 };
+
+Deno.test("limiters: a bucket that queues share is refused, be it as their limiter, in it, or as starts", () => {
+  const config = loadConfig({
+    limiters: {
+      api: { type: "bucket", rate: 1, burst: 1 },
+      mine: { type: "bucket", rate: 1, burst: 1 },
+      backoff: { ...EXPONENTIAL },
+      both: { type: "max-of", limiters: ["backoff", "api", "mine"] },
+    },
+    queues: {
+      a: { limiter: { type: "per-group", separator: "/", limiter: { type: "max-of", limiters: ["api"] } } },
+      b: { limiter: "backoff", starts: "api" },
+      c: { limiter: "backoff" },
+      d: { limiter: "both" },
+    },
+  });
+  const refuse = (...names: string[]) =>
+    issuesOf(() => refuseSharedBuckets("create", names.map((name) => config.describe(name))));
+  const message = "queues cannot share a bucket on Redis, where each has keys of its own:";
+  assertEquals(refuse("a", "b", "c", "d"), [{ path: "/limiters/api", message: `${message} "a", "b", "d"` }]);
+  refuseSharedBuckets("create", ["a", "c"].map((name) => config.describe(name)));
+  refuseSharedBuckets("create", [config.describe("d")]);
+});
+
+redisTest("limiters: tokens are taken as those of a bucket in memory, and come when it is said", async ({ url }) => {
+  await using script = await LimiterScript.connect(url, uniqueName("limiters"));
+  const rate = fc.oneof(
+    fc.double({ min: 0, max: 1000, noNaN: true }),
+    fc.integer({ min: 1, max: 20 }),
+    fc.constantFrom(0, Infinity),
+  );
+  const calls = fc.array(
+    fc.record({ wait: fc.integer({ min: 1, max: 2_000_000 }), wanted: fc.integer({ min: 0, max: 6 }) }),
+    { minLength: 1, maxLength: 30, size: "max" },
+  );
+  await fc.assert(
+    fc.asyncProperty(rate, fc.integer({ min: 0, max: 5 }), calls, async (rate, burst, calls) => {
+      await script.clear();
+      const clock = new HandClock();
+      const memory = new TokenBucket(rate, burst, { clock });
+      const plan = planStarts({ path: "/queues/q/starts", rate, burst });
+      const steps: Step[] = [];
+      const expected: number[] = [];
+      let time = 0;
+      for (const { wait, wanted } of calls) {
+        time += wait;
+        clock.time = time / 1000;
+        let taken = 0;
+        while (taken < wanted && memory.allow()) taken++;
+        expected.push(taken);
+        steps.push(["take", START + time, ...plan, wanted]);
+      }
+      const answers = await script.run(...steps);
+      assertEquals(answers.map(([taken]) => taken), expected);
+      const next = answers.at(-1)![1];
+      const { wanted } = calls.at(-1)!;
+      if (expected.at(-1) === wanted || rate < 1e-3 || burst === 0) return;
+      const [before, after] = await script.run(
+        ["take", START + time + next! - 2, ...plan, 1],
+        ["take", START + time + next! + 1, ...plan, 1],
+      );
+      assertEquals([before![0], after![0]], [0, 1], `${next}`);
+    }),
+    { seed: 12, numRuns: 500 },
+  );
+});
+
+limiterTest("starts and a limiter of the same name take the tokens of one bucket", async (script) => {
+  const document = {
+    limiters: { api: { type: "bucket", rate: 1, burst: 3 } },
+    queues: { q: { limiter: "api", starts: "api" } },
+  };
+  const { limiter, starts } = loadConfig(document).describe("q");
+  const [{ text }, bucket] = [planLimiter("plan", limiter), planStarts(starts!)];
+  const when: Step = ["when", START, text, "a", ""];
+  assertEquals(await script.run(["take", START, ...bucket, 2], when, when, ["take", START, ...bucket, 1]), [
+    [2, undefined],
+    [0, undefined],
+    [1000, undefined],
+    [0, 2 * SECOND + 1],
+  ]);
+  await script.run(["give back", START, ...bucket, 2]);
+  assertEquals(await script.run(["take", START, ...bucket, 2], when), [[1, 1 * SECOND + 1], [1000, undefined]]);
+});
