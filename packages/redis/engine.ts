@@ -1,0 +1,253 @@
+import type { Connection, Retry } from "./connection/connection.ts";
+import type { BucketPlan, LimiterPlan } from "./limiter_plan.ts";
+import type { Scripts } from "./scripts/script.ts";
+
+/** What the calls of a queue have in common. */
+export interface EngineSettings {
+  readonly name: string;
+  /** In milliseconds. */
+  readonly lease: number;
+  readonly maxLapses: number;
+  /** Whether a key that is ready does not wait as well. */
+  readonly replaces: boolean;
+  /** Whether items travel beside their keys. */
+  readonly hasItems: boolean;
+  readonly limiter: LimiterPlan;
+}
+
+/** A key, and its item as JSON where an item is not its own key. */
+export interface Entry {
+  readonly key: string;
+  readonly payload: string;
+}
+
+/** How the work on a key has ended, as the script knows it. */
+export interface Finish {
+  readonly key: string;
+  readonly token: string;
+  readonly kind: "done" | "succeeded" | "requeueAfter" | "retry" | "handedBack" | "givenUp";
+  /** In milliseconds: of `requeueAfter`, and at least of `retry`. */
+  readonly delay?: number;
+  /** Of `retry`: what the limiter is given. */
+  readonly given?: string;
+  /** Of `givenUp`. */
+  readonly reason?: string;
+}
+
+export interface TurnRequest {
+  readonly process: string;
+  readonly owner: string;
+  /** The server's time as it is expected to be, if leases may be taken away. */
+  readonly expectedTime: number | undefined;
+  /** How many leases the owner has, those that are finished here left out. */
+  readonly known: number;
+  readonly wanted: number;
+  readonly starts: BucketPlan | undefined;
+  readonly finishes: readonly Finish[];
+}
+
+export interface TakenKey {
+  readonly key: string;
+  readonly token: string;
+  readonly payload: string | undefined;
+  readonly failures: number;
+}
+
+/** `true`: it counts. `false`: the lease was lost. A number: the failures that the limiter should have been given something for. */
+export type FinishAnswer = boolean | number;
+
+export interface TurnReply {
+  /** The server's, in microseconds since 1970. */
+  readonly time: number;
+  /** In how many milliseconds there may be more; `undefined` if only an add can bring it. */
+  readonly pause: number | undefined;
+  /** Whether all that the owner held was taken away. */
+  readonly isLost: boolean;
+  /** Whether nothing may be taken beside what is held. */
+  readonly isAlone: boolean;
+  readonly answers: FinishAnswer[];
+  readonly taken: TakenKey[];
+  /** What was given up, as each of its holders was lost. */
+  readonly lapsed: string[];
+}
+
+export interface Stats {
+  ready: number;
+  waiting: number;
+  held: number;
+  failing: number;
+  givenUp: number;
+}
+
+export interface Contents {
+  readonly ready: number;
+  readonly waiting: number;
+  readonly held: number;
+  readonly readyEntries: Entry[];
+  readonly waitingEntries: (Entry & { readonly dueIn: number })[];
+  readonly heldEntries: (Entry & { readonly addedAgain: boolean })[];
+}
+
+/** The most that one call adds: the server does nothing else meanwhile. */
+const MAX_ENTRIES = 500;
+
+/** The calls of one queue: what goes into the scripts, and what they reply. It knows no leases and no timers. */
+export class Engine {
+  readonly settings: EngineSettings;
+  readonly #connection: Connection;
+  readonly #scripts: Scripts;
+  readonly #key: string;
+
+  constructor(connection: Connection, scripts: Scripts, settings: EngineSettings) {
+    this.#connection = connection;
+    this.#scripts = scripts;
+    this.settings = settings;
+    this.#key = `workqueue:{${settings.name}}:meta`;
+  }
+
+  /** Where a process is told that there may be work. */
+  channelOf(process: string): string {
+    return `workqueue:{${this.settings.name}}:wake:${process}`;
+  }
+
+  async add(entries: readonly Entry[], delay = 0): Promise<void> {
+    const { replaces, hasItems } = this.settings;
+    const common = [micros(delay), flag(replaces), flag(hasItems)];
+    for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
+      const some = entries.slice(from, from + MAX_ENTRIES);
+      const keys = some.flatMap(({ key, payload }) => hasItems ? [key, payload] : [key]);
+      await this.#run("add", [...common, ...keys]);
+    }
+  }
+
+  /** Returns nothing, or the number of failures that the limiter should have been given something for: nothing was added then. */
+  async addRateLimited(entry: Entry, isNewest: boolean, given: string, atLeast: number): Promise<number | undefined> {
+    const { replaces, hasItems, limiter } = this.settings;
+    const payload = hasItems ? entry.payload : "";
+    const args = [entry.key, payload, flag(isNewest), flag(replaces), limiter.text, given, micros(atLeast)];
+    const failures = await this.#run("addRateLimited", args, "never") as number | null;
+    return failures ?? undefined;
+  }
+
+  async cancelAfter(key: string): Promise<boolean> {
+    return await this.#run("cancelAfter", [key]) === 1;
+  }
+
+  async forget(key: string): Promise<void> {
+    await this.#run("forget", [key]);
+  }
+
+  async numRequeues(key: string): Promise<number> {
+    return await this.#run("numRequeues", [key, this.settings.limiter.text]) as number;
+  }
+
+  async turn(request: TurnRequest): Promise<TurnReply> {
+    const { lease, replaces, hasItems, maxLapses, limiter } = this.settings;
+    const { process, owner, expectedTime, known, wanted, starts, finishes } = request;
+    const reply = await this.#run("turn", [
+      ...[process, owner, micros(lease), flag(replaces), flag(hasItems), `${maxLapses}`],
+      ...[expectedTime === undefined ? "" : `${expectedTime}`, `${known}`, `${wanted}`],
+      ...starts ?? ["", "", ""],
+      limiter.text,
+      ...finishes.flatMap(({ key, token, kind, delay = 0, given = "", reason = "" }) => [
+        ...[key, token, kind, micros(delay), given, reason],
+      ]),
+    ], "marked") as TurnScriptReply;
+    const [time, pause, isLost, isAlone, answers, keys, keyTokens, payloads, failures, lapsed] = reply;
+    return {
+      time,
+      pause: pause < 0 ? undefined : pause / 1000,
+      isLost: isLost === 1,
+      isAlone: isAlone === 1,
+      answers: answers.map((answer) => typeof answer === "number" ? answer === 1 : Number(answer[0])),
+      taken: keys.map((key, i) => ({
+        key,
+        token: keyTokens[i]!,
+        payload: payloads[i] ?? undefined,
+        failures: Number(failures[i] ?? 0),
+      })),
+      lapsed,
+    };
+  }
+
+  /** Renews the lease of all that an owner holds. Tells the server's time, and whether there was anything to renew. */
+  async renew(owner: string): Promise<{ time: number; isThere: boolean }> {
+    const [time, count] = await this.#run("renew", [owner, micros(this.settings.lease)]) as [number, number];
+    return { time, isThere: count === 1 };
+  }
+
+  /** Gives back what an owner holds beside the tokens that it knows. */
+  async release(owner: string, tokens: readonly string[]): Promise<void> {
+    await this.#run("release", [owner, ...tokens]);
+  }
+
+  async leave(process: string, owner: string): Promise<void> {
+    await this.#run("leave", [process, owner]);
+  }
+
+  async stats(): Promise<Stats> {
+    const [ready, waiting, held, failing, givenUp] = await this.#run("stats", []) as number[];
+    return { ready: ready!, waiting: waiting!, held: held!, failing: failing!, givenUp: givenUp! };
+  }
+
+  async contents(limit: number): Promise<Contents> {
+    const reply = await this.#run("snapshot", [`${limit}`, flag(this.settings.hasItems)]) as SnapshotScriptReply;
+    const [ready, waiting, held, readyKeys, waitingPairs, heldPairs, payloads] = reply;
+    let next = 0;
+    const entry = (key: string): Entry => ({ key, payload: payloads[next++] ?? "" });
+    return {
+      ready,
+      waiting,
+      held,
+      readyEntries: readyKeys.map(entry),
+      waitingEntries: pairs(waitingPairs).map(([key, us]) => ({ ...entry(key), dueIn: Number(us) / 1000 })),
+      heldEntries: pairs(heldPairs).map(([key, mark]) => ({ ...entry(key), addedAgain: mark === "+" })),
+    };
+  }
+
+  #run(
+    script: keyof Scripts,
+    args: readonly string[],
+    retry: Retry = "always",
+  ): Promise<unknown> {
+    return this.#connection.run(this.#scripts[script], this.#key, args, { retry });
+  }
+}
+
+type TurnScriptReply = [
+  time: number,
+  pause: number,
+  isLost: number,
+  isAlone: number,
+  answers: (number | [string | number])[],
+  keys: string[],
+  tokens: string[],
+  payloads: (string | null)[],
+  failures: (string | number | null)[],
+  lapsed: string[],
+];
+
+type SnapshotScriptReply = [
+  ready: number,
+  waiting: number,
+  held: number,
+  readyKeys: string[],
+  waiting: string[],
+  held: string[],
+  payloads: (string | null)[],
+];
+
+/** The longest delay, in microseconds; about 285 years. Larger numbers are not exact. */
+const FOREVER = 2 ** 53 - 1;
+
+function micros(ms: number): string {
+  return `${Math.max(Math.min(Math.round(ms * 1000), FOREVER), 0)}`;
+}
+
+function flag(value: boolean): string {
+  return value ? "1" : "0";
+}
+
+function pairs(list: readonly string[]): [string, string][] {
+  return Array.from({ length: list.length / 2 }, (_, i) => [list[2 * i]!, list[2 * i + 1]!]);
+}

@@ -1,0 +1,193 @@
+/** The time of the server: seconds and microseconds. */
+export const SERVER_TIME = "call('TIME')";
+
+/**
+ * What all scripts begin with: the names of a queue's keys, its time, and what becomes of a key of the queue when it is added,
+ * waits, is due or is done.
+ *
+ * A key of the queue ("key") is at one of: ready, waiting, held; in `keep` mode it may wait beside the others.
+ */
+export const prelude = (time: string): string => /* lua */ `
+local prefix = string.sub(KEYS[1], 1, -5)
+local call = redis.call
+
+local META = KEYS[1]
+local READY = prefix .. 'ready'         -- zset: key, by the tick at which it became ready
+local SUSPECTS = prefix .. 'suspects'   -- the same, of keys whose holder was lost; they are handed out alone
+local WAITING = prefix .. 'waiting'     -- zset: key, by when it is due
+local HOLDERS = prefix .. 'holders'     -- hash: key to flag, token and owner
+local HELD_BY = prefix .. 'held:'       -- for each owner, the set of keys that it holds
+local OWNERS = prefix .. 'owners'       -- zset: owner, by the end of its lease
+local EXPIRED = prefix .. 'expired'     -- the same, of owners whose keys are being taken away
+local ITEMS = prefix .. 'items'         -- hash: key to payload, where an item is not its own key
+local MARKS = prefix .. 'marks'         -- hash: key to the number of its lapses, with an x in front if it is given up
+local GIVEN_UP = prefix .. 'givenup'    -- zset: key, by when it was given up
+local REASONS = prefix .. 'reasons'     -- hash: key to error and payload of what is given up
+local LOST = prefix .. 'lost'           -- zset: tokens that were taken away from their owners
+local IDLE = prefix .. 'idle'           -- zset: processes that want work
+local CHANNEL = prefix .. 'wake:'       -- for each process, where it is told that there may be some
+
+local BATCH = 200           -- so many keys are moved in one call, for a script holds everybody up
+local KEPT = 10000          -- so many are remembered of what is given up, and of lost tokens
+local FOREVER = 2^53 - 1    -- larger numbers are not exact
+
+local FORMAT = '1'
+local clock = ${time}
+local time = clock[1] * 1000000 + clock[2]
+local stored = call('HMGET', META, 'format', 'last')
+if stored[1] ~= FORMAT then
+  if stored[1] then
+    return redis.error_reply('WQFORMAT the queue is stored in format ' .. stored[1] .. ' and not ' .. FORMAT)
+  end
+  call('HSET', META, 'format', FORMAT)
+end
+
+-- The time of the queue: whole microseconds that grow with each look, so that what came first is smaller.
+local now = math.max((tonumber(stored[2]) or 0) + 1, time)
+local last = now
+local function tick()
+  last = last + 1
+  return last
+end
+
+-- Ends a script: what it replies, once the time is kept.
+local function reply(value)
+  call('HSET', META, 'last', string.format('%.0f', last))
+  return value
+end
+
+-- The flag, token and owner of a key that is held. The flag is "+" if the key was added again while it is held, and "-" if not.
+local function split(holder)
+  return string.match(holder, '^(.)(%d+):(.*)$')
+end
+
+-- Tells one process that wants work. Those that are gone have no subscription.
+local function wake()
+  local owner = call('ZPOPMIN', IDLE)[1]
+  while owner do
+    if call('PUBLISH', CHANNEL .. owner, '') > 0 then return end
+    owner = call('ZPOPMIN', IDLE)[1]
+  end
+end
+
+local function wakeForReady()
+  if call('ZCARD', IDLE) > 0 and call('ZCARD', READY) + call('ZCARD', SUSPECTS) > 0 then wake() end
+end
+
+-- Tells all processes that want work, which have to look again then.
+local function tellDue(due)
+  local delay = string.format('%.0f', due - now)
+  for _, owner in ipairs(call('ZRANGE', IDLE, 0, -1)) do
+    if call('PUBLISH', CHANNEL .. owner, delay) == 0 then call('ZREM', IDLE, owner) end
+  end
+end
+
+-- What is given up is so no longer. If it has lost holders, it stays a suspect.
+local function revive(key, mark)
+  call('ZREM', GIVEN_UP, key)
+  call('HDEL', REASONS, key)
+  if mark == 'x0' then
+    call('HDEL', MARKS, key)
+    return false
+  end
+  call('HSET', MARKS, key, 1)
+  return '1'
+end
+
+-- Puts a key that is not held into its line. One that stands there keeps its place.
+local function makeReady(key, place)
+  local mark = call('HGET', MARKS, key)
+  if mark and string.sub(mark, 1, 1) == 'x' then mark = revive(key, mark) end
+  call('ZADD', mark and SUSPECTS or READY, 'NX', place, key)
+end
+
+local function isReady(key)
+  return call('ZSCORE', READY, key) or call('ZSCORE', SUSPECTS, key)
+end
+
+-- Whether more is due than was made ready: what is added has to stand behind that.
+local isBehind = false
+
+-- Makes ready what is due.
+local function promote()
+  local due = call('ZRANGE', WAITING, '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
+  if #due == 0 then return end
+  call('ZREMRANGEBYRANK', WAITING, 0, #due - 1)
+  local held = call('HMGET', HOLDERS, unpack(due))
+  for i, key in ipairs(due) do
+    if not held[i] then
+      makeReady(key, tick())
+    elseif string.sub(held[i], 1, 1) == '-' then
+      call('HSET', HOLDERS, key, '+' .. string.sub(held[i], 2))
+    end
+  end
+  isBehind = #due == BATCH and #call('ZRANGE', WAITING, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1) > 0
+end
+
+-- Waits until it is due, or until it was already if that is earlier. No two are due at the same time: their names would
+-- decide which is first.
+local function wait(key, due)
+  due = math.min(due, FOREVER)
+  local current = call('ZSCORE', WAITING, key)
+  if current and tonumber(current) <= due then return end
+  local taken = due < FOREVER and call('ZRANGE', WAITING, due, due, 'BYSCORE', 'LIMIT', 0, 1) or {}
+  while #taken > 0 do
+    taken = call('ZRANGE', WAITING, due, due + 63, 'BYSCORE', 'WITHSCORES')
+    for i = 2, #taken, 2 do
+      if tonumber(taken[i]) > due then break end
+      due = due + 1
+    end
+    taken = call('ZRANGE', WAITING, due, due, 'BYSCORE', 'LIMIT', 0, 1)
+  end
+  call('ZADD', WAITING, due, key)
+  if call('ZCARD', IDLE) > 0 and call('ZRANGE', WAITING, 0, 0)[1] == key then tellDue(due) end
+end
+
+-- Adds a key now: to its line, or to what its holder has to do again. With "replaces" it waits no longer.
+local function addNow(key, replaces)
+  local holder = call('HGET', HOLDERS, key)
+  if holder then
+    if string.sub(holder, 1, 1) == '-' then call('HSET', HOLDERS, key, '+' .. string.sub(holder, 2)) end
+  elseif isBehind then
+    if not isReady(key) then wait(key, tick()) end
+    return
+  else
+    makeReady(key, tick())
+  end
+  if replaces then call('ZREM', WAITING, key) end
+end
+
+-- Adds a key once a number of microseconds has passed. What is coming anyway comes no later for that.
+local function addAfter(key, delay, replaces)
+  if delay > 0 and replaces then
+    local holder = call('HGET', HOLDERS, key)
+    if isReady(key) or (holder and string.sub(holder, 1, 1) == '+') then delay = 0 end
+  end
+  if delay <= 0 then return addNow(key, replaces) end
+  wait(key, tick() + delay)
+end
+
+-- Drops the payload of a key that is nowhere any more.
+local function dropItem(key)
+  if not (call('ZSCORE', WAITING, key) or isReady(key) or call('HEXISTS', HOLDERS, key) == 1) then
+    call('HDEL', ITEMS, key)
+  end
+end
+
+-- A holder has ended its work on a key, or has lost it.
+local function letGo(key, owner)
+  call('HDEL', HOLDERS, key)
+  call('SREM', HELD_BY .. owner, key)
+end
+
+local function giveUp(key, reason)
+  call('HSET', MARKS, key, 'x' .. (call('HGET', MARKS, key) or '0'))
+  call('ZADD', GIVEN_UP, now, key)
+  call('HSET', REASONS, key, cjson.encode({ reason, call('HGET', ITEMS, key) or cjson.null }))
+  if call('ZCARD', GIVEN_UP) > KEPT then
+    local oldest = call('ZPOPMIN', GIVEN_UP)[1]
+    call('HDEL', REASONS, oldest)
+    call('HDEL', MARKS, oldest)
+  end
+end
+`;
