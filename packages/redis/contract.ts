@@ -1,0 +1,199 @@
+import type {
+  Duration,
+  LimiterConfig,
+  LimiterRegistry,
+  Outcome,
+  QueueSnapshot,
+  Shutdown,
+  SourcedQueue,
+} from "@workqueue/core";
+import type { RedisClient } from "./connection/connection.ts";
+
+/** The options of {@linkcode createRedisQueue}. */
+export interface RedisQueueOptions<T = string> {
+  /** The queue's name: all who use the same name on the same server use the same queue. Without braces. */
+  name: string;
+  /**
+   * Where the server is: `redis://user:password@host:port/database`, or `rediss://` with TLS.
+   *
+   * @default {"redis://localhost:6379"}
+   */
+  url?: string | undefined;
+  /**
+   * A connection that you have, instead of `url`: a client of `redis` or `@redis/client` (5 or later), or of `ioredis` with
+   * `autoResendUnfulfilledCommands: false`. The queue opens one more like it, for messages, and closes only that.
+   */
+  client?: RedisClient | undefined;
+  /**
+   * How long items wait that failed, as in a config document. Its state is on the server, shared by all processes; the config
+   * is each caller's.
+   *
+   * @default {client-go's default controller limiter}
+   */
+  limiter?: LimiterConfig | undefined;
+  /**
+   * The types of limiter that `limiter` may use. One that is not built in needs `delayAfter`.
+   *
+   * @default {limiters}
+   */
+  limiters?: LimiterRegistry | undefined;
+  /**
+   * How long items stay with a process that is not heard of. It is renewed while they are worked on. From 100 ms to a day.
+   *
+   * @default {"30s"}
+   */
+  lease?: Duration | undefined;
+  /**
+   * After how many lost holders an item is given up; a positive integer.
+   *
+   * @default {5}
+   */
+  maxLapses?: number | undefined;
+  /**
+   * How long a call is tried again while the server is away, until it fails.
+   *
+   * @default {"10s"}
+   */
+  patience?: Duration | undefined;
+  /**
+   * Items with the same key are the same item, and the newest of them is handed out. Without it, items must be strings, which
+   * are their own keys. With it they travel as JSON.
+   */
+  keyOf?: ((item: T) => string) | undefined;
+  /**
+   * What an item can be while it waits, as for a queue in memory: with `"keep"` it can be ready as well, with `"replace"` it
+   * cannot.
+   *
+   * @default {"keep"}
+   */
+  whileWaiting?: "keep" | "replace" | undefined;
+  /**
+   * Is told of every call that failed, whether its promise is awaited or not, of leases that were lost and of items that were
+   * given up after `maxLapses`. Without it they are written to `console.error`, one line a second at most.
+   */
+  onError?: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * A work queue that many processes share, on Redis or Valkey. What its promises answer holds for all of them, but for
+ * shutdown, which concerns this process alone.
+ *
+ * Each failed call is told to `onError`, and no rejection is left unhandled: a promise may be awaited, or not.
+ *
+ * Made by {@linkcode createRedisQueue}.
+ */
+export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposable, SourcedQueue<T> {
+  /** The queue's name. */
+  readonly name: string;
+
+  /** As given. */
+  readonly keyOf?: ((item: T) => string) | undefined;
+
+  /** Adds the item, unless it is ready. One that is being worked on is handed out once more when it is done. */
+  add(item: T): Promise<void>;
+
+  /** Adds the items, in their order. Up to 500 are added at once, others after them. */
+  addAll(items: Iterable<T>): Promise<void>;
+
+  /** Adds the item once the delay has passed. One that waits already keeps the earlier of its two deadlines. */
+  addAfter(item: T, delay: Duration): Promise<void>;
+
+  /**
+   * Counts a failure of the item, and adds it when the limiter says so; no sooner than after `atLeast`. It is not repeated when
+   * its reply is lost, so it may have counted although it rejects.
+   */
+  addRateLimited(item: T, options?: { atLeast?: Duration | undefined }): Promise<void>;
+
+  /** Takes back what was added with a delay that has not passed. Tells whether the item was waiting. */
+  cancelAfter(item: T): Promise<boolean>;
+
+  /** Forgets the failures of the item. */
+  forget(item: T): Promise<void>;
+
+  /** How often the limiter has counted the item since it was last forgotten. */
+  numRequeues(item: T): Promise<number>;
+
+  /**
+   * Takes the item that is next, and waits for one if there is none. After a shutdown of this queue object, it gives
+   * `Shutdown`.
+   *
+   * @param options With a `signal` that ends the wait.
+   * @throws The signal's reason (as a rejection), if the signal aborts first.
+   */
+  get(options?: { signal?: AbortSignal | undefined }): Promise<RedisLease<T> | Shutdown>;
+
+  /** Counts. What is due is ready; `failing` are keys with failures that are not forgotten. */
+  stats(): Promise<RedisQueueStats>;
+
+  /**
+   * Shows what is in the queue. The counts are exact, the lists have up to `limit` items each.
+   *
+   * @param options With a `limit`: an integer from 0 to 1000, 100 by default.
+   */
+  snapshot(options?: { limit?: number | undefined }): Promise<QueueSnapshot<T>>;
+
+  /**
+   * Waits until nothing is ready, waiting or held by any process. It looks once a second: it may be late by that, and miss a
+   * moment.
+   *
+   * @param options With a `signal` that ends the wait.
+   * @throws The signal's reason (as a rejection), if the signal aborts first.
+   */
+  whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void>;
+
+  /** Whether this queue object was shut down. */
+  readonly shuttingDown: boolean;
+
+  /**
+   * This process takes nothing more, and adds nothing: adds reject. What it holds can be finished still. The queue itself, and
+   * other processes, go on. The connection is closed when nothing is held any more.
+   */
+  shutDown(): void;
+
+  /**
+   * Shuts down, and waits until what this process holds is finished and the server has been told.
+   *
+   * @param options With a `signal` that ends the wait.
+   * @throws The signal's reason (as a rejection), if the signal aborts first.
+   */
+  shutDownWithDrain(options?: { signal?: AbortSignal | undefined }): Promise<void>;
+}
+
+/** What is in a queue, counted over all processes. */
+export interface RedisQueueStats {
+  /** Items that may be handed out now. */
+  ready: number;
+  /** Items whose delay has not passed. */
+  waiting: number;
+  /** Items that are being worked on. */
+  held: number;
+  /** Items with failures that are not forgotten. */
+  failing: number;
+  /** Items that were given up, of which the newest 10,000 are kept. */
+  givenUp: number;
+}
+
+/**
+ * The right to work on an item, for as long as the lease lasts: it is renewed until the work is finished. Disposing it
+ * says that the work has ended, as `done` does for a queue in memory, and leaves the failures as they are.
+ */
+export interface RedisLease<T = string> extends AsyncDisposable {
+  /** The item to work on. */
+  readonly item: T;
+  /** Always `false`; tells a lease from `Shutdown`. */
+  readonly shutdown: false;
+  /** 1 the first time; one more than the failures that were counted and not forgotten. */
+  readonly attempt: number;
+  /** Grows with each item that this queue hands out, for those who refuse what comes from an earlier holder. */
+  readonly token: bigint;
+  /** Aborts when the lease may have been lost: others may work on the item from then on. */
+  readonly signal: AbortSignal;
+  /**
+   * Ends the work. Without an outcome it has succeeded: the failures are forgotten. `requeue` counts a failure and adds the
+   * item again when the limiter says so, `requeueAfter` forgets the failures and adds it again after that long, `giveUp`
+   * forgets them and keeps the item as given up, with that reason. The first call counts; later ones give its answer.
+   *
+   * @returns Whether it counts. It does not if the lease was lost.
+   */
+  finish(outcome?: Outcome | { giveUp: unknown }): Promise<boolean>;
+}

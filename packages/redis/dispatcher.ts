@@ -1,0 +1,286 @@
+import type { Engine, Finish, FinishAnswer, TakenKey, TurnReply } from "./engine.ts";
+import type { HeldLease } from "./lease.ts";
+import type { BucketPlan } from "./limiter_plan.ts";
+import { Leases } from "./leases.ts";
+import { ServerTime } from "./server_time.ts";
+import { Working } from "./working.ts";
+
+/** Somebody in this process who wants work. */
+export interface Want<T> {
+  /** How many leases it wants as of now, the tokens that they cost, and for how many milliseconds it may take none. */
+  request(): { readonly count: number; readonly starts?: BucketPlan | undefined; readonly pause?: number };
+  /** Takes one lease in. */
+  accept(lease: HeldLease<T>): void;
+  /** Nothing more will come. */
+  end(): void;
+}
+
+/** What the queue does for its dispatcher. */
+export interface DispatcherEvents<T> {
+  /** Makes the lease of a key that was taken. */
+  leaseOf(taken: TakenKey): HeldLease<T>;
+  /** A key was given up, as each of its holders was lost. */
+  onLapsed(key: string): void;
+  /** Somebody wants work. */
+  onWant(): void;
+  /** A call has ended. */
+  onSettled(): void;
+  onError(error: unknown): void;
+}
+
+/** A finish on its way to the server. */
+interface PendingFinish<T> {
+  readonly lease: HeldLease<T>;
+  readonly finish: Finish;
+  resolve(answer: FinishAnswer): void;
+  reject(error: unknown): void;
+}
+
+/** The longest time between two looks at a queue that has brought nothing, in milliseconds. */
+const LOOK_AGAIN = 5000;
+/** The most that one call takes or finishes: the server does nothing else meanwhile. */
+const MAX_IN_TURN = 500;
+
+/**
+ * Brings together those in this process who want work, and those who have finished some. One call at a time does both, for all
+ * of them; in between it waits for the message that there may be more, or for the time when something is due.
+ */
+export class Dispatcher<T> {
+  readonly #engine: Engine;
+  readonly #process: string;
+  readonly #events: DispatcherEvents<T>;
+  readonly #time: ServerTime;
+  readonly #leases: Leases<HeldLease<T>>;
+  readonly #working = new Working<T>();
+  readonly #wants = new Set<Want<T>>();
+  #finishes: PendingFinish<T>[] = [];
+  /** Leases that nobody has accepted yet. */
+  readonly #brought: HeldLease<T>[] = [];
+  /** Whether a call may bring something. */
+  #mayBringMore = true;
+  /** Whether nothing is to be had before something is finished. */
+  #isAlone = false;
+  /** Whether messages reach this process. Nothing is taken before: nobody would say that there is more. */
+  #isListening = false;
+  #isClosed = false;
+  #isScheduled = false;
+  #isInTurn = false;
+  /** Whether the message that there is work came when nobody wanted any, and is for another process. */
+  #hasToPassOn = false;
+  /** Whether the server holds something for this process that is not known here. */
+  #hasToRelease = false;
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  #lookAt = Infinity;
+
+  constructor(engine: Engine, process: string, events: DispatcherEvents<T>) {
+    this.#engine = engine;
+    this.#process = process;
+    this.#events = events;
+    this.#time = new ServerTime(engine.settings.lease);
+    this.#leases = new Leases(engine, this.#time, process);
+  }
+
+  get owner(): string {
+    return this.#leases.owner;
+  }
+
+  /** Whether nothing is worked on here, and the server knows the end of everything. */
+  get isDone(): boolean {
+    return this.#working.size === 0 && this.#finishes.length === 0 && !this.#isInTurn;
+  }
+
+  want(want: Want<T>): void {
+    this.#wants.add(want);
+    this.#events.onWant();
+    this.#deliver();
+    this.#schedule();
+  }
+
+  unwant(want: Want<T>): void {
+    this.#wants.delete(want);
+    if (this.#wants.size === 0) this.#clearTimer();
+  }
+
+  /** Takes nothing more. What came and was not accepted goes back. */
+  close(): void {
+    this.#isClosed = true;
+    this.#clearTimer();
+    for (const want of this.#wants) want.end();
+    this.#wants.clear();
+    for (const lease of this.#working.waiting) lease.giveBack();
+    this.#deliver();
+  }
+
+  /** Tells the server how the work on a lease has ended. */
+  finish(lease: HeldLease<T>, finish: Finish): Promise<FinishAnswer> {
+    const next = this.#working.end(lease);
+    if (next !== undefined) {
+      this.#brought.push(next);
+      this.#deliver();
+    }
+    return new Promise((resolve, reject) => {
+      this.#finishes.push({ lease, finish, resolve, reject });
+      this.#isAlone = false;
+      this.#schedule();
+    });
+  }
+
+  /** Messages reach this process, or do so again. */
+  listen(): void {
+    this.#isListening = true;
+    this.#look();
+  }
+
+  /** There may be work now; or in a number of milliseconds, if somebody wants it. */
+  wake(delay: number): void {
+    if (delay > 0) return this.#lookIn(delay);
+    this.#hasToPassOn = this.#wants.size === 0 || this.#isAlone;
+    this.#look();
+  }
+
+  /** The connection was lost, and is there again. What is sent now comes before all that waits to be sent again. */
+  reconnect(): void {
+    this.#time.interrupt();
+    this.#release().catch(() => {}); // it has to be done before the next turn
+    this.#look();
+  }
+
+  #look(): void {
+    this.#mayBringMore = true;
+    this.#schedule();
+  }
+
+  /** So that what is finished and wanted in the same turn of the event loop goes into the same call. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#isInTurn) return;
+    this.#isScheduled = true;
+    Promise.resolve().then(() => {
+      this.#isScheduled = false;
+      this.#turn();
+    });
+  }
+
+  async #turn(): Promise<void> {
+    const finishes = this.#finishes.slice(0, MAX_IN_TURN);
+    const mayTake = this.#isListening && !this.#isAlone && (this.#mayBringMore || finishes.length > 0);
+    const { count: wanted, starts } = mayTake ? this.#wanted() : NOTHING;
+    if (finishes.length === 0 && wanted === 0 && !this.#hasToPassOn) return;
+    this.#finishes = this.#finishes.slice(MAX_IN_TURN);
+    this.#isInTurn = true;
+    this.#hasToPassOn = false;
+    if (wanted > 0) {
+      this.#mayBringMore = false;
+      this.#clearTimer();
+    }
+    const sentAt = performance.now();
+    try {
+      if (this.#hasToRelease) await this.#release();
+      const reply = await this.#engine.turn({
+        process: this.#process,
+        owner: this.#leases.owner,
+        expectedTime: this.#time.expect(),
+        known: this.#leases.countWithout(finishes.map(({ lease }) => lease)),
+        wanted,
+        starts,
+        finishes: finishes.map(({ finish }) => finish),
+      });
+      this.#time.observe(reply.time, sentAt);
+      this.#settle(finishes, reply);
+      this.#takeIn(reply, wanted, sentAt);
+    } catch (error) {
+      this.#fail(finishes, wanted, error);
+    }
+    this.#isInTurn = false;
+    this.#deliver();
+    this.#schedule();
+    this.#events.onSettled();
+  }
+
+  /** How much is wanted by the first who wants some, and by all who take the same tokens. */
+  #wanted(): { count: number; starts: BucketPlan | undefined } {
+    let count = 0;
+    let starts: BucketPlan | undefined = undefined;
+    for (const want of this.#wants) {
+      const request = want.request();
+      if (request.pause !== undefined && request.pause > 0) this.#lookIn(request.pause);
+      else if (count === 0 || request.starts?.[0] === starts?.[0]) {
+        count += request.count;
+        starts = request.starts;
+      }
+    }
+    return { count: Math.min(count, MAX_IN_TURN), starts };
+  }
+
+  #settle(finishes: readonly PendingFinish<T>[], { answers }: TurnReply): void {
+    for (const [i, { lease, resolve }] of finishes.entries()) {
+      const answer = answers[i]!;
+      if (typeof answer === "boolean") this.#leases.delete(lease);
+      resolve(answer);
+    }
+  }
+
+  #takeIn({ isLost, isAlone, pause, taken, lapsed }: TurnReply, wanted: number, sentAt: number): void {
+    for (const key of lapsed) this.#events.onLapsed(key);
+    if (isLost) {
+      this.#leases.loseAll();
+      this.#mayBringMore = true;
+    }
+    const leases = taken.map((key) => this.#events.leaseOf(key));
+    this.#leases.add(leases, sentAt);
+    for (const lease of leases) if (this.#working.begin(lease)) this.#brought.push(lease);
+    if (wanted === 0) return;
+    this.#isAlone = isAlone;
+    if (taken.length === wanted) this.#mayBringMore = true;
+    else this.#lookIn(Math.min(pause ?? LOOK_AGAIN, LOOK_AGAIN, this.#time.trustedIn() || LOOK_AGAIN));
+  }
+
+  /** Nobody knows what has become of these finishes. What the server still holds for them is given back. */
+  #fail(finishes: readonly PendingFinish<T>[], wanted: number, error: unknown): void {
+    this.#hasToRelease = true;
+    for (const { lease, reject } of finishes) {
+      this.#leases.delete(lease);
+      reject(error);
+    }
+    if (finishes.length === 0) this.#events.onError(error);
+    if (wanted > 0) this.#lookIn(LOOK_AGAIN);
+  }
+
+  async #release(): Promise<void> {
+    this.#hasToRelease = false;
+    try {
+      await this.#engine.release(this.#leases.owner, this.#leases.tokens);
+    } catch (error) {
+      this.#hasToRelease = true;
+      throw error;
+    }
+  }
+
+  /** Hands out what came. What nobody wants any more goes back. */
+  #deliver(): void {
+    for (const want of this.#wants) {
+      for (let { count } = want.request(); count > 0 && this.#brought.length > 0; count--) {
+        want.accept(this.#brought.shift()!);
+      }
+      if (this.#brought.length === 0) return;
+    }
+    for (const lease of this.#brought.splice(0)) lease.giveBack();
+  }
+
+  #lookIn(delay: number): void {
+    const at = performance.now() + delay;
+    if (this.#isClosed || this.#wants.size === 0 || at >= this.#lookAt) return;
+    clearTimeout(this.#timer);
+    this.#lookAt = at;
+    this.#timer = setTimeout(() => {
+      this.#lookAt = Infinity;
+      this.#look();
+    }, Math.ceil(delay));
+  }
+
+  #clearTimer(): void {
+    clearTimeout(this.#timer);
+    this.#lookAt = Infinity;
+  }
+}
+
+const NOTHING = { count: 0, starts: undefined };

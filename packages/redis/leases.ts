@@ -1,0 +1,113 @@
+import type { Engine } from "./engine.ts";
+import type { ServerTime } from "./server_time.ts";
+
+/** A lease, as far as its time is concerned. */
+export interface TimedLease {
+  readonly token: bigint;
+  /** Others may have the right to the item from now on. */
+  lose(reason: Error): void;
+}
+
+/** So many renewals are tried in the time of a lease. */
+const RENEWALS = 3;
+
+/** All leases that this process has of a queue. They last together, as one renewal is for all of them. */
+export class Leases<L extends TimedLease> {
+  readonly #engine: Engine;
+  readonly #time: ServerTime;
+  readonly #process: string;
+  readonly #held = new Set<L>();
+  /** An owner who has lost its leases is never heard of again. */
+  #generation = 0;
+  /** When the latest renewal was sent that was answered. */
+  #renewedAt = 0;
+  #renewal: ReturnType<typeof setTimeout> | undefined = undefined;
+  #end: ReturnType<typeof setTimeout> | undefined = undefined;
+
+  constructor(engine: Engine, time: ServerTime, process: string) {
+    this.#engine = engine;
+    this.#time = time;
+    this.#process = process;
+  }
+
+  /** Under which name the leases are held. */
+  get owner(): string {
+    return `${this.#process}.${this.#generation}`;
+  }
+
+  /** How many there are beside these. */
+  countWithout(leases: readonly L[]): number {
+    return this.#held.size - leases.filter((lease) => this.#held.has(lease)).length;
+  }
+
+  get tokens(): string[] {
+    return [...this.#held].map(({ token }) => `${token}`);
+  }
+
+  /** Takes in leases that came with the answer to a call that was sent at `sentAt`. */
+  add(leases: readonly L[], sentAt: number): void {
+    if (leases.length === 0) return;
+    for (const lease of leases) this.#held.add(lease);
+    this.#renewedAt = sentAt;
+    if (this.#renewal === undefined) this.#renewLater();
+    this.#end ??= setTimeout(() => this.#checkEnd(), this.#engine.settings.lease);
+  }
+
+  /** A lease is finished, or it is not known any more whether it is. */
+  delete(lease: L): void {
+    this.#held.delete(lease);
+    if (this.#held.size === 0) this.#stop();
+  }
+
+  /** The server has taken everything away. */
+  loseAll(): void {
+    this.#generation++;
+    this.#tell(`The lease of ${this.#engine.settings.lease} ms was not renewed in time, and others have the item now`);
+    this.#held.clear();
+    this.#stop();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#renewal);
+    clearTimeout(this.#end);
+    this.#renewal = this.#end = undefined;
+  }
+
+  async #renew(): Promise<void> {
+    const { owner } = this;
+    const sentAt = performance.now();
+    try {
+      const { time, isThere } = await this.#engine.renew(owner);
+      this.#time.observe(time, sentAt);
+      if (owner === this.owner && this.#held.size > 0) {
+        if (isThere) this.#renewedAt = sentAt;
+        else this.loseAll();
+      }
+    } catch {
+      // The leases end if that goes on, and whoever finishes one is told.
+    }
+    if (this.#held.size > 0) this.#renewLater();
+    else this.#renewal = undefined;
+  }
+
+  #renewLater(): void {
+    clearTimeout(this.#renewal);
+    this.#renewal = setTimeout(() => this.#renew(), this.#engine.settings.lease / RENEWALS);
+  }
+
+  /** By the clock of this process the leases may be over, whatever the server says once it can be asked. */
+  #checkEnd(): void {
+    this.#end = undefined;
+    if (this.#held.size === 0) return;
+    const left = this.#renewedAt + this.#engine.settings.lease - performance.now();
+    if (left <= 0) {
+      this.#tell(`The lease of ${this.#engine.settings.lease} ms was not renewed, as the server did not answer`);
+    }
+    this.#end = setTimeout(() => this.#checkEnd(), left > 0 ? left : this.#engine.settings.lease);
+  }
+
+  #tell(message: string): void {
+    const reason = new DOMException(message, "AbortError");
+    for (const lease of this.#held) lease.lose(reason);
+  }
+}

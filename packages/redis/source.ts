@@ -1,0 +1,164 @@
+import type { BucketDescription, Shutdown } from "@workqueue/core";
+import { hasMethods, invalidArgument } from "@workqueue/core/arguments";
+import type { Ending, TokenSource, WorkAttempt, WorkLease, WorkRequest, WorkSource } from "@workqueue/core/workers";
+import type { Dispatcher, Want } from "./dispatcher.ts";
+import type { HeldLease } from "./lease.ts";
+import { type BucketPlan, planStarts } from "./limiter_plan.ts";
+import { type LeaseEnding, noPriorities } from "./outcome.ts";
+import { SHUTDOWN } from "./shutdown.ts";
+
+/** What a document calls the bucket of a queue's `starts`, and where it stands. */
+export type StartsName = Pick<BucketDescription, "name" | "path">;
+
+/** What a source knows of its queue. */
+export interface SourceQueue<T> {
+  readonly name: string;
+  readonly dispatcher: Dispatcher<T>;
+  /** What the document calls the bucket of the queue's `starts`, if it does. */
+  readonly startsName: StartsName;
+  keyOf(item: T): string;
+  isOver(): boolean;
+}
+
+/** A wait of the pool for leases. */
+interface Wait<T> {
+  readonly request: WorkRequest;
+  resolve(lease: WorkLease<T> | Shutdown): void;
+}
+
+/** Brings the work of a queue to one pool, and what the pool decides to the queue. */
+export class RedisSource<T> implements WorkSource<T>, Want<T> {
+  /** They are shared by all processes. */
+  readonly takesTokens = true;
+  readonly name: string;
+  readonly #queue: SourceQueue<T>;
+  #wait: Wait<T> | undefined = undefined;
+  /** What came and the pool has not begun. */
+  #brought: HeldLease<T>[] = [];
+
+  constructor(queue: SourceQueue<T>) {
+    this.#queue = queue;
+    this.name = queue.name;
+  }
+
+  get isOver(): boolean {
+    return this.#queue.isOver();
+  }
+
+  keyOf(item: T): string {
+    return this.#queue.keyOf(item);
+  }
+
+  attemptOf(lease: WorkLease<T>): number {
+    return (lease as PoolLease<T>).held.attempt;
+  }
+
+  tryTake(): WorkLease<T> | undefined {
+    const held = this.#brought.shift();
+    return held && new PoolLease(held);
+  }
+
+  async take(request: WorkRequest): Promise<WorkLease<T> | Shutdown> {
+    const { signal, starts } = request;
+    signal.throwIfAborted();
+    if (starts !== undefined) requireBucket(starts);
+    if (this.#queue.isOver()) return SHUTDOWN;
+    return await new Promise((resolve, reject) => {
+      const abort = () => {
+        this.#endWait();
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", abort, { once: true });
+      this.#wait = {
+        request,
+        resolve: (lease) => {
+          signal.removeEventListener("abort", abort);
+          resolve(lease);
+        },
+      };
+      this.#queue.dispatcher.want(this);
+    });
+  }
+
+  giveBackUnused(): void {
+    for (const held of this.#brought.splice(0)) held.giveBack();
+  }
+
+  finish({ lease }: WorkAttempt<T>, ending: Ending): Promise<boolean> {
+    return (lease as PoolLease<T>).held.end(endingOf(ending));
+  }
+
+  request(): { count: number; starts?: BucketPlan; pause?: number } {
+    if (this.#wait === undefined) return { count: 0 };
+    const { wanted, starts } = this.#wait.request;
+    const count = wanted();
+    if (starts === undefined) return { count };
+    const { rate, burst } = requireBucket(starts);
+    // Nothing may begin while the bucket is held. To reserve no tokens tells for how long that is.
+    return { count, starts: planStarts({ ...this.#queue.startsName, rate, burst }), pause: starts.reserve(0).delay };
+  }
+
+  /** The first one ends the wait of the pool, which asks for the others that came with it. */
+  accept(held: HeldLease<T>): void {
+    const wait = this.#endWait();
+    if (wait === undefined) this.#brought.push(held);
+    else wait.resolve(new PoolLease(held));
+  }
+
+  end(): void {
+    this.#endWait()?.resolve(SHUTDOWN);
+  }
+
+  #endWait(): Wait<T> | undefined {
+    const wait = this.#wait;
+    this.#wait = undefined;
+    this.#queue.dispatcher.unwant(this);
+    return wait;
+  }
+}
+
+/** A lease as a pool knows it: to dispose it without having finished it means that nobody has worked on it. */
+class PoolLease<T> implements WorkLease<T> {
+  readonly shutdown = false;
+  readonly priority = 0;
+  readonly addedAgain = false;
+  readonly held: HeldLease<T>;
+
+  constructor(held: HeldLease<T>) {
+    this.held = held;
+  }
+
+  get item(): T {
+    return this.held.item;
+  }
+
+  get token(): bigint {
+    return this.held.token;
+  }
+
+  get signal(): AbortSignal {
+    return this.held.signal;
+  }
+
+  [Symbol.dispose](): void {
+    this.held.giveBack();
+  }
+}
+
+function endingOf(ending: Ending): LeaseEnding {
+  if ("priority" in ending && ending.priority !== undefined) throw noPriorities("requeue item");
+  switch (ending.kind) {
+    case "requeue":
+      return { kind: "retry", atLeast: 0 };
+    case "failed":
+      return { kind: "retry", atLeast: ending.atLeast };
+    default:
+      return ending;
+  }
+}
+
+function requireBucket(starts: TokenSource): TokenSource & { rate: number; burst: number } {
+  const { rate, burst } = starts as { rate?: unknown; burst?: unknown };
+  if (typeof rate === "number" && typeof burst === "number" && hasMethods(starts, "reserve")) return starts as never;
+  throw invalidArgument("run workers", "starts", "must be a TokenBucket for a queue on Redis", starts);
+}
