@@ -1,10 +1,13 @@
 /**
- * The work queue of `@workqueue/core` on Redis or Valkey, for more than one process.
+ * The work queue on Redis or Valkey: the same queue, handler and config, shared by many processes.
  *
  * @module
  */
 
-export { RedisConnectionError } from "./connection/errors.ts";
 export type { RedisClient } from "./connection/connection.ts";
 export type { IoRedisClient } from "./connection/ioredis.ts";
 export type { NodeRedisClient, NodeRedisCommandOptions } from "./connection/node_redis.ts";
+export { RedisConnectionError } from "./connection/errors.ts";
+export * from "./contract.ts";
+export { createRedisQueue } from "./create_queue.ts";
+export { type RedisQueues, redisQueues, type RedisQueuesOptions } from "./queues.ts";

@@ -1,0 +1,100 @@
+import { type LimiterConfig, type LimiterDescription, limiters as defaultLimiters } from "@workqueue/core";
+import {
+  A_FUNCTION,
+  A_POSITIVE_INTEGER,
+  A_STRING,
+  hasMethods,
+  invalidArgument,
+  requireDuration,
+  requireRules,
+  type Rule,
+} from "@workqueue/core/arguments";
+import { defaultControllerConfig } from "@workqueue/core/limiters";
+import { connect } from "./connection/connect.ts";
+import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
+import { Engine } from "./engine.ts";
+import { planLimiter } from "./limiter_plan.ts";
+import { Queue } from "./queue.ts";
+import { createScripts } from "./scripts/script.ts";
+import type { StartsName } from "./source.ts";
+
+const ACTION = "create Redis queue";
+const scripts = createScripts();
+const MIN_LEASE = 100;
+const MAX_LEASE = 86_400_000;
+
+/**
+ * Opens a queue on a server. Nothing is sent before it is used.
+ *
+ * @example Usage
+ * ```ts ignore
+ * import { createRedisQueue } from "@workqueue/redis";
+ * import { runWorkers } from "@workqueue/core";
+ *
+ * const queue = createRedisQueue({ name: "images", url: "redis://localhost:6379" });
+ * runWorkers(queue, async (image, { signal }) => {
+ *   await fetch(`https://example.com/thumbnails/${image}`, { method: "POST", signal });
+ * }, { concurrency: 10 });
+ * queue.add("cat.jpg");
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param options The queue's name, and where the server is.
+ * @returns The queue, as this process sees it.
+ * @throws {ConfigError} If `limiter` is not right.
+ * @throws {TypeError} If an option is unknown, missing or of the wrong type, if the `client` would send a call twice, if
+ * the process may not reach the server, or a limiter cannot work on Redis.
+ * @throws {RangeError} If an option is out of its bounds.
+ */
+export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): RedisQueue<T> {
+  requireRules(ACTION, options, {
+    name: [isName, "must be a non-empty string without braces"],
+    url: A_STRING,
+    client: [(value: unknown) => typeof value === "object" && value !== null, "must be a Redis client"],
+    limiter: [(value: unknown) => typeof value === "object" && value !== null, "must be a limiter"],
+    limiters: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of limiters"],
+    lease: ANY,
+    maxLapses: A_POSITIVE_INTEGER,
+    patience: ANY,
+    keyOf: A_FUNCTION,
+    whileWaiting: [(value: unknown) => value === "keep" || value === "replace", 'must be "keep" or "replace"'],
+    onError: A_FUNCTION,
+  });
+  if (options.name === undefined) throw invalidArgument(ACTION, "name", "must be a non-empty string", undefined);
+  const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
+  return openQueue(options, limiters.describe(limiter as LimiterConfig), { path: "" });
+}
+
+/** Opens a queue whose limiter is known already. */
+export function openQueue<T>(
+  options: RedisQueueOptions<T>,
+  limiter: LimiterDescription,
+  startsName: StartsName,
+): RedisQueue<T> {
+  const { name, url, client, maxLapses = 5, keyOf, whileWaiting = "keep", onError } = options;
+  const lease = requireDuration(ACTION, "lease", options.lease ?? "30s");
+  if (!(lease >= MIN_LEASE && lease <= MAX_LEASE)) {
+    throw invalidArgument(ACTION, "lease", "must be a duration from 100 ms to a day", options.lease);
+  }
+  const patience = requireDuration(ACTION, "patience", options.patience ?? "10s");
+  if (!(patience >= 0)) throw invalidArgument(ACTION, "patience", "must not be negative", options.patience);
+  const plan = planLimiter(ACTION, limiter);
+  const connection = connect(ACTION, { url, client, patience });
+  const engine = new Engine(connection, scripts, {
+    name,
+    lease,
+    maxLapses,
+    replaces: whileWaiting === "replace",
+    hasItems: keyOf !== undefined,
+    limiter: plan,
+  });
+  return new Queue({ engine, connection, keyOf, startsName, onError });
+}
+
+/** What is checked where it is read. */
+const ANY: Rule = [() => true, ""];
+
+/** Braces in a name would tell a cluster to keep the keys of one queue in several places. */
+function isName(value: unknown): boolean {
+  return typeof value === "string" && value !== "" && !/[{}]/.test(value);
+}

@@ -1,0 +1,374 @@
+import type { Duration, QueueSnapshot, Shutdown } from "@workqueue/core";
+import { A_SIGNAL, inspect, requireDuration, requireOptions, requireRules } from "@workqueue/core/arguments";
+import { SOURCE, type WorkSource } from "@workqueue/core/workers";
+import type { Connection } from "./connection/connection.ts";
+import type { RedisLease, RedisQueue, RedisQueueStats } from "./contract.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import type { Engine, Entry, Finish, TakenKey } from "./engine.ts";
+import { ErrorLog } from "./error_log.ts";
+import { messageOf } from "./error_text.ts";
+import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
+import type { LimiterPlan } from "./limiter_plan.ts";
+import { type LeaseEnding, noPriorities } from "./outcome.ts";
+import { SHUTDOWN } from "./shutdown.ts";
+import { RedisSource, type StartsName } from "./source.ts";
+
+/** What a queue object is made of. */
+export interface QueueParts<T> {
+  readonly engine: Engine;
+  readonly connection: Connection;
+  readonly keyOf: ((item: T) => string) | undefined;
+  readonly startsName: StartsName;
+  readonly onError: ((error: unknown) => void) | undefined;
+}
+
+/** How often `whenIdle` looks, in milliseconds. */
+const IDLE_LOOK = 500;
+/** When to try again to listen after the server has refused it, in milliseconds. */
+const LISTEN_AGAIN = 1000;
+const MAX_LIMIT = 1000;
+
+/** A queue on a server, as this process sees it. */
+export class Queue<T> implements RedisQueue<T> {
+  readonly name: string;
+  readonly keyOf: ((item: T) => string) | undefined;
+  readonly #engine: Engine;
+  readonly #connection: Connection;
+  readonly #limiter: LimiterPlan;
+  readonly #startsName: StartsName;
+  readonly #errors: ErrorLog;
+  readonly #process: string = crypto.randomUUID();
+  readonly #dispatcher: Dispatcher<T>;
+  readonly #stopReconnecting: () => void;
+  #isListening = false;
+  #stopListening: (() => void) | undefined = undefined;
+  /** Items that this process was handed: to add one again replaces no newer one. */
+  readonly #handedOut = new WeakSet<object>();
+  /** How many calls are under way. */
+  #calls = 0;
+  #isShutDown = false;
+  #isClosing = false;
+  /** Resolves when the queue object was shut down, nothing is held and everything is told. */
+  readonly #closed: Promise<void>;
+  #close!: () => void;
+
+  constructor({ engine, connection, keyOf, startsName, onError }: QueueParts<T>) {
+    this.name = engine.settings.name;
+    this.keyOf = keyOf;
+    this.#engine = engine;
+    this.#connection = connection;
+    this.#limiter = engine.settings.limiter;
+    this.#startsName = startsName;
+    this.#errors = new ErrorLog(`Queue ${inspect(this.name)} on Redis`, onError);
+    this.#dispatcher = new Dispatcher(engine, this.#process, {
+      leaseOf: (taken) => this.#leaseOf(taken),
+      onLapsed: (key) => this.#errors.write(lapsed(key)),
+      onError: this.#errors.write,
+      onSettled: () => this.#closeIfDone(),
+      onWant: () => this.#listen(),
+    });
+    this.#stopReconnecting = connection.onReconnect(() => this.#dispatcher.reconnect());
+    this.#closed = new Promise((resolve) => this.#close = resolve);
+  }
+
+  get shuttingDown(): boolean {
+    return this.#isShutDown;
+  }
+
+  add(item: T, options?: object): Promise<void> {
+    return this.#call("add item", () => {
+      refuseOptions("add item", options);
+      return this.#engine.add([this.#entryOf("add item", item)]);
+    });
+  }
+
+  addAll(items: Iterable<T>, options?: object): Promise<void> {
+    return this.#call("add items", () => {
+      refuseOptions("add items", options);
+      return this.#engine.add(Array.from(items, (item) => this.#entryOf("add items", item)));
+    });
+  }
+
+  addAfter(item: T, delay: Duration, options?: object): Promise<void> {
+    return this.#call("add item", () => {
+      refuseOptions("add item", options);
+      return this.#engine.add([this.#entryOf("add item", item)], requireDuration("add item", "delay", delay));
+    });
+  }
+
+  addRateLimited(item: T, options: { atLeast?: Duration | undefined } = {}): Promise<void> {
+    return this.#call("add item", async () => {
+      refuseOptions("add item", options, "atLeast");
+      const atLeast = options.atLeast === undefined ? 0 : requireDuration("add item", "atLeast", options.atLeast);
+      const entry = this.#entryOf("add item", item);
+      const isNewest = !this.#handedOut.has(item as object);
+      let failures: number | undefined = 0;
+      do {
+        failures = await this.#engine.addRateLimited(entry, isNewest, this.#limiter.given(failures), atLeast);
+      } while (failures !== undefined);
+    });
+  }
+
+  cancelAfter(item: T): Promise<boolean> {
+    return this.#call("cancel item", () => this.#engine.cancelAfter(this.#keyOf("cancel item", item)));
+  }
+
+  forget(item: T): Promise<void> {
+    return this.#call("forget item", () => this.#engine.forget(this.#keyOf("forget item", item)));
+  }
+
+  numRequeues(item: T): Promise<number> {
+    const action = "count requeues";
+    return this.#call(action, () => this.#engine.numRequeues(this.#keyOf(action, item)));
+  }
+
+  async get(options: { signal?: AbortSignal | undefined } = {}): Promise<RedisLease<T> | Shutdown> {
+    requireRules("get item", options, { signal: A_SIGNAL });
+    const { signal } = options;
+    signal?.throwIfAborted();
+    if (this.#isShutDown) return SHUTDOWN;
+    return await new Promise((resolve, reject) => {
+      const end = (settle: () => void) => {
+        signal?.removeEventListener("abort", abort);
+        this.#dispatcher.unwant(want);
+        settle();
+      };
+      const abort = () => end(() => reject(signal!.reason));
+      const want = {
+        request: () => ({ count: 1 }),
+        accept: (lease: HeldLease<T>) => end(() => resolve(lease)),
+        end: () => end(() => resolve(SHUTDOWN)),
+      };
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#dispatcher.want(want);
+    });
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for (let lease = await this.get(); !lease.shutdown; lease = await this.get()) {
+      try {
+        yield lease.item;
+      } finally {
+        await lease[Symbol.asyncDispose]();
+      }
+    }
+  }
+
+  stats(): Promise<RedisQueueStats> {
+    return this.#call("count items", () => this.#engine.stats());
+  }
+
+  snapshot(options: { limit?: number | undefined } = {}): Promise<QueueSnapshot<T>> {
+    return this.#call("make snapshot", async () => {
+      requireRules("make snapshot", options, { limit: [isLimit, `must be an integer from 0 to ${MAX_LIMIT}`] });
+      const { limit = 100 } = options;
+      const { ready, waiting, held, readyEntries, waitingEntries, heldEntries } = await this.#engine.contents(limit);
+      return {
+        name: this.name,
+        length: ready,
+        heldBack: 0,
+        waiting,
+        held,
+        readyItems: readyEntries.map((entry) => ({ item: this.#itemOf(entry), priority: 0 })),
+        waitingItems: waitingEntries.map((entry) => ({ item: this.#itemOf(entry), priority: 0, dueIn: entry.dueIn })),
+        heldItems: heldEntries.map((entry) => ({
+          item: this.#itemOf(entry),
+          priority: 0,
+          addedAgain: entry.addedAgain,
+        })),
+      };
+    });
+  }
+
+  async whenIdle(options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    requireRules("wait for idle queue", options, { signal: A_SIGNAL });
+    const { signal } = options;
+    for (;;) {
+      signal?.throwIfAborted();
+      const { ready, waiting, held } = await this.stats();
+      if (ready + waiting + held === 0) return;
+      await sleep(IDLE_LOOK, signal);
+    }
+  }
+
+  shutDown(): void {
+    if (this.#isShutDown) return;
+    this.#isShutDown = true;
+    this.#dispatcher.close();
+    this.#closeIfDone();
+  }
+
+  async shutDownWithDrain(options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    requireRules("drain queue", options, { signal: A_SIGNAL });
+    const { signal } = options;
+    this.shutDown();
+    signal?.throwIfAborted();
+    if (signal === undefined) return await this.#closed;
+    await new Promise<void>((resolve, reject) => {
+      const abort = () => reject(signal.reason);
+      signal.addEventListener("abort", abort, { once: true });
+      this.#closed.then(() => {
+        signal.removeEventListener("abort", abort);
+        resolve();
+      });
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.shutDownWithDrain();
+  }
+
+  [SOURCE](): WorkSource<T> {
+    return new RedisSource({
+      name: this.name,
+      dispatcher: this.#dispatcher,
+      startsName: this.#startsName,
+      keyOf: (item) => this.#keyOf("run workers", item),
+      isOver: () => this.#isShutDown,
+    });
+  }
+
+  /** Makes a call. What fails is told once, whether the promise is awaited or not. */
+  #call<R>(action: string, call: () => Promise<R>): Promise<R> {
+    const promise = this.#run(action, call);
+    promise.catch(this.#errors.write);
+    return promise;
+  }
+
+  async #run<R>(action: string, call: () => Promise<R>): Promise<R> {
+    if (this.#isShutDown) throw new Error(`Cannot ${action} as this queue object was shut down`);
+    this.#calls++;
+    try {
+      return await call();
+    } finally {
+      this.#calls--;
+      this.#closeIfDone();
+    }
+  }
+
+  #keyOf(action: string, item: T): string {
+    const key: unknown = this.keyOf === undefined ? item : this.keyOf(item);
+    if (typeof key === "string") return key;
+    const what = this.keyOf === undefined
+      ? "the item must be a string where there is no 'keyOf'"
+      : "'keyOf' must return a string";
+    throw new TypeError(`Cannot ${action} as ${what}: received ${inspect(key)}`);
+  }
+
+  #entryOf(action: string, item: T): Entry {
+    const key = this.#keyOf(action, item);
+    if (this.keyOf === undefined) return { key, payload: "" };
+    const payload = JSON.stringify(item) as string | undefined;
+    if (payload === undefined) {
+      throw new TypeError(`Cannot ${action} as it is nothing in JSON: received ${inspect(item)}`);
+    }
+    return { key, payload };
+  }
+
+  #itemOf({ key, payload }: { key: string; payload?: string | undefined }): T {
+    if (this.keyOf === undefined) return key as T;
+    return (payload ? JSON.parse(payload) : undefined) as T;
+  }
+
+  #leaseOf(taken: TakenKey): HeldLease<T> {
+    const item = this.#itemOf(taken);
+    if (typeof item === "object" && item !== null) this.#handedOut.add(item);
+    return new HeldLease(item, taken, this.#leaseEvents);
+  }
+
+  readonly #leaseEvents: LeaseEvents<T> = {
+    carryOut: (lease, ending) => handled(this.#tellEnd(lease, ending)),
+    onError: (error) => this.#errors.write(error),
+  };
+
+  /** Tells the server how the work on an item has ended. */
+  async #tellEnd(lease: HeldLease<T>, ending: LeaseEnding): Promise<boolean> {
+    let failures = lease.attempt - 1;
+    for (;;) {
+      const answer = await this.#dispatcher.finish(lease, this.#finishOf(lease, ending, failures));
+      if (typeof answer === "boolean") return answer;
+      failures = answer;
+    }
+  }
+
+  #finishOf({ key, token }: HeldLease<T>, ending: LeaseEnding, failures: number): Finish {
+    const finish = { key, token: `${token}`, kind: ending.kind };
+    switch (ending.kind) {
+      case "requeueAfter":
+        return { ...finish, delay: ending.delay };
+      case "retry":
+        return { ...finish, delay: ending.atLeast, given: this.#limiter.given(failures) };
+      case "givenUp":
+        return { ...finish, reason: messageOf(ending.error) };
+      default:
+        return finish;
+    }
+  }
+
+  /** Sees to it that messages reach this process, however long the server is away. */
+  async #listen(): Promise<void> {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    while (this.#stopListening === undefined && !this.#isShutDown) {
+      try {
+        this.#stopListening = await this.#connection.subscribe(
+          this.#engine.channelOf(this.#process),
+          (delay) => this.#dispatcher.wake(Number(delay) / 1000),
+          () => this.#dispatcher.listen(),
+        );
+        this.#dispatcher.listen();
+      } catch (error) {
+        this.#errors.write(error);
+        await sleep(LISTEN_AGAIN, undefined);
+      }
+    }
+  }
+
+  /** Once it was shut down, holds nothing and has told everything, the queue object needs its connection no more. */
+  #closeIfDone(): void {
+    if (!this.#isShutDown || this.#isClosing || this.#calls > 0 || !this.#dispatcher.isDone) return;
+    this.#isClosing = true;
+    this.#disconnect().catch(this.#errors.write).then(this.#close);
+  }
+
+  async #disconnect(): Promise<void> {
+    this.#stopReconnecting();
+    try {
+      if (this.#stopListening !== undefined) {
+        this.#stopListening();
+        await this.#engine.leave(this.#process, this.#dispatcher.owner);
+      }
+    } finally {
+      await this.#connection.release();
+    }
+  }
+}
+
+function isLimit(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_LIMIT;
+}
+
+/** In JavaScript, or later, options may be given that are for queues in memory. */
+function refuseOptions(action: string, options: object | undefined, ...known: string[]): void {
+  if (options === undefined) return;
+  if ((options as { priority?: unknown }).priority !== undefined) throw noPriorities(action);
+  requireOptions(action, options, known);
+}
+
+function lapsed(key: string): Error {
+  return new Error(`${inspect(key)} is given up, as each process that worked on it was lost`);
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal!.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}

@@ -1,0 +1,66 @@
+import type { WorkQueueConfig } from "@workqueue/core";
+import { inspect, requireOptions } from "@workqueue/core/arguments";
+import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
+import { openQueue } from "./create_queue.ts";
+import { refuseSharedBuckets } from "./limiter_plan.ts";
+
+/** Where the queues of a document are, and what they have in common. */
+export type RedisQueuesOptions = Pick<
+  RedisQueueOptions<never>,
+  "url" | "client" | "lease" | "maxLapses" | "patience" | "onError"
+>;
+
+/** The queues of a document, on a server. */
+export interface RedisQueues {
+  /**
+   * Opens a queue as the document describes it. For its workers, `config.workers` gives the options that the document has.
+   *
+   * @param name The name of the queue, in the document and on the server.
+   * @param options What the document cannot say, such as `keyOf`.
+   * @returns The queue, as this process sees it.
+   * @throws {RangeError} If the document has no queue of that name.
+   * @throws {TypeError} If the document says something of the queue that is not possible on Redis, or an option is not right.
+   */
+  queue<T = string>(
+    name: string,
+    options?: Pick<RedisQueueOptions<T>, "keyOf" | "lease" | "maxLapses" | "patience" | "onError">,
+  ): RedisQueue<T>;
+}
+
+const ACTION = "open Redis queue";
+
+/**
+ * The queues of a config document on a server, instead of in memory.
+ *
+ * @example Usage
+ * ```ts ignore
+ * import { loadConfig, runWorkers } from "@workqueue/core";
+ * import { redisQueues } from "@workqueue/redis";
+ *
+ * const config = loadConfig({ queues: { images: { concurrency: 10, starts: { rate: 100, burst: 10 } } } });
+ * const queue = redisQueues(config, { url: "redis://localhost:6379" }).queue("images");
+ * runWorkers(queue, (image) => console.log(image), config.workers("images"));
+ * ```
+ *
+ * @param config The document.
+ * @param options Where the server is, and what holds for all of the queues.
+ * @returns What opens them by name.
+ * @throws {TypeError} If an option is unknown.
+ */
+export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions): RedisQueues {
+  refuseSharedBuckets(ACTION, config.queueNames.map((name) => config.describe(name)));
+  requireOptions(ACTION, options, ["url", "client", "lease", "maxLapses", "patience", "onError"]);
+  return {
+    queue(name, own = {}) {
+      requireOptions(ACTION, own, ["keyOf", "lease", "maxLapses", "patience", "onError"]);
+      const { limiter, discipline, starts, whileWaiting } = config.describe(name);
+      if (discipline !== undefined) {
+        throw new TypeError(
+          `Cannot ${ACTION} ${inspect(name)} as queues on Redis are first in, first out yet: ` +
+            `the document gives it a 'discipline'`,
+        );
+      }
+      return openQueue({ ...options, ...own, name, whileWaiting }, limiter, starts ?? { path: "" });
+    },
+  };
+}

@@ -1,0 +1,429 @@
+/** The queue on Redis, as those see it who use it: one process, a real server. */
+
+import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { defineLimiter, limiters, loadConfig, runWorkers, TerminalError, TokenBucket } from "@workqueue/core";
+import {
+  createRedisQueue,
+  type RedisLease,
+  type RedisQueue,
+  type RedisQueueOptions,
+  redisQueues,
+} from "@workqueue/redis";
+import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
+
+/** A queue of the test's own, and what was told to its `onError`. */
+interface Opened<T> {
+  readonly queue: RedisQueue<T>;
+  readonly errors: string[];
+  readonly name: string;
+}
+
+const SLOW = { type: "exponential", baseDelay: "1m", maxDelay: "1h" } as const;
+const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
+
+function queueTest<T = string>(
+  name: string,
+  options: Partial<RedisQueueOptions<T>>,
+  run: (opened: Opened<T>, server: SharedServer) => Promise<void>,
+): void {
+  redisTest(`queue: ${name}`, async (server) => {
+    const errors: string[] = [];
+    const name = uniqueName("queue");
+    const onError = (error: unknown) => void errors.push(String(error));
+    await using queue = createRedisQueue<T>({ name, url: server.url, onError, ...options } as RedisQueueOptions<T>);
+    await run({ queue, errors, name }, server);
+  });
+}
+
+async function take<T>(queue: RedisQueue<T>): Promise<RedisLease<T>> {
+  const lease = await queue.get();
+  assertFalse(lease.shutdown);
+  return lease as RedisLease<T>;
+}
+
+queueTest("adds fold, and come in the order of the first of them", {}, async ({ queue }) => {
+  queue.add("a");
+  queue.add("b");
+  await queue.add("a");
+  assertEquals(await queue.stats(), { ready: 2, waiting: 0, held: 0, failing: 0, givenUp: 0 });
+  const first = await take(queue);
+  const second = await take(queue);
+  assertEquals([first.item, second.item], ["a", "b"]);
+  assert(first.token < second.token);
+  assert(await first.finish());
+  assert(await second.finish());
+  await queue.whenIdle();
+});
+
+queueTest("an item that is added while it is held comes again, after others", {}, async ({ queue }) => {
+  await queue.add("a");
+  const lease = await take(queue);
+  await queue.addAll(["a", "b"]);
+  assertEquals((await queue.snapshot()).heldItems, [{ item: "a", priority: 0, addedAgain: true }]);
+  await lease.finish();
+  const items: string[] = [];
+  for await (const item of queue) {
+    items.push(item);
+    if (items.length === 2) break;
+  }
+  assertEquals(items, ["b", "a"]);
+  assertEquals((await queue.stats()).held, 0);
+});
+
+queueTest("a lease that is disposed is done, and its failures stay", { limiter: SLOW }, async ({ queue }) => {
+  await queue.addRateLimited("a");
+  await queue.add("a");
+  {
+    await using lease = await take(queue);
+    assertEquals(lease.attempt, 2);
+  }
+  assertEquals(await queue.numRequeues("a"), 1);
+  await queue.forget("a");
+  assertEquals(await queue.numRequeues("a"), 0);
+});
+
+queueTest("each outcome does what it says", { limiter: SLOW }, async ({ queue }) => {
+  const outcomes = [undefined, { requeue: false }, { requeue: true }, { requeueAfter: "2m" }, {
+    giveUp: "bad",
+  }] as const;
+  const found: unknown[] = [];
+  for (const outcome of outcomes) {
+    await queue.addRateLimited("a");
+    await queue.cancelAfter("a");
+    await queue.add("a");
+    assert(await (await take(queue)).finish(outcome));
+    const { waiting, failing, givenUp } = await queue.stats();
+    const { waitingItems: [first] } = await queue.snapshot();
+    found.push([waiting, failing, givenUp, first && Math.round(first.dueIn / 60_000)]);
+    await queue.cancelAfter("a");
+    await queue.forget("a");
+  }
+  assertEquals(found, [
+    [0, 0, 0, undefined],
+    [0, 0, 0, undefined],
+    [1, 1, 0, 2],
+    [1, 0, 0, 2],
+    [0, 0, 1, undefined],
+  ]);
+  await queue.add("a");
+  assertEquals((await queue.stats()).givenUp, 0);
+});
+
+queueTest("a lease is finished once, and the first answer is that of all", { limiter: SLOW }, async ({ queue }) => {
+  await queue.add("a");
+  const lease = await take(queue);
+  assertEquals(await Promise.all([lease.finish({ requeue: true }), lease.finish()]), [true, true]);
+  await lease[Symbol.asyncDispose]();
+  assertEquals((await queue.stats()).failing, 1);
+});
+
+queueTest("what makes no sense as an outcome is refused, and the lease goes on", {}, async ({ queue, errors }) => {
+  await queue.add("a");
+  const lease = await take(queue);
+  await assertRejects(() => lease.finish({ requeu: true } as never), TypeError, 'did you mean "requeue"?');
+  await assertRejects(() => lease.finish({ requeue: true, priority: 1 }), TypeError, "no priorities");
+  await assertRejects(() => lease.finish({ requeueAfter: "soon" }), TypeError, "requeueAfter");
+  assertEquals(errors.length, 3);
+  assert(await lease.finish());
+});
+
+queueTest("a delay keeps the earlier deadline, and can be taken back", {}, async ({ queue }) => {
+  await queue.addAfter("a", "1h");
+  await queue.addAfter("a", "1m");
+  await queue.addAfter("a", "2h");
+  const { waitingItems } = await queue.snapshot();
+  assertEquals(waitingItems.map(({ item, dueIn }) => [item, Math.ceil(dueIn / 60_000)]), [["a", 1]]);
+  assertEquals(await queue.cancelAfter("a"), true);
+  assertEquals(await queue.cancelAfter("a"), false);
+  await queue.addAfter("now", -5);
+  assertEquals((await queue.stats()).ready, 1);
+});
+
+queueTest("an item that waits comes twice if it is added as well", {}, async ({ queue }) => {
+  await queue.addAfter("a", "1h");
+  await queue.add("a");
+  const { ready, waiting } = await queue.stats();
+  assertEquals([ready, waiting], [1, 1]);
+});
+
+queueTest("with 'replace', it comes once", { whileWaiting: "replace" }, async ({ queue }) => {
+  await queue.addAfter("a", "1h");
+  await queue.add("a");
+  await queue.addAfter("a", "1h");
+  const { ready, waiting } = await queue.stats();
+  assertEquals([ready, waiting], [1, 0]);
+});
+
+queueTest("who waits is served when an item is added, and when one is due", {}, async ({ queue }) => {
+  const first = take(queue);
+  const second = take(queue);
+  await queue.addAfter("later", 30);
+  await queue.add("now");
+  assertEquals([(await first).item, (await second).item], ["now", "later"]);
+  await (await first).finish();
+  await (await second).finish();
+});
+
+interface Page {
+  url: string;
+  etag: number;
+}
+
+queueTest<Page>(
+  "items with a key travel as JSON, the newest of them",
+  { keyOf: ({ url }) => url },
+  async ({ queue }) => {
+    await queue.add({ url: "/", etag: 1 });
+    await queue.add({ url: "/", etag: 2 });
+    const lease = await take(queue);
+    assertEquals(lease.item, { url: "/", etag: 2 });
+    await queue.addAfter({ url: "/", etag: 3 }, "1h");
+    await queue.addRateLimited(lease.item);
+    await lease.finish({ requeueAfter: "1h" });
+    assertEquals((await queue.snapshot()).waitingItems.map(({ item }) => item), [{ url: "/", etag: 3 }]);
+  },
+);
+
+queueTest<Page>("nothing of an item is left when it is done", { keyOf: ({ url }) => url }, async (opened, { call }) => {
+  const { queue, name } = opened;
+  await queue.add({ url: "/", etag: 1 });
+  await (await take(queue)).finish();
+  await queue.addAfter({ url: "/", etag: 1 }, "1h");
+  await queue.cancelAfter({ url: "/", etag: 1 });
+  await queue.shutDownWithDrain();
+  assertEquals(await call("KEYS", `workqueue:{${name}}:*`), [`workqueue:{${name}}:meta`]);
+});
+
+queueTest("a wait can be ended by a signal, and loses no item", {}, async ({ queue, errors }) => {
+  const aborting = new AbortController();
+  const lease = queue.get({ signal: aborting.signal });
+  const other = take(queue);
+  aborting.abort(new Error("enough"));
+  await assertRejects(() => lease, Error, "enough");
+  await queue.add("a");
+  assertEquals((await other).item, "a");
+  await (await other).finish();
+  await assertRejects(() => queue.get({ signal: aborting.signal }), Error, "enough");
+  assertEquals(errors, []);
+});
+
+queueTest(
+  "shut down, it takes and adds nothing, and can finish what it holds",
+  {},
+  async ({ queue, errors, name }, server) => {
+    await queue.addAll(["a", "b"]);
+    const lease = await take(queue);
+    const waiting = queue.get().then(async (got) => got.shutdown || await got.finish({ requeue: true }));
+    await waiting;
+    const last = queue.get();
+    queue.shutDown();
+    assert((await last).shutdown);
+    assert((await queue.get()).shutdown);
+    await assertRejects(() => queue.add("c"), Error, "Cannot add item as this queue object was shut down");
+    assertEquals(errors.length, 1);
+    const drained = queue.shutDownWithDrain();
+    assert(await lease.finish());
+    await drained;
+    await using other = createRedisQueue({ name, url: server.url });
+    const { ready, waiting: later, held } = await other.stats();
+    assertEquals([ready + later, held], [1, 0]);
+  },
+);
+
+queueTest("a drain can be ended by a signal", {}, async ({ queue }) => {
+  await queue.add("a");
+  const lease = await take(queue);
+  await assertRejects(() => queue.shutDownWithDrain({ signal: AbortSignal.abort(new Error("now")) }), Error, "now");
+  await lease.finish();
+});
+
+queueTest("what is wrong with an item is told, awaited or not", {}, async ({ queue, errors }) => {
+  queue.add({} as never);
+  await assertRejects(() => queue.addAfter("a", "soon"), TypeError, "Cannot add item as 'delay'");
+  await assertRejects(() => queue.addAfter("a", NaN), RangeError);
+  await assertRejects(
+    () => (queue.add as (item: string, options: object) => Promise<void>)("a", { priority: 1 }),
+    TypeError,
+  );
+  await assertRejects(() => queue.snapshot({ limit: 1001 }), RangeError, "from 0 to 1000");
+  assertStringIncludes(errors[0]!, "the item must be a string where there is no 'keyOf'");
+  assertEquals(errors.length, 5);
+});
+
+redisTest("queue: wrong options are refused", ({ url }) => {
+  const create = (options: object) => () => createRedisQueue({ name: "a", url, ...options } as never);
+  assertThrows(create({ name: "" }), TypeError, "'name' must be a non-empty string without braces");
+  assertThrows(create({ name: "a{b}" }), TypeError, "without braces");
+  assertThrows(create({ name: undefined }), TypeError, "'name'");
+  assertThrows(create({ lease: 99 }), RangeError, "'lease' must be a duration from 100 ms to a day");
+  assertThrows(create({ lease: "long" }), TypeError, "'lease'");
+  assertThrows(create({ patience: -1 }), RangeError, "'patience'");
+  assertThrows(create({ maxLapses: 0 }), RangeError, "'maxLapses'");
+  assertThrows(create({ whileWaiting: "drop" }), TypeError, "'whileWaiting'");
+  assertThrows(create({ maxLapse: 3 }), TypeError, 'did you mean "maxLapses"?');
+  assertThrows(create({ limiter: { type: "exponental" } }), Error, 'did you mean "exponential"?');
+  assertThrows(create({ url: "http://localhost" }), TypeError, "url");
+  return Promise.resolve();
+});
+
+queueTest(
+  "workers retry, give up, requeue, and are told attempt and token",
+  { limiter: QUICK },
+  async ({ queue, errors }) => {
+    const seen: string[] = [];
+    const givenUp: string[] = [];
+    const tokens: bigint[] = [];
+    await queue.addAll(["fails", "bad", "again", "fine"]);
+    await using pool = runWorkers(queue, (item, { attempt, token }) => {
+      seen.push(`${item} ${attempt}`);
+      tokens.push(token!);
+      if (item === "fails") throw new Error("no");
+      if (item === "bad") throw new TerminalError("never");
+      if (item === "again" && attempt === 1) return { requeue: true };
+    }, {
+      concurrency: 3,
+      maxRetries: 2,
+      onError() {},
+      onGiveUp: (_, item, attempts) => givenUp.push(`${item} ${attempts}`),
+    });
+    await queue.whenIdle();
+    assertEquals(seen.toSorted(), ["again 1", "again 2", "bad 1", "fails 1", "fails 2", "fails 3", "fine 1"]);
+    assertEquals(givenUp.toSorted(), ["bad 1", "fails 3"]);
+    assertEquals(new Set(tokens).size, 7);
+    assertEquals(await queue.stats(), { ready: 0, waiting: 0, held: 0, failing: 0, givenUp: 2 });
+    assertEquals(errors, []);
+    assertEquals(pool.snapshot().runningItems, []);
+  },
+);
+
+queueTest("a pool that is paused gives back what was brought for it", {}, async ({ queue }) => {
+  await queue.addAll(Array.from({ length: 20 }, (_, i) => `${i}`));
+  const begun: string[] = [];
+  const pool = runWorkers(queue, async (item) => {
+    begun.push(item);
+    pool.pause();
+    await Promise.resolve();
+  }, { concurrency: 10 });
+  while (begun.length === 0 || pool.active > 0) await queue.stats();
+  while ((await queue.stats()).held > 0);
+  assertEquals((await queue.stats()).ready, 20 - begun.length);
+  pool.resume();
+  while (begun.length < 20) {
+    await queue.stats();
+    pool.resume();
+  }
+  assertEquals(begun.toSorted(), Array.from({ length: 20 }, (_, i) => `${i}`).toSorted());
+  await pool.stop();
+});
+
+queueTest("'starts' is shared by all who name it", {}, async ({ queue, name }, { url }) => {
+  await using other = createRedisQueue({ name, url });
+  await queue.addAll(Array.from({ length: 20 }, (_, i) => `${i}`));
+  const begun: string[] = [];
+  const pools = [queue, other].map((queue) =>
+    runWorkers(queue, (item) => void begun.push(item), { concurrency: 10, starts: new TokenBucket(0, 7) })
+  );
+  while ((await queue.stats()).ready > 13 || (await queue.stats()).held > 0);
+  assertEquals(begun.length, 7);
+  await Promise.all(pools.map((pool) => pool.stop()));
+  assertEquals(begun.length, 7);
+});
+
+queueTest("a bucket that is held lets no attempt begin here", {}, async ({ queue }) => {
+  const starts = new TokenBucket(Infinity, 1);
+  starts.hold("1h");
+  await queue.add("a");
+  await using pool = runWorkers(queue, () => {}, { starts });
+  await queue.add("b");
+  assertEquals([(await queue.stats()).ready, pool.active], [2, 0]);
+});
+
+queueTest(
+  "a drain lets workers end, and writes what came of them",
+  { limiter: SLOW },
+  async ({ queue, name }, { url }) => {
+    await queue.addAll(["fails", "works"]);
+    const begun = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    let active = 0;
+    const pool = runWorkers(queue, async (item) => {
+      if (++active === 2) begun.resolve();
+      await go.promise;
+      if (item === "fails") throw new Error("no");
+    }, { concurrency: 5, onError() {} });
+    await begun.promise;
+    const drained = queue.shutDownWithDrain();
+    go.resolve();
+    await drained;
+    await pool.finished;
+    await using other = createRedisQueue({ name, url });
+    assertEquals(await other.stats(), { ready: 0, waiting: 1, held: 0, failing: 1, givenUp: 0 });
+  },
+);
+
+const squares = defineLimiter({
+  type: "squares",
+  description: "Waits the square of the failures, in minutes.",
+  options: {},
+  create: () => ({
+    when: () => 0,
+    forget() {},
+    numRequeues: () => 0,
+    delayAfter: (failures) => failures ** 2 * 60_000,
+  }),
+});
+
+redisTest("queue: a limiter of one's own is computed from the failures that the server has", async ({ url }) => {
+  const registry = limiters.extend().register(squares);
+  const options = { name: uniqueName("queue"), url, limiter: { type: "squares" } as never, limiters: registry };
+  await using queue = createRedisQueue(options);
+  await using other = createRedisQueue(options);
+  await queue.addRateLimited("a");
+  await other.addRateLimited("a");
+  await queue.cancelAfter("a");
+  await queue.add("a");
+  const lease = await take(queue);
+  await other.addRateLimited("b");
+  await other.addRateLimited("a");
+  await other.cancelAfter("a");
+  assert(await lease.finish({ requeue: true }));
+  const { waitingItems } = await queue.snapshot();
+  assertEquals(waitingItems.map(({ item, dueIn }) => [item, Math.ceil(dueIn / 60_000)]), [["b", 1], ["a", 16]]);
+});
+
+redisTest("queue: a document describes queues on Redis as it does those in memory", async ({ url }) => {
+  const name = uniqueName("images");
+  const config = loadConfig({
+    limiters: { slow: SLOW },
+    queues: {
+      [name]: {
+        limiter: "slow",
+        concurrency: 2,
+        maxRetries: 1,
+        whileWaiting: "replace",
+        starts: { rate: 0, burst: 3 },
+      },
+      fair: { discipline: { type: "fair", separator: "/" } },
+    },
+  });
+  const open = redisQueues(config, { url });
+  await using queue = open.queue(name);
+  await queue.addAll(["a", "b", "c", "d"]);
+  const begun: string[] = [];
+  const pool = runWorkers(queue, (item) => {
+    begun.push(item);
+    throw new Error("no");
+  }, { ...config.workers(name), onError() {} });
+  while ((await queue.stats()).waiting < 3);
+  await pool.stop();
+  assertEquals(begun, ["a", "b", "c"]);
+  assertThrows(() => open.queue("fair"), TypeError, "first in, first out");
+  assertThrows(() => open.queue("imags"), RangeError);
+});
+
+redisTest("queue: a bucket that two queues of a document name is refused", ({ url }) => {
+  const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
+  const config = loadConfig({ limiters: { bucket }, queues: { a: { limiter: "bucket" }, b: { starts: "bucket" } } });
+  assertThrows(() => redisQueues(config, { url }), Error, "queues cannot share a bucket on Redis");
+  return Promise.resolve();
+});
