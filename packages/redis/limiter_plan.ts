@@ -110,9 +110,8 @@ const BUILT_INS: readonly { readonly type: string }[] = [
 
 /** Whether the type means what the server knows by it. The definition may be that of another copy of the core. */
 function isBuiltIn(part: LimiterDescription): boolean {
-  const definition: { readonly type: string } = part.definition();
   const known = BUILT_INS.find(({ type }) => type === part.type);
-  return known !== undefined && (definition === known || JSON.stringify(definition) === JSON.stringify(known));
+  return JSON.stringify(part.definition()) === JSON.stringify(known);
 }
 
 /** The options of built-in limiters, as they are described. */

@@ -78,7 +78,7 @@ local function bucket_delay(id, rate, burst)
 end
 
 local function tokens_take(id, rate, burst, wanted)
-  if rate < 0 or wanted <= 0 then return wanted end
+  if rate < 0 then return wanted end
   local tokens, is_new = tokens_in(id, rate, burst)
   local taken = math.max(0, math.min(wanted, math.floor(tokens)))
   tokens = tokens - taken
@@ -89,7 +89,7 @@ local function tokens_take(id, rate, burst, wanted)
 end
 
 local function tokens_give_back(id, rate, burst, count)
-  if rate < 0 or count <= 0 then return end
+  if rate < 0 then return end
   local tokens, is_new = tokens_in(id, rate, burst)
   if not is_new then tokens_store(id, rate, burst, math.min(tokens + count, burst), false) end
 end
