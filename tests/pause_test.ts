@@ -1,7 +1,8 @@
 /** Pools that are paused, resumed, and given another concurrency while they run. */
 
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
-import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQueue, runWorkers } from "@workqueue/core";
+import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQueue } from "@workqueue/core";
+import { runWorkers, test } from "./engines.ts";
 import { HandDelayingQueue } from "./foreign_queues.ts";
 import { HandClock } from "./helpers.ts";
 import { countListeners, flush, isSettled } from "./queue_helpers.ts";
@@ -63,7 +64,7 @@ Deno.test("while a pool is paused no handler begins, and those that are running 
   await pool.finished;
 });
 
-Deno.test("a pool that is paused before it began begins when it is resumed", async () => {
+test("a pool that is paused before it began begins when it is resumed", async () => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
@@ -78,7 +79,7 @@ Deno.test("a pool that is paused before it began begins when it is resumed", asy
   await pool.stop();
 });
 
-Deno.test("rule 11: pause takes back a get that waits, so that an item goes to another pool or stays", async () => {
+test("rule 11: pause takes back a get that waits, so that an item goes to another pool or stays", async () => {
   const queue = newQueue();
   const waits = countWaits(queue);
   const [first, second] = [new Work(), new Work()];
@@ -104,7 +105,7 @@ Deno.test("rule 11: pause takes back a get that waits, so that an item goes to a
   await Promise.all([pool.stop(), other.stop()]);
 });
 
-Deno.test("rule 3: an item that comes in the moment a pool is paused stays in the queue", async () => {
+test("rule 3: an item that comes in the moment a pool is paused stays in the queue", async () => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
@@ -120,7 +121,7 @@ Deno.test("rule 3: an item that comes in the moment a pool is paused stays in th
   await pool.stop();
 });
 
-Deno.test("an item that comes in the moment a pool is paused and resumed is worked on", async () => {
+test("an item that comes in the moment a pool is paused and resumed is worked on", async () => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
@@ -138,7 +139,7 @@ Deno.test("an item that comes in the moment a pool is paused and resumed is work
   await pool.stop();
 });
 
-Deno.test("a pool that is paused and resumed while it waits goes on waiting", async () => {
+test("a pool that is paused and resumed while it waits goes on waiting", async () => {
   const queue = newQueue();
   const waits = countWaits(queue);
   const work = new Work();
@@ -157,7 +158,7 @@ Deno.test("a pool that is paused and resumed while it waits goes on waiting", as
   await pool.stop();
 });
 
-Deno.test("an item that comes as a pool is paused and the queue shuts down is worked on, as the queue does not take it", async () => {
+test("an item that comes as a pool is paused and the queue shuts down is worked on, as the queue does not take it", async () => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
@@ -190,7 +191,7 @@ Deno.test("rule 6: a paused pool holds up a drain until it is resumed", async ()
   assertEquals(seen, ["a 1", "b 1", "a 2", "b 2"]);
 });
 
-Deno.test("rule 6: a pool that is paused with nothing left to do finishes when it is resumed or stopped", async () => {
+test("rule 6: a pool that is paused with nothing left to do finishes when it is resumed or stopped", async () => {
   for (const end of ["resume", "stop"] as const) {
     const queue = newQueue();
     const pool = runWorkers(queue, () => {});
@@ -222,7 +223,7 @@ Deno.test("what is added again while it is held is not left behind by a pool tha
   assertEquals(work.began, ["a", "a"]);
 });
 
-Deno.test("a paused pool stops, and pause, resume and concurrency do nothing more then", async () => {
+test("a paused pool stops, and pause, resume and concurrency do nothing more then", async () => {
   const queue = newQueue();
   const work = new Work();
   const { signal } = new AbortController();
@@ -244,7 +245,7 @@ Deno.test("a paused pool stops, and pause, resume and concurrency do nothing mor
   assertEquals([work.began, queue.length, pool.active, pool.concurrency, listeners()], [["a"], 1, 0, 5, 0]);
 });
 
-Deno.test("a signal that aborts ends a paused pool", async () => {
+test("a signal that aborts ends a paused pool", async () => {
   const controller = new AbortController();
   const pool = runWorkers(newQueue(), () => {}, { signal: controller.signal });
   pool.pause();
@@ -280,7 +281,7 @@ Deno.test("a higher concurrency begins handlers at once", async () => {
   await pool.stop();
 });
 
-Deno.test("a higher concurrency of a pool whose handlers are all busy waits for an item again", async () => {
+test("a higher concurrency of a pool whose handlers are all busy waits for an item again", async () => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
@@ -295,7 +296,7 @@ Deno.test("a higher concurrency of a pool whose handlers are all busy waits for 
   await pool.stop();
 });
 
-Deno.test("a lower concurrency lets handlers end, and begins none before there is a place", async () => {
+test("a lower concurrency lets handlers end, and begins none before there is a place", async () => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle, { concurrency: 3 });
@@ -313,7 +314,7 @@ Deno.test("a lower concurrency lets handlers end, and begins none before there i
   await pool.stop();
 });
 
-Deno.test("rule 11: a lower concurrency takes back a get that waits if there is no place for its item", async () => {
+test("rule 11: a lower concurrency takes back a get that waits if there is no place for its item", async () => {
   const queue = newQueue();
   const waits = countWaits(queue);
   const work = new Work();
@@ -335,7 +336,7 @@ Deno.test("rule 11: a lower concurrency takes back a get that waits if there is 
   await pool.stop();
 });
 
-Deno.test("rule 3: an item that comes in the moment the concurrency is lowered stays in the queue", async () => {
+test("rule 3: an item that comes in the moment the concurrency is lowered stays in the queue", async () => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle, { concurrency: 2 });

@@ -7,10 +7,10 @@ import {
   createRateLimitingQueue,
   type PoolSnapshot,
   type RateLimitingQueueOptions,
-  runWorkers,
   TerminalError,
   type WorkerPool,
 } from "@workqueue/core";
+import { runWorkers, test } from "./engines.ts";
 import { HandDelayingQueue } from "./foreign_queues.ts";
 import { HandClock } from "./helpers.ts";
 import { flush, nextTurn } from "./queue_helpers.ts";
@@ -21,7 +21,7 @@ function newQueue<T = string>(clock: HandClock, options: RateLimitingQueueOption
   return createRateLimitingQueue<T>(limiter(), { clock, ...options });
 }
 
-Deno.test("a snapshot shows the handlers that are running, the oldest first, and for how long", async () => {
+test("a snapshot shows the handlers that are running, the oldest first, and for how long", async () => {
   const clock = new HandClock(1000);
   const queue = newQueue(clock);
   const ends = new Map<string, () => void>();
@@ -56,7 +56,7 @@ Deno.test("a snapshot shows the handlers that are running, the oldest first, and
   assertEquals(pool.snapshot().runningItems, []);
 });
 
-Deno.test("a handler sees itself in a snapshot, whether it is asynchronous or not", async () => {
+test("a handler sees itself in a snapshot, whether it is asynchronous or not", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const seen: unknown[] = [];
@@ -71,7 +71,7 @@ Deno.test("a handler sees itself in a snapshot, whether it is asynchronous or no
   await pool.stop();
 });
 
-Deno.test("a handler that ran out of time is abandoned, and still running", async () => {
+test("a handler that ran out of time is abandoned, and still running", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const end = Promise.withResolvers<void>();
@@ -92,7 +92,7 @@ Deno.test("a handler that ran out of time is abandoned, and still running", asyn
   queue.shutDown();
 });
 
-Deno.test("a snapshot shows what fails, the latest failure first: how often, its error, how long ago, and when it is due", async () => {
+test("a snapshot shows what fails, the latest failure first: how often, its error, how long ago, and when it is due", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const pool = runWorkers(queue, (item, { attempt }) => {
@@ -122,7 +122,7 @@ Deno.test("a snapshot shows what fails, the latest failure first: how often, its
   ], "nothing waits any more");
 });
 
-Deno.test("a key fails no longer once it succeeds, is given up, asks for more, or is forgotten by whomever", async () => {
+test("a key fails no longer once it succeeds, is given up, asks for more, or is forgotten by whomever", async () => {
   const ways: [way: string, end: (queue: { forget(item: string): void }) => unknown][] = [
     ["succeeds", () => undefined],
     ["asks for requeue", () => ({ requeue: true })],
@@ -152,7 +152,7 @@ Deno.test("a key fails no longer once it succeeds, is given up, asks for more, o
   }
 });
 
-Deno.test("a key that another pool of the queue worked on fails no longer here", async () => {
+test("a key that another pool of the queue worked on fails no longer here", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const first = runWorkers(queue, () => {
@@ -167,7 +167,7 @@ Deno.test("a key that another pool of the queue worked on fails no longer here",
   await Promise.all([first.stop(), second.stop()]);
 });
 
-Deno.test("keys are told apart by keyOf, and the item is the one that failed last", async () => {
+test("keys are told apart by keyOf, and the item is the one that failed last", async () => {
   const clock = new HandClock();
   const queue = newQueue<{ id: number; version: number }>(clock, { keyOf: ({ id }) => id });
   const pool = runWorkers(queue, () => {
@@ -184,7 +184,7 @@ Deno.test("keys are told apart by keyOf, and the item is the one that failed las
   queue.shutDown();
 });
 
-Deno.test("a pool knows the latest 1,000 keys that fail, and lists 100 unless it is told", async () => {
+test("a pool knows the latest 1,000 keys that fail, and lists 100 unless it is told", async () => {
   const clock = new HandClock();
   const queue = newQueue<number>(clock);
   const pool = runWorkers(queue, () => {
@@ -203,7 +203,7 @@ Deno.test("a pool knows the latest 1,000 keys that fail, and lists 100 unless it
   queue.shutDown();
 });
 
-Deno.test("the lists of a snapshot are as long as the limit says", async () => {
+test("the lists of a snapshot are as long as the limit says", async () => {
   const clock = new HandClock();
   const queue = newQueue<number>(clock);
   const pool = runWorkers(queue, () => new Promise<never>(() => {}), { concurrency: 200 });
@@ -214,7 +214,7 @@ Deno.test("the lists of a snapshot are as long as the limit says", async () => {
   assertEquals(pool.snapshot({ limit: 1000 }).runningItems.length, 150);
 });
 
-Deno.test("an item that was interrupted has not failed", async () => {
+test("an item that was interrupted has not failed", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const controller = new AbortController();
@@ -228,7 +228,7 @@ Deno.test("an item that was interrupted has not failed", async () => {
   assertEquals(pool.snapshot().failingItems, []);
 });
 
-Deno.test("whatever is thrown is one line of text in a snapshot, which can be sent as JSON", async () => {
+test("whatever is thrown is one line of text in a snapshot, which can be sent as JSON", async () => {
   const clock = new HandClock();
   const queue = newQueue<number>(clock);
   const broken = new Error("no");
@@ -277,7 +277,7 @@ Deno.test("rule 9: under fake timers the times of a snapshot are theirs, also wh
   assertEquals(pool.snapshot().runningItems.map(({ item, forMs }) => [item, forMs]), [["a", 5020], ["b", 20]]);
 });
 
-Deno.test("under the system's clock attempts that began one after the other are about as old", async () => {
+test("under the system's clock attempts that began one after the other are about as old", async () => {
   const queue = createRateLimitingQueue<string>(limiter());
   const pool = runWorkers(queue, () => new Promise<never>(() => {}), { concurrency: 2 });
   await nextTurn();
@@ -287,7 +287,7 @@ Deno.test("under the system's clock attempts that began one after the other are 
   assert(a!.forMs >= b!.forMs && b!.forMs >= 0);
 });
 
-Deno.test("options of a snapshot that make no sense are refused", async () => {
+test("options of a snapshot that make no sense are refused", async () => {
   const pool = runWorkers(newQueue(new HandClock()), () => {});
   for (const limit of [-1, 1.5, NaN, Infinity]) {
     assertThrows(

@@ -6,8 +6,8 @@ import {
   createRateLimitingQueue,
   type RateLimitingQueue,
   RetryAfterError,
-  runWorkers,
 } from "@workqueue/core";
+import { runWorkers, test } from "./engines.ts";
 import { HandDelayingQueue } from "./foreign_queues.ts";
 import { HandClock } from "./helpers.ts";
 import { flush, isSettled } from "./queue_helpers.ts";
@@ -45,7 +45,7 @@ Deno.test("rule 11: the retry is due no sooner than a RetryAfterError says, and 
   for (const nothing of [0, -5, "0s", "-1h"]) assertEquals(await attemptsOf([new RetryAfterError(nothing)]), [0, 10]);
 });
 
-Deno.test("rule 11: a RetryAfterError is a failure as any other: counted, reported, given up after maxRetries", async () => {
+test("rule 11: a RetryAfterError is a failure as any other: counted, reported, given up after maxRetries", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const reports: string[] = [];
@@ -65,7 +65,7 @@ Deno.test("rule 11: a RetryAfterError is a failure as any other: counted, report
   await pool.stop();
 });
 
-Deno.test("an item that has to wait is brought at once by somebody who adds it", async () => {
+test("an item that has to wait is brought at once by somebody who adds it", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const beganAt: number[] = [];
@@ -82,7 +82,7 @@ Deno.test("an item that has to wait is brought at once by somebody who adds it",
   await pool.stop();
 });
 
-Deno.test("rule 6: a drain that waits waits as long as a RetryAfterError says", async () => {
+test("rule 6: a drain that waits waits as long as a RetryAfterError says", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const beganAt: number[] = [];
@@ -101,7 +101,7 @@ Deno.test("rule 6: a drain that waits waits as long as a RetryAfterError says", 
   assertEquals(beganAt, [0, 1000]);
 });
 
-Deno.test("a handler that ran out of time may still say when to try again", async () => {
+test("a handler that ran out of time may still say when to try again", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const beganAt: number[] = [];

@@ -5,11 +5,11 @@ import {
   createExponentialLimiter,
   createRateLimitingQueue,
   type RateLimitingQueue,
-  runWorkers,
   TokenBucket,
   type WorkerOptions,
   type WorkerPool,
 } from "@workqueue/core";
+import { runWorkers, test } from "./engines.ts";
 import { HandDelayingQueue } from "./foreign_queues.ts";
 import { HandClock } from "./helpers.ts";
 import { flush, isSettled } from "./queue_helpers.ts";
@@ -69,7 +69,7 @@ function withoutSymbols(bucket: TokenBucket): Pick<TokenBucket, "reserve"> {
   };
 }
 
-Deno.test("no attempt begins without a token, in the order of the queue", async () => {
+test("no attempt begins without a token, in the order of the queue", async () => {
   const it = new Setup(10, 2);
   const { queue, clock, log } = it;
   const pool = it.run({ concurrency: 5 });
@@ -85,7 +85,7 @@ Deno.test("no attempt begins without a token, in the order of the queue", async 
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("retries need tokens as well", async () => {
+test("retries need tokens as well", async () => {
   const it = new Setup(1, 1);
   const pool = runWorkers(it.queue, (item, { attempt }) => {
     it.note(item);
@@ -97,7 +97,7 @@ Deno.test("retries need tokens as well", async () => {
   await pool.stop();
 });
 
-Deno.test("what waits for a token waits in the queue: another pool may take it, and no slot is used up", async () => {
+test("what waits for a token waits in the queue: another pool may take it, and no slot is used up", async () => {
   const it = new Setup(0.001, 1);
   const pool = it.run();
   it.add("abc");
@@ -109,7 +109,7 @@ Deno.test("what waits for a token waits in the queue: another pool may take it, 
   await Promise.all([pool.stop(), other.stop()]);
 });
 
-Deno.test("a token that finds no item is kept, one a pool, however long it waits", async () => {
+test("a token that finds no item is kept, one a pool, however long it waits", async () => {
   const it = new Setup(10, 1);
   const pool = it.run({ concurrency: 3 });
   await it.advance(10_000);
@@ -136,7 +136,7 @@ Deno.test("pools that share a bucket take turns", async () => {
   assertEquals(it.clock.timers, 0);
 });
 
-Deno.test("two pools on one queue with one bucket work through it at its rate", async () => {
+test("two pools on one queue with one bucket work through it at its rate", async () => {
   const it = new Setup(10, 1);
   const pools = [it.run(), it.run()];
   it.add("abcdef");
@@ -148,7 +148,7 @@ Deno.test("two pools on one queue with one bucket work through it at its rate", 
   assertEquals(it.clock.timers, 0);
 });
 
-Deno.test("a pool that waits for a token and is stopped, interrupted or paused gives it to the next", async () => {
+test("a pool that waits for a token and is stopped, interrupted or paused gives it to the next", async () => {
   for (const end of ["stop", "abort", "pause"] as const) {
     const it = new Setup(10, 1);
     const controller = new AbortController();
@@ -172,7 +172,7 @@ Deno.test("a pool that waits for a token and is stopped, interrupted or paused g
   }
 });
 
-Deno.test("a pool that is stopped or paused while it waits leaves no timer, and its token is there again", async () => {
+test("a pool that is stopped or paused while it waits leaves no timer, and its token is there again", async () => {
   for (const end of ["stop", "pause"] as const) {
     const it = new Setup(1, 1);
     const pool = it.run();
@@ -191,7 +191,7 @@ Deno.test("a pool that is stopped or paused while it waits leaves no timer, and 
   }
 });
 
-Deno.test("a pool that is paused while it has a token in hand uses it when it is resumed", async () => {
+test("a pool that is paused while it has a token in hand uses it when it is resumed", async () => {
   const it = new Setup(0, 1);
   const pool = it.run();
   await flush();
@@ -205,7 +205,7 @@ Deno.test("a pool that is paused while it has a token in hand uses it when it is
   await pool.stop();
 });
 
-Deno.test("a lower concurrency without a place for an attempt ends the wait for its token", async () => {
+test("a lower concurrency without a place for an attempt ends the wait for its token", async () => {
   const it = new Setup(1, 1);
   const ends: (() => void)[] = [];
   const pool = runWorkers(it.queue, (item) => {
@@ -225,7 +225,7 @@ Deno.test("a lower concurrency without a place for an attempt ends the wait for 
   await pool.stop();
 });
 
-Deno.test("a changed rate is felt at once by a pool that waits for a token", async () => {
+test("a changed rate is felt at once by a pool that waits for a token", async () => {
   const it = new Setup(0.001, 1);
   const pool = it.run();
   it.add("abcdef");
@@ -258,7 +258,7 @@ Deno.test("a changed rate loses no token of pools that wait for some", async () 
   await Promise.all(pools.map((pool) => pool.stop()));
 });
 
-Deno.test("under a rate or a burst of 0 a pool waits until that is changed", async () => {
+test("under a rate or a burst of 0 a pool waits until that is changed", async () => {
   const it = new Setup(0, 0);
   const pool = it.run();
   it.add("ab");
@@ -274,7 +274,7 @@ Deno.test("under a rate or a burst of 0 a pool waits until that is changed", asy
   assertEquals(it.clock.timers, 0);
 });
 
-Deno.test("a bucket that is held within a handler begins no attempt before the end, at any rate", async () => {
+test("a bucket that is held within a handler begins no attempt before the end, at any rate", async () => {
   const it = new Setup(Infinity, 1);
   const pool = runWorkers(it.queue, (item) => {
     it.note(item);
@@ -288,7 +288,7 @@ Deno.test("a bucket that is held within a handler begins no attempt before the e
   await pool.stop();
 });
 
-Deno.test("a pool that ends or is paused with a token in hand gives it back to the bucket", async () => {
+test("a pool that ends or is paused with a token in hand gives it back to the bucket", async () => {
   const ends: [string, (pool: WorkerPool<string>, queue: RateLimitingQueue<string>) => unknown][] = [
     ["stop", (pool) => pool.stop()],
     ["pause", (pool) => pool.pause()],
@@ -345,7 +345,7 @@ Deno.test("a pool that is paused and resumed in the instant in which an item com
   await pool.stop();
 });
 
-Deno.test("a token that a pool gives back goes to the next one that waits, at once", async () => {
+test("a token that a pool gives back goes to the next one that waits, at once", async () => {
   for (const rate of [0, 0.1]) {
     const it = new Setup(rate, 1);
     const idle = it.run({}, it.newQueue());
@@ -364,7 +364,7 @@ Deno.test("a token that a pool gives back goes to the next one that waits, at on
   }
 });
 
-Deno.test("a token whose time has come before its pool could use it is not lost", async () => {
+test("a token whose time has come before its pool could use it is not lost", async () => {
   for (const change of ["stop", "setRate", "hold"] as const) {
     const it = new Setup(1, 1);
     const pool = it.run();
@@ -397,7 +397,7 @@ Deno.test("a bucket of somebody else's: a token that was not used is for the nex
   await last.stop();
 });
 
-Deno.test("a bucket that is held begins no attempt of an idle pool before the end", async () => {
+test("a bucket that is held begins no attempt of an idle pool before the end", async () => {
   const it = new Setup(1, 3);
   const pools = [it.run(), it.run()];
   await it.advance(5000);
@@ -414,7 +414,7 @@ Deno.test("a bucket that is held begins no attempt of an idle pool before the en
   assertEquals(it.clock.timers, 0);
 });
 
-Deno.test("a bucket that is held begins no attempt of a pool that waits for a token; the later end wins", async () => {
+test("a bucket that is held begins no attempt of a pool that waits for a token; the later end wins", async () => {
   const it = new Setup(1, 1);
   const pool = it.run({ concurrency: 2 });
   it.add("abcd");
@@ -431,7 +431,7 @@ Deno.test("a bucket that is held begins no attempt of a pool that waits for a to
   assertEquals(it.clock.timers, 0);
 });
 
-Deno.test("an item that comes in the instant of a hold is given back, and is next at its end", async () => {
+test("an item that comes in the instant of a hold is given back, and is next at its end", async () => {
   for (const before of [true, false]) {
     const it = new Setup(1, 1);
     const pool = it.run();
@@ -448,7 +448,7 @@ Deno.test("an item that comes in the instant of a hold is given back, and is nex
   }
 });
 
-Deno.test("an item that comes as its pool gives its token away, and that its queue does not take back, costs one all the same", async () => {
+test("an item that comes as its pool gives its token away, and that its queue does not take back, costs one all the same", async () => {
   for (const change of ["hold", "stop", "foreign"] as const) {
     const it = new Setup(1, 1);
     const pool = it.run({ starts: change === "foreign" ? withoutSymbols(it.bucket) : it.bucket });
@@ -462,7 +462,7 @@ Deno.test("an item that comes as its pool gives its token away, and that its que
   }
 });
 
-Deno.test("what is added by those who get the token of a paused pool stays in its queue, in its order", async () => {
+test("what is added by those who get the token of a paused pool stays in its queue, in its order", async () => {
   const it = new Setup(0, 1);
   const idle = it.run();
   await flush();
@@ -509,7 +509,7 @@ Deno.test("a hold within a handler: what begins after it does so at the rate, at
   await pool.stop();
 });
 
-Deno.test("a changed rate or burst takes effect at the end of a hold", async () => {
+test("a changed rate or burst takes effect at the end of a hold", async () => {
   const it = new Setup(1, 1);
   const pool = it.run();
   await flush();
@@ -532,7 +532,7 @@ Deno.test("a changed rate or burst takes effect at the end of a hold", async () 
   await pool.stop();
 });
 
-Deno.test("a changed rate or burst leaves a token in hand where it is", async () => {
+test("a changed rate or burst leaves a token in hand where it is", async () => {
   const it = new Setup(0, 1);
   const pool = it.run();
   await flush();
@@ -564,7 +564,7 @@ Deno.test("a pool that is stopped or paused during a hold leaves no timer", asyn
   }
 });
 
-Deno.test("rule 6: a drain that begins during a hold works through after its end", async () => {
+test("rule 6: a drain that begins during a hold works through after its end", async () => {
   const it = new Setup(1, 1);
   const pool = it.run();
   await flush();
@@ -579,7 +579,7 @@ Deno.test("rule 6: a drain that begins during a hold works through after its end
   assertEquals([it.log, it.clock.timers], [["10000 a", "11000 b"], 0]);
 });
 
-Deno.test("rule 6: an idle pool finishes during a hold when its queue is shut down", async () => {
+test("rule 6: an idle pool finishes during a hold when its queue is shut down", async () => {
   for (const drain of [false, true]) {
     const it = new Setup(1, 1);
     const pool = it.run();
@@ -593,7 +593,7 @@ Deno.test("rule 6: an idle pool finishes during a hold when its queue is shut do
   }
 });
 
-Deno.test("rule 6: a drain works through at the rate, retries included, and then nothing is left running", async () => {
+test("rule 6: a drain works through at the rate, retries included, and then nothing is left running", async () => {
   const it = new Setup(1, 1);
   const pool = runWorkers(it.queue, (item, { attempt }) => {
     it.note(item);
@@ -610,7 +610,7 @@ Deno.test("rule 6: a drain works through at the rate, retries included, and then
   assertEquals(it.clock.timers, 0);
 });
 
-Deno.test("rule 6: a pool that waits for a token finishes when its queue is shut down and nothing is left", async () => {
+test("rule 6: a pool that waits for a token finishes when its queue is shut down and nothing is left", async () => {
   for (const drain of [false, true]) {
     const it = new Setup(0, 1);
     const pool = it.run();
@@ -637,7 +637,7 @@ Deno.test("rule 6: a pool that waits for a token finishes when the last item is 
   await pool.finished;
 });
 
-Deno.test("what becomes ready again after shutdown waits for its token, and is worked on", async () => {
+test("what becomes ready again after shutdown waits for its token, and is worked on", async () => {
   const it = new Setup(1, 1);
   const end = Promise.withResolvers<void>();
   const pool = runWorkers(it.queue, (item) => {
@@ -655,7 +655,7 @@ Deno.test("what becomes ready again after shutdown waits for its token, and is w
   assertEquals(it.log, ["0 a", "1000 a"]);
 });
 
-Deno.test("a pool that knows its queue is shut down waits for a token for what became ready again", async () => {
+test("a pool that knows its queue is shut down waits for a token for what became ready again", async () => {
   const it = new Setup(1, 3);
   const end = Promise.withResolvers<void>();
   const pool = runWorkers(it.queue, (item) => {
@@ -790,7 +790,7 @@ Deno.test("a bucket of somebody else's that throws makes finished reject, now an
   }
 });
 
-Deno.test("waits longer than a timer holds are cut into pieces, and one that fires early is set again", async () => {
+test("waits longer than a timer holds are cut into pieces, and one that fires early is set again", async () => {
   const it = new Setup(1e-7, 1);
   const pool = it.run();
   it.add("ab");
@@ -803,7 +803,7 @@ Deno.test("waits longer than a timer holds are cut into pieces, and one that fir
   await pool.stop();
 });
 
-Deno.test("starts that are no bucket are refused", () => {
+test("starts that are no bucket are refused", () => {
   const it = new Setup(1, 1);
   for (const wrong of [5, {}, null, { rate: 1, burst: 1 }]) {
     assertThrows(

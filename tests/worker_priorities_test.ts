@@ -7,9 +7,9 @@ import {
   type Lease,
   type Outcome,
   type RateLimitingQueue,
-  runWorkers,
   type Shutdown,
 } from "@workqueue/core";
+import { runWorkers, test } from "./engines.ts";
 import { HandDelayingQueue } from "./foreign_queues.ts";
 import { HandClock } from "./helpers.ts";
 import { flush } from "./queue_helpers.ts";
@@ -52,7 +52,7 @@ Deno.test("rule 12: retries, requeue and requeueAfter keep the priority unless t
   assertEquals(await prioritiesOf(() => ({ priority: 7 })), [5], "that is no outcome, but what the handler found out");
 });
 
-Deno.test("rule 11: a priority that makes no sense, or is misspelt, fails the attempt", async () => {
+test("rule 11: a priority that makes no sense, or is misspelt, fails the attempt", async () => {
   const cases: [outcome: unknown, message: string][] = [
     [{ requeue: true, priority: "high" }, `Cannot add item as 'priority' must be a finite number: received "high"`],
     [{ requeueAfter: 5, priority: NaN }, `Cannot add item as 'priority' must be a finite number: received NaN`],
@@ -76,7 +76,7 @@ Deno.test("rule 11: a priority that makes no sense, or is misspelt, fails the at
   }
 });
 
-Deno.test("rule 12: an item that goes back keeps its priority: interrupted, paused or stopped as it came, and in a drain", async () => {
+test("rule 12: an item that goes back keeps its priority: interrupted, paused or stopped as it came, and in a drain", async () => {
   for (const way of ["abort", "pause", "stop", "abort while draining"]) {
     const clock = new HandClock();
     const queue = newQueue(clock);
@@ -177,7 +177,7 @@ Deno.test("rule 12: a queue that takes no options is given none, and an outcome 
   await pool.stop();
 });
 
-Deno.test("rule 12: a queue that says it takes options is given priorities where they are not 0", async () => {
+test("rule 12: a queue that says it takes options is given priorities where they are not 0", async () => {
   const { calls, queue } = foreignQueue({ priority: 5 }, { [OPTIONS]: true });
   const outcomes: unknown[] = [{ requeue: true }, { requeueAfter: 5, priority: 0 }, { requeue: true, priority: 3 }];
   const pool = runWorkers(queue, (item) => outcomes[Number(item)] as Outcome);

@@ -17,10 +17,10 @@ import {
   type Outcome,
   type RateLimiter,
   type RateLimitingQueue,
-  runWorkers,
   TerminalError,
   type WorkerOptions,
 } from "@workqueue/core";
+import { runWorkers, test } from "./engines.ts";
 import { HandClock } from "./helpers.ts";
 import { countListeners, flush, isSettled } from "./queue_helpers.ts";
 
@@ -63,7 +63,7 @@ async function pass(time: FakeTime, ms: number, step = 1): Promise<void> {
   await flush();
 }
 
-Deno.test("a handler gets every item, and the pool finishes when the queue is shut down and empty", async () => {
+test("a handler gets every item, and the pool finishes when the queue is shut down and empty", async () => {
   const queue = exponentialQueue();
   for (const item of ["a", "b", "a"]) queue.add(item);
   const seen: string[] = [];
@@ -76,7 +76,7 @@ Deno.test("a handler gets every item, and the pool finishes when the queue is sh
   assertEquals(seen, ["a 1", "b 1", "c 1"]);
 });
 
-Deno.test("as many handlers run at once as concurrency says, one by default", async () => {
+test("as many handlers run at once as concurrency says, one by default", async () => {
   for (const concurrency of [undefined, 1, 3]) {
     const queue = exponentialQueue<number>();
     for (let i = 0; i < 10; i++) queue.add(i);
@@ -93,7 +93,7 @@ Deno.test("as many handlers run at once as concurrency says, one by default", as
   }
 });
 
-Deno.test("concurrency costs nothing that is not used", async () => {
+test("concurrency costs nothing that is not used", async () => {
   const queue = exponentialQueue<number>();
   const pool = runWorkers(queue, () => {}, { concurrency: Number.MAX_SAFE_INTEGER });
   for (let i = 0; i < 10; i++) queue.add(i);
@@ -124,7 +124,7 @@ Deno.test("a pool waits for one item at a time, whatever its concurrency", async
   assertEquals(waits, 0);
 });
 
-Deno.test("rule 2: one key is never in two handlers, however often it is added", async () => {
+test("rule 2: one key is never in two handlers, however often it is added", async () => {
   const queue = exponentialQueue();
   let inside = 0;
   let calls = 0;
@@ -145,7 +145,7 @@ Deno.test("rule 2: one key is never in two handlers, however often it is added",
   assert(calls >= 5);
 });
 
-Deno.test("rule 11: whatever a handler throws costs its item a retry and nothing else", async () => {
+test("rule 11: whatever a handler throws costs its item a retry and nothing else", async () => {
   using time = new FakeTime();
   const failures: [string, () => void | Promise<void>][] = [
     ["Error: sync", () => {
@@ -186,7 +186,7 @@ Deno.test("rule 11: whatever a handler throws costs its item a retry and nothing
   }
 });
 
-Deno.test("rule 11: requeueAfter forgets the failures and adds the item after that long", async () => {
+test("rule 11: requeueAfter forgets the failures and adds the item after that long", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const attempts: number[] = [];
@@ -206,7 +206,7 @@ Deno.test("rule 11: requeueAfter forgets the failures and adds the item after th
   queue.shutDown();
 });
 
-Deno.test("rule 11: requeue goes through the limiter and is no failure, whatever maxRetries says", async () => {
+test("rule 11: requeue goes through the limiter and is no failure, whatever maxRetries says", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -224,7 +224,7 @@ Deno.test("rule 11: requeue goes through the limiter and is no failure, whatever
   queue.shutDown();
 });
 
-Deno.test("rule 11: requeue: false asks for nothing, so a handler may return what it found out", async () => {
+test("rule 11: requeue: false asks for nothing, so a handler may return what it found out", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const attempts: number[] = [];
@@ -239,7 +239,7 @@ Deno.test("rule 11: requeue: false asks for nothing, so a handler may return wha
   queue.shutDown();
 });
 
-Deno.test("rule 10: an outcome that seems to be misspelt is a failure, with a suggestion", async () => {
+test("rule 10: an outcome that seems to be misspelt is a failure, with a suggestion", async () => {
   const misspelt: [outcome: unknown, message: string][] = [
     [{ requeueAftr: 5 }, `"requeueAftr" is not an outcome; did you mean "requeueAfter"?`],
     [{ requeueafter: "5s" }, `"requeueafter" is not an outcome; did you mean "requeueAfter"?`],
@@ -263,7 +263,7 @@ Deno.test("rule 10: an outcome that seems to be misspelt is a failure, with a su
   }
 });
 
-Deno.test("rule 11: with both requeue and requeueAfter the latter counts", async () => {
+test("rule 11: with both requeue and requeueAfter the latter counts", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   let calls = 0;
@@ -278,7 +278,7 @@ Deno.test("rule 11: with both requeue and requeueAfter the latter counts", async
   queue.shutDown();
 });
 
-Deno.test("rule 11: an outcome that makes no sense is a failure, and forgets nothing", async () => {
+test("rule 11: an outcome that makes no sense is a failure, and forgets nothing", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -297,7 +297,7 @@ Deno.test("rule 11: an outcome that makes no sense is a failure, and forgets not
   queue.shutDown();
 });
 
-Deno.test("rule 11: after maxRetries an item is given up: forgotten, reported once, never retried", async () => {
+test("rule 11: after maxRetries an item is given up: forgotten, reported once, never retried", async () => {
   using time = new FakeTime();
   for (const maxRetries of [0, 2]) {
     const queue = exponentialQueue();
@@ -315,7 +315,7 @@ Deno.test("rule 11: after maxRetries an item is given up: forgotten, reported on
   }
 });
 
-Deno.test("rule 11: maxRetries counts also where the limiter does not", async () => {
+test("rule 11: maxRetries counts also where the limiter does not", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createBucketLimiter({ rate: 1000, burst: 10 }));
   const reports = new Reports();
@@ -326,7 +326,7 @@ Deno.test("rule 11: maxRetries counts also where the limiter does not", async ()
   queue.shutDown();
 });
 
-Deno.test("rule 11: attempts are counted by key, and by the handler's calls alone", async () => {
+test("rule 11: attempts are counted by key, and by the handler's calls alone", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<{ id: number }>(
     createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }),
@@ -372,7 +372,7 @@ const additions: [name: string, add: (queue: RateLimitingQueue<Versioned>) => vo
 
 for (const [asking, ask] of askings) {
   for (const [addition, add] of additions) {
-    Deno.test(`rule 8: a newer item that came by ${addition} stays the newest when the handler of the old one ${asking}`, async () => {
+    test(`rule 8: a newer item that came by ${addition} stays the newest when the handler of the old one ${asking}`, async () => {
       using time = new FakeTime();
       const queue = versionedQueue();
       const versions: number[] = [];
@@ -391,7 +391,7 @@ for (const [asking, ask] of askings) {
   }
 }
 
-Deno.test("rule 8: a newer item stays the newest when the old one goes back because its pool stops", async () => {
+test("rule 8: a newer item stays the newest when the old one goes back because its pool stops", async () => {
   for (const waits of [true, false]) {
     const queue = versionedQueue();
     const controller = new AbortController();
@@ -420,7 +420,7 @@ Deno.test("rule 8: an item that is added by hand after its work is the newest, w
   assertEquals(queue.tryGet()?.item, OLD);
 });
 
-Deno.test("rule 11: two pools of a queue count attempts together", async () => {
+test("rule 11: two pools of a queue count attempts together", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -436,7 +436,7 @@ Deno.test("rule 11: two pools of a queue count attempts together", async () => {
   queue.shutDown();
 });
 
-Deno.test("rule 11: a TerminalError gives up at once", async () => {
+test("rule 11: a TerminalError gives up at once", async () => {
   using time = new FakeTime();
   class Gone extends TerminalError {}
   const queue = exponentialQueue();
@@ -453,7 +453,7 @@ Deno.test("rule 11: a TerminalError gives up at once", async () => {
   queue.shutDown();
 });
 
-Deno.test("rule 11: a TerminalError of another copy of the package gives up, too", async () => {
+test("rule 11: a TerminalError of another copy of the package gives up, too", async () => {
   const path: string = "../lib/base/errors.ts?another-copy";
   const copy: { TerminalError: typeof TerminalError } = await import(path);
   class Gone extends copy.TerminalError {}
@@ -470,7 +470,7 @@ Deno.test("rule 11: a TerminalError of another copy of the package gives up, too
   queue.shutDown();
 });
 
-Deno.test("rule 11: a timeout aborts the handler's signal and costs a retry", async () => {
+test("rule 11: a timeout aborts the handler's signal and costs a retry", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -495,7 +495,7 @@ Deno.test("rule 11: a timeout aborts the handler's signal and costs a retry", as
   queue.shutDown();
 });
 
-Deno.test("rule 9: timeouts take time from the clock of the pool, which by default is that of the queue", async () => {
+test("rule 9: timeouts take time from the clock of the pool, which by default is that of the queue", async () => {
   for (const given of ["pool", "queue"] as const) {
     using time = new FakeTime();
     const clock = new HandClock();
@@ -526,7 +526,7 @@ Deno.test("rule 9: timeouts take time from the clock of the pool, which by defau
   }
 });
 
-Deno.test("rule 9: an attempt that ended leaves no timer, and a timer that fires all the same changes nothing", async () => {
+test("rule 9: an attempt that ended leaves no timer, and a timer that fires all the same changes nothing", async () => {
   const clock = new HandClock();
   const callbacks: (() => void)[] = [];
   const { setTimeout } = clock;
@@ -547,7 +547,7 @@ Deno.test("rule 9: an attempt that ended leaves no timer, and a timer that fires
   await pool.stop();
 });
 
-Deno.test("without a timeout a handler may take as long as it likes", async () => {
+test("without a timeout a handler may take as long as it likes", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -561,7 +561,7 @@ Deno.test("without a timeout a handler may take as long as it likes", async () =
   queue.shutDown();
 });
 
-Deno.test("rules 2 and 11: an item whose handler ignores its signal is not handed out until that has ended", async () => {
+test("rules 2 and 11: an item whose handler ignores its signal is not handed out until that has ended", async () => {
   for (const end of ["resolve", "reject"] as const) {
     using time = new FakeTime();
     const queue = exponentialQueue();
@@ -592,7 +592,7 @@ Deno.test("rules 2 and 11: an item whose handler ignores its signal is not hande
   }
 });
 
-Deno.test("rule 11: an attempt that timed out counts for maxRetries", async () => {
+test("rule 11: an attempt that timed out counts for maxRetries", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -612,7 +612,7 @@ Deno.test("rule 11: an attempt that timed out counts for maxRetries", async () =
   queue.shutDown();
 });
 
-Deno.test("rule 11: what onError and onGiveUp throw does not end the pool", async () => {
+test("rule 11: what onError and onGiveUp throw does not end the pool", async () => {
   const queue = exponentialQueue();
   const errors: string[] = [];
   const seen: string[] = [];
@@ -664,7 +664,7 @@ Deno.test("a limiter that throws gives up the item, with its error reported", as
   ]);
 });
 
-Deno.test("rule 6: what fails once the queue is shutting down is given up, unless the drain waits", async () => {
+test("rule 6: what fails once the queue is shutting down is given up, unless the drain waits", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -680,7 +680,7 @@ Deno.test("rule 6: what fails once the queue is shutting down is given up, unles
   assertEquals([queue.numRequeues("fails"), queue.numRequeues("again")], [0, 0], "the limiter keeps nothing");
 });
 
-Deno.test("rule 6: a drain that waits retries what fails and what asks for it, until it succeeds or is given up", async () => {
+test("rule 6: a drain that waits retries what fails and what asks for it, until it succeeds or is given up", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -699,7 +699,7 @@ Deno.test("rule 6: a drain that waits retries what fails and what asks for it, u
   assertEquals(reports.givenUp, [["Error: no", "fails", 2]]);
 });
 
-Deno.test("an item that comes in the moment a pool is stopped stays in the queue", async () => {
+test("an item that comes in the moment a pool is stopped stays in the queue", async () => {
   for (const how of ["stop", "abort"] as const) {
     const queue = exponentialQueue();
     const controller = new AbortController();
@@ -715,7 +715,7 @@ Deno.test("an item that comes in the moment a pool is stopped stays in the queue
   }
 });
 
-Deno.test("an item that comes in the moment a pool is stopped is worked on if the queue shuts down too", async () => {
+test("an item that comes in the moment a pool is stopped is worked on if the queue shuts down too", async () => {
   const queue = exponentialQueue();
   const controller = new AbortController();
   const aborted: boolean[] = [];
@@ -730,7 +730,7 @@ Deno.test("an item that comes in the moment a pool is stopped is worked on if th
   assertEquals(aborted, [true], "and its handler knows that it should be quick");
 });
 
-Deno.test("stop takes nothing more and waits for what is in flight", async () => {
+test("stop takes nothing more and waits for what is in flight", async () => {
   const queue = exponentialQueue();
   const blocked = manual();
   const seen: string[] = [];
@@ -751,7 +751,7 @@ Deno.test("stop takes nothing more and waits for what is in flight", async () =>
   await pool.stop();
 });
 
-Deno.test("stop ends workers that wait for an item, and leaves the queue to others", async () => {
+test("stop ends workers that wait for an item, and leaves the queue to others", async () => {
   const queue = exponentialQueue();
   {
     await using pool = runWorkers(queue, () => {}, { concurrency: 3 });
@@ -764,7 +764,7 @@ Deno.test("stop ends workers that wait for an item, and leaves the queue to othe
   assertEquals(seen, ["a"]);
 });
 
-Deno.test("stop waits also for handlers that ran out of time", async () => {
+test("stop waits also for handlers that ran out of time", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const overdue = manual();
@@ -779,7 +779,7 @@ Deno.test("stop waits also for handlers that ran out of time", async () => {
   queue.shutDown();
 });
 
-Deno.test("an item added again while an overdue handler held it is still worked on after shutdown", async () => {
+test("an item added again while an overdue handler held it is still worked on after shutdown", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const overdue = manual();
@@ -799,7 +799,7 @@ Deno.test("an item added again while an overdue handler held it is still worked 
   assertEquals(attempts.length, 2);
 });
 
-Deno.test("aborting the pool's signal stops it and aborts the handlers; their items go back as they came", async () => {
+test("aborting the pool's signal stops it and aborts the handlers; their items go back as they came", async () => {
   const queue = exponentialQueue();
   const reports = new Reports();
   const controller = new AbortController();
@@ -825,7 +825,7 @@ Deno.test("aborting the pool's signal stops it and aborts the handlers; their it
   assertEquals(attempts, ["b 1", "a 1"], "nothing is lost, and the attempt was not counted");
 });
 
-Deno.test("a signal that has aborted already runs nothing", async () => {
+test("a signal that has aborted already runs nothing", async () => {
   const queue = exponentialQueue();
   queue.add("a");
   const pool = runWorkers(queue, () => assert(false, "must not run"), { signal: AbortSignal.abort() });
@@ -833,7 +833,7 @@ Deno.test("a signal that has aborted already runs nothing", async () => {
   assertEquals(queue.length, 1);
 });
 
-Deno.test("a pool that has finished leaves no listener on its signal", async () => {
+test("a pool that has finished leaves no listener on its signal", async () => {
   const { signal } = new AbortController();
   const listeners = countListeners(signal);
   const queue = exponentialQueue();
@@ -841,7 +841,7 @@ Deno.test("a pool that has finished leaves no listener on its signal", async () 
   assertEquals(listeners(), 0);
 });
 
-Deno.test("a handler's signal that is read after the handler has ended leaves no listener on the pool's", async () => {
+test("a handler's signal that is read after the handler has ended leaves no listener on the pool's", async () => {
   const { signal } = new AbortController();
   const listeners = countListeners(signal);
   const queue = exponentialQueue();
@@ -855,7 +855,7 @@ Deno.test("a handler's signal that is read after the handler has ended leaves no
   await pool.stop();
 });
 
-Deno.test("a handler that read its signal leaves no listener on the pool's once it has ended", async () => {
+test("a handler that read its signal leaves no listener on the pool's once it has ended", async () => {
   const { signal } = new AbortController();
   const listeners = countListeners(signal);
   const queue = exponentialQueue();
@@ -874,7 +874,7 @@ Deno.test("a handler that read its signal leaves no listener on the pool's once 
   await pool.stop();
 });
 
-Deno.test("a handler is given no more of its attempt than it may use", async () => {
+test("a handler is given no more of its attempt than it may use", async () => {
   const queue = exponentialQueue();
   let seen: unknown[] = [];
   const pool = runWorkers(queue, function (this: unknown, _item, context) {
@@ -890,7 +890,7 @@ Deno.test("a handler is given no more of its attempt than it may use", async () 
   await pool.stop();
 });
 
-Deno.test("a handler's signal has the first reason there was, whenever it is read", async () => {
+test("a handler's signal has the first reason there was, whenever it is read", async () => {
   using time = new FakeTime();
   for (const timeFirst of [true, false]) {
     const queue = exponentialQueue();
@@ -913,7 +913,7 @@ Deno.test("a handler's signal has the first reason there was, whenever it is rea
   }
 });
 
-Deno.test("the handler's signal is aborted when read only after the time was up", async () => {
+test("the handler's signal is aborted when read only after the time was up", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const wait = manual();
@@ -932,7 +932,7 @@ Deno.test("the handler's signal is aborted when read only after the time was up"
   queue.shutDown();
 });
 
-Deno.test("a queue that cannot hand out an item makes finished reject", async () => {
+test("a queue that cannot hand out an item makes finished reject", async () => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
     discipline: { push() {}, pop: () => ({ key: "?", item: "?", priority: 0, readyAt: 0 }), touch() {}, length: 1 },
   });
@@ -960,7 +960,7 @@ Deno.test("an item that cannot go back to the queue it came from as the pool sto
   assert(await isSettled(queue.shutDownWithDrain()), "nobody holds the item");
 });
 
-Deno.test("handlers that never wait, on a queue that never runs empty, leave timers and I/O their turn", async () => {
+test("handlers that never wait, on a queue that never runs empty, leave timers and I/O their turn", async () => {
   for (const concurrency of [1, 3]) {
     const queue = exponentialQueue<number>();
     let hadTurn = false;

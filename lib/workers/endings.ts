@@ -57,17 +57,9 @@ export class Endings<T> {
   }
 
   #note(attempt: WorkAttempt<T>, ending: Ending): void {
-    switch (ending.kind) {
-      case "failed":
-        return this.#failures.add(attempt, ending.error);
-      case "givenUp":
-        this.#failures.delete(attempt.key);
-        return this.#reports.givenUp(ending.error, attempt);
-      case "handedBack":
-        return;
-      default:
-        this.#failures.delete(attempt.key);
-    }
+    if (ending.kind === "failed") this.#failures.add(attempt, ending.error);
+    else if (ending.kind !== "handedBack") this.#failures.delete(attempt.key);
+    if (ending.kind === "givenUp") this.#reports.givenUp(ending.error, attempt);
   }
 }
 

@@ -220,16 +220,19 @@ export class Pool<T> implements WorkerPool<T> {
 
   /** An item may come just as the wait for it was taken back. If the source does not take it, it is the last one. */
   #accept(lease: WorkLease<T>): void {
-    let isGivenBack: boolean;
     try {
-      const mayStart = this.#isOpen && this.#slots.isOneFree && (this.#starts?.ask() ?? true);
-      isGivenBack = !mayStart && this.#endings.handBack(this.#attempt(lease));
+      let mayStart = this.#isOpen && this.#slots.isOneFree && (this.#starts?.ask() ?? true);
+      if (!mayStart) {
+        const attempt = this.#begin(lease);
+        if (attempt === undefined) return;
+        mayStart = !this.#endings.handBack(attempt);
+      }
+      if (mayStart) this.#work(lease);
+      else this.#release(lease);
     } catch (error) {
       this.#fail(error);
-      isGivenBack = true;
+      this.#release(lease);
     }
-    if (isGivenBack) this.#release(lease);
-    else this.#work(lease);
   }
 
   /** Gives back an item that nobody worked on. */
@@ -303,16 +306,12 @@ export class Pool<T> implements WorkerPool<T> {
 
   #begin(lease: WorkLease<T>): Attempt<T> | undefined {
     try {
-      return this.#attempt(lease);
+      const key = this.#source.keyOf(lease.item);
+      return new Attempt(lease, key, this.#source.attemptOf(lease, key), this.#terms);
     } catch (error) { // of the queue's `keyOf`
       this.#fail(error);
       this.#release(lease);
     }
-  }
-
-  #attempt(lease: WorkLease<T>): Attempt<T> {
-    const key = this.#source.keyOf(lease.item);
-    return new Attempt(lease, key, this.#source.attemptOf(lease, key), this.#terms);
   }
 
   /** After its outcome. */

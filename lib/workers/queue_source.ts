@@ -49,6 +49,9 @@ export class QueueSource<T> implements WorkSource<T> {
   finish(attempt: WorkAttempt<T>, ending: Ending, report: Report<T>): void {
     const { lease } = attempt;
     switch (ending.kind) {
+      case "succeeded":
+      case "givenUp":
+        return this.#forget(attempt, report);
       case "requeueAfter":
         this.#queue.addAfter(lease.item, ending.delay, this.#optionsOf(lease, ending.priority));
         return this.#forget(attempt, report);
@@ -58,8 +61,6 @@ export class QueueSource<T> implements WorkSource<T> {
         return this.#tryAgain(attempt, this.#asItCame(lease), ending.atLeast);
       case "handedBack":
         return this.#handBack(lease);
-      default:
-        return this.#forget(attempt, report);
     }
   }
 

@@ -1,7 +1,8 @@
 /** Handlers that run out of time and go on: as many as `maxAbandoned` give their places away, and no more. */
 
 import { assertEquals } from "@std/assert";
-import { createExponentialLimiter, createRateLimitingQueue, runWorkers, type WorkerOptions } from "@workqueue/core";
+import { createExponentialLimiter, createRateLimitingQueue, type WorkerOptions } from "@workqueue/core";
+import { runWorkers, test } from "../engines.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 
@@ -110,7 +111,7 @@ Deno.test("rule 11: a pool at the bound can be stopped, and has finished when it
   assertEquals(hanging.clock.timers, 0);
 });
 
-Deno.test("rule 11: at the bound items are left to other pools of the queue", async () => {
+test("rule 11: at the bound items are left to other pools of the queue", async () => {
   const hanging = new Hanging(5, { concurrency: 1, maxAbandoned: 0 });
   await hanging.pass(10 * TIMEOUT);
   const seen: number[] = [];

@@ -7,10 +7,10 @@ import {
   createRateLimitingQueue,
   type Outcome,
   type RateLimitingQueue,
-  runWorkers,
   TerminalError,
   type WorkerOptions,
 } from "@workqueue/core";
+import { runWorkers, test } from "../engines.ts";
 import { runInNewContext } from "node:vm";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
@@ -69,7 +69,7 @@ const hostileErrors: [name: string, error: unknown][] = [
 
 for (const [name, error] of hostileErrors) {
   for (const way of ["throws", "rejects with"] as const) {
-    Deno.test(`rule 11: a handler that ${way} ${name} costs its item a retry and nothing else`, async () => {
+    test(`rule 11: a handler that ${way} ${name} costs its item a retry and nothing else`, async () => {
       using time = new FakeTime();
       const queue = exponentialQueue();
       const reports = new Reports();
@@ -90,7 +90,7 @@ for (const [name, error] of hostileErrors) {
   }
 }
 
-Deno.test("rule 11: a handler that never settles holds its item only: others are worked on, in its place too", async () => {
+test("rule 11: a handler that never settles holds its item only: others are worked on, in its place too", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -114,7 +114,7 @@ Deno.test("rule 11: a handler that never settles holds its item only: others are
   assert(await isSettled(drained), "a shutdown ends the wait for it");
 });
 
-Deno.test("rule 11: without a timeout a handler that never settles holds its place, and the others go on", async () => {
+test("rule 11: without a timeout a handler that never settles holds its place, and the others go on", async () => {
   const queue = exponentialQueue();
   const seen: string[] = [];
   const pool = runWorkers(queue, (item) => {
@@ -128,7 +128,7 @@ Deno.test("rule 11: without a timeout a handler that never settles holds its pla
   assertFalse(await isSettled(pool.finished));
 });
 
-Deno.test("rule 11: callbacks that throw when an attempt ran out of time end neither the pool nor the process", async () => {
+test("rule 11: callbacks that throw when an attempt ran out of time end neither the pool nor the process", async () => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const seen: string[] = [];
@@ -156,7 +156,7 @@ Deno.test("rule 11: callbacks that throw when an attempt ran out of time end nei
   await pool.finished;
 });
 
-Deno.test("rule 11: callbacks that are asynchronous and reject leave no promise unhandled", async () => {
+test("rule 11: callbacks that are asynchronous and reject leave no promise unhandled", async () => {
   const queue = exponentialQueue();
   const seen: string[] = [];
   const reject = (): void => Promise.reject(new Error("later")) as unknown as void;
@@ -171,7 +171,7 @@ Deno.test("rule 11: callbacks that are asynchronous and reject leave no promise 
   assertEquals(seen, ["a", "b"]);
 });
 
-Deno.test("rule 11: what a handler returns may bite whoever looks at it", async () => {
+test("rule 11: what a handler returns may bite whoever looks at it", async () => {
   using time = new FakeTime();
   const outcomes: unknown[] = [
     Object.defineProperty({}, "requeueAfter", {
@@ -202,7 +202,7 @@ Deno.test("rule 11: what a handler returns may bite whoever looks at it", async 
   }
 });
 
-Deno.test("of what a handler returns nothing is looked at but what it asks for", async () => {
+test("of what a handler returns nothing is looked at but what it asks for", async () => {
   const queue = exponentialQueue();
   const reports = new Reports();
   const large = new Proxy({}, {
@@ -217,7 +217,7 @@ Deno.test("of what a handler returns nothing is looked at but what it asks for",
   assertEquals(reports.lines, []);
 });
 
-Deno.test("what a handler returns that asks for nothing is success", async () => {
+test("what a handler returns that asks for nothing is success", async () => {
   const response = { data: "", status: 200, statusText: "OK", headers: {}, config: {}, request: {} };
   const others = [response, { request: 1 }, { requester: "bob" }, { requeueAfter: undefined }, { queue: 1 }, {
     requeuedAfterLunch: true,
@@ -240,7 +240,7 @@ Deno.test("what a handler returns that asks for nothing is success", async () =>
 });
 
 for (const broken of ["setTimeout", "clearTimeout"] as const) {
-  Deno.test(`rule 11: a clock whose ${broken} throws costs an attempt at most, and no item is held for ever`, async () => {
+  test(`rule 11: a clock whose ${broken} throws costs an attempt at most, and no item is held for ever`, async () => {
     const clock = new HandClock();
     const whole = clock[broken];
     clock[broken] = () => {
@@ -262,7 +262,7 @@ for (const broken of ["setTimeout", "clearTimeout"] as const) {
   });
 }
 
-Deno.test("rule 1: items that a handler adds are worked on, its own once more when it has ended", async () => {
+test("rule 1: items that a handler adds are worked on, its own once more when it has ended", async () => {
   const queue = exponentialQueue();
   const seen: string[] = [];
   const pool = runWorkers(queue, async (item) => {
@@ -280,7 +280,7 @@ Deno.test("rule 1: items that a handler adds are worked on, its own once more wh
   assertEquals(seen, ["a", "b", "a"]);
 });
 
-Deno.test("rule 4: a handler that says done itself gives its item back early, and nothing twice", async () => {
+test("rule 4: a handler that says done itself gives its item back early, and nothing twice", async () => {
   const queue = exponentialQueue();
   const seen: string[] = [];
   const pool = runWorkers(queue, (item) => {
@@ -313,7 +313,7 @@ Deno.test("an item that onError or onGiveUp adds is worked on; after giving up i
   assertEquals(attempts, ["a 1", "a 1"]);
 });
 
-Deno.test("a handler may shut the queue down or stop the pool, and fail after that", async () => {
+test("a handler may shut the queue down or stop the pool, and fail after that", async () => {
   for (const end of ["shutDown", "shutDownWithDrain", "stop"] as const) {
     const queue = exponentialQueue();
     const reports = new Reports();
@@ -333,7 +333,7 @@ Deno.test("a handler may shut the queue down or stop the pool, and fail after th
   }
 });
 
-Deno.test("what throws whenever it is looked at, such as a proxy that was revoked, is a failure like others", async () => {
+test("what throws whenever it is looked at, such as a proxy that was revoked, is a failure like others", async () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), { clock });
   const { proxy, revoke } = Proxy.revocable({}, {});
@@ -352,7 +352,7 @@ Deno.test("what throws whenever it is looked at, such as a proxy that was revoke
   queue.shutDown();
 });
 
-Deno.test("fake timers that have queueMicrotask, too, hold up no pool", async () => {
+test("fake timers that have queueMicrotask, too, hold up no pool", async () => {
   const { queueMicrotask } = globalThis;
   globalThis.queueMicrotask = () => {};
   try {
