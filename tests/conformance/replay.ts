@@ -25,9 +25,10 @@ import {
 } from "./queue_families.ts";
 import { Difference, Trace, type Vectors } from "./trace.ts";
 
-const FAMILIES: Readonly<
-  Record<string, (trace: Trace) => void | Promise<void>>
-> = {
+/** Performs the operations of a trace and compares what comes of them. */
+export type ReplayTrace = (trace: Trace) => void | Promise<void>;
+
+const FAMILIES: Readonly<Record<string, ReplayTrace>> = {
   "fifo": replayFifo,
   "delaying": replayDelaying,
   "limiters": replayLimiter,
@@ -62,27 +63,38 @@ export interface Report {
 
 /** Replays the traces of a family that were recorded in a directory. */
 export async function replay(directory: URL, family: string): Promise<Report> {
+  return await replayBy(FAMILIES[family]!, directory, family);
+}
+
+/** The same in another way: several traces at a time, or not all of them. */
+export async function replayBy(
+  replayTrace: ReplayTrace,
+  directory: URL,
+  family: string,
+  { atATime = 1, isChosen = () => true }: { atATime?: number; isChosen?: (index: number) => boolean } = {},
+): Promise<Report> {
   const { seed, operations: names, traces } = readVectors(directory, family);
-  const replayTrace = FAMILIES[family]!;
+  const all = traces.map((values, index) => new Trace(index, values, names)).filter(({ index }) => isChosen(index));
   const differences: string[] = [];
-  const exceptions = new Map<string, number>();
+  const left = all.values();
+  const replayOneByOne = async () => {
+    for (const trace of left) { // those that run beside each other share what is left
+      try {
+        await replayTrace(trace);
+      } catch (error) {
+        const message = error instanceof Difference ? error.message : `${(error as Error).stack}`;
+        differences.push(`${family}, trace ${trace.index} of seed ${seed}, ${trace.place}: ${message}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atATime }, replayOneByOne));
   let operations = 0;
-  for (const [index, values] of traces.entries()) {
-    const trace = new Trace(index, values, names);
-    try {
-      await replayTrace(trace);
-    } catch (error) {
-      const message = error instanceof Difference ? error.message : `${(error as Error).stack}`;
-      differences.push(
-        `${family}, trace ${index} of seed ${seed}, ${trace.place}: ${message}`,
-      );
-    }
+  const exceptions = new Map<string, number>();
+  for (const trace of all) {
     operations += trace.operations;
-    for (const [name, times] of trace.exceptions) {
-      exceptions.set(name, (exceptions.get(name) ?? 0) + times);
-    }
+    for (const [name, times] of trace.exceptions) exceptions.set(name, (exceptions.get(name) ?? 0) + times);
   }
-  return { family, traces: traces.length, operations, differences, exceptions };
+  return { family, traces: all.length, operations, differences, exceptions };
 }
 
 function readVectors(directory: URL, family: string): Vectors {

@@ -3,6 +3,10 @@
  *
  *     deno task conformance --seed 7 --traces 20000
  *
+ * On Redis it replays what is recorded in `vectors/`, unless a seed or a number of traces is given:
+ *
+ *     deno task conformance --engine redis
+ *
  * @module
  */
 
@@ -13,7 +17,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { families, replay } from "./replay.ts";
+import { redisFamilies, replayOnRedis } from "../redis/replay.ts";
+import { RedisServer } from "../redis/server.ts";
+import { families, replay, type Report } from "./replay.ts";
 
 /** How many differences of a family are shown. */
 const SHOWN = 3;
@@ -40,14 +46,17 @@ function record(
   return status === 0 ? undefined : `Cannot record traces:\n${stdout}${stderr}`;
 }
 
+/** What traces are replayed on. */
+interface Engine {
+  readonly families: readonly string[];
+  replay(directory: URL, family: string): Promise<Report>;
+}
+
 /** Replays what was recorded and prints a line a family. Returns the number of differences. */
-async function compare(directory: string): Promise<number> {
+async function compare(directory: URL, engine: Engine): Promise<number> {
   const total = { traces: 0, operations: 0, differences: 0 };
-  for (const family of families) {
-    const { traces, operations, differences, exceptions } = await replay(
-      pathToFileURL(`${directory}/`),
-      family,
-    );
+  for (const family of engine.families) {
+    const { traces, operations, differences, exceptions } = await engine.replay(directory, family);
     console.log(
       line(family, traces, operations, differences.length) + meant(exceptions),
     );
@@ -77,43 +86,69 @@ function meant(exceptions: ReadonlyMap<string, number>): string {
   return [...exceptions].map(([name, times]) => `; ${times.toLocaleString("en")} times on purpose: ${name}`).join("");
 }
 
-function readArguments(): { seed: number; traces: number } | string {
+interface Arguments {
+  readonly engine: "memory" | "redis";
+  readonly seed: number;
+  readonly traces: number;
+  /** Whether what is in the repository is replayed, and nothing recorded. */
+  readonly isRecorded: boolean;
+}
+
+function readArguments(): Arguments | string {
   const options = {
-    seed: { type: "string", default: "1" },
-    traces: { type: "string", default: "2400" },
+    engine: { type: "string", default: "memory" },
+    seed: { type: "string" },
+    traces: { type: "string" },
   } as const;
   try {
     const { values } = parseArgs({ options });
-    const seed = Number(values.seed);
-    const traces = Number(values.traces);
+    const { engine } = values;
+    const seed = Number(values.seed ?? 1);
+    const traces = Number(values.traces ?? 2400);
+    if (engine !== "memory" && engine !== "redis") return `--engine must be memory or redis: received ${engine}`;
     if (!Number.isSafeInteger(seed) || seed < 0) {
       return `--seed must be a non-negative integer: received ${values.seed}`;
     }
     if (!Number.isSafeInteger(traces) || traces < 1) {
       return `--traces must be a positive integer: received ${values.traces}`;
     }
-    return { seed, traces };
+    const isRecorded = engine === "redis" && values.seed === undefined && values.traces === undefined;
+    return { engine, seed, traces, isRecorded };
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/** Replays on the engine, in memory or on a server that is started for it, unless one is given. */
+async function compareOn(engine: "memory" | "redis", directory: URL): Promise<number> {
+  if (engine === "memory") return await compare(directory, { families, replay });
+  const given = process.env["WORKQUEUE_REDIS_URL"];
+  await using server = given === undefined ? await RedisServer.start() : undefined;
+  const url = given ?? server!.url;
+  return await compare(directory, {
+    families: redisFamilies,
+    replay: (directory, family) => replayOnRedis(url, directory, family),
+  });
 }
 
 async function main(): Promise<number> {
   const chosen = readArguments();
   if (typeof chosen === "string") {
     console.error(
-      `${chosen}\nUsage: deno task conformance [--seed S] [--traces N]`,
+      `${chosen}\nUsage: deno task conformance [--engine memory|redis] [--seed S] [--traces N]`,
     );
     return 2;
   }
+  const { engine, seed, traces, isRecorded } = chosen;
+  if (isRecorded) return await compareOn(engine, new URL("vectors/", import.meta.url)) === 0 ? 0 : 1;
   const directory = mkdtempSync(join(tmpdir(), "conformance-"));
   try {
-    const problem = record(chosen.seed, chosen.traces, directory);
+    const problem = record(seed, traces, directory);
     if (problem !== undefined) {
       console.error(problem);
       return 1;
     }
-    return await compare(directory) === 0 ? 0 : 1;
+    return await compareOn(engine, pathToFileURL(`${directory}/`)) === 0 ? 0 : 1;
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -1,0 +1,75 @@
+/** Runs the scripts of the engine on a real server at times that a test sets. */
+
+import { createClient } from "@redis/client";
+import { limiters } from "@workqueue/core";
+import type { Connection, Retry, Script } from "../../packages/redis/connection/connection.ts";
+import { Engine, type EngineSettings } from "../../packages/redis/engine.ts";
+import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { createScripts } from "../../packages/redis/scripts/script.ts";
+
+/** In microseconds since 1970: seconds use up most of a double, so that other times would prove other arithmetic. */
+export const START = 1_800_000_000_000_000;
+
+/** Each call brings its time along, as a key that no script looks at otherwise. */
+const scripts = createScripts("{ 0, tonumber(KEYS[2]) }");
+
+/** Says the time of the server, in whole microseconds. It is asked once for each call. */
+export type ServerClock = () => number;
+
+/** A server, by one connection of the test's. Calls that are made together are sent together. */
+export class TimedServer implements AsyncDisposable {
+  readonly #client: ReturnType<typeof createClient>;
+
+  private constructor(client: ReturnType<typeof createClient>) {
+    this.#client = client;
+  }
+
+  static async connect(url: string): Promise<TimedServer> {
+    const client = createClient({ url, RESP: 2, maintNotifications: "disabled" });
+    client.on("error", () => {}); // what it is, the call says
+    await client.connect();
+    const server = new TimedServer(client as never);
+    for (const { text } of Object.values(scripts)) await server.call("SCRIPT", "LOAD", text);
+    return server;
+  }
+
+  /** The engine of a queue, at the times of a clock. */
+  engine(
+    name: string,
+    clock: ServerClock,
+    settings: Partial<EngineSettings> & { resent?: () => boolean } = {},
+  ): Engine {
+    const { resent = () => false, ...others } = settings;
+    const connection = {
+      run: (script: Script, key: string, args: readonly (string | number)[], options?: { retry?: Retry }) => {
+        const mark = options?.retry === "marked" ? [resent() ? "1" : "0"] : [];
+        return this.call("EVALSHA", script.sha1, "2", key, `${clock()}`, ...args.map(String), ...mark);
+      },
+    };
+    return new Engine(connection as unknown as Connection, scripts, {
+      name,
+      lease: 30_000,
+      maxLapses: 5,
+      replaces: false,
+      hasItems: false,
+      limiter: planLimiter("test", limiters.describe({ type: "exponential", baseDelay: 10, maxDelay: 1000 })),
+      ...others,
+    });
+  }
+
+  async call(...command: string[]): Promise<unknown> {
+    return await this.#client.sendCommand(command);
+  }
+
+  /** Removes what is stored of a queue. */
+  async clear(name: string): Promise<void> {
+    const names =
+      "meta ready suspects waiting holders owners expired items marks givenup reasons lost idle failures buckets";
+    await this.call("DEL", ...names.split(" ").map((each) => `workqueue:{${name}}:${each}`));
+  }
+
+  // deno-lint-ignore require-await -- what is disposed of asynchronously
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#client.destroy();
+  }
+}
