@@ -1,0 +1,325 @@
+/** A queue in memory and the engine of one on Redis, side by side at the same times, under the same operations. */
+
+import { assert, assertEquals } from "@std/assert";
+import {
+  createRateLimitingQueue,
+  type Lease,
+  type LimiterConfig,
+  limiters,
+  type QueueSnapshot,
+  type RateLimitingQueue,
+} from "@workqueue/core";
+import type { Contents, Engine, Entry, Finish } from "../../packages/redis/engine.ts";
+import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { HandClock } from "../helpers.ts";
+import { START, type TimedServer } from "./timed_server.ts";
+
+/** All delays and times are multiples of that, in milliseconds. What the time of a queue grows by each look is far less. */
+export const UNIT = 10;
+
+/** What two items with one key are told apart by. */
+interface Item {
+  readonly key: string;
+  readonly version: number;
+}
+
+/** How the work on an item ends, with lengths of time in units. */
+export interface End {
+  /** Which of those that are held: the first, the second, … and round again. */
+  readonly which: number;
+  readonly kind: Finish["kind"];
+  readonly delay: number;
+}
+
+export type Operation =
+  | { readonly do: "add"; readonly keys: readonly string[] }
+  | { readonly do: "addAfter"; readonly keys: readonly string[]; readonly delay: number }
+  | { readonly do: "addRateLimited"; readonly key: string; readonly atLeast: number; readonly byHolder: boolean }
+  | { readonly do: "cancelAfter"; readonly key: string }
+  | { readonly do: "forget"; readonly key: string }
+  | { readonly do: "turn"; readonly ends: readonly End[]; readonly wanted: number }
+  | { readonly do: "endStale"; readonly which: number; readonly kind: Finish["kind"] }
+  | { readonly do: "pass"; readonly units: number };
+
+/** What may differ. Each is counted. */
+export type NamedDifference =
+  /**
+   * In memory a ready item and one with its key that waits may be two payloads; on Redis a key has one, the newest of any
+   * add.
+   */
+  | "one-payload"
+  /** In memory what a holder adds again is its payload, though a newer one was added meanwhile; on Redis it brings none. */
+  | "holder-overwrites"
+  /**
+   * A deadline that is brought forward to that of another key: in memory the key comes where its first add placed it, on Redis
+   * after the other.
+   */
+  | "brought-forward-to-a-tie";
+
+export interface TwinsOptions {
+  readonly name: string;
+  readonly limiter: LimiterConfig;
+  readonly whileWaiting: "keep" | "replace";
+  /** Whether items are told apart from their keys. */
+  readonly hasItems: boolean;
+  readonly keys: readonly string[];
+}
+
+interface Held {
+  readonly lease: Lease<Item | string>;
+  readonly key: string;
+  readonly token: string;
+}
+
+export class Twins {
+  readonly differences = new Map<NamedDifference, number>();
+  readonly #options: TwinsOptions;
+  readonly #clock = new HandClock();
+  readonly #memory: RateLimitingQueue<Item | string>;
+  readonly #engine: Engine;
+  readonly #held: Held[] = [];
+  /** Tokens that are over. */
+  readonly #stale: { readonly key: string; readonly token: string }[] = [];
+  /** The newest version of each key that is somewhere. */
+  readonly #newest = new Map<string, number>();
+  /** Those that a holder has added again with an older version. */
+  readonly #overwritten = new Set<string>();
+  readonly #givenUp = new Set<string>();
+  #versions = 0;
+  #lastToken = 0;
+  /** How far the time of the queue on Redis is ahead, at most, in microseconds. */
+  #ahead = 0;
+
+  constructor(server: TimedServer, options: TwinsOptions) {
+    const { name, limiter, whileWaiting, hasItems } = options;
+    const description = limiters.describe(limiter);
+    this.#options = options;
+    this.#memory = createRateLimitingQueue(limiters.build(limiter, { clock: this.#clock }), {
+      clock: this.#clock,
+      maxWait: 1e9,
+      whileWaiting,
+      ...hasItems && { keyOf },
+    });
+    this.#engine = server.engine(name, () => START + this.#clock.time * 1000 + (this.#ahead += 4), {
+      replaces: whileWaiting === "replace",
+      hasItems,
+      limiter: planLimiter("test", description),
+    });
+  }
+
+  async do(operation: Operation): Promise<void> {
+    const before = this.#dues();
+    const made = this.#make(operation);
+    this.#ahead += 10;
+    await made;
+    await this.#settleTies(before);
+    await this.#compare();
+  }
+
+  async #make(operation: Operation): Promise<void> {
+    const [memory, engine] = [this.#memory, this.#engine];
+    switch (operation.do) {
+      case "add":
+      case "addAfter": {
+        const delay = operation.do === "add" ? 0 : operation.delay * UNIT;
+        const items = operation.keys.map((key) => this.#item(key));
+        for (const item of items) {
+          if (operation.do === "add") memory.add(item);
+          else memory.addAfter(item, delay);
+        }
+        return await engine.add(items.map(entryOf), delay);
+      }
+      case "addRateLimited": {
+        const atLeast = operation.atLeast * UNIT;
+        const lease = operation.byHolder ? this.#held.find(({ key }) => key === operation.key)?.lease : undefined;
+        const item = lease?.item ?? this.#item(operation.key);
+        if (lease !== undefined) this.#addByHolder(lease.item);
+        memory.addRateLimited(item, { atLeast });
+        assertEquals(await engine.addRateLimited(entryOf(item), lease === undefined, "", atLeast), undefined);
+        return;
+      }
+      case "cancelAfter":
+        assertEquals(await engine.cancelAfter(operation.key), memory.cancelAfter(this.#unversioned(operation.key)));
+        return;
+      case "forget":
+        memory.forget(this.#unversioned(operation.key));
+        return await engine.forget(operation.key);
+      case "turn":
+        return await this.#turn(operation.ends, operation.wanted);
+      case "endStale": {
+        const stale = pick(this.#stale, operation.which);
+        if (stale === undefined) return;
+        const { answers } = await this.#ask([{ ...stale, kind: operation.kind, delay: UNIT }], 0);
+        assertEquals(answers, [false], "a token that is over counts no more");
+        return;
+      }
+      case "pass": {
+        const end = this.#clock.time + operation.units * UNIT;
+        while (this.#clock.fireNext(end));
+        this.#clock.time = end;
+      }
+    }
+  }
+
+  async #turn(ends: readonly End[], wanted: number): Promise<void> {
+    const finishes: Finish[] = [];
+    for (const { which, kind, delay } of ends) {
+      const held = pick(this.#held, which);
+      if (held === undefined) continue;
+      this.#held.splice(this.#held.indexOf(held), 1);
+      this.#stale.push(held);
+      finishes.push({ key: held.key, token: held.token, kind, delay: Math.max(delay, 0) * UNIT });
+      this.#endInMemory(held, kind, Math.max(delay, 0) * UNIT);
+    }
+    const leases = Array.from({ length: wanted }, () => this.#memory.tryGet()).filter((lease) => lease !== undefined);
+    const failures = leases.map(({ item }) => this.#memory.numRequeues(item));
+    const { answers, taken, pause, isLost, isAlone, lapsed } = await this.#ask(finishes, wanted);
+    assertEquals([isLost, isAlone, lapsed], [false, false, []]);
+    assertEquals(answers, finishes.map(() => true), "what is held counts");
+    assertEquals(taken.map(({ key }) => key), leases.map(({ item }) => keyOf(item)), "what is handed out");
+    assertEquals(taken.map((each) => each.failures), failures, "failures of what is handed out");
+    for (const [i, { key, token, payload }] of taken.entries()) {
+      assert(Number(token) > this.#lastToken, "tokens grow");
+      this.#lastToken = Number(token);
+      this.#held.push({ lease: leases[i]!, key, token });
+      this.#comparePayload(key, payload, leases[i]!.item);
+    }
+    if (taken.length < wanted) this.#comparePause(pause);
+  }
+
+  #endInMemory({ lease, key }: Held, kind: Finish["kind"], delay: number): void {
+    const { item } = lease;
+    const memory = this.#memory;
+    if (kind === "requeueAfter" || kind === "retry" || kind === "handedBack") this.#addByHolder(item);
+    if (kind === "succeeded" || kind === "requeueAfter" || kind === "givenUp") memory.forget(item);
+    if (kind === "requeueAfter") memory.addAfter(item, delay);
+    if (kind === "retry") memory.addRateLimited(item, { atLeast: delay });
+    if (kind === "handedBack") memory.add(item);
+    if (kind === "givenUp" && !lease.addedAgain && !this.#dues().has(key)) this.#givenUp.add(key);
+    lease[Symbol.dispose]();
+  }
+
+  #ask(finishes: Finish[], wanted: number) {
+    const known = this.#held.length;
+    const common = { process: "process", owner: "owner", expectedTime: undefined, starts: undefined };
+    return this.#engine.turn({ ...common, known, wanted, finishes });
+  }
+
+  #comparePayload(key: string, payload: string | undefined, item: Item | string): void {
+    if (typeof item === "string") return assertEquals(payload, undefined);
+    assertEquals(payload, JSON.stringify({ key, version: this.#newest.get(key) }), "the newest of any add");
+    if (item.version === this.#newest.get(key)) return;
+    const isOverwritten = this.#overwritten.has(key);
+    assert(isOverwritten || this.#options.whileWaiting === "keep", "in memory there is but one payload as well");
+    this.#differ(isOverwritten ? "holder-overwrites" : "one-payload");
+  }
+
+  #addByHolder(item: Item | string): void {
+    if (typeof item !== "string" && item.version < this.#newest.get(item.key)!) this.#overwritten.add(item.key);
+  }
+
+  #comparePause(pause: number | undefined): void {
+    const first = Math.min(...this.#dues().values());
+    if (first === Infinity) assertEquals(pause, undefined, "nothing will come");
+    else this.#close(pause!, first - this.#clock.time, "the time until something comes");
+  }
+
+  async #compare(): Promise<void> {
+    const keys = this.#options.keys;
+    const [contents, stats, ...requeues] = await Promise.all([
+      this.#engine.contents(100),
+      this.#engine.stats(),
+      ...keys.map((key) => this.#engine.numRequeues(key)),
+    ]);
+    const memory = this.#memory.snapshot({ limit: 100 });
+    assertEquals(
+      contents.readyEntries.map(({ key }) => key),
+      memory.readyItems.map(({ item }) => keyOf(item)),
+      "ready",
+    );
+    this.#compareWaiting(contents, memory);
+    assertEquals(
+      Object.fromEntries(contents.heldEntries.map(({ key, addedAgain }) => [key, addedAgain])),
+      Object.fromEntries(memory.heldItems.map(({ item, addedAgain }) => [keyOf(item), addedAgain])),
+      "held, and added again",
+    );
+    assertEquals(requeues, keys.map((key) => this.#memory.numRequeues(this.#unversioned(key))), "numRequeues");
+    const { readyEntries, waitingEntries, heldEntries } = contents;
+    const all = [...readyEntries, ...waitingEntries, ...heldEntries];
+    for (const { key } of [...readyEntries, ...heldEntries]) this.#givenUp.delete(key);
+    assertEquals(stats, {
+      ready: memory.length,
+      waiting: memory.waiting,
+      held: memory.held,
+      failing: requeues.filter((count) => count > 0).length,
+      givenUp: this.#givenUp.size,
+    }, "counts");
+    if (!this.#options.hasItems) return;
+    for (const key of this.#newest.keys()) {
+      if (all.some((entry) => entry.key === key)) continue;
+      this.#newest.delete(key);
+      this.#overwritten.delete(key);
+    }
+    for (const { key, payload } of all) {
+      assertEquals(payload, JSON.stringify({ key, version: this.#newest.get(key) }), "payload in the list");
+    }
+  }
+
+  #compareWaiting({ waitingEntries }: Contents, { waitingItems }: QueueSnapshot<Item | string>): void {
+    const dueIn = new Map(waitingEntries.map((entry) => [entry.key, entry.dueIn]));
+    assertEquals([...dueIn.keys()].toSorted(), waitingItems.map(({ item }) => keyOf(item)).toSorted(), "waiting");
+    for (const each of waitingItems) this.#close(dueIn.get(keyOf(each.item))!, each.dueIn, "when it is due");
+  }
+
+  #close(received: number, expected: number, what: string): void {
+    assert(Math.abs(received - expected) <= this.#ahead / 1000, `${what}: ${received} and in memory ${expected}`);
+  }
+
+  /** What was brought forward to the time of another is taken out on both sides. */
+  async #settleTies(before: ReadonlyMap<string, number>): Promise<void> {
+    const dues = this.#dues();
+    for (const [key, due] of dues) {
+      const isTie = [...dues].some(([other, otherDue]) => other !== key && Math.abs(otherDue - due) < UNIT / 1000);
+      if (!isTie || !(due < (before.get(key) ?? 0))) continue;
+      this.#differ("brought-forward-to-a-tie");
+      assertEquals([this.#memory.cancelAfter(this.#unversioned(key)), await this.#engine.cancelAfter(key)], [
+        true,
+        true,
+      ]);
+      dues.delete(key);
+    }
+  }
+
+  /** When what waits in memory is due. */
+  #dues(): Map<string, number> {
+    const { waitingItems } = this.#memory.snapshot({ limit: 100 });
+    return new Map(waitingItems.map(({ item, dueIn }) => [keyOf(item), this.#clock.time + dueIn]));
+  }
+
+  #item(key: string): Item | string {
+    if (!this.#options.hasItems) return key;
+    const version = ++this.#versions;
+    this.#newest.set(key, version);
+    return { key, version };
+  }
+
+  #unversioned(key: string): Item | string {
+    return this.#options.hasItems ? { key, version: 0 } : key;
+  }
+
+  #differ(name: NamedDifference): void {
+    this.differences.set(name, (this.differences.get(name) ?? 0) + 1);
+  }
+}
+
+function keyOf(item: Item | string): string {
+  return typeof item === "string" ? item : item.key;
+}
+
+function entryOf(item: Item | string): Entry {
+  return { key: keyOf(item), payload: typeof item === "string" ? "" : JSON.stringify(item) };
+}
+
+function pick<T>(all: readonly T[], which: number): T | undefined {
+  return all[which % all.length];
+}
