@@ -94,34 +94,48 @@ local function revive(key, mark)
   return '1'
 end
 
--- Puts a key that is not held into its line. One that stands there keeps its place.
+-- Puts a key that is not held into its line. One that stands there keeps its place, unless this one is before it.
 local function makeReady(key, place)
   local mark = call('HGET', MARKS, key)
   if mark and string.sub(mark, 1, 1) == 'x' then mark = revive(key, mark) end
-  call('ZADD', mark and SUSPECTS or READY, 'NX', place, key)
+  call('ZADD', mark and SUSPECTS or READY, 'LT', place, key)
 end
 
 local function isReady(key)
   return call('ZSCORE', READY, key) or call('ZSCORE', SUSPECTS, key)
 end
 
--- Whether more is due than was made ready: what is added has to stand behind that.
-local isBehind = false
-
--- Makes ready what is due.
-local function promote()
-  local due = call('ZRANGE', WAITING, '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
-  if #due == 0 then return end
-  call('ZREMRANGEBYRANK', WAITING, 0, #due - 1)
-  local held = call('HMGET', HOLDERS, unpack(due))
-  for i, key in ipairs(due) do
-    if not held[i] then
-      makeReady(key, tick())
-    elseif string.sub(held[i], 1, 1) == '-' then
-      call('HSET', HOLDERS, key, '+' .. string.sub(held[i], 2))
-    end
+-- A key is due, or is added now: it comes at its place, or once it is done.
+local function come(key, place, holder)
+  if not holder then
+    makeReady(key, place)
+  elseif string.sub(holder, 1, 1) == '-' then
+    call('HSET', HOLDERS, key, '+' .. string.sub(holder, 2))
   end
-  isBehind = #due == BATCH and #call('ZRANGE', WAITING, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1) > 0
+end
+
+-- When the first key is due that was not made ready although it is due. What is ready behind that is not handed out.
+local behind
+
+-- Makes ready what is due, in the place that it would have if that had been done in time.
+local function promote()
+  local due = call('ZRANGE', WAITING, '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH, 'WITHSCORES')
+  if #due == 0 then return end
+  local keys = {}
+  for i = 1, #due, 2 do keys[#keys + 1] = due[i] end
+  call('ZREMRANGEBYRANK', WAITING, 0, #keys - 1)
+  local held = call('HMGET', HOLDERS, unpack(keys))
+  for i, key in ipairs(keys) do come(key, due[2 * i], held[i]) end
+  local next = #keys == BATCH and call('ZRANGE', WAITING, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
+  behind = next and tonumber(next)
+end
+
+-- The same for one key, before anything is done with it.
+local function promoteKey(key)
+  local due = behind and call('ZSCORE', WAITING, key)
+  if not due or tonumber(due) > now then return end
+  call('ZREM', WAITING, key)
+  come(key, due, call('HGET', HOLDERS, key))
 end
 
 -- Waits until it is due, or until it was already if that is earlier. No two are due at the same time: their names would
@@ -145,20 +159,14 @@ end
 
 -- Adds a key now: to its line, or to what its holder has to do again. With "replaces" it waits no longer.
 local function addNow(key, replaces)
-  local holder = call('HGET', HOLDERS, key)
-  if holder then
-    if string.sub(holder, 1, 1) == '-' then call('HSET', HOLDERS, key, '+' .. string.sub(holder, 2)) end
-  elseif isBehind then
-    if not isReady(key) then wait(key, tick()) end
-    return
-  else
-    makeReady(key, tick())
-  end
+  promoteKey(key)
+  come(key, tick(), call('HGET', HOLDERS, key))
   if replaces then call('ZREM', WAITING, key) end
 end
 
 -- Adds a key once a number of microseconds has passed. What is coming anyway comes no later for that.
 local function addAfter(key, delay, replaces)
+  promoteKey(key)
   if delay > 0 and replaces then
     local holder = call('HGET', HOLDERS, key)
     if isReady(key) or (holder and string.sub(holder, 1, 1) == '+') then delay = 0 end

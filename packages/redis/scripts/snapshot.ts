@@ -6,14 +6,14 @@
 export const snapshot = /* lua */ `
 promote()
 local limit, hasItems = tonumber(ARGV[1]), ARGV[2] == '1'
-local due = isBehind and call('ZCOUNT', WAITING, '-inf', now) or 0
+local due = behind and call('ZCOUNT', WAITING, '-inf', now) or 0
 local all = {}
 local function list(key)
   all[#all + 1] = key
   return key
 end
 
--- Both lines are in the order of the ticks, and what is due comes behind.
+-- All three are in the order in which the keys became ready.
 local ready = {}
 local function readyFrom(...)
   local found = limit > 0 and call('ZRANGE', ...) or {}

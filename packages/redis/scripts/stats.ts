@@ -1,7 +1,7 @@
 /** Counts. Replies how many keys are ready (those that are due among them), waiting, held, failing and given up. */
 export const stats = /* lua */ `
 promote()
-local due = isBehind and call('ZCOUNT', WAITING, '-inf', now) or 0
+local due = behind and call('ZCOUNT', WAITING, '-inf', now) or 0
 return reply({
   call('ZCARD', READY) + call('ZCARD', SUSPECTS) + due,
   call('ZCARD', WAITING) - due,

@@ -60,6 +60,7 @@ local function finish(key, token, kind, delay, given, reason)
     -- A token that is neither held nor lost has been finished already.
     return resent and not call('ZSCORE', LOST, token) and 1 or 0
   end
+  promoteKey(key)
   if kind ~= 'done' and kind ~= 'handedBack' then call('HDEL', MARKS, key) end
   local failures = endings[kind](key, tonumber(delay), given, reason)
   if failures then return { failures } end
@@ -119,8 +120,8 @@ end
 local function findSuspect(holding)
   local suspect = call('ZRANGE', SUSPECTS, 0, 0, 'WITHSCORES')
   if #suspect == 0 then return nil, false end
-  local first = call('ZRANGE', READY, 0, 0, 'WITHSCORES')[2]
-  if first and tonumber(first) < tonumber(suspect[2]) then return nil, false end
+  local first = math.min(tonumber(call('ZRANGE', READY, 0, 0, 'WITHSCORES')[2] or math.huge), behind or math.huge)
+  if first < tonumber(suspect[2]) then return nil, false end
   if holding == 0 then return suspect[1], true end
   local until_, onDuty = string.match(call('HGET', META, 'duty') or '0:', '^(%d+):(.*)$')
   if onDuty ~= owner and tonumber(until_) > now then return nil, false end
@@ -134,10 +135,14 @@ local function note(delay)
   if pause < 0 or delay < pause then pause = math.max(delay, 0) end
 end
 
+local function readyCount()
+  return behind and call('ZCOUNT', READY, '-inf', behind) or call('ZCARD', READY)
+end
+
 local function take()
   local suspect, alone = findSuspect(call('SCARD', HELD_BY .. owner))
   isAlone = alone and 1 or 0
-  local count = suspect and 1 or alone and 0 or math.min(wanted, call('ZCARD', READY))
+  local count = suspect and 1 or alone and 0 or math.min(wanted, readyCount())
   if count > 0 and startsId ~= '' then
     local next
     count, next = tokens_take(startsId, startsRate, startsBurst, count)

@@ -1,0 +1,317 @@
+/**
+ * What the engine on Redis promises beside what a queue in memory does: tokens, owners whose leases end, keys that are
+ * handed out alone, and backlogs that are larger than what one call moves. At times that the test sets.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { createDelayingQueue } from "@workqueue/core";
+import * as fc from "fast-check";
+import process from "node:process";
+import type { Engine, EngineSettings, Finish, TurnReply } from "../../packages/redis/engine.ts";
+import { HandClock } from "../helpers.ts";
+import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
+import { START, TimedServer } from "./timed_server.ts";
+
+const LEASE = 30_000;
+const given = process.env["WORKQUEUE_RUNS"];
+const RUNS = Number(given ?? 250);
+const SEED = given === undefined ? { seed: 12 } : {};
+
+/** A queue on a server whose clock is in the test's hands, and the owners who take from it. */
+class Bench {
+  readonly name = uniqueName("engine");
+  readonly engine: Engine;
+  /** What the server's clock says, in microseconds. */
+  time = START;
+  /** Whether the next calls are said to have been made before. */
+  isResent = false;
+
+  constructor(readonly server: TimedServer, settings: Partial<EngineSettings> = {}) {
+    const options = { lease: LEASE, ...settings, resent: () => this.isResent };
+    this.engine = server.engine(this.name, () => this.time, options);
+  }
+
+  pass(ms: number): void {
+    this.time += ms * 1000;
+  }
+
+  async add(...keys: string[]): Promise<void> {
+    await this.engine.add(keys.map((key) => ({ key, payload: `of ${key}` })));
+  }
+
+  async addAfter(delay: number, ...keys: string[]): Promise<void> {
+    await this.engine.add(keys.map((key) => ({ key, payload: `of ${key}` })), delay);
+  }
+
+  /** What an owner takes who was in touch with the server all the time. */
+  async take(owner: string, wanted = 1, known = 0): Promise<TurnReply> {
+    return await this.turn(owner, [], wanted, known);
+  }
+
+  async turn(owner: string, finishes: Finish[], wanted = 0, known = 0): Promise<TurnReply> {
+    const common = { process: `process of ${owner}`, owner, expectedTime: this.time, starts: undefined };
+    return await this.engine.turn({ ...common, known, wanted, finishes });
+  }
+
+  /** Whether the end of the work on a key counts. */
+  async finish(key: string, token: string, kind: Finish["kind"] = "succeeded"): Promise<boolean | number | undefined> {
+    const { answers } = await this.turn("whoever", [{ key, token, kind }]);
+    return answers[0];
+  }
+
+  /** What is stored under one of the queue's names. */
+  async stored(command: string, name: string, ...rest: string[]): Promise<unknown> {
+    return await this.server.call(command, `workqueue:{${this.name}}:${name}`, ...rest);
+  }
+}
+
+function engineTest(
+  name: string,
+  run: (bench: Bench, server: TimedServer) => Promise<void>,
+  settings: Partial<EngineSettings> = {},
+): void {
+  redisTest(`engine: ${name}`, async ({ url }: SharedServer) => {
+    await using server = await TimedServer.connect(url);
+    const bench = new Bench(server, settings);
+    try {
+      await run(bench, server);
+    } finally {
+      await server.clear(bench.name);
+    }
+  });
+}
+
+function keysOf({ taken }: TurnReply): string[] {
+  return taken.map(({ key }) => key);
+}
+
+/** Lets the one owner who holds something lose it. Nobody holds it then. */
+async function lose(bench: Bench): Promise<void> {
+  bench.pass(LEASE + 1);
+  await bench.take("reaper");
+  await bench.engine.release("reaper", []);
+}
+
+// ---- Tokens and time
+
+engineTest("tokens grow, also when the server's clock goes back or stands still", async (bench) => {
+  const tokens: bigint[] = [];
+  for (const step of [0, 0, -3_600_000, 0, 1, -1, 7_200_000, 0]) {
+    bench.pass(step);
+    await bench.add("a", "b");
+    const { taken } = await bench.take("o", 2);
+    tokens.push(...taken.map(({ token }) => BigInt(token)));
+    await bench.turn("o", taken.map(({ key, token }) => ({ key, token, kind: "done" })));
+  }
+  assertEquals(tokens.length, 16);
+  for (const [i, token] of tokens.entries()) assert(i === 0 || token > tokens[i - 1]!);
+});
+
+engineTest("what is due is due by the server's clock, and adds keep their order when that goes back", async (bench) => {
+  await bench.addAfter(1000, "later");
+  await bench.add("first");
+  bench.pass(-60_000);
+  await bench.add("second");
+  assertEquals(keysOf(await bench.take("o", 3)), ["first", "second"]);
+  bench.pass(60_999);
+  assertEquals(keysOf(await bench.take("o", 3, 2)), []);
+  bench.pass(2);
+  assertEquals(keysOf(await bench.take("o", 3, 2)), ["later"]);
+});
+
+engineTest("a token that is over changes nothing, however the work is said to have ended", async (bench) => {
+  const kinds = ["done", "succeeded", "requeueAfter", "retry", "handedBack", "givenUp"] as const;
+  await bench.add("a");
+  const { taken: [first] } = await bench.take("o");
+  assert(await bench.finish("a", first!.token, "retry"));
+  await bench.add("a");
+  const { taken: [second] } = await bench.take("o");
+  assert(Number(second!.token) > Number(first!.token));
+  for (const kind of kinds) {
+    assertEquals(await bench.finish("a", first!.token, kind), false);
+    assertEquals(await bench.finish("b", second!.token, kind), false);
+    assertEquals(await bench.engine.stats(), { ready: 0, waiting: 1, held: 1, failing: 1, givenUp: 0 });
+  }
+  assertEquals(await bench.finish("a", second!.token), true);
+});
+
+engineTest("an end that is told again is answered as the first time, unless the lease was lost", async (bench) => {
+  await bench.add("a", "b");
+  const { taken: [a, b] } = await bench.take("o", 2);
+  assertEquals(await bench.finish("a", a!.token, "retry"), true);
+  bench.isResent = true;
+  assertEquals(await bench.finish("a", a!.token, "retry"), true);
+  assertEquals(await bench.engine.numRequeues("a"), 1, "it is counted once");
+  await lose(bench);
+  assertEquals(await bench.finish("b", b!.token), false);
+});
+
+// ---- Leases
+
+engineTest(
+  "a lease ends when it is not renewed; then the key comes back to its place, and the late end is refused",
+  async (bench) => {
+    await bench.add("a", "b");
+    const { taken: [a] } = await bench.take("gone");
+    bench.pass(LEASE - 1);
+    assertEquals((await bench.engine.renew("gone")).isThere, true);
+    bench.pass(LEASE - 1);
+    assertEquals(keysOf(await bench.take("o", 2)), ["b"]);
+    bench.pass(2);
+    await bench.add("c");
+    await bench.engine.renew("o"); // as it does while it works
+    assertEquals(await bench.engine.stats(), { ready: 1, waiting: 0, held: 2, failing: 0, givenUp: 0 });
+    const { taken: [again] } = await bench.take("third");
+    assertEquals([again!.key, again!.payload], ["a", undefined]);
+    assertEquals(await bench.finish("a", a!.token), false);
+    assertEquals(await bench.finish("a", again!.token), true);
+    assertEquals((await bench.engine.renew("gone")).isThere, false);
+    assertEquals((await bench.take("gone", 1, 1)).isLost, true, "who thinks to hold something learns that it is lost");
+    assertEquals(keysOf(await bench.take("gone")), ["c"], "and goes on as one who holds nothing");
+  },
+);
+
+engineTest("only a take ends leases, and only of one who knows the server's time", async (bench) => {
+  await bench.add("a");
+  await bench.take("gone");
+  bench.pass(LEASE + 1);
+  await bench.add("b");
+  await bench.engine.stats();
+  await bench.engine.release("o", []);
+  await bench.turn("o", []);
+  const common = { process: "p", owner: "o", known: 0, wanted: 1, starts: undefined, finishes: [] };
+  assertEquals(keysOf(await bench.engine.turn({ ...common, expectedTime: undefined })), ["b"]);
+  const wrong = bench.time - LEASE * 1000 / 4;
+  assertEquals(keysOf(await bench.engine.turn({ ...common, known: 1, expectedTime: wrong })), []);
+  assertEquals(await bench.engine.stats(), { ready: 0, waiting: 0, held: 2, failing: 0, givenUp: 0 });
+  assertEquals((await bench.engine.renew("gone")).isThere, true, "nobody has ended it");
+});
+
+engineTest("an owner who leaves keeps what it holds until its lease is over", async (bench) => {
+  await bench.add("a");
+  const { taken: [a] } = await bench.take("o");
+  await bench.engine.leave("process of o", "o");
+  assertEquals(keysOf(await bench.take("other")), []);
+  assertEquals(await bench.finish("a", a!.token), true);
+  await bench.engine.leave("process of o", "o");
+  assertEquals(await bench.stored("ZSCORE", "owners", "o"), null);
+});
+
+// ---- Poison
+
+engineTest("any end of the work but an early return clears a key of its lapses", async (bench) => {
+  for (const kind of ["succeeded", "retry", "requeueAfter", "givenUp"] as const) {
+    await bench.add("a");
+    await bench.take("gone");
+    await lose(bench);
+    assertEquals(await bench.stored("HGET", "marks", "a"), "1");
+    const { taken: [a] } = await bench.take("o");
+    assertEquals(await bench.finish("a", a!.token, kind), true);
+    assertEquals(await bench.stored("HGET", "marks", "a"), kind === "givenUp" ? "x0" : null);
+    await bench.engine.cancelAfter("a");
+  }
+});
+
+engineTest("a key is given up after so many lapses, and its neighbours are not; an add revives it", async (bench) => {
+  await bench.add("poison", "neighbour");
+  const first = await bench.take("owner 0", 2);
+  assertEquals(keysOf(first), ["poison", "neighbour"]);
+  const lapsed: string[] = [];
+  for (let lapse = 1; lapse <= 4; lapse++) {
+    bench.pass(LEASE + 1);
+    // One owner after the other is killed by it; the neighbour is worked on to its end.
+    for (let turn = 0; turn < 3; turn++) {
+      const owner = `owner ${lapse}-${turn}`;
+      const reply = await bench.take(owner, 5);
+      lapsed.push(...reply.lapsed);
+      const [taken] = reply.taken;
+      if (taken?.key === "neighbour") assertEquals(await bench.finish(taken.key, taken.token), true);
+    }
+  }
+  assertEquals(lapsed, ["poison"]);
+  assertEquals(await bench.engine.stats(), { ready: 0, waiting: 0, held: 0, failing: 0, givenUp: 1 });
+  assertEquals(JSON.parse(await bench.stored("HGET", "reasons", "poison") as string)[0], "Its holder was lost 3 times");
+  await bench.addAfter(1000, "poison");
+  assertEquals((await bench.engine.stats()).givenUp, 1, "until it is due");
+  bench.pass(1001);
+  assertEquals((await bench.engine.stats()).givenUp, 0);
+  const again = await bench.take("o", 5);
+  assertEquals([keysOf(again), again.isAlone], [["poison"], true], "it is a suspect still");
+  assertEquals(await bench.stored("EXISTS", "reasons"), 0);
+}, { maxLapses: 3 });
+
+engineTest("what a handler gave up is kept with the reason and payload, unless it comes anyway", async (bench) => {
+  await bench.add("a", "b", "c");
+  const { taken } = await bench.take("o", 3);
+  await bench.add("b");
+  await bench.addAfter(1000, "c");
+  const ends = taken.map(({ key, token }) => ({ key, token, kind: "givenUp" as const, reason: `why ${key}` }));
+  assertEquals((await bench.turn("o", ends)).answers, [true, true, true]);
+  assertEquals(await bench.engine.stats(), { ready: 1, waiting: 1, held: 0, failing: 0, givenUp: 1 });
+  assertEquals(await bench.stored("HGETALL", "reasons"), ["a", JSON.stringify(["why a", "of a"])]);
+  assertEquals(await bench.stored("HEXISTS", "items", "a"), 0);
+  await bench.add("a");
+  const [again] = (await bench.take("o", 2)).taken.slice(1);
+  assertEquals([again!.key, again!.payload], ["a", "of a"]);
+  assertEquals((await bench.engine.stats()).givenUp, 0);
+}, { hasItems: true });
+
+// ---- Backlogs
+
+const MANY = 450;
+
+engineTest("counts and lists have all that is due, though a call moves only a part of it", async (bench) => {
+  const keys = Array.from({ length: MANY }, (_, i) => `${i * 7919 % MANY}`);
+  for (const [i, key] of keys.entries()) await bench.addAfter(1000 + i, key);
+  await bench.addAfter(60_000, "later");
+  bench.pass(30_000);
+  const stats = await bench.engine.stats();
+  assertEquals([stats.ready, stats.waiting], [MANY, 1]);
+  const { ready, waiting, readyEntries, waitingEntries } = await bench.engine.contents(1000);
+  assertEquals([ready, waiting, waitingEntries.length], [MANY, 1, 1]);
+  assertEquals(readyEntries.map(({ key }) => key), keys);
+  assertEquals(await bench.engine.cancelAfter(keys.at(-1)!), false, "what is due does not wait");
+});
+
+for (const whileWaiting of ["keep", "replace"] as const) {
+  const settings = { replaces: whileWaiting === "replace" };
+  engineTest(`while more is due than a call moves, all comes as in memory: ${whileWaiting}`, async (bench) => {
+    const clock = new HandClock();
+    const memory = createDelayingQueue<string>({ clock, maxWait: 1e9, whileWaiting });
+    const both = async (delay: number, ...keys: string[]) => {
+      for (const key of keys) memory.addAfter(key, delay);
+      await bench.addAfter(delay, ...keys);
+    };
+    const pass = (ms: number) => {
+      const end = clock.time + ms;
+      while (clock.fireNext(end));
+      clock.time = end;
+      bench.pass(ms);
+    };
+    const bothTake = async (wanted: number) => {
+      const leases = Array.from({ length: wanted }, () => memory.tryGet()).filter((lease) => lease !== undefined);
+      const { taken } = await bench.take("o", wanted);
+      assertEquals(taken.map(({ key }) => key), leases.map(({ item }) => item));
+      return async () => {
+        for (const lease of leases) lease[Symbol.dispose]();
+        await bench.turn("o", taken.map(({ key, token }) => ({ key, token, kind: "done" })));
+      };
+    };
+    await both(0, "held and due");
+    const end = await bothTake(1);
+    for (let i = 0; i < MANY; i++) await both(1000 + i, `${i * 7919 % MANY}`);
+    await both(2000, "held and due");
+    await both(60_000, "twice");
+    pass(30_000);
+    for (let i = 0; i < 12; i++) {
+      await both(0, `new ${12 - i}`, `${i * 40}`, "twice"); // something new, something due, something that waits
+      await both(20_000, `${(MANY - 1 - i) * 7919 % MANY}`, `new ${12 - i}`); // something due, something ready
+      if (i === 2) await end();
+      await (await bothTake(40))();
+    }
+    pass(60_000);
+    await (await bothTake(100))();
+    assertEquals([memory.length, memory.waiting], [0, 0]);
+    assertEquals(await bench.engine.stats(), { ready: 0, waiting: 0, held: 0, failing: 0, givenUp: 0 });
+  }, settings);
+}
