@@ -187,6 +187,27 @@ engineTest("only a take ends leases, and only of one who knows the server's time
   assertEquals((await bench.engine.renew("gone")).isThere, true, "nobody has ended it");
 });
 
+engineTest("what was added again meanwhile comes once, and is not lost with its holder", async (bench) => {
+  await bench.add("a");
+  await bench.take("gone");
+  await bench.add("a", "b");
+  await lose(bench);
+  assertEquals(keysOf(await bench.take("o")), ["a"]);
+  assertEquals((await bench.engine.stats()).held, 1);
+});
+
+engineTest("what an owner holds without knowing goes back to its place, which is no lapse", async (bench) => {
+  await bench.add("a", "b", "c");
+  const { taken: [a] } = await bench.take("o");
+  await bench.take("o", 1, 1); // the reply is lost: b
+  await bench.engine.release("o", [a!.token]);
+  assertEquals((await bench.engine.stats()).held, 1);
+  const { taken } = await bench.take("o", 5, 1);
+  assertEquals(taken.map(({ key }) => key), ["b", "c"]);
+  assertEquals(await bench.stored("HLEN", "marks"), 0);
+  assertEquals(await bench.finish("a", a!.token), true);
+});
+
 engineTest("an owner who leaves keeps what it holds until its lease is over", async (bench) => {
   await bench.add("a");
   const { taken: [a] } = await bench.take("o");
@@ -198,6 +219,24 @@ engineTest("an owner who leaves keeps what it holds until its lease is over", as
 });
 
 // ---- Poison
+
+engineTest("what has lapsed is handed out to who holds nothing, and nothing beside it", async (bench) => {
+  await bench.add("poison", "a", "b", "c");
+  assertEquals(keysOf(await bench.take("gone", 2)), ["poison", "a"]);
+  await bench.add("d");
+  const busy = await bench.take("busy");
+  assertEquals(keysOf(busy), ["b"]);
+  bench.pass(LEASE + 1);
+  await bench.engine.renew("busy");
+  const duty = await bench.take("busy", 5, 1);
+  assertEquals([keysOf(duty), duty.isAlone], [[], true], "the next is a suspect, and this owner holds something");
+  const alone = await bench.take("idle", 5);
+  assertEquals([keysOf(alone).length, alone.isAlone], [1, true]);
+  assert(["poison", "a"].includes(keysOf(alone)[0]!));
+  const second = await bench.take("idle too", 5);
+  assertEquals(new Set([...keysOf(alone), ...keysOf(second)]), new Set(["poison", "a"]));
+  assertEquals(keysOf(await bench.take("busy", 5, 1)), ["c", "d"], "the others come then");
+});
 
 engineTest("any end of the work but an early return clears a key of its lapses", async (bench) => {
   for (const kind of ["succeeded", "retry", "requeueAfter", "givenUp"] as const) {

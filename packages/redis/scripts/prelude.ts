@@ -182,6 +182,11 @@ local function dropItem(key)
   end
 end
 
+-- Where a key stood that was taken, by its token: before all that was not.
+local function placeBefore(token)
+  return token - 2^53
+end
+
 -- A holder has ended its work on a key, or has lost it.
 local function letGo(key, owner)
   call('HDEL', HOLDERS, key)

@@ -9,7 +9,7 @@ for _, key in ipairs(call('SMEMBERS', HELD_BY .. owner)) do
   local flag, token = split(call('HGET', HOLDERS, key))
   if not known[token] then
     letGo(key, owner)
-    makeReady(key, token)
+    makeReady(key, placeBefore(token))
     count = count + 1
   end
 end

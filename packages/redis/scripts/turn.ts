@@ -88,7 +88,7 @@ local function lapse(key)
   call('ZADD', LOST, token, token)
   local lapses = call('HINCRBY', MARKS, key, 1)
   if lapses < maxLapses then
-    call('ZADD', SUSPECTS, token, key)
+    call('ZADD', SUSPECTS, placeBefore(token), key)
   elseif flag == '+' then
     call('HSET', MARKS, key, 1)
     call('ZADD', SUSPECTS, tick(), key)
