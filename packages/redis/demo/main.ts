@@ -1,0 +1,131 @@
+/**
+ * Shows a queue that several processes share: three workers and a producer on a Redis of its own. One worker is killed in
+ * the middle of its work, and yet every photo is done.
+ *
+ * @module
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { type Event, LEASE, openPhotos } from "./photos.ts";
+import { findServer } from "./server.ts";
+
+/** The first worker that takes so many photos is killed, so many milliseconds later: then it is in the middle of two. */
+const KILLED_AT = 4;
+const KILLED_AFTER = 250;
+/** How a script is started here. */
+const RUN = "Deno" in globalThis ? ["run", "-A"] : [];
+
+const server = await findServer();
+if (server === undefined) {
+  console.error(
+    "There is no redis-server or valkey-server: apt-get install redis-server, or name one that runs in WORKQUEUE_REDIS_URL",
+  );
+  process.exit(1);
+}
+const name = `photos-${crypto.randomUUID()}`;
+const queue = openPhotos([name, server.url]);
+
+const startedAt = performance.now();
+function say(who: string, what: string): void {
+  console.log(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(5)} s  ${who.padEnd(8)}  ${what}`);
+}
+
+const children = new Set<ChildProcess>();
+function start(script: string): ChildProcess {
+  const file = fileURLToPath(new URL(script, import.meta.url));
+  const child = spawn(process.execPath, [...RUN, file, name, server!.url], { stdio: ["ignore", "pipe", "inherit"] });
+  children.add(child);
+  child.once("exit", () => children.delete(child));
+  return child;
+}
+
+let isInterrupted = false;
+for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
+  process.once(signal, async () => {
+    isInterrupted = true;
+    const ended = [...children].map((child) => once(child, "exit"));
+    for (const child of children) child.kill("SIGKILL");
+    await Promise.all(ended);
+    await server.end(name).catch(() => {});
+    process.exit(code);
+  });
+}
+
+/** A process that works, and what is known of its work. */
+class Worker {
+  readonly name: string;
+  readonly child = start("worker.ts");
+  readonly running = new Set<string>();
+  taken = 0;
+  done = 0;
+  /** Resolves when it has ended and everything that it told was read. */
+  readonly ended: Promise<unknown> = once(this.child, "close");
+
+  constructor(number: number) {
+    this.name = `worker ${number}`;
+    createInterface(this.child.stdout!).on("line", (line) => this.#hear(JSON.parse(line)));
+  }
+
+  #hear(event: Event): void {
+    const { photo } = event;
+    if (event.kind !== "takes") this.running.delete(photo);
+    switch (event.kind) {
+      case "takes": {
+        this.taken++;
+        this.running.add(photo);
+        const again = event.attempt > 1 ? `, attempt ${event.attempt}` : "";
+        const back = killed !== this && killed?.running.delete(photo) ? `, which comes back from ${killed.name}` : "";
+        say(this.name, `works on ${photo}${again}${back}`);
+        if (this.taken === KILLED_AT && killed === undefined) {
+          killed = this;
+          setTimeout(() => this.#kill(), KILLED_AFTER);
+        }
+        break;
+      }
+      case "done":
+        this.done++;
+        done.add(photo);
+        break;
+      case "failed":
+        retries++;
+        say(this.name, `${photo} failed: ${event.error}; it will be tried again`);
+    }
+  }
+
+  #kill(): void {
+    this.child.kill("SIGKILL");
+    lost = this.running.size;
+    const photos = [...this.running].sort().join(" and ");
+    say("", `${this.name} is killed, in the middle of ${photos}: nobody else gets that for ${LEASE} s`);
+  }
+}
+
+let killed: Worker | undefined;
+let lost = 0;
+let retries = 0;
+const done = new Set<string>();
+say("", `three workers and a producer share a queue on ${server.what}`);
+const workers = [1, 2, 3].map((number) => new Worker(number));
+
+const producer = start("producer.ts");
+const [code] = await once(producer, "exit");
+await queue.whenIdle();
+const { ready, waiting, held, failing, givenUp } = await queue.stats();
+for (const { child } of workers) child.kill("SIGTERM"); // as a deploy does it
+await Promise.all(workers.map(({ ended }) => ended));
+await queue.shutDownWithDrain();
+await server.end(name);
+
+if (!isInterrupted) {
+  say("", "the queue is empty, and the workers have ended");
+  console.log(`
+photos done:    ${done.size} (${workers.map((worker) => `${worker.done} by ${worker.name}`).join(", ")})
+tried again:    ${retries}, as they had failed
+come back:      ${lost}, from the worker that was killed
+on the server:  ${ready} ready, ${waiting} waiting, ${held} held, ${failing} failing, ${givenUp} given up`);
+  process.exitCode = code === 0 && killed !== undefined && ready + waiting + held + givenUp === 0 ? 0 : 1;
+}
