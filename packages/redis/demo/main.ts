@@ -62,8 +62,8 @@ class Worker {
   readonly running = new Set<string>();
   taken = 0;
   done = 0;
-  /** Resolves when it has ended and everything that it told was read. */
-  readonly ended: Promise<unknown> = once(this.child, "close");
+  /** Resolves to its exit code when it has ended and everything that it told was read. */
+  readonly ended: Promise<number | null> = once(this.child, "close").then(([code]) => code);
 
   constructor(number: number) {
     this.name = `worker ${number}`;
@@ -115,8 +115,9 @@ const producer = start("producer.ts");
 const [code] = await once(producer, "exit");
 await queue.whenIdle();
 const { ready, waiting, held, failing, givenUp } = await queue.stats();
-for (const { child } of workers) child.kill("SIGTERM"); // as a deploy does it
-await Promise.all(workers.map(({ ended }) => ended));
+const others = workers.filter((worker) => worker !== killed);
+for (const { child } of others) process.kill(child.pid!, "SIGTERM"); // as a deploy does it
+const codes = [code, ...await Promise.all(others.map(({ ended }) => ended))];
 await queue.shutDownWithDrain();
 await server.end(name);
 
@@ -127,5 +128,6 @@ photos done:    ${done.size} (${workers.map((worker) => `${worker.done} by ${wor
 tried again:    ${retries}, as they had failed
 come back:      ${lost}, from the worker that was killed
 on the server:  ${ready} ready, ${waiting} waiting, ${held} held, ${failing} failing, ${givenUp} given up`);
-  process.exitCode = code === 0 && killed !== undefined && ready + waiting + held + givenUp === 0 ? 0 : 1;
+  const isRight = codes.every((code) => code === 0) && ready + waiting + held + failing + givenUp === 0;
+  process.exitCode = isRight ? 0 : 1;
 }

@@ -1,0 +1,68 @@
+/**
+ * Webhook receivers and workers as processes of their own, and a deploy that replaces a worker while it works. Needs a
+ * Redis: `WORKQUEUE_REDIS_URL`, or the one on this machine.
+ *
+ * ```sh
+ * deno run -A examples/recipes/webhook_deploy.ts
+ * bun examples/recipes/webhook_deploy.ts
+ * ```
+ *
+ * @module
+ */
+
+import { createRedisQueue } from "@workqueue/redis";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
+import { createInterface, type Interface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const RUN = "Deno" in globalThis ? ["run", "-A"] : [];
+
+interface Started {
+  child: ChildProcess;
+  lines: Interface;
+}
+
+function start(name: string, script: string): Started {
+  const file = fileURLToPath(new URL(script, import.meta.url));
+  const child = spawn(process.execPath, [...RUN, file], { stdio: ["ignore", "pipe", "inherit"] });
+  const lines = createInterface(child.stdout);
+  lines.on("line", (line) => console.log(`${name} ${line}`));
+  return { child, lines };
+}
+
+/** As orchestrators do it. */
+async function stop({ child }: Started): Promise<void> {
+  const ended = once(child, "close");
+  process.kill(child.pid!, "SIGTERM"); // not `child.kill`, after which Deno tells of no exit code
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`A process ended with ${code}`);
+}
+
+const receivers = ["receiver 1", "receiver 2"].map((name) => start(name, "webhook_receiver.ts"));
+const ports = await Promise.all(
+  receivers.map(async ({ lines }) => String((await once(lines, "line"))[0]).split(" ").at(-1)),
+);
+const [old, other] = [start("worker 1", "webhook_worker.ts"), start("worker 2", "webhook_worker.ts")];
+
+/** A push of many branches, told to one receiver and the other. */
+async function push(repository: string): Promise<void> {
+  for (let i = 0; i < 10; i++) {
+    const body = JSON.stringify({ repository });
+    const response = await fetch(`http://127.0.0.1:${ports[i % 2]}`, { method: "POST", body });
+    await response.body?.cancel();
+    if (response.status !== 202) throw new Error(`A receiver answered ${response.status}`);
+  }
+}
+
+const isBusy = once(old.lines, "line");
+for (let i = 1; i <= 6; i++) await push(`acme/${i}`);
+await isBusy;
+const [next] = await Promise.all([start("worker 3", "webhook_worker.ts"), stop(old)]); // the deploy
+for (let i = 1; i <= 6; i++) await push(`acme/${i}`);
+
+const queue = createRedisQueue({ name: "mirrors", url: process.env["WORKQUEUE_REDIS_URL"] });
+await queue.whenIdle();
+queue.shutDown();
+await Promise.all([other, next, ...receivers].map(stop));

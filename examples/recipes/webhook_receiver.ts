@@ -1,0 +1,40 @@
+/**
+ * Receives webhooks for workers in other processes: one of many, behind a load balancer. A sender gets its 202 once the
+ * event is on the server, so none is forgotten when this process ends. `webhook_deploy.ts` shows it.
+ *
+ * @module
+ */
+
+import { createRedisQueue } from "@workqueue/redis";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+import { json } from "node:stream/consumers";
+
+/** How long the events of a repository are gathered, in milliseconds, from the first one on. */
+const WINDOW = 500;
+
+const queue = createRedisQueue({
+  name: "mirrors",
+  url: process.env["WORKQUEUE_REDIS_URL"],
+  patience: "2s", // a sender does not wait for longer
+});
+
+const server = createServer(async (request, response) => {
+  const event = await json(request).catch(() => undefined) as { repository?: unknown } | undefined;
+  if (typeof event?.repository !== "string") return response.writeHead(400).end();
+  try {
+    await queue.addAfter(event.repository, WINDOW); // of all receivers, the earliest deadline wins
+    response.writeHead(202).end();
+  } catch {
+    response.writeHead(503).end(); // the sender repeats it; the queue has told why
+  }
+});
+server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1");
+await once(server, "listening");
+console.log(`listens on ${(server.address() as AddressInfo).port}`);
+
+process.once("SIGTERM", () => {
+  server.close(() => queue.shutDown()); // once everybody has an answer
+});
