@@ -28,14 +28,17 @@ const MAX_LEASE = 86_400_000;
  *
  * @example Usage
  * ```ts ignore
- * import { createRedisQueue } from "@workqueue/redis";
  * import { runWorkers } from "@workqueue/core";
+ * import { createRedisQueue } from "@workqueue/redis";
  *
  * const queue = createRedisQueue({ name: "images", url: "redis://localhost:6379" });
  * runWorkers(queue, async (image, { signal }) => {
- *   await fetch(`https://example.com/thumbnails/${image}`, { method: "POST", signal });
+ *   await Promise.resolve(signal); // the work; the signal aborts when others may have taken over
+ *   console.log(image);
  * }, { concurrency: 10 });
- * queue.add("cat.jpg");
+ * await queue.add("cat.jpg"); // by any process
+ * await queue.whenIdle(); // nothing is ready, waiting or held, by any process
+ * await queue.shutDownWithDrain(); // this process takes no more, and ends what it has
  * ```
  *
  * @typeParam T The type of the items.

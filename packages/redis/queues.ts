@@ -40,6 +40,9 @@ const ACTION = "open Redis queue";
  * const config = loadConfig({ queues: { images: { concurrency: 10, starts: { rate: 100, burst: 10 } } } });
  * const queue = redisQueues(config, { url: "redis://localhost:6379" }).queue("images");
  * runWorkers(queue, (image) => console.log(image), config.workers("images"));
+ * await queue.add("cat.jpg");
+ * await queue.whenIdle();
+ * await queue.shutDownWithDrain();
  * ```
  *
  * @param config The document.

@@ -59,6 +59,9 @@ for (const page of pages) {
         case "ts": // run by itself
         case "text":
           break;
+        case "ts ignore": // run by redis_page_test.ts
+          assert(text.includes('from "@workqueue/redis"'), text);
+          break;
         case "json":
           if ("imports" in JSON.parse(text)) break; // a deno.json: tried by tests/installs/clone_test.ts
           loadConfig(text);

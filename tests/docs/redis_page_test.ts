@@ -1,0 +1,161 @@
+/**
+ * What the pages and comments say of Redis. Their examples are run here, each on a server of its own: `deno test --doc` has
+ * none, and leaves out what is marked by `ignore`.
+ */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { runWorkers } from "@workqueue/core";
+import { createRedisQueue } from "@workqueue/redis";
+import { fileURLToPath } from "node:url";
+import type { Tokens } from "marked";
+import { ROOT, run } from "../installs/project.ts";
+import { serverTest } from "../redis/redis_tests.ts";
+import { RedisServer } from "../redis/server.ts";
+import { stdArguments } from "../std/arguments.ts";
+import { tokensOf } from "./markdown.ts";
+
+const PAGES = ["README.md", "docs/redis.md", "packages/redis/README.md"];
+const MODULES = "packages/redis/";
+const NO_SERVER = "redis://localhost:6379";
+
+function read(file: string): string {
+  return Deno.readTextFileSync(new URL(file, ROOT));
+}
+
+function examplesIn(markdown: string): string[] {
+  const isExample = (token: unknown): token is Tokens.Code => (token as Tokens.Code).lang === "ts ignore";
+  return tokensOf(markdown).filter(isExample).map(({ text }) => text);
+}
+
+/** The comments of a module, as Markdown. */
+function commentsIn(file: string): string {
+  return [...read(file).matchAll(/\/\*\*[^]*?\*\//g)].map(([comment]) => comment.replace(/^\s*\* ?/gm, "")).join(
+    "\n\n",
+  );
+}
+
+function modulesIn(folder: string): string[] {
+  return [...Deno.readDirSync(new URL(folder, ROOT))].flatMap(({ name, isDirectory }) => {
+    if (name === "node_modules") return [];
+    return isDirectory ? modulesIn(`${folder}${name}/`) : name.endsWith(".ts") ? [`${folder}${name}`] : [];
+  });
+}
+
+const examples: [string, string[]][] = [
+  ...PAGES.map((page): [string, string[]] => [page, examplesIn(read(page))]),
+  ...modulesIn(MODULES).map((module): [string, string[]] => [module, examplesIn(commentsIn(module))]),
+];
+
+/** Writes modules into a folder, where a command of Deno's is run on them. */
+async function withModules(codes: string[], run: (files: string[]) => Promise<unknown>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "workqueue_" });
+  try {
+    const files = codes.map((_, i) => `${folder}/example${i}.ts`);
+    for (const [i, file] of files.entries()) await Deno.writeTextFile(file, codes[i]!);
+    await run(files);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function deno(command: string, ...args: string[]): Promise<void> {
+  const config = ["--config", fileURLToPath(new URL("deno.json", ROOT)), ...stdArguments];
+  await run(Deno.execPath(), [command, ...config, ...args], ROOT);
+}
+
+Deno.test("examples that need a server type-check", async () => {
+  await withModules(examples.flatMap(([, codes]) => codes), (files) => deno("check", ...files));
+});
+
+for (const [file, codes] of examples) {
+  for (const [i, code] of codes.entries()) {
+    serverTest(`${file}: example ${i + 1} that needs a server runs to its end`, async () => {
+      await using server = await RedisServer.start();
+      const own = code.replaceAll(NO_SERVER, server.url);
+      await withModules([own], ([file]) => deno("run", "--no-prompt", "--allow-net", file!));
+    });
+  }
+}
+
+Deno.test("docs/redis.md and README.md have examples that need a server", () => {
+  const found = examples.filter(([, codes]) => codes.length > 0).map(([file]) => file);
+  for (const file of [...PAGES, "packages/redis/create_queue.ts", "packages/redis/queues.ts"]) {
+    assert(found.includes(file), file);
+  }
+});
+
+const page = read("docs/redis.md");
+const scripts = modulesIn(`${MODULES}scripts/`).map(read).join("\n");
+
+/** The table with this heading in its first column, a list of cells for each row. */
+function table(heading: string): string[][] {
+  const found = tokensOf(page).find((token): token is Tokens.Table =>
+    token.type === "table" && (token as Tokens.Table).header[0]!.text === heading
+  );
+  return found!.rows.map((row) => row.map(({ text }) => text));
+}
+
+Deno.test("docs/redis.md: every key on the server is explained, and no other", () => {
+  const named = [...scripts.matchAll(/prefix \.\. '([\w:]+)'/g)].map(([, name]) => name!);
+  const explained = table("key").map(([key]) => key!.replaceAll("`", "").replace(/:[A-Z]+$/, ":"));
+  assertEquals(explained.sort(), [...new Set([...named, "meta"])].sort());
+});
+
+serverTest("docs/redis.md: its rights are enough for what a queue does, and are those of its scripts", async () => {
+  await using server = await RedisServer.start();
+  const rights = /^ACL SETUSER .*$/m.exec(page)![0].split(" ");
+  await server.call(...rights);
+  await use(server.url.replace("//", "//worker:password@"));
+  assertEquals(await server.call("ACL", "LOG"), []);
+
+  const granted = rights.filter((word) => word.startsWith("+")).map((word) => word.slice(1));
+  const words = new Set(scripts.match(/(?<=')[A-Z]+(?=')/g)!.map((word) => word.toLowerCase()));
+  const infos = await server.call("COMMAND", "INFO", ...words) as unknown[]; // nothing for what is no command
+  const used = [...words].filter((_, i) => infos[i] !== null);
+  assertEquals(granted.sort(), [...used, "eval", "evalsha", "subscribe", "unsubscribe"].sort());
+});
+
+/** Uses a queue in every way. */
+async function use(url: string): Promise<void> {
+  const errors: unknown[] = [];
+  const open = (maxLapses: number) =>
+    createRedisQueue<{ key: string }>({
+      name: "images",
+      url,
+      lease: "100ms",
+      maxLapses,
+      keyOf: ({ key }) => key,
+      limiter: {
+        type: "max-of",
+        limiters: [{ type: "bucket", rate: 1000, burst: 10 }, { ...QUICK, forgetAfter: "1m" }],
+      },
+      onError: (error) => errors.push(error),
+    });
+  const queue = open(5);
+  const item = (key: string) => ({ key });
+  await queue.addAll(["a", "b", "c"].map(item));
+  await queue.addAfter(item("d"), 20);
+  await queue.addAfter(item("e"), "1h");
+  await queue.cancelAfter(item("e"));
+  await queue.addRateLimited(item("f"));
+  await queue.numRequeues(item("f"));
+  await queue.forget(item("f"));
+  await queue.snapshot();
+  const pool = runWorkers(queue, async ({ key }, { attempt }) => {
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    if (key === "b" && attempt === 1) throw new Error("a hiccup");
+    if (key === "c") throw new Error("bad");
+  }, { concurrency: 2, maxRetries: 1, onError() {} });
+  await queue.whenIdle();
+  await pool.stop();
+  await queue.shutDownWithDrain();
+  assertEquals(errors, []);
+}
+
+const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
+
+Deno.test("docs/redis.md: the table of rules has them all, and says of each whether it holds", () => {
+  const rows = table("rule");
+  assertEquals(rows.map(([rule]) => Number(rule)), Array.from({ length: 15 }, (_, i) => i + 1));
+  for (const [, , verdict] of rows) assertMatch(verdict!, /^(holds|in each process|does not hold)$/);
+});
