@@ -61,7 +61,7 @@ local function finish(key, token, kind, delay, given, reason)
     return resent and not call('ZSCORE', LOST, token) and 1 or 0
   end
   promoteKey(key)
-  if kind ~= 'done' and kind ~= 'handedBack' then call('HDEL', MARKS, key) end
+  if kind ~= 'handedBack' then call('HDEL', MARKS, key) end
   local failures = endings[kind](key, tonumber(delay), given, reason)
   if failures then return { failures } end
   flag = split(call('HGET', HOLDERS, key))
@@ -176,7 +176,7 @@ end
 -- Who found less than wanted is told when there is more, but for what time brings: keys that are due, leases that are over.
 local function beIdle(mayExpire)
   call('ZADD', IDLE, now, process)
-  if known == 0 and #keys == 0 then call('ZREM', OWNERS, owner) end
+  if call('SCARD', HELD_BY .. owner) == 0 then call('ZREM', OWNERS, owner) end
   local due = call('ZRANGE', WAITING, 0, 0, 'WITHSCORES')[2]
   if due then note(due - now) end
   local ends = call('ZRANGE', OWNERS, 0, 1, 'WITHSCORES')
