@@ -89,7 +89,7 @@ local function tokens_take(id, rate, burst, wanted)
 end
 
 local function tokens_give_back(id, rate, burst, count)
-  if rate < 0 then return end
+  if rate < 0 or count <= 0 then return end
   local tokens, is_new = tokens_in(id, rate, burst)
   if not is_new then tokens_store(id, rate, burst, math.min(tokens + count, burst), false) end
 end
