@@ -1,4 +1,5 @@
-import type { Retry, Script } from "./connection.ts";
+import type { Call } from "./call.ts";
+import type { Script } from "./connection.ts";
 import {
   inWords,
   isAway,
@@ -10,50 +11,30 @@ import {
   toError,
 } from "./errors.ts";
 import { Line } from "./line.ts";
+import { Patience } from "./patience.ts";
+import { Watchdog } from "./watchdog.ts";
 import type { Dialer, Wire } from "./wire.ts";
-
-/** A call of a script that has not been answered. */
-export interface Call {
-  readonly script: Script;
-  readonly key: string;
-  readonly args: readonly (string | number)[];
-  readonly retry: Retry;
-  /** For how long it is tried. */
-  readonly patience: number;
-  resolve(reply: unknown): void;
-  reject(error: Error): void;
-}
-
-/** How far a call has come. */
-interface Pending {
-  readonly call: Call;
-  /** When it was made, in the order of all. */
-  readonly turn: number;
-  /** Belongs to the wire that was new when it was made, and is not made again on another. */
-  readonly isOfWire: boolean;
-  /** What it was sent on and may be answered on; none while it is held back. */
-  wire: Wire | undefined;
-  /** Whether it was sent on a wire that ended, so that nobody knows whether it ran. */
-  mayHaveRun: boolean;
-}
 
 /** The calls of a process to a server: sends them, and holds them back while there is nothing to send them on. */
 export class Calls {
   readonly #address: string;
   readonly #line: Line<Wire>;
   readonly #callbacks = new Set<() => void>();
-  readonly #pending = new Map<Call, Pending>();
-  /** Of those, the ones that were sent and can still be answered. */
-  readonly #sent = new Set<Pending>();
-  /** And the others. */
-  readonly #held = new Set<Pending>();
+  /** All that have not been answered, by how long they are waited for. */
+  readonly #waiting = new Map<number, Patience>();
+  /** How many of them are held back. */
+  #held = 0;
+  /** How many of them were sent and can still be answered. */
+  #sent = 0;
+  /** How many were ever made. */
+  #made = 0;
   #wire: Wire | undefined;
+  #watchdog: Watchdog | undefined;
   /** The scripts whose text was sent on this wire. */
   readonly #known = new Set<Script>();
-  #turn = 0;
   #hadWire = false;
   #isResuming = false;
-  /** The server cannot be used now: this wire ends when what was sent on it has been answered. */
+  /** Why the server cannot be used now: this wire ends when what was sent on it has been answered. */
   #leaving: Error | undefined;
 
   constructor(dialer: Dialer) {
@@ -67,31 +48,14 @@ export class Calls {
 
   /** Makes a call. */
   make(call: Call): void {
-    const one = { call, turn: this.#turn++, isOfWire: this.#isResuming, wire: undefined, mayHaveRun: false };
-    this.#pending.set(call, one);
-    const isNext = this.#held.size === 0 || this.#isResuming;
-    if (isNext && this.#canSend) this.#send(one);
-    else this.#hold(one);
+    call.turn = this.#made++;
+    call.isOfWire = this.#isResuming;
+    this.#patienceOf(call).add(call);
+    this.#held++;
+    const isNext = this.#held === 1 || call.isOfWire;
+    if (isNext && this.#canSend) this.#send(call);
+    else if (call.isOfWire) this.#failAgain(call);
     this.#line.start();
-  }
-
-  /** Gives calls up whose time is over. */
-  expire(call: Call): void {
-    const one = this.#pending.get(call);
-    if (one === undefined) return;
-    const within = `within ${inWords(call.patience)}`;
-    const { wire } = one;
-    if (wire === undefined) {
-      const { lastError } = this.#line;
-      const reason = lastError === undefined ? "there is no answer" : messageOf(lastError);
-      const doubt = one.mayHaveRun ? " It is unknown whether the call, which was sent before, took effect." : "";
-      const message = `Cannot reach Redis at ${this.#address} ${within}: ${reason}.${doubt}`;
-      this.#fail(one, message, one.mayHaveRun, lastError);
-      return;
-    }
-    const message = `Redis at ${this.#address} did not answer ${within}: it is unknown whether the call took effect`;
-    this.#fail(one, message, true);
-    wire.close(new Error(`there was no answer ${within}`)); // what comes next must not pass for this one's effect
   }
 
   /** Calls back whenever there is a wire after the first one. */
@@ -101,24 +65,36 @@ export class Calls {
     return () => this.#callbacks.delete(entry);
   }
 
-  /** Ends the connection. No calls must be pending. */
+  /** Ends the connection. All calls must have been answered. */
   close(): void {
     this.#line.close();
+    for (const patience of this.#waiting.values()) patience.close();
   }
 
   get #canSend(): boolean {
     return this.#wire?.isReady === true && this.#leaving === undefined;
   }
 
+  #patienceOf({ patience }: Call): Patience {
+    const same = this.#waiting.get(patience) ?? new Patience(patience, (call) => this.#expire(call));
+    this.#waiting.set(patience, same);
+    return same;
+  }
+
+  /** The calls that were sent on a wire, or those that are held back, in the order they were made. */
+  #callsOn(wire: Wire | undefined): Call[] {
+    const calls = [...this.#waiting.values()].flatMap((patience) => [...patience].filter((call) => call.wire === wire));
+    return calls.sort((one, other) => one.turn - other.turn);
+  }
+
   #up(wire: Wire): void {
     this.#wire = wire;
+    this.#watchdog = new Watchdog(wire);
     this.#leaving = undefined;
     this.#known.clear();
     if (this.#hadWire) this.#resume();
     this.#hadWire = true;
-    const held = [...this.#held].sort((one, other) => one.turn - other.turn);
-    this.#held.clear();
-    for (const one of held) this.#canSend ? this.#send(one) : this.#hold(one);
+    for (const call of this.#callsOn(undefined)) if (this.#canSend) this.#send(call);
   }
 
   #resume(): void {
@@ -128,88 +104,122 @@ export class Calls {
   }
 
   #down(reason: Error): void {
+    const wire = this.#wire;
     this.#wire = undefined;
-    for (const one of [...this.#sent]) this.#lose(one, reason);
+    this.#watchdog?.close();
+    for (const call of this.#callsOn(wire)) this.#lose(call, reason);
   }
 
   #refused(error: Error): void {
     if (!isHopeless(error)) return;
-    for (const one of [...this.#held]) {
-      this.#fail(one, `Cannot reach Redis at ${this.#address}: ${messageOf(error)}`, one.mayHaveRun, error);
-    }
+    const message = `Cannot reach Redis at ${this.#address}: ${messageOf(error)}`;
+    for (const call of this.#callsOn(undefined)) this.#fail(call, message, call.mayHaveRun, error);
   }
 
-  #send(one: Pending, isWhole = false): void {
-    const { script, key, args, retry } = one.call;
+  #send(call: Call, isWhole = false): void {
     const wire = this.#wire!;
-    one.wire = wire;
-    this.#sent.add(one);
-    // Whole for the first time on each wire: a server that was restarted knows no scripts, and calls keep their order.
-    const command = isWhole || !this.#known.has(script) ? ["EVAL", script.text] : ["EVALSHA", script.sha1];
-    this.#known.add(script);
-    command.push("1", key);
-    for (const arg of args) command.push(String(arg));
-    if (retry === "marked") command.push(one.mayHaveRun ? "1" : "0");
-    wire.send(command).then(
-      (reply) => one.wire === wire && this.#answer(one, reply),
-      (error) => one.wire === wire && this.#refuse(one, wire, toError(error)),
+    call.wire = wire;
+    this.#held--;
+    this.#sent++;
+    wire.send(this.#commandOf(call, isWhole)).then(
+      (reply) => call.wire === wire && this.#answer(call, reply),
+      (error) => call.wire === wire && this.#refuse(call, wire, toError(error)),
     );
+    this.#watchdog!.sent();
   }
 
-  #answer(one: Pending, reply: unknown): void {
+  /**
+   * The script's text goes out the first time on each wire, and whenever the server asks for it: one that was restarted
+   * knows no scripts, and if it had to ask, calls would not keep their order.
+   */
+  #commandOf({ script, key, args, retry, mayHaveRun }: Call, isWhole: boolean): string[] {
+    const isKnown = this.#known.has(script) && !isWhole;
+    this.#known.add(script);
+    const command = isKnown ? ["EVALSHA", script.sha1, "1", key] : ["EVAL", script.text, "1", key];
+    for (const arg of args) command.push(String(arg));
+    if (retry === "marked") command.push(mayHaveRun ? "1" : "0");
+    return command;
+  }
+
+  #answer(call: Call, reply: unknown): void {
     this.#line.worked();
-    this.#settled(one);
-    one.call.resolve(reply);
-    this.#leaveIfAnswered();
+    this.#settle(call);
+    call.resolve(reply);
+    this.#heard();
   }
 
-  #refuse(one: Pending, wire: Wire, error: Error): void {
+  #refuse(call: Call, wire: Wire, error: Error): void {
     if (!isReply(error)) {
-      this.#lose(one, error);
+      this.#lose(call, error);
       wire.close(error);
     } else if (isUnknownScript(error)) {
-      this.#sent.delete(one);
-      this.#canSend ? this.#send(one, true) : this.#hold(one, error);
+      this.#hold(call);
+      if (this.#canSend) this.#send(call, true);
     } else if (isAway(error)) {
-      this.#hold(one, error);
       this.#leaving = error;
+      this.#keep(call, error);
     } else {
       this.#line.worked();
-      this.#settled(one);
-      one.call.reject(error);
+      this.#settle(call);
+      call.reject(error);
     }
-    this.#leaveIfAnswered();
+    this.#heard();
   }
 
-  #leaveIfAnswered(): void {
-    if (this.#leaving !== undefined && this.#sent.size === 0) this.#wire?.close(this.#leaving);
+  #heard(): void {
+    this.#watchdog?.heard(this.#sent > 0);
+    if (this.#leaving !== undefined && this.#sent === 0) this.#wire?.close(this.#leaving);
   }
 
-  #lose(one: Pending, reason: Error): void {
-    one.mayHaveRun = true;
-    if (one.call.retry !== "never") return this.#hold(one, reason);
+  #lose(call: Call, reason: Error): void {
+    call.mayHaveRun = true;
+    if (call.retry !== "never") return this.#keep(call, reason);
     const message = `The connection to Redis at ${this.#address} broke before the answer came: it is unknown whether ` +
       `the call took effect: ${messageOf(reason)}`;
-    this.#fail(one, message, true, reason);
+    this.#fail(call, message, true, reason);
   }
 
-  /** Keeps a call for the next wire. */
-  #hold(one: Pending, reason?: Error): void {
-    this.#sent.delete(one);
-    one.wire = undefined;
-    if (!one.isOfWire) this.#held.add(one);
-    else this.#fail(one, `The connection to Redis at ${this.#address} broke again`, one.mayHaveRun, reason);
+  /** Holds a call back for the next wire, if it may be made there. */
+  #keep(call: Call, reason: Error): void {
+    if (call.isOfWire) this.#failAgain(call, reason);
+    else this.#hold(call);
   }
 
-  #fail(one: Pending, message: string, mayHaveRun: boolean, cause?: Error): void {
-    this.#settled(one);
-    one.call.reject(new RedisConnectionError(message, { mayHaveRun, ...cause && { cause } }));
+  #hold(call: Call): void {
+    call.wire = undefined;
+    this.#sent--;
+    this.#held++;
   }
 
-  #settled(one: Pending): void {
-    one.wire = undefined;
-    this.#sent.delete(one);
-    this.#held.delete(one);
-    this.#pending.delete(one.call);
+  #expire(call: Call): void {
+    const { wire, mayHaveRun, patience } = call;
+    const within = `within ${inWords(patience)}`;
+    if (wire === undefined) {
+      const reason = this.#line.lastError;
+      const doubt = mayHaveRun ? ". It was sent before: it is unknown whether the call took effect" : "";
+      const why = reason === undefined ? "there is no answer" : messageOf(reason);
+      this.#fail(call, `Cannot reach Redis at ${this.#address} ${within}: ${why}${doubt}`, mayHaveRun, reason);
+    } else {
+      const message = `Redis at ${this.#address} did not answer ${within}: it is unknown whether the call took effect`;
+      this.#fail(call, message, true);
+      wire.close(new Error(`there was no answer ${within}`)); // so that nothing overtakes it
+    }
+  }
+
+  #failAgain(call: Call, reason?: Error): void {
+    this.#fail(call, `The connection to Redis at ${this.#address} broke again`, call.mayHaveRun, reason);
+  }
+
+  #fail(call: Call, message: string, mayHaveRun: boolean, cause?: Error): void {
+    this.#settle(call);
+    call.reject(new RedisConnectionError(message, { mayHaveRun, ...cause && { cause } }));
+  }
+
+  #settle(call: Call): void {
+    if (call.wire === undefined) this.#held--;
+    else this.#sent--;
+    call.wire = undefined;
+    this.#patienceOf(call).delete(call);
+    call.onSettled();
   }
 }

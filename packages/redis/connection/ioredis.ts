@@ -4,7 +4,6 @@ import { type EventEmitter, once } from "node:events";
 import { DEFAULT_PORT, showAddress } from "./address.ts";
 import { Ending } from "./ending.ts";
 import { toError } from "./errors.ts";
-import { watch } from "./watchdog.ts";
 import type { Dialer, OnMessage, SubscriberWire, Wire } from "./wire.ts";
 
 /** What is used of a client of `ioredis`, from version 5. Its option `autoResendUnfulfilledCommands` must be false. */
@@ -51,16 +50,19 @@ export function dialIoRedis(client: IoRedisClient, silence: number): Dialer {
   client.on("error", ignore);
   return {
     address: path ?? showAddress({ host, port }),
-    silence,
     dial: (signal) => useClient(client, signal),
-    dialSubscriber: async (signal, onMessage) =>
-      watch(await openSubscriber(client.duplicate(OWN_OPTIONS), signal, onMessage), silence),
+    dialSubscriber: (signal, onMessage) => openSubscriber(client.duplicate(OWN_OPTIONS), silence, signal, onMessage),
     close: () => client.off("error", ignore),
   };
 }
 
 /** A wire by a client of ours, which is connected for it and disconnected at its end. */
-async function openSubscriber(client: OwnClient, signal: AbortSignal, onMessage: OnMessage): Promise<SubscriberWire> {
+async function openSubscriber(
+  client: OwnClient,
+  silence: number,
+  signal: AbortSignal,
+  onMessage: OnMessage,
+): Promise<SubscriberWire> {
   const ending = new Ending();
   const close = (reason: Error) => {
     ending.end(reason);
@@ -83,6 +85,7 @@ async function openSubscriber(client: OwnClient, signal: AbortSignal, onMessage:
   return {
     ended: ending.reason,
     close,
+    silence,
     get isReady() {
       return isReady(client);
     },
@@ -109,6 +112,7 @@ async function useClient(client: IoRedisClient, signal: AbortSignal): Promise<Wi
   return {
     ended: ending.reason,
     close,
+    silence: undefined,
     get isReady() {
       return isReady(client);
     },

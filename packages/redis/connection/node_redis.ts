@@ -5,7 +5,6 @@ import { type EventEmitter, once } from "node:events";
 import { clearTimeout, setTimeout } from "node:timers";
 import { type Address, DEFAULT_PORT, showAddress } from "./address.ts";
 import { Ending } from "./ending.ts";
-import { watch } from "./watchdog.ts";
 import type { Dialer, OnMessage, SubscriberWire, Wire } from "./wire.ts";
 
 /** What is used of a client of `redis` or `@redis/client`, from version 5. */
@@ -71,9 +70,8 @@ export function dialAddress(address: Address, silence: number): Dialer {
     }) as unknown as OwnClient;
   return {
     address: showAddress(address),
-    silence,
-    dial: async (signal) => watch(await openWire(create(), signal), silence),
-    dialSubscriber: async (signal, onMessage) => watch(await openWire(create(), signal, onMessage), silence),
+    dial: (signal) => openWire(create(), silence, signal),
+    dialSubscriber: (signal, onMessage) => openWire(create(), silence, signal, onMessage),
   };
 }
 
@@ -85,11 +83,10 @@ export function dialNodeRedis(client: NodeRedisClient, silence: number): Dialer 
   client.on("error", ignore);
   return {
     address: path ?? showAddress({ host, port }),
-    silence,
     dial: (signal) => useClient(client, signal),
-    dialSubscriber: async (signal, onMessage) => {
+    dialSubscriber: (signal, onMessage) => {
       const options = { ...OWN_OPTIONS, clientSideCache: undefined, socket: { ...socket, ...OWN_SOCKET_OPTIONS } };
-      return watch(await openWire(client.duplicate(options), signal, onMessage), silence);
+      return openWire(client.duplicate(options), silence, signal, onMessage);
     },
     close: () => client.off("error", ignore),
   };
@@ -98,6 +95,7 @@ export function dialNodeRedis(client: NodeRedisClient, silence: number): Dialer 
 /** A wire by a client of ours, which is connected for it and destroyed at its end. */
 async function openWire(
   client: OwnClient,
+  silence: number,
   signal: AbortSignal,
   onMessage: OnMessage = ignore,
 ): Promise<SubscriberWire> {
@@ -112,6 +110,7 @@ async function openWire(
   return {
     ended: ending.reason,
     close,
+    silence,
     get isReady() {
       return client.isReady;
     },
@@ -162,7 +161,7 @@ async function useClient(client: NodeRedisClient, signal: AbortSignal): Promise<
   if (!client.isOpen) throw new Error("the client that was given is not connected, or was closed");
   if (!client.isReady) await once(client as unknown as EventEmitter, "ready", { signal });
   const ending = new Ending();
-  const unsent = new AbortController();
+  const unsent = new Unsent();
   const close = (reason: Error) => {
     client.off("error", onError).off("end", onEnd);
     unsent.abort(); // it would send them on its next connection
@@ -171,15 +170,38 @@ async function useClient(client: NodeRedisClient, signal: AbortSignal): Promise<
   const onError = (error: Error) => client.isReady || close(error);
   const onEnd = () => close(new Error("the client that was given was closed"));
   client.on("error", onError).on("end", onEnd);
-  const options = { abortSignal: unsent.signal, timeout: 0, typeMapping: {} };
+  const options = { abortSignal: unsent as unknown as AbortSignal, timeout: 0, typeMapping: {} };
   return {
     ended: ending.reason,
     close,
+    silence: undefined,
     get isReady() {
       return client.isReady;
     },
     send: (command) => client.sendCommand(command, options),
   };
+}
+
+/**
+ * What a client needs of an `AbortSignal`. A real one compares each listener with all that it has, and every command
+ * adds one.
+ */
+class Unsent {
+  aborted = false;
+  readonly #listeners = new Set<() => void>();
+
+  addEventListener(_type: "abort", listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  removeEventListener(_type: "abort", listener: () => void): void {
+    this.#listeners.delete(listener);
+  }
+
+  abort(): void {
+    this.aborted = true;
+    for (const listener of [...this.#listeners]) listener();
+  }
 }
 
 function ignore(): void {}

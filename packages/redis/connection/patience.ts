@@ -1,30 +1,46 @@
 import { clearTimeout, setImmediate, setTimeout } from "node:timers";
+import type { Call } from "./call.ts";
 
-/** What is waited for, each equally long, with one timer for all of it. */
+/**
+ * The calls that are waited for equally long, in the order they were made: a linked list, as a `Map` of what comes and
+ * goes so fast is mostly work for the garbage collector, with one timer for all of them.
+ */
 export class Patience {
   readonly #ms: number;
-  /** When each is over, the earliest first. */
-  readonly #ends = new Map<() => void, number>();
+  readonly #onOver: (call: Call) => void;
+  #first: Call | undefined;
+  #last: Call | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #onEmpty: (() => void) | undefined;
 
-  constructor(ms: number) {
+  /** `onOver` is called with each that has been waited for long enough, and must delete it. */
+  constructor(ms: number, onOver: (call: Call) => void) {
     this.#ms = ms;
+    this.#onOver = onOver;
   }
 
-  /** Calls back when it has been waited for long enough, until the function returned is called. */
-  add(onOver: () => void): () => void {
-    this.#ends.set(onOver, performance.now() + this.#ms);
+  *[Symbol.iterator](): Generator<Call> {
+    for (let call = this.#first; call !== undefined; call = call.next) yield call;
+  }
+
+  add(call: Call): void {
+    call.end = performance.now() + this.#ms;
+    call.previous = this.#last;
+    if (this.#last === undefined) this.#first = call;
+    else this.#last.next = call;
+    this.#last = call;
     if (this.#timer === undefined) this.#wait(this.#ms);
-    return () => {
-      this.#ends.delete(onOver);
-      if (this.#ends.size === 0) this.#onEmpty?.();
-    };
   }
 
-  /** Resolves when nothing is waited for. Nothing must be added after. */
-  async empty(): Promise<void> {
-    if (this.#ends.size > 0) await new Promise<void>((resolve) => this.#onEmpty = resolve);
+  delete(call: Call): void {
+    const { previous, next } = call;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.#last = previous;
+    else next.previous = previous;
+    call.previous = call.next = undefined;
+  }
+
+  close(): void {
     clearTimeout(this.#timer);
   }
 
@@ -36,10 +52,8 @@ export class Patience {
 
   #look(): void {
     this.#timer = undefined;
-    for (const [onOver, end] of this.#ends) {
-      const left = end - performance.now();
-      if (left > 0) return this.#wait(left);
-      onOver();
-    }
+    const now = performance.now();
+    while (this.#first !== undefined && this.#first.end <= now) this.#onOver(this.#first);
+    if (this.#first !== undefined) this.#wait(this.#first.end - now);
   }
 }

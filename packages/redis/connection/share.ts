@@ -1,7 +1,7 @@
-import { type Call, Calls } from "./calls.ts";
+import { Call } from "./call.ts";
+import { Calls } from "./calls.ts";
 import type { Connection, Retry, Script } from "./connection.ts";
 import { RedisConnectionError } from "./errors.ts";
-import { Patience } from "./patience.ts";
 import { type Listener, Subscriptions } from "./subscriptions.ts";
 import type { Dialer } from "./wire.ts";
 
@@ -40,8 +40,9 @@ export class Shared {
 export class Share implements Connection {
   readonly #shared: Shared;
   readonly #patience: number;
-  /** What of this user has not been answered. */
-  readonly #pending: Patience;
+  /** How much of what this user asked has not been answered. */
+  #pending = 0;
+  #onIdle: (() => void) | undefined;
   /** What ends its subscriptions and callbacks. */
   readonly #ends = new Set<() => void>();
   #released: Promise<void> | undefined;
@@ -49,7 +50,6 @@ export class Share implements Connection {
   constructor(shared: Shared, patience: number) {
     this.#shared = shared;
     this.#patience = patience;
-    this.#pending = new Patience(patience);
     shared.enter();
   }
 
@@ -63,48 +63,26 @@ export class Share implements Connection {
     args: readonly (string | number)[],
     { retry = "never" }: { retry?: Retry } = {},
   ): Promise<unknown> {
-    if (this.#released !== undefined) return Promise.reject(this.#gone());
-    const { calls } = this.#shared;
-    return new Promise((resolve, reject) => {
-      const call: Call = {
-        script,
-        key,
-        args,
-        retry,
-        patience: this.#patience,
-        resolve: (reply) => {
-          forgetPending();
-          resolve(reply);
-        },
-        reject: (error) => {
-          forgetPending();
-          reject(error);
-        },
-      };
-      const forgetPending = this.#pending.add(() => calls.expire(call));
-      calls.make(call);
+    return this.#ask((resolve, reject) => {
+      this.#shared.calls.make(new Call(script, key, args, retry, this.#patience, resolve, reject, this.#onSettled));
     });
   }
 
   subscribe(channel: string, onMessage: (payload: string) => void, onResumed = () => {}): Promise<() => void> {
-    if (this.#released !== undefined) return Promise.reject(this.#gone());
     const { subscriptions } = this.#shared;
-    return new Promise((resolve, reject) => {
-      const end = this.#ending(() => subscriptions.remove(channel, listener));
+    return this.#ask((resolve, reject) => {
       const listener: Listener = {
+        patience: this.#patience,
         onMessage,
         onResumed,
-        onConfirmed: () => {
-          forgetPending();
-          resolve(end);
-        },
+        onConfirmed: () => resolve(end),
         onRefused: (error) => {
-          forgetPending();
           end();
           reject(error);
         },
+        onSettled: this.#onSettled,
       };
-      const forgetPending = this.#pending.add(() => subscriptions.expire(listener, this.#patience));
+      const end = this.#ending(() => subscriptions.remove(channel, listener));
       subscriptions.add(channel, listener);
     });
   }
@@ -117,8 +95,21 @@ export class Share implements Connection {
     return this.#released ??= this.#release();
   }
 
+  #ask<R>(begin: (resolve: (reply: R) => void, reject: (error: Error) => void) => void): Promise<R> {
+    if (this.#released !== undefined) {
+      const message = `Cannot call Redis at ${this.address} as the connection was given back`;
+      return Promise.reject(new RedisConnectionError(message, { mayHaveRun: false }));
+    }
+    this.#pending++;
+    return new Promise(begin);
+  }
+
+  readonly #onSettled = (): void => {
+    if (--this.#pending === 0) this.#onIdle?.();
+  };
+
   async #release(): Promise<void> {
-    await this.#pending.empty();
+    if (this.#pending > 0) await new Promise<void>((resolve) => this.#onIdle = resolve);
     for (const end of this.#ends) end();
     this.#shared.leave();
   }
@@ -129,11 +120,5 @@ export class Share implements Connection {
     };
     this.#ends.add(once);
     return once;
-  }
-
-  #gone(): RedisConnectionError {
-    return new RedisConnectionError(`Cannot call Redis at ${this.address} as the connection was given back`, {
-      mayHaveRun: false,
-    });
   }
 }

@@ -1,10 +1,12 @@
-import { clearInterval, setInterval } from "node:timers";
+import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 import { inWords, isHopeless, isReply, messageOf, RedisConnectionError, toError } from "./errors.ts";
 import { Line } from "./line.ts";
 import type { Dialer, SubscriberWire } from "./wire.ts";
 
 /** Somebody who listens on a channel. */
 export interface Listener {
+  /** For how many milliseconds it is waited until the server has confirmed it. */
+  readonly patience: number;
   onMessage(payload: string): void;
   /** Messages may have been missed. */
   onResumed(): void;
@@ -12,6 +14,8 @@ export interface Listener {
   onConfirmed(): void;
   /** It cannot be. */
   onRefused(error: Error): void;
+  /** Either of these. */
+  onSettled(): void;
 }
 
 interface Channel {
@@ -19,18 +23,19 @@ interface Channel {
   isConfirmed: boolean;
 }
 
+type Timer = ReturnType<typeof setTimeout>;
+
 /** The channels that a process listens on, on one connection. */
 export class Subscriptions {
   readonly #address: string;
-  readonly #silence: number;
   readonly #line: Line<SubscriberWire>;
   readonly #channels = new Map<string, Channel>();
-  readonly #confirmed = new WeakSet<Listener>();
+  /** Those who have been told neither that it is confirmed nor that it cannot be, until their patience ends. */
+  readonly #waiting = new Map<Listener, Timer>();
   #wire: SubscriberWire | undefined;
-  #pings: ReturnType<typeof setInterval> | undefined;
+  #pings: Timer | undefined;
 
   constructor(dialer: Dialer) {
-    this.#silence = dialer.silence;
     this.#address = dialer.address;
     const onMessage = (name: string, payload: string) => {
       for (const listener of [...this.#channels.get(name)?.listeners ?? []]) listener.onMessage(payload);
@@ -43,13 +48,13 @@ export class Subscriptions {
   }
 
   add(name: string, listener: Listener): void {
-    const channel = this.#channels.get(name) ?? { listeners: new Set(), isConfirmed: false };
+    this.#waiting.set(listener, setTimeout(() => this.#expire(listener), listener.patience).unref());
+    const known = this.#channels.get(name);
+    const channel = known ?? { listeners: new Set(), isConfirmed: false };
     channel.listeners.add(listener);
+    this.#channels.set(name, channel);
     if (channel.isConfirmed) this.#confirm(listener);
-    else if (!this.#channels.has(name)) {
-      this.#channels.set(name, channel);
-      if (this.#wire !== undefined) this.#subscribe(this.#wire, [name]);
-    }
+    else if (known === undefined && this.#wire !== undefined) this.#subscribe(this.#wire, [name]);
     this.#line.start();
   }
 
@@ -60,23 +65,14 @@ export class Subscriptions {
     this.#wire?.unsubscribe(name).catch(() => {}); // the wire has ended, and what comes after it knows nothing of it
   }
 
-  /** Refuses somebody who has waited for so long that it be confirmed. */
-  expire(listener: Listener, patience: number): void {
-    const { lastError } = this.#line;
-    const reason = lastError === undefined ? "there is no answer" : messageOf(lastError);
-    const message = `Cannot reach Redis at ${this.#address} within ${inWords(patience)}: ${reason}`;
-    this.#refuse(listener, message, lastError);
-  }
-
+  /** Ends the connection. Nobody must be waiting. */
   close(): void {
     this.#line.close();
   }
 
   #up(wire: SubscriberWire): void {
     this.#wire = wire;
-    // Somebody who only listens cannot tell silence from a connection that is broken.
-    this.#pings = setInterval(() => wire.send(["PING"]).catch(() => {}), this.#silence);
-    this.#pings.unref();
+    this.#ping(wire);
     if (this.#channels.size > 0) this.#subscribe(wire, [...this.#channels.keys()]);
   }
 
@@ -86,12 +82,30 @@ export class Subscriptions {
     for (const channel of this.#channels.values()) channel.isConfirmed = false;
   }
 
+  /** Who only listens cannot tell a connection that is broken from one on which nothing is said. */
+  #ping(wire: SubscriberWire): void {
+    let isAnswered = true;
+    this.#pings = setInterval(() => {
+      if (!isAnswered) return wire.close(new Error(`there was no answer within ${inWords(wire.silence)}`));
+      isAnswered = false;
+      wire.send(["PING"]).then(() => isAnswered = true, () => {});
+    }, wire.silence).unref();
+  }
+
   #refused(error: Error): void {
     if (!isHopeless(error)) return;
     const message = `Cannot reach Redis at ${this.#address}: ${messageOf(error)}`;
-    for (const { listeners } of [...this.#channels.values()]) {
-      for (const listener of [...listeners]) this.#refuse(listener, message, error);
-    }
+    for (const listener of [...this.#waiting.keys()]) this.#refuse(listener, message, error);
+  }
+
+  #expire(listener: Listener): void {
+    const reason = this.#line.lastError;
+    const why = reason === undefined ? "there is no answer" : messageOf(reason);
+    this.#refuse(
+      listener,
+      `Cannot reach Redis at ${this.#address} within ${inWords(listener.patience)}: ${why}`,
+      reason,
+    );
   }
 
   async #subscribe(wire: SubscriberWire, names: string[]): Promise<void> {
@@ -99,11 +113,11 @@ export class Subscriptions {
     try {
       await wire.subscribe(names);
     } catch (error) {
-      if (this.#wire !== wire) return;
-      const message = `Cannot listen on a channel of Redis at ${this.#address}: ${messageOf(toError(error))}`;
+      const reason = toError(error);
+      const message = `Cannot listen to Redis at ${this.#address}: ${messageOf(reason)}`;
       const listeners = isReply(error) ? channels.flatMap((channel) => [...channel.listeners]) : [];
-      for (const listener of listeners) this.#refuse(listener, message, toError(error));
-      return wire.close(toError(error));
+      for (const listener of listeners) this.#refuse(listener, message, reason);
+      return wire.close(reason);
     }
     if (this.#wire !== wire) return;
     this.#line.worked();
@@ -114,14 +128,21 @@ export class Subscriptions {
   }
 
   #confirm(listener: Listener): void {
-    if (this.#confirmed.has(listener)) listener.onResumed();
-    else listener.onConfirmed();
-    this.#confirmed.add(listener);
+    if (this.#settle(listener)) listener.onConfirmed();
+    else listener.onResumed();
   }
 
-  /** One that was confirmed before is not told: what it waits for may yet come. */
+  /** Those who were told that it is confirmed are not told: what they wait for may yet come. */
   #refuse(listener: Listener, message: string, cause?: Error): void {
-    if (this.#confirmed.has(listener)) return;
+    if (!this.#settle(listener)) return;
     listener.onRefused(new RedisConnectionError(message, { mayHaveRun: false, ...cause && { cause } }));
+  }
+
+  /** Whether it is the first that the listener is told. */
+  #settle(listener: Listener): boolean {
+    clearTimeout(this.#waiting.get(listener));
+    if (!this.#waiting.delete(listener)) return false;
+    listener.onSettled();
+    return true;
   }
 }

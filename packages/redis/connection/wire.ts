@@ -4,6 +4,11 @@
  * One connection to a server, from when it can be used to its end. It never comes back: after it comes another wire.
  */
 export interface Wire {
+  /**
+   * After how many milliseconds it is to be closed, if the server owes an answer and says nothing. None if that is the
+   * business of somebody else, who gave the client.
+   */
+  readonly silence: number | undefined;
   /** Whether a command that is sent now goes out. If not, the wire is about to end. */
   readonly isReady: boolean;
   /**
@@ -19,6 +24,7 @@ export interface Wire {
 
 /** A wire that messages come in on. */
 export interface SubscriberWire extends Wire {
+  readonly silence: number;
   /** Resolves when the server has confirmed it. */
   subscribe(channels: readonly string[]): Promise<void>;
   /** Resolves when the server has confirmed it. */
@@ -32,8 +38,6 @@ export type OnMessage = (channel: string, payload: string) => void;
 export interface Dialer {
   /** Where the server is: without user and password. */
   readonly address: string;
-  /** After how many milliseconds a wire of ours ends, if the server owes an answer and says nothing. */
-  readonly silence: number;
   /** Opens a wire for commands. */
   dial(signal: AbortSignal): Promise<Wire>;
   /** Opens a wire for messages. */

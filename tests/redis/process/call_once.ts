@@ -1,0 +1,29 @@
+/**
+ * Makes one call, by a URL or by a client, listens on a channel, gives the connection back, and prints what came of it.
+ * The process is to end by itself then.
+ */
+
+import { createClient } from "@redis/client";
+import process from "node:process";
+import { connect } from "../../../packages/redis/connection/connect.ts";
+import { createScript } from "../../../packages/redis/connection/script.ts";
+
+const [url, by = "url", patience = "10000"] = process.argv.slice(2);
+const client = by === "client" ? createClient({ url: url! }) : undefined;
+client?.connect().catch(() => {}); // the call tells
+const connection = connect("connect", {
+  ...client === undefined ? { url: url! } : { client },
+  patience: Number(patience),
+});
+
+function print(result: unknown): void {
+  console.log(result instanceof Error ? result.message : result);
+}
+
+const half = createScript(`return ARGV[1] / 2`);
+await Promise.all([
+  connection.run(half, "key", [84]).then(print, print),
+  connection.subscribe("channel", () => {}).then(() => print("listening"), print),
+]);
+await connection.release();
+client?.destroy();

@@ -1,0 +1,54 @@
+/** A process that connects: it ends when it is done, and Deno's permissions are enough, or are asked for. Only on Deno, which starts the others. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { runScript, RUNTIMES } from "../../run_script.ts";
+import { redisTest, serverTest } from "../redis_tests.ts";
+import { RedisServer } from "../server.ts";
+
+const script = new URL("call_once.ts", import.meta.url);
+
+/** What it prints on Deno with these permissions, a line each. */
+async function printedWith(permissions: string[], ...args: string[]): Promise<string[]> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", ...permissions, fileURLToPath(script), ...args],
+    stderr: "inherit",
+  });
+  const { stdout } = await command.output();
+  return new TextDecoder().decode(stdout).trim().split("\n").sort();
+}
+
+for (const runtime of RUNTIMES) {
+  redisTest(`process: on ${runtime} it ends when the connection was given back`, async ({ url }) => {
+    for (const by of ["url", "client"]) {
+      assertEquals((await runScript(runtime, script, url, by)).sort(), ["42", "listening"]);
+    }
+  });
+
+  serverTest(`process: on ${runtime} it ends when the server is away, or hangs`, async () => {
+    await using server = await RedisServer.start();
+    await server.kill("SIGSTOP");
+    for (const printed of await runScript(runtime, script, server.url, "url", "100")) {
+      assertMatch(printed, /^Cannot reach Redis at 127\.0\.0\.1:\d+ within 100 ms/);
+    }
+    await server.kill("SIGKILL");
+    for (const printed of await runScript(runtime, script, server.url, "url", "100")) {
+      assertMatch(printed, /^Cannot reach Redis at 127\.0\.0\.1:\d+ within 100 ms/);
+    }
+  });
+}
+
+redisTest("process: on Deno the network is all that is needed", async ({ url }) => {
+  assertEquals(await printedWith([`--allow-net=${new URL(url).host}`], url), ["42", "listening"]);
+});
+
+redisTest("process: on Deno, without the network, calls reject at once and say what to allow", async ({ url }) => {
+  const printed = await printedWith(["--allow-env"], url);
+  assertEquals(printed.length, 2);
+  for (const line of printed) assertMatch(line, /^Cannot reach Redis at .*: Requires net access to .* --allow-net/);
+});
+
+redisTest("process: on Deno, a client that needs more than it is allowed says so at once", async ({ url }) => {
+  const printed = await printedWith([`--allow-net=${new URL(url).host}`], url, "client");
+  assert(printed.some((line) => /^Cannot reach Redis at .*: Requires env access/.test(line)), printed.join("\n"));
+});
