@@ -6,7 +6,7 @@ import { redisQueues } from "@workqueue/redis";
 import { existsSync, readFileSync } from "node:fs";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { readOutcome } from "../../packages/redis/outcome.ts";
-import { Bench, engineTest, keysOf } from "./bench.ts";
+import { type Bench, engineTest, keysOf } from "./bench.ts";
 import { rulesOnRedis, tableOfRules, type Verdict } from "./rules.ts";
 
 /** Shows the verdict on a rule: it fails if another one is right. */
