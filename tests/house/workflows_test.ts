@@ -10,7 +10,7 @@ interface Job {
   uses?: string;
   needs?: string;
   permissions?: Record<string, string>;
-  steps?: { uses?: string; run?: string }[];
+  steps?: { uses?: string; run?: string; "working-directory"?: string }[];
 }
 
 function jobsOf(file: string): Job[] {
@@ -32,7 +32,10 @@ Deno.test("workflows: actions are pinned by major, and tasks and tests that they
 
 Deno.test("workflows: what is published was tested, and JSR is told where it comes from", () => {
   const jobs = jobsOf("publish.yml");
-  const publishing = jobs.filter(({ steps = [] }) => steps.some(({ run }) => /deno@\d+ publish$/.test(run ?? "")));
+  const publishes = ({ run }: { run?: string }) => /deno@\d+ publish$/.test(run ?? "");
+  const publishing = jobs.filter(({ steps = [] }) => steps.some(publishes));
   assertEquals(publishing.map(({ needs, permissions }) => [needs, permissions!["id-token"]]), [["test", "write"]]);
+  const folders = publishing[0]!.steps!.filter(publishes).map((step) => step["working-directory"] ?? ".");
+  assertEquals(folders, [".", "packages/redis"]); // what depends on the core after it
   assert(jobs.some(({ uses }) => uses === "./.github/workflows/test.yml"));
 });

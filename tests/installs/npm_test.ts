@@ -1,33 +1,9 @@
 /** The package as npm and Bun install it, from a tarball. Only on Deno, which packs it and starts the others. */
 
 import { assertEquals } from "@std/assert";
-import tests from "../package.json" with { type: "json" };
 import { runtimes } from "../runtimes.ts";
-import { expectedFindings, Project, ROOT, run } from "./project.ts";
-
-const { "typescript": newest, "typescript-oldest": oldest } = tests.dependencies;
-
-/** The compilers that a consumer may have: specifiers of npm packages, and options that only that one knows. */
-const COMPILERS = {
-  newest: [`npm:typescript@${newest}/tsc`, "--ignoreConfig"],
-  oldest: [`${oldest}/tsc`],
-};
-
-/** Type-checks as those do who take nothing on trust, least of all the package's own types. */
-async function tsc(folder: string | URL, age: keyof typeof COMPILERS, ...args: string[]): Promise<void> {
-  const options = [
-    "--strict",
-    "--exactOptionalPropertyTypes",
-    "--noUncheckedIndexedAccess",
-    "--skipLibCheck",
-    "false",
-    "--target",
-    "es2022",
-    "--lib",
-    "es2022,dom,esnext.disposable",
-  ];
-  await run(Deno.execPath(), ["run", "-A", "--no-config", ...COMPILERS[age], ...options, ...args], folder);
-}
+import { expectedFindings, Project, ROOT } from "./project.ts";
+import { OLDEST, tsc } from "./tsc.ts";
 
 Deno.test("npm: the tarball installs with no network, type-checks and runs under Node", async () => {
   using project = new Project();
@@ -52,7 +28,7 @@ for (const age of ["newest", "oldest"] as const) {
 Deno.test("npm: the oldest TypeScript is the one that README names", async () => {
   const readme = await Deno.readTextFile(new URL("README.md", ROOT));
   const [, named] = /TypeScript needs to know of disposal: version ([\d.]+) or later/.exec(readme)!;
-  assertEquals(oldest, `npm:typescript@~${named}`);
+  assertEquals(OLDEST, `npm:typescript@~${named}`);
 });
 
 Deno.test("npm: the tarball installs and runs under Bun", async () => {

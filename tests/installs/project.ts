@@ -13,7 +13,7 @@ export const ROOT = new URL("../..", import.meta.url);
 const DEADLINE = 300_000;
 
 /** Rust, and so Deno, finds a batch file only by its whole name. */
-const NPM = Deno.build.os === "windows" ? "npm.cmd" : "npm";
+export const NPM = Deno.build.os === "windows" ? "npm.cmd" : "npm";
 
 /** What a command printed. Throws that if the command failed. */
 export async function run(command: string, args: string[], cwd: string | URL, env: Record<string, string> = {}) {
@@ -46,10 +46,14 @@ export class Project implements Disposable {
     return (await run(command, args, this.folder, env)).stdout;
   }
 
-  /** Makes what is installed from npm: `core.tgz`. */
-  async pack(): Promise<void> {
-    const output = this.path("core.tgz");
-    await run(Deno.execPath(), ["pack", "--allow-dirty", "--no-source-maps", "--output", output], ROOT);
+  /** Makes what is installed from npm of the package in a folder of the repository. */
+  async pack(tarball = "core.tgz", folder = "."): Promise<void> {
+    const output = this.path(tarball);
+    await run(
+      Deno.execPath(),
+      ["pack", "--allow-dirty", "--no-source-maps", "--output", output],
+      new URL(`${folder}/`, ROOT),
+    );
   }
 
   async npmInstall(): Promise<void> {

@@ -1,0 +1,63 @@
+/** `@workqueue/redis` as npm and Bun install it, from tarballs of it and of the core, with a server. Only on Deno. */
+
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import redis from "../../packages/redis/deno.json" with { type: "json" };
+import { relativeLinks } from "../docs/markdown.ts";
+import { serverTest } from "../redis/redis_tests.ts";
+import { RedisServer } from "../redis/server.ts";
+import { runtimes } from "../runtimes.ts";
+import { manifest, NPM, Project, ROOT, run } from "./project.ts";
+import { tsc } from "./tsc.ts";
+
+const EXPECTED = { attempts: ["a 1", "b 1", "b 2"], isOurs: true };
+
+/** A folder with both tarballs and the program. */
+async function prepare(): Promise<Project> {
+  const project = new Project();
+  await project.pack();
+  await project.pack("redis.tgz", "packages/redis");
+  Deno.writeTextFileSync(project.path("package.json"), '{ "type": "module" }');
+  Deno.copyFileSync(new URL("redis_consumer.ts", import.meta.url), project.path("main.ts"));
+  return project;
+}
+
+serverTest("redis: the tarball installs beside the core's, type-checks and runs under Node", async () => {
+  await using server = await RedisServer.start();
+  using project = await prepare();
+  await project.run(NPM, ["install", "--prefer-offline", "--no-audit", "--no-fund", "./core.tgz", "./redis.tgz"]);
+  for (const age of ["newest", "oldest"] as const) {
+    await tsc(project.folder, age, "main.ts", "--noEmit", "--module", "nodenext");
+  }
+  await tsc(project.folder, "newest", "main.ts", "--module", "nodenext", "--outDir", "js");
+  assertEquals(JSON.parse(await project.run("node", ["js/main.js", server.url])), EXPECTED);
+});
+
+serverTest("redis: the tarball installs beside the core's and runs under Bun", async () => {
+  await using server = await RedisServer.start();
+  using project = await prepare();
+  const bun = (await runtimes["Bun"]!())[0]!;
+  await project.run(bun, ["add", "./core.tgz", "./redis.tgz"]);
+  assertEquals(JSON.parse(await project.run(bun, ["main.ts", server.url])), EXPECTED);
+});
+
+Deno.test("redis: every symbol is documented, and names no type that is not exported", async () => {
+  await run(Deno.execPath(), ["doc", "--lint", "packages/redis/mod.ts"], ROOT);
+});
+
+Deno.test("redis: what is published is the modules that are used, and what a reader looks for", async () => {
+  const folder = new URL("packages/redis/", ROOT);
+  const { stderr } = await run(Deno.execPath(), ["publish", "--dry-run", "--allow-dirty"], folder);
+  const files = [...stderr.matchAll(/^ +(file:\S+) \(/gm)].map(([, url]) => url!);
+  const { stdout } = await run(Deno.execPath(), ["info", "--json", "mod.ts"], folder);
+  const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
+  const used = modules.map(({ specifier }) => specifier).filter((url) => url.startsWith(folder.href));
+  assertEquals(files.sort(), [...used, `${folder}README.md`, `${folder}deno.json`].sort());
+
+  const readme = await Deno.readTextFile(new URL("README.md", folder));
+  assertEquals(relativeLinks(readme), []); // what is there is not published with it
+  assertStringIncludes(readme, `https://jsr.io/${manifest.name}/${manifest.version}/docs/redis.md`);
+});
+
+Deno.test("redis: it has the version of the core, so that one tag names both", () => {
+  assertEquals(redis.version, manifest.version);
+});
