@@ -78,9 +78,29 @@ export interface RedisQueueOptions<T = string> {
  * A work queue that many processes share, on Redis or Valkey. What its promises answer holds for all of them, but for
  * shutdown, which concerns this process alone.
  *
- * Each failed call is told to `onError`, and no rejection is left unhandled: a promise may be awaited, or not.
+ * Each failed call is told to `onError`, and no rejection is left unhandled: a promise may be awaited, or not. Calls reject
+ * with a {@linkcode RedisConnectionError} if the server is away for longer than `patience`, with the server's error if it
+ * refuses them, as it does for adds when its memory is full, and with a `TypeError` or `RangeError` if an argument is not
+ * right.
  *
  * Made by {@linkcode createRedisQueue}.
+ *
+ * @example Taking items by hand
+ * ```ts ignore
+ * import { createRedisQueue } from "@workqueue/redis";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await using queue = createRedisQueue({ name: "images", url: "redis://localhost:6379" });
+ * await queue.add("cat.jpg");
+ * const lease = await queue.get();
+ * if (!lease.shutdown) {
+ *   assertEquals([lease.item, lease.attempt], ["cat.jpg", 1]);
+ *   await lease.finish({ requeueAfter: "1h" }); // false, if the lease was lost meanwhile
+ * }
+ * assertEquals((await queue.stats()).waiting, 1);
+ * ```
+ *
+ * @typeParam T The type of the items.
  */
 export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposable, SourcedQueue<T> {
   /** The queue's name. */
