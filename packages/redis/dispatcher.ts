@@ -2,7 +2,6 @@ import type { Engine, Finish, FinishAnswer, TakenKey, TurnReply } from "./engine
 import type { HeldLease } from "./lease.ts";
 import type { BucketPlan } from "./limiter_plan.ts";
 import { Leases } from "./leases.ts";
-import { ServerTime } from "./server_time.ts";
 import { Working } from "./working.ts";
 
 /** Somebody in this process who wants work. */
@@ -49,24 +48,25 @@ export class Dispatcher<T> {
   readonly #engine: Engine;
   readonly #process: string;
   readonly #events: DispatcherEvents<T>;
-  readonly #time: ServerTime;
   readonly #leases: Leases<HeldLease<T>>;
   readonly #working = new Working<T>();
   readonly #wants = new Set<Want<T>>();
   #finishes: PendingFinish<T>[] = [];
+  /** Those on their way. */
+  #sent: readonly PendingFinish<T>[] = [];
   /** Leases that nobody has accepted yet. */
   readonly #brought: HeldLease<T>[] = [];
   /** Whether a call may bring something. */
   #mayBringMore = true;
-  /** Whether nothing is to be had before something is finished. */
-  #isAlone = false;
+  /** What has lost its holder before, and is worked on with nothing beside it. */
+  #suspect: HeldLease<T> | undefined = undefined;
   /** Whether messages reach this process. Nothing is taken before: nobody would say that there is more. */
   #isListening = false;
   #isClosed = false;
   #isScheduled = false;
   #isInTurn = false;
-  /** Whether the message that there is work came when nobody wanted any, and is for another process. */
-  #hasToPassOn = false;
+  /** Whether the message has come that there is work. If nobody wants any, it is for another process. */
+  #isWoken = false;
   /** Whether the server holds something for this process that is not known here. */
   #hasToRelease = false;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
@@ -76,8 +76,7 @@ export class Dispatcher<T> {
     this.#engine = engine;
     this.#process = process;
     this.#events = events;
-    this.#time = new ServerTime(engine.settings.lease);
-    this.#leases = new Leases(engine, this.#time, process);
+    this.#leases = new Leases(engine, process);
   }
 
   get owner(): string {
@@ -114,13 +113,14 @@ export class Dispatcher<T> {
   /** Tells the server how the work on a lease has ended. */
   finish(lease: HeldLease<T>, finish: Finish): Promise<FinishAnswer> {
     const next = this.#working.end(lease);
-    if (next !== undefined) {
+    if (next?.isLost) next.giveBack();
+    else if (next !== undefined) {
       this.#brought.push(next);
       this.#deliver();
     }
+    if (lease === this.#suspect) this.#suspect = undefined;
     return new Promise((resolve, reject) => {
       this.#finishes.push({ lease, finish, resolve, reject });
-      this.#isAlone = false;
       this.#schedule();
     });
   }
@@ -134,13 +134,12 @@ export class Dispatcher<T> {
   /** There may be work now; or in a number of milliseconds, if somebody wants it. */
   wake(delay: number): void {
     if (delay > 0) return this.#lookIn(delay);
-    this.#hasToPassOn = this.#wants.size === 0 || this.#isAlone;
+    this.#isWoken = true;
     this.#look();
   }
 
   /** The connection was lost, and is there again. What is sent now comes before all that waits to be sent again. */
   reconnect(): void {
-    this.#time.interrupt();
     this.#release().catch(() => {}); // it has to be done before the next turn
     this.#look();
   }
@@ -162,12 +161,13 @@ export class Dispatcher<T> {
 
   async #turn(): Promise<void> {
     const finishes = this.#finishes.slice(0, MAX_IN_TURN);
-    const mayTake = this.#isListening && !this.#isAlone && (this.#mayBringMore || finishes.length > 0);
+    const mayTake = this.#isListening && this.#suspect === undefined && (this.#mayBringMore || finishes.length > 0);
     const { count: wanted, starts } = mayTake ? this.#wanted() : NOTHING;
-    if (finishes.length === 0 && wanted === 0 && !this.#hasToPassOn) return;
+    if (finishes.length === 0 && wanted === 0 && !this.#isWoken) return;
     this.#finishes = this.#finishes.slice(MAX_IN_TURN);
+    this.#sent = finishes;
     this.#isInTurn = true;
-    this.#hasToPassOn = false;
+    this.#isWoken = false;
     if (wanted > 0) {
       this.#mayBringMore = false;
       this.#clearTimer();
@@ -178,18 +178,17 @@ export class Dispatcher<T> {
       const reply = await this.#engine.turn({
         process: this.#process,
         owner: this.#leases.owner,
-        expectedTime: this.#time.expect(),
         known: this.#leases.countWithout(finishes.map(({ lease }) => lease)),
         wanted,
         starts,
         finishes: finishes.map(({ finish }) => finish),
       });
-      this.#time.observe(reply.time, sentAt);
       this.#settle(finishes, reply);
       this.#takeIn(reply, wanted, sentAt);
     } catch (error) {
       this.#fail(finishes, wanted, error);
     }
+    this.#sent = [];
     this.#isInTurn = false;
     this.#deliver();
     this.#schedule();
@@ -229,9 +228,9 @@ export class Dispatcher<T> {
     this.#leases.add(leases, sentAt);
     for (const lease of leases) if (this.#working.begin(lease)) this.#brought.push(lease);
     if (wanted === 0) return;
-    this.#isAlone = isAlone;
+    if (isAlone) this.#suspect = leases[0];
     if (taken.length === wanted) this.#mayBringMore = true;
-    else this.#lookIn(Math.min(pause ?? LOOK_AGAIN, LOOK_AGAIN, this.#time.trustedIn() || LOOK_AGAIN));
+    else this.#lookIn(Math.min(pause ?? LOOK_AGAIN, LOOK_AGAIN));
   }
 
   /** Nobody knows what has become of these finishes. What the server still holds for them is given back. */
@@ -246,9 +245,12 @@ export class Dispatcher<T> {
   }
 
   async #release(): Promise<void> {
+    const { owner, tokens } = this.#leases;
     this.#hasToRelease = false;
     try {
-      await this.#engine.release(this.#leases.owner, this.#leases.tokens);
+      const lost = new Set(await this.#engine.release(owner, tokens));
+      for (const { finish } of this.#sent) lost.delete(finish.token); // its answer tells
+      if (owner === this.#leases.owner) this.#leases.lose(lost);
     } catch (error) {
       this.#hasToRelease = true;
       throw error;

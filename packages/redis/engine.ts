@@ -37,8 +37,6 @@ export interface Finish {
 export interface TurnRequest {
   readonly process: string;
   readonly owner: string;
-  /** The server's time as it is expected to be, if leases may be taken away. */
-  readonly expectedTime: number | undefined;
   /** How many leases the owner has, those that are finished here left out. */
   readonly known: number;
   readonly wanted: number;
@@ -57,8 +55,6 @@ export interface TakenKey {
 export type FinishAnswer = boolean | number;
 
 export interface TurnReply {
-  /** The server's, in microseconds since 1970. */
-  readonly time: number;
   /** In how many milliseconds there may be more; `undefined` if only an add can bring it. */
   readonly pause: number | undefined;
   /** Whether all that the owner held was taken away. */
@@ -143,19 +139,18 @@ export class Engine {
 
   async turn(request: TurnRequest): Promise<TurnReply> {
     const { lease, replaces, hasItems, maxLapses, limiter } = this.settings;
-    const { process, owner, expectedTime, known, wanted, starts, finishes } = request;
+    const { process, owner, known, wanted, starts, finishes } = request;
     const reply = await this.#run("turn", [
       ...[process, owner, micros(lease), flag(replaces), flag(hasItems), `${maxLapses}`],
-      ...[expectedTime === undefined ? "" : `${expectedTime}`, `${known}`, `${wanted}`],
+      ...[`${known}`, `${wanted}`],
       ...starts ?? ["", "", ""],
       limiter.text,
       ...finishes.flatMap(({ key, token, kind, delay = 0, given = "", reason = "" }) => [
         ...[key, token, kind, micros(delay), given, reason],
       ]),
     ], "marked") as TurnScriptReply;
-    const [time, pause, isLost, isAlone, answers, keys, keyTokens, payloads, failures, lapsed] = reply;
+    const [pause, isLost, isAlone, answers, keys, keyTokens, payloads, failures, lapsed] = reply;
     return {
-      time,
       pause: pause < 0 ? undefined : pause / 1000,
       isLost: isLost === 1,
       isAlone: isAlone === 1,
@@ -170,15 +165,14 @@ export class Engine {
     };
   }
 
-  /** Renews the lease of all that an owner holds. Tells the server's time, and whether there was anything to renew. */
-  async renew(owner: string): Promise<{ time: number; isThere: boolean }> {
-    const [time, count] = await this.#run("renew", [owner, micros(this.settings.lease)]) as [number, number];
-    return { time, isThere: count === 1 };
+  /** Renews the lease of all that an owner holds. Tells whether there was anything to renew. */
+  async renew(owner: string): Promise<boolean> {
+    return await this.#run("renew", [owner, micros(this.settings.lease)]) === 1;
   }
 
-  /** Gives back what an owner holds beside the tokens that it knows. */
-  async release(owner: string, tokens: readonly string[]): Promise<void> {
-    await this.#run("release", [owner, ...tokens]);
+  /** Gives back what an owner holds beside the tokens that it knows. Returns those of them that it does not hold. */
+  async release(owner: string, tokens: readonly string[]): Promise<string[]> {
+    return await this.#run("release", [owner, ...tokens]) as string[];
   }
 
   async leave(process: string, owner: string): Promise<void> {
@@ -215,7 +209,6 @@ export class Engine {
 }
 
 type TurnScriptReply = [
-  time: number,
   pause: number,
   isLost: number,
   isAlone: number,

@@ -1,5 +1,4 @@
 import type { Engine } from "./engine.ts";
-import type { ServerTime } from "./server_time.ts";
 
 /** A lease, as far as its time is concerned. */
 export interface TimedLease {
@@ -14,7 +13,6 @@ const RENEWALS = 3;
 /** All leases that this process has of a queue. They last together, as one renewal is for all of them. */
 export class Leases<L extends TimedLease> {
   readonly #engine: Engine;
-  readonly #time: ServerTime;
   readonly #process: string;
   readonly #held = new Set<L>();
   /** An owner who has lost its leases is never heard of again. */
@@ -24,9 +22,8 @@ export class Leases<L extends TimedLease> {
   #renewal: ReturnType<typeof setTimeout> | undefined = undefined;
   #end: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(engine: Engine, time: ServerTime, process: string) {
+  constructor(engine: Engine, process: string) {
     this.#engine = engine;
-    this.#time = time;
     this.#process = process;
   }
 
@@ -62,9 +59,18 @@ export class Leases<L extends TimedLease> {
   /** The server has taken everything away. */
   loseAll(): void {
     this.#generation++;
-    this.#tell(`The lease of ${this.#engine.settings.lease} ms was not renewed in time, and others have the item now`);
-    this.#held.clear();
-    this.#stop();
+    this.#lose([...this.#held], `The lease of ${this.#engine.settings.lease} ms was not renewed in time`);
+  }
+
+  /** The server does not know these tokens: it has come back with what it knew some time before. */
+  lose(tokens: ReadonlySet<string>): void {
+    const leases = [...this.#held].filter(({ token }) => tokens.has(`${token}`));
+    this.#lose(leases, "The server has lost what it knew of the lease");
+  }
+
+  #lose(leases: readonly L[], message: string): void {
+    for (const lease of leases) this.delete(lease);
+    tell(leases, `${message}, and others may have the item now`);
   }
 
   #stop(): void {
@@ -77,8 +83,7 @@ export class Leases<L extends TimedLease> {
     const { owner } = this;
     const sentAt = performance.now();
     try {
-      const { time, isThere } = await this.#engine.renew(owner);
-      this.#time.observe(time, sentAt);
+      const isThere = await this.#engine.renew(owner);
       if (owner === this.owner && this.#held.size > 0) {
         if (isThere) this.#renewedAt = sentAt;
         else this.loseAll();
@@ -101,13 +106,13 @@ export class Leases<L extends TimedLease> {
     if (this.#held.size === 0) return;
     const left = this.#renewedAt + this.#engine.settings.lease - performance.now();
     if (left <= 0) {
-      this.#tell(`The lease of ${this.#engine.settings.lease} ms was not renewed, as the server did not answer`);
+      tell(this.#held, `The lease of ${this.#engine.settings.lease} ms was not renewed, as the server did not answer`);
     }
     this.#end = setTimeout(() => this.#checkEnd(), left > 0 ? left : this.#engine.settings.lease);
   }
+}
 
-  #tell(message: string): void {
-    const reason = new DOMException(message, "AbortError");
-    for (const lease of this.#held) lease.lose(reason);
-  }
+function tell(leases: Iterable<TimedLease>, message: string): void {
+  const reason = new DOMException(message, "AbortError");
+  for (const lease of leases) lease.lose(reason);
 }

@@ -284,10 +284,16 @@ export class Queue<T> implements RedisQueue<T> {
   /** Tells the server how the work on an item has ended. */
   async #tellEnd(lease: HeldLease<T>, ending: LeaseEnding): Promise<boolean> {
     let failures = lease.attempt - 1;
-    for (;;) {
-      const answer = await this.#dispatcher.finish(lease, this.#finishOf(lease, ending, failures));
-      if (typeof answer === "boolean") return answer;
-      failures = answer;
+    this.#calls++;
+    try {
+      for (;;) {
+        const answer = await this.#dispatcher.finish(lease, this.#finishOf(lease, ending, failures));
+        if (typeof answer === "boolean") return answer;
+        failures = answer;
+      }
+    } finally {
+      this.#calls--;
+      this.#closeIfDone();
     }
   }
 

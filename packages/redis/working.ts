@@ -19,16 +19,15 @@ export class Working<T> {
     return line === this.#current;
   }
 
-  /** The work on a lease has ended. Returns the lease that may begin now, unless that was lost as well. */
+  /** The work on a lease has ended. Returns the lease that has waited for that. */
   end(lease: HeldLease<T>): HeldLease<T> | undefined {
     const { key } = lease;
     if (this.#next.get(key) === lease) this.#next.delete(key);
     if (this.#current.get(key) !== lease) return undefined;
     this.#current.delete(key);
     const next = this.#next.get(key);
+    if (next !== undefined) this.#current.set(key, next);
     this.#next.delete(key);
-    if (next === undefined || next.isLost) return undefined;
-    this.#current.set(key, next);
     return next;
   }
 

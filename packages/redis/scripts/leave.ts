@@ -1,7 +1,7 @@
-/** A process wants no more work. ARGV: process, owner. What the owner holds it has until its lease is over. */
+/** A process wants no more work, and works on nothing. What it holds all the same is given back. ARGV: process, owner. */
 export const leave = /* lua */ `
 call('ZREM', IDLE, ARGV[1])
-if call('SCARD', HELD_BY .. ARGV[2]) == 0 then call('ZREM', OWNERS, ARGV[2]) end
-wakeForReady()
+release(ARGV[2], {})
+call('ZREM', OWNERS, ARGV[2])
 return reply(0)
 `;

@@ -34,7 +34,7 @@ local FOREVER = 2^53 - 1    -- larger numbers are not exact
 local FORMAT = '1'
 local clock = ${time}
 local time = clock[1] * 1000000 + clock[2]
-local stored = call('HMGET', META, 'format', 'last')
+local stored = call('HMGET', META, 'format', 'last', 'heard', 'grace')
 if stored[1] ~= FORMAT then
   if stored[1] then
     return redis.error_reply('WQFORMAT the queue is stored in format ' .. stored[1] .. ' and not ' .. FORMAT)
@@ -50,10 +50,23 @@ local function tick()
   return last
 end
 
+-- When anybody who may hold something was heard of, by the server's clock, and until when no lease is over.
+local heard, grace = tonumber(stored[3]) or 0, tonumber(stored[4]) or 0
+
 -- Ends a script: what it replies, once the time is kept.
 local function reply(value)
-  call('HSET', META, 'last', string.format('%.0f', last))
+  call('HSET', META, 'last', string.format('%.0f', last), 'heard', string.format('%.0f', heard))
   return value
+end
+
+-- Called by those who may hold something, which they do three times in a lease. If half of one has passed without any, the
+-- server was away, or its clock has jumped. Nobody could renew, so no lease is over before another has passed.
+local function hear(lease)
+  if math.abs(time - heard) > lease / 2 then
+    grace = now + lease
+    call('HSET', META, 'grace', string.format('%.0f', grace))
+  end
+  heard = time
 end
 
 -- The flag, token and owner of a key that is held. The flag is "+" if the key was added again while it is held, and "-" if not.
@@ -191,6 +204,21 @@ end
 local function letGo(key, owner)
   call('HDEL', HOLDERS, key)
   call('SREM', HELD_BY .. owner, key)
+end
+
+-- Gives back what an owner holds, but for some tokens. Such keys go back to the front, where they stood: they were taken
+-- before all that is ready. Of the tokens, those that the owner does not hold are left.
+local function release(owner, tokens)
+  for _, key in ipairs(call('SMEMBERS', HELD_BY .. owner)) do
+    local _, token = split(call('HGET', HOLDERS, key))
+    if tokens[token] then
+      tokens[token] = nil
+    else
+      letGo(key, owner)
+      makeReady(key, token - FOREVER)
+    end
+  end
+  wakeForReady()
 end
 
 local function giveUp(key, reason)

@@ -1,18 +1,11 @@
 /**
  * Gives back what an owner holds without knowing, as the reply to a take was lost. ARGV: owner; then the tokens that it knows.
- * Such keys go back to where they stood. Replies how many there were.
+ * Replies those that it does not hold, as the server has lost what it knew.
  */
 export const release = /* lua */ `
-local owner, known, count = ARGV[1], {}, 0
-for i = 2, #ARGV do known[ARGV[i]] = true end
-for _, key in ipairs(call('SMEMBERS', HELD_BY .. owner)) do
-  local flag, token = split(call('HGET', HOLDERS, key))
-  if not known[token] then
-    letGo(key, owner)
-    makeReady(key, placeBefore(token))
-    count = count + 1
-  end
-end
-wakeForReady()
-return reply(count)
+local tokens, lost = {}, {}
+for i = 2, #ARGV do tokens[ARGV[i]] = true end
+release(ARGV[1], tokens)
+for token in pairs(tokens) do lost[#lost + 1] = token end
+return reply(lost)
 `;

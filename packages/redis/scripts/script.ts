@@ -36,6 +36,7 @@ const WHEN_FULL: readonly string[] = [
   "cancelAfter",
   "forget",
   "leave",
+  "numRequeues",
   "release",
   "renew",
   "stats",

@@ -1,22 +1,22 @@
 /**
  * Ends the work on some keys, and takes others.
  *
- * ARGV: process; owner; lease in µs; "replace"; payloads; largest number of lapses; the server's time as the caller expects it
- * if it may take leases away, or nothing; how many keys the owner holds as far as it knows, without those that are done here;
- * how many it wants; the id, rate and burst of their tokens, or nothing thrice; the limiter's plan; then, for each key that is
- * done, six: key, token, kind, delay in µs, what the plan is given, reason; and last, whether this call may have run before.
+ * ARGV: process; owner; lease in µs; "replace"; payloads; largest number of lapses; how many keys the owner holds as far as it
+ * knows, without those that are done here; how many it wants; the id, rate and burst of their tokens, or nothing thrice; the
+ * limiter's plan; then, for each key that is done, six: key, token, kind, delay in µs, what the plan is given, reason; and last,
+ * whether this call may have run before.
  *
- * Replies the server's time; the time until there may be more, or -1; whether the owner has lost all that it holds; whether it
- * takes nothing beside what it holds; the answers to the finishes; the keys taken, their tokens, payloads and failures; the keys
- * that were given up.
+ * Replies the time until there may be more, or -1; whether the owner has lost all that it holds; whether it takes nothing beside
+ * what it holds; the answers to the finishes; the keys taken, their tokens, payloads and failures; the keys that were given up.
  */
 export const turn = /* lua */ `
 promote()
 local process, owner, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local replaces, hasItems, maxLapses = ARGV[4] == '1', ARGV[5] == '1', tonumber(ARGV[6])
-local expected, known, wanted = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
-local startsId, startsRate, startsBurst = ARGV[10], tonumber(ARGV[11]), tonumber(ARGV[12])
-local FIRST_FINISH = 14
+local known, wanted = tonumber(ARGV[7]), tonumber(ARGV[8])
+local startsId, startsRate, startsBurst = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11])
+local FIRST_FINISH = 13
+hear(lease)
 local resent = ARGV[#ARGV] == '1'
 
 local endings = {}
@@ -34,7 +34,7 @@ local plan
 
 -- If the limiter was given something for another number of failures, nothing has happened.
 endings.retry = function(key, atLeast, given)
-  plan = plan or cjson.decode(ARGV[13])
+  plan = plan or cjson.decode(ARGV[12])
   local delay, failures = limiter_when(plan, key, given)
   if not delay then return failures end
   addAfter(key, math.max(math.floor(delay * 1000 + 0.5), atLeast), replaces)
@@ -95,6 +95,7 @@ local function lapse(key)
   else
     lapsed[#lapsed + 1] = key
     giveUp(key, 'Its holder was lost ' .. lapses .. ' times')
+    if hasItems then dropItem(key) end
   end
 end
 
@@ -129,7 +130,7 @@ local function findSuspect(holding)
   return nil, true
 end
 
-local pause, isLost, isAlone, keys, tokens, items, failures = -1, 0, 0, {}, {}, {}, {}
+local pause, isLost, isAlone, isShort, keys, tokens, items, failures = -1, 0, 0, false, {}, {}, {}, {}
 
 local function note(delay)
   if pause < 0 or delay < pause then pause = math.max(delay, 0) end
@@ -144,8 +145,9 @@ local function take()
   isAlone = alone and 1 or 0
   local count = suspect and 1 or alone and 0 or math.min(wanted, readyCount())
   if count > 0 and startsId ~= '' then
-    local next
-    count, next = tokens_take(startsId, startsRate, startsBurst, count)
+    local available, next = count, nil
+    count, next = tokens_take(startsId, startsRate, startsBurst, available)
+    isShort = count < available
     if next then note(next) end
   end
   if count == 0 then return {} end
@@ -174,29 +176,27 @@ local function hold()
 end
 
 -- Who found less than wanted is told when there is more, but for what time brings: keys that are due, leases that are over.
-local function beIdle(mayExpire)
+-- While there are leases of others it is heard of as often as they are.
+local function beIdle()
   call('ZADD', IDLE, now, process)
   if call('SCARD', HELD_BY .. owner) == 0 then call('ZREM', OWNERS, owner) end
   local due = call('ZRANGE', WAITING, 0, 0, 'WITHSCORES')[2]
   if due then note(due - now) end
   local ends = call('ZRANGE', OWNERS, 0, 1, 'WITHSCORES')
-  for i = 2, #ends, 2 do
-    if ends[i - 1] ~= owner and (mayExpire or tonumber(ends[i]) > now) then note(ends[i] - now) end
-  end
-  if mayExpire and call('EXISTS', EXPIRED) == 1 then note(0) end
+  local over = call('EXISTS', EXPIRED) == 1 and now or ends[1] ~= owner and ends[2] or ends[4]
+  if over then note(math.min(math.max(over, grace) - now, lease / 3)) end
 end
 
 if wanted > 0 then
-  if known > 0 and not call('ZSCORE', OWNERS, owner) then
+  if call('ZSCORE', EXPIRED, owner) or (known > 0 and not call('ZSCORE', OWNERS, owner)) then
     isLost = 1
   else
-    local mayExpire = expected and math.abs(time - expected) < lease / 4
-    if mayExpire then expire() end
+    if now > grace then expire() end
     keys = take()
     if #keys > 0 then hold() end
-    if #keys < wanted and isAlone == 0 then beIdle(mayExpire) else call('ZREM', IDLE, process) end
+    if #keys == wanted or isAlone == 1 or isShort then call('ZREM', IDLE, process) else beIdle() end
   end
 end
-if #keys == wanted then wakeForReady() end
-return reply({ time, pause, isLost, isAlone, answers, keys, tokens, items, failures, lapsed })
+if #keys == wanted or isAlone == 1 then wakeForReady() end
+return reply({ pause, isLost, isAlone, answers, keys, tokens, items, failures, lapsed })
 `;
