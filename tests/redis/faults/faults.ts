@@ -1,0 +1,97 @@
+/** What the tests of faults have in common. */
+
+import { assert, assertFalse } from "@std/assert";
+import { createRedisQueue, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
+import { setTimeout as delay } from "node:timers/promises";
+import { uniqueName } from "../redis_tests.ts";
+import { callRedis } from "../server.ts";
+
+/** Guards against what never happens, and nothing else. */
+const DEADLINE = 60_000;
+const LOOK_AGAIN = 5;
+
+/** A limiter whose delays a test can wait for. */
+export const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
+
+/** A queue object, and all that was told to its `onError`. */
+export interface Opened extends AsyncDisposable {
+  readonly queue: RedisQueue;
+  readonly errors: unknown[];
+}
+
+/** Opens a queue, for as long as the block lasts. */
+export function open(url: string, name: string, options: Partial<RedisQueueOptions> = {}): Opened {
+  const errors: unknown[] = [];
+  const queue = createRedisQueue({ name, url, limiter: QUICK, onError: (error) => errors.push(error), ...options });
+  const close = () => queue.shutDownWithDrain({ signal: AbortSignal.timeout(DEADLINE / 4) }); // if the test fails, it may hold some
+  return { queue, errors, [Symbol.asyncDispose]: close };
+}
+
+export async function take(queue: RedisQueue): Promise<RedisLease> {
+  const lease = await queue.get();
+  assertFalse(lease.shutdown);
+  return lease as RedisLease;
+}
+
+/** Waits until something is so. */
+export async function until(isSo: () => unknown): Promise<void> {
+  const end = performance.now() + DEADLINE;
+  while (!await isSo()) {
+    assert(performance.now() < end, `it never happened: ${isSo}`);
+    await delay(LOOK_AGAIN);
+  }
+}
+
+/** Resolves when the signal has aborted. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+}
+
+/** Another address of the same server: who uses it has a connection of its own, as if it were another process. */
+export function elsewhere(url: string): string {
+  return url.replace("127.0.0.1", "localhost");
+}
+
+/** What a server has stored of a queue. */
+export class Stored {
+  readonly #url: string;
+  readonly #name: string;
+
+  constructor(url: string, name: string) {
+    this.#url = url;
+    this.#name = name;
+  }
+
+  /** What it answers to a command for one of the queue's keys. */
+  async call(command: string, key: string, ...args: string[]): Promise<unknown> {
+    return await callRedis(this.#url, command, `workqueue:{${this.#name}}:${key}`, ...args);
+  }
+
+  /** How many keys have lost a holder since they were last finished. */
+  async lapses(): Promise<number> {
+    const marks = await this.call("HVALS", "marks") as string[];
+    return marks.filter((mark) => mark !== "x0").length; // x0: given up, and never lost
+  }
+
+  /** Waits until leases may be taken away again after the server was away. */
+  async trusted(): Promise<void> {
+    const grace = Number(await this.call("HGET", "meta", "grace"));
+    await until(async () => {
+      const [seconds, micros] = await callRedis(this.#url, "TIME") as string[];
+      return Number(seconds) * 1e6 + Number(micros) > grace;
+    });
+  }
+}
+
+/** A name for a queue, and what is stored of it. */
+export function newQueue(url: string): { name: string; stored: Stored } {
+  const name = uniqueName("queue");
+  return { name, stored: new Stored(url, name) };
+}
+
+/** How many scripts the server has run. */
+export async function countCalls(url: string): Promise<number> {
+  const info = String(await callRedis(url, "INFO", "commandstats"));
+  const counts = [...info.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)].map(([, count]) => Number(count));
+  return counts.reduce((sum, count) => sum + count, 0);
+}

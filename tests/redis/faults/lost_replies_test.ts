@@ -1,0 +1,130 @@
+/** The connection breaks after a call has run, and before its reply came: at each kind of call. */
+
+import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
+import { type RedisLease, type RedisQueue, RedisConnectionError, type RedisQueueOptions } from "@workqueue/redis";
+import { RedisProxy } from "../proxy.ts";
+import { redisTest } from "../redis_tests.ts";
+import { newQueue, open, type Opened, QUICK, type Stored, take, until } from "./faults.ts";
+
+interface Room extends Opened {
+  /** The same queue, by a way on which nothing is lost. */
+  readonly other: RedisQueue;
+  readonly proxy: RedisProxy;
+  readonly stored: Stored;
+  /** Loses the reply to the next call of the queue. */
+  loseNext(): Promise<void>;
+}
+
+function lossTest(name: string, run: (room: Room) => Promise<void>, options: Partial<RedisQueueOptions> = {}): void {
+  redisTest(`lost replies: ${name}`, async ({ url }) => {
+    const { name, stored } = newQueue(url);
+    await using proxy = await RedisProxy.start(url);
+    await using opened = open(proxy.url, name, options);
+    await using other = open(url, name, options);
+    await opened.queue.stats(); // there is a connection, which can be lost
+    await run({ ...opened, other: other.queue, proxy, stored, loseNext: () => proxy.loseReply(`{${name}}:meta`) });
+    assertEquals(await stored.lapses(), 0);
+  });
+}
+
+lossTest("what was added is there once", async ({ queue, other, errors, loseNext }) => {
+  for (const add of [() => queue.add("a"), () => queue.addAll(["a", "b"]), () => queue.addAfter("c", "1h")]) {
+    const lost = loseNext();
+    await Promise.all([add(), lost]);
+  }
+  const { ready, waiting, held } = await other.stats();
+  assertEquals([ready, waiting, held, errors], [2, 1, 0, []]);
+});
+
+lossTest("addRateLimited counts once, and rejects as nobody knows", async ({ queue, other, errors, loseNext }) => {
+  const lost = loseNext();
+  const error = await assertRejects(() => queue.addRateLimited("a"), RedisConnectionError);
+  await lost;
+  assert(error.mayHaveRun);
+  assertEquals(errors, [error]);
+  assertEquals(await other.numRequeues("a"), 1);
+});
+
+lossTest("what was taken without knowing goes back to where it stood", async ({ queue, other, errors, loseNext }) => {
+  const lost = loseNext();
+  await other.addAll(["a", "b", "c"]);
+  const lease = await take(queue);
+  await lost;
+  assertEquals(lease.item, "a");
+  const { ready, held } = await other.stats();
+  assertEquals([ready, held], [2, 1]);
+  const others = [await take(queue), await take(queue)];
+  assertEquals(others.map(({ item }) => item), ["b", "c"]);
+  for (const each of [lease, ...others]) assert(await each.finish());
+  assertEquals(errors, []);
+});
+
+const finishes: [name: string, finish: (lease: RedisLease) => Promise<boolean>, after: Partial<Record<string, number>>][] =
+  [
+    ["success", (lease) => lease.finish(), { ready: 0, waiting: 0, failing: 0 }],
+    ["requeue", (lease) => lease.finish({ requeue: true }), { ready: 0, waiting: 1, failing: 1 }],
+    ["requeueAfter", (lease) => lease.finish({ requeueAfter: "1h" }), { ready: 0, waiting: 1, failing: 0 }],
+    ["giveUp", (lease) => lease.finish({ giveUp: "no use" }), { ready: 0, waiting: 0, givenUp: 1 }],
+  ];
+
+for (const [name, finish, after] of finishes) {
+  const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" } as const;
+  lossTest(`finish with ${name} counts once, and gives the first answer`, async ({ queue, other, errors, loseNext }) => {
+    await other.add("a");
+    const lease = await take(queue);
+    const lost = loseNext();
+    const answers = [finish(lease), lease.finish()];
+    await lost;
+    assertEquals(await Promise.all(answers), [true, true]);
+    const stats: Record<string, number> = { ...await other.stats() };
+    assertEquals({ ...stats, ...after, held: 0 }, stats);
+    assertEquals(errors, []);
+    if (name === "requeue") assertEquals(await other.numRequeues("a"), 1);
+  }, { limiter });
+}
+
+lossTest("finish and take in one call: the outcome counts, and the item taken comes", async (room) => {
+  const { queue, other, errors, loseNext } = room;
+  await other.addAll(["a", "b"]);
+  const first = await take(queue);
+  const lost = loseNext();
+  const [answer, second] = await Promise.all([first.finish({ requeue: true }), take(queue)]);
+  await lost;
+  assertEquals([answer, second.item], [true, "b"]);
+  assertEquals(await other.numRequeues("a"), 1);
+  assert(await second.finish());
+  assertEquals((await other.stats()).held, 0);
+  assertEquals(errors, []);
+}, { limiter: { type: "exponential", baseDelay: "1h", maxDelay: "1h" } });
+
+lossTest("a lease whose renewal got no reply lasts", async ({ queue, other, errors, proxy, loseNext }) => {
+  await other.add("a");
+  const lease = await take(queue);
+  await loseNext();
+  const { length } = proxy.requests;
+  await until(() => proxy.requests.slice(length).filter((request) => request.includes("EVALSHA")).length > 1);
+  assertFalse(lease.signal.aborted);
+  assert(await lease.finish());
+  assertEquals(errors, []);
+}, { lease: "1s", limiter: QUICK });
+
+lossTest("what was cancelled waits no more, and what was forgotten is", async ({ queue, other, errors, loseNext }) => {
+  await other.addAfter("a", "1h");
+  await other.addRateLimited("b");
+  for (const call of [() => queue.cancelAfter("a"), () => queue.forget("b"), () => queue.stats()]) {
+    const lost = loseNext();
+    await Promise.all([call(), lost]);
+  }
+  const { ready, waiting, failing } = await other.stats();
+  assertEquals([ready + waiting, failing, errors], [1, 0, []]);
+  assertEquals(await other.numRequeues("b"), 0);
+});
+
+lossTest("counts and contents are read again", async ({ queue, other, loseNext }) => {
+  await other.add("a");
+  for (const read of [() => queue.stats(), () => queue.snapshot(), () => queue.numRequeues("a")]) {
+    const lost = loseNext();
+    const [result] = await Promise.all([read(), lost]);
+    assertEquals(result, await read());
+  }
+});
