@@ -2,7 +2,7 @@
 
 import { parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
-import type { Figures } from "./figures.ts";
+import type { Figures } from "../figures.ts";
 import { CLIENT_GO, OURS } from "./work.ts";
 import { SIZES } from "./works.ts";
 

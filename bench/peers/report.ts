@@ -1,7 +1,8 @@
 /** Writes what was measured as a page of Markdown. */
 
+import { table } from "../markdown.ts";
 import type { Facts } from "./facts.ts";
-import type { Figure, Figures } from "./figures.ts";
+import type { Figure, Figures } from "../figures.ts";
 import { type Measured, targetsOf } from "./targets.ts";
 import { CLIENT_GO, OURS, type Work } from "./work.ts";
 import { works } from "./works.ts";
@@ -45,14 +46,6 @@ export function report(figures: Figures, facts: Facts): string {
   lines.push("### Memory", "", ...memoryTable(facts), "", "### Lateness", "", ...latenessTable(facts), "");
   lines.push("### Requests to a busy process", "", ...latencyTable(facts));
   return lines.join("\n") + "\n";
-}
-
-function row(cells: readonly string[]): string {
-  return `| ${cells.join(" | ")} |`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  return [row(head), row(head.map(() => "---")), ...rows.map(row)];
 }
 
 function targetTable(figures: Figures, facts: Facts): string[] {

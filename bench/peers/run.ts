@@ -9,36 +9,19 @@
  * @module
  */
 
-import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
+import { BENCH, findBun, machine, output } from "../machine.ts";
 import type { Facts, LatencyFacts, LatenessFacts, MemoryFacts } from "./facts.ts";
-import { type Figure, Figures } from "./figures.ts";
+import { type Figure, Figures } from "../figures.ts";
 import { plotGrowth } from "./plot.ts";
 import { report } from "./report.ts";
 import { gzippedSize } from "./size.ts";
 import { CLIENT_GO, type Work } from "./work.ts";
 import { works } from "./works.ts";
 
-const BENCH = fileURLToPath(new URL("..", import.meta.url));
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const GO_BENCH = fileURLToPath(new URL("../client-go/", import.meta.url));
-
-/** Runs a program to its end and returns what it printed; `undefined` if it is not there. */
-async function output(command: string, args: readonly string[], cwd: string): Promise<string | undefined> {
-  let result;
-  try {
-    result = await new Deno.Command(command, { args: [...args], cwd, stdout: "piped", stderr: "piped" }).output();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  if (!result.success) {
-    throw new Error(`${command} ${args.join(" ")} failed:\n${text(result.stdout)}${text(result.stderr)}`);
-  }
-  return text(result.stdout).trim();
-}
 
 /** How to start a script on each JavaScript runtime. */
 interface Runtime {
@@ -50,8 +33,7 @@ interface Runtime {
 async function findRuntimes(): Promise<Runtime[]> {
   const start = (command: string, options: readonly string[]) => async (script: string, ...args: string[]) =>
     (await output(command, [...options, `${HERE}${script}`, ...args], BENCH))!;
-  await output("npx", ["-y", "bun@1", "install", "--no-save", "--silent"], BENCH);
-  const bun = (await output("npx", ["-y", "bun@1", "-e", "console.log(process.execPath)"], BENCH))!;
+  const bun = await findBun();
   return [
     {
       name: "deno",
@@ -130,9 +112,7 @@ if (only === undefined) {
       await Array.fromAsync(runtimes, async ({ name, start }) => [name, JSON.parse(await start(script)) as F]),
     ) as Record<string, F>;
   const facts: Facts = {
-    machine: `${cpus()[0]!.model.trim()}, ${cpus().length} cores, ${
-      Math.round(totalmem() / 2 ** 30)
-    } GiB, ${Deno.build.os}`,
+    machine: machine(),
     versions: [...runtimes.map(({ version }) => version), go?.version ?? "client-go: left out, as Go is not here"],
     rounds,
     memory: await each<MemoryFacts>("memory.ts"),

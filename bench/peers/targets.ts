@@ -1,7 +1,7 @@
 /** What has to be reached, and whether it was. */
 
 import type { Facts } from "./facts.ts";
-import type { Figures } from "./figures.ts";
+import type { Figures } from "../figures.ts";
 import { boundedOrders, STILL } from "./disciplines.ts";
 import { OTHERS } from "./hot_key.ts";
 import { snapshotWorks } from "./snapshots.ts";

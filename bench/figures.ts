@@ -15,9 +15,13 @@ export class Figures {
 
   /** The median of the rounds; `NaN` if there are none. */
   median(figure: Figure): number {
-    const rounds = this.#rounds.get(keyOf(figure))?.toSorted((a, b) => a - b) ?? [];
-    const middle = rounds.length >> 1;
-    return rounds.length % 2 === 1 ? rounds[middle]! : (rounds[middle - 1]! + rounds[middle]!) / 2;
+    return medianOf(this.#rounds.get(keyOf(figure)) ?? []);
+  }
+
+  /** How many times the one the other is: the median of what it was in each round. */
+  ratio(one: Figure, other: Figure): number {
+    const others = this.#rounds.get(keyOf(other)) ?? [];
+    return medianOf((this.#rounds.get(keyOf(one)) ?? []).map((value, round) => value / others[round]!));
   }
 
   /** The least and the most of the rounds. */
@@ -33,6 +37,13 @@ export interface Figure {
   readonly contender: string;
   /** `deno`, `bun`, or for client-go the value of `GOMAXPROCS`. */
   readonly runtime: string;
+}
+
+/** The value in the middle; `NaN` if there are none. */
+export function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
 function keyOf({ work, contender, runtime }: Figure): string {

@@ -1,0 +1,35 @@
+/** What the benchmarks find on this machine, and how they start programs. */
+
+import { cpus, totalmem } from "node:os";
+import { fileURLToPath } from "node:url";
+
+/** The folder of the benchmarks, where their packages are. */
+export const BENCH: string = fileURLToPath(new URL(".", import.meta.url));
+
+/** The machine, for a report. */
+export function machine(): string {
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return `${cpus()[0]!.model.trim()}, ${cpus().length} cores, ${memory} GiB, ${Deno.build.os}`;
+}
+
+/** Runs a program to its end and returns what it printed; `undefined` if it is not there. */
+export async function output(command: string, args: readonly string[], cwd: string): Promise<string | undefined> {
+  let result;
+  try {
+    result = await new Deno.Command(command, { args: [...args], cwd, stdout: "piped", stderr: "piped" }).output();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  if (!result.success) {
+    throw new Error(`${command} ${args.join(" ")} failed:\n${text(result.stdout)}${text(result.stderr)}`);
+  }
+  return text(result.stdout).trim();
+}
+
+/** Bun's executable. Installs the packages of the benchmarks as well. */
+export async function findBun(): Promise<string> {
+  await output("npx", ["-y", "bun@1", "install", "--no-save", "--silent"], BENCH);
+  return (await output("npx", ["-y", "bun@1", "-e", "console.log(process.execPath)"], BENCH))!;
+}

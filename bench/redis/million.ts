@@ -1,0 +1,153 @@
+/** What a million keys in a queue mean for the server: memory, the time of a take, and the slowest scripts. */
+
+import { limiters } from "@workqueue/core";
+import { defaultControllerConfig } from "@workqueue/core/limiters";
+import { connect } from "../../packages/redis/connection/connect.ts";
+import { Engine, type Finish, type TurnReply } from "../../packages/redis/engine.ts";
+import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { createScripts } from "../../packages/redis/scripts/script.ts";
+import { keys } from "./contender.ts";
+import type { ScriptTimes, Server } from "./server.ts";
+
+/** What was found out. */
+export interface MillionFacts {
+  readonly keys: number;
+  /** Bytes of the server's memory a key. */
+  readonly memory: { readonly ready: number; readonly waiting: number };
+  /** Microseconds of the script that takes one key. */
+  readonly take: { readonly few: number; readonly many: number };
+  /** What the scripts have taken, by what was done. */
+  readonly slowest: readonly (readonly [what: string, ScriptTimes])[];
+}
+
+const FEW = 1000;
+const TAKES = 1000;
+/** What one owner holds when its lease ends, or when the reply to a take is lost. */
+const HELD = 10_000;
+const LEASE = 1000;
+const AT_ONCE = 500;
+
+export async function measureMillion(server: Server, count: number): Promise<MillionFacts> {
+  const connection = connect("measure", { url: server.url, client: undefined, patience: 60_000 });
+  const engineOf = (name: string) =>
+    new Engine(connection, createScripts(), {
+      ...{ name, lease: LEASE, maxLapses: 5, replaces: false, hasItems: false },
+      limiter: planLimiter("plan", limiters.describe(defaultControllerConfig)),
+    });
+  const many = engineOf("many");
+  const few = engineOf("few");
+  const slowest: [string, ScriptTimes][] = [];
+  const watch = async (what: string, run: () => Promise<unknown>) => {
+    await server.resetCounts();
+    await run();
+    slowest.push([what, await server.scripts()]);
+  };
+
+  await server.empty();
+  await few.stats(); // what there is once
+  const empty = await server.memory();
+  await watch("add, 500 at once", () => addAll(many, count, () => 0));
+  const ready = (await server.memory() - empty) / count;
+  await few.add(keys(FEW).map((key) => ({ key, payload: "" })));
+  const take = await compareTakes(server, few, many);
+  await watch("add, one at a time", async () => {
+    for (const key of keys(TAKES, count)) await many.add([{ key, payload: "" }]);
+  });
+  for (const wanted of [10, AT_ONCE]) {
+    await watch(`take ${wanted}, then finish them`, () => takeAndFinish(many, wanted));
+  }
+  await many.release("nobody", []);
+  await watch("stats", () => times(20, () => many.stats()));
+  await watch("snapshot, 1000 of each", () => times(20, () => many.contents(1000)));
+  const known = (await hold(many, "released")).slice(AT_ONCE);
+  await watch(`release the 500 of ${HELD} that the owner does not know of`, () => many.release("released", known));
+  await hold(many, "gone");
+  await new Promise((resolve) => setTimeout(resolve, LEASE + 10));
+  await watch(`take away ${HELD} keys of an owner whose lease is over`, () => expire(many));
+
+  await server.empty();
+  await few.stats();
+  const before = await server.memory();
+  const due = performance.now() + count / 30;
+  await watch("add, 500 at once, for one moment later", () => addAll(many, count, () => due - performance.now()));
+  const waiting = (await server.memory() - before) / count;
+  await new Promise((resolve) => setTimeout(resolve, due - performance.now() + 1000));
+  await watch(
+    "take 1, while all of them are due",
+    () => times(count / 400, () => turn(many, "promotes", { wanted: 1 })),
+  );
+  await watch(
+    "add, 500 at once, behind what is due",
+    () => addAll(many, Math.min(20_000, count / 20), () => 0, 2 * count),
+  );
+  await watch("take 1, until all are ready", async () => {
+    while (await server.call("ZCARD", "workqueue:{many}:waiting") !== 0) await turn(many, "promotes", { wanted: 100 });
+  });
+  await connection.release();
+  return { keys: count, memory: { ready, waiting }, take, slowest };
+}
+
+/** Adds many keys, each after the milliseconds that are said when its turn has come. A few calls are under way at once. */
+async function addAll(engine: Engine, count: number, delay: () => number, from = 0): Promise<void> {
+  const starts = Array.from({ length: count / AT_ONCE }, (_, i) => from + i * AT_ONCE).values();
+  await Promise.all(Array.from({ length: 4 }, async () => {
+    for (const start of starts) await engine.add(keys(AT_ONCE, start).map((key) => ({ key, payload: "" })), delay());
+  }));
+}
+
+function turn(
+  engine: Engine,
+  owner: string,
+  { wanted = 0, finishes = [], expectedTime }: { wanted?: number; finishes?: Finish[]; expectedTime?: number },
+): Promise<TurnReply> {
+  return engine.turn({ process: owner, owner, expectedTime, known: 0, wanted, starts: undefined, finishes });
+}
+
+const finishOf = (kind: Finish["kind"]) => ({ key, token }: { key: string; token: string }): Finish => ({
+  key,
+  token,
+  kind,
+});
+
+/** Takes one key at a time from each queue in turn, which goes back to its end. */
+async function compareTakes(server: Server, few: Engine, many: Engine): Promise<MillionFacts["take"]> {
+  const medians = { few: 0, many: 0 };
+  for (const [name, engine] of [["few", few], ["many", many], ["few", few], ["many", many]] as const) {
+    await server.resetCounts();
+    const all: TurnReply["taken"] = [];
+    await times(TAKES / 2, async () => all.push(...(await turn(engine, "takes", { wanted: 1 })).taken));
+    medians[name] += (await server.scripts()).median / 2;
+    await turn(engine, "takes", { finishes: all.map(finishOf("handedBack")) });
+  }
+  return medians;
+}
+
+async function takeAndFinish(engine: Engine, wanted: number): Promise<void> {
+  await times(20, async () => {
+    const { taken } = await turn(engine, "works", { wanted });
+    await turn(engine, "works", { finishes: taken.map(finishOf("succeeded")) });
+  });
+}
+
+/** Lets an owner hold very many keys. Returns the tokens. */
+async function hold(engine: Engine, owner: string): Promise<string[]> {
+  const tokens: string[] = [];
+  await times(HELD / AT_ONCE, async () => {
+    tokens.push(...(await turn(engine, owner, { wanted: AT_ONCE })).taken.map(({ token }) => token));
+  });
+  return tokens;
+}
+
+/** Takes until nobody holds anything any more but the one who takes. */
+async function expire(engine: Engine): Promise<void> {
+  const { time } = await turn(engine, "others", {});
+  const at = performance.now();
+  await times(2 * HELD / 200, () => {
+    const expectedTime = Math.round(time + (performance.now() - at) * 1000);
+    return turn(engine, "others", { wanted: 1, expectedTime });
+  });
+}
+
+async function times(count: number, run: () => Promise<unknown>): Promise<void> {
+  for (let i = 0; i < count; i++) await run();
+}

@@ -1,0 +1,94 @@
+/** What several worker processes do together, and what that costs the server. */
+
+import { medianOf } from "../figures.ts";
+import { BENCH, output } from "../machine.ts";
+import type { Agent, Runtime } from "./agents.ts";
+import { OURS } from "./contender.ts";
+import type { Server } from "./server.ts";
+
+/** So many processes work at once, each on so many items. */
+export const PROCESSES = [1, 2, 4];
+export const CONCURRENCIES = [10, 50];
+
+const ITEMS = 200_000;
+
+/** One row of the table. */
+export interface Throughput {
+  readonly runtime: string;
+  readonly processes: number;
+  readonly concurrency: number;
+  /** Items a second. */
+  readonly rate: number;
+  /** The part of a core that the server needed. */
+  readonly serverShare: number;
+  /** Items that one call of a script finishes and takes. */
+  readonly perCall: number;
+  /** Microseconds of the server's scripts an item. */
+  readonly scriptTime: number;
+}
+
+/** Lets the processes work for some milliseconds on a queue that does not get empty. */
+export async function measureThroughput(
+  server: Server,
+  runtime: Runtime,
+  processes: number,
+  concurrency: number,
+  window: number,
+): Promise<Throughput> {
+  await server.empty();
+  const agents: Agent[] = Array.from({ length: processes }, () => runtime.start());
+  const queue = { contender: OURS, url: server.url, queue: "throughput", payload: 0 };
+  await Promise.all(agents.map((agent) => agent.call("open", queue)));
+  await agents[0]!.call("fill", { items: ITEMS });
+  await Promise.all(agents.map((agent) => agent.call("work", { concurrency })));
+  await sleep(window / 2); // compilers
+  await server.resetCounts();
+  const cpu = await server.cpu();
+  const start = await counts(agents);
+  await sleep(window);
+  const end = await counts(agents);
+  const used = await server.cpu() - cpu;
+  const { calls, total } = await server.scripts();
+  for (const agent of agents) await agent[Symbol.asyncDispose]();
+  if (end.count >= ITEMS) throw new Error(`${ITEMS} items are too few for ${processes} processes`);
+  const done = end.count - start.count;
+  const seconds = (end.at - start.at) / 1000;
+  return {
+    ...{ runtime: runtime.name, processes, concurrency },
+    rate: done / seconds,
+    serverShare: used / seconds,
+    perCall: done / calls,
+    scriptTime: total / done,
+  };
+}
+
+/** All handlers of the processes that have begun. */
+async function counts(agents: readonly Agent[]): Promise<{ count: number; at: number }> {
+  const each = await Promise.all(agents.map((agent) => agent.call("count")));
+  return { count: each.reduce((sum, { count }) => sum + count, 0), at: medianOf(each.map(({ at }) => at)) };
+}
+
+/** The median of each column. */
+export function medianOfRows(rows: readonly Throughput[]): Throughput {
+  const of = (field: "rate" | "serverShare" | "perCall" | "scriptTime") => medianOf(rows.map((row) => row[field]));
+  return {
+    ...rows[0]!,
+    rate: of("rate"),
+    serverShare: of("serverShare"),
+    perCall: of("perCall"),
+    scriptTime: of("scriptTime"),
+  };
+}
+
+/** Calls of an empty script a second, by the server's own benchmark. */
+export async function measureEmptyScript(server: Server, connections: number, pipeline: number): Promise<number> {
+  const sha1 = String(await server.call("SCRIPT", "LOAD", "return 0"));
+  const calls = connections === 1 ? "20000" : "200000";
+  const options = ["-p", `${server.port}`, "-n", calls, "-c", `${connections}`, "-P", `${pipeline}`, "--csv"];
+  const text = await output("redis-benchmark", [...options, "EVALSHA", sha1, "0"], BENCH);
+  return Number(/^"EVALSHA[^"]*","([\d.]+)"/m.exec(text ?? "")?.[1]);
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,125 @@
+/**
+ * Compares the queue on Redis with BullMQ, finds out what many processes and many keys cost the server, and writes
+ * `bench/REDIS.md`:
+ *
+ *     deno task bench:redis [--rounds 5] [--quick]
+ *
+ * `--quick` does a little of everything, to see that it works, and writes nothing.
+ *
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import { Figures } from "../figures.ts";
+import { BENCH, machine } from "../machine.ts";
+import { findRuntimes, type Runtime } from "./agents.ts";
+import { BULLMQ, OURS } from "./contender.ts";
+import { type Facts, figureName, PAYLOADS } from "./facts.ts";
+import { measureMillion } from "./million.ts";
+import { CONCURRENCIES, measureEmptyScript, measureThroughput, medianOfRows, PROCESSES } from "./processes.ts";
+import { measureReaction } from "./reaction.ts";
+import { report } from "./report.ts";
+import { SERVER, Server } from "./server.ts";
+import { contenders, works } from "./works.ts";
+
+/** Whose processes are counted together; Node would add nothing but time. */
+const COUNTED = ["Deno", "Bun"];
+const LOADS = [[1, 1], [50, 1], [50, 16]] as const;
+
+function readArguments(): { rounds: number; isQuick: boolean } {
+  const { values } = parseArgs({
+    options: { rounds: { type: "string", default: "5" }, quick: { type: "boolean", default: false } },
+  });
+  const rounds = Number(values.rounds);
+  if (!Number.isSafeInteger(rounds) || rounds < 1) {
+    console.error(`--rounds must be a positive integer: received ${values.rounds}`);
+    Deno.exit(2);
+  }
+  return { rounds: values.quick ? 1 : rounds, isQuick: values.quick };
+}
+
+if (SERVER === undefined) {
+  console.error("There is no redis-server or valkey-server on the PATH.");
+  Deno.exit(1);
+}
+const start = performance.now();
+const { rounds, isQuick } = readArguments();
+const runtimes = await findRuntimes();
+await using server = await Server.start();
+const figures = new Figures();
+
+/** Takes every work once, on one runtime, each contender right after the other. */
+async function compare(runtime: Runtime, round: number): Promise<void> {
+  const agents = Object.keys(contenders).map((contender) => ({ contender, agent: runtime.start() }));
+  for (const [isWarm, payload] of [[false, 0], ...PAYLOADS.map((payload) => [true, payload] as const)] as const) {
+    for (const [name, work] of Object.entries(works)) {
+      const queue = { work: name, url: server.url, queue: `${name}-${isWarm}-${payload}`, payload };
+      const items = isQuick || !isWarm ? work.items / 5 : work.items;
+      // By turns it is the one or the other who goes first.
+      for (const { contender, agent } of round % 2 === 0 ? agents : agents.toReversed()) {
+        await server.empty();
+        const time = await agent.call("measure", { contender, ...queue }, items);
+        if (isWarm) figures.add({ work: figureName(name, payload), contender, runtime: runtime.name }, time);
+      }
+    }
+  }
+  for (const { agent } of agents) await agent[Symbol.asyncDispose]();
+}
+
+const throughput = [];
+for (let round = 1; round <= rounds; round++) {
+  for (const runtime of runtimes) {
+    console.log(`round ${round} of ${rounds}: ${runtime.name}`);
+    await compare(runtime, round);
+  }
+}
+console.log("several processes");
+for (const runtime of runtimes.filter(({ name }) => COUNTED.includes(name))) {
+  for (const processes of PROCESSES) {
+    for (const concurrency of CONCURRENCIES) {
+      const rows = [];
+      for (let round = 1; round <= Math.min(rounds, 3); round++) {
+        rows.push(await measureThroughput(server, runtime, processes, concurrency, isQuick ? 200 : 600));
+      }
+      throughput.push(medianOfRows(rows));
+    }
+  }
+}
+const emptyScript = [];
+for (const [connections, pipeline] of LOADS) {
+  emptyScript.push({ connections, pipeline, rate: await measureEmptyScript(server, connections, pipeline) });
+}
+console.log("waking up");
+const reactions = [];
+for (const runtime of runtimes) {
+  for (const contender of [OURS, BULLMQ]) {
+    reactions.push(await measureReaction(server, runtime, contender, isQuick ? 30 : 300));
+  }
+}
+console.log("a million keys");
+const million = await measureMillion(server, isQuick ? 50_000 : 1_000_000);
+const facts: Facts = {
+  machine: machine(),
+  versions: [await serverVersion(), ...runtimes.map(({ version }) => version), ...packageVersions()],
+  runtimes: runtimes.map(({ name }) => name),
+  ...{ rounds, throughput, emptyScript, reactions, million },
+  minutes: (performance.now() - start) / 60_000,
+};
+const page = report(figures, facts);
+if (isQuick) console.log(page);
+else {
+  await Deno.writeTextFile(`${BENCH}REDIS.md`, page);
+  console.log("written: bench/REDIS.md");
+}
+
+async function serverVersion(): Promise<string> {
+  const { redis_version, valkey_version } = await server.info("server");
+  return valkey_version === undefined ? `Redis ${redis_version}` : `Valkey ${valkey_version}`;
+}
+
+function packageVersions(): string[] {
+  return ["bullmq", "ioredis", "@redis/client"].map((name) => {
+    const { version } = JSON.parse(Deno.readTextFileSync(`${BENCH}node_modules/${name}/package.json`));
+    return `${name} ${version}`;
+  });
+}

@@ -1,0 +1,29 @@
+import { measureMillion } from "./million.ts";
+import { SERVER, Server } from "./server.ts";
+import { contenders, measure, works } from "./works.ts";
+
+const ITEMS = 200;
+
+function test(name: string, run: (server: Server) => Promise<unknown>): void {
+  Deno.test({
+    name: `bench: ${name}`,
+    ignore: SERVER === undefined,
+    fn: async () => {
+      await using server = await Server.start();
+      await run(server);
+    },
+  });
+}
+
+for (const contender of Object.keys(contenders)) {
+  for (const [work, { concurrency }] of Object.entries(works)) {
+    if (concurrency > 10) continue; // the same with more at once
+    test(`${contender} does its work: ${work}`, async (server) => {
+      for (const payload of [0, 10]) {
+        await measure({ contender, work, url: server.url, queue: `${work}-${payload}`, payload }, ITEMS);
+      }
+    });
+  }
+}
+
+test("what a million keys cost can be measured", (server) => measureMillion(server, 20_000));
