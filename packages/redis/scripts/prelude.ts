@@ -151,21 +151,32 @@ local function promoteKey(key)
   come(key, due, call('HGET', HOLDERS, key))
 end
 
+-- The first moment from due on for which nothing waits. Many may be added for the same moment: it is looked for by halves, and
+-- what this script knows to be taken is skipped.
+local takenFrom, takenTo = 0, -1
+local function firstFree(due)
+  local from = due
+  if due >= takenFrom and due <= takenTo then from, due = takenFrom, takenTo + 1 end
+  local function areTaken(count)
+    return call('ZCOUNT', WAITING, due, due + count - 1) >= count
+  end
+  local taken, count = 0, 1
+  while areTaken(count) do taken, count = count, count * 2 end
+  while count - taken > 1 do
+    local middle = math.floor((taken + count) / 2)
+    if areTaken(middle) then taken = middle else count = middle end
+  end
+  takenFrom, takenTo = from, due + taken
+  return takenTo
+end
+
 -- Waits until it is due, or until it was already if that is earlier. No two are due at the same time: their names would
 -- decide which is first.
 local function wait(key, due)
   due = math.min(due, FOREVER)
   local current = call('ZSCORE', WAITING, key)
   if current and tonumber(current) <= due then return end
-  local taken = due < FOREVER and call('ZRANGE', WAITING, due, due, 'BYSCORE', 'LIMIT', 0, 1) or {}
-  while #taken > 0 do
-    taken = call('ZRANGE', WAITING, due, due + 63, 'BYSCORE', 'WITHSCORES')
-    for i = 2, #taken, 2 do
-      if tonumber(taken[i]) > due then break end
-      due = due + 1
-    end
-    taken = call('ZRANGE', WAITING, due, due, 'BYSCORE', 'LIMIT', 0, 1)
-  end
+  if due < FOREVER then due = math.min(firstFree(due), FOREVER) end
   call('ZADD', WAITING, due, key)
   if call('ZCARD', IDLE) > 0 and call('ZRANGE', WAITING, 0, 0)[1] == key then tellDue(due) end
 end
