@@ -44,11 +44,15 @@ const WHEN_FULL: readonly string[] = [
   "turn",
 ];
 
+/** What asks limiters or buckets. */
+const LIMITING: readonly string[] = ["addRateLimited", "forget", "numRequeues", "turn"];
+
 /** Makes the scripts. `time` is Lua for what says the time, as seconds and microseconds: tests have one of their own. */
 export function createScripts(time: string = SERVER_TIME): Scripts {
   const scripts = Object.entries(BODIES).map(([name, body]) => {
     const flags = WHEN_FULL.includes(name) ? " flags=allow-oom" : "";
-    return [name, createScript(`#!lua${flags}\n${prelude(time)}\n${limiters}\n${body}`)];
+    const functions = LIMITING.includes(name) ? limiters : "";
+    return [name, createScript(`#!lua${flags}\n${prelude(time)}\n${functions}\n${body}`)];
   });
   return Object.fromEntries(scripts);
 }
