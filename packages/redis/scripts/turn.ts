@@ -53,6 +53,7 @@ end
 
 -- 1: it counts. 0: the lease was lost. A table: the number of failures that the limiter should have been given something for.
 local function finish(key, token, kind, delay, given, reason)
+  promoteKey(key)
   local holder = call('HGET', HOLDERS, key)
   local flag, current, holdingOwner
   if holder then flag, current, holdingOwner = split(holder) end
@@ -60,11 +61,10 @@ local function finish(key, token, kind, delay, given, reason)
     -- A token that is neither held nor lost has been finished already.
     return resent and not call('ZSCORE', LOST, token) and 1 or 0
   end
-  promoteKey(key)
   if kind ~= 'handedBack' then call('HDEL', MARKS, key) end
   local failures = endings[kind](key, tonumber(delay), given, reason)
   if failures then return { failures } end
-  flag = split(call('HGET', HOLDERS, key))
+  if kind ~= 'succeeded' and kind ~= 'done' then flag = split(call('HGET', HOLDERS, key)) end -- the ending may have added it
   letGo(key, holdingOwner)
   if flag == '+' then
     makeReady(key, tick())
@@ -118,12 +118,12 @@ end
 
 -- The suspect to take, if its turn has come, and whether anything else may not be taken. Only who holds nothing takes one. If
 -- everybody holds something, one of them has the duty to take nothing more until it holds nothing.
-local function findSuspect(holding)
+local function findSuspect()
   local suspect = call('ZRANGE', SUSPECTS, 0, 0, 'WITHSCORES')
   if #suspect == 0 then return nil, false end
   local first = math.min(tonumber(call('ZRANGE', READY, 0, 0, 'WITHSCORES')[2] or math.huge), behind or math.huge)
   if first < tonumber(suspect[2]) then return nil, false end
-  if holding == 0 then return suspect[1], true end
+  if call('SCARD', HELD_BY .. owner) == 0 then return suspect[1], true end
   local until_, onDuty = string.match(call('HGET', META, 'duty') or '0:', '^(%d+):(.*)$')
   if onDuty ~= owner and tonumber(until_) > now then return nil, false end
   call('HSET', META, 'duty', string.format('%.0f:%s', now + lease, owner))
@@ -141,9 +141,11 @@ local function readyCount()
 end
 
 local function take()
-  local suspect, alone = findSuspect(call('SCARD', HELD_BY .. owner))
+  local suspect, alone = findSuspect()
   isAlone = alone and 1 or 0
-  local count = suspect and 1 or alone and 0 or math.min(wanted, readyCount())
+  -- Where neither a backlog nor tokens bound it, there is no need to count.
+  local count = suspect and 1 or alone and 0 or wanted
+  if not alone and (behind or startsId ~= '') then count = math.min(wanted, readyCount()) end
   if count > 0 and startsId ~= '' then
     local available, next = count, nil
     count, next = tokens_take(startsId, startsRate, startsBurst, available)
