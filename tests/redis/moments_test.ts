@@ -1,0 +1,51 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { limiters } from "@workqueue/core";
+import { defaultControllerConfig } from "@workqueue/core/limiters";
+import { connect } from "../../packages/redis/connection/connect.ts";
+import { Engine } from "../../packages/redis/engine.ts";
+import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { createScripts } from "../../packages/redis/scripts/script.ts";
+import { redisTest, uniqueName } from "./redis_tests.ts";
+
+const NOW = 1_800_000_000;
+/** Its time stands still: only what is counted in the queue goes on. */
+const scripts = createScripts(`{ ${NOW}, 0 }`);
+
+redisTest(
+  "moments: of what is added for the same one, each has the first that is free from there",
+  async ({ url, call }) => {
+    const connection = connect("test", { url, client: undefined, patience: 5000 });
+    // Each is a call that adds so many keys, due after so many µs; few enough of them that the moments meet.
+    const adds = fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1000, max: 1100 })), {
+      maxLength: 30,
+    });
+    await fc.assert(
+      fc.asyncProperty(adds, async (calls) => {
+        const name = uniqueName("moments");
+        const engine = new Engine(connection, scripts, {
+          ...{ name, lease: 1000, maxLapses: 5, replaces: false, hasItems: false },
+          limiter: planLimiter("test", limiters.describe(defaultControllerConfig)),
+        });
+        const expected: [key: string, due: number][] = [];
+        const taken = new Set<number>();
+        let tick = NOW * 1e6;
+        for (const [i, [count, delay]] of calls.entries()) {
+          const keys = Array.from({ length: count }, (_, j) => `${i}-${j}`);
+          await engine.add(keys.map((key) => ({ key, payload: "" })), delay / 1000);
+          if (i > 0) tick++; // each call is later than the one before
+          for (const key of keys) {
+            let due = ++tick + delay;
+            while (taken.has(due)) due++;
+            taken.add(due);
+            expected.push([key, due]);
+          }
+        }
+        const stored = await call("ZRANGE", `workqueue:{${name}}:waiting`, "0", "-1", "WITHSCORES");
+        assertEquals(stored, expected.toSorted(([, a], [, b]) => a - b).flatMap(([key, due]) => [key, `${due}`]));
+      }),
+      { numRuns: 30, seed: 12 },
+    );
+    await connection.release();
+  },
+);
