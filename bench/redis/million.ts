@@ -98,9 +98,9 @@ async function addAll(engine: Engine, count: number, delay: () => number, from =
 function turn(
   engine: Engine,
   owner: string,
-  { wanted = 0, finishes = [], expectedTime }: { wanted?: number; finishes?: Finish[]; expectedTime?: number },
+  { wanted = 0, finishes = [] }: { wanted?: number; finishes?: Finish[] },
 ): Promise<TurnReply> {
-  return engine.turn({ process: owner, owner, expectedTime, known: 0, wanted, starts: undefined, finishes });
+  return engine.turn({ process: owner, owner, known: 0, wanted, starts: undefined, finishes });
 }
 
 const finishOf = (kind: Finish["kind"]) => ({ key, token }: { key: string; token: string }): Finish => ({
@@ -140,12 +140,7 @@ async function hold(engine: Engine, owner: string): Promise<string[]> {
 
 /** Takes until nobody holds anything any more but the one who takes. */
 async function expire(engine: Engine): Promise<void> {
-  const { time } = await turn(engine, "others", {});
-  const at = performance.now();
-  await times(2 * HELD / 200, () => {
-    const expectedTime = Math.round(time + (performance.now() - at) * 1000);
-    return turn(engine, "others", { wanted: 1, expectedTime });
-  });
+  while ((await engine.stats()).held > 1) await turn(engine, "others", { wanted: 1 });
 }
 
 async function times(count: number, run: () => Promise<unknown>): Promise<void> {

@@ -181,7 +181,6 @@ class Replay {
     const common = {
       process: "process",
       owner: "owner",
-      expectedTime: undefined,
       known: 0,
       wanted: 0,
       starts: undefined,

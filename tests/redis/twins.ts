@@ -202,7 +202,7 @@ export class Twins {
 
   #ask(finishes: Finish[], wanted: number) {
     const known = this.#held.length;
-    const common = { process: "process", owner: "owner", expectedTime: undefined, starts: undefined };
+    const common = { process: "process", owner: "owner", starts: undefined };
     return this.#engine.turn({ ...common, known, wanted, finishes });
   }
 

@@ -104,7 +104,7 @@ local function expire()
   for _, gone in ipairs(call('ZRANGE', OWNERS, '-inf', now, 'BYSCORE', 'LIMIT', 0, 10)) do
     if gone ~= owner then
       call('ZREM', OWNERS, gone)
-      call('ZADD', EXPIRED, now, gone)
+      if call('SCARD', HELD_BY .. gone) > 0 then call('ZADD', EXPIRED, now, gone) end
     end
   end
   local gone = call('ZRANGE', EXPIRED, 0, 0)[1]

@@ -1,7 +1,7 @@
 /** The connection breaks after a call has run, and before its reply came: at each kind of call. */
 
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { type RedisLease, type RedisQueue, RedisConnectionError, type RedisQueueOptions } from "@workqueue/redis";
+import { RedisConnectionError, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
 import { RedisProxy } from "../proxy.ts";
 import { redisTest } from "../redis_tests.ts";
 import { newQueue, open, type Opened, QUICK, type Stored, take, until } from "./faults.ts";
@@ -59,28 +59,35 @@ lossTest("what was taken without knowing goes back to where it stood", async ({ 
   assertEquals(errors, []);
 });
 
-const finishes: [name: string, finish: (lease: RedisLease) => Promise<boolean>, after: Partial<Record<string, number>>][] =
-  [
-    ["success", (lease) => lease.finish(), { ready: 0, waiting: 0, failing: 0 }],
-    ["requeue", (lease) => lease.finish({ requeue: true }), { ready: 0, waiting: 1, failing: 1 }],
-    ["requeueAfter", (lease) => lease.finish({ requeueAfter: "1h" }), { ready: 0, waiting: 1, failing: 0 }],
-    ["giveUp", (lease) => lease.finish({ giveUp: "no use" }), { ready: 0, waiting: 0, givenUp: 1 }],
-  ];
+const finishes: [
+  name: string,
+  finish: (lease: RedisLease) => Promise<boolean>,
+  after: Partial<Record<string, number>>,
+][] = [
+  ["success", (lease) => lease.finish(), { ready: 0, waiting: 0, failing: 0 }],
+  ["requeue", (lease) => lease.finish({ requeue: true }), { ready: 0, waiting: 1, failing: 1 }],
+  ["requeueAfter", (lease) => lease.finish({ requeueAfter: "1h" }), { ready: 0, waiting: 1, failing: 0 }],
+  ["giveUp", (lease) => lease.finish({ giveUp: "no use" }), { ready: 0, waiting: 0, givenUp: 1 }],
+];
 
 for (const [name, finish, after] of finishes) {
   const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" } as const;
-  lossTest(`finish with ${name} counts once, and gives the first answer`, async ({ queue, other, errors, loseNext }) => {
-    await other.add("a");
-    const lease = await take(queue);
-    const lost = loseNext();
-    const answers = [finish(lease), lease.finish()];
-    await lost;
-    assertEquals(await Promise.all(answers), [true, true]);
-    const stats: Record<string, number> = { ...await other.stats() };
-    assertEquals({ ...stats, ...after, held: 0 }, stats);
-    assertEquals(errors, []);
-    if (name === "requeue") assertEquals(await other.numRequeues("a"), 1);
-  }, { limiter });
+  lossTest(
+    `finish with ${name} counts once, and gives the first answer`,
+    async ({ queue, other, errors, loseNext }) => {
+      await other.add("a");
+      const lease = await take(queue);
+      const lost = loseNext();
+      const answers = [finish(lease), lease.finish()];
+      await lost;
+      assertEquals(await Promise.all(answers), [true, true]);
+      const stats: Record<string, number> = { ...await other.stats() };
+      assertEquals({ ...stats, ...after, held: 0 }, stats);
+      assertEquals(errors, []);
+      if (name === "requeue") assertEquals(await other.numRequeues("a"), 1);
+    },
+    { limiter },
+  );
 }
 
 lossTest("finish and take in one call: the outcome counts, and the item taken comes", async (room) => {
