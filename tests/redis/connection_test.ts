@@ -1,6 +1,7 @@
 /** A connection to the server: what comes of calls and subscriptions, whatever the network does. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { createClient } from "@redis/client";
 import { connect, type ConnectOptions } from "../../packages/redis/connection/connect.ts";
 import type { Connection } from "../../packages/redis/connection/connection.ts";
 import { RedisConnectionError } from "../../packages/redis/connection/errors.ts";
@@ -69,13 +70,28 @@ serverTest("connection: what memory is too small for rejects at once", async () 
 serverTest("connection: calls are held back while the server is away, and then made in order", async () => {
   await using server = await RedisServer.start({ appendonly: true });
   await using connection = use({ url: server.url });
+  await using other = use({ url: server.url, patience: 20_000 });
   await connection.run(PUSH, "list", [1]);
   await server.kill("SIGKILL");
-  const calls = [2, 3, 4].map((i) => connection.run(PUSH, "list", [i], { retry: "always" }));
+  const calls = [2, 3, 4, 5].map((i) => (i % 2 === 0 ? other : connection).run(PUSH, "list", [i], { retry: "always" }));
   await server.start();
-  assertEquals(await Promise.all(calls), [2, 3, 4]);
-  assertEquals(await server.call("LRANGE", "list", "0", "-1"), ["1", "2", "3", "4"]);
+  assertEquals(await Promise.all(calls), [2, 3, 4, 5]);
+  assertEquals(await server.call("LRANGE", "list", "0", "-1"), ["1", "2", "3", "4", "5"]);
 });
+
+serverTest(
+  "connection: a server that was restarted knows some scripts and others not: calls keep their order",
+  async () => {
+    await using server = await RedisServer.start();
+    await using connection = use({ url: server.url });
+    const scripts = [PUSH, createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1]) -- another`)];
+    for (const script of scripts) await connection.run(script, "list", [0]);
+    await server.restart();
+    await server.call("SCRIPT", "LOAD", scripts[1]!.text);
+    await Promise.all(scripts.map((script, i) => connection.run(script, "list", [i], { retry: "always" })));
+    assertEquals(await server.call("LRANGE", "list", "0", "-1"), ["0", "1"]);
+  },
+);
 
 redisTest("connection: a reply is lost: 'never' rejects, and says that nobody knows", async ({ url, call }) => {
   await using proxy = await RedisProxy.start(url);
@@ -199,6 +215,17 @@ serverTest("connection: while the server is a replica, calls are held back", asy
   assertEquals(await server.call("LRANGE", "list", "0", "-1"), ["first", "second", "third"]);
 });
 
+serverTest("connection: while the server has no place left, calls are held back", async () => {
+  await using server = await RedisServer.start({ args: ["--maxclients", "1"] });
+  const other = createClient({ url: server.url });
+  await other.connect();
+  await using connection = use({ url: server.url });
+  const call = connection.run(PUSH, "list", [1]);
+  while (!/rejected_connections:[1-9]/.test(await other.info("stats")));
+  other.destroy();
+  assertEquals(await call, 1);
+});
+
 redisTest("connection: after it was lost, those who must know come first", async ({ url, call }) => {
   await using proxy = await RedisProxy.start(url);
   await using connection = use({ url: proxy.url });
@@ -244,7 +271,7 @@ redisTest("connection: a channel is heard until the end of the subscription", as
   const heard: string[] = [];
   const [both, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const off = await connection.subscribe(channel, (payload) => heard.push(`one: ${payload}`));
-  await other.subscribe(channel, (payload) => {
+  const otherOff = await other.subscribe(channel, (payload) => {
     heard.push(`other: ${payload}`);
     (payload === "1" ? both : end).resolve();
   });
@@ -255,6 +282,8 @@ redisTest("connection: a channel is heard until the end of the subscription", as
   await server.call("PUBLISH", channel, "2");
   await end.promise;
   assertEquals(heard, ["one: 1", "other: 1", "other: 2"]);
+  otherOff();
+  while (await server.call("PUBLISH", channel, "3") !== 0); // until the server has been told
 });
 
 serverTest("connection: a subscription survives a restart, and says that messages may have been lost", async () => {

@@ -5,6 +5,7 @@ import { createClient, createClientPool, createCluster } from "@redis/client";
 import { Cluster, Redis } from "ioredis";
 import { Redis as OldestRedis } from "ioredis-oldest";
 import { createClient as createOldestClient } from "redis-client-oldest";
+import { delay } from "@std/async";
 import { connect } from "../../packages/redis/connection/connect.ts";
 import type { RedisClient } from "../../packages/redis/connection/connection.ts";
 import { RedisConnectionError } from "../../packages/redis/connection/errors.ts";
@@ -86,6 +87,25 @@ for (const [name, create] of Object.entries(CLIENTS)) {
     assertEquals(reconnected, 2);
     const items = await call("LRANGE", key, "0", "-1");
     assertEquals(items, ["first0", "marked0", "marked1", "nevernever", "last0"]);
+    await connection.release();
+    close();
+  });
+
+  redisTest(`${name}: what was not sent when the connection broke is sent once`, async ({ url, call }) => {
+    await using proxy = await RedisProxy.start(url);
+    const { client, close } = await create(proxy.url);
+    const connection = connect("connect", { client });
+    const key = uniqueName("list");
+    await connection.run(PUSH, key, ["first"], { retry: "always" });
+    proxy.hold();
+    const large = "x".repeat(1_000_000); // more than goes out while the other end takes nothing
+    const calls = Array.from({ length: 20 }, () => connection.run(PUSH, key, [large], { retry: "always" }));
+    await delay(0); // as much as goes out has
+    proxy.dropAll();
+    proxy.hold(false);
+    await Promise.all(calls);
+    await connection.run(PUSH, key, ["last"], { retry: "always" });
+    assertEquals(await call("LLEN", key), 22);
     await connection.release();
     close();
   });

@@ -52,8 +52,7 @@ export class Calls {
     call.isOfWire = this.#isResuming;
     this.#patienceOf(call).add(call);
     this.#held++;
-    const isNext = this.#held === 1 || call.isOfWire;
-    if (isNext && this.#canSend) this.#send(call);
+    if (this.#canSend) this.#send(call); // then nothing is held back, but while the others wait to be told to resume
     else if (call.isOfWire) this.#failAgain(call);
     this.#line.start();
   }

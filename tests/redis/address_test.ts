@@ -1,0 +1,49 @@
+/** URLs of servers. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { parseAddress, showAddress } from "../../packages/redis/connection/address.ts";
+
+const NOBODY = { username: undefined, password: undefined };
+const LOCAL = { host: "localhost", port: 6379, tls: false, ...NOBODY, database: 0 };
+
+Deno.test("address: what a URL does not say is as Redis has it", () => {
+  assertEquals(parseAddress("connect", "redis://localhost"), LOCAL);
+  assertEquals(parseAddress("connect", "redis://localhost/"), LOCAL);
+});
+
+Deno.test("address: a URL says where, as whom, which database, and whether by TLS", () => {
+  const { host, port, tls, ...rest } = parseAddress("connect", "rediss://me:p%40ss%2Fw%25rd@example.org:7000/12");
+  assertEquals([host, port, tls], ["example.org", 7000, true]);
+  assertEquals(rest, { username: "me", password: "p@ss/w%rd", database: 12 });
+  assertEquals(parseAddress("connect", "redis://:secret@[::1]"), { ...LOCAL, host: "::1", password: "secret" });
+});
+
+Deno.test("address: what is shown has neither user nor password", () => {
+  assertEquals(showAddress(parseAddress("connect", "redis://me:secret@example.org:7000/1")), "example.org:7000");
+  assertEquals(showAddress(parseAddress("connect", "redis://me:secret@[::1]")), "[::1]:6379");
+});
+
+Deno.test("address: a wrong one is refused, and not shown", () => {
+  const wrong: [url: unknown, rule: string][] = [
+    ["me:secret", "must begin with redis:// or rediss://: received me://"],
+    ["//me:secret@localhost", "must be a URL such as"],
+    ["", "must be a URL such as"],
+    [6379, "must be a URL such as"],
+    [null, "must be a URL such as"],
+    ["http://me:secret@localhost", "must begin with redis:// or rediss://: received http://"],
+    ["redis://", "must have a host"],
+    ["redis:///1", "must have a host"],
+    ["redis://me:secret@localhost/one", "must have the number of a database as its path: received /one"],
+    ["redis://me:secret@localhost/-1", "must have the number of a database as its path: received /-1"],
+    ["redis://me:secret@localhost/1/2", "must have the number of a database as its path: received /1/2"],
+    ["redis://me:secret@localhost?db=1", "must end with the number of the database"],
+    ["redis://me:secret@localhost#1", "must end with the number of the database"],
+    ["redis://me:secret%@localhost", "must have its user and its password percent-encoded"],
+    ["redis://me:secret@localhost:99999", "must be a URL such as"],
+  ];
+  for (const [url, rule] of wrong) {
+    const { message } = assertThrows(() => parseAddress("create queue", url), TypeError);
+    assert(message.startsWith(`Cannot create queue as 'url' ${rule}`), message);
+    assert(!message.includes("secret"), message);
+  }
+});

@@ -1,0 +1,52 @@
+/** A server that owes an answer and says nothing: its connection is closed. */
+
+import { assertEquals } from "@std/assert";
+import { Ending } from "../../packages/redis/connection/ending.ts";
+import { Watchdog } from "../../packages/redis/connection/watchdog.ts";
+
+/** What a watchdog watches; a timer stands for the socket, which keeps the process. */
+function watched(silence: number | undefined) {
+  const socket = setInterval(() => {}, 1000);
+  const { reason: ended, end: close } = new Ending();
+  const watchdog = new Watchdog({ silence, ended, close, isReady: true, send: () => Promise.resolve() });
+  const closed = ended.then(({ message }) => {
+    clearInterval(socket);
+    return message;
+  });
+  return { watchdog, close, closed };
+}
+
+const TIME_OVER = "there was no answer within 5 ms";
+
+Deno.test("watchdog: something was sent and is not answered", async () => {
+  const { watchdog, closed } = watched(5);
+  watchdog.sent();
+  assertEquals(await closed, TIME_OVER);
+});
+
+Deno.test("watchdog: some of what was sent is not answered", async () => {
+  const { watchdog, closed } = watched(5);
+  watchdog.sent();
+  watchdog.sent();
+  watchdog.heard(true);
+  assertEquals(await closed, TIME_OVER);
+});
+
+Deno.test("watchdog: what was sent later is not answered", async () => {
+  const { watchdog, closed } = watched(5);
+  watchdog.sent();
+  watchdog.heard(false);
+  watchdog.sent();
+  assertEquals(await closed, TIME_OVER);
+});
+
+Deno.test("watchdog: all was answered, or it is the business of somebody else", async () => {
+  const [answered, others, later] = [watched(5), watched(undefined), watched(10)];
+  for (const { watchdog } of [answered, others, later]) watchdog.sent();
+  answered.watchdog.heard(false);
+  await later.closed;
+  for (const { close, closed } of [answered, others]) {
+    close(new Error("by the test"));
+    assertEquals(await closed, "by the test");
+  }
+});
