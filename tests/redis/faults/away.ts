@@ -1,0 +1,51 @@
+/** The server goes away for longer than a lease, and comes back. */
+
+import { assert, assertEquals } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
+import { RedisProxy } from "../proxy.ts";
+import { RedisServer } from "../server.ts";
+import { aborted, elsewhere, newQueue, open, take } from "./faults.ts";
+
+/** What becomes of the server, and for how many milliseconds. */
+export interface Absence {
+  how: "kill" | "stop" | "network";
+  lease: number;
+  away: number;
+}
+
+/** Some hold items meanwhile, and others wait for some: these must not get what the first can still finish. */
+export async function serverAway({ how, lease, away }: Absence): Promise<void> {
+  await using server = await RedisServer.start({ appendonly: true });
+  await using proxy = await RedisProxy.start(server.url);
+  const { name, stored } = newQueue(server.url);
+  const options = { lease, patience: 2 * away };
+  await using holder = open(proxy.url, name, options);
+  await using idle = open(elsewhere(proxy.url), name, options);
+  await holder.queue.addAll(["a", "b", "c"]);
+  const leases = [await take(holder.queue), await take(holder.queue), await take(holder.queue)];
+  const late = take(idle.queue);
+  const late2 = take(idle.queue);
+  while (Number(await stored.call("ZCARD", "idle")) === 0) await delay(5);
+
+  if (how === "kill") await server.kill("SIGKILL");
+  else if (how === "stop") await server.kill("SIGSTOP");
+  else {
+    proxy.refuse();
+    proxy.dropAll();
+  }
+  await delay(away); // what is tested
+  if (how === "kill") await server.start();
+  else if (how === "stop") await server.kill("SIGCONT");
+  else proxy.refuse(false);
+
+  for (const { signal } of leases) await aborted(signal); // nobody could tell that it was safe
+  await idle.queue.stats();
+  await holder.queue.stats();
+  await stored.trusted();
+  await delay(lease / 2); // and the idle ones have looked again
+  assertEquals([await stored.lapses(), (await holder.queue.stats()).held], [0, 3]);
+  for (const lease of leases) assert(await lease.finish());
+  await holder.queue.addAll(["d", "e"]);
+  for (const next of [await late, await late2]) assert(await next.finish());
+  assertEquals([holder.errors, idle.errors], [[], []]);
+}

@@ -1,0 +1,146 @@
+/** The server is killed, goes back in time, stands still, forgets scripts, and runs out of memory. */
+
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { runWorkers } from "@workqueue/core";
+import { setTimeout as delay } from "node:timers/promises";
+import { RedisProxy } from "../proxy.ts";
+import { redisTest, serverTest } from "../redis_tests.ts";
+import { RedisServer } from "../server.ts";
+import { serverAway } from "./away.ts";
+import { aborted, elsewhere, newQueue, open, take, until } from "./faults.ts";
+
+for (const how of ["kill", "stop", "network"] as const) {
+  serverTest(`server away for longer than the lease (${how}): nobody's item is taken away`, async () => {
+    await serverAway({ how, lease: 900, away: 1300 });
+  });
+}
+
+serverTest("server killed, with an append-only file: nothing is lost that was acknowledged", async () => {
+  await using server = await RedisServer.start({ appendonly: true });
+  const { name, stored } = newQueue(server.url);
+  await using consumer = open(elsewhere(server.url), name, { patience: "1m" });
+  await using producer = open(server.url, name, { patience: "1m" });
+  const begun = new Map<string, number>();
+  const pool = runWorkers(consumer.queue, async (item) => {
+    begun.set(item, (begun.get(item) ?? 0) + 1);
+    await delay(1);
+  }, { concurrency: 5 });
+  const added: string[] = [];
+  for (let round = 0; round < 3; round++) {
+    const adds = Array.from({ length: 100 }, async (_, i) => {
+      await producer.queue.add(`${round}/${i}`);
+      added.push(`${round}/${i}`);
+    });
+    await until(() => begun.size > round * 100 + 5); // in the middle of it
+    await server.restart();
+    await Promise.all(adds);
+  }
+  await producer.queue.whenIdle();
+  assertEquals([...begun.keys()].sort(), added.sort());
+  assertEquals([await stored.lapses(), consumer.errors, producer.errors], [0, [], []]);
+  await pool.stop();
+});
+
+serverTest("an older snapshot comes back: tokens grow, and who holds what it does not know is told", async () => {
+  await using server = await RedisServer.start();
+  const { name } = newQueue(server.url);
+  await using early = open(server.url, name);
+  await using late = open(elsewhere(server.url), name);
+  await early.queue.addAll(["a", "b"]);
+  const first = await take(early.queue);
+  await server.call("SAVE");
+  await first.finish();
+  const second = await take(early.queue);
+  assertEquals(second.item, "b");
+  await server.restart(); // "b" is ready there
+
+  const leases = [await take(late.queue), await take(late.queue)];
+  await aborted(second.signal);
+  assertEquals(leases.map(({ item }) => item).sort(), ["a", "b"]); // "a" is held there, by who has finished it
+  for (const { token } of leases) assert(token > second.token);
+  assertEquals(await second.finish(), false);
+  for (const lease of leases) assert(await lease.finish());
+  assertEquals(early.errors.length, 1);
+});
+
+serverTest("memory full: adds reject, what is there is worked on, and later adds work again", async () => {
+  await using server = await RedisServer.start();
+  const { name, stored } = newQueue(server.url);
+  await using opened = open(server.url, name, { lease: "1s" });
+  const { queue, errors } = opened;
+  await queue.addAll(["a", "b"]);
+  const held = await take(queue);
+  await server.call("CONFIG", "SET", "maxmemory", "1");
+  for (const add of [() => queue.add("c"), () => queue.addAfter("c", 1), () => queue.addRateLimited("c")]) {
+    const error = await assertRejects(add, Error);
+    assertStringIncludes(error.message, "maxmemory");
+  }
+  assertEquals(errors.length, 3);
+  const end = () => stored.call("ZRANGE", "owners", "0", "0", "WITHSCORES").then((found) => (found as string[])[1]);
+  const before = await end();
+  await until(async () => await end() !== before); // it was renewed
+  const other = await take(queue);
+  assertEquals([await held.finish({ requeue: true }), await other.finish()], [true, true]);
+  const again = await take(queue);
+  assertEquals([again.item, again.attempt, await queue.numRequeues("a")], ["a", 2, 1]);
+  assert(await again.finish());
+  await server.call("CONFIG", "SET", "maxmemory", "0");
+  await queue.add("c");
+  assertEquals((await queue.stats()).ready, 1);
+  assertEquals(errors.length, 3);
+});
+
+redisTest("scripts that are flushed all the time: each item is done once", async ({ url, call }) => {
+  const { name } = newQueue(url);
+  await using opened = open(url, name);
+  const done = new Map<string, number>();
+  await using pool = runWorkers(opened.queue, async (item) => {
+    await call("SCRIPT", "FLUSH");
+    done.set(item, (done.get(item) ?? 0) + 1);
+  }, { concurrency: 10 });
+  const items = Array.from({ length: 200 }, (_, i) => `item ${i}`);
+  for (const item of items) opened.queue.add(item);
+  await until(() => done.size === items.length);
+  assertEquals([...done.values()], items.map(() => 1));
+  assertEquals(opened.errors, []);
+  await pool.stop();
+});
+
+redisTest("the server away for longer than the patience: told once, and no lapse", async ({ url }) => {
+  const { name, stored } = newQueue(url);
+  await using proxy = await RedisProxy.start(url);
+  await using opened = open(proxy.url, name, { patience: 300 });
+  await using other = open(url, name);
+  const { queue, errors } = opened;
+  await queue.addAll(["a", "b"]);
+  const [a, b] = [await take(queue), await take(queue)];
+  proxy.refuse();
+  proxy.dropAll();
+  const calls = [a.finish({ requeue: true }), queue.add("c"), queue.stats()];
+  const results = await Promise.allSettled(calls);
+  assertEquals(results.map(({ status }) => status), calls.map(() => "rejected"));
+  await assertRejects(() => a.finish()); // the first answer
+  assertEquals(errors.length, 3);
+  proxy.refuse(false);
+
+  const again = await take(other.queue);
+  assertEquals([again.item, again.attempt], ["a", 1]);
+  assert(again.token > b.token);
+  assertEquals(await stored.lapses(), 0);
+  assert(await b.finish());
+  assert(await again.finish());
+  assertEquals(errors.length, 3);
+});
+
+redisTest("the connection for messages is cut: what is added meanwhile is found", async ({ url, call }) => {
+  const { name } = newQueue(url);
+  await using opened = open(url, name);
+  await using other = open(elsewhere(url), name);
+  for (let i = 0; i < 5; i++) {
+    const next = take(opened.queue);
+    await call("CLIENT", "KILL", "TYPE", "pubsub");
+    await other.queue.add(`item ${i}`);
+    assert(await (await next).finish());
+  }
+  assertEquals(opened.errors, []);
+});
