@@ -1,0 +1,152 @@
+/** Clocks that jump: that of the server, by scripts whose time the test tells, and the wall clock of a client. */
+
+import { assert, assertEquals } from "@std/assert";
+import { connect } from "../../../packages/redis/connection/connect.ts";
+import { Engine, type TurnRequest } from "../../../packages/redis/engine.ts";
+import { createScripts } from "../../../packages/redis/scripts/script.ts";
+import { redisTest, type SharedServer, uniqueName } from "../redis_tests.ts";
+import { newQueue, open, take } from "./faults.ts";
+
+const LEASE = 9000;
+const AN_HOUR = 3_600_000;
+
+/** The calls of several processes on one queue, at times that the test tells. */
+class World {
+  readonly engine: Engine;
+  /** In milliseconds. */
+  now = 1.8e12;
+  readonly #clock = uniqueName("clock");
+  readonly #call: SharedServer["call"];
+
+  constructor(engine: (time: string) => Engine, call: SharedServer["call"]) {
+    this.engine = engine(`{ call('GET', '${this.#clock}'), 0 }`);
+    this.#call = call;
+  }
+
+  async pass(ms: number): Promise<void> {
+    this.now += ms;
+    await this.#call("SET", this.#clock, String(Math.floor(this.now / 1000)));
+  }
+
+  async turn(owner: string, request: Partial<TurnRequest>) {
+    const common = { process: owner, owner, known: 0, wanted: 0, starts: undefined, finishes: [] };
+    return await this.engine.turn({ ...common, ...request });
+  }
+
+  async take(owner: string, wanted = 1, known = 0) {
+    return (await this.turn(owner, { wanted, known })).taken;
+  }
+
+  async finish(owner: string, { key, token }: { key: string; token: string }) {
+    return (await this.turn(owner, { finishes: [{ key, token, kind: "succeeded" }] })).answers[0];
+  }
+}
+
+function worldTest(name: string, run: (world: World) => Promise<void>): void {
+  redisTest(`clocks: ${name}`, async ({ url, call }) => {
+    const connection = connect("test", { url });
+    const limiter = { text: '[["exponential",0,1,1]]', needsFailures: false, given: () => "" };
+    const settings = { name: uniqueName("queue"), lease: LEASE, maxLapses: 2, replaces: false, hasItems: false, limiter };
+    const world = new World((time) => new Engine(connection, createScripts(time), settings), call);
+    await world.pass(0);
+    await run(world);
+    await connection.release();
+  });
+}
+
+const entries = (...keys: string[]) => keys.map((key) => ({ key, payload: "" }));
+
+worldTest("the server's jumps forward, and no lease is over before another has passed", async (world) => {
+  const { engine } = world;
+  await engine.add(entries("a"));
+  const [a] = await world.take("holder");
+  await world.pass(AN_HOUR);
+  assertEquals(await world.take("other"), []);
+  await world.pass(LEASE / 3);
+  assertEquals(await world.take("other"), []);
+  assert(await engine.renew("holder"));
+  for (let third = 0; third < 6; third++) {
+    await world.pass(LEASE / 3);
+    assertEquals(await world.take("other"), []);
+    assert(await engine.renew("holder"));
+  }
+  assertEquals(await world.finish("holder", a!), true);
+});
+
+worldTest("who is not heard of after a jump lapses one lease later", async (world) => {
+  await world.engine.add(entries("a"));
+  const [a] = await world.take("holder");
+  await world.pass(AN_HOUR);
+  for (let third = 0; third < 3; third++) {
+    assertEquals(await world.take("other"), []);
+    await world.pass(LEASE / 3);
+  }
+  await world.pass(1000);
+  const [again] = await world.take("other");
+  assertEquals(again!.key, "a");
+  assert(Number(again!.token) > Number(a!.token));
+  assertEquals([await world.finish("holder", a!), await world.finish("other", again!)], [false, true]);
+});
+
+worldTest("the server's jumps back, and tokens grow, the order stays, and nobody lapses", async (world) => {
+  const { engine } = world;
+  await engine.add(entries("a", "b"));
+  const [a] = await world.take("holder");
+  await engine.add(entries("c"));
+  await world.pass(-AN_HOUR);
+  await engine.add(entries("d"));
+  const taken = await world.take("other", 9);
+  assertEquals(taken.map(({ key }) => key), ["b", "c", "d"]);
+  const tokens = [a!, ...taken].map(({ token }) => Number(token));
+  assertEquals(tokens, [...new Set(tokens)].sort((x, y) => x - y));
+  for (let third = 0; third < 4; third++) {
+    await world.pass(LEASE / 3);
+    assertEquals(await world.take("third"), []);
+    assert(await engine.renew("holder"));
+    assert(await engine.renew("other"));
+  }
+  await world.pass(AN_HOUR); // it is right again
+  assertEquals(await world.take("third"), []);
+  for (const one of taken) assertEquals(await world.finish("other", one), true);
+  assertEquals(await world.finish("holder", a!), true);
+});
+
+worldTest("an owner whose many items are being taken away takes none under its name", async (world) => {
+  const keys = Array.from({ length: 300 }, (_, i) => `key ${i}`);
+  await world.engine.add(entries(...keys, ...keys.map((key) => `other ${key}`)));
+  const held = await world.take("holder", keys.length);
+  for (let third = 0; third < 4; third++) {
+    await world.pass(LEASE / 3 + 1000);
+    await world.turn("other", {}); // somebody is there
+  }
+  assertEquals((await world.take("other")).length, 1); // and takes away the first 200
+  const finishes = held.map(({ key, token }) => ({ key, token, kind: "succeeded" as const }));
+  const { isLost, taken, answers } = await world.turn("holder", { wanted: 300, finishes });
+  assertEquals([isLost, taken.length], [true, 0]);
+  assertEquals(answers.filter((counts) => counts).length, 100);
+});
+
+redisTest("clocks: the wall clock of a client jumps, and nothing changes", async ({ url }) => {
+  const { name, stored } = newQueue(url);
+  await using opened = open(url, name, { lease: "1s" });
+  await using other = open(url, name, { lease: "1s" });
+  const RealDate = Date;
+  let jump = 1;
+  class JumpingDate extends RealDate {
+    static override now(): number {
+      return RealDate.now() + (jump *= -2) * AN_HOUR;
+    }
+  }
+  globalThis.Date = JumpingDate as DateConstructor;
+  try {
+    await opened.queue.add("a");
+    const lease = await take(opened.queue);
+    await opened.queue.addAfter("b", 1200);
+    const later = await take(other.queue); // the lease would have been over
+    assertEquals(later.item, "b");
+    assertEquals([lease.signal.aborted, await lease.finish(), await later.finish()], [false, true, true]);
+  } finally {
+    globalThis.Date = RealDate;
+  }
+  assertEquals([await stored.lapses(), opened.errors, other.errors], [0, [], []]);
+});
