@@ -1,0 +1,49 @@
+/** Does one of `cases`, and ends when nothing keeps the process. */
+
+import { createRedisQueue, type RedisLease } from "@workqueue/redis";
+import process from "node:process";
+import { callRedis } from "../../server.ts";
+
+const [name = "", url = "", queueName = ""] = process.argv.slice(2);
+let errors = 0;
+const open = (name: string) => createRedisQueue({ name, url, lease: 1000, onError: () => errors++ });
+
+const cases: Record<string, () => Promise<void>> = {
+  async late() {
+    const queue = open(queueName);
+    const lease = await queue.get() as RedisLease;
+    console.log("held");
+    await new Promise((resolve) => lease.signal.addEventListener("abort", resolve));
+    console.log("aborted");
+    console.log(await lease.finish());
+    console.log(`${errors} error`);
+    queue.shutDown();
+  },
+  async nothing() {
+    open(queueName).shutDown();
+    await open(`${queueName} too`).shutDownWithDrain();
+  },
+  async waiting() {
+    const queue = open(`${queueName} empty`);
+    const waits = [queue.get(), queue.get()];
+    await queue.addAfter("later", "1h");
+    queue.shutDown();
+    await Promise.all(waits);
+  },
+  async thousand() {
+    const queues = Array.from({ length: 1000 }, (_, i) => open(`${queueName} ${i}`));
+    const waits = queues.map((queue) => queue.get());
+    for (const queue of queues) queue.add("item");
+    for (const wait of waits) await (await wait as RedisLease).finish();
+    const list = String(await callRedis(url, "CLIENT", "LIST"));
+    const subscriptions = [...list.matchAll(/ sub=(\d+) /g)].map(([, count]) => Number(count));
+    console.log(subscriptions.includes(queues.length)); // all of them on one connection
+    for (const queue of queues) queue.shutDown();
+  },
+  async leaves() {
+    const queue = open(queueName);
+    await queue.get();
+    process.exit(3);
+  },
+};
+await cases[name]!();

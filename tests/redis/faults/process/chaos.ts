@@ -1,0 +1,89 @@
+/** Many processes that are killed at random, and started again. */
+
+import { assertEquals } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
+import { RedisServer } from "../../server.ts";
+import { newQueue, open } from "../faults.ts";
+import { startWorker, Witness, type Worker } from "./workers.ts";
+
+export interface Chaos {
+  seed: number;
+  items: number;
+  processes: number;
+  /** For how many milliseconds processes are killed, at least. */
+  ms: number;
+}
+
+/** What came of it. */
+export interface Survived {
+  readonly kills: number;
+  readonly items: number;
+  /** How often a handler came to its end. */
+  readonly handled: number;
+}
+
+/** Every item ends, and none is held twice at once by processes that live. */
+export async function survive({ seed, items, processes, ms }: Chaos): Promise<Survived> {
+  const random = seeded(seed);
+  await using server = await RedisServer.start();
+  await using witness = await Witness.start();
+  const { name } = newQueue(server.url);
+  await using opened = open(server.url, name);
+  const { queue } = opened;
+  const args = {
+    url: server.url,
+    witness: witness.url,
+    name,
+    lease: 1500,
+    maxLapses: 1000,
+    concurrency: 20,
+    ms: 1,
+    failsOnce: false,
+  };
+  const start = (i: number) => startWorker(i === 0 ? "Bun" : "Deno", args);
+  const workers: Worker[] = await Promise.all(Array.from({ length: processes }, (_, i) => start(i)));
+  await Promise.all(workers.map(({ ready }) => ready));
+
+  let added = 0;
+  let kills = 0;
+  const killing = (async () => {
+    const end = performance.now() + ms;
+    while (performance.now() < end) {
+      await delay(100 + 500 * random());
+      const i = Math.floor(random() * processes);
+      const victim = workers[i]!;
+      victim.kill("SIGKILL");
+      await victim.ended;
+      await witness.noteDeath(victim.pid);
+      kills++;
+      workers[i] = await start(i);
+    }
+  })();
+  let isKilling = true;
+  killing.finally(() => isKilling = false);
+  do {
+    const batch = Array.from({ length: items }, (_, i) => `item ${added + i}`);
+    added += items;
+    for (let from = 0; from < items; from += 1000) await queue.addAll(batch.slice(from, from + 1000));
+    do {
+      await witness.read();
+      await delay(100);
+    } while (witness.ends.size < added);
+  } while (isKilling);
+  await killing;
+  await queue.whenIdle();
+
+  await Promise.all(workers.map(({ ready }) => ready));
+  for (const worker of workers) worker.kill("SIGTERM");
+  assertEquals(await Promise.all(workers.map(({ ended }) => ended)), workers.map(() => 0));
+  await witness.read();
+  assertEquals([witness.wrong, witness.errors, opened.errors], [[], [], []]);
+  assertEquals(witness.ends.size, added);
+  return { kills, items: added, handled: [...witness.ends.values()].reduce((sum, ends) => sum + ends.length, 0) };
+}
+
+/** Numbers from 0 to 1, the same ones for the same seed: Park and Miller's. */
+function seeded(seed: number): () => number {
+  let state = seed % 2147483646 + 1;
+  return () => (state = state * 48271 % 2147483647) / 2147483647;
+}

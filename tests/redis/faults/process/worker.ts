@@ -1,0 +1,39 @@
+/** A process that works on a queue until SIGTERM, and notes on another server what it begins and ends. */
+
+import { createClient } from "@redis/client";
+import { runWorkers } from "@workqueue/core";
+import { createRedisQueue } from "@workqueue/redis";
+import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import type { WorkerArguments } from "./workers.ts";
+
+const { url, witness, name, lease, maxLapses, concurrency, ms, failsOnce, poison } = JSON
+  .parse(process.argv[2]!) as WorkerArguments;
+
+const notes = createClient({ url: witness });
+await notes.connect();
+const note = (...words: unknown[]) => notes.rPush("notes", words.join(" "));
+
+const queue = createRedisQueue({
+  name,
+  url,
+  lease,
+  maxLapses,
+  limiter: { type: "exponential", baseDelay: 5, maxDelay: 50 },
+  onError: (error) => note("error", process.pid, String(error)),
+});
+
+const pool = runWorkers(queue, async (item, { attempt, token }) => {
+  await note("begin", process.pid, token, attempt, item);
+  if (item === poison) process.kill(process.pid, "SIGKILL");
+  await delay(Math.random() * 2 * ms);
+  await note("end", process.pid, token, attempt, item);
+  if (failsOnce && attempt === 1) throw "not yet"; // an error would cost more than all the rest
+}, { concurrency, onError: (error) => error !== "not yet" && note("error", process.pid, String(error)) });
+
+process.on("SIGTERM", async () => {
+  await queue.shutDownWithDrain();
+  await pool.finished;
+  await notes.close(); // and nothing keeps the process
+});
+console.log("ready");

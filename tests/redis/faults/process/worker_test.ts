@@ -1,0 +1,127 @@
+/** Processes that die of an item, that are told to end, that stand still, and that end by themselves. */
+
+import { assert, assertEquals } from "@std/assert";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { RUNTIMES, type Runtime } from "../../../run_script.ts";
+import { runtimes } from "../../../runtimes.ts";
+import { redisTest } from "../../redis_tests.ts";
+import { newQueue, open, take, until } from "../faults.ts";
+import { startWorker, Witness, type WorkerArguments } from "./workers.ts";
+
+const USUAL = { lease: 1000, maxLapses: 3, concurrency: 10, ms: 2, failsOnce: false };
+
+redisTest("poison: it is given up, takes nothing else along but once, and can be added again", async ({ url }) => {
+  await using witness = await Witness.start();
+  const { name, stored } = newQueue(url);
+  await using opened = open(url, name);
+  const { queue } = opened;
+  const neighbours = Array.from({ length: 300 }, (_, i) => `item ${i}`);
+  await queue.addAll([...neighbours.slice(0, 100), "poison", ...neighbours.slice(100)]);
+  const args: WorkerArguments = { ...USUAL, url, witness: witness.url, name, poison: "poison" };
+  let isOver = false;
+  const keepRunning = async (runtime: Runtime) => {
+    for (;;) {
+      const worker = await startWorker(runtime, args);
+      const end = await Promise.race([worker.ended, until(() => isOver)]);
+      if (end === undefined) {
+        await worker.ready;
+        worker.kill("SIGTERM");
+        return await worker.ended;
+      }
+      await witness.noteDeath(worker.pid);
+    }
+  };
+  const running = RUNTIMES.map(keepRunning);
+  await until(async () => (await queue.stats()).givenUp === 1);
+  await queue.whenIdle();
+  isOver = true;
+  assertEquals(await Promise.all(running), [0, 0]);
+
+  await witness.read();
+  assertEquals(witness.hands.length, 3);
+  assertEquals(witness.hands.slice(1), [["poison"], ["poison"]]);
+  assertEquals([...witness.ends.keys()].sort(), neighbours.sort());
+  assertEquals(witness.wrong, []);
+  assertEquals(witness.errors.length, 1);
+  assert(witness.errors[0]!.includes('"poison" is given up'));
+  assertEquals(await stored.lapses(), 1); // of what is given up
+
+  await queue.add("poison");
+  assertEquals((await queue.stats()).givenUp, 0);
+  const lease = await take(queue);
+  assertEquals([lease.item, await lease.finish(), await stored.lapses()], ["poison", true, 0]);
+});
+
+redisTest("drain under SIGTERM: each outcome is written, and others go on", async ({ url }) => {
+  await using witness = await Witness.start();
+  const { name, stored } = newQueue(url);
+  await using opened = open(url, name);
+  const items = Array.from({ length: 2000 }, (_, i) => `item ${i}`);
+  await opened.queue.addAll(items);
+  const args: WorkerArguments = { ...USUAL, lease: 60_000, url, witness: witness.url, name, failsOnce: true };
+  const workers = await Promise.all([...RUNTIMES, "Deno" as const].map((runtime) => startWorker(runtime, args)));
+  await Promise.all(workers.map(({ ready }) => ready));
+  for (const [i, worker] of workers.slice(0, 2).entries()) {
+    await until(async () => (await witness.read(), witness.ends.size) > 100 * (i + 1));
+    worker.kill("SIGTERM");
+    assertEquals(await worker.ended, 0);
+    const holders = new Set((await stored.call("HVALS", "holders") as string[]).map((holder) => holder.split(":")[1]));
+    assert(holders.size <= workers.length - 1 - i);
+  }
+  await opened.queue.whenIdle();
+  workers[2]!.kill("SIGTERM");
+  assertEquals(await workers[2]!.ended, 0);
+  await witness.read();
+  // None was lost, which would have come after a minute; and none was counted twice, or not.
+  assertEquals(Object.fromEntries(witness.ends), Object.fromEntries(items.map((item) => [item, [1, 2]])));
+  assertEquals([witness.wrong, witness.errors], [[], []]);
+  assertEquals(await stored.call("ZCARD", "owners"), 0);
+});
+
+/** Starts one of the cases of `cases.ts`. */
+async function startCase(runtime: Runtime, name: string, ...args: string[]) {
+  const [file, ...options] = await runtimes[runtime]!();
+  const script = fileURLToPath(new URL("cases.ts", import.meta.url));
+  const child = spawn(file!, [...options, script, name, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const lines: string[] = [];
+  createInterface(child.stdout).on("line", (line) => lines.push(line));
+  return { pid: child.pid!, lines, ended: once(child, "close").then(([code]) => code) };
+}
+
+for (const runtime of RUNTIMES) {
+  redisTest(`a process on ${runtime} that stands still past its lease: its outcome is refused`, async ({ url }) => {
+    const { name } = newQueue(url);
+    await using opened = open(url, name, { lease: 1000 });
+    await opened.queue.add("a");
+    const { pid, lines, ended } = await startCase(runtime, "late", url, name);
+    await until(() => lines.length === 1);
+    const next = take(opened.queue);
+    process.kill(pid, "SIGSTOP");
+    const lease = await next;
+    process.kill(pid, "SIGCONT");
+    assertEquals(await ended, 0);
+    assertEquals(lines, ["held", "aborted", "false", "1 error"]);
+    assertEquals([lease.attempt, await lease.finish({ requeue: true })], [1, true]);
+    assertEquals(await opened.queue.numRequeues("a"), 1);
+    await (await take(opened.queue)).finish();
+  });
+
+  redisTest(`a process on ${runtime} ends by itself after shutDown, whatever it did, and not before`, async ({ url }) => {
+    const { name, stored } = newQueue(url);
+    await using opened = open(url, name, { lease: 1000 });
+    await opened.queue.add("a");
+    const runs = await Promise.all(
+      ["nothing", "thousand", "waiting", "leaves"].map((each) => startCase(runtime, each, url, name)),
+    );
+    assertEquals(await Promise.all(runs.map(({ ended }) => ended)), [0, 0, 0, 3]);
+    const [, thousand] = runs;
+    assertEquals(thousand!.lines, ["true"]);
+    const lease = await take(opened.queue); // from the one that went without a word
+    assertEquals([lease.item, await stored.lapses(), await lease.finish()], ["a", 1, true]);
+    assertEquals(await stored.lapses(), 0);
+  });
+}
