@@ -39,8 +39,9 @@ redisTest(
     assertEquals(lease.item, { key: "poison" });
     await lease.finish();
     assertEquals(await call("HGETALL", `${prefix}reasons`), []);
-    holder.shutDown();
+
     proxy.hold(false);
-    await other.shutDownWithDrain();
+    assertFalse(await lost.finish());
+    await Promise.all([holder, other].map((queue) => queue.shutDownWithDrain()));
   },
 );
