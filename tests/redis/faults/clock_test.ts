@@ -46,7 +46,14 @@ function worldTest(name: string, run: (world: World) => Promise<void>): void {
   redisTest(`clocks: ${name}`, async ({ url, call }) => {
     const connection = connect("test", { url });
     const limiter = { text: '[["exponential",0,1,1]]', needsFailures: false, given: () => "" };
-    const settings = { name: uniqueName("queue"), lease: LEASE, maxLapses: 2, replaces: false, hasItems: false, limiter };
+    const settings = {
+      name: uniqueName("queue"),
+      lease: LEASE,
+      maxLapses: 2,
+      replaces: false,
+      hasItems: false,
+      limiter,
+    };
     const world = new World((time) => new Engine(connection, createScripts(time), settings), call);
     await world.pass(0);
     await run(world);

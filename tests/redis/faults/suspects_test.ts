@@ -82,7 +82,10 @@ redisTest("without tokens one that has lapsed waits for them, and then is worked
   const { TokenBucket } = await import("@workqueue/core");
   const seen: string[] = [];
   await stored.call("HSET", "marks", "suspect", "1");
-  const pool = runWorkers(opened.queue, (item) => void seen.push(item), { starts: new TokenBucket(10, 1), concurrency: 5 });
+  const pool = runWorkers(opened.queue, (item) => void seen.push(item), {
+    starts: new TokenBucket(10, 1),
+    concurrency: 5,
+  });
   await opened.queue.addAll(["a", "suspect", "b"]);
   await until(() => seen.length === 3);
   assertEquals(seen, ["a", "suspect", "b"]);

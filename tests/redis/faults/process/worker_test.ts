@@ -6,7 +6,7 @@ import { once } from "node:events";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { RUNTIMES, type Runtime } from "../../../run_script.ts";
+import { type Runtime, RUNTIMES } from "../../../run_script.ts";
 import { runtimes } from "../../../runtimes.ts";
 import { redisTest } from "../../redis_tests.ts";
 import { newQueue, open, take, until } from "../faults.ts";
@@ -110,18 +110,21 @@ for (const runtime of RUNTIMES) {
     await (await take(opened.queue)).finish();
   });
 
-  redisTest(`a process on ${runtime} ends by itself after shutDown, whatever it did, and not before`, async ({ url }) => {
-    const { name, stored } = newQueue(url);
-    await using opened = open(url, name, { lease: 1000 });
-    await opened.queue.add("a");
-    const runs = await Promise.all(
-      ["nothing", "thousand", "waiting", "leaves"].map((each) => startCase(runtime, each, url, name)),
-    );
-    assertEquals(await Promise.all(runs.map(({ ended }) => ended)), [0, 0, 0, 3]);
-    const [, thousand] = runs;
-    assertEquals(thousand!.lines, ["true"]);
-    const lease = await take(opened.queue); // from the one that went without a word
-    assertEquals([lease.item, await stored.lapses(), await lease.finish()], ["a", 1, true]);
-    assertEquals(await stored.lapses(), 0);
-  });
+  redisTest(
+    `a process on ${runtime} ends by itself after shutDown, whatever it did, and not before`,
+    async ({ url }) => {
+      const { name, stored } = newQueue(url);
+      await using opened = open(url, name, { lease: 1000 });
+      await opened.queue.add("a");
+      const runs = await Promise.all(
+        ["nothing", "thousand", "waiting", "leaves"].map((each) => startCase(runtime, each, url, name)),
+      );
+      assertEquals(await Promise.all(runs.map(({ ended }) => ended)), [0, 0, 0, 3]);
+      const [, thousand] = runs;
+      assertEquals(thousand!.lines, ["true"]);
+      const lease = await take(opened.queue); // from the one that went without a word
+      assertEquals([lease.item, await stored.lapses(), await lease.finish()], ["a", 1, true]);
+      assertEquals(await stored.lapses(), 0);
+    },
+  );
 }
