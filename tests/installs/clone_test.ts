@@ -22,6 +22,18 @@ function commandsFor(runtime: string): string[] {
   return [pack!, installs.find((line) => line.includes(`# ${runtime}`))!];
 }
 
+const PROGRAM = `
+  import { createWorkQueue } from "@workqueue/core";
+  const queue = createWorkQueue();
+  for (const item of ["a", "b", "a"]) queue.add(item);
+  console.log(queue.length, "items");
+`;
+
+const REDIS_PROGRAM = `
+  import { createRedisQueue } from "@workqueue/redis";
+  console.log(createRedisQueue({ name: "images" }).name);
+`;
+
 /** A folder that holds `workqueue`, the clone, and `app`, which is empty. */
 class Folder extends Project {
   readonly app = this.path("app");
@@ -41,13 +53,7 @@ class Folder extends Project {
   }
 
   /** What a program that uses the package prints. */
-  async use(...command: string[]): Promise<string> {
-    const program = `
-      import { createWorkQueue } from "@workqueue/core";
-      const queue = createWorkQueue();
-      for (const item of ["a", "b", "a"]) queue.add(item);
-      console.log(queue.length, "items");
-    `;
+  async use(command: string[], program = PROGRAM): Promise<string> {
     await Deno.writeTextFile(`${this.app}/main.mjs`, program);
     return (await run(command[0]!, [...command.slice(1), "main.mjs"], this.app)).stdout;
   }
@@ -65,7 +71,14 @@ class Folder extends Project {
 Deno.test("a clone: Deno takes it by an entry in deno.json, with no network", async () => {
   using folder = new Folder();
   await Deno.writeTextFile(`${folder.app}/deno.json`, denoJson!);
-  assertEquals(await folder.use(Deno.execPath(), "run", "--check", "--no-prompt", "--cached-only"), "2 items\n");
+  assertEquals(await folder.use([Deno.execPath(), "run", "--check", "--no-prompt", "--cached-only"]), "2 items\n");
+});
+
+Deno.test("a clone: Deno takes the queue on Redis by entries in deno.json", async () => {
+  using folder = new Folder();
+  const page = await Deno.readTextFile(new URL("docs/redis.md", ROOT));
+  await Deno.writeTextFile(`${folder.app}/deno.json`, /```json\n([^]*?)```/.exec(page)![1]!);
+  assertEquals(await folder.use([Deno.execPath(), "run", "--check", "--no-prompt"], REDIS_PROGRAM), "images\n");
 });
 
 for (const [runtime, start] of [["Bun", async () => (await runtimes["Bun"]!())[0]!], ["Node", () => "node"]] as const) {
@@ -77,7 +90,7 @@ for (const [runtime, start] of [["Bun", async () => (await runtimes["Bun"]!())[0
       const lines = (await folder.install(runtime)).split("\n");
       const printed = lines.filter((line) => !line.startsWith("npm ")).join("\n"); // npm warns of the machine's own settings
       assert(!/could not|cannot|error|warn/i.test(printed), printed);
-      assertEquals(await folder.use(await start()), "2 items\n");
+      assertEquals(await folder.use([await start()]), "2 items\n");
     },
   });
 }
