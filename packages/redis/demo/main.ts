@@ -43,18 +43,6 @@ function start(script: string): ChildProcess {
   return child;
 }
 
-let isInterrupted = false;
-for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
-  process.once(signal, async () => {
-    isInterrupted = true;
-    const ended = [...children].map((child) => once(child, "exit"));
-    for (const child of children) child.kill("SIGKILL");
-    await Promise.all(ended);
-    await server.end(name).catch(() => {});
-    process.exit(code);
-  });
-}
-
 /** A process that works, and what is known of its work. */
 class Worker {
   readonly name: string;
@@ -108,26 +96,47 @@ let killed: Worker | undefined;
 let lost = 0;
 let retries = 0;
 const done = new Set<string>();
-say("", `three workers and a producer share a queue on ${server.what}`);
-const workers = [1, 2, 3].map((number) => new Worker(number));
 
-const producer = start("producer.ts");
-const [code] = await once(producer, "exit");
-await queue.whenIdle();
-const { ready, waiting, held, failing, givenUp } = await queue.stats();
-const others = workers.filter((worker) => worker !== killed);
-for (const { child } of others) process.kill(child.pid!, "SIGTERM"); // as a deploy does it
-const codes = [code, ...await Promise.all(others.map(({ ended }) => ended))];
-await queue.shutDownWithDrain();
-await server.end(name);
-
-if (!isInterrupted) {
+/** Resolves to the exit code, once every photo is done. */
+async function work(signal: AbortSignal): Promise<number> {
+  say("", `three workers and a producer share a queue on ${server!.what}`);
+  const workers = [1, 2, 3].map((number) => new Worker(number));
+  const [code] = await once(start("producer.ts"), "exit");
+  await queue.whenIdle({ signal });
+  const { ready, waiting, held, failing, givenUp } = await queue.stats();
+  const others = workers.filter((worker) => worker !== killed);
+  for (const { child } of others) process.kill(child.pid!, "SIGTERM"); // as a deploy does it
+  const codes = [code, ...await Promise.all(others.map(({ ended }) => ended))];
   say("", "the queue is empty, and the workers have ended");
   console.log(`
 photos done:    ${done.size} (${workers.map((worker) => `${worker.done} by ${worker.name}`).join(", ")})
 tried again:    ${retries}, as they had failed
 come back:      ${lost}, from the worker that was killed
 on the server:  ${ready} ready, ${waiting} waiting, ${held} held, ${failing} failing, ${givenUp} given up`);
-  const isRight = codes.every((code) => code === 0) && ready + waiting + held + failing + givenUp === 0;
-  process.exitCode = isRight ? 0 : 1;
+  return codes.every((code) => code === 0) && ready + waiting + held + failing + givenUp === 0 ? 0 : 1;
 }
+
+/** Kills what is left of the processes. */
+async function killAll(): Promise<void> {
+  const ended = [...children].map((child) => once(child, "exit"));
+  for (const child of children) child.kill("SIGKILL");
+  await Promise.all(ended);
+}
+
+const interruption = new AbortController();
+const interrupted = new Promise<number>((resolve) => {
+  for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
+    process.on(signal, () => { // not `once`: `deno task` passes on what the terminal has told everybody already
+      interruption.abort();
+      resolve(code);
+    });
+  }
+});
+try {
+  process.exitCode = await Promise.race([work(interruption.signal), interrupted]);
+} finally {
+  await killAll();
+  await queue.shutDownWithDrain(); // a call that is under way would leave something on the server
+  await server.end(name);
+}
+process.exit();

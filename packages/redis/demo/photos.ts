@@ -18,6 +18,7 @@ export function openPhotos([name, url]: readonly string[]): RedisQueue {
     name: name!,
     url: url!,
     lease: `${LEASE}s`,
+    patience: "5s",
     limiter: { type: "exponential", baseDelay: "500ms", maxDelay: "10s" },
   });
 }

@@ -19,14 +19,12 @@ export interface DemoServer {
   readonly what: string;
   /** Stops it, or removes the queue from one that goes on. */
   end(queue: string): Promise<void>;
-  /** The same, at once and as far as that goes. */
-  kill(): void;
 }
 
 /** Takes the server that `WORKQUEUE_REDIS_URL` names, or starts one; `undefined` if none is installed. */
 export async function findServer(): Promise<DemoServer | undefined> {
   if (given !== undefined) {
-    return { url: given, what: "the server of WORKQUEUE_REDIS_URL", end: (queue) => remove(given, queue), kill() {} };
+    return { url: given, what: "the server of WORKQUEUE_REDIS_URL", end: (queue) => remove(given, queue) };
   }
   for (const command of named === undefined ? ["redis-server", "valkey-server"] : [named]) {
     const server = await start(command);
@@ -53,7 +51,7 @@ async function start(command: string): Promise<DemoServer | undefined> {
     kill();
     await ended;
   };
-  return { url: `redis://127.0.0.1:${port}`, what: `${command} on port ${port}`, end, kill };
+  return { url: `redis://127.0.0.1:${port}`, what: `${command} on port ${port}`, end };
 }
 
 async function isReady(child: ChildProcess): Promise<boolean> {
