@@ -50,6 +50,15 @@ engineTest("what is due is due by the server's clock, and adds keep their order 
   assertEquals(keysOf(await bench.take("o", 3, 2)), ["later"]);
 });
 
+engineTest("what is due at the same microsecond comes in the order of the adds, whatever the names", async (bench) => {
+  // The time of the queue grows by one with each look and by one with each add.
+  for (const [i, key] of ["d", "b", "c", "a"].entries()) await bench.addAfter(10 - i * 0.002, key);
+  const { waitingEntries } = await bench.engine.contents(10);
+  assertEquals(new Set(waitingEntries.map(({ dueIn }) => dueIn)).size, 4, "each has a time of its own");
+  await bench.pass(11);
+  assertEquals(keysOf(await bench.take("o", 4)), ["d", "b", "c", "a"]);
+});
+
 engineTest("a token that is over changes nothing, however the work is said to have ended", async (bench) => {
   const kinds = ["done", "succeeded", "requeueAfter", "retry", "handedBack", "givenUp"] as const;
   await bench.add("a");
@@ -186,6 +195,28 @@ engineTest("any end of the work but an early return clears a key of its lapses",
   }
 });
 
+engineTest("work that was not begun clears nothing", async (bench) => {
+  await bench.add("a");
+  await bench.take("gone");
+  await lose(bench);
+  const { taken: [a] } = await bench.take("o");
+  await bench.add("b");
+  assertEquals(await bench.finish("a", a!.token, "handedBack"), true);
+  const { taken: [b], isAlone } = await bench.take("o");
+  assertEquals([b!.key, isAlone], ["b", false], "it is behind what came before");
+  await bench.finish("b", b!.token);
+  assertEquals((await bench.take("o")).isAlone, true, "it is a suspect still");
+});
+
+engineTest("what was added again is not given up with its holder", async (bench) => {
+  await bench.add("a");
+  await bench.take("gone");
+  await bench.add("a");
+  await bench.pass(LEASE + 1);
+  const reply = await bench.take("o");
+  assertEquals([keysOf(reply), reply.lapsed, reply.isAlone], [["a"], [], true]);
+}, { maxLapses: 1 });
+
 engineTest("a key is given up after so many lapses, and its neighbours are not; an add revives it", async (bench) => {
   await bench.add("poison", "neighbour");
   const first = await bench.take("owner 0", 2);
@@ -235,16 +266,43 @@ engineTest("what a handler gave up is kept with the reason and payload, unless i
 const MANY = 450;
 
 engineTest("counts and lists have all that is due, though a call moves only a part of it", async (bench) => {
-  const keys = Array.from({ length: MANY }, (_, i) => `${i * 7919 % MANY}`);
+  const count = 2 * MANY;
+  const keys = Array.from({ length: count }, (_, i) => `${i * 7919 % count}`);
   for (const [i, key] of keys.entries()) await bench.addAfter(1000 + i, key);
   await bench.addAfter(60_000, "later");
   await bench.pass(30_000);
-  const stats = await bench.engine.stats();
-  assertEquals([stats.ready, stats.waiting], [MANY, 1]);
-  const { ready, waiting, readyEntries, waitingEntries } = await bench.engine.contents(1000);
-  assertEquals([ready, waiting, waitingEntries.length], [MANY, 1, 1]);
-  assertEquals(readyEntries.map(({ key }) => key), keys);
   assertEquals(await bench.engine.cancelAfter(keys.at(-1)!), false, "what is due does not wait");
+  const stats = await bench.engine.stats();
+  assertEquals([stats.ready, stats.waiting], [count, 1]);
+  const { ready, waiting, readyEntries, waitingEntries } = await bench.engine.contents(1000);
+  assertEquals([ready, waiting, waitingEntries.length], [count, 1, 1]);
+  assertEquals(readyEntries.map(({ key }) => key), keys);
+});
+
+engineTest("what is held and due, and not moved yet, comes when it is done, behind what is due", async (bench) => {
+  await bench.add("held");
+  const { taken: [held] } = await bench.take("o");
+  for (let i = 0; i < MANY; i++) await bench.addAfter(1000 + i, `${i}`);
+  await bench.addAfter(2000, "held");
+  await bench.addAfter(2001, "last");
+  await bench.pass(30_000);
+  assertEquals(await bench.finish("held", held!.token, "done"), true);
+  await bench.engine.stats();
+  await bench.engine.stats();
+  assertEquals(keysOf(await bench.take("o", MANY + 2)).slice(-2), ["last", "held"]);
+});
+
+engineTest("nothing overtakes what is due and not moved yet, also where all that was moved is held", async (bench) => {
+  const keys = Array.from({ length: MANY }, (_, i) => `${i}`);
+  await bench.add(...keys);
+  await bench.take("o", MANY);
+  for (const [i, key] of keys.entries()) await bench.addAfter(1000 + i, key);
+  await bench.addAfter(2000, "due");
+  await bench.pass(LEASE - 1000);
+  await bench.add("new");
+  const early = await bench.take("other", 1);
+  assertEquals([keysOf(early), early.pause], [[], 0]);
+  assertEquals(keysOf(await bench.take("other", 2)), ["due", "new"]);
 });
 
 for (const whileWaiting of ["keep", "replace"] as const) {

@@ -146,6 +146,8 @@ const PROOFS: Readonly<Record<number, Proof>> = {
       const { taken } = await bench.take("one", 5, 0, engine);
       for (const { key, token } of taken) assertEquals(await bench.finish(key, token, "succeeded", engine), true);
     }
+    await engine.add([{ key: "canceled", payload: "{}" }], 1000);
+    assertEquals(await engine.cancelAfter("canceled"), true);
     await bench.take("one", 1, 0, engine);
     await engine.leave("process of one", "one");
     const keys = await bench.server.call("KEYS", `workqueue:{${bench.name}}:*`) as string[];
