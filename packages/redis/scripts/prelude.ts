@@ -107,11 +107,11 @@ local function revive(key, mark)
   return '1'
 end
 
--- Puts a key that is not held into its line. One that stands there keeps its place, unless this one is before it.
+-- Puts a key that is not held into its line. One that stands there keeps its place.
 local function makeReady(key, place)
   local mark = call('HGET', MARKS, key)
   if mark and string.sub(mark, 1, 1) == 'x' then mark = revive(key, mark) end
-  call('ZADD', mark and SUSPECTS or READY, 'LT', place, key)
+  call('ZADD', mark and SUSPECTS or READY, 'NX', place, key)
 end
 
 local function isReady(key)
