@@ -2,7 +2,7 @@
  * Lets the suite run on Bun: `Deno.test` there is Bun's own `test`.
  *
  * The tests use nothing else of `Deno`, but for those of `tests/cli/`, `tests/docs/`, `tests/house/` and
- * `tests/installs/`. These and those of `tests/faults/process/` and `tests/recipes/` start processes, on both runtimes
+ * `tests/installs/`. These and those of `tests/recipes/` and of each folder `process/` start processes, on both runtimes
  * already, and are left to Deno.
  */
 

@@ -18,7 +18,7 @@ export async function serverAway({ how, lease, away }: Absence): Promise<void> {
   await using server = await RedisServer.start({ appendonly: true });
   await using proxy = await RedisProxy.start(server.url);
   const { name, stored } = newQueue(server.url);
-  const options = { lease, patience: 2 * away };
+  const options = { lease, patience: "2m" };
   await using holder = open(proxy.url, name, options);
   await using idle = open(elsewhere(proxy.url), name, options);
   await holder.queue.addAll(["a", "b", "c"]);

@@ -71,11 +71,11 @@ serverTest("idle queues are quiet, whatever is in them", async () => {
       }
     }
   }
-  const settled = await time() + 500_000;
+  const settled = await time() + 300_000;
   await until(async () => await time() > settled);
   const before = await countCalls(url);
-  const end = await time() + 2_000_000;
+  const end = await time() + 1_500_000;
   await until(async () => await time() > end);
   const calls = await countCalls(url) - before;
-  assert(calls <= 3 * queues, `${calls} calls of ${queues} queues in 2 seconds`);
+  assert(calls <= 3 * queues, `${calls} calls of ${queues} queues in 1.5 seconds`);
 });

@@ -1,7 +1,7 @@
 /** Items whose lease was lost: who works on them, when, and beside what. */
 
 import { assert, assertEquals } from "@std/assert";
-import { runWorkers } from "@workqueue/core";
+import { defineLimiter, limiters, runWorkers, TokenBucket } from "@workqueue/core";
 import { setTimeout as delay } from "node:timers/promises";
 import { RedisProxy } from "../proxy.ts";
 import { redisTest } from "../redis_tests.ts";
@@ -65,8 +65,6 @@ redisTest("one that has lapsed does not wait for ever for processes that are nev
     }, { concurrency: 3 });
   });
   await one.queue.addAll(backlog);
-  const [seconds] = await Promise.all([one.queue.stats()]);
-  assert(seconds.ready + seconds.held > 0);
   await stored.call("HSET", "marks", "suspect", "1");
   await one.queue.add("suspect");
   await until(() => beside.length === 1);
@@ -79,7 +77,6 @@ redisTest("one that has lapsed does not wait for ever for processes that are nev
 redisTest("without tokens one that has lapsed waits for them, and then is worked on", async ({ url }) => {
   const { name, stored } = newQueue(url);
   await using opened = open(url, name);
-  const { TokenBucket } = await import("@workqueue/core");
   const seen: string[] = [];
   await stored.call("HSET", "marks", "suspect", "1");
   const pool = runWorkers(opened.queue, (item) => void seen.push(item), {
@@ -93,7 +90,6 @@ redisTest("without tokens one that has lapsed waits for them, and then is worked
 });
 
 redisTest("a drain waits for a retry that has to be sent twice", async ({ url }) => {
-  const { defineLimiter, limiters } = await import("@workqueue/core");
   const registry = limiters.extend().register(defineLimiter({
     type: "own",
     description: "A limiter of a user's.",

@@ -6,7 +6,7 @@ import { callRedis } from "../../server.ts";
 
 const [name = "", url = "", queueName = ""] = process.argv.slice(2);
 let errors = 0;
-const open = (name: string) => createRedisQueue({ name, url, lease: 1000, onError: () => errors++ });
+const open = (name: string) => createRedisQueue({ name, url, lease: 600, onError: () => errors++ });
 
 const cases: Record<string, () => Promise<void>> = {
   async late() {

@@ -34,7 +34,7 @@ export async function survive({ seed, items, processes, ms }: Chaos): Promise<Su
     url: server.url,
     witness: witness.url,
     name,
-    lease: 1500,
+    lease: 2000,
     maxLapses: 1000,
     concurrency: 20,
     ms: 1,

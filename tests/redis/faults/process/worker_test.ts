@@ -12,7 +12,7 @@ import { redisTest } from "../../redis_tests.ts";
 import { newQueue, open, take, until } from "../faults.ts";
 import { startWorker, Witness, type WorkerArguments } from "./workers.ts";
 
-const USUAL = { lease: 1000, maxLapses: 3, concurrency: 10, ms: 2, failsOnce: false };
+const USUAL = { lease: 700, maxLapses: 3, concurrency: 10, ms: 2, failsOnce: false };
 
 redisTest("poison: it is given up, takes nothing else along but once, and can be added again", async ({ url }) => {
   await using witness = await Witness.start();
@@ -95,7 +95,7 @@ async function startCase(runtime: Runtime, name: string, ...args: string[]) {
 redisTest("a process that stands still past its lease: its outcome is refused", async ({ url }) => {
   await Promise.all(RUNTIMES.map(async (runtime) => {
     const { name } = newQueue(url);
-    await using opened = open(url, name, { lease: 1000 });
+    await using opened = open(url, name, { lease: 600 });
     await opened.queue.add("a");
     const { pid, lines, ended } = await startCase(runtime, "late", url, name);
     await until(() => lines.length === 1);
@@ -114,7 +114,7 @@ redisTest("a process that stands still past its lease: its outcome is refused", 
 redisTest("a process ends by itself after shutDown, whatever it did, and not before", async ({ url }) => {
   await Promise.all(RUNTIMES.map(async (runtime) => {
     const { name, stored } = newQueue(url);
-    await using opened = open(url, name, { lease: 1000 });
+    await using opened = open(url, name, { lease: 600 });
     await opened.queue.add("a");
     const cases = ["nothing", "thousand", "waiting", "leaves"];
     const runs = await Promise.all(cases.map((each) => startCase(runtime, each, url, name)));
