@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import { RedisProxy } from "../proxy.ts";
 import { RedisServer } from "../server.ts";
-import { aborted, elsewhere, newQueue, open, take } from "./faults.ts";
+import { aborted, newQueue, open, take, until } from "./faults.ts";
 
 /** What becomes of the server, and for how many milliseconds. */
 export interface Absence {
@@ -17,26 +17,31 @@ export interface Absence {
 export async function serverAway({ how, lease, away }: Absence): Promise<void> {
   await using server = await RedisServer.start({ appendonly: true });
   await using proxy = await RedisProxy.start(server.url);
+  await using idleProxy = await RedisProxy.start(server.url);
   const { name, stored } = newQueue(server.url);
   const options = { lease, patience: "2m" };
   await using holder = open(proxy.url, name, options);
-  await using idle = open(elsewhere(proxy.url), name, options);
+  await using idle = open(idleProxy.url, name, options);
   await holder.queue.addAll(["a", "b", "c"]);
   const leases = [await take(holder.queue), await take(holder.queue), await take(holder.queue)];
   const late = take(idle.queue);
   const late2 = take(idle.queue);
   while (Number(await stored.call("ZCARD", "idle")) === 0) await delay(5);
 
+  const heard = await stored.call("HGET", "meta", "heard");
   if (how === "kill") await server.kill("SIGKILL");
   else if (how === "stop") await server.kill("SIGSTOP");
-  else {
-    proxy.refuse();
-    proxy.dropAll();
+  for (const each of how === "network" ? [proxy, idleProxy] : [proxy]) {
+    each.refuse();
+    each.dropAll();
   }
   await delay(away); // what is tested
   if (how === "kill") await server.start();
   else if (how === "stop") await server.kill("SIGCONT");
-  else proxy.refuse(false);
+  idleProxy.refuse(false);
+  await idle.queue.stats();
+  await until(async () => await stored.call("HGET", "meta", "heard") !== heard); // those who wait come first
+  proxy.refuse(false);
 
   for (const { signal } of leases) await aborted(signal); // nobody could tell that it was safe
   await idle.queue.stats();

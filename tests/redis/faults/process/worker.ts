@@ -25,7 +25,10 @@ const queue = createRedisQueue({
 
 const pool = runWorkers(queue, async (item, { attempt, token }) => {
   await note("begin", process.pid, token, attempt, item);
-  if (item === poison) process.kill(process.pid, "SIGKILL");
+  if (item === poison) {
+    await delay(50); // others are begun meanwhile, if they are there
+    process.kill(process.pid, "SIGKILL");
+  }
   await delay(Math.random() * 2 * ms);
   await note("end", process.pid, token, attempt, item);
   if (failsOnce && attempt === 1) throw "not yet"; // an error would cost more than all the rest
