@@ -19,8 +19,14 @@ redisTest("poison: it is given up, takes nothing else along but once, and can be
   const { name, stored } = newQueue(url);
   await using opened = open(url, name);
   const { queue } = opened;
-  const neighbours = Array.from({ length: 300 }, (_, i) => `item ${i}`);
-  await queue.addAll([...neighbours.slice(0, 100), "poison", ...neighbours.slice(100)]);
+  const neighbours: string[] = [];
+  const addNeighbours = async () => {
+    const some = Array.from({ length: 200 }, (_, i) => `item ${neighbours.length + i}`);
+    neighbours.push(...some);
+    await queue.addAll(some);
+  };
+  await addNeighbours();
+  await queue.add("poison");
   const args: WorkerArguments = { ...USUAL, url, witness: witness.url, name, poison: "poison" };
   let isOver = false;
   const keepRunning = async (runtime: Runtime) => {
@@ -36,7 +42,11 @@ redisTest("poison: it is given up, takes nothing else along but once, and can be
     }
   };
   const running = RUNTIMES.map(keepRunning);
-  await until(async () => (await queue.stats()).givenUp === 1);
+  await until(async () => { // and there is other work all the time
+    const { ready, givenUp } = await queue.stats();
+    if (ready < 200) await addNeighbours();
+    return givenUp === 1;
+  });
   await queue.whenIdle();
   isOver = true;
   assertEquals(await Promise.all(running), [0, 0]);
