@@ -14,8 +14,9 @@ export interface HandlerContext {
   /** 1 the first time, then one more each time until the item succeeds, is given up or asks for `requeueAfter`. */
   readonly attempt: number;
   /**
-   * Aborts when the handler should stop: its time is up, or the pool's `signal` aborted. It is made when it is first
-   * read, and what follows is looked up then, so a copy of the context (`{ ...context }`) has the `attempt` only.
+   * Aborts when the handler should stop: its time is up, the pool's `signal` aborted, or the lease was lost, where the
+   * queue is not in this process. It is made when it is first read, and what follows is looked up then, so a copy of the
+   * context (`{ ...context }`) has the `attempt` only.
    */
   readonly signal: AbortSignal;
   /** The priority that the item was handed out with: the highest of the adds that led to it. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../base/clock.ts";
 import type { SOURCE } from "../base/brands.ts";
+import type { Clock } from "../base/clock.ts";
 import type { TokenSource } from "./token_source.ts";
 import type { Lease, Shutdown } from "./work_queue.ts";
 
@@ -17,8 +17,8 @@ export interface SourcedQueue<T> {
  * decides on them. A source serves one pool.
  *
  * The pool decides (which failure gives an item up, what was interrupted, how many handlers may begin), and the source
- * carries out. Of each lease, the pool calls `finish` once and then disposes it. A lease that is disposed without `finish`
- * was not worked on.
+ * carries out. For each lease, the pool calls `finish` once, and then disposes the lease: where `finish` ends it already,
+ * there is nothing left to do. A lease that is disposed without `finish` was not worked on, and goes back.
  */
 export interface WorkSource<T> {
   /** The name of the queue. */
@@ -113,7 +113,7 @@ export interface WorkRequest {
 
 /** A lease that may be lost, as it is not in this process that items are kept. */
 export interface WorkLease<T> extends Lease<T> {
-  /** Aborts when the lease is lost, with the reason: the handler's signal does so as well. */
+  /** Aborts when the lease is lost, with the reason: so does the handler's signal. From then on `finish` gives `false`. */
   readonly signal?: AbortSignal | undefined;
   /** What a handler finds as its `token`. */
   readonly token?: bigint | undefined;

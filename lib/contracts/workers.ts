@@ -63,6 +63,9 @@ export interface WorkerOptions<T = unknown> {
    * Is told of every attempt that failed. An attempt that runs out of time is reported at that moment, once, however
    * its handler ends. What the callback throws is dropped: there is nobody to tell.
    *
+   * With a queue that is not in this process, it is also told of attempts whose outcome does not count, as their lease was
+   * lost, and of those whose outcome could not be sent.
+   *
    * Without the callback, failures are written to `console.error`, one line a second at most.
    */
   onError?: ((error: unknown, item: T, attempt: number) => void) | undefined;
@@ -106,8 +109,8 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
    */
   readonly finished: Promise<void>;
   /**
-   * Takes no more items; resolves when the handlers that are running have ended. An item that was added again
-   * meanwhile is ready then: to drain the queue with other workers, wait for this first.
+   * Takes no more items; resolves when the handlers that are running have ended, and their outcomes are carried out. An
+   * item that was added again meanwhile is ready then: to drain the queue with other workers, wait for this first.
    */
   stop(): Promise<void>;
 }

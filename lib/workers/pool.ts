@@ -213,7 +213,7 @@ export class Pool<T> implements WorkerPool<T> {
     this.#fill();
   }
 
-  /** How many items a wait is for: one in the slot that it keeps free, and one for each slot beside; but each needs its token. */
+  /** How many items a wait is for: one for the slot that it keeps, and one for each that is free; but each needs its token. */
   #wanted(): number {
     return this.#starts === undefined ? 1 + Math.max(this.#slots.free, 0) : 1;
   }

@@ -29,7 +29,7 @@ export class Wait {
     this.#isOn = false;
   }
 
-  /** If an item comes still, it is for the pool to give it back. */
+  /** An item that comes all the same is given back. */
   takeBack(): void {
     if (!this.#isOn) return;
     this.#takeBack.abort();
