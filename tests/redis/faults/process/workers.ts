@@ -42,10 +42,12 @@ export async function startWorker(runtime: "Deno" | "Bun", args: WorkerArguments
   const child: ChildProcess = spawn(file!, [...options, SCRIPT, JSON.stringify(args)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  const ended = once(child, "exit").then(([code, signal]) => code ?? signal);
+  const failed = ended.then((code) => Promise.reject(new Error(`A worker on ${runtime} ended at its start: ${code}`)));
   return {
     pid: child.pid!,
-    ready: once(createInterface(child.stdout!), "line"),
-    ended: once(child, "exit").then(([code, signal]) => code ?? signal),
+    ready: handled(Promise.race([once(createInterface(child.stdout!), "line"), failed])),
+    ended,
     // Deno says of a child that was told to end by `child.kill` that the signal has killed it.
     kill: (signal) => void process.kill(child.pid!, signal),
   };
@@ -122,4 +124,10 @@ export class Witness implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server[Symbol.asyncDispose]();
   }
+}
+
+/** A promise that nobody may be waiting for when it rejects. */
+function handled<R>(promise: Promise<R>): Promise<R> {
+  promise.catch(() => {});
+  return promise;
 }
