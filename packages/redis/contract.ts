@@ -50,7 +50,7 @@ export interface RedisQueueOptions<T = string> {
    */
   maxLapses?: number | undefined;
   /**
-   * How long a call is tried again while the server is away, until it fails.
+   * How long a call is tried again while the server is away, until it fails. From 100 ms to a day.
    *
    * @default {"10s"}
    */

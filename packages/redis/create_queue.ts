@@ -20,8 +20,9 @@ import type { StartsName } from "./source.ts";
 
 const ACTION = "create Redis queue";
 const scripts = createScripts();
-const MIN_LEASE = 100;
-const MAX_LEASE = 86_400_000;
+/** The bounds of `lease` and `patience`, in milliseconds. */
+const MIN = 100;
+const MAX = 86_400_000;
 
 /**
  * Opens a queue on a server. Nothing is sent before it is used.
@@ -76,11 +77,13 @@ export function openQueue<T>(
 ): RedisQueue<T> {
   const { name, url, client, maxLapses = 5, keyOf, whileWaiting = "keep", onError } = options;
   const lease = requireDuration(ACTION, "lease", options.lease ?? "30s");
-  if (!(lease >= MIN_LEASE && lease <= MAX_LEASE)) {
+  if (!(lease >= MIN && lease <= MAX)) {
     throw invalidArgument(ACTION, "lease", "must be a duration from 100 ms to a day", options.lease);
   }
   const patience = requireDuration(ACTION, "patience", options.patience ?? "10s");
-  if (!(patience >= 0)) throw invalidArgument(ACTION, "patience", "must not be negative", options.patience);
+  if (!(patience >= MIN && patience <= MAX)) {
+    throw invalidArgument(ACTION, "patience", "must be a duration from 100 ms to a day", options.patience);
+  }
   const plan = planLimiter(ACTION, limiter);
   const connection = connect(ACTION, { url, client, patience });
   const engine = new Engine(connection, scripts, {

@@ -1,6 +1,7 @@
 import type { Duration, QueueSnapshot, Shutdown } from "@workqueue/core";
 import { A_SIGNAL, inspect, requireDuration, requireOptions, requireRules } from "@workqueue/core/arguments";
 import { SOURCE, type WorkSource } from "@workqueue/core/workers";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "./connection/connection.ts";
 import type { RedisLease, RedisQueue, RedisQueueStats } from "./contract.ts";
 import { Dispatcher } from "./dispatcher.ts";
@@ -187,7 +188,7 @@ export class Queue<T> implements RedisQueue<T> {
       signal?.throwIfAborted();
       const { ready, waiting, held } = await this.stats();
       if (ready + waiting + held === 0) return;
-      await sleep(IDLE_LOOK, signal);
+      await delay(IDLE_LOOK, undefined, { signal }).catch(() => signal!.throwIfAborted());
     }
   }
 
@@ -319,13 +320,13 @@ export class Queue<T> implements RedisQueue<T> {
       try {
         this.#stopListening = await this.#connection.subscribe(
           this.#engine.channelOf(this.#process),
-          (delay) => this.#dispatcher.wake(Number(delay) / 1000),
+          (us) => this.#dispatcher.wake(Number(us) / 1000),
           () => this.#dispatcher.listen(),
         );
         this.#dispatcher.listen();
       } catch (error) {
         this.#errors.write(error);
-        await sleep(LISTEN_AGAIN, undefined);
+        await delay(LISTEN_AGAIN);
       }
     }
   }
@@ -363,18 +364,4 @@ function refuseOptions(action: string, options: object | undefined, ...known: st
 
 function lapsed(key: string): Error {
   return new Error(`${inspect(key)} is given up, as each process that worked on it was lost`);
-}
-
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal!.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", abort);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", abort, { once: true });
-  });
 }

@@ -31,7 +31,7 @@ redisTest(
     assertEquals(await call("HGETALL", `${prefix}items`), []);
     assertEquals(
       await call("HGET", `${prefix}reasons`, "poison"),
-      '["Its holder was lost 1 times","{\\"key\\":\\"poison\\"}"]',
+      '["Each of its holders was lost: 1","{\\"key\\":\\"poison\\"}"]',
     );
 
     await other.add({ key: "poison" });

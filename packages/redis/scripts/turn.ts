@@ -94,7 +94,8 @@ local function lapse(key)
     call('ZADD', SUSPECTS, tick(), key)
   else
     lapsed[#lapsed + 1] = key
-    giveUp(key, 'Its holder was lost ' .. lapses .. ' times')
+    limiter_forget(key)
+    giveUp(key, 'Each of its holders was lost: ' .. lapses)
     if hasItems then dropItem(key) end
   end
 end
