@@ -7,7 +7,6 @@ import type { BucketPlan } from "../../packages/redis/limiter_plan.ts";
 /** Steps one after the other, each at its own time. Numbers are answered as texts, as Redis cuts them to integers. */
 const SCRIPT = `
 local prefix = string.sub(KEYS[1], 1, -5)
-local call = redis.call
 local now
 ${limiters}
 local function text(value)
@@ -18,12 +17,12 @@ for i, step in ipairs(cjson.decode(ARGV[1])) do
   local what, time, a, b, c, d = unpack(step)
   now = time
   local answer, more
-  if what == 'when' then answer, more = limiter_when(cjson.decode(a), b, c)
-  elseif what == 'requeues' then answer = limiter_requeues(cjson.decode(a), b)
+  if what == 'when' then answer, more = limiters().when(cjson.decode(a), b, c)
+  elseif what == 'requeues' then answer = limiters().requeues(cjson.decode(a), b)
   elseif what == 'forget' then limiter_forget(a)
   elseif what == 'failures' then answers[i] = failures_of(a)
-  elseif what == 'take' then answer, more = tokens_take(a, tonumber(b), tonumber(c), d)
-  elseif what == 'give back' then tokens_give_back(a, tonumber(b), tonumber(c), d) end
+  elseif what == 'take' then answer, more = limiters().tokens_take(a, tonumber(b), tonumber(c), d)
+  elseif what == 'give back' then limiters().tokens_give_back(a, tonumber(b), tonumber(c), d) end
   answers[i] = answers[i] or { text(answer), text(more) }
 end
 return answers

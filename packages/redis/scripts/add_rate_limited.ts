@@ -6,9 +6,9 @@
 export const addRateLimited = /* lua */ `
 promote()
 local key, item = ARGV[1], ARGV[2]
-local delay, failures = limiter_when(cjson.decode(ARGV[5]), key, ARGV[6])
+local delay, failures = limiters().when(cjson.decode(ARGV[5]), key, ARGV[6])
 if not delay then return reply(failures) end
-if item ~= '' then call(ARGV[3] == '1' and 'HSET' or 'HSETNX', ITEMS, key, item) end
+if item ~= '' then redis.call(ARGV[3] == '1' and 'HSET' or 'HSETNX', q.items, key, item) end
 addAfter(key, math.max(math.floor(delay * 1000 + 0.5), tonumber(ARGV[7])), ARGV[4] == '1')
 wakeForReady()
 return reply(false)

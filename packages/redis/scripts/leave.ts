@@ -1,7 +1,7 @@
 /** A process wants no more work, and works on nothing. What it holds all the same is given back. ARGV: process, owner. */
 export const leave = /* lua */ `
-call('ZREM', IDLE, ARGV[1])
+redis.call('ZREM', q.idle, ARGV[1])
 release(ARGV[2], {})
-call('ZREM', OWNERS, ARGV[2])
+redis.call('ZREM', q.owners, ARGV[2])
 return reply(0)
 `;

@@ -1,6 +1,6 @@
 /**
  * Limiters and token buckets on the server. Functions for other scripts, which define what these use: `prefix` of the
- * queue's keys, `call`, and `now` in whole microseconds since 1970.
+ * queue's keys, and `now` in whole microseconds since 1970.
  *
  * What is stored is what has happened, and nothing of the config: how often each key has failed, and the tokens of each
  * bucket. The config comes with each call, as the plan that `limiter_plan.ts` makes, so whoever changes it changes it at
@@ -12,213 +12,235 @@
  * - `buckets`, a hash by bucket: `TOKENS LAST FULL`: the tokens at the time `LAST`, and when it will be full.
  *
  * ```text
- * limiter_when(plan, key, given)           counts a failure and says how long to wait, in ms; or nil, and the number of
+ * limiters().when(plan, key, given)        counts a failure and says how long to wait, in ms; or nil, and the number of
  *                                          failures, if that is another than `given` was made for: nothing is counted
- * limiter_requeues(plan, key)              how often the limiter has counted the key
+ * limiters().requeues(plan, key)           how often the limiter has counted the key
  * limiter_forget(key)                      forgets the failures
  * failures_of(keys)                        how often each has failed
- * tokens_take(id, rate, burst, wanted)     takes up to so many tokens that are there. Says how many, and if that is less,
+ * limiters().tokens_take(id, rate, burst, wanted)
+ *                                          takes up to so many tokens that are there. Says how many, and if that is less,
  *                                          in how many µs the next one comes; nil if never
- * tokens_give_back(id, rate, burst, count) puts back tokens that were not used
+ * limiters().tokens_give_back(id, rate, burst, count)
+ *                                          puts back tokens that were not used
  * ```
  *
  * `plan` is decoded, `given` is the text. A rate below zero is infinite.
  */
 export const limiters = /* lua */ `
-local NEVER = 9223372036854.775808 -- ms; 2^63 ns, as in memory
-local FAR = 9e15 -- us; the year 2255
+local function make_limiters()
+  local call = redis.call
+  local NEVER = 9223372036854.775808 -- ms; 2^63 ns, as in memory
+  local FAR = 9e15 -- us; the year 2255
 
--- What is over is dropped by those who come, as there is no timer: two looks for each that is new keep the hash within
--- twice what is not over.
-local function drop_some(name, is_over)
-  local some = call('HRANDFIELD', prefix .. name, -2, 'WITHVALUES')
-  for i = 1, #some, 2 do
-    if is_over(some[i + 1]) then call('HDEL', prefix .. name, some[i]) end
+  -- What is over is dropped by those who come, as there is no timer: two looks for each that is new keep the hash within
+  -- twice what is not over.
+  local function drop_some(name, is_over)
+    local some = call('HRANDFIELD', prefix .. name, -2, 'WITHVALUES')
+    for i = 1, #some, 2 do
+      if is_over(some[i + 1]) then call('HDEL', prefix .. name, some[i]) end
+    end
   end
-end
 
--- The tokens in a bucket now, and whether it is new. What cannot be read is as good as nothing.
-local function tokens_in(id, rate, burst)
-  local stored = call('HGET', prefix .. 'buckets', id)
-  if not stored then return burst, true end
-  local tokens, last = string.match(stored, '^(%S+) (%S+)')
-  tokens, last = tonumber(tokens), tonumber(last)
-  if not tokens or not last then return burst, false end
-  local elapsed = math.max(now - last, 0)
-  local seconds = math.floor(elapsed / 1e6) + elapsed % 1e6 * 1000 / 1e9 -- rounded as Go rounds nanoseconds
-  return math.min(tokens + seconds * rate, burst), false
-end
-
-local function is_full(stored)
-  local full = tonumber(string.match(stored, '(%S+)$'))
-  return not full or full <= now
-end
-
-local function tokens_store(id, rate, burst, tokens, is_new)
-  local full = math.min(FAR, now + (burst - tokens) / rate * 1e6 + 1) -- FAR first: the other may be no number
-  if is_new then drop_some('buckets', is_full) end
-  call('HSET', prefix .. 'buckets', id, string.format('%.17g %.17g %.17g', tokens, now, full))
-end
-
--- The whole nanoseconds until a number of tokens has come; nil if that is never.
-local function time_for(tokens, rate)
-  local time = rate > 0 and math.floor(tokens / rate * 1e9)
-  return time and time < 2 ^ 62 and time or nil
-end
-
-local function bucket_delay(id, rate, burst)
-  if rate < 0 then return 0 end
-  if burst < 1 then return NEVER end
-  local tokens, is_new = tokens_in(id, rate, burst)
-  tokens = tokens - 1
-  tokens_store(id, rate, burst, tokens, is_new)
-  if tokens >= 0 then return 0 end
-  local wait = time_for(-tokens, rate)
-  return wait and wait / 1e6 or NEVER
-end
-
-local function tokens_take(id, rate, burst, wanted)
-  if rate < 0 then return wanted end
-  local tokens, is_new = tokens_in(id, rate, burst)
-  local taken = math.max(0, math.min(wanted, math.floor(tokens)))
-  tokens = tokens - taken
-  if taken > 0 then tokens_store(id, rate, burst, tokens, is_new) end
-  if taken == wanted then return taken end
-  local wait = burst > 0 and time_for(1 - tokens, rate)
-  return taken, wait and math.floor(wait / 1000) + 1 or nil
-end
-
-local function tokens_give_back(id, rate, burst, count)
-  if rate < 0 or count <= 0 then return end
-  local tokens, is_new = tokens_in(id, rate, burst)
-  if not is_new then tokens_store(id, rate, burst, math.min(tokens + count, burst), false) end
-end
-
--- How often a key has failed, of what is stored; and of limiters with forgetAfter, count and end of each.
-local function failures_in(stored)
-  local failures = tonumber(stored or 0)
-  if failures then return failures, {} end
-  local ends
-  local passing = {}
-  for word in string.gmatch(stored, '%S+') do
-    if not failures then failures = tonumber(word) or 0
-    elseif ends == nil then ends = tonumber(word) or FAR
-    else passing[#passing + 1] = tonumber(word) or 0 end
+  -- The tokens in a bucket now, and whether it is new. What cannot be read is as good as nothing.
+  local function tokens_in(id, rate, burst)
+    local stored = call('HGET', prefix .. 'buckets', id)
+    if not stored then return burst, true end
+    local tokens, last = string.match(stored, '^(%S+) (%S+)')
+    tokens, last = tonumber(tokens), tonumber(last)
+    if not tokens or not last then return burst, false end
+    local elapsed = math.max(now - last, 0)
+    local seconds = math.floor(elapsed / 1e6) + elapsed % 1e6 * 1000 / 1e9 -- rounded as Go rounds nanoseconds
+    return math.min(tokens + seconds * rate, burst), false
   end
-  if not failures or ends and ends <= now then return 0, {} end
-  return failures, passing
+
+  local function is_full(stored)
+    local full = tonumber(string.match(stored, '(%S+)$'))
+    return not full or full <= now
+  end
+
+  local function tokens_store(id, rate, burst, tokens, is_new)
+    local full = math.min(FAR, now + (burst - tokens) / rate * 1e6 + 1) -- FAR first: the other may be no number
+    if is_new then drop_some('buckets', is_full) end
+    call('HSET', prefix .. 'buckets', id, string.format('%.17g %.17g %.17g', tokens, now, full))
+  end
+
+  -- The whole nanoseconds until a number of tokens has come; nil if that is never.
+  local function time_for(tokens, rate)
+    local time = rate > 0 and math.floor(tokens / rate * 1e9)
+    return time and time < 2 ^ 62 and time or nil
+  end
+
+  local function bucket_delay(id, rate, burst)
+    if rate < 0 then return 0 end
+    if burst < 1 then return NEVER end
+    local tokens, is_new = tokens_in(id, rate, burst)
+    tokens = tokens - 1
+    tokens_store(id, rate, burst, tokens, is_new)
+    if tokens >= 0 then return 0 end
+    local wait = time_for(-tokens, rate)
+    return wait and wait / 1e6 or NEVER
+  end
+
+  local function tokens_take(id, rate, burst, wanted)
+    if rate < 0 then return wanted end
+    local tokens, is_new = tokens_in(id, rate, burst)
+    local taken = math.max(0, math.min(wanted, math.floor(tokens)))
+    tokens = tokens - taken
+    if taken > 0 then tokens_store(id, rate, burst, tokens, is_new) end
+    if taken == wanted then return taken end
+    local wait = burst > 0 and time_for(1 - tokens, rate)
+    return taken, wait and math.floor(wait / 1000) + 1 or nil
+  end
+
+  local function tokens_give_back(id, rate, burst, count)
+    if rate < 0 or count <= 0 then return end
+    local tokens, is_new = tokens_in(id, rate, burst)
+    if not is_new then tokens_store(id, rate, burst, math.min(tokens + count, burst), false) end
+  end
+
+  -- How often a key has failed, of what is stored; and of limiters with forgetAfter, count and end of each.
+  local function failures_in(stored)
+    local failures = tonumber(stored or 0)
+    if failures then return failures, {} end
+    local ends
+    local passing = {}
+    for word in string.gmatch(stored, '%S+') do
+      if not failures then failures = tonumber(word) or 0
+      elseif ends == nil then ends = tonumber(word) or FAR
+      else passing[#passing + 1] = tonumber(word) or 0 end
+    end
+    if not failures or ends and ends <= now then return 0, {} end
+    return failures, passing
+  end
+
+  local function are_over(stored)
+    return failures_in(stored) == 0
+  end
+
+  -- How often a limiter has counted the key. A limiter that is asked several times for each failure counts each time.
+  local function counted(counting, failures, passing)
+    if counting == 0 then return failures end
+    local i = counting[1]
+    if i == 0 then return failures * counting[2] end
+    if not passing[2 * i] then return failures end -- counted before the limiter had a forgetAfter
+    return passing[2 * i] > now and passing[2 * i - 1] or 0
+  end
+
+  local function limiter_requeues(plan, key)
+    local failures, passing = failures_in(call('HGET', prefix .. 'failures', key))
+    local function ask(node)
+      local kind = node[1]
+      if kind == 'bucket' then return 0 end
+      if kind == 'exponential' or kind == 'fast-slow' or kind == 'given' then
+        return counted(node[2], failures, passing)
+      end
+      local most = 0
+      for i = 2, #node do
+        if type(node[i]) == 'table' then most = math.max(most, ask(node[i])) end
+      end
+      return most
+    end
+    return ask(plan[1])
+  end
+
+  local function limiter_when(plan, key, given)
+    local stored = call('HGET', prefix .. 'failures', key)
+    local failures, passing = failures_in(stored)
+    local draws = given and given ~= '' and cjson.decode(given) or { -1 }
+    if draws[1] >= 0 and draws[1] ~= failures then return nil, failures end
+
+    local drawn = 1
+    local function draw()
+      drawn = drawn + 1
+      return draws[drawn] or 0
+    end
+
+    -- How often the key has failed now, for a limiter that counts.
+    local function count_of(counting)
+      if counting == 0 then return failures + 1 end
+      if counting[1] == 0 then return failures * counting[2] + counting[3] end
+      return counted(counting, failures, passing) + 1
+    end
+
+    -- In groups the buckets are those of the group.
+    local function ask(node, groups)
+      local kind = node[1]
+      if kind == 'max-of' then
+        local longest = 0
+        for i = 2, #node do longest = math.max(longest, ask(node[i], groups)) end
+        return longest
+      elseif kind == 'bucket' then
+        return bucket_delay(node[2] .. groups, node[3], node[4])
+      elseif kind == 'max-wait' then
+        return math.min(ask(node[2], groups), node[3])
+      elseif kind == 'jitter' then
+        local random = draw()
+        return ask(node[2], groups) * (1 - node[3] * random)
+      elseif kind == 'per-group' then
+        local at = string.find(key, node[2], 1, true)
+        local group = at and string.sub(key, 1, at - 1) or key
+        return ask(node[3], groups .. '/' .. #group .. ':' .. group)
+      elseif kind == 'named' then
+        return ask(node[2], '') -- one for all groups
+      end
+      local counting = node[2]
+      local count = count_of(counting)
+      local delay
+      if kind == 'exponential' then delay = math.min(node[3] * 2 ^ math.min(count - 1, 1023), node[4])
+      elseif kind == 'fast-slow' then delay = count <= node[5] and node[3] or node[4]
+      else delay = draw() end
+      if counting ~= 0 and counting[1] > 0 then
+        local i = counting[1]
+        passing[2 * i - 1] = count
+        passing[2 * i] = math.min(FAR, now + (delay + counting[2]) * 1000)
+      end
+      return delay
+    end
+
+    local delay = ask(plan[1], '')
+    local entry = failures + 1
+    if plan[2] then
+      local words, last = {}, 0
+      for i = 2, 2 * plan[2], 2 do
+        words[#words + 1] = string.format(' %.17g %.17g', passing[i - 1], passing[i])
+        last = math.max(last, passing[i])
+      end
+      local ends = plan[3] == 1 and string.format('%.17g', last) or '-'
+      entry = string.format('%.17g ', entry) .. ends .. table.concat(words)
+      if not stored and plan[3] == 1 then drop_some('failures', are_over) end
+    end
+    call('HSET', prefix .. 'failures', key, entry)
+    return delay
+  end
+
+  return {
+    when = limiter_when,
+    requeues = limiter_requeues,
+    failures_in = failures_in,
+    tokens_take = tokens_take,
+    tokens_give_back = tokens_give_back,
+  }
 end
 
-local function are_over(stored)
-  return failures_in(stored) == 0
+-- Most calls need none of these functions, and to make them takes longer than what is done else.
+local made
+local function limiters()
+  made = made or make_limiters()
+  return made
+end
+
+local function limiter_forget(key)
+  redis.call('HDEL', prefix .. 'failures', key)
 end
 
 local function failures_of(keys)
   local failures = {}
   for first = 1, #keys, 1000 do -- a call takes only so many arguments
-    local stored = call('HMGET', prefix .. 'failures', unpack(keys, first, math.min(first + 999, #keys)))
-    for i = 1, #stored do failures[first + i - 1] = (failures_in(stored[i])) end
+    local stored = redis.call('HMGET', prefix .. 'failures', unpack(keys, first, math.min(first + 999, #keys)))
+    for i = 1, #stored do
+      failures[first + i - 1] = tonumber(stored[i] or 0) or (limiters().failures_in(stored[i]))
+    end
   end
   return failures
-end
-
-local function limiter_forget(key)
-  call('HDEL', prefix .. 'failures', key)
-end
-
--- How often a limiter has counted the key. A limiter that is asked several times for each failure counts each time.
-local function counted(counting, failures, passing)
-  if counting == 0 then return failures end
-  local i = counting[1]
-  if i == 0 then return failures * counting[2] end
-  if not passing[2 * i] then return failures end -- counted before the limiter had a forgetAfter
-  return passing[2 * i] > now and passing[2 * i - 1] or 0
-end
-
-local function limiter_requeues(plan, key)
-  local failures, passing = failures_in(call('HGET', prefix .. 'failures', key))
-  local function ask(node)
-    local kind = node[1]
-    if kind == 'bucket' then return 0 end
-    if kind == 'exponential' or kind == 'fast-slow' or kind == 'given' then
-      return counted(node[2], failures, passing)
-    end
-    local most = 0
-    for i = 2, #node do
-      if type(node[i]) == 'table' then most = math.max(most, ask(node[i])) end
-    end
-    return most
-  end
-  return ask(plan[1])
-end
-
-local function limiter_when(plan, key, given)
-  local stored = call('HGET', prefix .. 'failures', key)
-  local failures, passing = failures_in(stored)
-  local draws = given and given ~= '' and cjson.decode(given) or { -1 }
-  if draws[1] >= 0 and draws[1] ~= failures then return nil, failures end
-
-  local drawn = 1
-  local function draw()
-    drawn = drawn + 1
-    return draws[drawn] or 0
-  end
-
-  -- How often the key has failed now, for a limiter that counts.
-  local function count_of(counting)
-    if counting == 0 then return failures + 1 end
-    if counting[1] == 0 then return failures * counting[2] + counting[3] end
-    return counted(counting, failures, passing) + 1
-  end
-
-  -- In groups the buckets are those of the group.
-  local function ask(node, groups)
-    local kind = node[1]
-    if kind == 'max-of' then
-      local longest = 0
-      for i = 2, #node do longest = math.max(longest, ask(node[i], groups)) end
-      return longest
-    elseif kind == 'bucket' then
-      return bucket_delay(node[2] .. groups, node[3], node[4])
-    elseif kind == 'max-wait' then
-      return math.min(ask(node[2], groups), node[3])
-    elseif kind == 'jitter' then
-      local random = draw()
-      return ask(node[2], groups) * (1 - node[3] * random)
-    elseif kind == 'per-group' then
-      local at = string.find(key, node[2], 1, true)
-      local group = at and string.sub(key, 1, at - 1) or key
-      return ask(node[3], groups .. '/' .. #group .. ':' .. group)
-    elseif kind == 'named' then
-      return ask(node[2], '') -- one for all groups
-    end
-    local counting = node[2]
-    local count = count_of(counting)
-    local delay
-    if kind == 'exponential' then delay = math.min(node[3] * 2 ^ math.min(count - 1, 1023), node[4])
-    elseif kind == 'fast-slow' then delay = count <= node[5] and node[3] or node[4]
-    else delay = draw() end
-    if counting ~= 0 and counting[1] > 0 then
-      local i = counting[1]
-      passing[2 * i - 1] = count
-      passing[2 * i] = math.min(FAR, now + (delay + counting[2]) * 1000)
-    end
-    return delay
-  end
-
-  local delay = ask(plan[1], '')
-  local entry = failures + 1
-  if plan[2] then
-    local words, last = {}, 0
-    for i = 2, 2 * plan[2], 2 do
-      words[#words + 1] = string.format(' %.17g %.17g', passing[i - 1], passing[i])
-      last = math.max(last, passing[i])
-    end
-    local ends = plan[3] == 1 and string.format('%.17g', last) or '-'
-    entry = string.format('%.17g ', entry) .. ends .. table.concat(words)
-    if not stored and plan[3] == 1 then drop_some('failures', are_over) end
-  end
-  call('HSET', prefix .. 'failures', key, entry)
-  return delay
 end
 `;

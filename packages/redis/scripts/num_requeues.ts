@@ -1,4 +1,4 @@
 /** How often the limiter has counted a key since it was forgotten. ARGV: key, the limiter's plan. */
 export const numRequeues = /* lua */ `
-return reply(limiter_requeues(cjson.decode(ARGV[2]), ARGV[1]))
+return reply(limiters().requeues(cjson.decode(ARGV[2]), ARGV[1]))
 `;

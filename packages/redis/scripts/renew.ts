@@ -1,5 +1,5 @@
 /** Renews the lease of an owner. ARGV: owner, lease in µs. Replies whether the owner had its lease still. */
 export const renew = /* lua */ `
 hear(tonumber(ARGV[2]))
-return reply(call('ZADD', OWNERS, 'XX', 'CH', now + ARGV[2], ARGV[1]))
+return reply(redis.call('ZADD', q.owners, 'XX', 'CH', now + ARGV[2], ARGV[1]))
 `;

@@ -7,6 +7,7 @@ import { limiters } from "./limiters.ts";
 import { numRequeues } from "./num_requeues.ts";
 import { prelude, SERVER_TIME } from "./prelude.ts";
 import { release } from "./release.ts";
+import { releasing } from "./releasing.ts";
 import { renew } from "./renew.ts";
 import { snapshot } from "./snapshot.ts";
 import { stats } from "./stats.ts";
@@ -44,15 +45,21 @@ const WHEN_FULL: readonly string[] = [
   "turn",
 ];
 
-/** What asks limiters or buckets. */
-const LIMITING: readonly string[] = ["addRateLimited", "forget", "numRequeues", "turn"];
+/** What comes between the prelude and a script, where it needs that: to define functions takes time in each call. */
+const FUNCTIONS: Readonly<Record<string, string>> = {
+  addRateLimited: limiters,
+  forget: limiters,
+  leave: releasing,
+  numRequeues: limiters,
+  release: releasing,
+  turn: limiters,
+};
 
 /** Makes the scripts. `time` is Lua for what says the time, as seconds and microseconds: tests have one of their own. */
 export function createScripts(time: string = SERVER_TIME): Scripts {
   const scripts = Object.entries(BODIES).map(([name, body]) => {
     const flags = WHEN_FULL.includes(name) ? " flags=allow-oom" : "";
-    const functions = LIMITING.includes(name) ? limiters : "";
-    return [name, createScript(`#!lua${flags}\n${prelude(time)}\n${functions}\n${body}`)];
+    return [name, createScript(`#!lua${flags}\n${prelude(time)}\n${FUNCTIONS[name] ?? ""}\n${body}`)];
   });
   return Object.fromEntries(scripts);
 }

@@ -16,55 +16,47 @@ local replaces, hasItems, maxLapses = ARGV[4] == '1', ARGV[5] == '1', tonumber(A
 local known, wanted = tonumber(ARGV[7]), tonumber(ARGV[8])
 local startsId, startsRate, startsBurst = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11])
 local FIRST_FINISH = 13
+local CHECKS = lease / 20 -- the time between two looks for leases that are over
 hear(lease)
 local resent = ARGV[#ARGV] == '1'
 
-local endings = {}
-
-endings.done = function() end
-
-endings.succeeded = limiter_forget
-
-endings.requeueAfter = function(key, delay)
-  limiter_forget(key)
-  addAfter(key, delay, replaces)
-end
-
 local plan
 
--- If the limiter was given something for another number of failures, nothing has happened.
-endings.retry = function(key, atLeast, given)
-  plan = plan or cjson.decode(ARGV[12])
-  local delay, failures = limiter_when(plan, key, given)
-  if not delay then return failures end
-  addAfter(key, math.max(math.floor(delay * 1000 + 0.5), atLeast), replaces)
-end
-
-endings.handedBack = function(key)
-  addNow(key, replaces)
-end
-
--- What was added again meanwhile, or waits, is not given up.
-endings.givenUp = function(key, _, _, reason)
+-- Does what the end of some work asks for. Returns a number of failures if the limiter should have been given something for
+-- that: nothing has happened then.
+local function carryOut(kind, key, delay, given, reason)
+  if kind == 'done' then return end
+  if kind == 'handedBack' then return addNow(key, replaces) end
+  if kind == 'retry' then
+    plan = plan or cjson.decode(ARGV[12])
+    local wait, failures = limiters().when(plan, key, given)
+    if not wait then return failures end
+    return addAfter(key, math.max(math.floor(wait * 1000 + 0.5), delay), replaces)
+  end
   limiter_forget(key)
-  local flag = split(call('HGET', HOLDERS, key))
-  if flag == '-' and not call('ZSCORE', WAITING, key) then giveUp(key, reason) end
+  if kind == 'requeueAfter' then
+    addAfter(key, delay, replaces)
+  elseif kind == 'givenUp' then
+    -- What was added again meanwhile, or waits, is not given up.
+    local flag = split(redis.call('HGET', q.holders, key))
+    if flag == '-' and not redis.call('ZSCORE', q.waiting, key) then giveUp(key, reason) end
+  end
 end
 
 -- 1: it counts. 0: the lease was lost. A table: the number of failures that the limiter should have been given something for.
 local function finish(key, token, kind, delay, given, reason)
   promoteKey(key)
-  local holder = call('HGET', HOLDERS, key)
+  local holder = redis.call('HGET', q.holders, key)
   local flag, current, holdingOwner
   if holder then flag, current, holdingOwner = split(holder) end
   if current ~= token then
     -- A token that is neither held nor lost has been finished already.
-    return resent and not call('ZSCORE', LOST, token) and 1 or 0
+    return resent and not redis.call('ZSCORE', q.lost, token) and 1 or 0
   end
-  if kind ~= 'handedBack' then call('HDEL', MARKS, key) end
-  local failures = endings[kind](key, tonumber(delay), given, reason)
+  if kind ~= 'handedBack' then redis.call('HDEL', q.marks, key) end
+  local failures = carryOut(kind, key, tonumber(delay), given, reason)
   if failures then return { failures } end
-  if kind ~= 'succeeded' and kind ~= 'done' then flag = split(call('HGET', HOLDERS, key)) end -- the ending may have added it
+  if kind ~= 'succeeded' and kind ~= 'done' then flag = split(redis.call('HGET', q.holders, key)) end -- the ending may have added it
   letGo(key, holdingOwner)
   if flag == '+' then
     makeReady(key, tick())
@@ -81,53 +73,58 @@ end
 
 local lapsed = {}
 
--- The holder of a key is gone. The key goes back to where it stood, among those that are handed out alone.
-local function lapse(key)
-  local flag, token = split(call('HGET', HOLDERS, key))
-  call('HDEL', HOLDERS, key)
-  call('ZADD', LOST, token, token)
-  local lapses = call('HINCRBY', MARKS, key, 1)
-  if lapses < maxLapses then
-    call('ZADD', SUSPECTS, placeBefore(token), key)
-  elseif flag == '+' then
-    call('HSET', MARKS, key, 1)
-    call('ZADD', SUSPECTS, tick(), key)
-  else
-    lapsed[#lapsed + 1] = key
-    limiter_forget(key)
-    giveUp(key, 'Each of its holders was lost: ' .. lapses)
-    if hasItems then dropItem(key) end
-  end
-end
-
--- Takes away what owners hold whose lease is over. Once this has begun, an owner has lost all of it.
+-- Takes away what owners hold whose lease is over. Once this has begun, an owner has lost all of it. No need to look in each
+-- turn: leases are long.
 local function expire()
-  for _, gone in ipairs(call('ZRANGE', OWNERS, '-inf', now, 'BYSCORE', 'LIMIT', 0, 10)) do
-    if gone ~= owner then
-      call('ZREM', OWNERS, gone)
-      if call('SCARD', HELD_BY .. gone) > 0 then call('ZADD', EXPIRED, now, gone) end
+  if now <= grace or now - checked < CHECKS then return end
+
+  -- The holder of a key is gone. The key goes back to where it stood, among those that are handed out alone.
+  local function lapse(key)
+    local flag, token = split(redis.call('HGET', q.holders, key))
+    redis.call('HDEL', q.holders, key)
+    redis.call('ZADD', q.lost, token, token)
+    local lapses = redis.call('HINCRBY', q.marks, key, 1)
+    if lapses < maxLapses then
+      redis.call('ZADD', q.suspects, placeBefore(token), key)
+    elseif flag == '+' then
+      redis.call('HSET', q.marks, key, 1)
+      redis.call('ZADD', q.suspects, tick(), key)
+    else
+      lapsed[#lapsed + 1] = key
+      limiter_forget(key)
+      giveUp(key, 'Each of its holders was lost: ' .. lapses)
+      if hasItems then dropItem(key) end
     end
   end
-  local gone = call('ZRANGE', EXPIRED, 0, 0)[1]
+
+  for _, gone in ipairs(redis.call('ZRANGE', q.owners, '-inf', now, 'BYSCORE', 'LIMIT', 0, 10)) do
+    if gone ~= owner then
+      redis.call('ZREM', q.owners, gone)
+      if redis.call('SCARD', q.held_by .. gone) > 0 then redis.call('ZADD', q.expired, now, gone) end
+    end
+  end
+  checked = now
+  local gone = redis.call('ZRANGE', q.expired, 0, 0)[1]
   if not gone then return end
-  local keys = call('SPOP', HELD_BY .. gone, BATCH)
+  local keys = redis.call('SPOP', q.held_by .. gone, BATCH)
   for _, key in ipairs(keys) do lapse(key) end
-  if call('SCARD', HELD_BY .. gone) == 0 then call('ZREM', EXPIRED, gone) end
-  call('ZREMRANGEBYRANK', LOST, 0, -KEPT - 1)
+  if redis.call('SCARD', q.held_by .. gone) == 0 then redis.call('ZREM', q.expired, gone) end
+  if redis.call('EXISTS', q.expired) == 1 then checked = 0 end
+  redis.call('ZREMRANGEBYRANK', q.lost, 0, -KEPT - 1)
   if #keys > 0 then tellDue(now) end
 end
 
 -- The suspect to take, if its turn has come, and whether anything else may not be taken. Only who holds nothing takes one. If
 -- everybody holds something, one of them has the duty to take nothing more until it holds nothing.
 local function findSuspect()
-  local suspect = call('ZRANGE', SUSPECTS, 0, 0, 'WITHSCORES')
+  local suspect = redis.call('ZRANGE', q.suspects, 0, 0, 'WITHSCORES')
   if #suspect == 0 then return nil, false end
-  local first = math.min(tonumber(call('ZRANGE', READY, 0, 0, 'WITHSCORES')[2] or math.huge), behind or math.huge)
+  local first = math.min(tonumber(redis.call('ZRANGE', q.ready, 0, 0, 'WITHSCORES')[2] or math.huge), behind or math.huge)
   if first < tonumber(suspect[2]) then return nil, false end
-  if call('SCARD', HELD_BY .. owner) == 0 then return suspect[1], true end
-  local until_, onDuty = string.match(call('HGET', META, 'duty') or '0:', '^(%d+):(.*)$')
+  if redis.call('SCARD', q.held_by .. owner) == 0 then return suspect[1], true end
+  local until_, onDuty = string.match(redis.call('HGET', q.meta, 'duty') or '0:', '^(%d+):(.*)$')
   if onDuty ~= owner and tonumber(until_) > now then return nil, false end
-  call('HSET', META, 'duty', string.format('%.0f:%s', now + lease, owner))
+  redis.call('HSET', q.meta, 'duty', string.format('%.0f:%s', now + lease, owner))
   return nil, true
 end
 
@@ -138,7 +135,7 @@ local function note(delay)
 end
 
 local function readyCount()
-  return behind and call('ZCOUNT', READY, '-inf', behind) or call('ZCARD', READY)
+  return behind and redis.call('ZCOUNT', q.ready, '-inf', behind) or redis.call('ZCARD', q.ready)
 end
 
 local function take()
@@ -149,17 +146,17 @@ local function take()
   if not alone and (behind or startsId ~= '') then count = math.min(wanted, readyCount()) end
   if count > 0 and startsId ~= '' then
     local available, next = count, nil
-    count, next = tokens_take(startsId, startsRate, startsBurst, available)
+    count, next = limiters().tokens_take(startsId, startsRate, startsBurst, available)
     isShort = count < available
     if next then note(next) end
   end
   if count == 0 then return {} end
   if suspect then
-    call('ZREM', SUSPECTS, suspect)
-    call('HDEL', META, 'duty')
+    redis.call('ZREM', q.suspects, suspect)
+    redis.call('HDEL', q.meta, 'duty')
     return { suspect }
   end
-  local popped, taken = call('ZPOPMIN', READY, count), {}
+  local popped, taken = redis.call('ZPOPMIN', q.ready, count), {}
   for i = 1, #popped, 2 do taken[#taken + 1] = popped[i] end
   return taken
 end
@@ -171,33 +168,37 @@ local function hold()
     holders[2 * i - 1] = key
     holders[2 * i] = '-' .. tokens[i] .. ':' .. owner
   end
-  call('HSET', HOLDERS, unpack(holders))
-  call('SADD', HELD_BY .. owner, unpack(keys))
-  call('ZADD', OWNERS, now + lease, owner)
+  redis.call('HSET', q.holders, unpack(holders))
+  redis.call('SADD', q.held_by .. owner, unpack(keys))
+  redis.call('ZADD', q.owners, now + lease, owner)
   failures = failures_of(keys)
-  if hasItems then items = call('HMGET', ITEMS, unpack(keys)) end
+  if hasItems then items = redis.call('HMGET', q.items, unpack(keys)) end
 end
 
 -- Who found less than wanted is told when there is more, but for what time brings: keys that are due, leases that are over.
 -- While there are leases of others it is heard of as often as they are.
 local function beIdle()
-  call('ZADD', IDLE, now, process)
-  if call('SCARD', HELD_BY .. owner) == 0 then call('ZREM', OWNERS, owner) end
-  local due = call('ZRANGE', WAITING, 0, 0, 'WITHSCORES')[2]
+  redis.call('ZADD', q.idle, now, process)
+  if redis.call('SCARD', q.held_by .. owner) == 0 then redis.call('ZREM', q.owners, owner) end
+  local due = redis.call('ZRANGE', q.waiting, 0, 0, 'WITHSCORES')[2]
   if due then note(due - now) end
-  local ends = call('ZRANGE', OWNERS, 0, 1, 'WITHSCORES')
-  local over = call('EXISTS', EXPIRED) == 1 and now or ends[1] ~= owner and ends[2] or ends[4]
-  if over then note(math.min(math.max(over, grace) - now, lease / 3)) end
+  local ends = redis.call('ZRANGE', q.owners, 0, 1, 'WITHSCORES')
+  local over = redis.call('EXISTS', q.expired) == 1 and now or ends[1] ~= owner and ends[2] or ends[4]
+  if over then note(math.min(math.max(over, grace, checked + CHECKS) - now, lease / 3)) end
 end
 
 if wanted > 0 then
-  if call('ZSCORE', EXPIRED, owner) or (known > 0 and not call('ZSCORE', OWNERS, owner)) then
+  if (checked == 0 and redis.call('ZSCORE', q.expired, owner)) or (known > 0 and not redis.call('ZSCORE', q.owners, owner)) then
     isLost = 1
   else
-    if now > grace then expire() end
+    expire()
     keys = take()
     if #keys > 0 then hold() end
-    if #keys == wanted or isAlone == 1 or isShort then call('ZREM', IDLE, process) else beIdle() end
+    if #keys < wanted and isAlone == 0 and not isShort then
+      beIdle()
+    elseif redis.call('ZCARD', q.idle) > 0 then
+      redis.call('ZREM', q.idle, process)
+    end
   end
 end
 if #keys == wanted or isAlone == 1 then wakeForReady() end

@@ -19,7 +19,7 @@ class World {
   readonly #call: SharedServer["call"];
 
   constructor(engine: (time: string) => Engine, call: SharedServer["call"]) {
-    this.engine = engine(`{ call('GET', '${this.#clock}'), 0 }`);
+    this.engine = engine(`{ redis.call('GET', '${this.#clock}'), 0 }`);
     this.#call = call;
   }
 
