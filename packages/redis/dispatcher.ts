@@ -56,8 +56,8 @@ export class Dispatcher<T> {
   #sent: readonly PendingFinish<T>[] = [];
   /** Leases that nobody has accepted yet. */
   readonly #brought: HeldLease<T>[] = [];
-  /** Whether a call may bring something. */
-  #mayBringMore = true;
+  /** The buckets, or none, of those for whom the latest call brought less than they wanted: another may bring no more. */
+  readonly #served = new Set<string | undefined>();
   /** What has lost its holder before, and is worked on with nothing beside it. */
   #suspect: HeldLease<T> | undefined = undefined;
   /** Whether messages reach this process. Nothing is taken before: nobody would say that there is more. */
@@ -92,12 +92,13 @@ export class Dispatcher<T> {
     this.#wants.add(want);
     this.#events.onWant();
     this.#deliver();
+    if (this.#wants.size === 1) this.#setTimer();
     this.#schedule();
   }
 
   unwant(want: Want<T>): void {
     this.#wants.delete(want);
-    if (this.#wants.size === 0) this.#clearTimer();
+    if (this.#wants.size === 0) clearTimeout(this.#timer); // who wants something later has to look at that time still
   }
 
   /** Takes nothing more. What came and was not accepted goes back. */
@@ -145,7 +146,7 @@ export class Dispatcher<T> {
   }
 
   #look(): void {
-    this.#mayBringMore = true;
+    this.#served.clear();
     this.#schedule();
   }
 
@@ -161,15 +162,15 @@ export class Dispatcher<T> {
 
   async #turn(): Promise<void> {
     const finishes = this.#finishes.slice(0, MAX_IN_TURN);
-    const mayTake = this.#isListening && this.#suspect === undefined && (this.#mayBringMore || finishes.length > 0);
-    const { count: wanted, starts } = mayTake ? this.#wanted() : NOTHING;
+    const mayTake = this.#isListening && this.#suspect === undefined;
+    const { count: wanted, starts } = mayTake ? this.#wanted(finishes.length > 0) : NOTHING;
     if (finishes.length === 0 && wanted === 0 && !this.#isWoken) return;
     this.#finishes = this.#finishes.slice(MAX_IN_TURN);
     this.#sent = finishes;
     this.#isInTurn = true;
     this.#isWoken = false;
     if (wanted > 0) {
-      this.#mayBringMore = false;
+      this.#served.add(starts?.[0]);
       this.#clearTimer();
     }
     const sentAt = performance.now();
@@ -184,7 +185,7 @@ export class Dispatcher<T> {
         finishes: finishes.map(({ finish }) => finish),
       });
       this.#settle(finishes, reply);
-      this.#takeIn(reply, wanted, sentAt);
+      this.#takeIn(reply, wanted, starts?.[0], sentAt);
     } catch (error) {
       this.#fail(finishes, wanted, error);
     }
@@ -195,19 +196,22 @@ export class Dispatcher<T> {
     this.#events.onSettled();
   }
 
-  /** How much is wanted by the first who wants some, and by all who take the same tokens. */
-  #wanted(): { count: number; starts: BucketPlan | undefined } {
-    let count = 0;
-    let starts: BucketPlan | undefined = undefined;
+  /**
+   * How much is wanted by the first who wants some, and by all who take the same tokens. Those come first for whom there may be
+   * some; the others are asked as well if there is a call anyway.
+   */
+  #wanted(isCall: boolean): { count: number; starts: BucketPlan | undefined } {
+    let found: { count: number; starts: BucketPlan | undefined } = NOTHING;
     for (const want of this.#wants) {
-      const request = want.request();
-      if (request.pause !== undefined && request.pause > 0) this.#lookIn(request.pause);
-      else if (count === 0 || request.starts?.[0] === starts?.[0]) {
-        count += request.count;
-        starts = request.starts;
-      }
+      const { count, starts, pause = 0 } = want.request();
+      const bucket = starts?.[0];
+      const isServed = this.#served.has(bucket);
+      if (pause > 0) this.#lookIn(pause);
+      else if (count === 0 || (isServed && !isCall)) continue;
+      else if (found.count === 0 || (!isServed && this.#served.has(found.starts?.[0]))) found = { count, starts };
+      else if (bucket === found.starts?.[0]) found = { count: found.count + count, starts };
     }
-    return { count: Math.min(count, MAX_IN_TURN), starts };
+    return { ...found, count: Math.min(found.count, MAX_IN_TURN) };
   }
 
   #settle(finishes: readonly PendingFinish<T>[], { answers }: TurnReply): void {
@@ -218,19 +222,27 @@ export class Dispatcher<T> {
     }
   }
 
-  #takeIn({ isLost, isAlone, pause, taken, lapsed }: TurnReply, wanted: number, sentAt: number): void {
+  #takeIn(
+    { isLost, isAlone, pause, taken, lapsed }: TurnReply,
+    wanted: number,
+    bucket: string | undefined,
+    sentAt: number,
+  ): void {
     for (const key of lapsed) this.#events.onLapsed(key);
     if (isLost) {
       this.#leases.loseAll();
-      this.#mayBringMore = true;
+      this.#served.clear();
     }
     const leases = taken.map((key) => this.#events.leaseOf(key));
     this.#leases.add(leases, sentAt);
-    for (const lease of leases) if (this.#working.begin(lease)) this.#brought.push(lease);
+    for (const lease of leases) {
+      lease.bucket = bucket;
+      if (this.#working.begin(lease)) this.#brought.push(lease);
+    }
     if (wanted === 0) return;
     if (isAlone) this.#suspect = leases[0];
-    if (taken.length === wanted) this.#mayBringMore = true;
-    else this.#lookIn(Math.min(pause ?? LOOK_AGAIN, LOOK_AGAIN));
+    if (taken.length === wanted) this.#served.delete(bucket);
+    else this.#lookIn(pause ?? LOOK_AGAIN);
   }
 
   /** Nobody knows what has become of these finishes. What the server still holds for them is given back. */
@@ -257,26 +269,35 @@ export class Dispatcher<T> {
     }
   }
 
-  /** Hands out what came. What nobody wants any more goes back. */
+  /** Hands out what came, to those who take the same tokens. What nobody wants any more goes back. */
   #deliver(): void {
     for (const want of this.#wants) {
-      for (let { count } = want.request(); count > 0 && this.#brought.length > 0; count--) {
-        want.accept(this.#brought.shift()!);
-      }
       if (this.#brought.length === 0) return;
+      const { count, starts } = want.request();
+      for (let i = 0; i < count; i++) {
+        const next = this.#brought.findIndex(({ bucket }) => bucket === starts?.[0]);
+        if (next < 0) break;
+        want.accept(this.#brought.splice(next, 1)[0]!);
+      }
     }
     for (const lease of this.#brought.splice(0)) lease.giveBack();
   }
 
+  /** Looks again after this time, or sooner: timers cannot be long. */
   #lookIn(delay: number): void {
-    const at = performance.now() + delay;
-    if (this.#isClosed || this.#wants.size === 0 || at >= this.#lookAt) return;
-    clearTimeout(this.#timer);
+    const at = performance.now() + Math.min(delay, LOOK_AGAIN);
+    if (this.#isClosed || at >= this.#lookAt) return;
     this.#lookAt = at;
+    this.#setTimer();
+  }
+
+  #setTimer(): void {
+    clearTimeout(this.#timer);
+    if (this.#wants.size === 0 || this.#lookAt === Infinity) return;
     this.#timer = setTimeout(() => {
       this.#lookAt = Infinity;
       this.#look();
-    }, Math.ceil(delay));
+    }, Math.max(Math.ceil(this.#lookAt - performance.now()), 0));
   }
 
   #clearTimer(): void {

@@ -18,6 +18,8 @@ export class HeldLease<T> implements RedisLease<T> {
   readonly key: string;
   readonly attempt: number;
   readonly token: bigint;
+  /** Whose token it was taken with, if any. */
+  bucket: string | undefined = undefined;
   readonly #events: LeaseEvents<T>;
   #answer: Promise<boolean> | undefined = undefined;
   #loss: Error | undefined = undefined;

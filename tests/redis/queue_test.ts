@@ -258,6 +258,7 @@ redisTest("queue: wrong options are refused", ({ url }) => {
   assertThrows(create({ lease: 99 }), RangeError, "'lease' must be a duration from 100 ms to a day");
   assertThrows(create({ lease: "long" }), TypeError, "'lease'");
   assertThrows(create({ patience: -1 }), RangeError, "'patience'");
+  assertThrows(create({ patience: 2 ** 31 }), RangeError, "'patience'");
   assertThrows(create({ maxLapses: 0 }), RangeError, "'maxLapses'");
   assertThrows(create({ whileWaiting: "drop" }), TypeError, "'whileWaiting'");
   assertThrows(create({ maxLapse: 3 }), TypeError, 'did you mean "maxLapses"?');
@@ -360,6 +361,72 @@ queueTest(
     assertEquals(await other.stats(), { ready: 0, waiting: 1, held: 0, failing: 1, givenUp: 0 });
   },
 );
+
+queueTest("who waits is told of what is due, whoever waited before", {}, async ({ queue }) => {
+  await queue.addAfter("a", 500);
+  for (let i = 0; i < 3; i++) {
+    await assertRejects(() => queue.get({ signal: AbortSignal.timeout(100) }));
+  }
+  const lease = await take(queue);
+  assertEquals(lease.item, "a");
+  await lease.finish();
+});
+
+queueTest(
+  "workers are told of what is due while they are at work, and when they were paused",
+  {},
+  async ({ queue }) => {
+    await queue.addAll(["a"]);
+    await queue.addAfter("b", 200);
+    await queue.addAfter("c", 600);
+    const done = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    const pool = runWorkers(queue, async (item) => {
+      begun.push(item);
+      if (item === "b") {
+        pool.pause();
+        pool.resume();
+      }
+      if (item === "c") done.resolve();
+      await done.promise;
+    }, { concurrency: 5 });
+    await done.promise;
+    assertEquals(begun, ["a", "b", "c"]);
+    await pool.stop();
+  },
+);
+
+queueTest("a pool without tokens keeps no other from the work", {}, async ({ queue, errors }) => {
+  const slow: string[] = [];
+  const starts = new TokenBucket(0.001, 1);
+  const scarce = runWorkers(queue, (item) => void slow.push(item), { starts });
+  await queue.add("first");
+  await queue.whenIdle();
+  const quick: string[] = [];
+  const pool = runWorkers(queue, (item) => void quick.push(item), { concurrency: 3 });
+  const items = Array.from({ length: 100 }, (_, i) => `item ${i}`);
+  await queue.addAll(items);
+  await queue.whenIdle();
+  await Promise.all([scarce.stop(), pool.stop()]);
+  assertEquals([slow, errors], [["first"], []]);
+  assertEquals(quick.slice(0, 100), items);
+});
+
+queueTest("a bucket that is held for long makes no timer that ends at once", {}, async ({ queue }) => {
+  const starts = new TokenBucket(1, 1);
+  starts.hold("1000h");
+  let asked = 0;
+  const reserve = starts.reserve.bind(starts);
+  starts.reserve = (...args) => {
+    asked++;
+    return reserve(...args);
+  };
+  const pool = runWorkers(queue, () => {}, { starts });
+  await queue.add("a");
+  await assertRejects(() => queue.whenIdle({ signal: AbortSignal.timeout(300) }));
+  assert(asked < 20, `asked ${asked} times`);
+  await pool.stop();
+});
 
 const squares = defineLimiter({
   type: "squares",
