@@ -18,6 +18,8 @@ export interface Want<T> {
 export interface DispatcherEvents<T> {
   /** Makes the lease of a key that was taken. */
   leaseOf(taken: TakenKey): HeldLease<T>;
+  /** That failed: nobody here can work on it. Makes a lease without an item. */
+  onUnreadable(taken: TakenKey, error: unknown): HeldLease<T>;
   /** A key was given up, as each of its holders was lost. */
   onLapsed(key: string): void;
   /** Somebody wants work. */
@@ -233,16 +235,28 @@ export class Dispatcher<T> {
       this.#leases.loseAll();
       this.#served.clear();
     }
-    const leases = taken.map((key) => this.#events.leaseOf(key));
+    const unreadable: HeldLease<T>[] = [];
+    const leases = taken.map((key) => this.#leaseOf(key, unreadable));
     this.#leases.add(leases, sentAt);
     for (const lease of leases) {
       lease.bucket = bucket;
-      if (this.#working.begin(lease)) this.#brought.push(lease);
+      if (!unreadable.includes(lease) && this.#working.begin(lease)) this.#brought.push(lease);
     }
-    if (wanted === 0) return;
     if (isAlone) this.#suspect = leases[0];
+    for (const lease of unreadable) lease.end({ kind: "retry", atLeast: 0 }).catch(this.#events.onError);
+    if (wanted === 0) return;
     if (taken.length === wanted) this.#served.delete(bucket);
     else this.#lookIn(pause ?? LOOK_AGAIN);
+  }
+
+  #leaseOf(taken: TakenKey, unreadable: HeldLease<T>[]): HeldLease<T> {
+    try {
+      return this.#events.leaseOf(taken);
+    } catch (error) {
+      const lease = this.#events.onUnreadable(taken, error);
+      unreadable.push(lease);
+      return lease;
+    }
   }
 
   /** Nobody knows what has become of these finishes. What the server still holds for them is given back. */

@@ -63,6 +63,7 @@ export class Queue<T> implements RedisQueue<T> {
     this.#errors = new ErrorLog(`Queue ${inspect(this.name)} on Redis`, onError);
     this.#dispatcher = new Dispatcher(engine, this.#process, {
       leaseOf: (taken) => this.#leaseOf(taken),
+      onUnreadable: (taken, error) => this.#refuse(taken, error),
       onLapsed: (key) => this.#errors.write(lapsed(key)),
       onError: this.#errors.write,
       onSettled: () => this.#closeIfDone(),
@@ -249,7 +250,12 @@ export class Queue<T> implements RedisQueue<T> {
 
   #keyOf(action: string, item: T): string {
     const key: unknown = this.keyOf === undefined ? item : this.keyOf(item);
-    if (typeof key === "string") return key;
+    if (typeof key === "string") {
+      if (key.isWellFormed()) return key;
+      throw new TypeError(
+        `Cannot ${action} as its key has half of a character, which no server can keep: ${inspect(key)}`,
+      );
+    }
     const what = this.keyOf === undefined
       ? "the item must be a string where there is no 'keyOf'"
       : "'keyOf' must return a string";
@@ -273,8 +279,18 @@ export class Queue<T> implements RedisQueue<T> {
 
   #leaseOf(taken: TakenKey): HeldLease<T> {
     const item = this.#itemOf(taken);
+    if (this.keyOf !== undefined) {
+      if (!taken.payload) throw new TypeError("it was added by a process without 'keyOf'");
+      this.#keyOf("take item", item);
+    }
     if (typeof item === "object" && item !== null) this.#handedOut.add(item);
     return new HeldLease(item, taken, this.#leaseEvents);
+  }
+
+  /** Other processes may do with it what this one cannot: it is tried again when the limiter says so. */
+  #refuse(taken: TakenKey, error: unknown): HeldLease<T> {
+    this.#errors.write(new Error(`Cannot take ${inspect(taken.key)}: ${messageOf(error)}`, { cause: error }));
+    return new HeldLease(undefined as T, taken, this.#leaseEvents);
   }
 
   readonly #leaseEvents: LeaseEvents<T> = {

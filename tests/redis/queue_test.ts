@@ -428,6 +428,44 @@ queueTest("a bucket that is held for long makes no timer that ends at once", {},
   await pool.stop();
 });
 
+interface Photo {
+  id: string;
+}
+
+const photoOptions = { keyOf: (photo: Photo) => photo.id.toLowerCase(), limiter: QUICK };
+
+queueTest<Photo>("what a process cannot read keeps nobody from the rest, and is tried again", photoOptions, async (
+  { queue, errors, name },
+  { url, call },
+) => {
+  await using older = createRedisQueue<unknown>({ name, url, keyOf: (item) => JSON.stringify(item) });
+  await using oldest = createRedisQueue({ name, url });
+  await older.add({ photo: "another form" });
+  await oldest.add("no item");
+  await queue.add({ id: "broken" });
+  await call("HSET", `workqueue:{${name}}:items`, "broken", "{");
+  await queue.add({ id: "good" });
+  const done: string[] = [];
+  const pool = runWorkers(queue, ({ id }) => void done.push(id));
+  while (done.length === 0 || errors.length < 4) await queue.stats();
+  await queue.add({ id: "broken" });
+  while (done.length < 2) await queue.stats();
+  await pool.stop();
+  assertEquals(done, ["good", "broken"]);
+  assertStringIncludes(errors.join(), "Cannot take \"no item\": TypeError: it was added by a process without 'keyOf'");
+  assertEquals((await queue.stats()).givenUp, 0);
+  const other = runWorkers(oldest, (item) => void done.push(item));
+  while ((await oldest.stats()).failing > 0);
+  await other.stop();
+  assertEquals(done.slice(2).sort(), ["no item", '{"photo":"another form"}']);
+});
+
+queueTest("a key that is no text is refused, as it would be that of other items", {}, async ({ queue }) => {
+  await assertRejects(() => queue.add("\ud800"), TypeError, "half of a character");
+  await queue.add("\ud83d\ude00");
+  assertEquals((await queue.stats()).ready, 1);
+});
+
 const squares = defineLimiter({
   type: "squares",
   description: "Waits the square of the failures, in minutes.",
