@@ -243,7 +243,7 @@ export class Dispatcher<T> {
       if (!unreadable.includes(lease) && this.#working.begin(lease)) this.#brought.push(lease);
     }
     if (isAlone) this.#suspect = leases[0];
-    for (const lease of unreadable) lease.end({ kind: "retry", atLeast: 0 }).catch(this.#events.onError);
+    for (const lease of unreadable) lease.refuse();
     if (wanted === 0) return;
     if (taken.length === wanted) this.#served.delete(bucket);
     else this.#lookIn(pause ?? LOOK_AGAIN);

@@ -54,7 +54,7 @@ export class HeldLease<T> implements RedisLease<T> {
     this.#controller?.abort(reason);
   }
 
-  /** Ends the work, for who reports itself what comes of that. Only the first end counts. */
+  /** Ends the work, for who reports itself what comes of that. Only the first end counts. Throws if the limiter does: no end then. */
   end(ending: LeaseEnding): Promise<boolean> {
     return this.#answer ??= this.#events.carryOut(this, ending);
   }
@@ -62,6 +62,18 @@ export class HeldLease<T> implements RedisLease<T> {
   /** Nobody has worked on the item, nor will. */
   giveBack(): void {
     if (this.#answer === undefined) this.end({ kind: "handedBack" }).catch(this.#events.onError);
+  }
+
+  /** Nobody here can work on the item. */
+  refuse(): void {
+    let answer: Promise<boolean>;
+    try {
+      answer = this.end({ kind: "retry", atLeast: 0 });
+    } catch (error) { // of the limiter
+      this.#events.onError(error);
+      answer = this.end({ kind: "givenUp", error });
+    }
+    answer.catch(this.#events.onError);
   }
 
   finish(outcome?: Outcome | { giveUp: unknown }): Promise<boolean> {

@@ -294,19 +294,30 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   readonly #leaseEvents: LeaseEvents<T> = {
-    carryOut: (lease, ending) => handled(this.#tellEnd(lease, ending)),
+    carryOut: (lease, ending) => {
+      const finish = this.#finishOf(lease, ending, lease.attempt - 1); // throws if the limiter does
+      return handled(this.#tellEnd(lease, ending, finish));
+    },
     onError: (error) => this.#errors.write(error),
   };
 
   /** Tells the server how the work on an item has ended. */
-  async #tellEnd(lease: HeldLease<T>, ending: LeaseEnding): Promise<boolean> {
-    let failures = lease.attempt - 1;
+  async #tellEnd(lease: HeldLease<T>, ending: LeaseEnding, finish: Finish): Promise<boolean> {
+    let failure: { error: unknown } | undefined;
     this.#calls++;
     try {
       for (;;) {
-        const answer = await this.#dispatcher.finish(lease, this.#finishOf(lease, ending, failures));
-        if (typeof answer === "boolean") return answer;
-        failures = answer;
+        const answer = await this.#dispatcher.finish(lease, finish);
+        if (typeof answer === "boolean") {
+          if (failure !== undefined) throw failure.error;
+          return answer;
+        }
+        try {
+          finish = this.#finishOf(lease, ending, answer);
+        } catch (error) { // of the limiter: nobody can say when to try again
+          failure = { error };
+          finish = this.#finishOf(lease, { kind: "givenUp", error }, answer);
+        }
       }
     } finally {
       this.#calls--;

@@ -496,6 +496,52 @@ redisTest("queue: a limiter of one's own is computed from the failures that the 
   assertEquals(waitingItems.map(({ item, dueIn }) => [item, Math.ceil(dueIn / 60_000)]), [["b", 1], ["a", 16]]);
 });
 
+redisTest("queue: where a limiter of one's own throws, the item is given up", async ({ url }) => {
+  let failuresThatThrow = 0;
+  const broken = defineLimiter({
+    type: "broken",
+    description: "Throws.",
+    options: {},
+    create: () => ({
+      when: () => 0,
+      forget() {},
+      numRequeues: () => 0,
+      delayAfter(failures) {
+        if (failures > failuresThatThrow) throw new Error("broken");
+        return 0;
+      },
+    }),
+  });
+  const registry = limiters.extend().register(broken);
+  const errors: string[] = [];
+  const onError = (error: unknown) => void errors.push(String(error));
+  const options = { url, limiter: { type: "broken" } as never, limiters: registry, onError };
+  await using queue = createRedisQueue({ ...options, name: uniqueName("queue") });
+  const givenUp = Promise.withResolvers<string>();
+  const pool = runWorkers(queue, () => Promise.reject(new Error("work")), {
+    onError,
+    onGiveUp: (error, item) => givenUp.resolve(`${item}: ${error}`),
+  });
+  await queue.add("a");
+  assertEquals(await givenUp.promise, "a: Error: broken");
+  await pool.stop();
+  assertEquals(errors, ["Error: work", "Error: broken"]);
+  assertEquals(await queue.stats(), { ready: 0, waiting: 0, held: 0, failing: 0, givenUp: 1 });
+
+  await queue.add("a");
+  const lease = await take(queue);
+  await assertRejects(() => lease.finish({ requeue: true }), Error, "broken");
+  assert(await lease.finish());
+
+  failuresThatThrow = 1;
+  await queue.add("a");
+  const other = await take(queue);
+  await queue.addRateLimited("a"); // so that the server has another number of failures
+  await queue.cancelAfter("a");
+  await assertRejects(() => other.finish({ requeue: true }), Error, "broken");
+  assertEquals((await queue.stats()).held, 0);
+});
+
 redisTest("queue: a document describes queues on Redis as it does those in memory", async ({ url }) => {
   const name = uniqueName("images");
   const config = loadConfig({
