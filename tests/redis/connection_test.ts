@@ -364,3 +364,15 @@ serverTest("connection: a URL names user, password and database; a password is n
     assert(!/s3cr|wr0ng/.test(inspect(one, { depth: 9, showHidden: true })));
   }
 });
+
+serverTest("connection: a server that only refuses, and hangs up, is not dialed in a hurry", async () => {
+  await using server = await RedisServer.start({ args: ["--requirepass", "secret"] });
+  await using proxy = await RedisProxy.start(server.url);
+  await using connection = use({ url: proxy.url });
+  const many = Array.from({ length: 20 }, (_, i) => i); // the server hangs up on who sends so much without a password
+  const ask = () => connection.run(PUSH, "list", many).catch(() => {});
+  connection.onReconnect(ask);
+  await ask();
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  assert(proxy.connections >= 2 && proxy.connections <= 8, `${proxy.connections} connections`);
+});

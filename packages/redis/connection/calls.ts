@@ -158,7 +158,6 @@ export class Calls {
       this.#leaving = error;
       this.#keep(call, error);
     } else {
-      this.#line.worked();
       this.#settle(call);
       call.reject(error);
     }
