@@ -153,8 +153,8 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   snapshot(options?: { limit?: number | undefined }): Promise<QueueSnapshot<T>>;
 
   /**
-   * Waits until nothing is ready, waiting or held by any process. It looks once a second: it may be late by that, and miss a
-   * moment.
+   * Waits until nothing is ready, waiting or held by any process. It looks twice a second: it may be late by half a
+   * second, and miss a moment.
    *
    * @param options With a `signal` that ends the wait.
    * @throws The signal's reason (as a rejection), if the signal aborts first.
