@@ -18,6 +18,7 @@ export interface RedisQueues {
    * @param name The name of the queue, in the document and on the server.
    * @param options What the document cannot say, such as `keyOf`.
    * @returns The queue, as this process sees it.
+   * @throws {ConfigError} If its limiter cannot work on Redis.
    * @throws {RangeError} If the document has no queue of that name.
    * @throws {TypeError} If the document says something of the queue that is not possible on Redis, or an option is not right.
    */
@@ -48,6 +49,7 @@ const ACTION = "open Redis queue";
  * @param config The document.
  * @param options Where the server is, and what holds for all of the queues.
  * @returns What opens them by name.
+ * @throws {ConfigError} If queues of the document share a bucket; with all of them.
  * @throws {TypeError} If an option is unknown.
  */
 export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions): RedisQueues {
