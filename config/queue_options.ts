@@ -11,7 +11,7 @@ export const queueOptions = {
   maxWait: {
     kind: "duration",
     min: 1,
-    max: MAX_TIMEOUT,
+    max: MAX_TIMEOUT as number,
     required: false,
     description: "The longest time until deadlines are looked at again; ten seconds if left out.",
   },
@@ -48,7 +48,7 @@ export const queueOptions = {
   timeout: {
     kind: "duration",
     min: 1,
-    max: MAX_TIMEOUT,
+    max: MAX_TIMEOUT as number,
     required: false,
     description: "How long one attempt may take; as long as it likes if left out.",
   },

@@ -24,7 +24,7 @@ export type * from "./types.ts";
 export const exponentialOptions = {
   baseDelay: { kind: "duration", description: "How long an item waits after its first failure." },
   maxDelay: { kind: "duration", description: "The longest an item waits, however often it failed." },
-  forgetAfter: forgetAfterField,
+  forgetAfter: forgetAfterField as typeof forgetAfterField, // or else the declarations that are packed have no type
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "exponential" }`. */

@@ -25,7 +25,7 @@ export const fastSlowOptions = {
   fastDelay: { kind: "duration", description: "How long an item waits after each of its first failures." },
   slowDelay: { kind: "duration", description: "How long it waits after each further failure." },
   maxFastAttempts: { kind: "integer", min: 0, description: "After how many failures the delay becomes slow." },
-  forgetAfter: forgetAfterField,
+  forgetAfter: forgetAfterField as typeof forgetAfterField, // or else the declarations that are packed have no type
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "fast-slow" }`. */

@@ -55,7 +55,7 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
     name: [isName, "must be a non-empty string without braces"],
     url: A_STRING,
     client: [(value: unknown) => typeof value === "object" && value !== null, "must be a Redis client"],
-    limiter: [(value: unknown) => typeof value === "object" && value !== null, "must be a limiter"],
+    limiter: [isLimiterConfig, 'must be a limiter as in a config document, such as { "type": "exponential", … }'],
     limiters: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of limiters"],
     lease: ANY,
     maxLapses: A_POSITIVE_INTEGER,
@@ -78,11 +78,11 @@ export function openQueue<T>(
   const { name, url, client, maxLapses = 5, keyOf, whileWaiting = "keep", onError } = options;
   const lease = requireDuration(ACTION, "lease", options.lease ?? "30s");
   if (!(lease >= MIN && lease <= MAX)) {
-    throw invalidArgument(ACTION, "lease", "must be a duration from 100 ms to a day", options.lease);
+    throw invalidArgument(ACTION, "lease", "must be a duration from 100 ms to a day", lease);
   }
   const patience = requireDuration(ACTION, "patience", options.patience ?? "10s");
   if (!(patience >= MIN && patience <= MAX)) {
-    throw invalidArgument(ACTION, "patience", "must be a duration from 100 ms to a day", options.patience);
+    throw invalidArgument(ACTION, "patience", "must be a duration from 100 ms to a day", patience);
   }
   const plan = planLimiter(ACTION, limiter);
   const connection = connect(ACTION, { url, client, patience });
@@ -103,4 +103,8 @@ const ANY: Rule = [() => true, ""];
 /** Braces in a name would tell a cluster to keep the keys of one queue in several places. */
 function isName(value: unknown): boolean {
   return typeof value === "string" && value !== "" && !/[{}]/.test(value);
+}
+
+function isLimiterConfig(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "type" in value;
 }

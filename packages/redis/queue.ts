@@ -200,7 +200,16 @@ export class Queue<T> implements RedisQueue<T> {
     this.#closeIfDone();
   }
 
-  async shutDownWithDrain(options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+  shutDownWithDrain(options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    return handled(this.#drain(options));
+  }
+
+  async #drain(options: { signal?: AbortSignal | undefined; waiting?: unknown }): Promise<void> {
+    if (options.waiting !== undefined) {
+      throw new TypeError(
+        "Cannot drain queue as 'waiting' is for queues in memory: on Redis, what waits stays for others",
+      );
+    }
     requireRules("drain queue", options, { signal: A_SIGNAL });
     const { signal } = options;
     this.shutDown();
@@ -265,11 +274,19 @@ export class Queue<T> implements RedisQueue<T> {
   #entryOf(action: string, item: T): Entry {
     const key = this.#keyOf(action, item);
     if (this.keyOf === undefined) return { key, payload: "" };
-    const payload = JSON.stringify(item) as string | undefined;
+    const payload = this.#toJson(action, item);
     if (payload === undefined) {
       throw new TypeError(`Cannot ${action} as it is nothing in JSON: received ${inspect(item)}`);
     }
     return { key, payload };
+  }
+
+  #toJson(action: string, item: T): string | undefined {
+    try {
+      return JSON.stringify(item);
+    } catch (error) { // of a bigint or a circle
+      throw new TypeError(`Cannot ${action} as it cannot be written as JSON: ${messageOf(error)}`, { cause: error });
+    }
   }
 
   #itemOf({ key, payload }: { key: string; payload?: string | undefined }): T {

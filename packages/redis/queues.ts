@@ -1,5 +1,5 @@
 import type { WorkQueueConfig } from "@workqueue/core";
-import { inspect, requireOptions } from "@workqueue/core/arguments";
+import { hasMethods, inspect, invalidArgument, requireOptions } from "@workqueue/core/arguments";
 import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
 import { openQueue } from "./create_queue.ts";
 import { refuseSharedBuckets } from "./limiter_plan.ts";
@@ -53,6 +53,9 @@ const ACTION = "open Redis queue";
  * @throws {TypeError} If an option is unknown.
  */
 export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions): RedisQueues {
+  if (!hasMethods(config, "describe")) {
+    throw invalidArgument(ACTION, "config", "must be what loadConfig returns", config);
+  }
   refuseSharedBuckets(ACTION, config.queueNames.map((name) => config.describe(name)));
   requireOptions(ACTION, options, ["url", "client", "lease", "maxLapses", "patience", "onError"]);
   return {

@@ -84,8 +84,11 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     for (const held of this.#brought.splice(0)) held.giveBack();
   }
 
+  /** A handler that fails once its signal has told it to stop has not failed, be the lease lost or not: others may have it. */
   finish({ lease }: WorkAttempt<T>, ending: Ending): Promise<boolean> {
-    return (lease as PoolLease<T>).held.end(endingOf(ending));
+    const { held } = lease as PoolLease<T>;
+    if (held.isLost && "error" in ending) return held.end({ kind: "handedBack" }).then(() => false);
+    return held.end(endingOf(ending));
   }
 
   request(): { count: number; starts?: BucketPlan; pause?: number } {

@@ -1,6 +1,13 @@
 /** What somebody does with the package who has just installed it. Every runtime runs this, from where `project.ts` puts it. */
 
-import { createDefaultItemLimiter, createRateLimitingQueue, loadConfig, runWorkers } from "@workqueue/core";
+import {
+  createExponentialLimiter,
+  createFastSlowLimiter,
+  createMaxOfLimiter,
+  createRateLimitingQueue,
+  loadConfig,
+  runWorkers,
+} from "@workqueue/core";
 
 /** What was found where this ran. */
 export interface Findings {
@@ -53,7 +60,11 @@ async function workThrough(items: string[]): Promise<Pick<Findings, "attempts" |
 
 async function timersHaveTheirTurn(): Promise<boolean> {
   const forEver = 3_000_000; // as far as anybody can wait for a timer
-  const queue = createRateLimitingQueue<number>(createDefaultItemLimiter());
+  const limiter = createMaxOfLimiter(
+    createExponentialLimiter({ baseDelay: 1, maxDelay: "1s" }), // with what may be left out left out
+    createFastSlowLimiter({ fastDelay: 1, slowDelay: "1s", maxFastAttempts: 3 }),
+  );
+  const queue = createRateLimitingQueue<number>(limiter);
   let handled = 0;
   const pool = runWorkers(queue, (item) => {
     if (++handled < forEver) queue.add(item + 1);

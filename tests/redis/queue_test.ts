@@ -1,7 +1,15 @@
 /** The queue on Redis, as those see it who use it: one process, a real server. */
 
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { defineLimiter, limiters, loadConfig, runWorkers, TerminalError, TokenBucket } from "@workqueue/core";
+import {
+  createExponentialLimiter,
+  defineLimiter,
+  limiters,
+  loadConfig,
+  runWorkers,
+  TerminalError,
+  TokenBucket,
+} from "@workqueue/core";
 import {
   createRedisQueue,
   type RedisLease,
@@ -9,6 +17,7 @@ import {
   type RedisQueueOptions,
   redisQueues,
 } from "@workqueue/redis";
+import { RedisProxy } from "./proxy.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 
 /** A queue of the test's own, and what was told to its `onError`. */
@@ -577,4 +586,39 @@ redisTest("queue: a bucket that two queues of a document name is refused", ({ ur
   const config = loadConfig({ limiters: { bucket }, queues: { a: { limiter: "bucket" }, b: { starts: "bucket" } } });
   assertThrows(() => redisQueues(config, { url }), Error, "queues cannot share a bucket on Redis");
   return Promise.resolve();
+});
+
+redisTest("queue: a handler that fails once its signal has told it to stop has not failed", async ({ url }) => {
+  await using proxy = await RedisProxy.start(url);
+  const options = { name: uniqueName("queue"), lease: 300, limiter: QUICK, onError() {} };
+  await using queue = createRedisQueue({ ...options, url: proxy.url });
+  await using other = createRedisQueue({ ...options, url });
+  await queue.add("a");
+  const attempts: number[] = [];
+  const errors: string[] = [];
+  const pool = runWorkers(queue, async (_, { attempt, signal }) => {
+    attempts.push(attempt);
+    if (attempts.length > 1) return;
+    proxy.hold();
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    proxy.hold(false);
+    throw new Error("stopped");
+  }, { maxRetries: 0, onError: (error) => void errors.push(String(error)), onGiveUp: () => errors.push("given up") });
+  await other.whenIdle();
+  await pool.stop();
+  assertEquals(attempts, [1, 1]);
+  assertEquals(errors.length, 1);
+  assertStringIncludes(errors[0]!, "The lease of the item was lost");
+});
+
+redisTest("queue: what cannot be done on Redis is refused with the reason, awaited or not", async ({ url }) => {
+  const name = uniqueName("queue");
+  const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }) as never;
+  assertThrows(() => createRedisQueue({ name, url, limiter }), TypeError, "must be a limiter as in a config document");
+  assertThrows(() => redisQueues({} as never, { url }), TypeError, "'config' must be what loadConfig returns");
+  await using queue = createRedisQueue({ name, url });
+  const drain = queue.shutDownWithDrain as (options: object) => Promise<void>;
+  drain.call(queue, { waiting: "wait" });
+  await assertRejects(() => drain.call(queue, { waiting: "wait" }), TypeError, "what waits stays for others");
+  assertFalse(queue.shuttingDown);
 });

@@ -205,6 +205,7 @@ end
 
 -- Drops the payload of a key that is nowhere any more.
 local function dropItem(key)
+  if redis.call('EXISTS', q.items) == 0 then return end
   if not (redis.call('ZSCORE', q.waiting, key) or isReady(key) or redis.call('HEXISTS', q.holders, key) == 1) then
     redis.call('HDEL', q.items, key)
   end

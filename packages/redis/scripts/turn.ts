@@ -60,7 +60,7 @@ local function finish(key, token, kind, delay, given, reason)
   letGo(key, holdingOwner)
   if flag == '+' then
     makeReady(key, tick())
-  elseif hasItems then
+  else
     dropItem(key)
   end
   return 1
@@ -93,7 +93,7 @@ local function expire()
       lapsed[#lapsed + 1] = key
       limiter_forget(key)
       giveUp(key, 'Each of its holders was lost: ' .. lapses)
-      if hasItems then dropItem(key) end
+      dropItem(key)
     end
   end
 
