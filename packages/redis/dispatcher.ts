@@ -100,7 +100,7 @@ export class Dispatcher<T> {
 
   unwant(want: Want<T>): void {
     this.#wants.delete(want);
-    if (this.#wants.size === 0) clearTimeout(this.#timer); // who wants something later has to look at that time still
+    if (this.#wants.size === 0) this.#setTimer(); // to none, and who wants something later has to look at that time still
   }
 
   /** Takes nothing more. What came and was not accepted goes back. */
@@ -189,7 +189,7 @@ export class Dispatcher<T> {
       this.#settle(finishes, reply);
       this.#takeIn(reply, wanted, starts?.[0], sentAt);
     } catch (error) {
-      this.#fail(finishes, wanted, error);
+      this.#fail(finishes, error);
     }
     this.#sent = [];
     this.#isInTurn = false;
@@ -260,14 +260,14 @@ export class Dispatcher<T> {
   }
 
   /** Nobody knows what has become of these finishes. What the server still holds for them is given back. */
-  #fail(finishes: readonly PendingFinish<T>[], wanted: number, error: unknown): void {
+  #fail(finishes: readonly PendingFinish<T>[], error: unknown): void {
     this.#hasToRelease = true;
     for (const { lease, reject } of finishes) {
       this.#leases.delete(lease);
       reject(error);
     }
     if (finishes.length === 0) this.#events.onError(error);
-    if (wanted > 0) this.#lookIn(LOOK_AGAIN);
+    this.#lookIn(LOOK_AGAIN);
   }
 
   async #release(): Promise<void> {
@@ -307,9 +307,10 @@ export class Dispatcher<T> {
 
   #setTimer(): void {
     clearTimeout(this.#timer);
-    if (this.#wants.size === 0 || this.#lookAt === Infinity) return;
+    if ((this.#wants.size === 0 && !this.#hasToRelease) || this.#lookAt === Infinity) return;
     this.#timer = setTimeout(() => {
       this.#lookAt = Infinity;
+      if (this.#hasToRelease) this.#isWoken = true; // what is given back may be for another process
       this.#look();
     }, Math.max(Math.ceil(this.#lookAt - performance.now()), 0));
   }

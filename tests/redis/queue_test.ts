@@ -437,6 +437,26 @@ queueTest("a bucket that is held for long makes no timer that ends at once", {},
   await pool.stop();
 });
 
+redisTest(
+  "queue: what a failed finish leaves is given back, also if this process wants nothing more",
+  async (server) => {
+    const { url, call } = server;
+    const name = uniqueName("queue");
+    const errors: string[] = [];
+    await using queue = createRedisQueue({ name, url, onError: (error) => void errors.push(String(error)) });
+    await using other = createRedisQueue({ name, url });
+    await queue.addAll(["a", "b"]);
+    const [held, lease] = [await take(queue), await take(queue)];
+    await call("SET", `workqueue:{${name}}:failures`, "no hash");
+    await assertRejects(() => lease.finish(), Error, "WRONGTYPE");
+    await call("DEL", `workqueue:{${name}}:failures`);
+    const again = await take(other);
+    assertEquals([again.item, errors.length], ["b", 1]);
+    assert(await again.finish());
+    assert(await held.finish());
+  },
+);
+
 interface Photo {
   id: string;
 }
