@@ -5,9 +5,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "./connection/connection.ts";
 import type { RedisLease, RedisQueue, RedisQueueStats } from "./contract.ts";
 import { Dispatcher } from "./dispatcher.ts";
-import type { Engine, Entry, Finish, TakenKey } from "./engine.ts";
+import type { Engine, Finish, TakenKey } from "./engine.ts";
 import { ErrorLog } from "./error_log.ts";
 import { messageOf } from "./error_text.ts";
+import { Items } from "./items.ts";
 import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
 import type { LimiterPlan } from "./limiter_plan.ts";
 import { type LeaseEnding, noPriorities } from "./outcome.ts";
@@ -33,6 +34,7 @@ const MAX_LIMIT = 1000;
 export class Queue<T> implements RedisQueue<T> {
   readonly name: string;
   readonly keyOf: ((item: T) => string) | undefined;
+  readonly #items: Items<T>;
   readonly #engine: Engine;
   readonly #connection: Connection;
   readonly #limiter: LimiterPlan;
@@ -43,8 +45,6 @@ export class Queue<T> implements RedisQueue<T> {
   readonly #stopReconnecting: () => void;
   #isListening = false;
   #stopListening: (() => void) | undefined = undefined;
-  /** Items that this process was handed: to add one again replaces no newer one. */
-  readonly #handedOut = new WeakSet<object>();
   /** How many calls are under way. */
   #calls = 0;
   #isShutDown = false;
@@ -56,6 +56,7 @@ export class Queue<T> implements RedisQueue<T> {
   constructor({ engine, connection, keyOf, startsName, onError }: QueueParts<T>) {
     this.name = engine.settings.name;
     this.keyOf = keyOf;
+    this.#items = new Items(keyOf);
     this.#engine = engine;
     this.#connection = connection;
     this.#limiter = engine.settings.limiter;
@@ -80,21 +81,21 @@ export class Queue<T> implements RedisQueue<T> {
   add(item: T, options?: object): Promise<void> {
     return this.#call("add item", () => {
       refuseOptions("add item", options);
-      return this.#engine.add([this.#entryOf("add item", item)]);
+      return this.#engine.add([this.#items.write("add item", item)]);
     });
   }
 
   addAll(items: Iterable<T>, options?: object): Promise<void> {
     return this.#call("add items", () => {
       refuseOptions("add items", options);
-      return this.#engine.add(Array.from(items, (item) => this.#entryOf("add items", item)));
+      return this.#engine.add(Array.from(items, (item) => this.#items.write("add items", item)));
     });
   }
 
   addAfter(item: T, delay: Duration, options?: object): Promise<void> {
     return this.#call("add item", () => {
       refuseOptions("add item", options);
-      return this.#engine.add([this.#entryOf("add item", item)], requireDuration("add item", "delay", delay));
+      return this.#engine.add([this.#items.write("add item", item)], requireDuration("add item", "delay", delay));
     });
   }
 
@@ -102,8 +103,8 @@ export class Queue<T> implements RedisQueue<T> {
     return this.#call("add item", async () => {
       refuseOptions("add item", options, "atLeast");
       const atLeast = options.atLeast === undefined ? 0 : requireDuration("add item", "atLeast", options.atLeast);
-      const entry = this.#entryOf("add item", item);
-      const isNewest = !this.#handedOut.has(item as object);
+      const entry = this.#items.write("add item", item);
+      const isNewest = !this.#items.wasHandedOut(item);
       let failures: number | undefined = 0;
       do {
         failures = await this.#engine.addRateLimited(entry, isNewest, this.#limiter.given(failures), atLeast);
@@ -112,16 +113,16 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   cancelAfter(item: T): Promise<boolean> {
-    return this.#call("cancel item", () => this.#engine.cancelAfter(this.#keyOf("cancel item", item)));
+    return this.#call("cancel item", () => this.#engine.cancelAfter(this.#items.keyOf("cancel item", item)));
   }
 
   forget(item: T): Promise<void> {
-    return this.#call("forget item", () => this.#engine.forget(this.#keyOf("forget item", item)));
+    return this.#call("forget item", () => this.#engine.forget(this.#items.keyOf("forget item", item)));
   }
 
   numRequeues(item: T): Promise<number> {
     const action = "count requeues";
-    return this.#call(action, () => this.#engine.numRequeues(this.#keyOf(action, item)));
+    return this.#call(action, () => this.#engine.numRequeues(this.#items.keyOf(action, item)));
   }
 
   async get(options: { signal?: AbortSignal | undefined } = {}): Promise<RedisLease<T> | Shutdown> {
@@ -171,10 +172,14 @@ export class Queue<T> implements RedisQueue<T> {
         heldBack: 0,
         waiting,
         held,
-        readyItems: readyEntries.map((entry) => ({ item: this.#itemOf(entry), priority: 0 })),
-        waitingItems: waitingEntries.map((entry) => ({ item: this.#itemOf(entry), priority: 0, dueIn: entry.dueIn })),
+        readyItems: readyEntries.map((entry) => ({ item: this.#items.read(entry), priority: 0 })),
+        waitingItems: waitingEntries.map((entry) => ({
+          item: this.#items.read(entry),
+          priority: 0,
+          dueIn: entry.dueIn,
+        })),
         heldItems: heldEntries.map((entry) => ({
-          item: this.#itemOf(entry),
+          item: this.#items.read(entry),
           priority: 0,
           addedAgain: entry.addedAgain,
         })),
@@ -234,7 +239,7 @@ export class Queue<T> implements RedisQueue<T> {
       name: this.name,
       dispatcher: this.#dispatcher,
       startsName: this.#startsName,
-      keyOf: (item) => this.#keyOf("run workers", item),
+      keyOf: (item) => this.#items.keyOf("run workers", item),
       isOver: () => this.#isShutDown,
     });
   }
@@ -257,51 +262,8 @@ export class Queue<T> implements RedisQueue<T> {
     }
   }
 
-  #keyOf(action: string, item: T): string {
-    const key: unknown = this.keyOf === undefined ? item : this.keyOf(item);
-    if (typeof key === "string") {
-      if (key.isWellFormed()) return key;
-      throw new TypeError(
-        `Cannot ${action} as its key has half of a character, which no server can keep: ${inspect(key)}`,
-      );
-    }
-    const what = this.keyOf === undefined
-      ? "the item must be a string where there is no 'keyOf'"
-      : "'keyOf' must return a string";
-    throw new TypeError(`Cannot ${action} as ${what}: received ${inspect(key)}`);
-  }
-
-  #entryOf(action: string, item: T): Entry {
-    const key = this.#keyOf(action, item);
-    if (this.keyOf === undefined) return { key, payload: "" };
-    const payload = this.#toJson(action, item);
-    if (payload === undefined) {
-      throw new TypeError(`Cannot ${action} as it is nothing in JSON: received ${inspect(item)}`);
-    }
-    return { key, payload };
-  }
-
-  #toJson(action: string, item: T): string | undefined {
-    try {
-      return JSON.stringify(item);
-    } catch (error) { // of a bigint or a circle
-      throw new TypeError(`Cannot ${action} as it cannot be written as JSON: ${messageOf(error)}`, { cause: error });
-    }
-  }
-
-  #itemOf({ key, payload }: { key: string; payload?: string | undefined }): T {
-    if (this.keyOf === undefined) return key as T;
-    return (payload ? JSON.parse(payload) : undefined) as T;
-  }
-
   #leaseOf(taken: TakenKey): HeldLease<T> {
-    const item = this.#itemOf(taken);
-    if (this.keyOf !== undefined) {
-      if (!taken.payload) throw new TypeError("it was added by a process without 'keyOf'");
-      this.#keyOf("take item", item);
-    }
-    if (typeof item === "object" && item !== null) this.#handedOut.add(item);
-    return new HeldLease(item, taken, this.#leaseEvents);
+    return new HeldLease(this.#items.handOut(taken), taken, this.#leaseEvents);
   }
 
   /** Other processes may do with it what this one cannot: it is tried again when the limiter says so. */
