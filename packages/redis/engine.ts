@@ -84,6 +84,15 @@ export interface Contents {
   readonly heldEntries: (Entry & { readonly addedAgain: boolean })[];
 }
 
+/** Entries that are added by one call. */
+interface Adds {
+  readonly delay: number;
+  readonly entries: Entry[];
+  readonly done: Promise<unknown>;
+  /** Ends `done` as the call ends. */
+  send(call: Promise<unknown>): void;
+}
+
 /** The most that one call adds: the server does nothing else meanwhile. */
 const MAX_ENTRIES = 500;
 
@@ -93,6 +102,8 @@ export class Engine {
   readonly #connection: Connection;
   readonly #scripts: Scripts;
   readonly #key: string;
+  /** What is to be added by the next call. */
+  #adds: Adds | undefined = undefined;
 
   constructor(connection: Connection, scripts: Scripts, settings: EngineSettings) {
     this.#connection = connection;
@@ -106,13 +117,14 @@ export class Engine {
     return `workqueue:{${this.settings.name}}:wake:${process}`;
   }
 
+  /** What is added in one turn of the event loop goes into one call, unless another call is made in between. */
   async add(entries: readonly Entry[], delay = 0): Promise<void> {
-    const { replaces, hasItems } = this.settings;
-    const common = [micros(delay), flag(replaces), flag(hasItems)];
     for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
       const some = entries.slice(from, from + MAX_ENTRIES);
-      const keys = some.flatMap(({ key, payload }) => hasItems ? [key, payload] : [key]);
-      await this.#run("add", [...common, ...keys]);
+      const hasRoom = this.#adds?.delay === delay && this.#adds.entries.length + some.length <= MAX_ENTRIES;
+      const adds = hasRoom ? this.#adds! : this.#gather(delay);
+      adds.entries.push(...some);
+      await adds.done;
     }
   }
 
@@ -199,11 +211,30 @@ export class Engine {
     };
   }
 
+  #gather(delay: number): Adds {
+    this.#sendAdds();
+    let send!: Adds["send"];
+    const done = new Promise<unknown>((resolve) => send = resolve);
+    const adds = this.#adds = { delay, entries: [], done, send };
+    Promise.resolve().then(() => this.#adds === adds && this.#sendAdds());
+    return adds;
+  }
+
+  #sendAdds(): void {
+    if (this.#adds === undefined) return;
+    const { delay, entries, send } = this.#adds;
+    this.#adds = undefined;
+    const { replaces, hasItems } = this.settings;
+    const keys = entries.flatMap(({ key, payload }) => hasItems ? [key, payload] : [key]);
+    send(this.#run("add", [micros(delay), flag(replaces), flag(hasItems), ...keys]));
+  }
+
   #run(
     script: keyof Scripts,
     args: readonly string[],
     retry: Retry = "always",
   ): Promise<unknown> {
+    this.#sendAdds(); // calls are made in their order
     return this.#connection.run(this.#scripts[script], this.#key, args, { retry });
   }
 }
