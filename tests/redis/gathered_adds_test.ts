@@ -1,0 +1,66 @@
+/** Adds of one turn of the event loop go to the server together, and in their order among other calls. No server is needed. */
+
+import { assertEquals, assertRejects } from "@std/assert";
+import { limiters } from "@workqueue/core";
+import { defaultControllerConfig } from "@workqueue/core/limiters";
+import type { Connection } from "../../packages/redis/connection/connection.ts";
+import { Engine } from "../../packages/redis/engine.ts";
+import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { createScripts } from "../../packages/redis/scripts/script.ts";
+
+const scripts = createScripts();
+const NAMES = new Map(Object.entries(scripts).map(([name, script]) => [script, name]));
+
+/** An engine, and what it calls: the names of the scripts, each with its last arguments. */
+function engineWith(answer: () => Promise<unknown> = () => Promise.resolve(0)): { engine: Engine; calls: string[] } {
+  const calls: string[] = [];
+  const connection: Partial<Connection> = {
+    run(script, _key, args) {
+      calls.push([NAMES.get(script), ...args.slice(NAMES.get(script) === "add" ? 3 : 0)].join(" "));
+      return answer();
+    },
+  };
+  const engine = new Engine(connection as Connection, scripts, {
+    ...{ name: "q", lease: 1000, maxLapses: 5, replaces: false, hasItems: false },
+    limiter: planLimiter("test", limiters.describe(defaultControllerConfig)),
+  });
+  return { engine, calls };
+}
+
+const entries = (...keys: string[]) => keys.map((key) => ({ key, payload: "" }));
+
+Deno.test("gathered adds: those of one turn of the event loop are one call, in their order", async () => {
+  const { engine, calls } = engineWith();
+  await Promise.all([engine.add(entries("a")), engine.add(entries("b", "c")), engine.add(entries("d"))]);
+  await engine.add(entries("e"));
+  assertEquals(calls, ["add a b c d", "add e"]);
+});
+
+Deno.test("gathered adds: what is called in between comes in between, and so do other delays", async () => {
+  const { engine, calls } = engineWith();
+  await Promise.all([
+    engine.add(entries("a")),
+    engine.cancelAfter("b"),
+    engine.add(entries("c")),
+    engine.add(entries("d"), 1000),
+    engine.add(entries("e"), 1000),
+    engine.add(entries("f")),
+    engine.forget("g"),
+  ]);
+  assertEquals(calls, ["add a", "cancelAfter b", "add c", "add d e", "add f", "forget g"]);
+});
+
+Deno.test("gathered adds: one call adds no more than 500", async () => {
+  const { engine, calls } = engineWith();
+  const many = Array.from({ length: 300 }, (_, i) => `${i}`);
+  await Promise.all([engine.add(entries(...many)), engine.add(entries(...many)), engine.add(entries("last"))]);
+  assertEquals(calls.map((call) => call.split(" ").length - 1), [300, 301]);
+});
+
+Deno.test("gathered adds: all are told when their call fails, and the next is not", async () => {
+  let failures = 1;
+  const { engine } = engineWith(() => failures-- > 0 ? Promise.reject(new Error("full")) : Promise.resolve(0));
+  const adds = [engine.add(entries("a")), engine.add(entries("b"))];
+  for (const add of adds) await assertRejects(() => add, Error, "full");
+  await engine.add(entries("c"));
+});
