@@ -203,12 +203,9 @@ local function addAfter(key, delay, replaces)
   wait(key, tick() + delay)
 end
 
--- Drops the payload of a key that is nowhere any more.
+-- Drops the payload of a key that is neither ready nor held, unless it waits.
 local function dropItem(key)
-  if redis.call('EXISTS', q.items) == 0 then return end
-  if not (redis.call('ZSCORE', q.waiting, key) or isReady(key) or redis.call('HEXISTS', q.holders, key) == 1) then
-    redis.call('HDEL', q.items, key)
-  end
+  if redis.call('EXISTS', q.items) == 1 and not redis.call('ZSCORE', q.waiting, key) then redis.call('HDEL', q.items, key) end
 end
 
 -- Where a key stood that was taken, by its token: before all that was not.
