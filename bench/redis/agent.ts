@@ -9,6 +9,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { keys, type Session, type Workers } from "./contender.ts";
+import { measureEmptyCall } from "./empty_call.ts";
 import { contenders, measure } from "./works.ts";
 
 /** Milliseconds since 1970, with a fraction: the same for all processes of a machine. */
@@ -22,6 +23,7 @@ let lateness: number[] = [];
 /** What can be called. */
 const calls = {
   measure,
+  measureEmptyCall,
 
   async open({ contender, ...options }: { contender: string; url: string; queue: string; payload: number }) {
     session = await contenders[contender]!(options);

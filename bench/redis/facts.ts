@@ -24,3 +24,6 @@ export const PAYLOADS: readonly number[] = [0, 1000];
 export function figureName(work: string, payload: number): string {
   return `${work}/${payload}`;
 }
+
+/** A call that does nothing, as the figures know it. */
+export const EMPTY_CALL = { work: "empty call", contender: "nobody" };

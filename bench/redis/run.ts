@@ -14,7 +14,7 @@ import { Figures } from "../figures.ts";
 import { BENCH, machine } from "../machine.ts";
 import { findRuntimes, type Runtime } from "./agents.ts";
 import { BULLMQ, OURS } from "./contender.ts";
-import { type Facts, figureName, PAYLOADS } from "./facts.ts";
+import { EMPTY_CALL, type Facts, figureName, PAYLOADS } from "./facts.ts";
 import { measureMillion } from "./million.ts";
 import { CONCURRENCIES, measureEmptyScript, measureThroughput, medianOfRows, PROCESSES } from "./processes.ts";
 import { measureReaction } from "./reaction.ts";
@@ -63,6 +63,8 @@ async function compare(runtime: Runtime, round: number): Promise<void> {
       }
     }
   }
+  const empty = await agents[0]!.agent.call("measureEmptyCall", { url: server.url, times: 3000 });
+  figures.add({ ...EMPTY_CALL, runtime: runtime.name }, empty);
   for (const { agent } of agents) await agent[Symbol.asyncDispose]();
 }
 
