@@ -32,6 +32,12 @@ export interface PartDefinition<
   check?: ((options: PlainOptionsOf<F>) => BrokenRule | undefined) | undefined;
   /** Makes the part of options that were checked. What it throws is reported with its place in the config. */
   create(options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): Part;
+  /**
+   * Changes a part that `create` made, for a config that is reloaded: from then on it does what one made of these options
+   * would do, and keeps what it has counted. Where there is none, a part whose options change is made anew. If it throws,
+   * nothing of the reload is in force; so it has to check before it changes anything.
+   */
+  update?: ((part: Part, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext) => void) | undefined;
 }
 
 const PLAIN_KINDS: readonly PlainField["kind"][] = [

@@ -25,7 +25,8 @@ export interface SettableGauge {
 }
 
 /**
- * Makes the metrics of a queue. Each method is called once for a queue, with its name.
+ * Makes the metrics of a queue. Each method is called with the queue's name: once for a queue, and those of handlers once
+ * for each pool. A provider without one of the optional methods leaves that metric out.
  *
  * {@linkcode InMemoryMetrics} is one that keeps everything in memory. To export to Prometheus or
  * OpenTelemetry, return that library's own instruments under the names in the module's documentation.
@@ -47,7 +48,24 @@ export interface MetricsProvider {
   retries(queue: string): Counter;
   /**
    * The part of the depth that was added with one priority. Called for each of the queue's `priorityLevels`, with its
-   * name. A provider without the method leaves it out.
+   * name.
    */
   priorityDepth?(queue: string, level: string): Gauge;
+  /** Items whose delay has not passed. */
+  waiting?(queue: string): SettableGauge;
+  /** Seconds that the oldest of the ready items has been ready; 0 if none is. Set twice a second. */
+  oldestReady?(queue: string): SettableGauge;
+  /** Handlers that are running, those that ran out of time among them. */
+  active?(queue: string): Gauge;
+  /** How many handlers may run at once, over all pools of the queue in this process. */
+  concurrency?(queue: string): SettableGauge;
+  /** Attempts that failed. */
+  failures?(queue: string): Counter;
+  /** Items that were given up. */
+  givenUp?(queue: string): Counter;
+  /**
+   * A queue of that name was shut down, and nothing is left in it: its metrics change no more. Called once for each call of
+   * `depth`.
+   */
+  gone?(queue: string): void;
 }

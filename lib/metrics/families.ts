@@ -9,7 +9,7 @@ export interface MetricFamily {
   /** What becomes of its values: counted up, up and down, or collected. */
   readonly kind: "counter" | "gauge" | "histogram";
   /** What a value counts or measures. */
-  readonly unit: "items" | "adds" | "seconds";
+  readonly unit: "items" | "adds" | "attempts" | "handlers" | "seconds";
   /** The upper bounds of a histogram's buckets, in that unit. */
   readonly buckets?: readonly number[];
 }
@@ -17,8 +17,8 @@ export interface MetricFamily {
 /** Those of Kubernetes: 10 ns, then ten times as much each. */
 const BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10, 100, 1000];
 
-/** The metric that each method of a {@linkcode MetricsProvider} makes: client-go's seven, and one by priority. */
-export const metricFamilies: { readonly [Method in keyof Required<MetricsProvider>]: MetricFamily } = {
+/** The metric that each method of a {@linkcode MetricsProvider} makes: client-go's seven, and what they leave in the dark. */
+export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider, "gone">]: MetricFamily } = {
   depth: {
     name: "workqueue_depth",
     kind: "gauge",
@@ -68,5 +68,41 @@ export const metricFamilies: { readonly [Method in keyof Required<MetricsProvide
     kind: "gauge",
     unit: "items",
     help: "Items that need work and are not handed out, of those that were added with a priority that has a name.",
+  },
+  waiting: {
+    name: "workqueue_waiting",
+    kind: "gauge",
+    unit: "items",
+    help: "Items whose delay has not passed.",
+  },
+  oldestReady: {
+    name: "workqueue_oldest_ready_seconds",
+    kind: "gauge",
+    unit: "seconds",
+    help: "Seconds that the oldest of the ready items has been ready.",
+  },
+  active: {
+    name: "workqueue_active",
+    kind: "gauge",
+    unit: "handlers",
+    help: "Handlers that are running.",
+  },
+  concurrency: {
+    name: "workqueue_concurrency",
+    kind: "gauge",
+    unit: "handlers",
+    help: "How many handlers may run at once.",
+  },
+  failures: {
+    name: "workqueue_failures_total",
+    kind: "counter",
+    unit: "attempts",
+    help: "Attempts that failed.",
+  },
+  givenUp: {
+    name: "workqueue_given_up_total",
+    kind: "counter",
+    unit: "items",
+    help: "Items that were given up.",
   },
 };

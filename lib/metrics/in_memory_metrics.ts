@@ -76,6 +76,36 @@ export class InMemoryMetrics implements MetricsProvider {
     return this.#add("priorityDepth", queue, level);
   }
 
+  /** Makes the metric `workqueue_waiting` of a queue. */
+  waiting(queue: string): SettableGauge {
+    return this.#add("waiting", queue);
+  }
+
+  /** Makes the metric `workqueue_oldest_ready_seconds` of a queue. */
+  oldestReady(queue: string): SettableGauge {
+    return this.#add("oldestReady", queue);
+  }
+
+  /** Makes the metric `workqueue_active` of a queue. */
+  active(queue: string): Gauge {
+    return this.#add("active", queue);
+  }
+
+  /** Makes the metric `workqueue_concurrency` of a queue. */
+  concurrency(queue: string): SettableGauge {
+    return this.#add("concurrency", queue);
+  }
+
+  /** Makes the metric `workqueue_failures_total` of a queue. */
+  failures(queue: string): Counter {
+    return this.#add("failures", queue);
+  }
+
+  /** Makes the metric `workqueue_given_up_total` of a queue. */
+  givenUp(queue: string): Counter {
+    return this.#add("givenUp", queue);
+  }
+
   /**
    * Reads a metric.
    *
@@ -123,7 +153,7 @@ export class InMemoryMetrics implements MetricsProvider {
   }
 
   /** Two queues of one name add to the same series, as they would in Prometheus. */
-  #add(method: keyof MetricsProvider, queue: string, level?: string): Series {
+  #add(method: keyof typeof metricFamilies, queue: string, level?: string): Series {
     const { name, buckets = [] } = metricFamilies[method];
     const label = labelsOf(queue, level);
     let seriesByLabel = this.#series.get(name);

@@ -20,6 +20,17 @@
  * | --- | --- | --- |
  * | `priorityDepth` | `workqueue_depth_by_priority` | items |
  *
+ * And six say what client-go's leave in the dark:
+ *
+ * | method of {@linkcode MetricsProvider} | exported as | unit |
+ * | --- | --- | --- |
+ * | `waiting` | `workqueue_waiting` | items |
+ * | `oldestReady` | `workqueue_oldest_ready_seconds` | seconds |
+ * | `active` | `workqueue_active` | handlers |
+ * | `concurrency` | `workqueue_concurrency` | handlers |
+ * | `failures` | `workqueue_failures_total` | failed attempts |
+ * | `givenUp` | `workqueue_given_up_total` | items |
+ *
  * @module
  */
 
