@@ -37,7 +37,7 @@ export interface PartDefinition<
    * would do, and keeps what it has counted. Where there is none, a part whose options change is made anew. If it throws,
    * nothing of the reload is in force; so it has to check before it changes anything.
    */
-  update?: ((part: Part, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext) => void) | undefined;
+  update?(part: Part, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): void;
 }
 
 const PLAIN_KINDS: readonly PlainField["kind"][] = [
