@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { createDelayingQueue, createRateLimitingQueue, createWorkQueue, runWorkers } from "@workqueue/core";
-import { onBucketChange } from "../lib/structures/bucket_changes.ts";
+import { onBucketChange, together } from "../lib/structures/bucket_changes.ts";
 import { HandClock } from "./helpers.ts";
 import { isSettled, take } from "./queue_helpers.ts";
 import { loadSecondCopy } from "./second_copy.ts";
@@ -79,4 +79,10 @@ Deno.test("two copies: a token bucket of the other tells of its changes", () => 
   onBucketChange(bucket, () => changes++);
   bucket.setRate(2);
   assertEquals(changes, 1);
+  together(() => {
+    bucket.setRate(3);
+    bucket.setBurst(3);
+    assertEquals(changes, 1);
+  });
+  assertEquals(changes, 2);
 });
