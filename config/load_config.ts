@@ -5,6 +5,11 @@
  */
 
 import { requireObject, requireOptions } from "../lib/base/arguments.ts";
+import { invalidArgument } from "../lib/base/errors.ts";
+import type { Handler } from "../lib/contracts/handler.ts";
+import type { SourcedQueue } from "../lib/contracts/work_source.ts";
+import { runWorkers } from "../lib/workers/run_workers.ts";
+import type { ConfigChange, ConfigContents, WorkQueueConfig } from "./work_queue_config.ts";
 import type { Clock } from "../lib/base/clock.ts";
 import { ConfigError, inspect } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
@@ -12,7 +17,7 @@ import { suggest } from "../lib/base/suggest.ts";
 import type { MetricsProvider } from "../lib/contracts/metrics.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
-import type { WorkerOptions } from "../lib/contracts/workers.ts";
+import type { WorkerOptions, WorkerPool } from "../lib/contracts/workers.ts";
 import { createRateLimitingQueue } from "../lib/queue/rate_limiting_queue.ts";
 import type { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
 import type { TokenBucket } from "../lib/structures/token_bucket.ts";
@@ -59,49 +64,6 @@ export interface LoadConfigOptions {
   random?: Random | undefined;
   /** Where the queues' measurements go. */
   metrics?: MetricsProvider | undefined;
-}
-
-/** What a config document describes. Made by {@linkcode loadConfig}. */
-export interface WorkQueueConfig {
-  /** The names of the document's limiters, in its order. */
-  readonly limiterNames: string[];
-  /** The names of the document's queues, in its order. */
-  readonly queueNames: string[];
-  /**
-   * The limiter of that name. It was built once and is shared by everything that names it.
-   *
-   * @throws {RangeError} If the document has no limiter of that name.
-   */
-  limiter<T>(name: string): RateLimiter<T>;
-  /**
-   * The token bucket of the limiter of that name, to take tokens from by hand, or to hold it while a server asks for a
-   * pause. The limiter and the queues whose `starts` name it take their tokens from the same.
-   *
-   * @throws {RangeError} If the document has no limiter of that name that is a bucket.
-   */
-  bucket(name: string): TokenBucket;
-  /**
-   * Makes a queue as the document describes it. Queues made for one name share their limiter, and each has a discipline
-   * of its own.
-   *
-   * @param options What the document cannot say, such as `keyOf`.
-   * @throws {RangeError} If the document has no queue of that name.
-   */
-  queue<T>(name: string, options?: RateLimitingQueueOptions<T>): RateLimitingQueue<T>;
-  /**
-   * The options for {@linkcode runWorkers} that the document gives the queue. Pools that run with those of one name
-   * share the token bucket `starts`.
-   *
-   * @throws {RangeError} If the document has no queue of that name.
-   */
-  workers(name: string): WorkerOptions;
-  /**
-   * What the document says of the queue, as data: for a page that shows it, or for what makes something else of it than
-   * a queue in memory.
-   *
-   * @throws {RangeError} If the document has no queue of that name.
-   */
-  describe(name: string): QueueDescription;
 }
 
 const ACTION = "load config";
@@ -206,6 +168,25 @@ class LoadedConfig implements WorkQueueConfig {
   workers(name: string): WorkerOptions {
     const { concurrency, maxRetries, timeout, starts } = find(this.#queues, "queue", name);
     return withoutAbsent({ concurrency, maxRetries, timeout, starts });
+  }
+
+  runWorkers<T>(
+    name: string,
+    queue: RateLimitingQueue<T> | SourcedQueue<T>,
+    handler: Handler<T>,
+    options: WorkerOptions<[T][T extends unknown ? 0 : never]> = {},
+  ): WorkerPool<T> {
+    const given = withoutAbsent(options) as WorkerOptions<[T][T extends unknown ? 0 : never]>;
+    return runWorkers<T>(queue, handler, { ...this.workers(name), ...given });
+  }
+
+  reload(_source: string | object): ConfigChange[] {
+    throw new Error("Cannot reload config as that is not built yet");
+  }
+
+  onReload(prepare: (next: ConfigContents) => (() => void) | void): () => void {
+    if (typeof prepare !== "function") throw invalidArgument("follow config", "prepare", "must be a function", prepare);
+    return () => {};
   }
 
   describe(name: string): QueueDescription {
