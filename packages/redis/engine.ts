@@ -75,6 +75,14 @@ export interface Stats {
   givenUp: number;
 }
 
+/** What is measured of the whole queue. */
+export interface Measures {
+  readonly ready: number;
+  readonly waiting: number;
+  /** For how many milliseconds the oldest of the ready keys has been ready; 0 if there is none. */
+  readonly oldestReady: number;
+}
+
 export interface Contents {
   readonly ready: number;
   readonly waiting: number;
@@ -194,6 +202,11 @@ export class Engine {
   async stats(): Promise<Stats> {
     const [ready, waiting, held, failing, givenUp] = await this.#run("stats", []) as number[];
     return { ready: ready!, waiting: waiting!, held: held!, failing: failing!, givenUp: givenUp! };
+  }
+
+  async measure(): Promise<Measures> {
+    const [ready, waiting, , , , oldest] = await this.#run("stats", []) as number[];
+    return { ready: ready!, waiting: waiting!, oldestReady: oldest! / 1000 };
   }
 
   async contents(limit: number): Promise<Contents> {

@@ -10,6 +10,7 @@ export type { NodeRedisClient, NodeRedisCommandOptions } from "./connection/node
 export { RedisConnectionError } from "./connection/errors.ts";
 export * from "./contract.ts";
 export { createRedisQueue } from "./create_queue.ts";
+export { redisQueueMetrics, type RedisQueueMetricsOptions } from "./queue_metrics.ts";
 export { type RedisQueues, redisQueues, type RedisQueuesOptions } from "./queues.ts";
 // Those that the types of this package are made of, and what these are made of.
 export type * from "@workqueue/core";

@@ -11,6 +11,7 @@ import { messageOf } from "./error_text.ts";
 import { Items } from "./items.ts";
 import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
 import type { LimiterPlan } from "./limiter_plan.ts";
+import { MEASURED, type Measured } from "./measured.ts";
 import { type LeaseEnding, noPriorities } from "./outcome.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 import { RedisSource, type StartsName } from "./source.ts";
@@ -48,6 +49,7 @@ export class Queue<T> implements RedisQueue<T> {
   /** How many calls are under way. */
   #calls = 0;
   #isShutDown = false;
+  readonly #shutDownCallbacks = new Set<() => void>();
   #isClosing = false;
   /** Resolves when the queue object was shut down, nothing is held and everything is told. */
   readonly #closed: Promise<void>;
@@ -201,6 +203,7 @@ export class Queue<T> implements RedisQueue<T> {
   shutDown(): void {
     if (this.#isShutDown) return;
     this.#isShutDown = true;
+    for (const callback of this.#shutDownCallbacks) callback();
     this.#dispatcher.close();
     this.#closeIfDone();
   }
@@ -242,6 +245,21 @@ export class Queue<T> implements RedisQueue<T> {
       keyOf: (item) => this.#items.keyOf("run workers", item),
       isOver: () => this.#isShutDown,
     });
+  }
+
+  get [MEASURED](): Measured {
+    return {
+      measure: () => this.#run("measure queue", () => this.#engine.measure()),
+      onError: this.#errors.write,
+      onShutDown: (callback) => this.onShutDown(callback),
+      closed: this.#closed,
+    };
+  }
+
+  /** Calls back when the queue object is shut down, until the function returned is called. */
+  onShutDown(callback: () => void): () => void {
+    this.#shutDownCallbacks.add(callback);
+    return () => void this.#shutDownCallbacks.delete(callback);
   }
 
   /** Makes a call. What fails is told once, whether the promise is awaited or not. */

@@ -1,0 +1,16 @@
+import type { Measures } from "./engine.ts";
+
+/** Where a queue object has what its gauges need of it. */
+export const MEASURED: unique symbol = Symbol.for("workqueue.redis.measured");
+
+/** A queue object, as its gauges know it. */
+export interface Measured {
+  /** Asks the server. What fails is not told to `onError` by itself. */
+  measure(): Promise<Measures>;
+  /** Is told of what the user should know. */
+  onError(error: unknown): void;
+  /** Calls back when the queue object is shut down. Returns what ends that. */
+  onShutDown(callback: () => void): () => void;
+  /** Resolves when the queue object was shut down, and nothing is held by it any more. */
+  readonly closed: Promise<void>;
+}

@@ -1,0 +1,169 @@
+import type { Duration } from "@workqueue/core";
+import { invalidArgument, requireDuration, requireOptions } from "@workqueue/core/arguments";
+import type { Gauge, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";
+import { clearTimeout, setTimeout } from "node:timers";
+import type { RedisQueue } from "./contract.ts";
+import type { Measures } from "./engine.ts";
+import { MEASURED, type Measured } from "./measured.ts";
+
+/** The options of {@linkcode redisQueueMetrics}. */
+export interface RedisQueueMetricsOptions {
+  /**
+   * How long to pause between two looks. From 100 ms to a day.
+   *
+   * @default {"5s"}
+   */
+  every?: Duration | undefined;
+}
+
+const ACTION = "measure Redis queue";
+/** The bounds of `every`, in milliseconds. */
+const MIN = 100;
+const MAX = 86_400_000;
+
+/**
+ * Measures the whole queue, as the server knows it: the gauges `depth`, `waiting` and `oldestReady` of the provider, those of
+ * them that it has. What processes do themselves is measured by each of them, with the option `metrics` of the queue.
+ *
+ * **Run it in one process for each queue.** The numbers are those of all processes: if ten of them report the same depth, every
+ * sum is ten times too high.
+ *
+ * It looks at once, and then every five seconds, until it is disposed or the queue object is shut down. A look that fails is
+ * told to the queue's `onError`, and those that fail after it are not, until one has succeeded. Meanwhile nobody knows the
+ * numbers, so the gauges are set to `NaN`, as they are at the end: exporters leave out what is no number. A gauge without `set`
+ * keeps its latest value.
+ *
+ * @example Usage
+ * ```ts ignore
+ * import { InMemoryMetrics } from "@workqueue/core";
+ * import { createRedisQueue, redisQueueMetrics } from "@workqueue/redis";
+ *
+ * const metrics = new InMemoryMetrics(); // or prometheusMetrics(), or openTelemetryMetrics(meter)
+ * await using queue = createRedisQueue({ name: "images", url: "redis://localhost:6379" });
+ * using _measuring = redisQueueMetrics(queue, metrics, { every: "10s" });
+ * await queue.add("cat.jpg");
+ * console.log(metrics.value("workqueue_depth", "images"));
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param queue The queue, of {@linkcode createRedisQueue} or {@linkcode redisQueues}.
+ * @param metrics Where the measurements go.
+ * @param options How often to look.
+ * @returns What ends it.
+ * @throws {TypeError} If an argument is of the wrong type, or an option unknown.
+ * @throws {RangeError} If `every` is out of its bounds.
+ */
+export function redisQueueMetrics<T>(
+  queue: RedisQueue<T>,
+  metrics: MetricsProvider,
+  options: RedisQueueMetricsOptions = {},
+): Disposable {
+  const measured = (queue as { [MEASURED]?: Measured } | null | undefined)?.[MEASURED];
+  if (measured === undefined) throw invalidArgument(ACTION, "queue", "must be a queue on Redis", queue);
+  if (typeof (metrics as Partial<MetricsProvider> | undefined)?.depth !== "function") {
+    throw invalidArgument(ACTION, "metrics", "must be a provider of metrics", metrics);
+  }
+  requireOptions(ACTION, options, ["every"]);
+  const every = requireDuration(ACTION, "every", options.every ?? "5s");
+  if (!(every >= MIN && every <= MAX)) {
+    throw invalidArgument(ACTION, "every", "must be a duration from 100 ms to a day", every);
+  }
+  return queue.shuttingDown ? { [Symbol.dispose]() {} } : new Looks(measured, new Gauges(queue.name, metrics), every);
+}
+
+/** Looks at a queue again and again, one time after the other. */
+class Looks implements Disposable {
+  readonly #queue: Measured;
+  readonly #gauges: Gauges;
+  readonly #every: number;
+  readonly #endWatch: () => void;
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  #isOver = false;
+  /** Whether the latest look has failed, and that was told. */
+  #hasFailed = false;
+
+  constructor(queue: Measured, gauges: Gauges, every: number) {
+    this.#queue = queue;
+    this.#gauges = gauges;
+    this.#every = every;
+    this.#endWatch = queue.onShutDown(() => this[Symbol.dispose]());
+    queue.closed.then(() => gauges.gone()).catch(queue.onError);
+    this.#look();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#endWatch();
+    clearTimeout(this.#timer);
+    this.#forget();
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const measures = await this.#queue.measure();
+      if (this.#isOver) return;
+      this.#gauges.set(measures);
+      this.#hasFailed = false;
+    } catch (error) {
+      if (this.#isOver) return;
+      this.#fail(error);
+    }
+    this.#timer = setTimeout(() => this.#look(), this.#every).unref();
+  }
+
+  #fail(error: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#forget();
+    this.#queue.onError(error);
+  }
+
+  /** Nobody knows the numbers. A provider that throws has done so before, and that was told. */
+  #forget(): void {
+    try {
+      this.#gauges.set(UNKNOWN);
+    } catch {
+      // See above.
+    }
+  }
+}
+
+const UNKNOWN: Measures = { ready: NaN, waiting: NaN, oldestReady: NaN };
+
+/** The metrics of the whole queue, those that the provider has. */
+class Gauges {
+  readonly #name: string;
+  readonly #metrics: MetricsProvider;
+  readonly #setDepth: (value: number) => void;
+  readonly #waiting: SettableGauge | undefined;
+  readonly #oldestReady: SettableGauge | undefined;
+
+  constructor(name: string, metrics: MetricsProvider) {
+    this.#name = name;
+    this.#metrics = metrics;
+    this.#setDepth = setterOf(metrics.depth(name));
+    this.#waiting = metrics.waiting?.(name);
+    this.#oldestReady = metrics.oldestReady?.(name);
+  }
+
+  set({ ready, waiting, oldestReady }: Measures): void {
+    this.#setDepth(ready);
+    this.#waiting?.set(waiting);
+    this.#oldestReady?.set(oldestReady / 1000);
+  }
+
+  gone(): void {
+    this.#metrics.gone?.(this.#name);
+  }
+}
+
+/** What sets a gauge, which may have no other way than by steps. By steps, none is made to what is no number. */
+function setterOf(gauge: Gauge & Partial<SettableGauge>): (value: number) => void {
+  if (typeof gauge.set === "function") return (value) => gauge.set!(value);
+  let current = 0;
+  return (value) => {
+    for (; current < value; current++) gauge.inc();
+    for (; current > value; current--) gauge.dec();
+  };
+}

@@ -1,0 +1,239 @@
+/** The gauges of a whole queue, from a real server. */
+
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { createWorkQueue, InMemoryMetrics } from "@workqueue/core";
+import type { Gauge, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";
+import { createRedisQueue, redisQueueMetrics } from "@workqueue/redis";
+import { engineTest, keysOf } from "./bench.ts";
+import { RedisProxy } from "./proxy.ts";
+import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
+import { RedisServer } from "./server.ts";
+
+/** A look at what is there now, at the time of the last set. */
+type Shown = Record<"depth" | "waiting" | "oldestReady", number>;
+
+/** A provider that calls back after each look, of which the gauge that is set last is the end. */
+class Watched extends InMemoryMetrics {
+  readonly gone: (queue: string) => void = (queue) => void this.calls.push(`gone ${queue}`);
+  readonly calls: string[] = [];
+  readonly looks: Shown[] = [];
+  #onLook: () => void = () => {};
+
+  constructor(readonly queue: string) {
+    super();
+  }
+
+  override depth(queue: string): Gauge {
+    this.calls.push(`depth ${queue}`);
+    return super.depth(queue);
+  }
+
+  override oldestReady(queue: string): SettableGauge {
+    const gauge = super.oldestReady(queue);
+    return {
+      set: (value) => {
+        gauge.set(value);
+        this.looks.push(this.shown);
+        this.#onLook();
+      },
+    };
+  }
+
+  get shown(): Shown {
+    const value = (name: string) => this.value(`workqueue_${name}`, this.queue)!;
+    return { depth: value("depth"), waiting: value("waiting"), oldestReady: value("oldest_ready_seconds") };
+  }
+
+  /** Waits for a look that shows this. */
+  async until(isRight: (shown: Shown) => boolean): Promise<Shown> {
+    while (this.looks.length === 0 || !isRight(this.looks.at(-1)!)) {
+      await new Promise<void>((resolve) => this.#onLook = resolve);
+    }
+    return this.looks.at(-1)!;
+  }
+}
+
+const EVERY = { every: 100 };
+
+function isUnknown({ depth, waiting, oldestReady }: Shown): boolean {
+  return [depth, waiting, oldestReady].every(Number.isNaN);
+}
+
+redisTest("queue metrics: what is ready and waits, of all processes, and what the oldest is", async ({ url }) => {
+  const name = uniqueName("metrics");
+  await using queue = createRedisQueue({ name, url });
+  await using other = createRedisQueue({ name, url });
+  await other.addAll(["a", "b"]);
+  await other.addAfter("c", "1h");
+  const metrics = new Watched(name);
+  using _measuring = redisQueueMetrics(queue, metrics, EVERY);
+  const { oldestReady } = await metrics.until(({ depth, waiting }) => depth === 2 && waiting === 1);
+  assert(oldestReady > 0 && oldestReady < 60, `${oldestReady} s`);
+  await metrics.until((shown) => shown.oldestReady > oldestReady);
+  for (let i = 0; i < 2; i++) {
+    const lease = await other.get();
+    assert(!lease.shutdown);
+    await lease.finish();
+  }
+  await other.cancelAfter("c");
+  await metrics.until((shown) => Object.values(shown).every((value) => value === 0));
+  assertStringIncludes(metrics.toPrometheus(), `workqueue_depth{name="${name}"} 0`);
+});
+
+redisTest(
+  "queue metrics: they end with the queue object, or before, and are gone once nothing is held",
+  async ({ url }) => {
+    const name = uniqueName("metrics");
+    const queue = createRedisQueue({ name, url });
+    await queue.add("a");
+    const metrics = new Watched(name);
+    const first = redisQueueMetrics(queue, metrics, EVERY);
+    await metrics.until(({ depth }) => depth === 1);
+    first[Symbol.dispose]();
+    first[Symbol.dispose]();
+    assert(isUnknown(metrics.shown), "after the end there is no number");
+    const looks = metrics.looks.length;
+
+    redisQueueMetrics(queue, metrics, EVERY);
+    await metrics.until(({ depth }) => depth === 1);
+    const lease = await queue.get();
+    queue.shutDown();
+    assert(isUnknown(metrics.shown));
+    assertEquals(metrics.calls, [`depth ${name}`, `depth ${name}`], "something is held");
+    assert(!lease.shutdown);
+    await lease.finish();
+    await queue.shutDownWithDrain();
+    assertEquals(metrics.calls, [`depth ${name}`, `depth ${name}`, `gone ${name}`, `gone ${name}`]);
+    assert(metrics.looks.length > looks);
+
+    redisQueueMetrics(queue, metrics, EVERY)[Symbol.dispose]();
+    assertEquals(metrics.calls.length, 4, "of a queue that was shut down there is nothing to measure");
+  },
+);
+
+redisTest("queue metrics: each look is one call", async ({ url }) => {
+  await using proxy = await RedisProxy.start(url);
+  const name = uniqueName("metrics");
+  await using queue = createRedisQueue({ name, url: proxy.url });
+  const metrics = new Watched(name);
+  using _measuring = redisQueueMetrics(queue, metrics, EVERY);
+  await metrics.until(() => metrics.looks.length >= 3);
+  assertEquals(proxy.requests.filter((request) => request.includes(name)).length, metrics.looks.length);
+});
+
+serverTest("queue metrics: while the server is away nobody knows, which is told once", async () => {
+  await using server = await RedisServer.start({ appendonly: true });
+  const name = uniqueName("metrics");
+  const errors: string[] = [];
+  const onError = (error: unknown) => void errors.push(String(error));
+  await using queue = createRedisQueue({ name, url: server.url, patience: 100, onError });
+  await queue.add("a");
+  const metrics = new Watched(name);
+  using _measuring = redisQueueMetrics(queue, metrics, EVERY);
+  await metrics.until(({ depth }) => depth === 1);
+  for (const outage of [1, 2]) {
+    await server.kill("SIGKILL");
+    await metrics.until(isUnknown);
+    await queue.stats().catch(() => {}); // the next look has failed as well, or is about to
+    await queue.stats().catch(() => {});
+    await queue.stats().catch(() => {});
+    await server.start();
+    await metrics.until(({ depth }) => depth === 1);
+    assertEquals(errors.length, outage * 4, errors.join("\n"));
+  }
+});
+
+redisTest("queue metrics: a provider may have little, and may throw", async ({ url }) => {
+  const name = uniqueName("metrics");
+  const errors: string[] = [];
+  const onError = (error: unknown) => void errors.push(String(error));
+  await using queue = createRedisQueue({ name, url, onError });
+  await queue.addAll(["a", "b", "c"]);
+  let depth = 0;
+  let onStep = () => {};
+  const gauge: Gauge = {
+    inc() {
+      if (errors.length === 0) throw new Error("full");
+      depth++;
+      onStep();
+    },
+    dec() {
+      depth--;
+      onStep();
+    },
+  };
+  const measuring = redisQueueMetrics(queue, { depth: () => gauge } as unknown as MetricsProvider, EVERY);
+  const until = async (count: number) => {
+    while (depth !== count) await new Promise<void>((resolve) => onStep = resolve);
+  };
+  await until(3);
+  const lease = await queue.get();
+  await until(2);
+  assert(!lease.shutdown);
+  await lease.finish();
+  measuring[Symbol.dispose]();
+  assertEquals(depth, 2, "what has steps only keeps its number");
+  assertEquals(errors, ["Error: full"]);
+});
+
+Deno.test("queue metrics: what is not right is refused", async () => {
+  const metrics = new InMemoryMetrics();
+  await using queue = createRedisQueue({ name: "q" });
+  const measure = (...args: unknown[]) => (redisQueueMetrics as (...args: unknown[]) => Disposable)(...args);
+  for (const wrong of [undefined, {}, createWorkQueue()]) {
+    assertThrows(() => measure(wrong, metrics), TypeError, "'queue' must be a queue on Redis");
+  }
+  for (const wrong of [undefined, {}]) assertThrows(() => measure(queue, wrong), TypeError, "a provider of metrics");
+  assertThrows(() => measure(queue, metrics, { evry: 1 }), TypeError, 'did you mean "every"');
+  assertThrows(() => measure(queue, metrics, { every: "1" }), TypeError, "every");
+  for (const every of [0, 99, "25h", Infinity]) {
+    assertThrows(() => measure(queue, metrics, { every }), RangeError, "every");
+  }
+  assertEquals(metrics.value("workqueue_depth", "q"), undefined, "nothing was made");
+});
+
+engineTest("the oldest of what is ready has been so since it was added, or was due", async (bench) => {
+  const oldest = async () => (await bench.engine.measure()).oldestReady;
+  assertEquals(await oldest(), 0);
+  await bench.addAfter(2000, "later");
+  await bench.pass(1000);
+  assertEquals(await oldest(), 0, "what waits is not ready");
+  await bench.pass(3000);
+  const since = await oldest();
+  assert(Math.abs(since - 2000) < 1, `${since} ms`);
+  await bench.add("now");
+  await bench.pass(1000);
+  assertEquals(Math.round(await oldest()), 3000);
+  assertEquals(keysOf(await bench.take("one")), ["later"]);
+  assertEquals(Math.round(await oldest()), 1000);
+});
+
+engineTest("the oldest of what is due is known before it is in the line", async (bench) => {
+  const keys = Array.from({ length: 450 }, (_, i) => `key ${i}`); // more than one call makes ready
+  await bench.addAfter(1000, ...keys);
+  await bench.pass(500);
+  bench.jump(1500);
+  const { ready, waiting, oldestReady } = await bench.engine.measure();
+  assertEquals([ready, waiting, Math.round(oldestReady)], [450, 0, 1000]);
+});
+
+engineTest("what comes back has been ready since it was handed out to who did not end it", async (bench) => {
+  const oldest = async () => Math.round((await bench.engine.measure()).oldestReady);
+  await bench.add("a", "b", "c");
+  await bench.pass(1000);
+  assertEquals(keysOf(await bench.take("lost")), ["a"]);
+  await bench.pass(bench.lease + 1);
+  assertEquals(keysOf(await bench.take("other", 1)), ["a"], "which stands in front, and is handed out alone");
+  assertEquals(await oldest(), bench.lease + 1001, "b");
+  await bench.engine.release("other", []);
+  assertEquals(keysOf(await bench.take("third", 1)), ["a"]);
+  await bench.pass(1000);
+  await bench.engine.release("third", []);
+  assertEquals(await oldest(), bench.lease + 2001, "b is older still");
+  const fourth = await bench.take("fourth", 1);
+  assertEquals(await bench.finish("a", fourth.taken[0]!.token), true);
+  assertEquals(keysOf(await bench.take("fourth", 2)), ["b", "c"]);
+  await bench.pass(3000);
+  await bench.engine.release("fourth", []);
+  assertEquals(await oldest(), 3000, "since the hand-out, and not since the add");
+});
