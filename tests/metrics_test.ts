@@ -491,6 +491,18 @@ Deno.test("depth by priority: levels that have a name, and an item under the one
   assert(metrics.toPrometheus().includes(`workqueue_depth_by_priority{name="q",priority="urgent"} 0`));
 });
 
+Deno.test("metrics in memory: what nobody knows now is left out of the text", () => {
+  const metrics = new InMemoryMetrics();
+  const [depth, other] = [metrics.waiting("q"), metrics.waiting("other")];
+  depth.set(1);
+  other.set(2);
+  depth.set(NaN);
+  const lines = () => metrics.toPrometheus().split("\n").filter((line) => line.startsWith("workqueue_waiting"));
+  assertEquals(lines(), [`workqueue_waiting{name="other"} 2`]);
+  depth.set(0);
+  assertEquals(lines(), [`workqueue_waiting{name="q"} 0`, `workqueue_waiting{name="other"} 2`]);
+});
+
 Deno.test("depth by priority: a provider may leave it out, and levels are numbers that differ", () => {
   class Plain extends InMemoryMetrics {
     override priorityDepth = undefined as never;

@@ -20,7 +20,7 @@ export interface Histogram {
 
 /** A number that is set to its latest value. */
 export interface SettableGauge {
-  /** Replaces the value. */
+  /** Replaces the value. `NaN` says that nobody knows it now: who exports leaves it out then. */
   set(value: number): void;
 }
 

@@ -142,7 +142,7 @@ export class InMemoryMetrics implements MetricsProvider {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`);
       for (const [label, series] of seriesByLabel) {
         if (kind === "histogram") lines.push(...series.bucketLines(name, label));
-        else lines.push(`${name}{${label}} ${series.value}`);
+        else if (!Number.isNaN(series.value)) lines.push(`${name}{${label}} ${series.value}`);
       }
     }
     return lines.map((line) => line + "\n").join("");
