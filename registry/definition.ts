@@ -37,7 +37,9 @@ export interface PartDefinition<
    * would do, and keeps what it has counted. Where there is none, a part whose options change is made anew. If it throws,
    * nothing of the reload is in force; so it has to check before it changes anything.
    */
-  update?(part: Part, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): void;
+  update?:
+    | { update(part: Part, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): void }["update"]
+    | undefined; // the type of a method, so that the definition of a limiter is the definition of a part
 }
 
 const PLAIN_KINDS: readonly PlainField["kind"][] = [
