@@ -10,6 +10,8 @@ import {
   type WorkerOptions,
   type WorkerPool,
 } from "@workqueue/core";
+import type { Pool } from "../lib/workers/pool.ts";
+import { startPool as startIt } from "../lib/workers/start_pool.ts";
 import { RemoteQueue } from "./remote_queue.ts";
 
 let isElsewhere = false;
@@ -34,4 +36,9 @@ export function runWorkers<T>(
   options?: WorkerOptions<T>,
 ): WorkerPool<T> {
   return runThem(isElsewhere ? new RemoteQueue(queue) : queue, handler, options);
+}
+
+/** Likewise, for tests that change what they have started. */
+export function startPool<T>(queue: RateLimitingQueue<T>, handler: Handler<T>, options: WorkerOptions<T>): Pool<T> {
+  return startIt(isElsewhere ? new RemoteQueue(queue) : queue, handler, options);
 }

@@ -3,14 +3,14 @@ import type { HandlerContext } from "../contracts/handler.ts";
 import type { WorkAttempt, WorkLease } from "../contracts/work_source.ts";
 import type { Moment } from "./burst_time.ts";
 
-/** What every attempt of a pool is subject to. */
+/** What every attempt of a pool is subject to: what the terms are when it begins. */
 export interface AttemptTerms {
   /** What time is taken from. */
   readonly clock: Clock;
   /** How long an attempt may take, in milliseconds; `undefined` is as long as it likes. */
   readonly timeout: number | undefined;
   /** Aborts the signal of every attempt. */
-  readonly interruption: AbortSignal | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** One call of the handler: which item it is for, whether its time is up, and the signal that tells the handler so. */
@@ -44,7 +44,7 @@ export class Attempt<T> implements WorkAttempt<T> {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      this.#listenTo(this.#terms.interruption, this.#controller);
+      this.#listenTo(this.#terms.signal, this.#controller);
       this.#listenTo(this.lease.signal, this.#controller);
     }
     return this.#controller.signal;

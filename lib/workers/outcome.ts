@@ -9,12 +9,12 @@ import type { Attempt } from "./attempt.ts";
 import type { Endings } from "./endings.ts";
 import type { Reports } from "./reports.ts";
 
-/** When a failure gives an item up, and when it is no failure. */
+/** When a failure gives an item up, and when it is no failure: what the rules are when an attempt ends. */
 export interface OutcomeRules {
   /** How many times an item is tried again. */
   readonly maxRetries: number;
   /** An attempt that fails after this has aborted was interrupted, and has not failed. */
-  readonly interruption: AbortSignal | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 const SUCCEEDED: Ending = { kind: "succeeded" };
@@ -38,10 +38,10 @@ export class Outcomes<T> {
 
   /** The handler threw, or succeeded too late. */
   fail(attempt: Attempt<T>, thrown: unknown): void {
-    const { maxRetries, interruption } = this.#rules;
+    const { maxRetries, signal } = this.#rules;
     const isTerminal = isTerminalError(thrown);
     if (attempt.timeoutError === undefined) {
-      if (interruption?.aborted && !isTerminal && this.#handBack(attempt)) return;
+      if (signal?.aborted && !isTerminal && this.#handBack(attempt)) return;
       if (!attempt.isLost) this.#reports.error(thrown, attempt); // or else it is reported as the cause of that
     }
     const error = attempt.timeoutError ?? thrown;

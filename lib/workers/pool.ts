@@ -1,12 +1,12 @@
 import { requireInteger } from "../base/arguments.ts";
-import { systemClock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import type { Handler, Outcome } from "../contracts/handler.ts";
 import type { Shutdown, SnapshotOptions } from "../contracts/work_queue.ts";
 import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
 import type { PoolSnapshot, WorkerPool } from "../contracts/workers.ts";
 import { limitOf } from "../queue/call_options.ts";
 import { burst } from "../structures/burst.ts";
-import { Attempt, AttemptContext, type AttemptTerms } from "./attempt.ts";
+import { Attempt, AttemptContext } from "./attempt.ts";
 import { BurstTime } from "./burst_time.ts";
 import { Endings } from "./endings.ts";
 import { FailureLog } from "./failure_log.ts";
@@ -14,7 +14,7 @@ import { Failures } from "./failures.ts";
 import { Outcomes } from "./outcome.ts";
 import { Reports } from "./reports.ts";
 import { Running } from "./running.ts";
-import type { PoolSettings } from "./settings.ts";
+import { changedSettings, type PoolChanges, type PoolSettings } from "./settings.ts";
 import { Slots } from "./slots.ts";
 import { listFailing, listRunning } from "./snapshot.ts";
 import { Starts } from "./starts.ts";
@@ -25,7 +25,8 @@ export class Pool<T> implements WorkerPool<T> {
   readonly finished: Promise<void>;
   readonly #source: WorkSource<T>;
   readonly #handler: Handler<T>;
-  readonly #terms: AttemptTerms;
+  /** Some of them may change at any time, so all of the parts below read them from here. */
+  readonly #settings: PoolSettings<T> & { readonly clock: Clock };
   readonly #time: BurstTime;
   readonly #reports: Reports<T>;
   readonly #failures: Failures<T>;
@@ -36,7 +37,8 @@ export class Pool<T> implements WorkerPool<T> {
   /** The wait for an item, with a slot kept free for it. */
   readonly #wait: Wait;
   /** The tokens that the pool takes itself. */
-  readonly #starts: Starts | undefined;
+  #starts: Starts | undefined;
+  #endWatch: (() => void) | undefined = undefined;
   /** Whether the pool takes no more items, and whether it takes none for now. */
   #isStopped = false;
   #isPaused = false;
@@ -52,32 +54,26 @@ export class Pool<T> implements WorkerPool<T> {
   #end!: () => void;
 
   constructor(source: WorkSource<T>, handler: Handler<T>, settings: PoolSettings<T>) {
-    const { concurrency, maxAbandoned, maxRetries, timeout, signal, starts, callbacks } = settings;
     const clock = settings.clock ?? source.clock ?? systemClock;
+    const { signal } = settings;
+    this.#settings = { ...settings, clock };
     this.#source = source;
     this.#handler = handler;
     this.#time = new BurstTime(clock);
-    this.#terms = { clock, timeout, interruption: signal };
     this.#failures = new Failures(this.#time);
-    this.#reports = new Reports(callbacks, new FailureLog(source.name, clock));
+    this.#reports = new Reports(settings.callbacks, new FailureLog(source.name, clock));
     this.#endings = new Endings(source, this.#failures, this.#reports, () => this.#endIfIdle());
-    this.#outcomes = new Outcomes(this.#endings, this.#reports, { maxRetries, interruption: signal });
-    this.#slots = new Slots(concurrency, maxAbandoned);
+    this.#outcomes = new Outcomes(this.#endings, this.#reports, this.#settings);
+    this.#slots = new Slots(this.#settings);
     this.#makesPauses = clock === systemClock;
-    this.#wait = new Wait(() => this.#wanted(), source.takesTokens ? starts : undefined);
-    this.#starts = starts && !source.takesTokens
-      ? new Starts(starts, clock, { onServed: () => this.#fill(), onTakenAway: () => this.#wait.takeBack() })
-      : undefined;
-    // So that a pool that waits for a token learns that no item will come.
-    const endWatch = this.#starts && source.watch?.(() => {
-      if (this.#starts!.isWaiting) soon(() => this.#fill());
-    });
+    this.#wait = new Wait(() => this.#wanted(), () => source.takesTokens ? this.#settings.starts : undefined);
+    this.#starts = this.#newStarts();
 
     const interrupt = () => void this.stop();
     this.finished = new Promise((resolve, reject) => {
       this.#end = () => {
         signal?.removeEventListener("abort", interrupt);
-        endWatch?.();
+        this.#endWatch?.();
         this.#starts?.end();
         if (this.#failure === undefined) resolve();
         else reject(this.#failure.error);
@@ -93,14 +89,32 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   get concurrency(): number {
-    return this.#slots.count;
+    return this.#settings.concurrency;
   }
 
   set concurrency(concurrency: number) {
     requireInteger("set concurrency", "concurrency", concurrency, 1);
-    this.#slots.count = concurrency;
-    if (this.#slots.isOneFree) this.#fill();
-    else this.#takeBackWaits();
+    this.#settings.concurrency = concurrency;
+    this.#followConcurrency();
+  }
+
+  /**
+   * Changes the settings that are given. An attempt that runs keeps its timeout, `maxRetries` counts at the next failure,
+   * and what waits for a token waits for one of the new bucket. Begins no handler before the code that runs now has ended.
+   */
+  change(changes: PoolChanges): void {
+    const before = this.#settings.starts;
+    Object.assign(this.#settings, changedSettings(changes));
+    let old: Starts | undefined;
+    if (this.#settings.starts !== before) {
+      old = this.#starts;
+      this.#starts = this.#newStarts();
+      this.#takeBackWaits();
+    }
+    soon(() => {
+      old?.end(); // only now, as a pool that it gives its token to begins a handler at once
+      this.#followConcurrency();
+    });
   }
 
   pause(): void {
@@ -124,7 +138,7 @@ export class Pool<T> implements WorkerPool<T> {
 
   snapshot(options?: SnapshotOptions): PoolSnapshot<T> {
     const limit = limitOf(options);
-    const { clock } = this.#terms;
+    const { clock } = this.#settings;
     return {
       active: this.active,
       abandoned: this.#slots.overdue,
@@ -137,6 +151,23 @@ export class Pool<T> implements WorkerPool<T> {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
+  }
+
+  /** More handlers may begin than before, or fewer. */
+  #followConcurrency(): void {
+    const { free } = this.#slots;
+    if (free > 0 || (free === 0 && this.#wait.isOn)) this.#fill();
+    else this.#takeBackWaits();
+  }
+
+  #newStarts(): Starts | undefined {
+    const { starts, clock } = this.#settings;
+    if (starts === undefined || this.#source.takesTokens) return undefined;
+    // So that a pool that waits for a token learns that no item will come.
+    this.#endWatch ??= this.#source.watch?.(() => {
+      if (this.#starts?.isWaiting) soon(() => this.#fill());
+    });
+    return new Starts(starts, clock, { onServed: () => this.#fill(), onTakenAway: () => this.#wait.takeBack() });
   }
 
   /** Starts workers for as long as one more handler may begin and an item is ready. */
@@ -307,7 +338,7 @@ export class Pool<T> implements WorkerPool<T> {
   #begin(lease: WorkLease<T>): Attempt<T> | undefined {
     try {
       const key = this.#source.keyOf(lease.item);
-      return new Attempt(lease, key, this.#source.attemptOf(lease, key), this.#terms);
+      return new Attempt(lease, key, this.#source.attemptOf(lease, key), this.#settings);
     } catch (error) { // of the queue's `keyOf`
       this.#fail(error);
       this.#release(lease);

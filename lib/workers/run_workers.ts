@@ -4,16 +4,11 @@
  * @module
  */
 
-import { hasMethods } from "../base/arguments.ts";
-import { SOURCE } from "../base/brands.ts";
-import { invalidArgument } from "../base/errors.ts";
 import type { Handler } from "../contracts/handler.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
-import type { SourcedQueue, WorkSource } from "../contracts/work_source.ts";
+import type { SourcedQueue } from "../contracts/work_source.ts";
 import type { WorkerOptions, WorkerPool } from "../contracts/workers.ts";
-import { Pool } from "./pool.ts";
-import { QueueSource } from "./queue_source.ts";
-import { settingsOf } from "./settings.ts";
+import { startPool } from "./start_pool.ts";
 
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
@@ -29,8 +24,6 @@ export type * from "../contracts/work_queue.ts";
 export type * from "../contracts/token_source.ts";
 export type * from "../contracts/work_source.ts";
 export type * from "../contracts/workers.ts";
-
-const ACTION = "run workers";
 
 /**
  * Takes items from the queue and runs the handler on each, until the queue is shut down and empty or the
@@ -71,12 +64,7 @@ export function runWorkers<T>(
   handler: Handler<T>,
   options: WorkerOptions<NotInferred<T>> = {},
 ): WorkerPool<T> {
-  if (!hasSource(queue) && !hasMethods(queue, "addRateLimited", "tryGet")) {
-    throw invalidArgument(ACTION, "queue", "must be a rate limiting queue", queue);
-  }
-  if (typeof handler !== "function") throw invalidArgument(ACTION, "handler", "must be a function", handler);
-  const settings = settingsOf(ACTION, options as WorkerOptions<T>);
-  return new Pool(sourceOf(queue), handler, settings);
+  return startPool(queue, handler, options as WorkerOptions<T>);
 }
 
 /**
@@ -85,11 +73,3 @@ export function runWorkers<T>(
  * @internal
  */
 type NotInferred<T> = [T][T extends unknown ? 0 : never];
-
-function hasSource<T>(queue: RateLimitingQueue<T> | SourcedQueue<T>): queue is SourcedQueue<T> {
-  return typeof (queue as Partial<SourcedQueue<T>> | null | undefined)?.[SOURCE] === "function";
-}
-
-function sourceOf<T>(queue: RateLimitingQueue<T> | SourcedQueue<T>): WorkSource<T> {
-  return hasSource(queue) ? queue[SOURCE]() : new QueueSource(queue);
-}

@@ -14,18 +14,26 @@ import type { TokenSource } from "../contracts/token_source.ts";
 import type { WorkerOptions } from "../contracts/workers.ts";
 import type { Callbacks } from "./reports.ts";
 
-/** The options of a pool, checked, with defaults filled in, and with lengths of time in milliseconds. */
-export interface PoolSettings<T> {
-  readonly concurrency: number;
+/** The settings of a pool that may change while it runs. Whoever needs one reads it from here each time. */
+export interface LiveSettings {
+  concurrency: number;
+  maxRetries: number;
+  /** In milliseconds; `undefined` is as long as it likes. An attempt that runs keeps what it began with. */
+  timeout: number | undefined;
+  starts: TokenSource | undefined;
+}
+
+/** The options of a pool, checked, with defaults filled in. */
+export interface PoolSettings<T> extends LiveSettings {
   readonly maxAbandoned: number | undefined;
-  readonly maxRetries: number;
-  readonly timeout: number | undefined;
   readonly signal: AbortSignal | undefined;
   /** By default that of the source. */
   readonly clock: Clock | undefined;
-  readonly starts: TokenSource | undefined;
   readonly callbacks: Callbacks<T>;
 }
+
+/** What a pool can be told while it runs. A member that is `undefined` goes back to its default; one left out stays. */
+export type PoolChanges = Pick<WorkerOptions, keyof LiveSettings>;
 
 const A_COUNT: Rule = [isCount, "must be a non-negative integer or Infinity"];
 
@@ -33,28 +41,36 @@ function isCount(value: unknown): boolean {
   return value === Infinity || (Number.isSafeInteger(value) && (value as number) >= 0);
 }
 
+function liveRules(): Readonly<Record<keyof LiveSettings, Rule>> {
+  return {
+    concurrency: A_POSITIVE_INTEGER,
+    maxRetries: A_COUNT,
+    timeout: [isTimeout, timeoutRule()],
+    starts: [(value: unknown) => hasMethods(value, "reserve"), "must be a token bucket"],
+  };
+}
+
 /** Checks the options and fills in what was left out. */
 export function settingsOf<T>(action: string, options: WorkerOptions<T>): PoolSettings<T> {
   requireRules(action, options, {
-    concurrency: A_POSITIVE_INTEGER,
+    ...liveRules(),
     maxAbandoned: A_COUNT,
-    maxRetries: A_COUNT,
-    timeout: [isTimeout, timeoutRule()],
     signal: A_SIGNAL,
     clock: A_CLOCK,
-    starts: [(value: unknown) => hasMethods(value, "reserve"), "must be a token bucket"],
     onError: A_FUNCTION,
     onGiveUp: A_FUNCTION,
   });
-  const { concurrency = 1, maxAbandoned, maxRetries = Infinity, timeout, signal, clock, starts } = options;
-  return {
-    concurrency,
-    maxAbandoned,
-    maxRetries,
-    timeout: timeout === undefined ? undefined : parseDuration(timeout),
-    signal,
-    clock,
-    starts,
-    callbacks: options,
-  };
+  const { maxAbandoned, signal, clock } = options;
+  return { ...withDefaults(options), maxAbandoned, signal, clock, callbacks: options };
+}
+
+/** Checks changes, and returns the settings that they give. */
+export function changedSettings(changes: PoolChanges): Partial<LiveSettings> {
+  requireRules("change pool", changes, liveRules());
+  const given = Object.entries(withDefaults(changes)).filter(([name]) => name in changes);
+  return Object.fromEntries(given);
+}
+
+function withDefaults({ concurrency = 1, maxRetries = Infinity, timeout, starts }: PoolChanges): LiveSettings {
+  return { concurrency, maxRetries, timeout: timeout === undefined ? undefined : parseDuration(timeout), starts };
 }

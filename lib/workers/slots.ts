@@ -1,3 +1,11 @@
+/** How many places there are. The numbers may change. */
+export interface SlotBounds {
+  /** How many handlers may run at once. With fewer than before, those that run go on. */
+  readonly concurrency: number;
+  /** How many more may that have run out of time; as many as `concurrency` says if that is left out. */
+  readonly maxAbandoned: number | undefined;
+}
+
 /**
  * The places of a pool's handlers.
  *
@@ -5,37 +13,19 @@
  * abandoned; the ones beyond keep their places, or else a backend that hangs would lift the bound.
  */
 export class Slots {
-  #count: number;
-  #maxAbandoned: number;
-  readonly #followsCount: boolean;
+  readonly #bounds: SlotBounds;
   #taken = 0;
   #overdue = 0;
   /** Whether it was told that the bound is reached, since the last time that no handler was overdue. */
   #wasTold = false;
 
-  /**
-   * `count` handlers may run at once, and up to `maxAbandoned` more that have run out of time: as many as `count` if that
-   * is left out.
-   */
-  constructor(count: number, maxAbandoned: number | undefined) {
-    this.#count = count;
-    this.#maxAbandoned = maxAbandoned ?? count;
-    this.#followsCount = maxAbandoned === undefined;
+  constructor(bounds: SlotBounds) {
+    this.#bounds = bounds;
   }
 
-  /** How many handlers may run at once. With fewer than before, those that run go on. */
-  get count(): number {
-    return this.#count;
-  }
-
-  set count(count: number) {
-    this.#count = count;
-    if (this.#followsCount) this.#maxAbandoned = count;
-  }
-
-  /** How many more handlers may begin. Negative with more than that, as `count` was lowered. */
+  /** How many more handlers may begin. Negative with more than that, as `concurrency` was lowered. */
   get free(): number {
-    return this.#count - this.#taken + Math.min(this.#overdue, this.#maxAbandoned);
+    return this.#bounds.concurrency - this.#taken + Math.min(this.#overdue, this.#maxAbandoned);
   }
 
   /** Whether one more handler may begin. */
@@ -78,5 +68,9 @@ export class Slots {
   giveBack(wasAbandoned = false): void {
     this.#taken--;
     if (wasAbandoned && --this.#overdue === 0) this.#wasTold = false;
+  }
+
+  get #maxAbandoned(): number {
+    return this.#bounds.maxAbandoned ?? this.#bounds.concurrency;
   }
 }

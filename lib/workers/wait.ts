@@ -4,16 +4,14 @@ import type { WorkRequest } from "../contracts/work_source.ts";
 /** The wait of a pool for an item: there is one at a time, which can be taken back. */
 export class Wait {
   readonly #wanted: () => number;
-  readonly #starts: TokenSource | undefined;
+  readonly #starts: () => TokenSource | undefined;
   #takeBack = new AbortController();
   #isOn = false;
-  /** What is asked for, in each wait until one is taken back. */
-  #request: WorkRequest;
 
-  constructor(wanted: () => number, starts: TokenSource | undefined) {
+  /** Each wait is for as many items as are `wanted`, with tokens of `starts`. */
+  constructor(wanted: () => number, starts: () => TokenSource | undefined) {
     this.#wanted = wanted;
     this.#starts = starts;
-    this.#request = this.#newRequest();
   }
 
   get isOn(): boolean {
@@ -22,7 +20,7 @@ export class Wait {
 
   begin(): WorkRequest {
     this.#isOn = true;
-    return this.#request;
+    return { signal: this.#takeBack.signal, wanted: this.#wanted, starts: this.#starts() };
   }
 
   end(): void {
@@ -34,10 +32,5 @@ export class Wait {
     if (!this.#isOn) return;
     this.#takeBack.abort();
     this.#takeBack = new AbortController();
-    this.#request = this.#newRequest();
-  }
-
-  #newRequest(): WorkRequest {
-    return { signal: this.#takeBack.signal, wanted: this.#wanted, starts: this.#starts };
   }
 }

@@ -11,24 +11,26 @@ import {
   createExponentialLimiter,
   createRateLimitingQueue,
   type RateLimitingQueue,
-  runWorkers,
   TokenBucket,
-  type WorkerPool,
 } from "@workqueue/core";
+import type { Pool } from "../../lib/workers/pool.ts";
+import { startPool } from "../../lib/workers/start_pool.ts";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
 const BURST = 4;
 
-/** Three queues with a pool each, and a second pool on the first one. */
+/** Three queues with a pool each, and a second pool on the first one. All take tokens of one bucket, until that changes. */
 class Model {
   readonly clock = new HandClock();
   readonly bucket: TokenBucket;
+  /** For pools whose bucket changes. */
+  readonly other: TokenBucket;
   readonly queues: RateLimitingQueue<number>[] = [0, 1, 2].map(() =>
     createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), { clock: this.clock })
   );
-  readonly pools: WorkerPool<number>[];
+  readonly pools: Pool<number>[];
   readonly worked: Set<number>[] = this.queues.map(() => new Set());
   readonly added: Set<number>[] = this.queues.map(() => new Set());
   readonly ends: (() => void)[] = [];
@@ -39,11 +41,12 @@ class Model {
 
   constructor(readonly rate: number) {
     this.bucket = new TokenBucket(rate, BURST, { clock: this.clock });
+    this.other = new TokenBucket(rate, BURST, { clock: this.clock });
     this.pools = [0, 1, 2, 0].map((queue) => this.run(queue));
   }
 
-  run(queue: number): WorkerPool<number> {
-    return runWorkers(this.queues[queue]!, (key) => {
+  run(queue: number): Pool<number> {
+    return startPool(this.queues[queue]!, (key) => {
       this.attempts++;
       this.worked[queue]!.add(key);
       assert(this.clock.time >= this.heldUntil || this.queues[queue]!.shuttingDown, "an attempt begins during a hold");
@@ -62,9 +65,10 @@ class Model {
     this.held += Math.max(time + ms - Math.max(this.heldUntil, time), 0);
     this.heldUntil = Math.max(this.heldUntil, time + ms);
     this.bucket.hold(ms);
+    this.other.hold(ms);
   }
 
-  /** The tokens that there have been: time stands still for the bucket while it is held. */
+  /** The tokens of a bucket that there have been: time stands still for the bucket while it is held. */
   get tokens(): number {
     const ownTime = Math.max(this.clock.time, this.heldUntil) - this.held;
     return BURST + ownTime / 1000 * this.rate;
@@ -81,7 +85,7 @@ class Model {
 type Step = (model: Model) => unknown;
 
 const index = fc.nat(3);
-const pooled = (change: (pool: WorkerPool<number>, model: Model) => unknown) =>
+const pooled = (change: (pool: Pool<number>, model: Model) => unknown) =>
   index.map((i): Step => (model) => change(model.pools[i]!, model));
 const add = fc.nat(2).map((queue): Step => (model) => model.add(queue));
 const pass = fc.constant<Step>(flush);
@@ -126,7 +130,7 @@ Deno.test("starts: of a bucket that gets no tokens, each is used for an attempt 
 });
 
 /** Whether a pool could begin an attempt, had it a token. */
-function canWork(pool: WorkerPool<number>): boolean {
+function canWork(pool: Pool<number>): boolean {
   return !pool.snapshot().paused && pool.active < pool.concurrency;
 }
 
@@ -150,6 +154,48 @@ Deno.test("starts: there is no attempt without a token, none during a hold, and 
         await model.clock.advance(100);
       }
       assertEquals(model.worked, model.added);
+      await model.end();
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+const change = index.chain((i) =>
+  fc.boolean().map((other): Step => ({ pools, bucket, other: another }) =>
+    pools[i]!.change({ starts: other ? another : bucket, concurrency: 1 + (i + Number(other)) % 3 })
+  )
+);
+const changing = stepsOf([...orderly, { weight: 4, arbitrary: change }]);
+
+Deno.test("starts: of buckets that change and get no tokens, each token is used for an attempt or is there in the end", async () => {
+  await fc.assert(
+    fc.asyncProperty(changing, async (steps) => {
+      const model = new Model(0);
+      for (const step of steps) await step(model);
+      await model.end();
+      assertEquals(model.attempts + model.bucket.tokens + model.other.tokens, 2 * BURST);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+Deno.test("starts: while buckets change there is no attempt without a token, and each item is worked on once", async () => {
+  await fc.assert(
+    fc.asyncProperty(changing, async (steps) => {
+      const model = new Model(2);
+      for (const step of steps) {
+        await step(model);
+        assert(model.attempts <= 2 * model.tokens, "an attempt without a token");
+      }
+      for (const pool of model.pools) pool.resume();
+      model.bucket.setRate(1000);
+      model.other.setRate(1000);
+      for (let i = 0; i < 100; i++) {
+        for (const end of model.ends.splice(0)) end();
+        await model.clock.advance(100);
+      }
+      assertEquals(model.worked, model.added);
+      assertEquals(model.attempts, model.worked.reduce((sum, { size }) => sum + size, 0));
       await model.end();
     }),
     { numRuns: RUNS },
