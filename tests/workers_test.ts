@@ -825,6 +825,25 @@ test("aborting the pool's signal stops it and aborts the handlers; their items g
   assertEquals(attempts, ["b 1", "a 1"], "nothing is lost, and the attempt was not counted");
 });
 
+test("a handler is told the name of the queue, and the key of its item", async () => {
+  const limiter = createExponentialLimiter<{ id: number }>({ baseDelay: 1, maxDelay: 1 });
+  for (const name of ["images", undefined]) {
+    const queue = createRateLimitingQueue<{ id: number }>(limiter, { ...(name && { name }), keyOf: ({ id }) => id });
+    const told: unknown[] = [];
+    const pool = runWorkers(queue, (_item, { queue, key }) => void told.push(queue, key));
+    queue.add({ id: 7 });
+    await queue.shutDownWithDrain();
+    assertEquals(told, [name ?? "", 7]);
+    await pool.finished;
+  }
+  const queue = exponentialQueue();
+  const keys: unknown[] = [];
+  runWorkers(queue, (_item, { key }) => void keys.push(key));
+  queue.add("a");
+  await queue.shutDownWithDrain();
+  assertEquals(keys, ["a"]);
+});
+
 test("a signal that has aborted already runs nothing", async () => {
   const queue = exponentialQueue();
   queue.add("a");
@@ -886,7 +905,7 @@ test("a handler is given no more of its attempt than it may use", async () => {
   });
   queue.add("a");
   await flush();
-  assertEquals(seen, [undefined, ["addedAgain", "attempt", "priority", "signal", "token"]]);
+  assertEquals(seen, [undefined, ["addedAgain", "attempt", "key", "priority", "queue", "signal", "token"]]);
   await pool.stop();
 });
 

@@ -19,6 +19,10 @@ export interface HandlerContext {
    * context (`{ ...context }`) has the `attempt` only.
    */
   readonly signal: AbortSignal;
+  /** The name of the queue that the item is of; `""` if it has none. */
+  readonly queue: string;
+  /** What the queue knows the item by: what its `keyOf` made of it, or the item itself. */
+  readonly key: unknown;
   /** The priority that the item was handed out with: the highest of the adds that led to it. */
   readonly priority: number;
   /**

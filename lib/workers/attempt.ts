@@ -5,6 +5,8 @@ import type { Moment } from "./burst_time.ts";
 
 /** What every attempt of a pool is subject to: what the terms are when it begins. */
 export interface AttemptTerms {
+  /** The name of the queue. */
+  readonly queue: string;
   /** What time is taken from. */
   readonly clock: Clock;
   /** How long an attempt may take, in milliseconds; `undefined` is as long as it likes. */
@@ -35,6 +37,10 @@ export class Attempt<T> implements WorkAttempt<T> {
     this.key = key;
     this.number = number;
     this.#terms = terms;
+  }
+
+  get queue(): string {
+    return this.#terms.queue;
   }
 
   get item(): T {
@@ -100,6 +106,14 @@ export class AttemptContext implements HandlerContext {
 
   get signal(): AbortSignal {
     return this.#attempt.signal;
+  }
+
+  get queue(): string {
+    return this.#attempt.queue;
+  }
+
+  get key(): unknown {
+    return this.#attempt.key;
   }
 
   // Leases of somebody else's may have none of these.

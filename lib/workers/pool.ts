@@ -26,7 +26,7 @@ export class Pool<T> implements WorkerPool<T> {
   readonly #source: WorkSource<T>;
   readonly #handler: Handler<T>;
   /** Some of them may change at any time, so all of the parts below read them from here. */
-  readonly #settings: PoolSettings<T> & { readonly clock: Clock };
+  readonly #settings: PoolSettings<T> & { readonly clock: Clock; readonly queue: string };
   readonly #time: BurstTime;
   readonly #reports: Reports<T>;
   readonly #failures: Failures<T>;
@@ -56,7 +56,7 @@ export class Pool<T> implements WorkerPool<T> {
   constructor(source: WorkSource<T>, handler: Handler<T>, settings: PoolSettings<T>) {
     const clock = settings.clock ?? source.clock ?? systemClock;
     const { signal } = settings;
-    this.#settings = { ...settings, clock };
+    this.#settings = { ...settings, clock, queue: source.name };
     this.#source = source;
     this.#handler = handler;
     this.#time = new BurstTime(clock);
