@@ -85,6 +85,11 @@ export class Dispatcher<T> {
     return this.#leases.owner;
   }
 
+  /** How much is worked on here. */
+  get held(): number {
+    return this.#working.size;
+  }
+
   /** Whether nothing is worked on here, and the server knows the end of everything. */
   get isDone(): boolean {
     return this.#working.size === 0 && this.#finishes.length === 0 && !this.#isInTurn;

@@ -1,6 +1,8 @@
 import type { Outcome } from "@workqueue/core";
+import { inspect } from "@workqueue/core/arguments";
 import type { RedisLease } from "./contract.ts";
 import type { TakenKey } from "./engine.ts";
+import { INSPECT } from "./inspection.ts";
 import { type LeaseEnding, readOutcome } from "./outcome.ts";
 
 /** What a lease asks of its queue. */
@@ -84,6 +86,12 @@ export class HeldLease<T> implements RedisLease<T> {
       this.#events.onError(error);
       return handled(Promise.reject(error));
     }
+  }
+
+  /** For who prints the lease. */
+  [INSPECT](): string {
+    const state = this.isLost ? "lost" : this.#answer === undefined ? "held" : "finished";
+    return `RedisLease ${inspect(this.key)}: attempt ${this.attempt}, ${state}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,6 +8,7 @@ import { Dispatcher } from "./dispatcher.ts";
 import type { Engine, Finish, TakenKey } from "./engine.ts";
 import { ErrorLog } from "./error_log.ts";
 import { messageOf } from "./error_text.ts";
+import { INSPECT } from "./inspection.ts";
 import { Items } from "./items.ts";
 import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
 import type { LimiterPlan } from "./limiter_plan.ts";
@@ -245,6 +246,13 @@ export class Queue<T> implements RedisQueue<T> {
       keyOf: (item) => this.#items.keyOf("run workers", item),
       isOver: () => this.#isShutDown,
     });
+  }
+
+  /** What this process knows of the queue: the server is not asked. */
+  [INSPECT](): string {
+    const { address, database, isUp } = this.#connection;
+    const state = this.#isShutDown ? "shut down" : isUp ? "connected" : "not connected";
+    return `RedisQueue ${inspect(this.name)} on ${address}/${database}: ${this.#dispatcher.held} held here, ${state}`;
   }
 
   get [MEASURED](): Measured {

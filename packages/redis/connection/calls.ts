@@ -52,7 +52,7 @@ export class Calls {
     call.isOfWire = this.#isResuming;
     this.#patienceOf(call).add(call);
     this.#held++;
-    if (this.#canSend) this.#send(call); // then nothing is held back, but while the others wait to be told to resume
+    if (this.canSend) this.#send(call); // then nothing is held back, but while the others wait to be told to resume
     else if (call.isOfWire) this.#failAgain(call);
     this.#line.start();
   }
@@ -70,7 +70,8 @@ export class Calls {
     for (const patience of this.#waiting.values()) patience.close();
   }
 
-  get #canSend(): boolean {
+  /** Whether a call that is made now goes out at once. */
+  get canSend(): boolean {
     return this.#wire?.isReady === true && this.#leaving === undefined;
   }
 
@@ -93,7 +94,7 @@ export class Calls {
     this.#known.clear();
     if (this.#hadWire) this.#resume();
     this.#hadWire = true;
-    for (const call of this.#callsOn(undefined)) if (this.#canSend) this.#send(call);
+    for (const call of this.#callsOn(undefined)) if (this.canSend) this.#send(call);
   }
 
   #resume(): void {
@@ -153,7 +154,7 @@ export class Calls {
       wire.close(error);
     } else if (isUnknownScript(error)) {
       this.#hold(call);
-      if (this.#canSend) this.#send(call, true);
+      if (this.canSend) this.#send(call, true);
     } else if (isAway(error)) {
       this.#leaving = error;
       this.#keep(call, error);

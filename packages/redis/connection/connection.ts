@@ -30,6 +30,10 @@ export type Retry = "never" | "always" | "marked";
 export interface Connection {
   /** The host and the port, or what else is to be said of where the server is: without user and password. */
   readonly address: string;
+  /** The number of the database. */
+  readonly database: number;
+  /** Whether calls go out now. */
+  readonly isUp: boolean;
 
   /**
    * Runs a script with one key. Calls made in one turn of the event loop are sent together, and run in order.

@@ -45,11 +45,12 @@ const OWN_OPTIONS = {
 
 /** Sends commands by a client that a user has, and opens connections for messages as it would. */
 export function dialIoRedis(client: IoRedisClient, silence: number): Dialer {
-  const { options } = client as { options?: { host?: string; port?: number; path?: string } };
-  const { host = "localhost", port = DEFAULT_PORT, path } = options ?? {};
+  const { options = {} } = client as { options?: { host?: string; port?: number; path?: string; db?: number } };
+  const { host = "localhost", port = DEFAULT_PORT, path, db = 0 } = options;
   client.on("error", ignore);
   return {
     address: path ?? showAddress({ host, port }),
+    database: db,
     dial: (signal) => useClient(client, signal),
     dialSubscriber: (signal, onMessage) => openSubscriber(client.duplicate(OWN_OPTIONS), silence, signal, onMessage),
     close: () => client.off("error", ignore),

@@ -42,6 +42,12 @@ interface OwnClient extends NodeRedisClient {
   unsubscribe(channel: string, onMessage: (payload: string, channel: string) => void): Promise<void>;
 }
 
+/** What is read of the options of a client. */
+interface Options {
+  readonly socket?: { readonly host?: string; readonly port?: number; readonly path?: string };
+  readonly database?: number;
+}
+
 /** How long connecting may take, and then how long the server may take to say hello. */
 const DIAL_TIMEOUT = 5000;
 
@@ -70,6 +76,7 @@ export function dialAddress(address: Address, silence: number): Dialer {
     }) as unknown as OwnClient;
   return {
     address: showAddress(address),
+    database,
     dial: (signal) => openWire(create(), silence, signal),
     dialSubscriber: (signal, onMessage) => openWire(create(), silence, signal, onMessage),
   };
@@ -77,16 +84,17 @@ export function dialAddress(address: Address, silence: number): Dialer {
 
 /** Sends commands by a client that a user has, and opens connections for messages as it would. */
 export function dialNodeRedis(client: NodeRedisClient, silence: number): Dialer {
-  const { socket } = (client as { options?: { socket?: { host?: string; port?: number; path?: string } } }).options ??
-    {};
+  const { options = {} } = client as { options?: Options };
+  const { socket, database = 0 } = options;
   const { host = "localhost", port = DEFAULT_PORT, path } = socket ?? {};
   client.on("error", ignore);
   return {
     address: path ?? showAddress({ host, port }),
+    database,
     dial: (signal) => useClient(client, signal),
     dialSubscriber: (signal, onMessage) => {
-      const options = { ...OWN_OPTIONS, clientSideCache: undefined, socket: { ...socket, ...OWN_SOCKET_OPTIONS } };
-      return openWire(client.duplicate(options), silence, signal, onMessage);
+      const own = { ...OWN_OPTIONS, clientSideCache: undefined, socket: { ...socket, ...OWN_SOCKET_OPTIONS } };
+      return openWire(client.duplicate(own), silence, signal, onMessage);
     },
     close: () => client.off("error", ignore),
   };

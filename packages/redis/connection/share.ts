@@ -8,6 +8,7 @@ import type { Dialer } from "./wire.ts";
 /** What all users of one server, or of one client, in this process share. */
 export class Shared {
   readonly address: string;
+  readonly database: number;
   readonly calls: Calls;
   readonly subscriptions: Subscriptions;
   readonly #dialer: Dialer;
@@ -17,6 +18,7 @@ export class Shared {
   /** `forget` is called at the end: the next user begins anew. */
   constructor(dialer: Dialer, forget: () => void) {
     this.address = dialer.address;
+    this.database = dialer.database;
     this.calls = new Calls(dialer);
     this.subscriptions = new Subscriptions(dialer);
     this.#dialer = dialer;
@@ -55,6 +57,14 @@ export class Share implements Connection {
 
   get address(): string {
     return this.#shared.address;
+  }
+
+  get database(): number {
+    return this.#shared.database;
+  }
+
+  get isUp(): boolean {
+    return this.#shared.calls.canSend;
   }
 
   run(

@@ -38,6 +38,8 @@ export type OnMessage = (channel: string, payload: string) => void;
 export interface Dialer {
   /** Where the server is: without user and password. */
   readonly address: string;
+  /** The number of the database. */
+  readonly database: number;
   /** Opens a wire for commands. */
   dial(signal: AbortSignal): Promise<Wire>;
   /** Opens a wire for messages. */
