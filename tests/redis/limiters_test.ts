@@ -127,7 +127,7 @@ limiterTest(
     ]);
     await script.run(["give back", START + 2, ...bucket, 5], ["give back", START + 2, "other", "0", "1", 5]);
     const [, stored] = await script.hash("HGETALL", "buckets") as string[];
-    assertEquals(stored!.split(" ").map(Number), [1, START + 2, 9e15]);
+    assertEquals(stored!.split(" ").map(Number), [1, START + 2, 0, 1, 9e15]);
   },
 );
 
@@ -216,6 +216,31 @@ limiterTest("another bucket at the same place goes on with the tokens that there
   );
   assertEquals(answers, [0, 0, 1000, 2000, 0]);
 });
+
+limiterTest(
+  "a rate that is raised brings nothing for the time before, and one that is lowered takes nothing",
+  async (script) => {
+    const bucket = (rate: number, burst = 10) => ["b", `${rate}`, `${burst}`] as const;
+    const take = (time: number, count: number, ...changed: [rate: number, burst?: number]): Step => [
+      ...["take", START + time * SECOND] as const,
+      ...bucket(...changed),
+      count,
+    ];
+    const answers = await script.run(
+      take(0, 10, 1),
+      take(5, 10, 1000), // 5 have come at the rate that was
+      take(6, 10, 1000),
+      take(16, 3, 0), // 10 have come at a thousand a second
+      take(3600, 10, 0),
+      take(3600, 0, 5, 100), // a larger one is filled at its rate
+      take(3601, 100, 5, 100),
+      take(3601, 1, -1, 100),
+      take(3602, 200, -1, 100),
+      take(3603, 200, 5, 50), // without a bound it was full all the time
+    );
+    assertEquals(answers.map(([taken]) => taken), [10, 5, 10, 3, 7, 0, 5, 1, 200, 50]);
+  },
+);
 
 limiterTest("what cannot be read counts as nothing", async (script) => {
   const plans = [PASSING, EXPONENTIAL, { type: "bucket", rate: 1, burst: 1 } as const].map((each) => planOf(each).text);

@@ -2,14 +2,16 @@
  * Limiters and token buckets on the server. Functions for other scripts, which define what these use: `prefix` of the
  * queue's keys, and `now` in whole microseconds since 1970.
  *
- * What is stored is what has happened, and nothing of the config: how often each key has failed, and the tokens of each
- * bucket. The config comes with each call, as the plan that `limiter_plan.ts` makes, so whoever changes it changes it at
- * once. Each limiter gives the delay that the one in memory would give.
+ * What is stored is what has happened: how often each key has failed, and the tokens of each bucket. The config comes with
+ * each call, as the plan that `limiter_plan.ts` makes, so whoever changes it changes it at once. Each limiter gives the delay
+ * that the one in memory would give.
  *
  * - `failures`, a hash by key: `COUNT`, how often the key has failed since it was forgotten. Where limiters have
  *   `forgetAfter`, `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`: the counts of these limiters, in the order of the plan,
  *   and until when each is valid; `-` in place of the first `UNTIL` if the first count is valid until it is forgotten.
- * - `buckets`, a hash by bucket: `TOKENS LAST FULL`: the tokens at the time `LAST`, and when it will be full.
+ * - `buckets`, a hash by bucket: `TOKENS LAST RATE BURST FULL`: the tokens at the time `LAST`, what rate and burst were in
+ *   the call that stored this, and when the bucket will be full at these. A call with others changes the bucket then, as
+ *   `setRate` and `setBurst` do: what came before it came at the rate that was, up to the burst that was.
  *
  * ```text
  * limiters().when(plan, key, given)        counts a failure and says how long to wait, in ms; or nil, and the number of
@@ -31,6 +33,7 @@ local function make_limiters()
   local call = redis.call
   local NEVER = 9223372036854.775808 -- ms; 2^63 ns, as in memory
   local FAR = 9e15 -- us; the year 2255
+  local LARGEST = 1.7976931348623157e308 -- in place of an infinite rate, as 0 times infinity is no number
 
   -- What is over is dropped by those who come, as there is no timer: two looks for each that is new keep the hash within
   -- twice what is not over.
@@ -41,16 +44,18 @@ local function make_limiters()
     end
   end
 
-  -- The tokens in a bucket now, and whether it is new. What cannot be read is as good as nothing.
+  -- The tokens in a bucket now, whether it is new, and whether it is stored with another rate or burst. What cannot be
+  -- read is as good as nothing.
   local function tokens_in(id, rate, burst)
     local stored = call('HGET', prefix .. 'buckets', id)
-    if not stored then return burst, true end
-    local tokens, last = string.match(stored, '^(%S+) (%S+)')
-    tokens, last = tonumber(tokens), tonumber(last)
-    if not tokens or not last then return burst, false end
+    if not stored then return burst, true, false end
+    local tokens, last, old_rate, old_burst = string.match(stored, '^(%S+) (%S+) (%S+) (%S+)')
+    tokens, last, old_rate, old_burst = tonumber(tokens), tonumber(last), tonumber(old_rate), tonumber(old_burst)
+    if not tokens or not last or not old_rate or not old_burst then return burst, false, true end
     local elapsed = math.max(now - last, 0)
     local seconds = math.floor(elapsed / 1e6) + elapsed % 1e6 * 1000 / 1e9 -- rounded as Go rounds nanoseconds
-    return math.min(tokens + seconds * rate, burst), false
+    local came = seconds * (old_rate < 0 and LARGEST or old_rate)
+    return math.min(tokens + came, old_burst, burst), false, old_rate ~= rate or old_burst ~= burst
   end
 
   local function is_full(stored)
@@ -59,9 +64,10 @@ local function make_limiters()
   end
 
   local function tokens_store(id, rate, burst, tokens, is_new)
-    local full = math.min(FAR, now + (burst - tokens) / rate * 1e6 + 1) -- FAR first: the other may be no number
+    local full = rate < 0 and now + 1
+      or math.min(FAR, now + (burst - tokens) / rate * 1e6 + 1) -- FAR first: the other may be no number
     if is_new then drop_some('buckets', is_full) end
-    call('HSET', prefix .. 'buckets', id, string.format('%.17g %.17g %.17g', tokens, now, full))
+    call('HSET', prefix .. 'buckets', id, string.format('%.17g %.17g %.17g %.17g %.17g', tokens, now, rate, burst, full))
   end
 
   -- The whole nanoseconds until a number of tokens has come; nil if that is never.
@@ -71,9 +77,11 @@ local function make_limiters()
   end
 
   local function bucket_delay(id, rate, burst)
-    if rate < 0 then return 0 end
-    if burst < 1 then return NEVER end
-    local tokens, is_new = tokens_in(id, rate, burst)
+    local tokens, is_new, is_changed = tokens_in(id, rate, burst)
+    if rate < 0 or burst < 1 then
+      if is_changed then tokens_store(id, rate, burst, tokens, false) end
+      return rate < 0 and 0 or NEVER
+    end
     tokens = tokens - 1
     tokens_store(id, rate, burst, tokens, is_new)
     if tokens >= 0 then return 0 end
@@ -82,11 +90,10 @@ local function make_limiters()
   end
 
   local function tokens_take(id, rate, burst, wanted)
-    if rate < 0 then return wanted end
-    local tokens, is_new = tokens_in(id, rate, burst)
-    local taken = math.max(0, math.min(wanted, math.floor(tokens)))
-    tokens = tokens - taken
-    if taken > 0 then tokens_store(id, rate, burst, tokens, is_new) end
+    local tokens, is_new, is_changed = tokens_in(id, rate, burst)
+    local taken = rate < 0 and wanted or math.max(0, math.min(wanted, math.floor(tokens)))
+    if rate >= 0 then tokens = tokens - taken end
+    if is_changed or (rate >= 0 and taken > 0) then tokens_store(id, rate, burst, tokens, is_new) end
     if taken == wanted then return taken end
     local wait = burst > 0 and time_for(1 - tokens, rate)
     return taken, wait and math.floor(wait / 1000) + 1 or nil
