@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { Readable } from "node:stream";
 import { parseDuration } from "@workqueue/core";
-import { loadConfigFile, pickQueue } from "./config_file.ts";
+import { openConfig, pickQueue } from "./config.ts";
 import { openInput } from "./input.ts";
 import type { OpenItem } from "./open_item.ts";
 import { OutputError } from "./output_error.ts";
@@ -51,7 +51,7 @@ export async function runCommand(
   standardInput: Readable,
 ): Promise<RunEnd> {
   const metrics = new RunMetrics();
-  const config = loadConfigFile(flags.config, metrics);
+  const config = openConfig(flags.config, metrics);
   const queueName = pickQueue(config, flags.queue);
   const queue = config.queue<OpenItem>(queueName, { keyOf: ({ key }) => key });
   const { concurrency, maxRetries = DEFAULT_MAX_RETRIES, timeout, ...workers } = config.workers(queueName);

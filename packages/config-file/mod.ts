@@ -1,0 +1,10 @@
+/**
+ * Config files for `@workqueue/core`: JSON, JSONC, YAML and TOML.
+ *
+ * @module
+ */
+
+export { loadConfigFile } from "./load_config_file.ts";
+export { readConfigFile } from "./read_config_file.ts";
+// Those that the types of this package are made of, and what these are made of.
+export type * from "@workqueue/core";

@@ -1,0 +1,121 @@
+/** Config files in every format: what they say, and what is told of those that are wrong. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { limiters, loadConfig } from "@workqueue/core";
+import { loadConfigFile, readConfigFile } from "@workqueue/config-file";
+import { ConfigError } from "@workqueue/core";
+import { chmodSync, mkdirSync, readFileSync } from "node:fs";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { Folder } from "./folder.ts";
+
+const FILES: Record<string, string> = {
+  "a.json": `{ "queues": { "images": { "concurrency": 4, "timeout": "30s" } } }`,
+  "a.jsonc": `{ /* how many at once */ "queues": { "images": { "concurrency": 4, "timeout": "30s", }, }, }`,
+  "a.yaml": "queues:\n  images: { concurrency: 4, timeout: 30s }\n",
+  "A.YML": "queues:\n  images: { concurrency: 4, timeout: 30s }\n",
+  "a.toml": `[queues.images]\nconcurrency = 4\ntimeout = "30s"\n`,
+};
+
+for (const [name, text] of Object.entries(FILES)) {
+  Deno.test(`config file: ${name} is loaded, by a path and by a URL, with and without a byte order mark`, () => {
+    using folder = new Folder();
+    const path = folder.write(name, text);
+    const marked = folder.write(`marked ü #1 ${name}`, `\uFEFF${text}`);
+    for (const file of [path, pathToFileURL(path), marked, pathToFileURL(marked)]) {
+      const config = loadConfigFile(file);
+      assertEquals(config.queueNames, ["images"]);
+      assertEquals(config.workers("images"), { concurrency: 4, timeout: 30_000 });
+      assertEquals(loadConfig(readConfigFile(file)).workers("images"), config.workers("images"));
+    }
+  });
+}
+
+Deno.test("config file: a relative path is one from the working directory", () => {
+  const path = "examples/workqueue.yaml";
+  assertEquals(readFileSync(path, "utf8").length > 0, true, "the tests run in the repository");
+  assertEquals(loadConfigFile(path).queueNames, ["demo", "downloads"]);
+});
+
+Deno.test("config file: the options of loadConfig are taken, and refused as strictly", () => {
+  using folder = new Folder();
+  const path = folder.write("a.yaml", "limiters: { slow: { type: exponential, baseDelay: 1s, maxDelay: 1m } }");
+  const registry = limiters.extend();
+  registry.unregister("exponential");
+  assertThrows(() => loadConfigFile(path, { limiters: registry }), ConfigError, "exponential");
+  assertThrows(
+    () => loadConfigFile(path, { limitres: registry } as never),
+    TypeError,
+    `Cannot load config as "limitres" is not an option here; did you mean "limiters"?`,
+  );
+});
+
+/** What a file says that is wrong, and the message without its beginning. */
+const WRONG: [name: string, text: string, message: string][] = [
+  ["a.json", '{ "queues": }', "load config 'FILE' as the text is not JSON: expected a value at line 1, column 13"],
+  ["a.json", '{ "queues": 1 }', "load config 'FILE' as 'queues' must be an object: received 1 (at /queues)"],
+  [
+    "a.jsonc",
+    '{\n  "a": /* none */\n}',
+    "read config 'FILE' as it is not valid JSONC: ValueExpected at line 3, column 1",
+  ],
+  ["a.yaml", "a: 1\na: 2", "read config 'FILE' as it is not valid YAML: Map keys must be unique at line 2, column 1"],
+  ["a.yaml", "text", "load config 'FILE' as it must be an object: received a text"],
+  ["a.yaml", "", "load config 'FILE' as 'config' must be an object: received null"],
+  ["a.toml", "a = [1,\n}", "read config 'FILE' as it is not valid TOML: invalid value at line 2, column 1"],
+  ["a.ini", "", "read config 'FILE' as its extension is none of .json, .jsonc, .yaml, .yml, .toml"],
+  ["json", "{}", "read config 'FILE' as its extension is none of .json, .jsonc, .yaml, .yml, .toml"],
+];
+
+for (const [name, text, message] of WRONG) {
+  Deno.test(`config file: ${name} with ${JSON.stringify(text)} is refused in a sentence that names it`, () => {
+    using folder = new Folder();
+    const path = folder.write(name, text);
+    const error = assertThrows(() => loadConfigFile(path), Error);
+    assertEquals(error.message, `Cannot ${message.replace("FILE", path)}`);
+    assertEquals(error instanceof ConfigError, message.startsWith("load"));
+  });
+}
+
+Deno.test("config file: all that is wrong in a document is told, with its places", () => {
+  using folder = new Folder();
+  const path = folder.write("a.toml", "[queues.images]\nmaxRetries = -1\nconcurency = 4\n");
+  const { issues, message } = assertThrows(() => loadConfigFile(path), ConfigError);
+  assert(message.startsWith(`Cannot load config '${path}' as it has 2 problems:\n`), message);
+  assertEquals(issues.map(({ path }) => path).sort(), ["/queues/images/concurency", "/queues/images/maxRetries"]);
+});
+
+Deno.test("config file: one that cannot be read is named, with the reason and the error of the system", () => {
+  using folder = new Folder();
+  mkdirSync(folder.at("folder.json"));
+  folder.write("file", "");
+  const reasons: [name: string, code: string, reason: string][] = [
+    ["none.json", "ENOENT", "there is no such file"],
+    ["folder.json", "EISDIR", "it is a directory"],
+    ["file/a.json", "ENOTDIR", "a part of its path is no directory"],
+  ];
+  for (const [name, code, reason] of reasons) {
+    const path = folder.at(name);
+    const error = assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}' as ${reason}`);
+    assertEquals((error.cause as NodeJS.ErrnoException).code, code);
+  }
+});
+
+Deno.test({
+  name: "config file: one that nobody may read is named, with that reason",
+  ignore: process.getuid?.() === 0 || process.platform === "win32", // root may read everything
+  fn() {
+    using folder = new Folder();
+    const path = folder.write("a.json", "{}");
+    chmodSync(path, 0);
+    assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}' as permission was denied`);
+  },
+});
+
+Deno.test("config file: what is neither a path nor a file: URL is refused", () => {
+  const rule = "Cannot read config as 'path' must be a path or a file: URL: received";
+  assertThrows(() => loadConfigFile(""), TypeError, `${rule} ""`);
+  assertThrows(() => loadConfigFile(7 as never), RangeError, `${rule} 7`);
+  assertThrows(() => loadConfigFile(undefined as never), TypeError, `${rule} undefined`);
+  assertThrows(() => readConfigFile(new URL("https://example.com/a.json")), TypeError, `${rule} "https://example.com`);
+});
