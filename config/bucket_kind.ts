@@ -1,4 +1,5 @@
 import { hasMethods } from "../lib/base/arguments.ts";
+import { setRateAndBurst } from "../lib/structures/bucket_changes.ts";
 import { TokenBucket } from "../lib/structures/token_bucket.ts";
 import type { PartDefinition } from "../registry/definition.ts";
 import type { Fields } from "../registry/fields.ts";
@@ -27,6 +28,7 @@ const definition: PartDefinition<"bucket", TokenBucket, "bucket", typeof bucketF
   description: "A token bucket.",
   options: bucketFields,
   create: ({ rate, burst }, { clock }) => new TokenBucket(rate, burst, { clock }),
+  update: (bucket, { rate, burst }) => setRateAndBurst(bucket, rate, burst),
 };
 
 /** The definitions of this kind, as a registry has them. */

@@ -14,6 +14,7 @@
 
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { setRateAndBurst } from "../lib/structures/bucket_changes.ts";
 import { TokenBucket } from "../lib/structures/token_bucket.ts";
 import { FOREVER, NS_PER_MS } from "../lib/structures/tokens.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
@@ -40,6 +41,7 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
   description: "Limits how often items are retried, all items together: a token bucket.",
   options: bucketOptions,
   create: ({ rate, burst }, { clock }) => new TokenBucketLimiter(new TokenBucket(rate, burst, { clock })),
+  update: (limiter: TokenBucketLimiter, { rate, burst }) => limiter.change(rate, burst),
 };
 
 /**
@@ -75,8 +77,8 @@ export function createBucketLimiter<T = unknown>(
 
 class TokenBucketLimiter implements BucketLimiter {
   readonly bucket: TokenBucket;
-  readonly #rate: number;
-  readonly #burst: number;
+  #rate: number;
+  #burst: number;
 
   constructor(bucket: TokenBucket) {
     this.bucket = bucket;
@@ -88,13 +90,20 @@ class TokenBucketLimiter implements BucketLimiter {
     return Math.min(this.bucket.take(), FOREVER / NS_PER_MS); // "never" has to be finite: some 292 years, as in Go
   }
 
+  /** The tokens that are there stay, and those that are owed: a larger burst is filled at the rate. */
+  change(rate: number, burst: number): void {
+    this.#rate = rate;
+    this.#burst = burst;
+    setRateAndBurst(this.bucket, rate, burst);
+  }
+
   forget(): void {}
 
   numRequeues(): number {
     return 0;
   }
 
-  /** A bucket that was given another rate or burst is not what a new one would be. */
+  /** A bucket that somebody gave another rate or burst is not what a new one would be. */
   atRest(): boolean {
     const { bucket } = this;
     return bucket.rate === this.#rate && bucket.burst === this.#burst && bucket.atRest();

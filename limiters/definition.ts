@@ -21,13 +21,12 @@ export type LimiterFields = Fields<"limiter">;
 /** The type of a limiter's options as `create` gets them. */
 export type LimiterOptions<F extends LimiterFields> = OptionsOf<F, Record<"limiter", RateLimiter>>;
 
-/** A type of limiter: what it is called, which options it takes, and how it is made of them. */
-export type LimiterDefinition<Type extends string = string, F extends LimiterFields = LimiterFields> = PartDefinition<
-  "limiter",
-  RateLimiter,
-  Type,
-  F
->;
+/** A type of limiter: what it is called, which options it takes, and how it is made of them. `L` is the type of what is made. */
+export type LimiterDefinition<
+  Type extends string = string,
+  F extends LimiterFields = LimiterFields,
+  L extends RateLimiter = RateLimiter,
+> = PartDefinition<"limiter", RateLimiter, Type, F, L>;
 
 /** A limiter of a config, as data. */
 export type LimiterDescription = PartDescription<RateLimiter>;
@@ -73,15 +72,20 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  *
  * @typeParam Type The literal type of the name.
  * @typeParam F The declarations of the options.
+ * @typeParam L The type of what `create` gives, and `update` is given.
  * @param definition The definition.
  * @returns The same, checked.
  * @throws {TypeError} If a part of the definition is missing or of the wrong type, or a default breaks its
  * own rule.
  * @throws {RangeError} If a default is a number that is out of its bounds.
  */
-export function defineLimiter<const Type extends string, const F extends LimiterFields>(
-  definition: LimiterDefinition<Type, F>,
-): LimiterDefinition<Type, F> {
+export function defineLimiter<
+  const Type extends string,
+  const F extends LimiterFields,
+  L extends RateLimiter = RateLimiter,
+>(
+  definition: LimiterDefinition<Type, F, L>,
+): LimiterDefinition<Type, F, L> {
   requireDefinition(limiterKind, definition);
   return definition;
 }

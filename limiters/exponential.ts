@@ -16,7 +16,7 @@ import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
-import { createFailureLimiter, forgetAfterField } from "./failures.ts";
+import { FailureLimiter, forgetAfterField } from "./failures.ts";
 
 export type * from "./types.ts";
 
@@ -37,7 +37,9 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
       ? { option: "maxDelay", rule: `must not be less than 'baseDelay' (${baseDelay} ms)` }
       : undefined,
   create: ({ baseDelay, maxDelay, forgetAfter }, { clock }) =>
-    createFailureLimiter(doublingDelay(baseDelay, maxDelay), forgetAfter, clock),
+    new FailureLimiter(doublingDelay(baseDelay, maxDelay), forgetAfter, clock),
+  update: (limiter: FailureLimiter, { baseDelay, maxDelay, forgetAfter }) =>
+    limiter.change(doublingDelay(baseDelay, maxDelay), forgetAfter),
 };
 
 /**

@@ -1,8 +1,9 @@
 import { type Clock, systemClock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { ChurnMap } from "../lib/structures/churn_map.ts";
 import type { Field } from "../registry/fields.ts";
-import { PassingFailureLimiter } from "./passing_failures.ts";
+import type { FailureCounts } from "./failure_counts.ts";
+import { LastingCounts } from "./lasting_counts.ts";
+import { PassingCounts } from "./passing_counts.ts";
 
 /** The option of limiters that count. */
 export const forgetAfterField = {
@@ -13,39 +14,34 @@ export const forgetAfterField = {
 } as const satisfies Field;
 
 /**
- * Makes a limiter of a function that says how long an item waits after so many failures.
- *
- * @param forgetAfter How long after the end of the last delay a count is dropped; never, if it is undefined.
- */
-export function createFailureLimiter(
-  delay: (failures: number) => number,
-  forgetAfter: number | undefined,
-  clock: Clock = systemClock,
-): RateLimiter {
-  return forgetAfter === undefined ? new FailureLimiter(delay) : new PassingFailureLimiter(delay, forgetAfter, clock);
-}
-
-/**
  * A limiter for each item by itself. It counts how often each key has failed since it was last forgotten; how long an
  * item waits is a function of that number.
  */
-class FailureLimiter implements RateLimiter {
-  readonly #counts = new ChurnMap<unknown, number>();
-  readonly #delay: (failures: number) => number;
+export class FailureLimiter implements RateLimiter {
+  readonly #clock: Clock;
+  #delayAfter: (failures: number) => number;
+  #forgetAfter: number | undefined;
+  #counts: FailureCounts;
 
   /**
    * Makes a limiter without any failures.
    *
-   * @param delay The milliseconds that an item waits after so many failures, which is 1 after the first.
+   * @param delayAfter The milliseconds that an item waits after so many failures, which is 1 after the first.
+   * @param forgetAfter How long after the end of the last delay a count is dropped; never, if it is undefined.
    */
-  constructor(delay: (failures: number) => number) {
-    this.#delay = delay;
+  constructor(
+    delayAfter: (failures: number) => number,
+    forgetAfter: number | undefined,
+    clock: Clock = systemClock,
+  ) {
+    this.#clock = clock;
+    this.#delayAfter = delayAfter;
+    this.#forgetAfter = forgetAfter;
+    this.#counts = createCounts(forgetAfter, clock);
   }
 
   when(item: unknown, key: unknown = item): number {
-    const failures = (this.#counts.get(key) ?? 0) + 1;
-    this.#counts.set(key, failures);
-    return this.#delay(failures);
+    return this.#counts.add(key, this.#delayAfter);
   }
 
   forget(item: unknown, key: unknown = item): void {
@@ -53,10 +49,29 @@ class FailureLimiter implements RateLimiter {
   }
 
   numRequeues(item: unknown, key: unknown = item): number {
-    return this.#counts.get(key) ?? 0;
+    return this.#counts.get(key);
   }
 
   atRest(): boolean {
-    return this.#counts.size === 0;
+    return this.#counts.isEmpty();
   }
+
+  /** Gives other delays from now on, and drops counts after another time. The counts stay, and the delays that were given. */
+  change(delayAfter: (failures: number) => number, forgetAfter: number | undefined): void {
+    if (forgetAfter !== this.#forgetAfter) this.#moveCounts(forgetAfter);
+    this.#delayAfter = delayAfter;
+  }
+
+  /** What lasted so far may have given its last delay just now, and no later. */
+  #moveCounts(forgetAfter: number | undefined): void {
+    const now = this.#clock.now();
+    const counts = createCounts(forgetAfter, this.#clock);
+    for (const [key, count, end = now + this.#delayAfter(count)] of this.#counts.entries()) counts.set(key, count, end);
+    this.#counts = counts;
+    this.#forgetAfter = forgetAfter;
+  }
+}
+
+function createCounts(forgetAfter: number | undefined, clock: Clock): FailureCounts {
+  return forgetAfter === undefined ? new LastingCounts() : new PassingCounts(forgetAfter, clock);
 }

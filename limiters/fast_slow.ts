@@ -16,7 +16,7 @@ import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
-import { createFailureLimiter, forgetAfterField } from "./failures.ts";
+import { FailureLimiter, forgetAfterField } from "./failures.ts";
 
 export type * from "./types.ts";
 
@@ -33,8 +33,8 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
   type: "fast-slow",
   description: "Retries an item quickly a number of times, then slowly.",
   options: fastSlowOptions,
-  create: ({ fastDelay, slowDelay, maxFastAttempts, forgetAfter }, { clock }) =>
-    createFailureLimiter((failures) => failures <= maxFastAttempts ? fastDelay : slowDelay, forgetAfter, clock),
+  create: ({ forgetAfter, ...delays }, { clock }) => new FailureLimiter(fastThenSlow(delays), forgetAfter, clock),
+  update: (limiter: FailureLimiter, { forgetAfter, ...delays }) => limiter.change(fastThenSlow(delays), forgetAfter),
 };
 
 /**
@@ -64,4 +64,11 @@ export function createFastSlowLimiter<T = unknown>(
   options: OptionsInput<typeof fastSlowOptions> & { clock?: Clock | undefined },
 ): RateLimiter<T> {
   return createLimiter(fastSlowLimiter, options, "clock");
+}
+
+/** Makes the function that says how long an item waits after so many failures. */
+function fastThenSlow(
+  { fastDelay, slowDelay, maxFastAttempts }: { fastDelay: number; slowDelay: number; maxFastAttempts: number },
+): (failures: number) => number {
+  return (failures) => failures <= maxFastAttempts ? fastDelay : slowDelay;
 }

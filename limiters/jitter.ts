@@ -43,6 +43,7 @@ export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = 
   description: "Asks another limiter, and takes a random part off its delays.",
   options: jitterOptions,
   create: ({ limiter, spread }, { random = Math.random }) => new JitterLimiter(limiter, spread, random),
+  update: (part: JitterLimiter, { limiter, spread }) => part.change(limiter, spread),
 };
 
 /**
@@ -79,14 +80,19 @@ export function createJitterLimiter<T = unknown>(
 }
 
 class JitterLimiter implements RateLimiter {
-  readonly #limiter: RateLimiter;
-  readonly #spread: number;
+  #limiter: RateLimiter;
+  #spread: number;
   readonly #random: Random;
 
   constructor(limiter: RateLimiter, spread: number, random: Random) {
     this.#limiter = limiter;
     this.#spread = spread;
     this.#random = random;
+  }
+
+  change(limiter: RateLimiter, spread: number): void {
+    this.#limiter = limiter;
+    this.#spread = spread;
   }
 
   when(item: unknown, key: unknown = item): number {

@@ -35,6 +35,7 @@ export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = {
   description: "Asks several limiters and takes the longest delay.",
   options: maxOfOptions,
   create: ({ limiters }) => new MaxOfLimiter(limiters),
+  update: (limiter: MaxOfLimiter, { limiters }) => limiter.change(limiters),
 };
 
 /**
@@ -65,9 +66,13 @@ export function createMaxOfLimiter<T = unknown>(...limiters: RateLimiter<T>[]): 
 }
 
 class MaxOfLimiter implements RateLimiter {
-  readonly #limiters: readonly RateLimiter[];
+  #limiters: readonly RateLimiter[];
 
   constructor(limiters: readonly RateLimiter[]) {
+    this.#limiters = limiters;
+  }
+
+  change(limiters: readonly RateLimiter[]): void {
     this.#limiters = limiters;
   }
 

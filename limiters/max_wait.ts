@@ -35,6 +35,7 @@ export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions
   description: "Asks another limiter, but never waits longer than a maximum.",
   options: maxWaitOptions,
   create: ({ limiter, maxDelay }) => new MaxWaitLimiter(limiter, maxDelay),
+  update: (part: MaxWaitLimiter, { limiter, maxDelay }) => part.change(limiter, maxDelay),
 };
 
 /**
@@ -64,10 +65,15 @@ export function createMaxWaitLimiter<T = unknown>(limiter: RateLimiter<T>, maxDe
 }
 
 class MaxWaitLimiter implements RateLimiter {
-  readonly #limiter: RateLimiter;
-  readonly #maxDelay: number;
+  #limiter: RateLimiter;
+  #maxDelay: number;
 
   constructor(limiter: RateLimiter, maxDelay: number) {
+    this.#limiter = limiter;
+    this.#maxDelay = maxDelay;
+  }
+
+  change(limiter: RateLimiter, maxDelay: number): void {
     this.#limiter = limiter;
     this.#maxDelay = maxDelay;
   }

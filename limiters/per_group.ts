@@ -20,6 +20,7 @@ import { invalidArgument } from "../lib/base/errors.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { ChurnMap } from "../lib/structures/churn_map.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
+import type { Template } from "../registry/fields.ts";
 import { createGroupedInCode, groupBySeparator, type GroupOf } from "../registry/grouping.ts";
 import { isAtRest } from "./at_rest.ts";
 import { type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
@@ -58,6 +59,7 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
   description: "Asks a limiter of which each group of items has one of its own.",
   options: perGroupOptions,
   create: ({ separator, limiter }) => new LimiterOfGroups(groupBySeparator(separator), limiter),
+  update: (part: LimiterOfGroups, { separator, limiter }) => part.change(groupBySeparator(separator), limiter),
 };
 
 /**
@@ -119,12 +121,19 @@ const MAX_KEPT_AT_REST = 100;
 class LimiterOfGroups implements PerGroupLimiter {
   readonly #limiters = new ChurnMap<unknown, RateLimiter>();
   readonly #pruner = new Pruner(this.#limiters);
-  readonly #groupOf: GroupOf;
-  readonly #create: () => RateLimiter;
+  #groupOf: GroupOf;
+  #template: Template<RateLimiter>;
 
-  constructor(groupOf: GroupOf, create: () => RateLimiter) {
+  constructor(groupOf: GroupOf, template: Template<RateLimiter>) {
     this.#groupOf = groupOf;
-    this.#create = create;
+    this.#template = template;
+  }
+
+  /** The groups that there are keep their names, even if items are told apart in another way from now on. */
+  change(groupOf: GroupOf, template: Template<RateLimiter>): void {
+    for (const [group, limiter] of this.#bringUpToDate(template)) this.#limiters.set(group, limiter);
+    this.#groupOf = groupOf;
+    this.#template = template;
   }
 
   of(item: unknown, key: unknown = item): RateLimiter {
@@ -158,8 +167,20 @@ class LimiterOfGroups implements PerGroupLimiter {
     return this.#limiters.get(this.#groupOf(item as never, key));
   }
 
+  /** The limiters of all groups as a template makes them. If it fails with one, they are what they were before. */
+  #bringUpToDate(template: Template<RateLimiter>): Map<unknown, RateLimiter> {
+    const limiters = new Map<unknown, RateLimiter>();
+    try {
+      for (const [group, limiter] of this.#limiters.entries()) limiters.set(group, upToDate(limiter, template));
+    } catch (error) {
+      for (const group of limiters.keys()) upToDate(this.#limiters.get(group)!, this.#template);
+      throw error;
+    }
+    return limiters;
+  }
+
   #make(group: unknown): RateLimiter {
-    const limiter = this.#create();
+    const limiter = this.#template();
     if (!limiterKind.is(limiter)) {
       throw invalidArgument("make limiter of group", "limiter()", `must be a ${limiterKind.name}`, limiter);
     }
@@ -167,4 +188,9 @@ class LimiterOfGroups implements PerGroupLimiter {
     this.#limiters.set(group, limiter);
     return limiter;
   }
+}
+
+/** What a template makes of a limiter that another one made. */
+function upToDate(limiter: RateLimiter, template: Template<RateLimiter>): RateLimiter {
+  return template.update === undefined ? template() : template.update(limiter);
 }

@@ -14,13 +14,14 @@ export interface BrokenRule {
 
 /**
  * A type of part: what it is called, which options it takes, and how it is made of them. `Word` is what such a part is
- * called, and `Part` is what is made.
+ * called, `Part` is the type of every such part, and `Made` that of those which this definition makes.
  */
 export interface PartDefinition<
   Word extends string,
   Part,
   Type extends string = string,
   F extends Fields<Word> = Fields<Word>,
+  Made extends Part = Part,
 > {
   /** The value of `type` in a config. */
   readonly type: Type;
@@ -31,14 +32,14 @@ export interface PartDefinition<
   /** Says which rule between options is broken, if any. Each option by itself was checked before. */
   check?: ((options: PlainOptionsOf<F>) => BrokenRule | undefined) | undefined;
   /** Makes the part of options that were checked. What it throws is reported with its place in the config. */
-  create(options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): Part;
+  create(options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): Made;
   /**
    * Changes a part that `create` made, for a config that is reloaded: from then on it does what one made of these options
    * would do, and keeps what it has counted. Where there is none, a part whose options change is made anew. If it throws,
    * nothing of the reload is in force; so it has to check before it changes anything.
    */
   update?:
-    | { update(part: Part, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): void }["update"]
+    | { update(part: Made, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): void }["update"]
     | undefined; // the type of a method, so that the definition of a limiter is the definition of a part
 }
 
@@ -56,12 +57,15 @@ const PLAIN_KINDS: readonly PlainField["kind"][] = [
 export function requireDefinition(kind: PartKind, definition: unknown): void {
   const action = `define ${kind.word}`;
   if (!isObject(definition)) throw invalidArgument(action, "definition", "must be an object", definition);
-  const { type, description, options, create } = definition as Record<string, unknown>;
+  const { type, description, options, create, update } = definition as Record<string, unknown>;
   if (typeof type !== "string" || type === "") {
     throw invalidArgument(action, "type", "must be a non-empty string", type);
   }
   if (typeof description !== "string") throw invalidArgument(action, "description", "must be a string", description);
   if (typeof create !== "function") throw invalidArgument(action, "create", "must be a function", create);
+  if (update !== undefined && typeof update !== "function") {
+    throw invalidArgument(action, "update", "must be a function, or left out", update);
+  }
   if (!isObject(options)) throw invalidArgument(action, "options", "must be an object", options);
   for (const [option, field] of Object.entries(options)) {
     if (option === "type") {

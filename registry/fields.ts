@@ -157,13 +157,25 @@ export type Field<Word extends string = never> = PlainField | PartField<Word> | 
 /** The declarations of the options, by name. */
 export type Fields<Word extends string = never> = { readonly [option: string]: Field<Word> };
 
+/** Makes parts, a new one each time it is called. */
+export interface Template<Part> {
+  /** Makes a part. */
+  (): Part;
+  /**
+   * Makes a part that an earlier template of the same option made do what a new one would do, and gives it; or gives one
+   * in its place. Where it throws, the part has not changed. Templates of a config that is reloaded have it; functions that
+   * are given in code need not.
+   */
+  update?(part: Part): Part;
+}
+
 /** The type of one option as `create` gets it. `Parts` has the type of a part that is built, by its kind. */
 export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "integer" | "number" } ? number
   : F extends { kind: "boolean" } ? boolean
   : F extends { kind: "string" } ? string
   : F extends { kind: "weights" } ? ReadonlyMap<string, number>
   : F extends { kind: "enum"; values: readonly (infer V)[] } ? V
-  : F extends { kind: keyof Parts; template: true } ? () => Parts[F["kind"]]
+  : F extends { kind: keyof Parts; template: true } ? Template<Parts[F["kind"]]>
   : F extends { kind: keyof Parts } ? Parts[F["kind"]]
   : F extends { kind: `${infer Word extends keyof Parts & string}s` } ? readonly Parts[Word][]
   : never;
@@ -176,6 +188,7 @@ export type InputOf<F, Parts = unknown> = F extends { kind: keyof Parts; templat
 /** The type of one option as one gives it in code. `Parts` has the type of a part, by its kind. */
 export type InCodeOf<F, Parts = unknown> = F extends { kind: "duration" } ? Duration
   : F extends { kind: "weights" } ? Readonly<Record<string, number>>
+  : F extends { kind: keyof Parts; template: true } ? () => Parts[F["kind"]]
   : ValueOf<F, Parts>;
 
 /** The type of the options as one writes them in a config. */

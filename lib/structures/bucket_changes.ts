@@ -28,6 +28,14 @@ export function onBucketChange(bucket: TokenBucket, callback: (isHold: boolean) 
   };
 }
 
+/** Changes rate and burst at once: who listens to the bucket is told after both. */
+export function setRateAndBurst(bucket: TokenBucket, rate: number, burst: number): void {
+  together(() => {
+    bucket.setRate(rate);
+    bucket.setBurst(burst);
+  });
+}
+
 /**
  * Runs an action that changes several buckets, and perhaps other things. Who listens to the buckets is told after all of
  * it: once for each bucket that changed, and of a hold if there was one. So nobody acts upon half of a change. An action

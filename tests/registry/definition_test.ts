@@ -16,6 +16,7 @@ Deno.test("a definition with a part missing or of the wrong type is refused, by 
     [parts({ description: null }), "Cannot define limiter as 'description' must be a string: received null"],
     [parts({ create: undefined }), "Cannot define limiter as 'create' must be a function: received undefined"],
     [parts({ create: CONSTANT }), "Cannot define limiter as 'create' must be a function: received an object"],
+    [parts({ update: true }), "Cannot define limiter as 'update' must be a function, or left out: received true"],
     [parts({ options: undefined }), "Cannot define limiter as 'options' must be an object: received undefined"],
     [parts({ options: null }), "Cannot define limiter as 'options' must be an object: received null"],
     [

@@ -17,6 +17,7 @@ import {
   type OptionsInCode,
   type OptionsInput,
   type RateLimiter,
+  type Template,
 } from "@workqueue/core";
 import { assertType, type Same } from "../helpers.ts";
 import { CONSTANT, parts } from "./parts.ts";
@@ -107,7 +108,7 @@ Deno.test("types: a template is a config in a config, and a function for create 
     description: "",
     options,
     create({ each, longest, shares }) {
-      assertType<Same<typeof each, () => RateLimiter>>();
+      assertType<Same<typeof each, Template<RateLimiter>>>();
       assertType<Same<typeof longest, number>>();
       assertType<Same<typeof shares, ReadonlyMap<string, number> | undefined>>();
       return each();
@@ -119,6 +120,39 @@ Deno.test("types: a template is a config in a config, and a function for create 
   assertType<Same<InCode["each"], () => RateLimiter>>();
   assertType<Same<InCode["longest"], Duration>>();
   assertType<Same<InCode["shares"], Readonly<Record<string, number>> | undefined>>();
+});
+
+Deno.test("types: update gets what create makes, and the options that create gets", () => {
+  class Steady implements RateLimiter {
+    constructor(public delay: number) {}
+    when = () => this.delay;
+    forget() {}
+    numRequeues = () => 0;
+  }
+  const steady = defineLimiter({
+    type: "steady",
+    description: "",
+    options: {
+      delay: { kind: "duration", description: "" },
+      note: { kind: "string", required: false, description: "" },
+      each: { kind: "limiter", template: true, description: "" },
+    },
+    create: ({ delay }) => new Steady(delay),
+    update(limiter, { delay, note, each }, context) {
+      assertType<Same<typeof limiter, Steady>>();
+      assertType<Same<typeof delay, number>>();
+      assertType<Same<typeof note, string | undefined>>();
+      assertType<Same<typeof each, Template<RateLimiter>>>();
+      assertType<Same<typeof context, BuildContext>>();
+      limiter.delay = delay;
+    },
+  });
+  const each = () => new Steady(0);
+  const limiter = steady.create({ delay: 1, note: undefined, each }, {});
+  assertType<Same<typeof limiter, Steady>>();
+  steady.update!(limiter, { delay: 2, note: undefined, each }, {});
+  assertEquals(limiter.when(), 2);
+  new LimiterRegistry().register(steady);
 });
 
 Deno.test("types: a kind that does not exist, a default of a limiter and a create of no limiter do not compile", () => {
