@@ -1,0 +1,10 @@
+/**
+ * The metrics of work queues for Prometheus, in a register of `prom-client`, under the names that Kubernetes uses.
+ *
+ * @module
+ */
+
+export { prometheusMetrics, type PrometheusOptions, type Register } from "./prometheus_metrics.ts";
+// Those that the types of this package are made of.
+export type { Duration } from "@workqueue/core";
+export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";

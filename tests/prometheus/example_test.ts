@@ -1,0 +1,12 @@
+import { fileURLToPath } from "node:url";
+import { RUNTIMES } from "../run_script.ts";
+import { runtimes } from "../runtimes.ts";
+import { tryExample } from "./example.ts";
+
+const EXAMPLE = fileURLToPath(new URL("../../examples/metrics.ts", import.meta.url));
+
+for (const runtime of RUNTIMES) {
+  Deno.test(`prometheus, ${runtime}: examples/metrics.ts serves what its queue did`, async () => {
+    await tryExample([...await runtimes[runtime]!(), EXAMPLE]);
+  });
+}

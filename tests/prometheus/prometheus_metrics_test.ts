@@ -1,0 +1,290 @@
+import { assert, assertEquals, assertFalse, assertStrictEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  createWorkQueue,
+  InMemoryMetrics,
+  metricFamilies,
+  type MetricsProvider,
+  type SettableGauge,
+} from "@workqueue/core";
+import { prometheusMetrics, type PrometheusOptions } from "@workqueue/prometheus";
+import { FakeTime } from "@std/testing/time";
+import { AggregatorRegistry, Counter, Gauge, type OpenMetricsContentType, register, Registry } from "prom-client";
+
+/** The lines of a scrape, but for comments; or those that begin so. */
+async function scrape(register: Pick<Registry, "metrics">, prefix = "workqueue_"): Promise<string[]> {
+  return (await register.metrics()).split("\n").filter((line) => line.startsWith(prefix));
+}
+
+/** Uses every metric. */
+function use(metrics: Omit<Required<MetricsProvider>, "gone">, queue: string): void {
+  for (
+    const counter of [metrics.adds(queue), metrics.retries(queue), metrics.failures(queue), metrics.givenUp(queue)]
+  ) {
+    for (let i = 0; i < 3; i++) counter.inc();
+  }
+  for (const gauge of [metrics.depth(queue), metrics.active(queue), metrics.priorityDepth(queue, "urgent")]) {
+    for (let i = 0; i < 3; i++) gauge.inc();
+    gauge.dec();
+  }
+  for (const histogram of [metrics.queueLatency(queue), metrics.workDuration(queue)]) {
+    // on a bound, just above it, below the first and above the last
+    for (const seconds of [0, 1e-8, 0.001, 0.0010001, 0.5, 1000, 1000.5, 5000]) histogram.observe(seconds);
+  }
+  metrics.unfinishedWork(queue).set(7.5);
+  metrics.longestRunningProcessor(queue).set(2.5);
+  metrics.oldestReady(queue).set(3.25);
+  metrics.waiting(queue).set(4820);
+  metrics.concurrency(queue).set(10);
+}
+
+Deno.test("prometheus: what is scraped is what Kubernetes would export, family by family, bucket by bucket", async () => {
+  const [register, inMemory] = [new Registry(), new InMemoryMetrics()];
+  const metrics = prometheusMetrics(register);
+  for (const queue of ["images", 'a"b\\c\nd']) {
+    use(metrics, queue);
+    use(inMemory, queue);
+  }
+  // The order of families and of labels says nothing.
+  const sorted = (text: string) =>
+    text.split("\n").filter((line) => line !== "").map((line) =>
+      line.replace(/\{(.*)\}/, (_, labels) => `{${labels.match(/\w+="([^"\\]|\\.)*"/g).sort()}}`)
+    ).sort();
+  const scraped = await register.metrics();
+  assertEquals(sorted(scraped), sorted(inMemory.toPrometheus()));
+  assertStringIncludes(scraped, `workqueue_work_duration_seconds_bucket{le="1e-08",name="images"} 2\n`);
+});
+
+Deno.test("prometheus: every family is there before there is a queue", async () => {
+  const register = new Registry();
+  prometheusMetrics(register);
+  for (const { name, kind, help } of Object.values(metricFamilies)) {
+    assertEquals(await register.getSingleMetricAsString(name), `# HELP ${name} ${help}\n# TYPE ${name} ${kind}`);
+  }
+});
+
+Deno.test({
+  name: "prometheus: the register is prom-client's own by default",
+  ignore: "Bun" in globalThis, // there the package has a prom-client of its own, in this repository
+  fn: () => assertStrictEquals(prometheusMetrics(), prometheusMetrics(register)),
+});
+
+Deno.test("prometheus: a second provider for a register adds to the same series, and one for another does not", async () => {
+  const registers = [new Registry(), new Registry()];
+  for (const register of [registers[0]!, registers[0]!, registers[1]!]) {
+    prometheusMetrics(register).adds("images").inc();
+  }
+  assertEquals(await Promise.all(registers.map((register) => scrape(register, "workqueue_adds"))), [
+    [`workqueue_adds_total{name="images"} 2`],
+    [`workqueue_adds_total{name="images"} 1`],
+  ]);
+});
+
+Deno.test({
+  name: "prometheus: a second copy of the package finds the metrics of the first",
+  ignore: "Bun" in globalThis, // which loads it once
+  fn: async () => {
+    const url = new URL("../../packages/prometheus/prometheus_metrics.ts", import.meta.url);
+    const copy = await import(`${url}?copy`) as typeof import("@workqueue/prometheus");
+    assertFalse(Object.is(copy.prometheusMetrics, prometheusMetrics));
+    const register = new Registry();
+    for (const create of [prometheusMetrics, copy.prometheusMetrics]) create(register).adds("images").inc();
+    assertEquals(await scrape(register), [`workqueue_adds_total{name="images"} 2`]);
+  },
+});
+
+Deno.test("prometheus: a register that was cleared gets metrics again", async () => {
+  const register = new Registry();
+  prometheusMetrics(register).adds("images").inc();
+  register.clear();
+  prometheusMetrics(register).adds("images").inc();
+  assertEquals(await scrape(register), [`workqueue_adds_total{name="images"} 1`]);
+});
+
+Deno.test("prometheus: several queues have series of their own, and those of one name share theirs", async () => {
+  const register = new Registry();
+  const metrics = prometheusMetrics(register);
+  for (const name of ["a", "a", "b"]) createWorkQueue<string>({ name, metrics }).add("item");
+  assertEquals(await scrape(register, "workqueue_depth{"), [
+    `workqueue_depth{name="a"} 2`,
+    `workqueue_depth{name="b"} 1`,
+  ]);
+});
+
+Deno.test("prometheus: of what queues of one name set, each speaks for itself alone", async () => {
+  const register = new Registry();
+  const metrics = prometheusMetrics(register);
+  const set = (method: "waiting" | "concurrency" | "unfinishedWork" | "longestRunningProcessor" | "oldestReady") => {
+    const [one, other] = [metrics[method]("q"), metrics[method]("q")];
+    one.set(3);
+    other.set(4);
+    one.set(5);
+    return other;
+  };
+  const others = [set("waiting"), set("concurrency"), set("unfinishedWork")];
+  const values = async () => (await scrape(register)).map((line) => Number(line.split(" ").at(-1)));
+  assertEquals(await values(), [9, 9, 9]);
+  for (const other of others) other.set(0);
+  assertEquals(await values(), [5, 5, 5]);
+  for (const method of ["longestRunningProcessor", "oldestReady"] as const) {
+    const other = set(method);
+    const { name } = metricFamilies[method];
+    assertEquals(await scrape(register, name), [`${name}{name="q"} 5`]);
+    other.set(6);
+    assertEquals(await scrape(register, name), [`${name}{name="q"} 6`]);
+    other.set(0);
+    assertEquals(await scrape(register, name), [`${name}{name="q"} 5`]);
+  }
+});
+
+Deno.test("prometheus: a number that nobody knows now is left out until somebody does", async () => {
+  const register = new Registry();
+  const metrics = prometheusMetrics(register);
+  for (const method of ["waiting", "oldestReady", "depth"] as const) {
+    const { name } = metricFamilies[method];
+    const gauge = metrics[method]("q") as SettableGauge; // the depth of a queue on Redis is set
+    for (const value of [3, NaN, 4, NaN, 0]) {
+      gauge.set(value);
+      assertEquals(await scrape(register, `${name}{`), Number.isNaN(value) ? [] : [`${name}{name="q"} ${value}`]);
+    }
+  }
+  const [one, other] = [metrics.waiting("two"), metrics.waiting("two")];
+  one.set(5);
+  other.set(NaN);
+  assertEquals(await scrape(register, `workqueue_waiting{name="two"`), [`workqueue_waiting{name="two"} 5`]);
+});
+
+Deno.test("prometheus: a queue that is gone keeps its last values for five minutes, or as long as is said", async () => {
+  for (const [options, ms] of [[{}, 300_000], [{ keepFor: "30s" }, 30_000]] as [PrometheusOptions, number][]) {
+    using time = new FakeTime();
+    const register = new Registry();
+    const metrics = prometheusMetrics(register, options);
+    for (const queue of ["images", "others"]) {
+      metrics.depth(queue);
+      use(metrics, queue);
+    }
+    const before = await scrape(register);
+    for (const _ of [1, 2]) metrics.gone("images"); // `use` asked for a depth too
+    time.tick(ms - 1);
+    assertEquals(await scrape(register), before);
+    time.tick(1);
+    const after = await scrape(register);
+    assertEquals(after, before.filter((line) => !line.includes("images")));
+    assertEquals(after.length, before.length / 2);
+  }
+});
+
+Deno.test("prometheus: a queue that is gone is removed at the next scrape with keepFor 0, and then begins anew", async () => {
+  const register = new Registry();
+  const metrics = prometheusMetrics(register, { keepFor: 0 });
+  metrics.depth("q").inc();
+  metrics.gone("q");
+  assertEquals(await scrape(register), []);
+  metrics.depth("q").inc();
+  assertEquals(await scrape(register), [`workqueue_depth{name="q"} 1`]);
+});
+
+Deno.test("prometheus: the series of a queue that is gone go on if there is another queue of that name by then", async () => {
+  using time = new FakeTime();
+  const register = new Registry();
+  const metrics = prometheusMetrics(register);
+  const adds = () => scrape(register, "workqueue_adds");
+  const create = () => {
+    metrics.depth("q");
+    metrics.adds("q").inc();
+  };
+  create();
+  metrics.gone("q");
+  time.tick(240_000);
+  create(); // meanwhile
+  time.tick(600_000);
+  assertEquals(await adds(), [`workqueue_adds_total{name="q"} 2`]);
+  create(); // beside it
+  metrics.gone("q");
+  time.tick(600_000);
+  assertEquals(await adds(), [`workqueue_adds_total{name="q"} 3`]);
+  metrics.gone("q");
+  time.tick(300_000);
+  assertEquals(await adds(), []);
+});
+
+Deno.test("prometheus: a metric of one of the names that somebody else made is an error, and nothing is registered", async () => {
+  for (const Made of [Gauge, Counter]) {
+    const register = new Registry();
+    new Made({ name: "workqueue_retries_total", help: "Mine.", labelNames: ["name"], registers: [register] });
+    assertThrows(
+      () => prometheusMetrics(register),
+      Error,
+      "Cannot create Prometheus metrics as 'register' has another metric \"workqueue_retries_total\" already: " +
+        "remove it, or give a register of its own",
+    );
+    assertEquals((await register.getMetricsAsJSON()).map(({ name }) => name), ["workqueue_retries_total"]);
+  }
+});
+
+Deno.test("prometheus: no register, and options that are none, are refused", () => {
+  const make = (...args: unknown[]) => () => prometheusMetrics(...args as [Registry]);
+  for (const none of [null, {}, "http://localhost", [], () => {}]) {
+    assertThrows(
+      make(none),
+      TypeError,
+      "Cannot create Prometheus metrics as 'register' must be a register of prom-client",
+    );
+  }
+  const register = new Registry();
+  assertThrows(
+    make(register, { keepfor: 1 }),
+    TypeError,
+    'Cannot create Prometheus metrics as "keepfor" is not an option here; did you mean "keepFor"?',
+  );
+  for (const keepFor of ["5 minutes", true, {}]) {
+    assertThrows(make(register, { keepFor }), TypeError, "'keepFor' must be");
+  }
+  for (const keepFor of [NaN, Infinity]) assertThrows(make(register, { keepFor }), RangeError, "'keepFor' must be");
+  for (const keepFor of [-1, "-1s"]) {
+    assertThrows(make(register, { keepFor }), RangeError, "'keepFor' must be a non-negative duration: received -1");
+  }
+  assertEquals(register.getMetricsAsArray(), []);
+});
+
+Deno.test("prometheus: in the format of OpenMetrics, counters are written as it wants them", async () => {
+  const register = new Registry<OpenMetricsContentType>();
+  register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  use(prometheusMetrics(register), "q");
+  const text = await register.metrics();
+  assertStringIncludes(text, `# TYPE workqueue_adds counter\nworkqueue_adds_total{name="q"} 3\n`);
+  assertStringIncludes(text, `\nworkqueue_queue_duration_seconds_count{name="q"} 8\n`);
+  assertEquals(await register.metrics(), text);
+  prometheusMetrics(register).adds("q").inc();
+  assertStringIncludes(await register.metrics(), `workqueue_adds_total{name="q"} 4\n`);
+});
+
+Deno.test("prometheus: all that a register can do, it does with these metrics too", async () => {
+  const register = new Registry();
+  use(prometheusMetrics(register), "q");
+  const adds = await register.getSingleMetric("workqueue_adds_total")!.get();
+  assertEquals(adds.values, [{ value: 3, labels: { name: "q" } }]);
+  register.setDefaultLabels({ app: "shop" });
+  assertEquals(await scrape(register, "workqueue_adds"), [`workqueue_adds_total{name="q",app="shop"} 3`]);
+  assertEquals(await scrape(Registry.merge([register]), "workqueue_adds"), [`workqueue_adds_total{name="q"} 3`]);
+  register.resetMetrics();
+  for (const line of await scrape(register)) assert(line.endsWith(" 0"), line);
+  register.removeSingleMetric("workqueue_adds_total");
+  assertEquals(await scrape(register, "workqueue_adds"), []);
+});
+
+Deno.test("prometheus: the workers of a cluster are put together: what is the longest or the oldest is that of one", async () => {
+  const workers = [1, 2].map(() => new Registry());
+  for (const register of workers) use(prometheusMetrics(register), "q");
+  const all = await Promise.all(workers.map((register) => register.getMetricsAsJSON()));
+  const lines = await scrape(AggregatorRegistry.aggregate(all) as unknown as Registry);
+  for (
+    const line of [
+      `workqueue_adds_total{name="q"} 6`,
+      `workqueue_waiting{name="q"} 9640`,
+      `workqueue_longest_running_processor_seconds{name="q"} 2.5`,
+      `workqueue_oldest_ready_seconds{name="q"} 3.25`,
+      `workqueue_queue_duration_seconds_count{name="q"} 16`,
+      `workqueue_queue_duration_seconds_bucket{le="1e-08",name="q"} 4`,
+    ]
+  ) assert(lines.includes(line), `${line} is not among\n${lines.join("\n")}`);
+});
