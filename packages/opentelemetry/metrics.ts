@@ -1,0 +1,169 @@
+import type { Histogram as Instrument } from "@opentelemetry/api";
+import type { Meter } from "./api.ts";
+import { hasMethods, invalidArgument } from "@workqueue/core/arguments";
+import {
+  type Counter,
+  type Gauge,
+  type Histogram,
+  metricFamilies,
+  type MetricsProvider,
+  type SettableGauge,
+} from "@workqueue/core/metrics";
+import { type ObservedNumber, ObservedNumbers } from "./observed_numbers.ts";
+import { optionsOf } from "./options_of.ts";
+
+/**
+ * Sends what queues and their pools measure to OpenTelemetry, under the names that Kubernetes gives it: see
+ * `metricFamilies` of `@workqueue/core/metrics`. The attribute `name` is the queue's name, and `priority` that of a
+ * priority.
+ *
+ * Counters and gauges are plain numbers, read when metrics are collected: to count costs about a nanosecond, where a counter
+ * of the SDK costs 100 to 300. Histograms have the buckets of Kubernetes, from 10 ns to 1000 s, as advice: a view of the
+ * SDK may choose others. Each value costs what the SDK takes for it, twice for an item.
+ *
+ * Two calls with the same meter give the same metrics, and two queues of one name count together.
+ *
+ * When the last queue of a name is gone (shut down, and empty), its gauges are reported once more, as 0, and then no more.
+ * Its counters and histograms stay for as long as the meter's provider, as OpenTelemetry has no way to remove them: so they
+ * are exported even of a queue that came and went between two exports, and go on where they were if the name comes back.
+ * Names of queues should therefore be few, as for every attribute of a metric. A gauge whose number nobody knows now is
+ * not reported. The SDK for JavaScript repeats the last number of a gauge that is not reported any more, unless the
+ * exporter prefers deltas.
+ *
+ * @example Usage
+ * ```ts
+ * import { openTelemetryMetrics } from "@workqueue/opentelemetry";
+ * import { createWorkQueue } from "@workqueue/core";
+ * import {
+ *   AggregationTemporality,
+ *   InMemoryMetricExporter,
+ *   MeterProvider,
+ *   PeriodicExportingMetricReader,
+ * } from "@opentelemetry/sdk-metrics";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE); // or one for OTLP, or Prometheus
+ * const provider = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter })] });
+ *
+ * const metrics = openTelemetryMetrics(provider.getMeter("workqueue"));
+ * const queue = createWorkQueue<string>({ name: "images", metrics });
+ * queue.add("a");
+ * queue.add("b");
+ *
+ * await provider.forceFlush();
+ * const { metrics: exported } = exporter.getMetrics()[0]!.scopeMetrics[0]!;
+ * const depth = exported.find(({ descriptor }) => descriptor.name === "workqueue_depth")!;
+ * assertEquals(depth.dataPoints.map(({ attributes, value }) => [attributes, value]), [[{ name: "images" }, 2]]);
+ * await provider.shutdown();
+ * ```
+ *
+ * @param meter Makes the instruments: `metrics.getMeter("workqueue")` of `@opentelemetry/api`, once the program has set its
+ * provider, or `getMeter` of a provider.
+ * @returns The metrics, for the option `metrics` of queues and of `loadConfig`.
+ * @throws {TypeError} If `meter` is no meter.
+ */
+export function openTelemetryMetrics(meter: Meter): Required<MetricsProvider> {
+  if (!hasMethods(meter, "createHistogram", "createObservableCounter", "createObservableGauge")) {
+    throw invalidArgument("create metrics", "meter", "must be a Meter of @opentelemetry/api", meter);
+  }
+  let metrics = metricsOfMeters.get(meter);
+  if (metrics === undefined) metricsOfMeters.set(meter, metrics = new OpenTelemetryMetrics(meter));
+  return metrics;
+}
+
+/** An instrument that is made twice would be observed twice, and some SDKs warn of it. */
+const metricsOfMeters = /* @__PURE__ */ new WeakMap<Meter, Required<MetricsProvider>>();
+
+type Method = keyof typeof metricFamilies;
+
+class OpenTelemetryMetrics implements Required<MetricsProvider> {
+  readonly #meter: Meter;
+  readonly #numbers = new Map<Method, ObservedNumbers>();
+  readonly #histograms = new Map<Method, Instrument>();
+  /** How many queues of a name there are; 0 once the last is gone. */
+  readonly #queues = new Map<string, number>();
+
+  constructor(meter: Meter) {
+    this.#meter = meter;
+  }
+
+  depth(queue: string): Gauge {
+    this.#queues.set(queue, (this.#queues.get(queue) ?? 0) + 1);
+    return this.#number("depth", queue);
+  }
+
+  adds(queue: string): Counter {
+    return this.#number("adds", queue);
+  }
+
+  queueLatency(queue: string): Histogram {
+    return this.#histogram("queueLatency", queue);
+  }
+
+  workDuration(queue: string): Histogram {
+    return this.#histogram("workDuration", queue);
+  }
+
+  unfinishedWork(queue: string): SettableGauge {
+    return this.#number("unfinishedWork", queue);
+  }
+
+  longestRunningProcessor(queue: string): SettableGauge {
+    return this.#number("longestRunningProcessor", queue);
+  }
+
+  retries(queue: string): Counter {
+    return this.#number("retries", queue);
+  }
+
+  priorityDepth(queue: string, level: string): Gauge {
+    return this.#number("priorityDepth", queue, level);
+  }
+
+  waiting(queue: string): SettableGauge {
+    return this.#number("waiting", queue);
+  }
+
+  oldestReady(queue: string): SettableGauge {
+    return this.#number("oldestReady", queue);
+  }
+
+  active(queue: string): Gauge {
+    return this.#number("active", queue);
+  }
+
+  concurrency(queue: string): SettableGauge {
+    return this.#number("concurrency", queue);
+  }
+
+  failures(queue: string): Counter {
+    return this.#number("failures", queue);
+  }
+
+  givenUp(queue: string): Counter {
+    return this.#number("givenUp", queue);
+  }
+
+  gone(queue: string): void {
+    this.#queues.set(queue, Math.max(0, (this.#queues.get(queue) ?? 0) - 1));
+  }
+
+  #number(method: Method, queue: string, level?: string): ObservedNumber {
+    let numbers = this.#numbers.get(method);
+    if (numbers === undefined) {
+      numbers = new ObservedNumbers(this.#meter, metricFamilies[method], (queue) => this.#queues.get(queue) === 0);
+      this.#numbers.set(method, numbers);
+    }
+    return numbers.of(queue, level);
+  }
+
+  #histogram(method: Method, queue: string): Histogram {
+    let instrument = this.#histograms.get(method);
+    if (instrument === undefined) {
+      const family = metricFamilies[method];
+      this.#histograms.set(method, instrument = this.#meter.createHistogram(family.name, optionsOf(family)));
+    }
+    const attributes = { name: queue };
+    return { observe: (value) => instrument.record(value, attributes) };
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * What work queues measure, and a span for each attempt of a handler, in OpenTelemetry.
+ *
+ * It needs `@opentelemetry/api` alone. What becomes of metrics and spans is up to the SDK of the program, or to Deno, which
+ * has one built in.
+ *
+ * @module
+ */
+
+export type { Meter, Tracer } from "./api.ts";
+export { openTelemetryMetrics } from "./metrics.ts";
+// Those that the types of this package are made of.
+export type * from "@workqueue/core/metrics";

@@ -1,0 +1,115 @@
+/** Somebody to whom metrics and spans are sent, by OTLP over HTTP in JSON. Only what the tests look at has types. */
+
+import type { IncomingMessage } from "node:http";
+import { HttpServer } from "./http_server.ts";
+
+type Value = { stringValue: string } | { intValue: number | string } | { doubleValue: number } | { boolValue: boolean };
+type KeyValue = { key: string; value: Value };
+
+interface Point {
+  attributes: KeyValue[];
+  asInt?: number | string;
+  asDouble?: number;
+  count?: number | string;
+  sum?: number;
+  explicitBounds?: number[];
+  bucketCounts?: (number | string)[];
+}
+
+interface Points {
+  dataPoints: Point[];
+  aggregationTemporality?: number;
+  isMonotonic?: boolean;
+}
+
+export interface Metric {
+  name: string;
+  description: string;
+  unit: string;
+  sum?: Points;
+  gauge?: Points;
+  histogram?: Points;
+}
+
+export interface Span {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  attributes: KeyValue[];
+  events?: { name: string; attributes: KeyValue[] }[];
+  status?: { code?: number; message?: string };
+}
+
+/** The numbers by which OTLP calls things. */
+export const DELTA = 1;
+export const CUMULATIVE = 2;
+export const CONSUMER = 5;
+export const ERROR = 2;
+
+type Body =
+  & { resourceMetrics?: { scopeMetrics: { metrics: Metric[] }[] }[] }
+  & { resourceSpans?: { scopeSpans: { spans: Span[] }[] }[] };
+
+/** Attributes as an object. */
+export function attributesOf({ attributes }: { attributes: KeyValue[] }): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => {
+    const [given] = Object.values(value) as unknown[];
+    return [key, "intValue" in value ? Number(given) : given];
+  }));
+}
+
+export class OtlpReceiver implements AsyncDisposable {
+  /** What came, for each path. */
+  readonly #bodies: ReadonlyMap<string, Body[]>;
+  readonly #server: HttpServer;
+
+  private constructor(server: HttpServer, bodies: Map<string, Body[]>) {
+    this.#server = server;
+    this.#bodies = bodies;
+  }
+
+  static async start(): Promise<OtlpReceiver> {
+    const bodies = new Map<string, Body[]>();
+    const server = await HttpServer.start(async (request, response) => {
+      const path = request.url!;
+      bodies.set(path, [...bodies.get(path) ?? [], JSON.parse(await textOf(request))]);
+      response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    });
+    return new OtlpReceiver(server, bodies);
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  /** The metrics of each export to a path, by name. */
+  metrics(path = "/v1/metrics"): Record<string, Metric>[] {
+    return this.#sentTo(path).map(({ resourceMetrics = [] }) => {
+      const metrics = resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics));
+      return Object.fromEntries(metrics.map((metric) => [metric.name, metric]));
+    });
+  }
+
+  /** All spans, in the order in which they ended. */
+  spans(path = "/v1/traces"): Span[] {
+    return this.#sentTo(path).flatMap(({ resourceSpans = [] }) =>
+      resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
+    );
+  }
+
+  #sentTo(path: string): Body[] {
+    return this.#bodies.get(path) ?? [];
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#server[Symbol.asyncDispose]();
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return await new Blob(chunks as Uint8Array<ArrayBuffer>[]).text();
+}

@@ -1,0 +1,200 @@
+/** Metrics as an OpenTelemetry collector gets them. */
+
+import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
+import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import { assertEquals } from "@std/assert";
+import { metricFamilies, type MetricsProvider } from "@workqueue/core/metrics";
+import { openTelemetryMetrics } from "@workqueue/opentelemetry";
+import { attributesOf, CUMULATIVE, DELTA, type Metric, OtlpReceiver } from "./otlp_receiver.ts";
+
+const HOUR = 3_600_000; // no export but those that a test asks for
+
+/** Metrics that are sent to two receivers, one of which wants differences. */
+class SentMetrics implements AsyncDisposable {
+  readonly metrics: Required<MetricsProvider>;
+  readonly #provider: MeterProvider;
+  readonly #receiver: OtlpReceiver;
+
+  private constructor(receiver: OtlpReceiver) {
+    const reader = (path: string, temporalityPreference: AggregationTemporality) =>
+      new PeriodicExportingMetricReader({
+        exporter: new OTLPMetricExporter({ url: receiver.url + path, temporalityPreference }),
+        exportIntervalMillis: HOUR,
+      });
+    this.#receiver = receiver;
+    this.#provider = new MeterProvider({
+      readers: [reader("/total", AggregationTemporality.CUMULATIVE), reader("/delta", AggregationTemporality.DELTA)],
+    });
+    this.metrics = openTelemetryMetrics(this.#provider.getMeter("workqueue"));
+  }
+
+  static async start(): Promise<SentMetrics> {
+    return new SentMetrics(await OtlpReceiver.start());
+  }
+
+  /** What comes with an export, by the names of metrics. Where there is nothing to say, nothing comes. */
+  async export(): Promise<{ total: Record<string, Metric>; delta: Record<string, Metric> }> {
+    const came = [this.#receiver.metrics("/total").length, this.#receiver.metrics("/delta").length];
+    await this.#provider.forceFlush();
+    return {
+      total: this.#receiver.metrics("/total")[came[0]!] ?? {},
+      delta: this.#receiver.metrics("/delta")[came[1]!] ?? {},
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#provider.shutdown();
+    await this.#receiver[Symbol.asyncDispose]();
+  }
+}
+
+/** The values of a counter or gauge, by queue. */
+function valuesOf(metric: Metric | undefined): Record<string, number> {
+  const points = (metric?.sum ?? metric?.gauge)?.dataPoints ?? [];
+  return Object.fromEntries(
+    points.map((point) => [attributesOf(point)["name"], Number(point.asInt ?? point.asDouble)]),
+  );
+}
+
+Deno.test("otlp: names, units, kinds and attributes are right", async () => {
+  await using sent = await SentMetrics.start();
+  const { metrics } = sent;
+  metrics.depth("images").inc();
+  metrics.priorityDepth("images", "high").inc();
+  metrics.adds("images").inc();
+  metrics.failures("images").inc();
+  metrics.concurrency("images").set(10);
+  metrics.oldestReady("images").set(1.5);
+  metrics.workDuration("images").observe(0.05);
+
+  const { total } = await sent.export();
+  const found = Object.values(total).map(({ name, description, unit, sum, gauge, histogram }) => {
+    const kind = sum ? `counter ${sum.aggregationTemporality} ${sum.isMonotonic}` : gauge ? "gauge" : "histogram";
+    const point = (sum ?? gauge ?? histogram)!.dataPoints[0]!;
+    const { asInt, asDouble, count } = point;
+    const value = asInt !== undefined ? { int: Number(asInt) } : { double: asDouble ?? Number(count) };
+    return [name, description, unit, kind, attributesOf(point), value];
+  });
+  const { depth, priorityDepth, adds, failures, concurrency, oldestReady, workDuration } = metricFamilies;
+  const images = { name: "images" };
+  assertEquals(
+    found.sort(),
+    [
+      [adds.name, adds.help, "{add}", `counter ${CUMULATIVE} true`, images, { int: 1 }],
+      [concurrency.name, concurrency.help, "{handler}", "gauge", images, { int: 10 }],
+      [depth.name, depth.help, "{item}", "gauge", images, { int: 1 }],
+      [priorityDepth.name, priorityDepth.help, "{item}", "gauge", { ...images, priority: "high" }, { int: 1 }],
+      [failures.name, failures.help, "{attempt}", `counter ${CUMULATIVE} true`, images, { int: 1 }],
+      [oldestReady.name, oldestReady.help, "s", "gauge", images, { double: 1.5 }],
+      [workDuration.name, workDuration.help, "s", "histogram", images, { double: 1 }],
+    ].sort(),
+  );
+  const { explicitBounds, bucketCounts } = total[workDuration.name]!.histogram!.dataPoints[0]!;
+  assertEquals(explicitBounds, [...workDuration.buckets!]);
+  assertEquals(bucketCounts!.map(Number), [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]);
+});
+
+Deno.test("otlp: totals and differences of counters are exact, export after export", async () => {
+  await using sent = await SentMetrics.start();
+  const adds = sent.metrics.adds("images");
+  const latency = sent.metrics.queueLatency("images");
+  let sum = 0;
+  for (const count of [3, 0, 5]) {
+    for (let i = 0; i < count; i++) {
+      adds.inc();
+      latency.observe(1);
+    }
+    sum += count;
+    const { total, delta } = await sent.export();
+    assertEquals(valuesOf(total["workqueue_adds_total"]), { images: sum });
+    assertEquals(valuesOf(delta["workqueue_adds_total"]), { images: count });
+    assertEquals(delta["workqueue_adds_total"]!.sum!.aggregationTemporality, DELTA);
+    const [point] = total["workqueue_queue_duration_seconds"]!.histogram!.dataPoints;
+    assertEquals(Number(point!.count), sum);
+  }
+});
+
+const GAUGES = Object.values(metricFamilies).filter(({ kind, name }) => kind === "gauge" && !name.includes("priority"));
+
+/** Sets every gauge of a queue to 1, as it is when something goes wrong. */
+function fill(metrics: Required<MetricsProvider>, queue: string): void {
+  metrics.depth(queue).inc();
+  metrics.active(queue).inc();
+  for (
+    const method of ["unfinishedWork", "longestRunningProcessor", "waiting", "oldestReady", "concurrency"] as const
+  ) {
+    metrics[method](queue).set(1);
+  }
+}
+
+function gaugesOf(exported: Record<string, Metric>, queue: string): (number | undefined)[] {
+  return GAUGES.map(({ name }) => valuesOf(exported[name])[queue]);
+}
+
+Deno.test("otlp: the gauges of a queue that is gone are 0, and then no more", async () => {
+  await using sent = await SentMetrics.start();
+  const { metrics } = sent;
+  fill(metrics, "images");
+  fill(metrics, "videos");
+  metrics.priorityDepth("images", "high").inc();
+  const ones = GAUGES.map(() => 1);
+  assertEquals(gaugesOf((await sent.export()).delta, "images"), ones);
+
+  metrics.gone("images");
+  const last = await sent.export();
+  const zeros = GAUGES.map(() => 0);
+  assertEquals(gaugesOf(last.delta, "images"), zeros);
+  assertEquals(gaugesOf(last.total, "images"), zeros);
+  assertEquals(valuesOf(last.delta["workqueue_depth_by_priority"]), { images: 0 });
+
+  const after = await sent.export();
+  assertEquals(gaugesOf(after.delta, "images"), GAUGES.map(() => undefined));
+  assertEquals(after.delta["workqueue_depth_by_priority"], undefined);
+  assertEquals(gaugesOf(after.total, "images"), zeros); // the SDK repeats them
+  assertEquals(gaugesOf(after.delta, "videos"), ones);
+});
+
+Deno.test("otlp: as long as a queue of the name is left, its gauges are", async () => {
+  await using sent = await SentMetrics.start();
+  const { metrics } = sent;
+  const [depth] = [metrics.depth("images"), metrics.depth("images")];
+  depth.inc();
+  metrics.gone("images");
+  assertEquals(valuesOf((await sent.export()).delta["workqueue_depth"]), { images: 1 });
+
+  metrics.depth("images"); // a third one, before the second is gone
+  metrics.gone("images");
+  assertEquals(valuesOf((await sent.export()).delta["workqueue_depth"]), { images: 1 });
+  metrics.gone("images");
+  assertEquals(valuesOf((await sent.export()).delta["workqueue_depth"]), { images: 0 });
+  assertEquals(valuesOf((await sent.export()).delta["workqueue_depth"]), {});
+});
+
+Deno.test("otlp: counters of a queue that is gone stay, and go on when its name comes back; gauges begin at 0", async () => {
+  await using sent = await SentMetrics.start();
+  const { metrics } = sent;
+  metrics.depth("images").inc();
+  metrics.adds("images").inc();
+  metrics.gone("images");
+  assertEquals(valuesOf((await sent.export()).total["workqueue_adds_total"]), { images: 1 });
+  await sent.export();
+
+  metrics.depth("images");
+  metrics.adds("images").inc();
+  const { total, delta } = await sent.export();
+  assertEquals(valuesOf(total["workqueue_adds_total"]), { images: 2 });
+  assertEquals(valuesOf(delta["workqueue_adds_total"]), { images: 1 });
+  assertEquals(valuesOf(total["workqueue_depth"]), { images: 0 });
+});
+
+Deno.test("otlp: a gauge whose number nobody knows now is left out", async () => {
+  await using sent = await SentMetrics.start();
+  const waiting = sent.metrics.waiting("images");
+  sent.metrics.waiting("videos");
+  waiting.set(NaN);
+  assertEquals(valuesOf((await sent.export()).total["workqueue_waiting"]), { videos: 0 });
+  waiting.set(2);
+  assertEquals(valuesOf((await sent.export()).delta["workqueue_waiting"]), { images: 2, videos: 0 });
+  waiting.set(NaN);
+  assertEquals(valuesOf((await sent.export()).delta["workqueue_waiting"]), { videos: 0 });
+});
