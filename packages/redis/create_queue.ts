@@ -1,4 +1,4 @@
-import { type LimiterConfig, type LimiterDescription, limiters as defaultLimiters } from "@workqueue/core";
+import { type LimiterConfig, limiters as defaultLimiters } from "@workqueue/core";
 import {
   A_FUNCTION,
   A_POSITIVE_INTEGER,
@@ -14,9 +14,8 @@ import { connect } from "./connection/connect.ts";
 import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
 import { Engine } from "./engine.ts";
 import { planLimiter } from "./limiter_plan.ts";
-import { Queue } from "./queue.ts";
+import { type LiveSettings, Queue } from "./queue.ts";
 import { createScripts } from "./scripts/script.ts";
-import type { StartsName } from "./source.ts";
 
 const ACTION = "create Redis queue";
 const scripts = createScripts();
@@ -66,15 +65,15 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
   });
   if (options.name === undefined) throw invalidArgument(ACTION, "name", "must be a non-empty string", undefined);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
-  return openQueue(options, limiters.describe(limiter as LimiterConfig), { path: "" });
+  const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig));
+  return openQueue(options, { limiter: plan, startsName: { path: "" } });
 }
 
 /** Opens a queue whose limiter is known already. */
 export function openQueue<T>(
   options: RedisQueueOptions<T>,
-  limiter: LimiterDescription,
-  startsName: StartsName,
-): RedisQueue<T> {
+  { limiter, startsName }: LiveSettings,
+): Queue<T> {
   const { name, url, client, maxLapses = 5, keyOf, whileWaiting = "keep", onError } = options;
   const lease = requireDuration(ACTION, "lease", options.lease ?? "30s");
   if (!(lease >= MIN && lease <= MAX)) {
@@ -84,7 +83,6 @@ export function openQueue<T>(
   if (!(patience >= MIN && patience <= MAX)) {
     throw invalidArgument(ACTION, "patience", "must be a duration from 100 ms to a day", patience);
   }
-  const plan = planLimiter(ACTION, limiter);
   const connection = connect(ACTION, { url, client, patience });
   const engine = new Engine(connection, scripts, {
     name,
@@ -92,7 +90,7 @@ export function openQueue<T>(
     maxLapses,
     replaces: whileWaiting === "replace",
     hasItems: keyOf !== undefined,
-    limiter: plan,
+    limiter,
   });
   return new Queue({ engine, connection, keyOf, startsName, onError });
 }

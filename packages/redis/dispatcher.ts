@@ -1,4 +1,5 @@
 import type { Engine, Finish, FinishAnswer, TakenKey, TurnReply } from "./engine.ts";
+import { Finishes, type PendingFinish } from "./finishes.ts";
 import type { HeldLease } from "./lease.ts";
 import type { BucketPlan } from "./limiter_plan.ts";
 import { Leases } from "./leases.ts";
@@ -29,14 +30,6 @@ export interface DispatcherEvents<T> {
   onError(error: unknown): void;
 }
 
-/** A finish on its way to the server. */
-interface PendingFinish<T> {
-  readonly lease: HeldLease<T>;
-  readonly finish: Finish;
-  resolve(answer: FinishAnswer): void;
-  reject(error: unknown): void;
-}
-
 /** The longest time between two looks at a queue that has brought nothing, in milliseconds. */
 const LOOK_AGAIN = 5000;
 /** The most that one call takes or finishes: the server does nothing else meanwhile. */
@@ -53,7 +46,7 @@ export class Dispatcher<T> {
   readonly #leases: Leases<HeldLease<T>>;
   readonly #working = new Working<T>();
   readonly #wants = new Set<Want<T>>();
-  #finishes: PendingFinish<T>[] = [];
+  readonly #finishes = new Finishes<T>();
   /** Those on their way. */
   #sent: readonly PendingFinish<T>[] = [];
   /** Leases that nobody has accepted yet. */
@@ -92,7 +85,7 @@ export class Dispatcher<T> {
 
   /** Whether nothing is worked on here, and the server knows the end of everything. */
   get isDone(): boolean {
-    return this.#working.size === 0 && this.#finishes.length === 0 && !this.#isInTurn;
+    return this.#working.size === 0 && this.#finishes.size === 0 && !this.#isInTurn;
   }
 
   want(want: Want<T>): void {
@@ -127,34 +120,33 @@ export class Dispatcher<T> {
       this.#deliver();
     }
     if (lease === this.#suspect) this.#suspect = undefined;
-    return new Promise((resolve, reject) => {
-      this.#finishes.push({ lease, finish, resolve, reject });
-      this.#schedule();
-    });
+    this.#schedule();
+    return this.#finishes.add(lease, finish);
+  }
+
+  /** What those who want something want may have changed. */
+  look(): void {
+    this.#served.clear();
+    this.#schedule();
   }
 
   /** Messages reach this process, or do so again. */
   listen(): void {
     this.#isListening = true;
-    this.#look();
+    this.look();
   }
 
   /** There may be work now; or in a number of milliseconds, if somebody wants it. */
   wake(delay: number): void {
     if (delay > 0) return this.#lookIn(delay);
     this.#isWoken = true;
-    this.#look();
+    this.look();
   }
 
   /** The connection was lost, and is there again. What is sent now comes before all that waits to be sent again. */
   reconnect(): void {
     this.#release().catch(() => {}); // it has to be done before the next turn
-    this.#look();
-  }
-
-  #look(): void {
-    this.#served.clear();
-    this.#schedule();
+    this.look();
   }
 
   /** So that what is finished and wanted in the same turn of the event loop goes into the same call. */
@@ -168,12 +160,10 @@ export class Dispatcher<T> {
   }
 
   async #turn(): Promise<void> {
-    const finishes = this.#finishes.slice(0, MAX_IN_TURN);
+    const finishes = this.#sent = this.#finishes.next(MAX_IN_TURN);
     const mayTake = this.#isListening && this.#suspect === undefined;
     const { count: wanted, starts } = mayTake ? this.#wanted(finishes.length > 0) : NOTHING;
     if (finishes.length === 0 && wanted === 0 && !this.#isWoken) return;
-    this.#finishes = this.#finishes.slice(MAX_IN_TURN);
-    this.#sent = finishes;
     this.#isInTurn = true;
     this.#isWoken = false;
     if (wanted > 0) {
@@ -316,7 +306,7 @@ export class Dispatcher<T> {
     this.#timer = setTimeout(() => {
       this.#lookAt = Infinity;
       if (this.#hasToRelease) this.#isWoken = true; // what is given back may be for another process
-      this.#look();
+      this.look();
     }, Math.max(Math.ceil(this.#lookAt - performance.now()), 0));
   }
 

@@ -28,7 +28,8 @@ export interface Finish {
   readonly kind: "done" | "succeeded" | "requeueAfter" | "retry" | "handedBack" | "givenUp";
   /** In milliseconds: of `requeueAfter`, and at least of `retry`. */
   readonly delay?: number;
-  /** Of `retry`: what the limiter is given. */
+  /** Of `retry`: the limiter's plan, that of the queue if it is left out, and what it is given. */
+  readonly plan?: string;
   readonly given?: string;
   /** Of `givenUp`. */
   readonly reason?: string;
@@ -41,6 +42,7 @@ export interface TurnRequest {
   readonly known: number;
   readonly wanted: number;
   readonly starts: BucketPlan | undefined;
+  /** Those with a plan have the same. */
   readonly finishes: readonly Finish[];
 }
 
@@ -106,7 +108,9 @@ const MAX_ENTRIES = 500;
 
 /** The calls of one queue: what goes into the scripts, and what they reply. It knows no leases and no timers. */
 export class Engine {
-  readonly settings: EngineSettings;
+  readonly settings: Omit<EngineSettings, "limiter">;
+  /** The limiter that the queue has now. */
+  limiter: LimiterPlan;
   readonly #connection: Connection;
   readonly #scripts: Scripts;
   readonly #key: string;
@@ -117,6 +121,7 @@ export class Engine {
     this.#connection = connection;
     this.#scripts = scripts;
     this.settings = settings;
+    this.limiter = settings.limiter;
     this.#key = `workqueue:{${settings.name}}:meta`;
   }
 
@@ -138,9 +143,9 @@ export class Engine {
 
   /** Returns nothing, or the number of failures that the limiter should have been given something for: nothing was added then. */
   async addRateLimited(entry: Entry, isNewest: boolean, given: string, atLeast: number): Promise<number | undefined> {
-    const { replaces, hasItems, limiter } = this.settings;
+    const { replaces, hasItems } = this.settings;
     const payload = hasItems ? entry.payload : "";
-    const args = [entry.key, payload, flag(isNewest), flag(replaces), limiter.text, given, micros(atLeast)];
+    const args = [entry.key, payload, flag(isNewest), flag(replaces), this.limiter.text, given, micros(atLeast)];
     const failures = await this.#run("addRateLimited", args, "never") as number | null;
     return failures ?? undefined;
   }
@@ -154,17 +159,17 @@ export class Engine {
   }
 
   async numRequeues(key: string): Promise<number> {
-    return await this.#run("numRequeues", [key, this.settings.limiter.text]) as number;
+    return await this.#run("numRequeues", [key, this.limiter.text]) as number;
   }
 
   async turn(request: TurnRequest): Promise<TurnReply> {
-    const { lease, replaces, hasItems, maxLapses, limiter } = this.settings;
+    const { lease, replaces, hasItems, maxLapses } = this.settings;
     const { process, owner, known, wanted, starts, finishes } = request;
     const reply = await this.#run("turn", [
       ...[process, owner, micros(lease), flag(replaces), flag(hasItems), `${maxLapses}`],
       ...[`${known}`, `${wanted}`],
       ...starts ?? ["", "", ""],
-      limiter.text,
+      finishes.find(({ plan }) => plan !== undefined)?.plan ?? this.limiter.text,
       ...finishes.flatMap(({ key, token, kind, delay = 0, given = "", reason = "" }) => [
         ...[key, token, kind, micros(delay), given, reason],
       ]),

@@ -11,8 +11,8 @@ import { messageOf } from "./error_text.ts";
 import { INSPECT } from "./inspection.ts";
 import { Items } from "./items.ts";
 import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
-import type { LimiterPlan } from "./limiter_plan.ts";
 import { MEASURED, type Measured } from "./measured.ts";
+import type { LimiterPlan } from "./limiter_plan.ts";
 import { type LeaseEnding, noPriorities } from "./outcome.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 import { RedisSource, type StartsName } from "./source.ts";
@@ -24,6 +24,12 @@ export interface QueueParts<T> {
   readonly keyOf: ((item: T) => string) | undefined;
   readonly startsName: StartsName;
   readonly onError: ((error: unknown) => void) | undefined;
+}
+
+/** What a document says of a queue and may say otherwise once it is reloaded. */
+export interface LiveSettings {
+  readonly limiter: LimiterPlan;
+  readonly startsName: StartsName;
 }
 
 /** How often `whenIdle` looks, in milliseconds. */
@@ -39,8 +45,7 @@ export class Queue<T> implements RedisQueue<T> {
   readonly #items: Items<T>;
   readonly #engine: Engine;
   readonly #connection: Connection;
-  readonly #limiter: LimiterPlan;
-  readonly #startsName: StartsName;
+  #startsName: StartsName;
   readonly #errors: ErrorLog;
   readonly #process: string = crypto.randomUUID();
   readonly #dispatcher: Dispatcher<T>;
@@ -62,7 +67,6 @@ export class Queue<T> implements RedisQueue<T> {
     this.#items = new Items(keyOf);
     this.#engine = engine;
     this.#connection = connection;
-    this.#limiter = engine.settings.limiter;
     this.#startsName = startsName;
     this.#errors = new ErrorLog(`Queue ${inspect(this.name)} on Redis`, onError);
     this.#dispatcher = new Dispatcher(engine, this.#process, {
@@ -110,7 +114,7 @@ export class Queue<T> implements RedisQueue<T> {
       const isNewest = !this.#items.wasHandedOut(item);
       let failures: number | undefined = 0;
       do {
-        failures = await this.#engine.addRateLimited(entry, isNewest, this.#limiter.given(failures), atLeast);
+        failures = await this.#engine.addRateLimited(entry, isNewest, this.#engine.limiter.given(failures), atLeast);
       } while (failures !== undefined);
     });
   }
@@ -242,7 +246,7 @@ export class Queue<T> implements RedisQueue<T> {
     return new RedisSource({
       name: this.name,
       dispatcher: this.#dispatcher,
-      startsName: this.#startsName,
+      startsName: () => this.#startsName,
       keyOf: (item) => this.#items.keyOf("run workers", item),
       isOver: () => this.#isShutDown,
     });
@@ -262,6 +266,13 @@ export class Queue<T> implements RedisQueue<T> {
       onShutDown: (callback) => this.onShutDown(callback),
       closed: this.#closed,
     };
+  }
+
+  /** From now on, the document says this. */
+  change({ limiter, startsName }: LiveSettings): void {
+    this.#engine.limiter = limiter;
+    this.#startsName = startsName;
+    this.#dispatcher.look();
   }
 
   /** Calls back when the queue object is shut down, until the function returned is called. */
@@ -331,12 +342,13 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   #finishOf({ key, token }: HeldLease<T>, ending: LeaseEnding, failures: number): Finish {
+    const { limiter } = this.#engine;
     const finish = { key, token: `${token}`, kind: ending.kind };
     switch (ending.kind) {
       case "requeueAfter":
         return { ...finish, delay: ending.delay };
       case "retry":
-        return { ...finish, delay: ending.atLeast, given: this.#limiter.given(failures) };
+        return { ...finish, delay: ending.atLeast, plan: limiter.text, given: limiter.given(failures) };
       case "givenUp":
         return { ...finish, reason: messageOf(ending.error) };
       default:

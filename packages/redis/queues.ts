@@ -1,8 +1,8 @@
 import type { WorkQueueConfig } from "@workqueue/core";
-import { hasMethods, inspect, invalidArgument, requireOptions } from "@workqueue/core/arguments";
+import { hasMethods, invalidArgument, requireOptions } from "@workqueue/core/arguments";
 import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
 import { openQueue } from "./create_queue.ts";
-import { refuseSharedBuckets } from "./limiter_plan.ts";
+import { followReloads, requireOwnBuckets, settingsIn } from "./document.ts";
 
 /** Where the queues of a document are, and what they have in common. */
 export type RedisQueuesOptions = Pick<
@@ -13,7 +13,8 @@ export type RedisQueuesOptions = Pick<
 /** The queues of a document, on a server. */
 export interface RedisQueues {
   /**
-   * Opens a queue as the document describes it. For its workers, `config.workers` gives the options that the document has.
+   * Opens a queue as the document describes it. When the document is reloaded, it does what the new one says, until it is shut
+   * down: of the limiter, and of the bucket `starts`. Its workers do so that are run by `config.runWorkers`.
    *
    * @param name The name of the queue, in the document and on the server.
    * @param options What the document cannot say, such as `keyOf`.
@@ -31,16 +32,17 @@ export interface RedisQueues {
 const ACTION = "open Redis queue";
 
 /**
- * The queues of a config document on a server, instead of in memory.
+ * The queues of a config document on a server, instead of in memory. They follow its reloads: while one of them is not shut
+ * down, a document that cannot be on Redis is rejected.
  *
  * @example Usage
  * ```ts ignore
- * import { loadConfig, runWorkers } from "@workqueue/core";
+ * import { loadConfig } from "@workqueue/core";
  * import { redisQueues } from "@workqueue/redis";
  *
  * const config = loadConfig({ queues: { images: { concurrency: 10, starts: { rate: 100, burst: 10 } } } });
  * const queue = redisQueues(config, { url: "redis://localhost:6379" }).queue("images");
- * runWorkers(queue, (image) => console.log(image), config.workers("images"));
+ * config.runWorkers("images", queue, (image) => console.log(image));
  * await queue.add("cat.jpg");
  * await queue.whenIdle();
  * await queue.shutDownWithDrain();
@@ -53,22 +55,18 @@ const ACTION = "open Redis queue";
  * @throws {TypeError} If an option is unknown.
  */
 export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions): RedisQueues {
-  if (!hasMethods(config, "describe")) {
+  if (!hasMethods(config, "describe", "onReload")) {
     throw invalidArgument(ACTION, "config", "must be what loadConfig returns", config);
   }
-  refuseSharedBuckets(ACTION, config.queueNames.map((name) => config.describe(name)));
+  requireOwnBuckets(ACTION, config);
   requireOptions(ACTION, options, ["url", "client", "lease", "maxLapses", "patience", "onError"]);
   return {
-    queue(name, own = {}) {
+    queue<T>(name: string, own: Partial<RedisQueueOptions<T>> = {}) {
       requireOptions(ACTION, own, ["keyOf", "lease", "maxLapses", "patience", "onError"]);
-      const { limiter, discipline, starts, whileWaiting } = config.describe(name);
-      if (discipline !== undefined) {
-        throw new TypeError(
-          `Cannot ${ACTION} ${inspect(name)} as queues on Redis are first in, first out yet: ` +
-            `the document gives it a 'discipline'`,
-        );
-      }
-      return openQueue({ ...options, ...own, name, whileWaiting }, limiter, starts ?? { path: "" });
+      const { whileWaiting } = config.describe(name);
+      const queue = openQueue({ ...options, ...own, name, whileWaiting }, settingsIn(ACTION, config, name));
+      followReloads(config, queue);
+      return queue;
     },
   };
 }

@@ -14,8 +14,8 @@ export type StartsName = Pick<BucketDescription, "name" | "path">;
 export interface SourceQueue<T> {
   readonly name: string;
   readonly dispatcher: Dispatcher<T>;
-  /** What the document calls the bucket of the queue's `starts`, if it does. */
-  readonly startsName: StartsName;
+  /** What the document calls the bucket of the queue's `starts` now, if it does. */
+  startsName(): StartsName;
   keyOf(item: T): string;
   isOver(): boolean;
 }
@@ -98,7 +98,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     if (starts === undefined) return { count };
     const { rate, burst } = requireBucket(starts);
     // Nothing may begin while the bucket is held. To reserve no tokens tells for how long that is.
-    return { count, starts: planStarts({ ...this.#queue.startsName, rate, burst }), pause: starts.reserve(0).delay };
+    return { count, starts: planStarts({ ...this.#queue.startsName(), rate, burst }), pause: starts.reserve(0).delay };
   }
 
   /** The first one ends the wait of the pool, which asks for the others that came with it. */

@@ -1,0 +1,42 @@
+import type { ConfigContents, WorkQueueConfig } from "@workqueue/core";
+import { inspect } from "@workqueue/core/arguments";
+import { planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
+import type { LiveSettings, Queue } from "./queue.ts";
+
+/**
+ * Reads what a document says of a queue.
+ *
+ * @throws {ConfigError} If queues of the document share a bucket, or the limiter cannot work on Redis.
+ * @throws {RangeError} If the document has no queue of that name.
+ * @throws {TypeError} If the queue has a discipline.
+ */
+export function settingsIn(action: string, document: ConfigContents, name: string): LiveSettings {
+  const { limiter, discipline, starts } = document.describe(name);
+  if (discipline !== undefined) {
+    throw new TypeError(
+      `Cannot ${action} as queues on Redis are first in, first out yet: the document gives ${
+        inspect(name)
+      } a 'discipline'`,
+    );
+  }
+  requireOwnBuckets(action, document);
+  return { limiter: planLimiter(action, limiter), startsName: starts ?? { path: "" } };
+}
+
+/** Refuses a document whose queues share a bucket. */
+export function requireOwnBuckets(action: string, document: ConfigContents): void {
+  refuseSharedBuckets(action, document.queueNames.map((name) => document.describe(name)));
+}
+
+/**
+ * Has a queue do what its document says from reload to reload, until it is shut down. A document that cannot be on Redis is
+ * rejected; one that has no such queue leaves the queue as it is.
+ */
+export function followReloads<T>(config: WorkQueueConfig, queue: Queue<T>): void {
+  const stop = config.onReload((next) => {
+    if (!next.queueNames.includes(queue.name)) return;
+    const settings = settingsIn("reload config", next, queue.name);
+    return () => queue.change(settings);
+  });
+  queue.onShutDown(stop);
+}
