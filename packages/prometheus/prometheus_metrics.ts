@@ -1,20 +1,15 @@
 import type { Duration, MetricsProvider } from "@workqueue/core";
 import { hasMethods, invalidArgument, requireDuration, requireRules, type Rule } from "@workqueue/core/arguments";
-import { metricFamilies } from "@workqueue/core/metrics";
-import { register as globalRegister } from "prom-client";
-import { Family } from "./family.ts";
+import { metricFamilies, type MetricFamily } from "@workqueue/core/metrics";
+import type * as client from "prom-client";
+import { register as globalRegister, type Registry } from "prom-client";
+import { createCounter, createGauge, createHistogram, type Instrument } from "./instruments.ts";
 import { Lifetimes } from "./lifetimes.ts";
-import { Buckets, Count, type Merge, type Series, Total } from "./series.ts";
 
 const ACTION = "create Prometheus metrics";
 
-/** A `Registry` of prom-client, in whichever of its formats: as much of it as is used here. */
-export interface Register {
-  /** Takes a metric in. */
-  registerMetric(metric: never): void;
-  /** Finds the metric of a name. */
-  getSingleMetric(name: string): unknown;
-}
+/** A `Registry` of prom-client, in whichever of its formats. */
+export type Register = Pick<Registry, "getSingleMetric" | "registerMetric">;
 
 /** Options of {@linkcode prometheusMetrics}. */
 export interface PrometheusOptions {
@@ -33,8 +28,8 @@ const ANY: Rule = [() => true, ""]; // a duration, which is checked where it is 
  * what is made for these shows them. `docs/operate.md` has the table, a dashboard and alerts.
  *
  * One provider is for any number of queues. Called again for a register, it gives the provider that is there, with the
- * options that it has. Queues of one name in one process share their series: counts add up, and so does what is set, but
- * for `workqueue_longest_running_processor_seconds` and `workqueue_oldest_ready_seconds`, of which the greatest is shown.
+ * options that it has. Queues of one name in one process share their series: what they count adds up, and of what they set
+ * the latest is shown.
  *
  * The series of a queue are removed some time after it was shut down and emptied, see
  * {@linkcode PrometheusOptions.keepFor}; those of a new queue of that name go on where the old ones were. That is looked
@@ -97,57 +92,46 @@ function providerIn(register: Register): Provider | undefined {
 
 function createProvider(register: Register, keepFor: number): Provider {
   const lifetimes = new Lifetimes(keepFor);
-  const families: Family[] = [];
+  const instruments: Instrument[] = [];
   const collect = () => {
-    for (const queue of lifetimes.takeOver()) for (const family of families) family.remove(queue);
+    for (const queue of lifetimes.takeOver()) for (const instrument of instruments) instrument.remove(queue);
   };
+  function create<N>(
+    make: (family: MetricFamily, config: typeof sum, collect: () => void) => Instrument<N>,
+    method: keyof typeof metricFamilies,
+    config = sum,
+  ): Instrument<N>["of"] {
+    const instrument = make(metricFamilies[method], config, collect);
+    instruments.push(instrument);
+    return instrument.of;
+  }
+  // How prom-client puts the processes of a cluster together. They are registered only when all of them are made.
+  const sum = { registers: [], aggregator: "sum" as client.Aggregator };
+  const max = { registers: [], aggregator: "max" as client.Aggregator };
 
-  function createFamily<S extends Series>(method: keyof typeof metricFamilies, create: () => S, merge: Merge = "sum") {
-    const family = new Family(metricFamilies[method], create, merge, collect);
-    families.push(family);
-    return family;
-  }
-  function counts(method: "depth" | "adds" | "retries" | "priorityDepth" | "active" | "failures" | "givenUp") {
-    const family = createFamily(method, () => new Count());
-    return (queue: string, priority?: string) =>
-      family.of(priority === undefined ? { name: queue } : { name: queue, priority });
-  }
-  function totals(
-    method: "unfinishedWork" | "longestRunningProcessor" | "waiting" | "oldestReady" | "concurrency",
-    merge: Merge,
-  ) {
-    const family = createFamily(method, () => new Total(merge), merge);
-    return (queue: string) => family.of({ name: queue }).part();
-  }
-  function buckets(method: "queueLatency" | "workDuration") {
-    const family = createFamily(method, () => new Buckets(metricFamilies[method].buckets!));
-    return (queue: string) => family.of({ name: queue });
-  }
-
-  const depth = counts("depth");
+  const depth = create(createGauge, "depth");
   const provider: Provider = {
     depth(queue) {
       lifetimes.began(queue);
       return depth(queue);
     },
-    adds: counts("adds"),
-    queueLatency: buckets("queueLatency"),
-    workDuration: buckets("workDuration"),
-    unfinishedWork: totals("unfinishedWork", "sum"),
-    longestRunningProcessor: totals("longestRunningProcessor", "max"),
-    retries: counts("retries"),
-    priorityDepth: counts("priorityDepth"),
-    waiting: totals("waiting", "sum"),
-    oldestReady: totals("oldestReady", "max"),
-    active: counts("active"),
-    concurrency: totals("concurrency", "sum"),
-    failures: counts("failures"),
-    givenUp: counts("givenUp"),
+    adds: create(createCounter, "adds"),
+    queueLatency: create(createHistogram, "queueLatency"),
+    workDuration: create(createHistogram, "workDuration"),
+    unfinishedWork: create(createGauge, "unfinishedWork"),
+    longestRunningProcessor: create(createGauge, "longestRunningProcessor", max),
+    retries: create(createCounter, "retries"),
+    priorityDepth: create(createGauge, "priorityDepth"),
+    waiting: create(createGauge, "waiting"),
+    oldestReady: create(createGauge, "oldestReady", max),
+    active: create(createGauge, "active"),
+    concurrency: create(createGauge, "concurrency"),
+    failures: create(createCounter, "failures"),
+    givenUp: create(createCounter, "givenUp"),
     gone: (queue) => lifetimes.ended(queue),
   };
-  for (const family of families) {
-    // What prom-client's types ask for is more than what its registers use.
-    register.registerMetric(Object.assign(family, { [PROVIDER]: provider }) as never);
+  for (const { metric } of instruments) {
+    register.registerMetric(Object.assign(metric, { [PROVIDER]: provider }));
   }
   return provider;
 }
