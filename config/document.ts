@@ -11,6 +11,7 @@ import { isName, nodesOf, type OptionsTree, type PartTree } from "../registry/tr
 import { buildOrder, type Reference } from "./build_order.ts";
 import { bucketDefinitions, bucketKind } from "./bucket_kind.ts";
 import { parseJson } from "./json.ts";
+import { limiterPath, queuePath } from "./paths.ts";
 import { queueOptions } from "./queue_options.ts";
 import type { Registries } from "./registry_option.ts";
 
@@ -42,7 +43,7 @@ export function readDocument(action: string, source: unknown, registries: Regist
 
   const limiters = new Map<string, PartTree<RateLimiter>>();
   for (const [name, value] of sections.limiters) {
-    const limiter = reader.readPart(limiterKind, name, value, `/limiters/${escapePointer(name)}`);
+    const limiter = reader.readPart(limiterKind, name, value, limiterPath(name));
     if (limiter !== undefined) limiters.set(name, limiter);
   }
   const order = checkReferences(names, limiters, reader);
@@ -120,7 +121,7 @@ function readNames(section: string, document: Record<string, unknown>, reader: C
 }
 
 function readQueue(name: string, value: unknown, reader: ConfigReader): OptionsTree {
-  const path = `/queues/${escapePointer(name)}`;
+  const path = queuePath(name);
   if (!isPlainObject(value)) {
     reader.fail(path, brokenRule(name, "must be an object", value));
     return { plain: {}, parts: {}, templates: {} };
@@ -169,7 +170,7 @@ function checkReferences(
     const isAllowed = count <= MAX_COUNT;
     counts.set(name, isAllowed ? count : 0); // so that it is reported once, and not for each that refers to it
     if (isAllowed) continue;
-    reader.fail(`/limiters/${escapePointer(name)}`, `${inspect(name)} asks more than ${MAX_COUNT} limiters in all`);
+    reader.fail(limiterPath(name), `${inspect(name)} asks more than ${MAX_COUNT} limiters in all`);
   }
   return order;
 }

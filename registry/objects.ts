@@ -17,3 +17,8 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 
 /** Names that mean something to JavaScript objects. Only what means harm has one. */
 export const PROTOTYPE_NAMES: readonly string[] = ["__proto__", "constructor", "prototype"];
+
+/** Leaves out options that are undefined, so that they replace no others where objects are merged. */
+export function withoutAbsent<O extends object>(options: O): { [K in keyof O]?: NonNullable<O[K]> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as typeof options;
+}

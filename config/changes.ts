@@ -1,0 +1,133 @@
+import type { Field, Fields } from "../registry/fields.ts";
+import { escapePointer, own } from "../registry/objects.ts";
+import { UNLIMITED } from "../registry/plain_values.ts";
+import { isSameTree, isSameValue } from "../registry/sameness.ts";
+import { isName, type OptionsTree, type PartNode, type PartTree } from "../registry/tree.ts";
+import type { DocumentTree } from "./document.ts";
+import { limiterPath, queuePath } from "./paths.ts";
+import { queueOptions } from "./queue_options.ts";
+import type { ConfigChange } from "./work_queue_config.ts";
+
+/** What another document says otherwise: what changed first, in the order of the new one, and then what is gone. */
+export function changesOf(old: DocumentTree, now: DocumentTree): ConfigChange[] {
+  return [
+    ...namesIn(old.limiterNames, now.limiterNames).flatMap((name) =>
+      compareParts(limiterPath(name), old.limiters.get(name), now.limiters.get(name)).changes
+    ),
+    ...namesIn(old.queues.keys(), now.queues.keys()).flatMap((name) =>
+      compareQueues(queuePath(name), old.queues.get(name), now.queues.get(name))
+    ),
+  ];
+}
+
+function namesIn(old: Iterable<string>, now: Iterable<string>): string[] {
+  return [...new Set([...now, ...old])];
+}
+
+/** The options of a queue that are felt by queues that are made from now on. */
+const AT_NEXT_START: readonly string[] = ["maxWait", "whileWaiting", "discipline"];
+
+function compareQueues(path: string, old: OptionsTree | undefined, now: OptionsTree | undefined): ConfigChange[] {
+  if (old === undefined || now === undefined) {
+    const [before, after] = [old, now].map((options) => options && optionsData(options, queueOptions));
+    return [changeOf(path, before, after, "nextStart")];
+  }
+  return Object.entries<Field<string>>(queueOptions).flatMap(([option, field]) => {
+    const changes = compareOption(path, option, field, old, now).flatMap(({ changes }) => changes);
+    return AT_NEXT_START.includes(option)
+      ? changes.map((change) => changeOf(change.path, change.old, change.new, "nextStart"))
+      : changes;
+  });
+}
+
+/** What two values of an option say, or two parts at one place. */
+interface Comparison {
+  readonly changes: readonly ConfigChange[];
+  /** Whether the part around it has to change: it is other data or another part, and no part that goes on. */
+  readonly isOther: boolean;
+}
+
+/** A part whose definition stays goes on, and is compared option by option, unless it cannot be changed. */
+function compareParts(path: string, old: PartTree | undefined, now: PartTree | undefined): Comparison {
+  if (old === undefined || now === undefined || isName(old) || isName(now) || old.definition !== now.definition) {
+    if (old !== undefined && now !== undefined && isSameTree(old, now)) return { changes: [], isOther: false };
+    const [before, after] = [old, now].map((part) => part && partData(part));
+    const isReplaced = old !== undefined && !isName(old) && now !== undefined;
+    return { changes: [changeOf(path, before, after, "now", isReplaced)], isOther: true };
+  }
+  const { options, update } = now.definition;
+  const compared = Object.entries(options).flatMap(([option, field]) => compareOption(path, option, field, old, now));
+  const isMadeAnew = update === undefined && compared.some(({ isOther }) => isOther);
+  const changes = compared.flatMap(({ changes, isOther }) =>
+    isMadeAnew && isOther ? changes.map((change): ConfigChange => ({ ...change, startsAfresh: true })) : changes
+  );
+  return { changes, isOther: isMadeAnew };
+}
+
+/** What an option says in both: one comparison for each part that it has, or one in all. */
+function compareOption(
+  around: string,
+  option: string,
+  field: Field<string>,
+  old: OptionsTree,
+  now: OptionsTree,
+): Comparison[] {
+  const path = `${around}/${escapePointer(option)}`;
+  const [template, newTemplate] = [old, now].map(({ templates }) => own(templates, option) as PartNode | undefined);
+  if (template !== undefined || newTemplate !== undefined) {
+    const { changes } = compareParts(path, template, newTemplate);
+    return [{ changes, isOther: changes.length > 0 }];
+  }
+  const [parts, newParts] = [old, now].map(({ parts }) => own(parts, option) as PartTree | PartTree[] | undefined);
+  if (Array.isArray(parts) || Array.isArray(newParts)) {
+    const [some = [], others = []] = [parts, newParts] as PartTree[][];
+    return Array.from(
+      { length: Math.max(some.length, others.length) },
+      (_, i) => compareParts(`${path}/${i}`, some[i], others[i]),
+    );
+  }
+  if (parts !== undefined || newParts !== undefined) return [compareParts(path, parts, newParts)];
+  const [value, newValue] = [old, now].map(({ plain }) => own(plain, option));
+  if (isSameValue(value, newValue)) return [];
+  return [{ changes: [changeOf(path, dataOf(field, value), dataOf(field, newValue), "now")], isOther: true }];
+}
+
+/** A part as a document has it, defaults filled in. */
+function partData(part: PartTree): unknown {
+  if (isName(part)) return part.name;
+  const { kind, definition } = part;
+  const options = optionsData(part, definition.options);
+  return kind.onlyType === undefined ? { type: definition.type, ...options } : options;
+}
+
+function optionsData({ plain, parts, templates }: OptionsTree, fields: Fields<string>): Record<string, unknown> {
+  const read: Record<string, unknown> = { ...plain, ...parts, ...templates };
+  const given = Object.entries(fields).filter(([option]) => Object.hasOwn(read, option));
+  return Object.fromEntries(given.map(([option, field]) => {
+    const value = read[option];
+    if (Object.hasOwn(plain, option)) return [option, dataOf(field, value)];
+    return [option, Array.isArray(value) ? value.map(partData) : partData(value as PartTree)];
+  }));
+}
+
+/** The value of an option that is plain data, as JSON can say it where a document can. */
+function dataOf({ kind }: Field<string>, value: unknown): unknown {
+  if (value === Infinity && kind === "duration") return UNLIMITED;
+  return value instanceof Map ? Object.fromEntries(value) : value;
+}
+
+function changeOf(
+  path: string,
+  old: unknown,
+  now: unknown,
+  inForce: ConfigChange["inForce"],
+  startsAfresh = false,
+): ConfigChange {
+  return {
+    path,
+    ...(old !== undefined && { old }),
+    ...(now !== undefined && { new: now }),
+    inForce,
+    ...(startsAfresh && { startsAfresh }),
+  };
+}

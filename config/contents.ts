@@ -1,0 +1,156 @@
+import { ConfigError, inspect } from "../lib/base/errors.ts";
+import { suggest } from "../lib/base/suggest.ts";
+import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { WorkerOptions } from "../lib/contracts/workers.ts";
+import type { TokenBucket } from "../lib/structures/token_bucket.ts";
+import { bucketLimiter } from "../limiters/bucket.ts";
+import type { LimiterDescription } from "../limiters/definition.ts";
+import { Builder, type Building, type MadeParts } from "../registry/build.ts";
+import { describeOptions, describePart, type Describing, type PartDescription } from "../registry/description.ts";
+import type { OptionsOf } from "../registry/fields.ts";
+import { withoutAbsent } from "../registry/objects.ts";
+import { isName, type PartTree } from "../registry/tree.ts";
+import { carryOut, type Update } from "../registry/updates.ts";
+import { bucketDefinitions, bucketOf } from "./bucket_kind.ts";
+import type { DocumentTree } from "./document.ts";
+import { LiveLimiter } from "./live_limiter.ts";
+import { limiterPath, queuePath } from "./paths.ts";
+import type { Places } from "./places.ts";
+import type { BucketDescription, QueueDescription } from "./queue_description.ts";
+import type { queueOptions } from "./queue_options.ts";
+import type { ConfigContents } from "./work_queue_config.ts";
+
+/** What a document says of a queue, with its limiter and its bucket built. */
+type QueueSettings =
+  & { readonly limiter: RateLimiter }
+  & OptionsOf<typeof queueOptions, {
+    limiter: RateLimiter;
+    discipline: QueueDiscipline<unknown>;
+    bucket: TokenBucket;
+  }>;
+
+/** What a queue is made of. */
+export type QueueTerms = Pick<QueueSettings, "limiter" | "maxWait" | "whileWaiting" | "discipline">;
+
+/**
+ * What a document says, with all that it describes built. What was there before and goes on is the same, and changes only
+ * when the new contents are put in force.
+ */
+export class Contents implements ConfigContents {
+  readonly limiterNames: string[];
+  readonly queueNames: string[];
+  readonly document: DocumentTree;
+  readonly #building: Building;
+  readonly #made: MadeParts;
+  readonly #limiters = new Map<string, LiveLimiter>();
+  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #queues = new Map<string, QueueSettings>();
+  /** What is to stand at each place. */
+  readonly #standing = new Map<LiveLimiter, RateLimiter>();
+  #updates: readonly Update[];
+
+  constructor(document: DocumentTree, building: Building, places: Places, before?: Contents) {
+    this.document = document;
+    this.limiterNames = [...document.limiterNames];
+    this.queueNames = [...document.queues.keys()];
+    this.#building = building;
+    const builder = new Builder(building, before && before.#made);
+    this.#made = builder.made;
+    this.#updates = builder.updates;
+
+    const named = new Map<string, RateLimiter>();
+    const build = (tree: PartTree<RateLimiter>) => isName(tree) ? named.get(tree.name)! : builder.part(tree);
+    const open = (path: string, limiter: RateLimiter) => {
+      const place = places.open(path, limiter);
+      this.#standing.set(place, limiter);
+      return place;
+    };
+    for (const [name, tree] of document.limiters) {
+      const limiter = build(tree);
+      named.set(name, limiter);
+      const place = open(limiterPath(name), limiter);
+      this.#limiters.set(name, isName(tree) ? this.#limiters.get(tree.name)! : place);
+    }
+    for (const name of document.bucketNames) {
+      this.#buckets.set(name, requireBucket(building.action, name, named.get(name)));
+    }
+    for (const [name, { parts, ...others }] of document.queues) {
+      const { limiter, starts } = parts as { limiter: PartTree<RateLimiter>; starts?: PartTree<TokenBucket> };
+      const options = builder.options({ ...others, parts: {} }, before?.document.queues.get(name));
+      this.#queues.set(name, {
+        ...options as Omit<QueueSettings, "limiter" | "starts">,
+        limiter: open(`${queuePath(name)}/limiter`, build(limiter)),
+        starts: starts && (isName(starts) ? this.#buckets.get(starts.name) : builder.part(starts)),
+      });
+    }
+  }
+
+  /**
+   * Changes what goes on to what this document says, and puts everything at its place.
+   *
+   * @throws {ConfigError} If a part cannot be changed. Everything is as before then.
+   */
+  putInForce(): void {
+    carryOut(this.#updates, this.#building);
+    this.#updates = []; // they know what was there before, which may be let go
+    for (const [place, limiter] of this.#standing) LiveLimiter.put(limiter, place);
+  }
+
+  limiter<T>(name: string): RateLimiter<T> {
+    return find(this.#limiters, "limiter", name);
+  }
+
+  bucket(name: string): TokenBucket {
+    return find(this.#buckets, "bucket", name);
+  }
+
+  /** What a queue of that name is made of. */
+  queueTerms(name: string): QueueTerms {
+    return find(this.#queues, "queue", name);
+  }
+
+  workers(name: string): WorkerOptions {
+    const { concurrency, maxRetries, timeout, starts } = find(this.#queues, "queue", name);
+    return withoutAbsent({ concurrency, maxRetries, timeout, starts });
+  }
+
+  describe(name: string): QueueDescription {
+    const { starts: bucket } = find(this.#queues, "queue", name);
+    const options = describeOptions(this.document.queues.get(name)!, this.#describing());
+    const starts = bucket && describeBucket(options["starts"] as PartDescription, bucket);
+    return { name, ...options, ...withoutAbsent({ starts }) } as object as QueueDescription;
+  }
+
+  /** Each limiter is described after all that it refers to. */
+  #describing(): Describing {
+    const limiters = new Map<string, LimiterDescription>();
+    const describing: Describing = { building: this.#building, named: ({ name }) => limiters.get(name)! };
+    for (const [name, tree] of this.document.limiters) limiters.set(name, describePart(tree, describing, name));
+    return describing;
+  }
+}
+
+function find<V>(map: ReadonlyMap<string, V>, kind: string, name: string): V {
+  const value = map.get(name);
+  if (value !== undefined) return value;
+  const hint = typeof name === "string" ? suggest(name, [...map.keys()]) : "";
+  throw new RangeError(`Cannot get ${kind} as the config has none named ${inspect(name)}${hint}`);
+}
+
+/** What has the type of a bucket limiter has a bucket, unless another registry means something else by that type. */
+function requireBucket(action: string, name: string, limiter: unknown): TokenBucket {
+  const bucket = bucketOf(limiter);
+  if (bucket !== undefined) return bucket;
+  const message = `${inspect("bucket")} created a limiter without a token bucket`;
+  throw new ConfigError(action, [{ path: limiterPath(name), message }]);
+}
+
+/** What the document says of a bucket; or the bucket itself, where a type of somebody else's has other options. */
+function describeBucket(description: PartDescription, bucket: TokenBucket): BucketDescription {
+  const { path, name } = description;
+  const definition: unknown = description.definition();
+  const isOurs = definition === bucketLimiter || definition === bucketDefinitions.get();
+  const { rate, burst } = isOurs ? description.options as { rate: number; burst: number } : bucket;
+  return { path, ...withoutAbsent({ name }), rate, burst };
+}

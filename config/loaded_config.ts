@@ -1,0 +1,160 @@
+import { requireObject } from "../lib/base/arguments.ts";
+import { invalidArgument } from "../lib/base/errors.ts";
+import type { Handler } from "../lib/contracts/handler.ts";
+import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { RateLimitingQueue, RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
+import type { SourcedQueue } from "../lib/contracts/work_source.ts";
+import type { WorkerOptions, WorkerPool } from "../lib/contracts/workers.ts";
+import { createRateLimitingQueue } from "../lib/queue/rate_limiting_queue.ts";
+import { together } from "../lib/structures/bucket_changes.ts";
+import type { TokenBucket } from "../lib/structures/token_bucket.ts";
+import { registerBuiltIns } from "../limiters/limiters.ts";
+import type { Building } from "../registry/build.ts";
+import type { BuildContext } from "../registry/context.ts";
+import { withoutAbsent } from "../registry/objects.ts";
+import { changesOf } from "./changes.ts";
+import { Contents } from "./contents.ts";
+import { readDocument } from "./document.ts";
+import { limiterPath } from "./paths.ts";
+import { Places } from "./places.ts";
+import { runFollowing } from "./pools.ts";
+import type { QueueDescription } from "./queue_description.ts";
+import type { Registries } from "./registry_option.ts";
+import type { ConfigChange, ConfigContents, WorkQueueConfig } from "./work_queue_config.ts";
+
+/** What is known beside the documents, and is the same for each. */
+export interface Surroundings {
+  readonly registries: Registries;
+  /** What limiters are built with. */
+  readonly context: BuildContext;
+  /** The options of queues that the document cannot give. */
+  readonly queueOptions: Pick<RateLimitingQueueOptions<unknown>, "clock" | "metrics">;
+}
+
+type Follower = (next: ConfigContents) => (() => void) | void;
+
+/** The document that is in force, and how another takes its place. */
+export class LoadedConfig implements WorkQueueConfig {
+  readonly #surroundings: Surroundings;
+  readonly #places = new Places();
+  readonly #followers = new Set<{ readonly prepare: Follower }>();
+  #contents: Contents;
+  #isReloading = false;
+
+  constructor(source: string | object, surroundings: Surroundings) {
+    this.#surroundings = surroundings;
+    this.#contents = this.#read("load config", source);
+  }
+
+  get limiterNames(): string[] {
+    return this.#contents.limiterNames;
+  }
+
+  get queueNames(): string[] {
+    return this.#contents.queueNames;
+  }
+
+  limiter<T>(name: string): RateLimiter<T> {
+    return this.#contents.limiter(name);
+  }
+
+  bucket(name: string): TokenBucket {
+    return this.#contents.bucket(name);
+  }
+
+  workers(name: string): WorkerOptions {
+    return this.#contents.workers(name);
+  }
+
+  describe(name: string): QueueDescription {
+    return this.#contents.describe(name);
+  }
+
+  queue<T>(name: string, options: RateLimitingQueueOptions<T> = {}): RateLimitingQueue<T> {
+    const { limiter, maxWait, whileWaiting, discipline } = this.#contents.queueTerms(name);
+    requireObject("create queue", options);
+    const given = withoutAbsent(options);
+    return createRateLimitingQueue<T>(limiter, {
+      name,
+      ...withoutAbsent({ ...this.#surroundings.queueOptions, maxWait, whileWaiting }),
+      ...(discipline === undefined || given.discipline !== undefined ? {} : { discipline: discipline() }),
+      ...given,
+    });
+  }
+
+  runWorkers<T>(
+    name: string,
+    queue: RateLimitingQueue<T> | SourcedQueue<T>,
+    handler: Handler<T>,
+    options: WorkerOptions<T> = {},
+  ): WorkerPool<T> {
+    return runFollowing(this, name, queue, handler, options);
+  }
+
+  onReload(prepare: Follower): () => void {
+    if (typeof prepare !== "function") throw invalidArgument("follow config", "prepare", "must be a function", prepare);
+    const follower = { prepare };
+    this.#followers.add(follower);
+    return () => void this.#followers.delete(follower);
+  }
+
+  reload(source: string | object): ConfigChange[] {
+    if (this.#isReloading) throw new Error("Cannot reload config as it is being reloaded");
+    let changes: ConfigChange[] = [];
+    together(() => { // so that what begins when a bucket changes sees all of the new document
+      this.#isReloading = true;
+      try {
+        changes = this.#reload(source);
+      } finally {
+        this.#isReloading = false;
+      }
+    });
+    return changes;
+  }
+
+  /** First all that may refuse the document, and then all that changes. */
+  #reload(source: string | object): ConfigChange[] {
+    const [before, steps] = [this.#contents, [] as (() => void)[]];
+    this.#contents = this.#places.openFor(() => {
+      const next = this.#read("reload config", source, before);
+      for (const { prepare } of this.#followers) steps.push(requireStep(prepare(next)));
+      next.putInForce();
+      return next;
+    });
+    carryOutAll(steps);
+    return changesOf(before.document, this.#contents.document);
+  }
+
+  #read(action: string, source: string | object, before?: Contents): Contents {
+    const { registries, context } = this.#surroundings;
+    const document = readDocument(action, source, registries);
+    const places = this.#places;
+    const builtIns = registerBuiltIns();
+    const building: Building = {
+      action,
+      context,
+      named: ({ name }) => places.get(limiterPath(name)),
+      riskOf: (definition) => (builtIns.get(definition.type) as unknown === definition ? 0 : 1),
+    };
+    return new Contents(document, building, places, before);
+  }
+}
+
+function requireStep(step: unknown): () => void {
+  if (step === undefined) return () => {};
+  if (typeof step === "function") return step as () => void;
+  throw invalidArgument("reload config", "prepare()", "must be a function, or nothing", step);
+}
+
+/** What one of them throws keeps none of the others from being carried out. */
+function carryOutAll(steps: readonly (() => void)[]): void {
+  const errors: unknown[] = [];
+  for (const step of steps) {
+    try {
+      step();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
+}

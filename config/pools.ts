@@ -1,0 +1,36 @@
+import { requireObject } from "../lib/base/arguments.ts";
+import type { Handler } from "../lib/contracts/handler.ts";
+import type { RateLimitingQueue } from "../lib/contracts/rate_limiting_queue.ts";
+import type { SourcedQueue } from "../lib/contracts/work_source.ts";
+import type { WorkerOptions, WorkerPool } from "../lib/contracts/workers.ts";
+import { startPool } from "../lib/workers/start_pool.ts";
+import { withoutAbsent } from "../registry/objects.ts";
+import type { WorkQueueConfig } from "./work_queue_config.ts";
+
+/** The options of pools that a document may give. */
+const SETTINGS = ["concurrency", "maxRetries", "timeout", "starts"] as const;
+
+/** Runs workers with the options that the config has for a queue, and changes them with it for as long as they run. */
+export function runFollowing<T>(
+  config: Pick<WorkQueueConfig, "workers" | "onReload">,
+  name: string,
+  queue: RateLimitingQueue<T> | SourcedQueue<T>,
+  handler: Handler<T>,
+  options: WorkerOptions<T>,
+): WorkerPool<T> {
+  let settings = config.workers(name);
+  requireObject("run workers", options);
+  const given = withoutAbsent(options);
+  const pool = startPool(queue, handler, { ...settings, ...given } as WorkerOptions<T>);
+  const end = config.onReload((next) => {
+    if (!next.queueNames.includes(name)) return undefined; // the pool goes on as it is
+    const wanted = next.workers(name);
+    const changed = SETTINGS.filter((option) => given[option] === undefined && settings[option] !== wanted[option]);
+    return () => {
+      settings = wanted;
+      pool.change(Object.fromEntries(changed.map((option) => [option, wanted[option]])));
+    };
+  });
+  pool.finished.then(end, end);
+  return pool;
+}
