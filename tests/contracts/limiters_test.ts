@@ -7,12 +7,14 @@ import {
   createMaxOfLimiter,
   createMaxWaitLimiter,
   createPerGroupLimiter,
+  type LimiterConfig,
   limiters,
   type RateLimiter,
 } from "@workqueue/core";
 import { builtIns } from "../../docs/generate/built_ins.ts";
 import { fibonacciPlugin } from "../../examples/fibonacci_plugin.ts";
 import { testLimiter } from "./limiter_suite.ts";
+import { testLimiterUpdate } from "./limiter_update_suite.ts";
 
 for (const { example } of builtIns) {
   const keysAreTexts = "separator" in example;
@@ -55,3 +57,73 @@ testLimiter(
   () =>
     createMaxOfLimiter(createExponentialLimiter({ baseDelay: 1, maxDelay: 9 }), createMaxWaitLimiter(new Linear(), 5)),
 );
+
+const backoff = { type: "exponential", baseDelay: 10, maxDelay: 500 } as const;
+const bucket = { type: "bucket", rate: 4, burst: 2 } as const;
+
+/** What each built-in limiter is changed to, and back. */
+const CHANGES: {
+  [Type in (typeof builtIns)[number]["example"]["type"]]: [what: string, LimiterConfig, LimiterConfig][];
+} = {
+  "bucket": [
+    ["its rate", bucket, { ...bucket, rate: 9 }],
+    ["its burst", bucket, { ...bucket, burst: 7 }],
+    ["to no bound", bucket, { ...bucket, rate: Infinity }],
+  ],
+  "exponential": [
+    ["its delays", backoff, { ...backoff, baseDelay: 1, maxDelay: 900 }],
+    ["to pass", backoff, { ...backoff, forgetAfter: 800 }],
+    ["how it passes", { ...backoff, forgetAfter: 800 }, { ...backoff, maxDelay: 50, forgetAfter: 2000 }],
+  ],
+  "fast-slow": [
+    [
+      "all of it",
+      { type: "fast-slow", fastDelay: 1, slowDelay: 50, maxFastAttempts: 2 },
+      { type: "fast-slow", fastDelay: 3, slowDelay: 70, maxFastAttempts: 4, forgetAfter: 500 },
+    ],
+  ],
+  "jitter": [
+    [
+      "its spread and its limiter",
+      { type: "jitter", spread: 0.5, limiter: backoff },
+      { type: "jitter", spread: 1, limiter: { ...backoff, baseDelay: 3 } },
+    ],
+  ],
+  "max-of": [
+    [
+      "the figures of its limiters",
+      { type: "max-of", limiters: [backoff, bucket] },
+      { type: "max-of", limiters: [{ ...backoff, baseDelay: 20 }, { ...bucket, rate: 1 }] },
+    ],
+    [
+      "its limiters",
+      { type: "max-of", limiters: [backoff, bucket] },
+      {
+        type: "max-of",
+        limiters: [{ ...backoff, maxDelay: 700 }, { type: "max-wait", maxDelay: 80, limiter: bucket }],
+      },
+    ],
+  ],
+  "max-wait": [
+    [
+      "its maximum and its limiter",
+      { type: "max-wait", maxDelay: 100, limiter: backoff },
+      { type: "max-wait", maxDelay: 30, limiter: { ...backoff, baseDelay: 5 } },
+    ],
+  ],
+  "per-group": [
+    [
+      "the figures of its groups",
+      { type: "per-group", separator: "/", limiter: backoff },
+      { type: "per-group", separator: "/", limiter: { ...backoff, baseDelay: 7, forgetAfter: 900 } },
+    ],
+    [
+      "the buckets of its groups",
+      { type: "per-group", separator: "/", limiter: { type: "max-of", limiters: [backoff, bucket] } },
+      { type: "per-group", separator: "/", limiter: { type: "max-of", limiters: [backoff, { ...bucket, burst: 5 }] } },
+    ],
+  ],
+};
+for (const [type, changes] of Object.entries(CHANGES)) {
+  for (const [what, one, other] of changes) testLimiterUpdate(`${type} of which changes ${what}`, one, other);
+}

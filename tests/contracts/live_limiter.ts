@@ -1,0 +1,86 @@
+/** A limiter whose config changes while it is used, with what a reload does for it, and nothing around it. */
+
+import type {
+  BuildContext,
+  LimiterConfig,
+  LimiterDescription,
+  LimiterFields,
+  LimiterOptions,
+  RateLimiter,
+  Template,
+} from "@workqueue/core";
+import { limiters } from "@workqueue/core";
+
+/** A limiter keeps the clock and the random numbers that it was made with. */
+const OF_NO_USE: BuildContext = {
+  clock: { now: () => never("now"), setTimeout: () => never("setTimeout"), clearTimeout: () => never("clearTimeout") },
+  random: () => never("random"),
+};
+
+function never(method: string): never {
+  throw new Error(`The context of an update was asked for ${method}`);
+}
+
+export class LiveLimiter {
+  readonly limiter: RateLimiter;
+  readonly #context: BuildContext;
+  #description: LimiterDescription;
+  /** Those that it asks, by their options. */
+  readonly #parts = new Map<string, LiveLimiter>();
+  /** Those of its groups. */
+  readonly #made = new Map<RateLimiter, LiveLimiter>();
+
+  constructor(config: LimiterConfig | LimiterDescription, context: BuildContext) {
+    this.#context = context;
+    this.#description = describe(config);
+    this.limiter = this.#description.definition().create(this.#optionsOf(this.#description), context);
+  }
+
+  /** Changes to another config of the same type. */
+  update(config: LimiterConfig | LimiterDescription): void {
+    this.#description = describe(config);
+    this.#description.definition().update!(this.limiter, this.#optionsOf(this.#description), OF_NO_USE);
+  }
+
+  #optionsOf({ options }: LimiterDescription): LimiterOptions<LimiterFields> {
+    return Object.fromEntries(
+      Object.entries(options).map(([option, value]) => {
+        if (Array.isArray(value)) return [option, value.map((each, i) => this.#part(`${option} ${i}`, each))];
+        if (!isDescription(value)) return [option, value];
+        return [option, value.template ? this.#template(value) : this.#part(option, value)];
+      }),
+    ) as LimiterOptions<LimiterFields>;
+  }
+
+  #part(place: string, description: LimiterDescription): RateLimiter {
+    const live = this.#upToDate(this.#parts.get(place), description);
+    this.#parts.set(place, live);
+    return live.limiter;
+  }
+
+  #template(description: LimiterDescription): Template<RateLimiter> {
+    const make = (old?: LiveLimiter) => {
+      const live = this.#upToDate(old, description);
+      this.#made.set(live.limiter, live);
+      return live.limiter;
+    };
+    return Object.assign(() => make(), { update: (limiter: RateLimiter) => make(this.#made.get(limiter)) });
+  }
+
+  /** The limiter of an option, changed if its type stayed, or made anew. */
+  #upToDate(old: LiveLimiter | undefined, description: LimiterDescription): LiveLimiter {
+    if (old === undefined || old.#description.type !== description.type) {
+      return new LiveLimiter(description, this.#context);
+    }
+    old.update(description);
+    return old;
+  }
+}
+
+function describe(config: LimiterConfig | LimiterDescription): LimiterDescription {
+  return isDescription(config) ? config : limiters.describe(config);
+}
+
+function isDescription(value: unknown): value is LimiterDescription {
+  return typeof value === "object" && value !== null && "definition" in value;
+}
