@@ -1,0 +1,302 @@
+/** What `update` does to each built-in limiter beside what holds of all: see `tests/contracts/limiter_update_suite.ts`. */
+
+import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  bucketLimiter,
+  exponentialLimiter,
+  fastSlowLimiter,
+  jitterLimiter,
+  maxOfLimiter,
+  type PerGroupLimiter,
+  perGroupLimiter,
+  type RateLimiter,
+  type Template,
+  type TokenBucket,
+} from "@workqueue/core";
+import { bucketDefinitions } from "../../config/bucket_kind.ts";
+import { onBucketChange } from "../../lib/structures/bucket_changes.ts";
+import { HandClock } from "../helpers.ts";
+import { delays, Recorder } from "./helpers.ts";
+
+/** Delays of 10, 20, 40, 40, … ms. */
+const BACKOFF = { baseDelay: 10, maxDelay: 40 };
+
+/** An exponential limiter, on a clock that begins somewhere. */
+function backoff(forgetAfter?: number) {
+  const clock = new HandClock(1000);
+  const limiter = exponentialLimiter.create({ ...BACKOFF, forgetAfter }, { clock });
+  const update = (forgetAfter: number | undefined, delays = BACKOFF) =>
+    exponentialLimiter.update!(limiter, { ...delays, forgetAfter }, {});
+  const counts = (...keys: string[]) => keys.map((key) => limiter.numRequeues(key));
+  return { clock, limiter, update, counts };
+}
+
+Deno.test("update, forgetAfter: where there was none, each count counts from then on, as if it had given its delay just now", () => {
+  const { clock, limiter, update, counts } = backoff();
+  for (const key of ["a", "b", "b", "b"]) limiter.when(key);
+  clock.time += 1e9;
+  update(100);
+  clock.time += 109;
+  assertEquals(counts("a", "b"), [1, 3]);
+  assertFalse(limiter.atRest!());
+  clock.time += 1;
+  assertEquals(counts("a", "b"), [0, 3]);
+  clock.time += 29;
+  assertEquals(counts("b"), [3]);
+  clock.time += 1;
+  assertEquals(counts("b"), [0]);
+  assert(limiter.atRest!());
+  assertEquals([limiter.when("a"), limiter.when("b")], [10, 10]);
+});
+
+Deno.test("update, forgetAfter: where there was none, a count outlasts the delay that it gave, even if delays become shorter", () => {
+  const { clock, limiter, update, counts } = backoff();
+  delays(limiter, "a", 3);
+  update(5, { baseDelay: 1, maxDelay: 1 });
+  clock.time += 44;
+  assertEquals(counts("a"), [3]);
+  assertEquals(limiter.when("a"), 1);
+  clock.time += 6;
+  assertEquals(counts("a"), [0]);
+});
+
+Deno.test("update, forgetAfter: a longer one keeps what counts, and brings nothing back", () => {
+  const { clock, limiter, update, counts } = backoff(100);
+  limiter.when("over"); // until 1110
+  clock.time += 10;
+  limiter.when("a"); // until 1120
+  clock.time = 1110;
+  update(1000);
+  assertEquals(counts("over", "a"), [0, 1]);
+  assertEquals(limiter.when("over"), 10);
+  clock.time = 2019;
+  assertEquals(counts("a"), [1]);
+  clock.time = 2020;
+  assertEquals(counts("a", "over"), [0, 1]);
+});
+
+Deno.test("update, forgetAfter: a shorter one counts from the end of the last delay, too", () => {
+  const { clock, limiter, update, counts } = backoff(1000);
+  limiter.when("a"); // its delay ends at 1010
+  delays(limiter, "b", 3); // at 1040
+  clock.time = 1060;
+  update(50);
+  assertEquals(counts("a", "b"), [0, 3]);
+  clock.time = 1089;
+  assertEquals(counts("b"), [3]);
+  assertFalse(limiter.atRest!());
+  clock.time = 1090;
+  assert(limiter.atRest!());
+  assertEquals(counts("b"), [0]);
+});
+
+Deno.test("update, forgetAfter: once there is none, what counts stays for ever, and what is over is gone", () => {
+  const { clock, limiter, update, counts } = backoff(100);
+  limiter.when("over");
+  clock.time = 1110;
+  delays(limiter, "a", 2);
+  update(undefined);
+  assertEquals(counts("over", "a"), [0, 2]);
+  clock.time += 1e12;
+  assertEquals(counts("over", "a"), [0, 2]);
+  assertEquals([limiter.when("a"), limiter.when("over")], [40, 10]);
+  for (const key of ["a", "over"]) limiter.forget(key);
+  assert(limiter.atRest!());
+});
+
+Deno.test("update, forgetAfter: the same leaves the ends of all counts as they are, whatever the delays", () => {
+  const { clock, limiter, update, counts } = backoff(100);
+  limiter.when("a"); // until 1110
+  clock.time = 1050;
+  update(100, { baseDelay: 500, maxDelay: 500 });
+  clock.time = 1109;
+  assertEquals(counts("a"), [1]);
+  clock.time = 1110;
+  assertEquals(counts("a"), [0]);
+  assertEquals(delays(limiter, "a", 2), [500, 500]);
+});
+
+Deno.test("update, forgetAfter: of ten thousand counts, forward and back", () => {
+  const clock = new HandClock();
+  const options = { fastDelay: 10, slowDelay: 20, maxFastAttempts: 1 };
+  const limiter = fastSlowLimiter.create({ ...options, forgetAfter: undefined }, { clock });
+  const keys = Array.from({ length: 10_000 }, (_, i) => i);
+  for (const key of keys) delays(limiter, key, 1 + key % 3);
+  for (const key of keys) if (key % 5 === 0) limiter.forget(key);
+  const counted = keys.map((key) => limiter.numRequeues(key));
+  for (const forgetAfter of [1000, 50, undefined, 7, 7]) {
+    fastSlowLimiter.update!(limiter, { ...options, forgetAfter }, {});
+    assertEquals(keys.map((key) => limiter.numRequeues(key)), counted);
+  }
+  clock.time = 27;
+  assert(limiter.atRest!());
+});
+
+Deno.test("update, forgetAfter: a clock that fails leaves all as it was", () => {
+  let fails = false;
+  const clock = {
+    ...new HandClock(),
+    now() {
+      if (fails) throw new Error("no time");
+      return 0;
+    },
+  } as HandClock;
+  const limiter = exponentialLimiter.create({ ...BACKOFF, forgetAfter: undefined }, { clock });
+  delays(limiter, "a", 2);
+  fails = true;
+  const changed = { baseDelay: 1, maxDelay: 1, forgetAfter: 5 };
+  assertThrows(() => exponentialLimiter.update!(limiter, changed, {}), Error, "no time");
+  assertEquals([limiter.numRequeues("a"), limiter.when("a")], [2, 40]);
+});
+
+Deno.test("update, bucket: the token bucket is the same, and its tokens stay, as does what it owes", () => {
+  const clock = new HandClock();
+  const limiter = bucketLimiter.create({ rate: 1, burst: 4 }, { clock }) as RateLimiter & { bucket: TokenBucket };
+  const { bucket } = limiter;
+  const update = (rate: number, burst: number) => bucketLimiter.update!(limiter, { rate, burst }, {});
+  bucket.allow(3);
+  update(1, 10); // no token is there at once
+  assertStrictEquals(limiter.bucket, bucket);
+  assertEquals([bucket.rate, bucket.burst, bucket.tokens], [1, 10, 1]);
+  clock.time = 2000;
+  assertEquals(bucket.tokens, 3);
+  update(1, 2);
+  assertEquals(bucket.tokens, 2);
+
+  const reservations = [1, 1, 1, 1].map(() => bucket.reserve());
+  assertEquals(reservations.map(({ delay }) => delay), [0, 0, 1000, 2000]);
+  update(4, 2);
+  assertEquals(reservations.map(({ delay }) => delay), [0, 0, 1000, 2000]); // what was given stands
+  assertEquals([bucket.tokens, limiter.when("a")], [-2, 750]);
+});
+
+Deno.test("update, bucket: at rest are the figures that it was given last, and a larger burst once it is full", () => {
+  const clock = new HandClock();
+  const limiter = bucketLimiter.create({ rate: 1, burst: 1 }, { clock });
+  bucketLimiter.update!(limiter, { rate: 2, burst: 3 }, {});
+  assertFalse(limiter.atRest!());
+  clock.time = 999;
+  assertFalse(limiter.atRest!());
+  clock.time = 1000;
+  assert(limiter.atRest!());
+  bucketLimiter.update!(limiter, { rate: 5, burst: 2 }, {});
+  assert(limiter.atRest!());
+});
+
+Deno.test("update, bucket: who listens hears of it once, when both figures are in force; likewise that of `starts`", () => {
+  const limiter = bucketLimiter.create({ rate: 1, burst: 1 }, {}) as RateLimiter & { bucket: TokenBucket };
+  const definition = bucketDefinitions.get();
+  const bucket = definition.create({ rate: 1, burst: 1 }, {});
+  const heard: unknown[] = [];
+  for (const each of [limiter.bucket, bucket]) {
+    onBucketChange(each, (isHold) => heard.push([each.rate, each.burst, isHold]));
+  }
+  bucketLimiter.update!(limiter, { rate: 2, burst: 3 }, {});
+  definition.update!(bucket, { rate: 4, burst: 5 }, {});
+  assertEquals(heard, [[2, 3, false], [4, 5, false]]);
+});
+
+Deno.test("update, jitter: its random numbers go on", () => {
+  const numbers = [0.1, 0.2, 0.3, 0.4];
+  const options = { limiter: new Recorder(100), spread: 1 };
+  const limiter = jitterLimiter.create(options, { random: () => numbers.shift()! });
+  assertEquals(delays(limiter, "a", 2), [90, 80]);
+  jitterLimiter.update!(limiter, { limiter: new Recorder(1000), spread: 0.5 }, { random: () => 0 });
+  assertEquals(delays(limiter, "a", 2), [850, 800]);
+});
+
+Deno.test("update, max-of: asks those of the new list from then on, and no other", () => {
+  const [one, two, three] = [new Recorder(1, 7), new Recorder(2, 8), new Recorder(3, 5)];
+  const limiter = maxOfLimiter.create({ limiters: [one, two] }, {});
+  maxOfLimiter.update!(limiter, { limiters: [three, one] }, {});
+  assertEquals([limiter.when("a"), limiter.numRequeues("a")], [3, 7]);
+  limiter.forget("a");
+  assertEquals([one.calls.length, two.calls.length, three.calls.length], [3, 0, 3]);
+});
+
+/** Counts, and writes down by which template it was made last. */
+class Numbered extends Recorder {
+  constructor(public made: number) {
+    super(made);
+  }
+
+  override when(): number {
+    return this.made;
+  }
+}
+
+/** The template with a number, which changes those that earlier ones made. It fails at the limiters of some calls. */
+function numbered(made: number, failsAt: (call: number) => boolean = () => false): Template<RateLimiter> {
+  let calls = 0;
+  return Object.assign(() => new Numbered(made), {
+    update(limiter: RateLimiter) {
+      if (failsAt(++calls)) throw new Error(`no ${calls}`);
+      (limiter as Numbered).made = made;
+      return limiter;
+    },
+  });
+}
+
+function groups(template: Template<RateLimiter>, count: number) {
+  const limiter = perGroupLimiter.create({ separator: "/", limiter: template }, {}) as PerGroupLimiter;
+  const names = Array.from({ length: count }, (_, i) => `group ${i}`);
+  const all = () => names.map((name) => limiter.of(name));
+  const update = (template: Template<RateLimiter>, separator = "/") =>
+    perGroupLimiter.update!(limiter, { separator, limiter: template }, {});
+  return { limiter, names, all, update };
+}
+
+Deno.test("update, per-group: brings the limiter of each group up to date, and makes those of others of the new template", () => {
+  const { limiter, all, update } = groups(numbered(1), 5000);
+  const before = all();
+  update(numbered(2));
+  for (const [i, each] of all().entries()) {
+    assertStrictEquals(each, before[i]);
+    assertEquals(each.when("x"), 2);
+  }
+  assertEquals(limiter.when("new/1"), 2);
+});
+
+Deno.test("update, per-group: takes what the template gives in the place of a limiter", () => {
+  const { names, limiter, all, update } = groups(numbered(1), 3);
+  const before = all();
+  const other = new Recorder(9);
+  const template = numbered(2);
+  update(Object.assign(() => template(), {
+    update: (old: RateLimiter) => old === before[1] ? other : template.update!(old),
+  }));
+  assertEquals(names.map((name) => limiter.when(name)), [2, 9, 2]);
+  assertStrictEquals(limiter.of("group 1"), other);
+  assertStrictEquals(limiter.of("group 0"), before[0]);
+
+  update(() => new Numbered(3)); // one that can only make
+  assertEquals(names.map((name) => limiter.when(name)), [3, 3, 3]);
+  assertFalse(limiter.of("group 0") === before[0]);
+});
+
+Deno.test("update, per-group: a template that fails with one group leaves all of them as they were", () => {
+  for (const failing of [1, 57, 100]) {
+    const { limiter, all, update } = groups(numbered(1), 100);
+    const before = all();
+    assertThrows(() => update(numbered(2, (call) => call === failing), ":"), Error, `no ${failing}`);
+    for (const [i, each] of all().entries()) {
+      assertStrictEquals(each, before[i]);
+      assertEquals(each.when("x"), 1);
+    }
+    assertEquals(limiter.when("new"), 1);
+    assertStrictEquals(limiter.of("group 1/a"), before[1]);
+  }
+});
+
+Deno.test("update, per-group: with another separator, groups that there are stay under their names", () => {
+  const { limiter, update } = groups(numbered(1), 0);
+  const a = limiter.of("a/1:2");
+  const whole = limiter.of("b:1");
+  update(numbered(1), ":");
+  assertStrictEquals(limiter.of("a:9"), a);
+  assertStrictEquals(limiter.of("a"), a);
+  assertFalse(limiter.of("a/1:2") === a);
+  assertFalse(limiter.of("b:1") === whole);
+  update(numbered(1), "/");
+  assertStrictEquals(limiter.of("b:1"), whole);
+});
