@@ -2,6 +2,7 @@ import type {
   Duration,
   LimiterConfig,
   LimiterRegistry,
+  MetricsProvider,
   Outcome,
   QueueSnapshot,
   Shutdown,
@@ -67,6 +68,12 @@ export interface RedisQueueOptions<T = string> {
    * @default {"keep"}
    */
   whileWaiting?: "keep" | "replace" | undefined;
+  /**
+   * Where this process sends what it measures of its own work: `queueLatency`, `workDuration`, `unfinishedWork`,
+   * `longestRunningProcessor` and `retries`, and by its pools `active`, `concurrency`, `failures` and `givenUp`. For those of the
+   * whole queue see {@linkcode redisQueueMetrics}.
+   */
+  metrics?: MetricsProvider | undefined;
   /**
    * Is told of every call that failed, whether its promise is awaited or not, of leases that were lost and of items that were
    * given up after `maxLapses`. Without it they are written to `console.error`, one line a second at most.

@@ -61,6 +61,7 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
     patience: ANY,
     keyOf: A_FUNCTION,
     whileWaiting: [(value: unknown) => value === "keep" || value === "replace", 'must be "keep" or "replace"'],
+    metrics: [isProvider, "must be a metrics provider"],
     onError: A_FUNCTION,
   });
   if (options.name === undefined) throw invalidArgument(ACTION, "name", "must be a non-empty string", undefined);
@@ -74,7 +75,7 @@ export function openQueue<T>(
   options: RedisQueueOptions<T>,
   { limiter, startsName }: LiveSettings,
 ): Queue<T> {
-  const { name, url, client, maxLapses = 5, keyOf, whileWaiting = "keep", onError } = options;
+  const { name, url, client, maxLapses = 5, keyOf, whileWaiting = "keep", metrics, onError } = options;
   const lease = requireDuration(ACTION, "lease", options.lease ?? "30s");
   if (!(lease >= MIN && lease <= MAX)) {
     throw invalidArgument(ACTION, "lease", "must be a duration from 100 ms to a day", lease);
@@ -91,8 +92,9 @@ export function openQueue<T>(
     replaces: whileWaiting === "replace",
     hasItems: keyOf !== undefined,
     limiter,
+    measuresTimes: metrics !== undefined,
   });
-  return new Queue({ engine, connection, keyOf, startsName, onError });
+  return new Queue({ engine, connection, keyOf, startsName, metrics, onError });
 }
 
 /** What is checked where it is read. */
@@ -101,6 +103,11 @@ const ANY: Rule = [() => true, ""];
 /** Braces in a name would tell a cluster to keep the keys of one queue in several places. */
 function isName(value: unknown): boolean {
   return typeof value === "string" && value !== "" && !/[{}]/.test(value);
+}
+
+/** Whether it has what is measured here. */
+export function isProvider(value: unknown): boolean {
+  return hasMethods(value, "queueLatency", "workDuration", "unfinishedWork", "longestRunningProcessor", "retries");
 }
 
 function isLimiterConfig(value: unknown): boolean {

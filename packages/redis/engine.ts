@@ -13,6 +13,8 @@ export interface EngineSettings {
   /** Whether items travel beside their keys. */
   readonly hasItems: boolean;
   readonly limiter: LimiterPlan;
+  /** Whether it is asked for how long keys have been ready; not if left out. */
+  readonly measuresTimes?: boolean;
 }
 
 /** A key, and its item as JSON where an item is not its own key. */
@@ -51,6 +53,8 @@ export interface TakenKey {
   readonly token: string;
   readonly payload: string | undefined;
   readonly failures: number;
+  /** For how many milliseconds it has been ready; 0 if that was not asked. */
+  readonly readyFor: number;
 }
 
 /** `true`: it counts. `false`: the lease was lost. A number: the failures that the limiter should have been given something for. */
@@ -163,18 +167,19 @@ export class Engine {
   }
 
   async turn(request: TurnRequest): Promise<TurnReply> {
-    const { lease, replaces, hasItems, maxLapses } = this.settings;
+    const { lease, replaces, hasItems, maxLapses, measuresTimes = false } = this.settings;
     const { process, owner, known, wanted, starts, finishes } = request;
     const reply = await this.#run("turn", [
       ...[process, owner, micros(lease), flag(replaces), flag(hasItems), `${maxLapses}`],
       ...[`${known}`, `${wanted}`],
       ...starts ?? ["", "", ""],
       finishes.find(({ plan }) => plan !== undefined)?.plan ?? this.limiter.text,
+      flag(measuresTimes),
       ...finishes.flatMap(({ key, token, kind, delay = 0, given = "", reason = "" }) => [
         ...[key, token, kind, micros(delay), given, reason],
       ]),
     ], "marked") as TurnScriptReply;
-    const [pause, isLost, isAlone, answers, keys, keyTokens, payloads, failures, lapsed] = reply;
+    const [pause, isLost, isAlone, answers, keys, keyTokens, payloads, failures, lapsed, times] = reply;
     return {
       pause: pause < 0 ? undefined : pause / 1000,
       isLost: isLost === 1,
@@ -185,6 +190,7 @@ export class Engine {
         token: keyTokens[i]!,
         payload: payloads[i] ?? undefined,
         failures: Number(failures[i] ?? 0),
+        readyFor: (times[i] ?? 0) / 1000,
       })),
       lapsed,
     };
@@ -267,6 +273,7 @@ type TurnScriptReply = [
   payloads: (string | null)[],
   failures: (string | number | null)[],
   lapsed: string[],
+  times: number[],
 ];
 
 type SnapshotScriptReply = [

@@ -1,4 +1,4 @@
-import type { Duration, QueueSnapshot, Shutdown } from "@workqueue/core";
+import type { Duration, MetricsProvider, QueueSnapshot, Shutdown } from "@workqueue/core";
 import { A_SIGNAL, inspect, requireDuration, requireOptions, requireRules } from "@workqueue/core/arguments";
 import { SOURCE, type WorkSource } from "@workqueue/core/workers";
 import { setTimeout as delay } from "node:timers/promises";
@@ -14,6 +14,7 @@ import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
 import { MEASURED, type Measured } from "./measured.ts";
 import type { LimiterPlan } from "./limiter_plan.ts";
 import { type LeaseEnding, noPriorities } from "./outcome.ts";
+import { ProcessMetrics } from "./process_metrics.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 import { RedisSource, type StartsName } from "./source.ts";
 
@@ -23,6 +24,7 @@ export interface QueueParts<T> {
   readonly connection: Connection;
   readonly keyOf: ((item: T) => string) | undefined;
   readonly startsName: StartsName;
+  readonly metrics: MetricsProvider | undefined;
   readonly onError: ((error: unknown) => void) | undefined;
 }
 
@@ -47,6 +49,8 @@ export class Queue<T> implements RedisQueue<T> {
   readonly #connection: Connection;
   #startsName: StartsName;
   readonly #errors: ErrorLog;
+  readonly #provider: MetricsProvider | undefined;
+  readonly #metrics: ProcessMetrics<HeldLease<T>> | undefined;
   readonly #process: string = crypto.randomUUID();
   readonly #dispatcher: Dispatcher<T>;
   readonly #stopReconnecting: () => void;
@@ -61,7 +65,7 @@ export class Queue<T> implements RedisQueue<T> {
   readonly #closed: Promise<void>;
   #close!: () => void;
 
-  constructor({ engine, connection, keyOf, startsName, onError }: QueueParts<T>) {
+  constructor({ engine, connection, keyOf, startsName, metrics, onError }: QueueParts<T>) {
     this.name = engine.settings.name;
     this.keyOf = keyOf;
     this.#items = new Items(keyOf);
@@ -69,6 +73,8 @@ export class Queue<T> implements RedisQueue<T> {
     this.#connection = connection;
     this.#startsName = startsName;
     this.#errors = new ErrorLog(`Queue ${inspect(this.name)} on Redis`, onError);
+    this.#provider = metrics;
+    this.#metrics = metrics && new ProcessMetrics(metrics, this.name, this.#errors.write);
     this.#dispatcher = new Dispatcher(engine, this.#process, {
       leaseOf: (taken) => this.#leaseOf(taken),
       onUnreadable: (taken, error) => this.#refuse(taken, error),
@@ -100,9 +106,11 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   addAfter(item: T, delay: Duration, options?: object): Promise<void> {
-    return this.#call("add item", () => {
+    return this.#call("add item", async () => {
       refuseOptions("add item", options);
-      return this.#engine.add([this.#items.write("add item", item)], requireDuration("add item", "delay", delay));
+      const ms = requireDuration("add item", "delay", delay);
+      await this.#engine.add([this.#items.write("add item", item)], ms);
+      this.#metrics?.retried();
     });
   }
 
@@ -116,6 +124,7 @@ export class Queue<T> implements RedisQueue<T> {
       do {
         failures = await this.#engine.addRateLimited(entry, isNewest, this.#engine.limiter.given(failures), atLeast);
       } while (failures !== undefined);
+      this.#metrics?.retried();
     });
   }
 
@@ -247,6 +256,7 @@ export class Queue<T> implements RedisQueue<T> {
       name: this.name,
       dispatcher: this.#dispatcher,
       startsName: () => this.#startsName,
+      metrics: this.#provider,
       keyOf: (item) => this.#items.keyOf("run workers", item),
       isOver: () => this.#isShutDown,
     });
@@ -300,7 +310,9 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   #leaseOf(taken: TakenKey): HeldLease<T> {
-    return new HeldLease(this.#items.handOut(taken), taken, this.#leaseEvents);
+    const lease = new HeldLease(this.#items.handOut(taken), taken, this.#leaseEvents);
+    this.#metrics?.taken(lease, taken.readyFor);
+    return lease;
   }
 
   /** Other processes may do with it what this one cannot: it is tried again when the limiter says so. */
@@ -312,6 +324,8 @@ export class Queue<T> implements RedisQueue<T> {
   readonly #leaseEvents: LeaseEvents<T> = {
     carryOut: (lease, ending) => {
       const finish = this.#finishOf(lease, ending, lease.attempt - 1); // throws if the limiter does
+      if (ending.kind === "handedBack") this.#metrics?.handedBack(lease);
+      else this.#metrics?.ended(lease);
       return handled(this.#tellEnd(lease, ending, finish));
     },
     onError: (error) => this.#errors.write(error),
@@ -326,6 +340,7 @@ export class Queue<T> implements RedisQueue<T> {
         const answer = await this.#dispatcher.finish(lease, finish);
         if (typeof answer === "boolean") {
           if (failure !== undefined) throw failure.error;
+          if (answer && isRetry(ending)) this.#metrics?.retried();
           return answer;
         }
         try {
@@ -384,6 +399,7 @@ export class Queue<T> implements RedisQueue<T> {
 
   async #disconnect(): Promise<void> {
     this.#stopReconnecting();
+    this.#metrics?.stop();
     try {
       if (this.#stopListening !== undefined) {
         this.#stopListening();
@@ -404,6 +420,10 @@ function refuseOptions(action: string, options: object | undefined, ...known: st
   if (options === undefined) return;
   if ((options as { priority?: unknown }).priority !== undefined) throw noPriorities(action);
   requireOptions(action, options, known);
+}
+
+function isRetry({ kind }: LeaseEnding): boolean {
+  return kind === "retry" || kind === "requeueAfter";
 }
 
 function lapsed(key: string): Error {

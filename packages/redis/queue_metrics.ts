@@ -1,6 +1,5 @@
-import type { Duration } from "@workqueue/core";
+import type { Duration, Gauge, MetricsProvider, SettableGauge } from "@workqueue/core";
 import { invalidArgument, requireDuration, requireOptions } from "@workqueue/core/arguments";
-import type { Gauge, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";
 import { clearTimeout, setTimeout } from "node:timers";
 import type { RedisQueue } from "./contract.ts";
 import type { Measures } from "./engine.ts";

@@ -7,7 +7,7 @@ import { followReloads, requireOwnBuckets, settingsIn } from "./document.ts";
 /** Where the queues of a document are, and what they have in common. */
 export type RedisQueuesOptions = Pick<
   RedisQueueOptions<never>,
-  "url" | "client" | "lease" | "maxLapses" | "patience" | "onError"
+  "url" | "client" | "lease" | "maxLapses" | "patience" | "metrics" | "onError"
 >;
 
 /** The queues of a document, on a server. */
@@ -25,7 +25,7 @@ export interface RedisQueues {
    */
   queue<T = string>(
     name: string,
-    options?: Pick<RedisQueueOptions<T>, "keyOf" | "lease" | "maxLapses" | "patience" | "onError">,
+    options?: Pick<RedisQueueOptions<T>, "keyOf" | "lease" | "maxLapses" | "patience" | "metrics" | "onError">,
   ): RedisQueue<T>;
 }
 
@@ -59,10 +59,10 @@ export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions
     throw invalidArgument(ACTION, "config", "must be what loadConfig returns", config);
   }
   requireOwnBuckets(ACTION, config);
-  requireOptions(ACTION, options, ["url", "client", "lease", "maxLapses", "patience", "onError"]);
+  requireOptions(ACTION, options, ["url", "client", "lease", "maxLapses", "patience", "metrics", "onError"]);
   return {
     queue<T>(name: string, own: Partial<RedisQueueOptions<T>> = {}) {
-      requireOptions(ACTION, own, ["keyOf", "lease", "maxLapses", "patience", "onError"]);
+      requireOptions(ACTION, own, ["keyOf", "lease", "maxLapses", "patience", "metrics", "onError"]);
       const { whileWaiting } = config.describe(name);
       const queue = openQueue({ ...options, ...own, name, whileWaiting }, settingsIn(ACTION, config, name));
       followReloads(config, queue);

@@ -1,4 +1,4 @@
-import type { BucketDescription, Shutdown } from "@workqueue/core";
+import type { BucketDescription, MetricsProvider, Shutdown } from "@workqueue/core";
 import { hasMethods, invalidArgument } from "@workqueue/core/arguments";
 import type { Ending, TokenSource, WorkAttempt, WorkLease, WorkRequest, WorkSource } from "@workqueue/core/workers";
 import type { Dispatcher, Want } from "./dispatcher.ts";
@@ -13,6 +13,7 @@ export type StartsName = Pick<BucketDescription, "name" | "path">;
 /** What a source knows of its queue. */
 export interface SourceQueue<T> {
   readonly name: string;
+  readonly metrics: MetricsProvider | undefined;
   readonly dispatcher: Dispatcher<T>;
   /** What the document calls the bucket of the queue's `starts` now, if it does. */
   startsName(): StartsName;
@@ -31,6 +32,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   /** They are shared by all processes. */
   readonly takesTokens = true;
   readonly name: string;
+  readonly metrics: MetricsProvider | undefined;
   readonly #queue: SourceQueue<T>;
   #wait: Wait<T> | undefined = undefined;
   /** What came and the pool has not begun. */
@@ -39,6 +41,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   constructor(queue: SourceQueue<T>) {
     this.#queue = queue;
     this.name = queue.name;
+    this.metrics = queue.metrics;
   }
 
   get isOver(): boolean {

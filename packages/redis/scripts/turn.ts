@@ -3,11 +3,12 @@
  *
  * ARGV: process; owner; lease in µs; "replace"; payloads; largest number of lapses; how many keys the owner holds as far as it
  * knows, without those that are done here; how many it wants; the id, rate and burst of their tokens, or nothing thrice; the
- * limiter's plan; then, for each key that is done, six: key, token, kind, delay in µs, what the plan is given, reason; and last,
+ * limiter's plan; whether it wants to know for how long keys have been ready; then, for each key that is done, six: key, token, kind, delay in µs, what the plan is given, reason; and last,
  * whether this call may have run before.
  *
  * Replies the time until there may be more, or -1; whether the owner has lost all that it holds; whether it takes nothing beside
- * what it holds; the answers to the finishes; the keys taken, their tokens, payloads and failures; the keys that were given up.
+ * what it holds; the answers to the finishes; the keys taken, their tokens, payloads and failures; the keys that were given up; and for how many µs each of those taken has been
+ * ready, if that was asked.
  */
 export const turn = /* lua */ `
 promote()
@@ -15,7 +16,8 @@ local process, owner, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local replaces, hasItems, maxLapses = ARGV[4] == '1', ARGV[5] == '1', tonumber(ARGV[6])
 local known, wanted = tonumber(ARGV[7]), tonumber(ARGV[8])
 local startsId, startsRate, startsBurst = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11])
-local FIRST_FINISH = 13
+local wantsTimes = ARGV[13] == '1'
+local FIRST_FINISH = 14
 local CHECKS = lease / 20 -- the time between two looks for leases that are over
 hear(lease)
 local resent = ARGV[#ARGV] == '1'
@@ -128,7 +130,7 @@ local function findSuspect()
   return nil, true
 end
 
-local pause, isLost, isAlone, isShort, keys, tokens, items, failures = -1, 0, 0, false, {}, {}, {}, {}
+local pause, isLost, isAlone, isShort, keys, tokens, items, failures, times = -1, 0, 0, false, {}, {}, {}, {}, {}
 
 local function note(delay)
   if pause < 0 or delay < pause then pause = math.max(delay, 0) end
@@ -136,6 +138,12 @@ end
 
 local function readyCount()
   return behind and redis.call('ZCOUNT', q.ready, '-inf', behind) or redis.call('ZCARD', q.ready)
+end
+
+-- By the place where a key stands. What came back counts from its hand-out to who did not end it.
+local function readyFor(place)
+  local since = tonumber(place)
+  return now - (since < 0 and since + 2^53 or since)
 end
 
 local function take()
@@ -152,12 +160,16 @@ local function take()
   end
   if count == 0 then return {} end
   if suspect then
+    if wantsTimes then times[1] = readyFor(redis.call('ZSCORE', q.suspects, suspect)) end
     redis.call('ZREM', q.suspects, suspect)
     redis.call('HDEL', q.meta, 'duty')
     return { suspect }
   end
   local popped, taken = redis.call('ZPOPMIN', q.ready, count), {}
-  for i = 1, #popped, 2 do taken[#taken + 1] = popped[i] end
+  for i = 1, #popped, 2 do
+    taken[#taken + 1] = popped[i]
+    if wantsTimes then times[#taken] = readyFor(popped[i + 1]) end
+  end
   return taken
 end
 
@@ -202,5 +214,5 @@ if wanted > 0 then
   end
 end
 if #keys == wanted or isAlone == 1 then wakeForReady() end
-return reply({ pause, isLost, isAlone, answers, keys, tokens, items, failures, lapsed })
+return reply({ pause, isLost, isAlone, answers, keys, tokens, items, failures, lapsed, times })
 `;

@@ -1,0 +1,117 @@
+/** What each process measures of its own work on a queue on Redis, and the sum of which is that of all. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { InMemoryMetrics } from "@workqueue/core";
+import { createRedisQueue } from "@workqueue/redis";
+import { engineTest } from "./bench.ts";
+import { redisTest, uniqueName } from "./redis_tests.ts";
+
+const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
+
+/** What is measured of a queue, without the families that nobody has made. */
+function valuesOf(metrics: InMemoryMetrics, name: string): Record<string, number | undefined> {
+  const all = ["depth", "adds_total", "retries_total", "waiting", "oldest_ready_seconds", "unfinished_work_seconds"];
+  const found = all.map((metric) => [metric, metrics.value(`workqueue_${metric}`, name)] as const);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined));
+}
+
+redisTest("process metrics: each process counts what it does, and nothing of the whole queue", async ({ url }) => {
+  const name = uniqueName("metrics");
+  const [ours, theirs] = [new InMemoryMetrics(), new InMemoryMetrics()];
+  await using queue = createRedisQueue({ name, url, limiter: QUICK, metrics: ours });
+  await using other = createRedisQueue({ name, url, limiter: QUICK, metrics: theirs });
+  await queue.add("a");
+  await queue.addAfter("b", 1);
+  await queue.addRateLimited("c");
+  await other.addRateLimited("d");
+  const work = async () => {
+    const lease = await other.get();
+    assert(!lease.shutdown);
+    return lease;
+  };
+  await (await work()).finish({ requeue: true });
+  await (await work()).finish({ requeueAfter: "1h" });
+  await (await work()).finish({ giveUp: "bad" });
+  await (await work())[Symbol.asyncDispose]();
+  assertEquals(valuesOf(ours, name), { retries_total: 2, unfinished_work_seconds: 0 });
+  assertEquals(valuesOf(theirs, name), { retries_total: 3, unfinished_work_seconds: 0 });
+  for (const metric of ["workqueue_queue_duration_seconds", "workqueue_work_duration_seconds"]) {
+    assertEquals([ours.count(metric, name), theirs.count(metric, name)], [0, 4], metric);
+    assert(theirs.value(metric, name)! > 0);
+  }
+});
+
+redisTest("process metrics: work in progress is measured until it ends, drains included", async ({ url }) => {
+  const name = uniqueName("metrics");
+  let onLook = (_seconds: number) => {};
+  class Watched extends InMemoryMetrics {
+    override longestRunningProcessor(queue: string) {
+      const gauge = super.longestRunningProcessor(queue);
+      const set = (value: number) => {
+        gauge.set(value);
+        onLook(value);
+      };
+      return { set };
+    }
+  }
+  const metrics = new Watched();
+  const queue = createRedisQueue({ name, url, metrics });
+  await queue.add("a");
+  const lease = await queue.get();
+  const more = (than: number) => new Promise<number>((resolve) => onLook = (value) => value > than && resolve(value));
+  const first = await more(0);
+  assertEquals(metrics.value("workqueue_unfinished_work_seconds", name), first);
+  queue.shutDown();
+  await more(first);
+  assert(!lease.shutdown);
+  await lease.finish();
+  await queue.shutDownWithDrain();
+  assertEquals(metrics.value("workqueue_unfinished_work_seconds", name), 0);
+  assertEquals(metrics.value("workqueue_longest_running_processor_seconds", name), 0);
+});
+
+redisTest("process metrics: a provider that throws is told of, and costs no item", async ({ url }) => {
+  const errors: string[] = [];
+  const fail = () => {
+    throw new Error("full");
+  };
+  class Full extends InMemoryMetrics {
+    override queueLatency = () => ({ observe: fail });
+    override workDuration = () => ({ observe: fail });
+    override retries = () => ({ inc: fail });
+  }
+  const onError = (error: unknown) => void errors.push(String(error));
+  await using queue = createRedisQueue({ name: uniqueName("metrics"), url, metrics: new Full(), onError });
+  await queue.addAfter("a", 1);
+  const lease = await queue.get();
+  assert(!lease.shutdown);
+  assertEquals(await lease.finish(), true);
+  assertEquals(errors, Array(3).fill("Error: full"));
+});
+
+Deno.test("process metrics: what is no provider is refused", () => {
+  for (const metrics of [{}, "prometheus", { retries() {} }]) {
+    const create = () => createRedisQueue({ name: "q", metrics: metrics as never });
+    assertThrows(create, TypeError, "'metrics' must be a metrics provider");
+  }
+});
+
+engineTest("for how long keys have been ready is told to who asks", async (bench) => {
+  const measuring = bench.open({ measuresTimes: true });
+  const times = async (wanted: number, owner: string) => {
+    const { taken } = await bench.take(owner, wanted, 0, measuring);
+    return taken.map(({ key, readyFor }) => [key, Math.round(readyFor)]);
+  };
+  await bench.addAfter(1000, "later");
+  await bench.add("a");
+  await bench.pass(1500);
+  await bench.add("b");
+  await bench.pass(500);
+  assertEquals(await times(3, "one"), [["a", 2000], ["later", 1000], ["b", 500]]);
+  await bench.pass(100);
+  await bench.engine.release("one", []);
+  const back = [["a", 100], ["later", 100], ["b", 100]];
+  assertEquals(await times(3, "two"), back, "since they were handed out to who did not end them");
+  await bench.pass(bench.lease + 1);
+  assertEquals(await times(3, "three"), [["a", bench.lease + 1]], "alone, as it has lapsed");
+});
