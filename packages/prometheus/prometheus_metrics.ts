@@ -2,14 +2,19 @@ import type { Duration, MetricsProvider } from "@workqueue/core";
 import { hasMethods, invalidArgument, requireDuration, requireRules, type Rule } from "@workqueue/core/arguments";
 import { metricFamilies, type MetricFamily } from "@workqueue/core/metrics";
 import type * as client from "prom-client";
-import { register as globalRegister, type Registry } from "prom-client";
+import { register as globalRegister } from "prom-client";
 import { createCounter, createGauge, createHistogram, type Instrument } from "./instruments.ts";
 import { Lifetimes } from "./lifetimes.ts";
 
 const ACTION = "create Prometheus metrics";
 
-/** A `Registry` of prom-client, in whichever of its formats. */
-export type Register = Pick<Registry, "getSingleMetric" | "registerMetric">;
+/** A `Registry` of prom-client, in whichever of its formats: as much of it as is used here. */
+export interface Register {
+  /** Takes a metric in. */
+  registerMetric(metric: never): void;
+  /** Finds the metric of a name. */
+  getSingleMetric(name: string): unknown;
+}
 
 /** Options of {@linkcode prometheusMetrics}. */
 export interface PrometheusOptions {
@@ -131,7 +136,7 @@ function createProvider(register: Register, keepFor: number): Provider {
     gone: (queue) => lifetimes.ended(queue),
   };
   for (const { metric } of instruments) {
-    register.registerMetric(Object.assign(metric, { [PROVIDER]: provider }));
+    register.registerMetric(Object.assign(metric, { [PROVIDER]: provider }) as never);
   }
   return provider;
 }
