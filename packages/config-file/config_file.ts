@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConfigError } from "@workqueue/core";
@@ -31,9 +32,18 @@ export class ConfigFile {
   /** Reads the text. Throws, with the file named, if that is not possible. */
   read(): string {
     try {
-      return readFileSync(this.#path, "utf8").replace(/^\uFEFF/, "");
+      return withoutMark(readFileSync(this.#path, "utf8"));
     } catch (error) {
-      throw new Error(`Cannot read config '${this.#name}' as ${describeReadError(error)}`, { cause: error });
+      throw this.#readError(error);
+    }
+  }
+
+  /** The same, while the program goes on: a file may be on a network that hangs. */
+  async readLater(): Promise<string> {
+    try {
+      return withoutMark(await readFile(this.#path, "utf8"));
+    } catch (error) {
+      throw this.#readError(error);
     }
   }
 
@@ -57,12 +67,16 @@ export class ConfigFile {
   }
 
   /** Runs what takes a document of this file. What is wrong in it is told with the file named. */
-  name<R>(verb: "load" | "reload", run: () => R): R {
+  named<R>(verb: "load" | "reload", run: () => R): R {
     try {
       return run();
     } catch (error) {
       throw error instanceof ConfigError ? this.#error(verb, error.issues) : error;
     }
+  }
+
+  #readError(cause: unknown): Error {
+    return new Error(`Cannot read config '${this.#name}' as ${describeReadError(cause)}`, { cause });
   }
 
   #error(verb: "load" | "reload", issues: ConfigError["issues"]): ConfigError {
@@ -75,6 +89,10 @@ function pathOf(path: string | URL): string {
   if (path instanceof URL && path.protocol === "file:") return fileURLToPath(path);
   const received = path instanceof URL ? path.href : path;
   throw invalidArgument("read config", "path", "must be a path or a file: URL", received);
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, "");
 }
 
 function describeReadError(error: unknown): string {

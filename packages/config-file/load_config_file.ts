@@ -23,5 +23,5 @@ import { ConfigFile } from "./config_file.ts";
 export function loadConfigFile(path: string | URL, options?: LoadConfigOptions): WorkQueueConfig {
   const file = new ConfigFile(path);
   const document = file.parse(file.read());
-  return file.name("load", () => loadConfig(document, options));
+  return file.named("load", () => loadConfig(document, options));
 }

@@ -1,10 +1,11 @@
 /**
- * Config files for `@workqueue/core`: JSON, JSONC, YAML and TOML.
+ * Config files for `@workqueue/core`: loaded from JSON, JSONC, YAML and TOML, and put in force again when they change.
  *
  * @module
  */
 
 export { loadConfigFile } from "./load_config_file.ts";
 export { readConfigFile } from "./read_config_file.ts";
+export { watchConfigFile, type WatchConfigFileOptions } from "./watch_config_file.ts";
 // Those that the types of this package are made of, and what these are made of.
 export type * from "@workqueue/core";

@@ -1,0 +1,402 @@
+/** A config file that changes while it is watched: in every way in which people and programs write files. */
+
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { ConfigError } from "@workqueue/core";
+import { watchConfigFile } from "@workqueue/config-file";
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import process from "node:process";
+import { setImmediate } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { Folder } from "./folder.ts";
+import { looksPass, OLD, StandIn, until, Watched } from "./watching.ts";
+
+const NEW = { value: 2 };
+const oldText = JSON.stringify(OLD);
+const newText = JSON.stringify(NEW);
+
+const isWindows = process.platform === "win32";
+
+/** Ways to write a file that has the old text, so that it has the new one in the end. */
+const WAYS: Record<string, (folder: Folder, path: string) => unknown> = {
+  "in place": (_, path) => writeFileSync(path, newText),
+  "in steps: emptied, and written piece by piece": async (_, path) => {
+    truncateSync(path);
+    for (const letter of newText) {
+      await setImmediate();
+      appendFileSync(path, letter);
+    }
+  },
+  "beside it and renamed over it": (folder, path) => renameSync(folder.write("new", newText), path),
+  "anew, once it was renamed to be the backup": (_, path) => {
+    renameSync(path, `${path}~`);
+    writeFileSync(path, newText);
+  },
+  "anew, once it was deleted": async (_, path) => {
+    unlinkSync(path);
+    await setImmediate();
+    writeFileSync(path, newText);
+  },
+  "with the same length, and its times put back": (_, path) => {
+    const { atime, mtime } = statSync(path);
+    writeFileSync(path, newText);
+    utimesSync(path, atime, mtime);
+  },
+  "twice in quick succession: the last one counts": (_, path) => {
+    writeFileSync(path, `{ "value": 3 }`);
+    writeFileSync(path, newText);
+  },
+  "so that it is broken for a moment": (_, path) => {
+    writeFileSync(path, "{");
+    writeFileSync(path, newText);
+  },
+};
+
+/** The same, by commands that Windows does not have. */
+const COMMANDS: Record<string, (folder: Folder, path: string) => unknown> = {
+  "by sed -i": (_, path) => execFileSync("sed", ["-i.bak", "s/1/2/", path]),
+  "by mv": (folder, path) => execFileSync("mv", [folder.write("new", newText), path]),
+  "by cp": (folder, path) => execFileSync("cp", [folder.write("new", newText), path]),
+  "by a shell": (_, path) => execFileSync("sh", ["-c", `: > "$1"; printf %s '${newText}' >> "$1"`, "sh", path]),
+};
+
+for (const [way, write] of Object.entries({ ...WAYS, ...COMMANDS })) {
+  Deno.test({
+    name: `watching: a file that is written ${way} is reloaded once`,
+    ignore: isWindows && way in COMMANDS,
+    async fn() {
+      using folder = new Folder();
+      const path = folder.write("a.json", oldText);
+      using watched = await new Watched(path).begun();
+      await write(folder, path);
+      await watched.inForce(NEW);
+      writeFileSync(path, oldText); // goes on after that
+      await watched.inForce(OLD);
+      assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD, NEW, OLD], [[NEW], [OLD]], []]);
+    },
+  });
+}
+
+/** A folder as Kubernetes mounts a ConfigMap: the files are links into `..data`, which is a link that is replaced. */
+class ConfigMap {
+  readonly path: string;
+  readonly #folder: Folder;
+  #current: string | undefined;
+
+  constructor(folder: Folder, text: string) {
+    this.#folder = folder;
+    this.update(text);
+    this.path = folder.at("a.json");
+    symlinkSync("..data/a.json", this.path);
+  }
+
+  /** As `AtomicWriter` of the kubelet does. */
+  update(text: string): void {
+    const next = `..${this.#current === undefined ? 1 : Number(this.#current.slice(2)) + 1}`;
+    mkdirSync(this.#folder.at(next));
+    this.#folder.write(`${next}/a.json`, text);
+    symlinkSync(next, this.#folder.at("..data_tmp"));
+    renameSync(this.#folder.at("..data_tmp"), this.#folder.at("..data"));
+    if (this.#current !== undefined) rmSync(this.#folder.at(this.#current), { recursive: true });
+    this.#current = next;
+  }
+}
+
+Deno.test({
+  name: "watching: a ConfigMap that is updated is reloaded, time and again",
+  ignore: isWindows, // where links need a right
+  async fn() {
+    using folder = new Folder();
+    const map = new ConfigMap(folder, oldText);
+    using watched = await new Watched(map.path).begun();
+    for (const value of [2, 3, 4]) {
+      map.update(JSON.stringify({ value }));
+      await watched.inForce({ value });
+    }
+    assertEquals(watched.errors, []);
+  },
+});
+
+Deno.test("watching: a URL will do, and every format", async () => {
+  using folder = new Folder();
+  const texts = {
+    "a.json": newText,
+    "a.jsonc": `{ "value": /* two */ 2, }`,
+    "a.yml": "value: 2",
+    "a.toml": "value = 2",
+  };
+  const files = Object.entries(texts).map(([name, text]) => new Watched(pathToFileURL(folder.write(name, text))));
+  for (const file of files) {
+    using watched = file;
+    await watched.inForce(NEW);
+    assertEquals(watched.errors, []);
+  }
+});
+
+Deno.test("watching: a relative path stays where it was when the watching began", async () => {
+  using folder = new Folder();
+  folder.write("a.json", oldText);
+  const before = process.cwd();
+  process.chdir(folder.path);
+  using watched = new Watched("a.json");
+  process.chdir(before);
+  await watched.inForce(OLD);
+});
+
+Deno.test("watching: nothing is told of a file that is what was loaded; what has changed since then is", async () => {
+  using folder = new Folder();
+  using loaded = new Watched(folder.write("a.json", oldText));
+  using changed = new Watched(folder.write("b.json", newText));
+  await looksPass();
+  assertEquals([loaded.told, loaded.errors], [[], []]);
+  assertEquals([changed.told, changed.errors], [[[NEW]], []]);
+});
+
+Deno.test("watching: a file that says what it said is not reloaded, whatever was done to it", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.json", oldText);
+  using watched = await new Watched(path).begun();
+  utimesSync(path, 0, 0);
+  await looksPass();
+  renameSync(folder.write("new", oldText), path);
+  await looksPass();
+  assertEquals([watched.config.documents, watched.reloads, watched.errors], [[OLD], [], []]);
+});
+
+Deno.test("watching: a file that says the same in other words is told to have changed nothing", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.json", oldText);
+  using watched = await new Watched(path).begun();
+  writeFileSync(path, `${oldText}\n`);
+  await until(() => watched.reloads.length > 0, "it is told");
+  assertEquals(watched.reloads, [[]]);
+});
+
+Deno.test("watching: a broken file is told once, with its name, and leaves in force what was", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.yaml", "value: 1");
+  using watched = await new Watched(path).begun();
+  writeFileSync(path, "value: [1,\n");
+  await watched.failed(1);
+  assertStringIncludes(watched.messages[0]!, `Cannot read config '${path}' as it is not valid YAML: `);
+  assertStringIncludes(watched.messages[0]!, " at line 2, column 1");
+  writeFileSync(path, "value: [1,\n");
+  await looksPass();
+  assertEquals([watched.config.documents, watched.errors.length], [[OLD], 1]);
+
+  writeFileSync(path, "broken: twice");
+  await watched.failed(2);
+  const error = watched.errors[1];
+  assert(error instanceof ConfigError);
+  assertEquals(
+    error.message,
+    `Cannot reload config '${path}' as it has 2 problems:\n  it is broken (at /broken)\n  so says twice`,
+  );
+  assertEquals(error.issues.map(({ path }) => path), ["/broken", ""]);
+
+  writeFileSync(path, "value: 2");
+  await watched.inForce(NEW);
+  writeFileSync(path, "broken: twice");
+  await watched.failed(3);
+  assertEquals(watched.messages[2], watched.messages[1]);
+  assertEquals(watched.config.documents, [OLD, NEW]);
+});
+
+Deno.test("watching: a broken file that says again what is in force is told to have changed nothing", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.json", oldText);
+  using watched = await new Watched(path).begun();
+  writeFileSync(path, `{ "broken": 1 }`);
+  await watched.failed(1);
+  writeFileSync(path, oldText);
+  await until(() => watched.reloads.length > 0, "it is told");
+  assertEquals(watched.reloads, [[]]);
+});
+
+Deno.test("watching: what else a reload throws is told as it is", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.json", oldText);
+  const reason = { not: "an error" };
+  const errors: unknown[] = [];
+  const reload = () => {
+    throw reason;
+  };
+  using _watch = watchConfigFile(path, { reload }, { onError: (error) => void errors.push(error) });
+  await until(() => errors.length > 0, "it is told");
+  assert(errors[0] === reason);
+});
+
+Deno.test("watching: a file that is gone is told once, and reloaded when it is back", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.json", oldText);
+  using watched = await new Watched(path).begun();
+  unlinkSync(path);
+  await watched.failed(1);
+  await looksPass();
+  assertEquals(watched.messages, [`Cannot read config '${path}' as there is no such file`]);
+  writeFileSync(path, newText);
+  await watched.inForce(NEW);
+  rmSync(folder.path, { recursive: true }); // its folder too
+  await watched.failed(2);
+  assertEquals(watched.messages[1], watched.messages[0]);
+  assertEquals(watched.config.documents, [OLD, NEW]);
+});
+
+for (const [way, take] of Object.entries({ gone: unlinkSync, empty: (path: string) => truncateSync(path) })) {
+  Deno.test(`watching: a file that is ${way} for a moment only is not told of`, async () => {
+    using folder = new Folder();
+    const path = folder.write("a.json", oldText);
+    const other = folder.write("other.json", oldText);
+    using watched = await new Watched(path).begun();
+    using witness = await new Watched(other).begun();
+    take(path);
+    writeFileSync(other, newText);
+    await witness.inForce(NEW); // two looks, and it takes five
+    writeFileSync(path, newText);
+    await watched.inForce(NEW);
+    assertEquals(watched.errors, []);
+  });
+}
+
+Deno.test("watching: a file that stays empty is told once, as it is broken", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.json", oldText);
+  using watched = await new Watched(path).begun();
+  truncateSync(path);
+  await watched.failed(1);
+  await looksPass();
+  assertEquals([watched.errors.length, watched.config.documents], [1, [OLD]]);
+});
+
+Deno.test({
+  name: "watching: a file that nobody may read any more is told once, and reloaded when it may be read again",
+  ignore: process.getuid?.() === 0 || isWindows, // root may read everything
+  async fn() {
+    using folder = new Folder();
+    const path = folder.write("a.json", oldText);
+    using watched = await new Watched(path).begun();
+    chmodSync(path, 0);
+    await watched.failed(1);
+    await looksPass();
+    assertEquals(watched.messages, [`Cannot read config '${path}' as permission was denied`]);
+    chmodSync(path, 0o600);
+    writeFileSync(path, newText);
+    await watched.inForce(NEW);
+  },
+});
+
+for (
+  const [how, fail] of Object.entries({
+    throws: () => {
+      throw new Error("a bug");
+    },
+    rejects: () => Promise.reject(new Error("a bug")),
+  })
+) {
+  Deno.test(`watching: goes on when onReload ${how}, which onError is told of, and when onError does`, async () => {
+    using folder = new Folder();
+    const path = folder.write("a.json", newText);
+    const config = new StandIn();
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => {
+      errors.push(error);
+      return fail();
+    };
+    using _watch = watchConfigFile(path, config, { onReload: fail, onError });
+    await until(() => errors.length === 1, "the failure is told");
+    writeFileSync(path, `{ "broken": 1 }`);
+    await until(() => errors.length === 2, "the broken file is told");
+    writeFileSync(path, oldText);
+    await until(() => errors.length === 3, "the next failure is told");
+    const messages = errors.map((error) => (error as Error).message);
+    assertEquals([messages[0], messages[2], config.documents], ["a bug", "a bug", [NEW, OLD]]);
+  });
+}
+
+Deno.test("watching: without onError, problems are written to console.error", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.json", "[");
+  const written: unknown[][] = [];
+  const { error } = console;
+  console.error = (...args) => void written.push(args);
+  try {
+    const hidden = { [Symbol.toPrimitive]: () => fail() };
+    using _watch = watchConfigFile(path, new StandIn(), {
+      onReload: () => {
+        throw hidden;
+      },
+    });
+    await until(() => written.length > 0, "it is written");
+    writeFileSync(path, newText);
+    await until(() => written.length > 1, "it is written");
+  } finally {
+    console.error = error;
+  }
+  assertEquals(written.map((args) => args.length), [1, 1]);
+  assertStringIncludes(String(written[0]![0]), "JSON");
+  assertEquals(written[1], ["an object"]);
+});
+
+function fail(): never {
+  throw new Error("this must not be called");
+}
+
+Deno.test("watching: nothing is called once it was disposed of", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.json", oldText);
+  const watched = await new Watched(path).begun();
+  writeFileSync(path, newText);
+  watched.watch[Symbol.dispose]();
+  watched.watch[Symbol.dispose]();
+  await looksPass();
+  unlinkSync(path);
+  await looksPass();
+  assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD], [], []]);
+});
+
+Deno.test("watching: it can be disposed of by what it calls", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.json", newText);
+  const config = new StandIn();
+  const calls: string[] = [];
+  const watch = watchConfigFile(path, {
+    reload(source) {
+      const changes = config.reload(source);
+      watch[Symbol.dispose]();
+      return changes;
+    },
+  }, { onReload: () => void calls.push("onReload"), onError: () => void calls.push("onError") });
+  await until(() => config.documents.length > 0, "it is in force");
+  writeFileSync(path, oldText);
+  await looksPass();
+  assertEquals([config.documents, calls], [[NEW], []]);
+});
+
+Deno.test("watching: what cannot be watched is refused at once", () => {
+  const config = new StandIn();
+  assertThrows(() => watchConfigFile("a.ini", config), Error, "its extension is none of");
+  assertThrows(() => watchConfigFile(1 as never, config), RangeError, "'path' must be a path or a file: URL");
+  assertThrows(
+    () => watchConfigFile("a.json", {} as never),
+    TypeError,
+    "Cannot watch config file as 'config' must be what loadConfig returns: received an object",
+  );
+  assertThrows(
+    () => watchConfigFile("a.json", config, { onRelaod: () => {} } as never),
+    TypeError,
+    `Cannot watch config file as "onRelaod" is not an option here; did you mean "onReload"?`,
+  );
+  assertThrows(() => watchConfigFile("a.json", config, { onError: 1 } as never), RangeError, "must be a function");
+});
