@@ -16,7 +16,8 @@ const fibonacci = defineLimiter({
   },
   check: ({ unit, maxDelay }) =>
     maxDelay < unit ? { option: "maxDelay", rule: `must not be less than 'unit' (${unit} ms)` } : undefined,
-  create({ unit, maxDelay }) {
+  create(options) {
+    let { unit, maxDelay } = options;
     const failures = new Map<unknown, number>();
     const count = (key: unknown) => failures.get(key) ?? 0;
     const delayAfter = (failures: number) => {
@@ -32,8 +33,10 @@ const fibonacci = defineLimiter({
       },
       forget: (item, key = item) => void failures.delete(key),
       numRequeues: (item, key = item) => count(key),
+      change: (options: { unit: number; maxDelay: number }) => void ({ unit, maxDelay } = options),
     };
   },
+  update: (limiter, options) => limiter.change(options), // so a config that is reloaded keeps the counts
 });
 
 /** For `registry.use`. */

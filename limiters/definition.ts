@@ -70,6 +70,48 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  * assertEquals([limiter.when("a"), limiter.when("a")], [1000, 2000]);
  * ```
  *
+ * With `update` a limiter goes on when its config is reloaded: it is given what `create` made, and the new options. It
+ * keeps the clock and the random numbers that it was made with. Without `update`, a limiter whose options change is made
+ * anew, and has counted nothing.
+ *
+ * @example A limiter that keeps its counts when its options change
+ * ```ts
+ * import { defineLimiter, type RateLimiter } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * class Linear implements RateLimiter {
+ *   readonly #failures = new Map<unknown, number>();
+ *
+ *   constructor(public step: number) {}
+ *
+ *   when(item: unknown, key = item): number {
+ *     this.#failures.set(key, this.numRequeues(item, key) + 1);
+ *     return this.numRequeues(item, key) * this.step;
+ *   }
+ *   forget(item: unknown, key = item): void {
+ *     this.#failures.delete(key);
+ *   }
+ *   numRequeues(item: unknown, key = item): number {
+ *     return this.#failures.get(key) ?? 0;
+ *   }
+ * }
+ *
+ * const linear = defineLimiter({
+ *   type: "linear",
+ *   description: "Adds the same to the delay with each failure.",
+ *   options: { step: { kind: "duration", description: "What each failure adds." } },
+ *   create: ({ step }) => new Linear(step),
+ *   update(limiter, { step }) {
+ *     limiter.step = step;
+ *   },
+ * });
+ *
+ * const limiter = linear.create({ step: 1000 }, {});
+ * assertEquals([limiter.when("a"), limiter.when("a")], [1000, 2000]);
+ * linear.update?.(limiter, { step: 5000 }, {}); // as a reload does
+ * assertEquals(limiter.when("a"), 15_000);
+ * ```
+ *
  * @typeParam Type The literal type of the name.
  * @typeParam F The declarations of the options.
  * @typeParam L The type of what `create` gives, and `update` is given.

@@ -127,3 +127,9 @@ const CHANGES: {
 for (const [type, changes] of Object.entries(CHANGES)) {
   for (const [what, one, other] of changes) testLimiterUpdate(`${type} of which changes ${what}`, one, other);
 }
+const withPlugin = limiters.extend().use(fibonacciPlugin);
+testLimiterUpdate(
+  "one of a plugin",
+  withPlugin.describe({ type: "fibonacci", maxDelay: "1h" }),
+  withPlugin.describe({ type: "fibonacci", unit: 70, maxDelay: "1s" }),
+);

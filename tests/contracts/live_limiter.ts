@@ -21,6 +21,9 @@ function never(method: string): never {
   throw new Error(`The context of an update was asked for ${method}`);
 }
 
+/** A config, or what a registry of limiters reads of one. */
+export type Config = LimiterConfig | LimiterDescription;
+
 export class LiveLimiter {
   readonly limiter: RateLimiter;
   readonly #context: BuildContext;
@@ -30,14 +33,14 @@ export class LiveLimiter {
   /** Those of its groups. */
   readonly #made = new Map<RateLimiter, LiveLimiter>();
 
-  constructor(config: LimiterConfig | LimiterDescription, context: BuildContext) {
+  constructor(config: Config, context: BuildContext) {
     this.#context = context;
     this.#description = describe(config);
     this.limiter = this.#description.definition().create(this.#optionsOf(this.#description), context);
   }
 
   /** Changes to another config of the same type. */
-  update(config: LimiterConfig | LimiterDescription): void {
+  update(config: Config): void {
     this.#description = describe(config);
     this.#description.definition().update!(this.limiter, this.#optionsOf(this.#description), OF_NO_USE);
   }
@@ -77,7 +80,7 @@ export class LiveLimiter {
   }
 }
 
-function describe(config: LimiterConfig | LimiterDescription): LimiterDescription {
+function describe(config: Config): LimiterDescription {
   return isDescription(config) ? config : limiters.describe(config);
 }
 
