@@ -76,7 +76,7 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  *
  * @example A limiter that keeps its counts when its options change
  * ```ts
- * import { defineLimiter, type RateLimiter } from "@workqueue/core";
+ * import { defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";
  * import { assertEquals } from "@std/assert";
  *
  * class Linear implements RateLimiter {
@@ -106,9 +106,12 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  *   },
  * });
  *
- * const limiter = linear.create({ step: 1000 }, {});
+ * const document = (step: string) => ({ limiters: { retries: { type: "linear", step } } });
+ * const config = loadConfig(document("1s"), { limiters: limiters.extend().register(linear) });
+ * const limiter = config.limiter("retries");
  * assertEquals([limiter.when("a"), limiter.when("a")], [1000, 2000]);
- * linear.update?.(limiter, { step: 5000 }, {}); // as a reload does
+ *
+ * config.reload(document("5s"));
  * assertEquals(limiter.when("a"), 15_000);
  * ```
  *

@@ -4,7 +4,7 @@ import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import * as fc from "fast-check";
 import type { RateLimiter } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
-import { type Config, LiveLimiter } from "./live_limiter.ts";
+import { type Config, UpdatedLimiter } from "./updated_limiter.ts";
 
 const KEYS = ["a/1", "a/2", "b/1", "c"];
 const HOUR = 3_600_000;
@@ -19,7 +19,7 @@ type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never;
 /** A limiter with a clock of its own. */
 function make(config: Config, time = 0) {
   const clock = new HandClock(time);
-  const live = new LiveLimiter(config, { clock, random: () => 0.37 });
+  const live = new UpdatedLimiter(config, { clock, random: () => 0.37 });
   const { limiter } = live;
   const run = (operations: readonly Operation[]) =>
     operations.map(({ do: what, key, ms }) => {

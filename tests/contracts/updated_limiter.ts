@@ -24,14 +24,14 @@ function never(method: string): never {
 /** A config, or what a registry of limiters reads of one. */
 export type Config = LimiterConfig | LimiterDescription;
 
-export class LiveLimiter {
+export class UpdatedLimiter {
   readonly limiter: RateLimiter;
   readonly #context: BuildContext;
   #description: LimiterDescription;
   /** Those that it asks, by their options. */
-  readonly #parts = new Map<string, LiveLimiter>();
+  readonly #parts = new Map<string, UpdatedLimiter>();
   /** Those of its groups. */
-  readonly #made = new Map<RateLimiter, LiveLimiter>();
+  readonly #made = new Map<RateLimiter, UpdatedLimiter>();
 
   constructor(config: Config, context: BuildContext) {
     this.#context = context;
@@ -62,7 +62,7 @@ export class LiveLimiter {
   }
 
   #template(description: LimiterDescription): Template<RateLimiter> {
-    const make = (old?: LiveLimiter) => {
+    const make = (old?: UpdatedLimiter) => {
       const live = this.#upToDate(old, description);
       this.#made.set(live.limiter, live);
       return live.limiter;
@@ -71,9 +71,9 @@ export class LiveLimiter {
   }
 
   /** The limiter of an option, changed if its type stayed, or made anew. */
-  #upToDate(old: LiveLimiter | undefined, description: LimiterDescription): LiveLimiter {
+  #upToDate(old: UpdatedLimiter | undefined, description: LimiterDescription): UpdatedLimiter {
     if (old === undefined || old.#description.type !== description.type) {
-      return new LiveLimiter(description, this.#context);
+      return new UpdatedLimiter(description, this.#context);
     }
     old.update(description);
     return old;
