@@ -8,15 +8,16 @@ import type { WorkerOptions, WorkerPool } from "../lib/contracts/workers.ts";
 import { createRateLimitingQueue } from "../lib/queue/rate_limiting_queue.ts";
 import { together } from "../lib/structures/bucket_changes.ts";
 import type { TokenBucket } from "../lib/structures/token_bucket.ts";
-import { registerBuiltIns } from "../limiters/limiters.ts";
 import type { Building } from "../registry/build.ts";
 import type { BuildContext } from "../registry/context.ts";
+import type { NameNode } from "../registry/tree.ts";
 import { withoutAbsent } from "../registry/objects.ts";
 import { changesOf } from "./changes.ts";
 import { Contents } from "./contents.ts";
 import { readDocument } from "./document.ts";
 import { limiterPath } from "./paths.ts";
 import { Places } from "./places.ts";
+import { createRisks } from "./update_risks.ts";
 import { runFollowing } from "./pools.ts";
 import type { QueueDescription } from "./queue_description.ts";
 import type { Registries } from "./registry_option.ts";
@@ -38,11 +39,15 @@ export class LoadedConfig implements WorkQueueConfig {
   readonly #surroundings: Surroundings;
   readonly #places = new Places();
   readonly #followers = new Set<{ readonly prepare: Follower }>();
+  readonly #building: Omit<Building, "action">;
   #contents: Contents;
   #isReloading = false;
 
   constructor(source: string | object, surroundings: Surroundings) {
     this.#surroundings = surroundings;
+    const places = this.#places;
+    const named = ({ name }: NameNode) => places.get(limiterPath(name));
+    this.#building = { context: surroundings.context, named, riskOf: createRisks() };
     this.#contents = this.#read("load config", source);
   }
 
@@ -126,17 +131,8 @@ export class LoadedConfig implements WorkQueueConfig {
   }
 
   #read(action: string, source: string | object, before?: Contents): Contents {
-    const { registries, context } = this.#surroundings;
-    const document = readDocument(action, source, registries);
-    const places = this.#places;
-    const builtIns = registerBuiltIns();
-    const building: Building = {
-      action,
-      context,
-      named: ({ name }) => places.get(limiterPath(name)),
-      riskOf: (definition) => (builtIns.get(definition.type) as unknown === definition ? 0 : 1),
-    };
-    return new Contents(document, building, places, before);
+    const document = readDocument(action, source, this.#surroundings.registries);
+    return new Contents(document, { ...this.#building, action }, this.#places, before);
   }
 }
 

@@ -1,0 +1,225 @@
+/** Rule 16: what a reload says that it changed. */
+
+import { assertEquals } from "@std/assert";
+import { type ConfigChange, defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";
+
+const BACKOFF = { type: "exponential", baseDelay: "5ms", maxDelay: "1m" };
+const DEFAULT = {
+  type: "max-of",
+  limiters: [{ type: "exponential", baseDelay: 5, maxDelay: 1_000_000 }, { type: "bucket", rate: 10, burst: 100 }],
+};
+const constant: RateLimiter = { when: () => 0, forget() {}, numRequeues: () => 0 };
+
+/** Has no `update`. */
+const stiff = defineLimiter({
+  type: "stiff",
+  description: "",
+  options: {
+    step: { kind: "integer", default: 1, description: "" },
+    limiters: { kind: "limiters", default: [], description: "" },
+    each: { kind: "limiter", template: true, required: false, description: "" },
+    weights: { kind: "weights", required: false, description: "" },
+  },
+  create: () => ({ ...constant }),
+});
+const registry = limiters.extend().register(stiff);
+
+/** What a reload from one document to another says; and a check that it says the reverse on the way back. */
+function changes(old: object, now: object): ConfigChange[] {
+  const config = loadConfig(old, { limiters: registry });
+  const there = config.reload(now);
+  assertEquals(plain(there), there, "plain data");
+  const swap = ({ path, inForce, ...values }: ConfigChange) => ({
+    path,
+    ...("new" in values && { old: values.new }),
+    ...("old" in values && { new: values.old }),
+    inForce,
+  });
+  const byPath = (one: ConfigChange, other: ConfigChange) => one.path < other.path ? -1 : 1;
+  const withoutLoss = ({ startsAfresh: _, ...change }: ConfigChange) => change;
+  assertEquals(config.reload(old).map(withoutLoss).sort(byPath), there.map(swap).sort(byPath));
+  return there;
+}
+
+const plain = (data: unknown): unknown => JSON.parse(JSON.stringify(data));
+
+/** The changes between two limiters of one name. */
+const ofLimiter = (old: object | string, now: object | string) =>
+  changes({ limiters: { a: old, other: BACKOFF } }, { limiters: { a: now, other: BACKOFF } });
+
+/** The changes between two queues of one name. */
+const ofQueue = (old: object, now: object) =>
+  changes({ limiters: { one: BACKOFF, two: BACKOFF }, queues: { q: old } }, {
+    limiters: { one: BACKOFF, two: BACKOFF },
+    queues: { q: now },
+  });
+
+Deno.test("rule 16: a document that says the same changes nothing, however it is written", () => {
+  const one = `{
+    "limiters": { "b": "a", "a": { "type": "exponential", "baseDelay": "5ms", "maxDelay": "1m" } },
+    "queues": { "q": { "limiter": "a", "discipline": { "type": "fair", "separator": "/", "weights": { "x": 1, "y": 2 } } }, "r": {} }
+  }`;
+  const other = {
+    $schema: "elsewhere",
+    queues: {
+      r: { limiter: DEFAULT },
+      q: {
+        discipline: { weights: { y: 2, x: 1 }, separator: "/", type: "fair" },
+        limiter: "a",
+      },
+    },
+    limiters: { a: { maxDelay: 60_000, type: "exponential", baseDelay: "0.005s" }, b: "a" },
+  };
+  const config = loadConfig(one);
+  for (const document of [one, other, one]) assertEquals(config.reload(document), []);
+});
+
+Deno.test("rule 16: each option that changed is reported, durations in milliseconds and defaults filled in", () => {
+  assertEquals(ofLimiter(BACKOFF, { ...BACKOFF, baseDelay: "1s", forgetAfter: "1h" }), [
+    { path: "/limiters/a/baseDelay", old: 5, new: 1000, inForce: "now" },
+    { path: "/limiters/a/forgetAfter", new: 3_600_000, inForce: "now" },
+  ]);
+  assertEquals(ofQueue({ concurrency: 2, timeout: "1s" }, { concurrency: 4, maxRetries: 0 }), [
+    { path: "/queues/q/concurrency", old: 2, new: 4, inForce: "now" },
+    { path: "/queues/q/maxRetries", new: 0, inForce: "now" },
+    { path: "/queues/q/timeout", old: 1000, inForce: "now" },
+  ]);
+});
+
+Deno.test("rule 16: what is for the next start is reported as such", () => {
+  const fair = { type: "fair", separator: "/" };
+  assertEquals(
+    ofQueue({ maxWait: "1s", discipline: fair }, { whileWaiting: "replace", discipline: { ...fair, maxPerGroup: 2 } }),
+    [
+      { path: "/queues/q/maxWait", old: 1000, inForce: "nextStart" },
+      { path: "/queues/q/whileWaiting", new: "replace", inForce: "nextStart" },
+      { path: "/queues/q/discipline/maxPerGroup", new: 2, inForce: "nextStart" },
+    ],
+  );
+  const priority = { type: "priority", maxHeadStart: "unlimited" };
+  assertEquals(ofQueue({ discipline: fair }, { discipline: priority }), [{
+    path: "/queues/q/discipline",
+    old: { type: "fair", separator: "/" },
+    new: { type: "priority", min: -100, max: 100, maxHeadStart: "unlimited" },
+    inForce: "nextStart",
+  }]);
+  assertEquals(ofQueue({ discipline: { ...priority, maxHeadStart: "1m" } }, { discipline: priority }), [
+    { path: "/queues/q/discipline/maxHeadStart", old: 60_000, new: "unlimited", inForce: "nextStart" },
+  ]);
+  assertEquals(ofQueue({}, { discipline: { ...fair, weights: { x: 2 } } })[0]?.new, {
+    type: "fair",
+    separator: "/",
+    weights: { x: 2 },
+  });
+});
+
+Deno.test("rule 16: queues that are new or gone are reported whole", () => {
+  assertEquals(
+    changes({ queues: { "a/b": { timeout: "1s" } } }, {
+      queues: { c: { limiter: DEFAULT, starts: { rate: 1, burst: 2 } } },
+    }),
+    [
+      { path: "/queues/c", new: { limiter: DEFAULT, starts: { rate: 1, burst: 2 } }, inForce: "nextStart" },
+      { path: "/queues/a~1b", old: { limiter: DEFAULT, timeout: 1000 }, inForce: "nextStart" },
+    ],
+  );
+});
+
+Deno.test("rule 16: limiters that are new, gone or of another type are reported whole, and what starts afresh", () => {
+  const bucket = { type: "bucket", rate: 1, burst: 2 };
+  assertEquals(ofLimiter(BACKOFF, bucket), [{
+    path: "/limiters/a",
+    old: { type: "exponential", baseDelay: 5, maxDelay: 60_000 },
+    new: bucket,
+    inForce: "now",
+    startsAfresh: true,
+  }]);
+  assertEquals(changes({ limiters: { a: bucket } }, { limiters: { b: bucket } }), [
+    { path: "/limiters/b", new: bucket, inForce: "now" },
+    { path: "/limiters/a", old: bucket, inForce: "now" },
+  ]);
+  assertEquals(ofLimiter("other", bucket), [{ path: "/limiters/a", old: "other", new: bucket, inForce: "now" }]);
+  assertEquals(ofLimiter(bucket, "other"), [
+    { path: "/limiters/a", old: bucket, new: "other", inForce: "now", startsAfresh: true },
+  ]);
+  assertEquals(ofQueue({ limiter: "one" }, { limiter: "two" }), [
+    { path: "/queues/q/limiter", old: "one", new: "two", inForce: "now" },
+  ]);
+  assertEquals(ofQueue({}, { limiter: "two" }), [
+    { path: "/queues/q/limiter", old: DEFAULT, new: "two", inForce: "now", startsAfresh: true },
+  ]);
+});
+
+Deno.test("rule 16: a change inside of other limiters is reported where it is", () => {
+  const around = (...limiters: unknown[]) => ({
+    type: "max-wait",
+    maxDelay: "1h",
+    limiter: { type: "max-of", limiters },
+  });
+  const bucket = { type: "bucket", rate: 1, burst: 2 };
+  assertEquals(ofLimiter(around(BACKOFF, bucket, "other"), around({ ...BACKOFF, maxDelay: "2m" }, "other")), [
+    { path: "/limiters/a/limiter/limiters/0/maxDelay", old: 60_000, new: 120_000, inForce: "now" },
+    { path: "/limiters/a/limiter/limiters/1", old: bucket, new: "other", inForce: "now", startsAfresh: true },
+    { path: "/limiters/a/limiter/limiters/2", old: "other", inForce: "now" },
+  ]);
+  const groups = (limiter: object) => ({ type: "per-group", separator: "/", limiter });
+  assertEquals(ofLimiter(groups(bucket), groups({ ...bucket, rate: 5 })), [
+    { path: "/limiters/a/limiter/rate", old: 1, new: 5, inForce: "now" },
+  ]);
+  assertEquals(ofLimiter(groups(bucket), groups(BACKOFF)), [{
+    path: "/limiters/a/limiter",
+    old: bucket,
+    new: { type: "exponential", baseDelay: 5, maxDelay: 60_000 },
+    inForce: "now",
+    startsAfresh: true,
+  }]);
+});
+
+Deno.test("rule 16: where a limiter cannot be changed, all that makes it start afresh says so", () => {
+  const made = (options: object) => ({ type: "stiff", ...options });
+  const bucket = (rate: number) => ({ type: "bucket", rate, burst: 1 });
+  assertEquals(ofLimiter(made({ limiters: [bucket(1)] }), made({ step: 2, limiters: [bucket(3)] })), [
+    { path: "/limiters/a/step", old: 1, new: 2, inForce: "now", startsAfresh: true },
+    { path: "/limiters/a/limiters/0/rate", old: 1, new: 3, inForce: "now" },
+  ]);
+  assertEquals(ofLimiter(made({ limiters: [bucket(1)] }), made({ limiters: [bucket(3)] })), [
+    { path: "/limiters/a/limiters/0/rate", old: 1, new: 3, inForce: "now" },
+  ]);
+  assertEquals(ofLimiter(made({ limiters: [] }), made({ limiters: [bucket(3)], weights: { x: 2 } })), [
+    { path: "/limiters/a/limiters/0", new: bucket(3), inForce: "now", startsAfresh: true },
+    { path: "/limiters/a/weights", new: { x: 2 }, inForce: "now", startsAfresh: true },
+  ]);
+  assertEquals(ofLimiter(made({ each: bucket(1) }), made({ each: bucket(2) })), [
+    { path: "/limiters/a/each/rate", old: 1, new: 2, inForce: "now", startsAfresh: true },
+  ]);
+  const around = (step: number) => made({ limiters: [made({ step }), bucket(1)] });
+  assertEquals(ofLimiter(around(1), around(2)), [
+    { path: "/limiters/a/limiters/0/step", old: 1, new: 2, inForce: "now", startsAfresh: true },
+  ]);
+});
+
+Deno.test("rule 16: the starts of a queue appear, change, disappear, and move to a bucket that has a name", () => {
+  const own = { rate: 1, burst: 2 };
+  const limiters = { shared: { type: "bucket", rate: 5, burst: 5 } };
+  const queue = (starts?: unknown) => ({ limiters, queues: { q: { starts } } });
+  const path = "/queues/q/starts";
+  assertEquals(changes(queue(), queue(own)), [{ path, new: own, inForce: "now" }]);
+  assertEquals(changes(queue(own), queue()), [{ path, old: own, inForce: "now" }]);
+  assertEquals(changes(queue(own), queue({ ...own, rate: 3 })), [{
+    path: `${path}/rate`,
+    old: 1,
+    new: 3,
+    inForce: "now",
+  }]);
+  assertEquals(changes(queue(own), queue("shared")), [
+    { path, old: own, new: "shared", inForce: "now", startsAfresh: true },
+  ]);
+});
+
+Deno.test("rule 16: infinity is the text that a document has for it, where it has one", () => {
+  const bucket = { type: "bucket", rate: Infinity, burst: 1 };
+  const config = loadConfig({ limiters: { a: { ...bucket, rate: 1 } } });
+  assertEquals(config.reload({ limiters: { a: bucket } }), [
+    { path: "/limiters/a/rate", old: 1, new: Infinity, inForce: "now" },
+  ]);
+});

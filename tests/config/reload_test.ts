@@ -1,0 +1,490 @@
+/** Rule 16: another document takes the place of the one in force, at once and whole, or not at all. */
+
+import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  type BucketLimiter,
+  ConfigError,
+  defineLimiter,
+  type LimiterRegistry,
+  limiters,
+  loadConfig,
+  type LoadConfigOptions,
+  type PerGroupLimiter,
+  type RateLimiter,
+} from "@workqueue/core";
+import { HandClock, issuesOf } from "../helpers.ts";
+import { takeAll } from "../queue_helpers.ts";
+
+const backoff = (baseDelay: number) => ({ type: "exponential", baseDelay, maxDelay: 100_000 });
+const bucket = (rate: number, burst: number) => ({ type: "bucket", rate, burst });
+const fastSlow = { type: "fast-slow", fastDelay: 3, slowDelay: 30, maxFastAttempts: 1 };
+
+/** Loads a document and a second one, under a clock of the test. */
+function load(document: object, options: LoadConfigOptions = {}) {
+  const clock = new HandClock();
+  return { clock, config: loadConfig(document, { clock, ...options }) };
+}
+
+/** A limiter of which nothing is known but its step, which counts what it was asked. */
+class Steps implements RateLimiter {
+  asked = 0;
+  constructor(public step: number, readonly inner?: RateLimiter) {}
+
+  when(): number {
+    return ++this.asked * this.step;
+  }
+
+  forget(): void {}
+
+  numRequeues(): number {
+    return this.asked;
+  }
+
+  double(): number {
+    return this.step * 2;
+  }
+}
+
+const stepOptions = {
+  step: { kind: "integer", description: "" },
+  limiter: { kind: "limiter", required: false, description: "" },
+} as const;
+
+/** Knows limiters that cannot be updated: `"stiff"`; those that can: `"soft"`; and those that refuse it. */
+function customRegistry(): {
+  registry: LimiterRegistry;
+  updates: string[];
+  refuse: { when?: number; create?: number };
+} {
+  const updates: string[] = [];
+  const refuse: { when?: number; create?: number } = {};
+  const create = ({ step, limiter }: { step: number; limiter: RateLimiter | undefined }) => {
+    if (step === refuse.create) throw new Error(`cannot make ${step}`);
+    return new Steps(step, limiter);
+  };
+  const registry = limiters.extend()
+    .register(defineLimiter({ type: "stiff", description: "", options: stepOptions, create }))
+    .register(defineLimiter({
+      type: "soft",
+      description: "",
+      options: stepOptions,
+      create,
+      update(part: Steps, { step }) {
+        if (step === refuse.when) throw new Error(`cannot go to ${step}`);
+        updates.push(`${part.step} → ${step}`);
+        part.step = step;
+      },
+    }));
+  return { registry, updates, refuse };
+}
+
+Deno.test("rule 16: options of limiters change at once, and what was counted stays", () => {
+  const { config } = load({ limiters: { a: backoff(1) }, queues: { q: { limiter: "a" }, r: { limiter: backoff(1) } } });
+  const [a, q, r] = [config.limiter("a"), config.queue<string>("q"), config.queue<string>("r")];
+  assertEquals([a.when("x"), a.when("x")], [1, 2]);
+  r.addRateLimited("x");
+  config.reload({ limiters: { a: backoff(10) }, queues: { q: { limiter: "a" }, r: { limiter: backoff(7) } } });
+  assertStrictEquals(config.limiter("a"), a);
+  assertEquals([a.numRequeues("x"), q.numRequeues("x"), a.when("x")], [2, 2, 40]);
+  assertEquals(r.numRequeues("x"), 1);
+});
+
+Deno.test("rule 16: deadlines that were given stand, and the next ones are by the new document", async () => {
+  const { clock, config } = load({ limiters: { a: backoff(1000) }, queues: { q: { limiter: "a" } } });
+  const queue = config.queue<string>("q");
+  queue.addRateLimited("early");
+  config.reload({ limiters: { a: backoff(10) }, queues: { q: { limiter: "a" } } });
+  queue.addRateLimited("late");
+  await clock.advance(10);
+  assertEquals(takeAll(queue), ["late"]);
+  await clock.advance(989);
+  assertEquals([takeAll(queue), queue.waiting], [[], 1]);
+  await clock.advance(1);
+  assertEquals(takeAll(queue), ["early"]);
+});
+
+Deno.test("rule 16: a bucket stays the same, with the tokens that are there and those that are owed", async () => {
+  const { clock, config } = load({ limiters: { a: bucket(1, 2) }, queues: { q: { starts: "a" } } });
+  const tokens = config.bucket("a");
+  assertEquals([tokens.take(), tokens.take(), tokens.take()], [0, 0, 1000]);
+  config.reload({ limiters: { a: bucket(10, 5) }, queues: { q: { starts: "a" } } });
+  assertStrictEquals(config.bucket("a"), tokens);
+  assertStrictEquals((config.limiter("a") as BucketLimiter).bucket, tokens);
+  assertStrictEquals(config.workers("q").starts, tokens);
+  assertEquals([tokens.rate, tokens.burst, tokens.tokens], [10, 5, -1]);
+  await clock.advance(600);
+  assertEquals(tokens.tokens, 5);
+});
+
+Deno.test("rule 16: limiters of another type start afresh, and whoever holds the old one has the new one", () => {
+  const { config } = load({
+    limiters: { a: backoff(1), around: { type: "max-of", limiters: ["a", backoff(1)] } },
+    queues: { q: { limiter: "a" } },
+  });
+  const [a, around, q] = [config.limiter("a"), config.limiter("around"), config.queue<string>("q")];
+  for (let i = 0; i < 3; i++) around.when("x");
+  assertEquals(a.numRequeues("x"), 3);
+  config.reload({
+    limiters: { a: fastSlow, around: { type: "max-of", limiters: ["a", backoff(1)] } },
+    queues: { q: { limiter: "a" } },
+  });
+  assertEquals([a.numRequeues("x"), q.numRequeues("x"), around.numRequeues("x")], [0, 0, 3]);
+  assertEquals([a.when("x"), a.when("x")], [3, 30]);
+  assertEquals([q.numRequeues("x"), around.when("x")], [2, 30]);
+});
+
+Deno.test("rule 16: parts are matched by place and type, whatever becomes of those around them", () => {
+  const document = (around: object) => ({ limiters: { a: around } });
+  const { config } = load(document({ type: "max-of", limiters: [backoff(1), fastSlow] }));
+  const a = config.limiter("a");
+  a.when("x");
+  config.reload(document({ type: "max-wait", maxDelay: 5, limiter: { type: "max-of", limiters: [backoff(1)] } }));
+  assertEquals(a.numRequeues("x"), 0); // at other places
+  a.when("x");
+  config.reload(
+    document({ type: "jitter", spread: 0, limiter: { type: "max-of", limiters: [backoff(10), fastSlow] } }),
+  );
+  assertEquals([a.numRequeues("x"), a.when("x")], [1, 20]);
+});
+
+Deno.test("rule 16: the limiters of groups are changed with their template, or made anew", () => {
+  const groups = (limiter: object) => ({ limiters: { a: { type: "per-group", separator: "/", limiter } } });
+  const { config } = load(groups({ type: "max-of", limiters: [backoff(1)] }));
+  const a = config.limiter("a") as PerGroupLimiter;
+  a.when("one/x");
+  const ofOne = a.of("one/x");
+  config.reload(groups({ type: "max-of", limiters: [backoff(5)] }));
+  assertStrictEquals(a.of("one/y"), ofOne);
+  assertEquals([a.when("one/x"), a.when("two/x")], [10, 5]);
+  config.reload(groups({ type: "max-of", limiters: [backoff(5), fastSlow] }));
+  assertEquals([a.numRequeues("one/x"), a.when("one/x"), a.when("two/x")], [2, 20, 10]);
+  config.reload(groups(fastSlow));
+  assertEquals([a.numRequeues("one/x"), a.when("one/x"), a.when("two/x")], [0, 3, 3]);
+  assertFalse(a.of("one/x") === ofOne);
+});
+
+Deno.test("rule 16: the limiter that a queue is given by default takes part as any other", () => {
+  const written = {
+    type: "max-of",
+    limiters: [{ type: "exponential", baseDelay: "5ms", maxDelay: "1000s" }, bucket(1, 100)],
+  };
+  const { config } = load({ queues: { q: {} } });
+  const queue = config.queue<string>("q");
+  queue.addRateLimited("x");
+  config.reload({ queues: { q: { limiter: written } } });
+  assertEquals([queue.numRequeues("x"), config.describe("q").limiter.type], [1, "max-of"]);
+  config.reload({ queues: { q: { limiter: fastSlow } } });
+  assertEquals(queue.numRequeues("x"), 0);
+  config.reload({ queues: { q: {} } });
+  queue.addRateLimited("x");
+  assertEquals(queue.numRequeues("x"), 1);
+});
+
+Deno.test("rule 16: a queue goes with its document from one limiter to another", () => {
+  const named = { a: backoff(1), b: fastSlow };
+  const { config } = load({ limiters: named, queues: { q: { limiter: "a" } } });
+  const queue = config.queue<string>("q");
+  queue.addRateLimited("x");
+  for (const [limiter, count] of [["b", 0], ["a", 1], [backoff(2), 0], ["a", 1]] as const) {
+    config.reload({ limiters: named, queues: { q: { limiter } } });
+    assertEquals(queue.numRequeues("x"), count);
+  }
+});
+
+Deno.test("rule 16: a name of a name is the very limiter, and moves with it", () => {
+  const chain = (one: unknown) => ({ limiters: { one, two: "three", three: backoff(1), four: fastSlow } });
+  const { config } = load({ ...chain("two"), queues: { q: { limiter: "one" } } });
+  const [three, queue] = [config.limiter("three"), config.queue<string>("q")];
+  assertStrictEquals(config.limiter("one"), three);
+  assertStrictEquals(config.limiter("two"), three);
+  queue.addRateLimited("x");
+  config.reload({ ...chain("four"), queues: { q: { limiter: "one" } } });
+  assertStrictEquals(config.limiter("one"), config.limiter("four"));
+  assertEquals([queue.numRequeues("x"), three.numRequeues("x")], [0, 1]);
+
+  config.reload({ ...chain(backoff(9)), queues: { q: { limiter: "one" } } });
+  const one = config.limiter("one");
+  queue.addRateLimited("x");
+  assertEquals([one.numRequeues("x"), one.when("x")], [1, 18]);
+  config.reload({ ...chain("two"), queues: { q: { limiter: "one" } } });
+  assertEquals([one.numRequeues("x"), queue.numRequeues("x")], [1, 1], "who holds it has what the name leads to");
+});
+
+Deno.test("rule 16: a limiter that is gone goes on with what it had, and is unknown by its name until it is back", () => {
+  const { config } = load({ limiters: { a: backoff(1) }, queues: { q: { limiter: "a" } } });
+  const [a, queue] = [config.limiter("a"), config.queue<string>("q")];
+  queue.addRateLimited("x");
+  config.reload({ limiters: { b: backoff(1) }, queues: {} });
+  assertEquals([config.limiterNames, config.queueNames], [["b"], []]);
+  for (
+    const ask of [
+      () => config.limiter("a"),
+      () => config.queue("q"),
+      () => config.workers("q"),
+      () => config.describe("q"),
+    ]
+  ) {
+    assertThrows(ask, RangeError, "as the config has none named");
+  }
+  queue.addRateLimited("x");
+  assertEquals([queue.numRequeues("x"), a.when("x")], [2, 4]);
+
+  config.reload({ limiters: { a: fastSlow }, queues: { q: { limiter: "a" } } });
+  assertStrictEquals(config.limiter("a"), a);
+  assertEquals([queue.numRequeues("x"), a.when("x"), queue.numRequeues("x")], [0, 3, 1]);
+});
+
+Deno.test("the limiter of a name has the members of what stands behind it, and no others", () => {
+  const { registry } = customRegistry();
+  const { config } = load({ limiters: { a: bucket(1, 1) } }, { limiters: registry });
+  const a = config.limiter("a") as unknown as BucketLimiter & PerGroupLimiter & Steps;
+  assert("bucket" in a && "atRest" in a);
+  assertFalse("of" in a || "delayAfter" in a || "standFor" in a);
+  assertEquals(a.atRest!(), true);
+
+  config.reload({ limiters: { a: { type: "per-group", separator: "/", limiter: backoff(1) } } });
+  assertFalse("bucket" in a);
+  assertEquals(a.of("x/1").when("x/1"), 1);
+  assertEquals(a.atRest!(), false);
+  const { of } = a;
+  assertEquals(of("x/1").when("x/1"), 2, "as one of a method that needs no 'this'");
+
+  config.reload({ limiters: { a: { type: "stiff", step: 4 } } });
+  assertFalse("of" in a || "atRest" in a);
+  assertEquals([a.double(), a.step, a.asked], [8, 4, 0]);
+  a.when("x");
+  a.step = 6;
+  assertEquals([a.asked, a.double(), Object.keys(a).includes("step")], [1, 12, true]);
+});
+
+Deno.test("rule 16: a custom limiter with an 'update' is changed, and asked only if its options change", () => {
+  const { registry, updates } = customRegistry();
+  const document = (step: number, other = 1) => ({
+    limiters: { a: { type: "soft", step }, b: { type: "soft", step: other, limiter: "a" } },
+  });
+  const { config } = load(document(1), { limiters: registry });
+  const a = config.limiter("a");
+  a.when("x");
+  config.reload(document(1));
+  assertEquals(updates, []);
+  config.reload(document(5));
+  assertEquals([updates, a.when("x")], [["1 → 5"], 10]);
+  config.reload({ limiters: { a: { type: "stiff", step: 2 }, b: { type: "soft", step: 1, limiter: "a" } } });
+  assertEquals([updates, a.when("x")], [["1 → 5"], 2], "b holds the same limiter as before");
+});
+
+Deno.test("rule 16: a custom limiter without an 'update' goes on while it says the same, and is made anew if not", () => {
+  const { registry } = customRegistry();
+  const document = (step: number, limiter: object) => ({ limiters: { a: { type: "stiff", step, limiter } } });
+  const { config } = load(document(1, backoff(1)), { limiters: registry });
+  const a = config.limiter("a") as unknown as Steps;
+  a.when();
+  const { inner } = a;
+  config.reload(document(1, backoff(2)));
+  assertEquals(a.asked, 1, "what is inside was changed in place");
+  assertStrictEquals(a.inner, inner);
+  config.reload(document(1, fastSlow));
+  assertEquals(a.asked, 0);
+  assertFalse(a.inner === inner);
+  a.when();
+  config.reload(document(2, fastSlow));
+  assertEquals([a.asked, a.step], [0, 2]);
+});
+
+Deno.test("rule 16: a type that was registered anew means another limiter", () => {
+  const { registry } = customRegistry();
+  const { config } = load({ limiters: { a: backoff(1) } }, { limiters: registry });
+  const a = config.limiter("a");
+  a.when("x");
+  registry.unregister("exponential");
+  assertEquals(issuesOf(() => config.reload({ limiters: { a: backoff(1) } })).map(({ path }) => path), [
+    "/limiters/a/type",
+  ]);
+  const { create, options } = limiters.get("exponential")!;
+  registry.register({ type: "exponential", description: "", options, create });
+  const [change, ...others] = config.reload({ limiters: { a: backoff(1) } });
+  assertEquals([change?.path, change?.startsAfresh, others], ["/limiters/a", true, []]);
+  assertEquals(a.numRequeues("x"), 0);
+});
+
+Deno.test("rule 16: a document with problems is rejected whole, with all of them, and nothing changes", () => {
+  const { config } = load({ limiters: { a: backoff(1), b: bucket(1, 9) }, queues: { q: { starts: "b" } } });
+  const [a, before] = [config.limiter("a"), JSON.stringify(config.describe("q"))];
+  a.when("x");
+  const error = assertThrows(
+    () =>
+      config.reload({
+        limiters: { a: backoff(-1), b: backoff(1), c: bucket(1, 1) },
+        queues: { q: { starts: "b", concurrncy: 3 } },
+      }),
+    ConfigError,
+    "Cannot reload config as it has 3 problems",
+  );
+  assertEquals(error.issues.map(({ path }) => path), [
+    "/limiters/a/baseDelay",
+    "/queues/q/concurrncy",
+    "/queues/q/starts",
+  ]);
+  assertThrows(() => config.reload("{"), ConfigError, "Cannot reload config as the text is not JSON");
+  assertEquals([config.limiterNames, a.when("x"), JSON.stringify(config.describe("q"))], [["a", "b"], 2, before]);
+  assertThrows(() => config.limiter("c"), RangeError);
+});
+
+Deno.test("rule 16: a limiter that cannot be made rejects the document", () => {
+  const { registry, refuse, updates } = customRegistry();
+  const { config } = load({ limiters: { a: backoff(1), s: { type: "soft", step: 1 } } }, { limiters: registry });
+  const a = config.limiter("a");
+  a.when("x");
+  refuse.create = 7;
+  const limiters_ = { a: backoff(50), s: { type: "soft", step: 2 }, n: bucket(1, 1), z: { type: "stiff", step: 7 } };
+  assertEquals(issuesOf(() => config.reload({ limiters: limiters_ })), [
+    { path: "/limiters/z", message: "cannot make 7" },
+  ]);
+  assertEquals([a.when("x"), updates, config.limiterNames], [2, [], ["a", "s"]]);
+  const groups = { type: "per-group", separator: "/", limiter: { type: "stiff", step: 7 } };
+  assertEquals(issuesOf(() => config.reload({ limiters: { a: groups } })), [
+    { path: "/limiters/a/limiter", message: "cannot make 7" },
+  ]);
+  assertEquals(a.when("x"), 4);
+});
+
+Deno.test("rule 16: an update that is refused rejects the document, and those before it are undone", () => {
+  const { registry, refuse, updates } = customRegistry();
+  const document = (soft: number, other: number, burst: number, groups: object) => ({
+    limiters: {
+      a: backoff(soft),
+      tokens: bucket(1, burst),
+      g: { type: "per-group", separator: "/", limiter: groups },
+      s: { type: "soft", step: soft },
+      t: { type: "soft", step: other },
+    },
+  });
+  const { config } = load(document(1, 1, 100, backoff(1)), { limiters: registry });
+  const [a, g, s, t, tokens] = [
+    ...["a", "g", "s", "t"].map((name) => config.limiter(name)),
+    config.bucket("tokens"),
+  ] as [
+    RateLimiter,
+    PerGroupLimiter,
+    RateLimiter,
+    RateLimiter,
+    ReturnType<typeof config.bucket>,
+  ];
+  for (const limiter of [a, g, s, t]) limiter.when("k/x");
+  const ofGroup = g.of("k/x");
+  refuse.when = 9;
+  const error = assertThrows(() => config.reload(document(5, 9, 1, fastSlow)), ConfigError);
+  assertEquals([...error.issues], [{ path: "/limiters/t", message: "cannot go to 9" }]);
+  assertEquals((error.cause as Error).message, "cannot go to 9");
+  assertEquals(error.message, "Cannot reload config as cannot go to 9 (at /limiters/t)");
+  assertStrictEquals(g.of("k/x"), ofGroup);
+  assertEquals([a, g, s, t].map((limiter) => limiter.when("k/x")), [2, 2, 2, 2]);
+  assertEquals([tokens.tokens, tokens.burst], [100, 100], "no token is lost to a burst that never was");
+  assertEquals(updates, ["1 → 5", "1 → 1", "5 → 1"], "the last one first, and the one that refused");
+
+  config.reload(document(5, 5, 1, fastSlow));
+  assertEquals([a, g, s, t].map((limiter) => limiter.when("k/x")), [20, 3, 15, 15]);
+});
+
+Deno.test("rule 16: what is refused within groups leaves all groups as they were", () => {
+  const { registry, refuse } = customRegistry();
+  const groups = (step: number, inner: object) => ({
+    limiters: {
+      g: { type: "per-group", separator: "/", limiter: { type: "max-of", limiters: [{ type: "soft", step }, inner] } },
+    },
+  });
+  const { config } = load(groups(1, backoff(1)), { limiters: registry });
+  const g = config.limiter("g") as PerGroupLimiter;
+  for (const key of ["a/1", "b/1", "b/1", "c/1"]) g.when(key);
+  const parts = ["a", "b", "c"].map((key) => g.of(key));
+  refuse.when = 4;
+  assertEquals(issuesOf(() => config.reload(groups(4, fastSlow))), [
+    { path: "/limiters/g/limiter/limiters/0", message: "cannot go to 4" },
+  ]);
+  assertEquals(["a/1", "b/1", "c/1"].map((key) => g.when(key)), [2, 4, 2]);
+  assertEquals(["a", "b", "c"].map((key) => g.of(key) === parts["abc".indexOf(key)]), [true, true, true]);
+});
+
+Deno.test("rule 16: a refused document leaves groups that were made anew as they were", () => {
+  const { registry, refuse } = customRegistry();
+  const document = (limiter: object, step: number) => ({
+    limiters: {
+      one: { type: "per-group", separator: "/", limiter },
+      two: { type: "per-group", separator: "/", limiter: { type: "soft", step } },
+    },
+  });
+  const { config } = load(document(backoff(1), 1), { limiters: registry });
+  const [one, two] = [config.limiter("one"), config.limiter("two")];
+  for (const limiter of [one, two]) for (const key of ["a/1", "b/1"]) limiter.when(key);
+  refuse.when = 4;
+  assertThrows(() => config.reload(document(fastSlow, 4)), ConfigError);
+  assertEquals([one.numRequeues("a/1"), one.when("a/1"), one.when("b/1"), two.when("a/1")], [1, 2, 2, 2]);
+});
+
+Deno.test("rule 16: a reload from within a reload is an error, and changes nothing", () => {
+  const { registry } = customRegistry();
+  const inner: unknown[] = [];
+  registry.register(defineLimiter({
+    type: "nosy",
+    description: "",
+    options: {},
+    create() {
+      inner.push(assertThrows(() => config.reload({ limiters: {} }), Error, "as it is being reloaded"));
+      return new Steps(1);
+    },
+  }));
+  const { config } = load({ limiters: { a: backoff(1) } }, { limiters: registry });
+  config.reload({ limiters: { a: backoff(1), b: { type: "nosy" } } });
+  assertEquals([inner.length, config.limiterNames], [1, ["a", "b"]]);
+  const end = config.onReload(() => void config.reload({ limiters: {} }));
+  assertThrows(() => config.reload({ limiters: { a: backoff(1) } }), Error, "as it is being reloaded");
+  assertEquals(config.limiterNames, ["a", "b"]);
+  end();
+  assertEquals(config.reload({ limiters: { a: backoff(1) } }).map(({ path }) => path), ["/limiters/b"]);
+});
+
+Deno.test("rule 16: queues made after a reload are as the new document says, and those made before stay as they are", () => {
+  const { config } = load({ queues: { q: { whileWaiting: "keep" } } });
+  const early = config.queue<string>("q");
+  config.reload({ queues: { q: { whileWaiting: "replace", discipline: { type: "priority", maxHeadStart: "1m" } } } });
+  const late = config.queue<string>("q");
+  for (const queue of [early, late]) {
+    queue.addAfter("x", 1000);
+    queue.add("x");
+  }
+  assertEquals([early.waiting, late.waiting], [1, 0]);
+  late.add("y", { priority: 5 });
+  assertEquals(takeAll(late), ["y", "x"]);
+});
+
+Deno.test("rule 16: what is described is what is in force", () => {
+  const first = { limiters: { a: bucket(1, 2) }, queues: { q: { limiter: "a", starts: "a", timeout: "1s" } } };
+  const second = { limiters: { a: bucket(3, 4) }, queues: { q: { starts: "a" }, r: { limiter: backoff(1) } } };
+  const { config } = load(first);
+  const describe = (names: string[], { describe }: { describe(name: string): object }) => names.map(describe);
+  config.onReload((next) => {
+    const loaded = loadConfig(second);
+    assertEquals(next.queueNames, ["q", "r"]);
+    assertEquals(
+      structuredClone(describe(next.queueNames, { describe: (name) => next.describe(name) })),
+      structuredClone(describe(["q", "r"], { describe: (name) => loaded.describe(name) })),
+      "before it is in force, too",
+    );
+  });
+  config.reload(second);
+  assertEquals(structuredClone(config.describe("q")), structuredClone(loadConfig(second).describe("q")));
+  assertEquals(config.describe("q").starts, { path: "/limiters/a", name: "a", rate: 3, burst: 4 });
+});
+
+Deno.test("what was set by hand stays while the document says the same of it", () => {
+  const document = (burst: number, maxDelay: number) => ({
+    limiters: { a: bucket(1, burst), b: { type: "exponential", baseDelay: 1, maxDelay } },
+  });
+  const { config } = load(document(10, 100));
+  const tokens = config.bucket("a");
+  tokens.setRate(0);
+  config.reload(document(10, 200));
+  assertEquals(tokens.rate, 0);
+  config.reload(document(20, 200));
+  assertEquals([tokens.rate, tokens.burst], [1, 20]);
+});
