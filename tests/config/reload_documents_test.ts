@@ -1,0 +1,118 @@
+/** Rule 16 for documents of any kind: reloading one leads where loading it does, and what is reported is all of the way. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { type ConfigChange, ConfigError, loadConfig, type WorkQueueConfig } from "@workqueue/core";
+import { DocumentMaker, type Json, type JsonObject } from "./document_maker.ts";
+
+const DOCUMENTS = 400;
+
+/** All that a config says of its queues, as data. */
+function described(config: WorkQueueConfig): unknown {
+  return structuredClone([config.limiterNames, config.queueNames.map((name) => config.describe(name))]);
+}
+
+/** A document with all its defaults: what is reported when it takes the place of an empty one. */
+function complete(document: object): JsonObject {
+  const whole: JsonObject = { limiters: {}, queues: {} };
+  apply(loadConfig({}).reload(document), whole);
+  return whole;
+}
+
+/** Makes of a document what changes say of it. */
+function apply(changes: readonly ConfigChange[], document: JsonObject): void {
+  const gone: [JsonObject | Json[], string][] = [];
+  for (const change of changes) {
+    const keys = change.path.split("/").slice(1).map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const last = keys.pop()!;
+    const parent = keys.reduce((value, key) => (value as JsonObject)[key] as JsonObject, document);
+    assertEquals(Object.hasOwn(parent, last) ? parent[last] : undefined, change.old as Json | undefined, change.path);
+    if (!("new" in change)) gone.push([parent, last]);
+    else parent[last] = structuredClone(change.new) as Json;
+  }
+  for (const [parent, key] of gone.reverse()) {
+    if (Array.isArray(parent)) parent.pop();
+    else delete parent[key];
+  }
+}
+
+const byPath = (one: ConfigChange, other: ConfigChange) => one.path < other.path ? -1 : 1;
+
+/** What changes are on the way back. What starts afresh is another matter there. */
+function swapped(changes: readonly ConfigChange[]): ConfigChange[] {
+  return changes.map(({ path, inForce, ...values }) => ({
+    path,
+    ...("new" in values && { old: values.new }),
+    ...("old" in values && { new: values.old }),
+    inForce,
+  })).sort(byPath);
+}
+
+/** Two documents: the second one is another, or the first one with a part of it changed. */
+function pair(seed: number): [JsonObject, JsonObject] {
+  const maker = new DocumentMaker(seed);
+  const one = maker.document();
+  if (seed % 2 === 0) return [one, maker.document()];
+  const other = structuredClone(one);
+  const random = maker.document();
+  for (const section of ["limiters", "queues"]) {
+    const [into, from] = [other[section] ?? {}, random[section] ?? {}] as JsonObject[];
+    for (const name of Object.keys(from!)) if (maker.random() < 0.5) into![name] = from![name]!;
+    other[section] = into!;
+  }
+  return isValid(other) ? [one, other] : [one, random];
+}
+
+function isValid(document: unknown): boolean {
+  try {
+    loadConfig(document as object);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("rule 16: a reload leads where loading the document does, whatever was in force before", () => {
+  for (let seed = 1; seed <= DOCUMENTS; seed++) {
+    const [one, other] = pair(seed);
+    const config = loadConfig(one);
+    config.reload(other);
+    assertEquals(described(config), described(loadConfig(other)), `seed ${seed}`);
+    config.reload(one);
+    assertEquals(described(config), described(loadConfig(one)), `seed ${seed}`);
+  }
+});
+
+Deno.test("rule 16: the changes that are reported are all there are: they make the one document of the other", () => {
+  let count = 0;
+  for (let seed = 1; seed <= DOCUMENTS; seed++) {
+    const [one, other] = pair(seed);
+    const config = loadConfig(one);
+    const whole = complete(one);
+    const changes = config.reload(other);
+    apply(changes, whole);
+    assertEquals(whole, complete(other), `seed ${seed}`);
+    assertEquals(config.reload(whole), [], `seed ${seed}: the document with its defaults`);
+    const back = config.reload(one).map(({ startsAfresh: _, ...change }) => change).sort(byPath);
+    assertEquals(back, swapped(changes), `seed ${seed}`);
+    count += changes.length;
+  }
+  assert(count > DOCUMENTS);
+});
+
+Deno.test("rule 16: a document is rejected with the problems that loading it has, and changes nothing", () => {
+  let rejected = 0;
+  for (let seed = 1; seed <= DOCUMENTS; seed++) {
+    const maker = new DocumentMaker(seed);
+    const config = loadConfig(maker.document());
+    const before = described(config);
+    const source = maker.source();
+    if (isValid(source)) continue;
+    const [reloading, loading] = [() => config.reload(source), () => loadConfig(source)].map((attempt) =>
+      assertThrows(attempt, ConfigError)
+    );
+    assertEquals(reloading!.issues, loading!.issues, `seed ${seed}`);
+    assertEquals(described(config), before, `seed ${seed}`);
+    rejected++;
+  }
+  assert(rejected > DOCUMENTS / 4);
+});
