@@ -83,6 +83,10 @@ class RemoteSource<T> implements WorkSource<T> {
     return this.#here.clock;
   }
 
+  get metrics() {
+    return this.#here.metrics;
+  }
+
   get length() {
     return this.#here.length;
   }

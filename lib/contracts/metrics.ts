@@ -53,19 +53,22 @@ export interface MetricsProvider {
   priorityDepth?(queue: string, level: string): Gauge;
   /** Items whose delay has not passed. */
   waiting?(queue: string): SettableGauge;
-  /** Seconds that the oldest of the ready items has been ready; 0 if none is. Set twice a second. */
+  /**
+   * Seconds since the add of the item that has been ready longest, be it held back by a discipline; 0 if none is ready. Set
+   * twice a second until the queue is shut down, and to 0 when nothing is left in it.
+   */
   oldestReady?(queue: string): SettableGauge;
-  /** Handlers that are running, those that ran out of time among them. */
+  /** Handlers that are running in this process, those that ran out of time among them. */
   active?(queue: string): Gauge;
   /** How many handlers may run at once, over all pools of the queue in this process. */
   concurrency?(queue: string): SettableGauge;
-  /** Attempts that failed. */
+  /** Attempts that failed: one that runs out of time counts then, once. */
   failures?(queue: string): Counter;
   /** Items that were given up. */
   givenUp?(queue: string): Counter;
   /**
-   * A queue of that name was shut down, and nothing is left in it: its metrics change no more. Called once for each call of
-   * `depth`.
+   * A queue of that name was shut down, nothing is left in it, and the pools of that name have ended: its metrics change no
+   * more. Called once for each call of `depth`.
    */
   gone?(queue: string): void;
 }

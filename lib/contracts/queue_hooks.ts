@@ -1,4 +1,5 @@
 import type { HOOKS } from "../base/brands.ts";
+import type { MetricsProvider } from "./metrics.ts";
 import type { AddOptions } from "./work_queue.ts";
 
 /** A queue that has hooks, under `Symbol.for("workqueue.hooks")`. */
@@ -50,6 +51,9 @@ export interface QueueHooks<T> {
    * one.
    */
   watch?(callback: () => void): () => void;
+
+  /** Where pools send what they measure of the queue, under its name. Without the hook, they measure nothing. */
+  readonly metrics?: MetricsProvider | undefined;
 
   /**
    * Whether `addRateLimited` knows the option `atLeast`. Without the hook, and unless the queue says by

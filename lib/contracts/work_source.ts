@@ -1,5 +1,6 @@
 import type { SOURCE } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
+import type { MetricsProvider } from "./metrics.ts";
 import type { TokenSource } from "./token_source.ts";
 import type { Lease, Shutdown } from "./work_queue.ts";
 
@@ -26,6 +27,9 @@ export interface WorkSource<T> {
 
   /** The pool's clock, unless it was given one. Left out, that is the system's. */
   readonly clock?: Clock | undefined;
+
+  /** Where the pool sends what it measures, under the queue's name. Left out, or without a name, it measures nothing. */
+  readonly metrics?: MetricsProvider | undefined;
 
   /** The key of an item. What it throws ends the pool. */
   keyOf(item: T): unknown;

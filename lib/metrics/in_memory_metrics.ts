@@ -192,8 +192,10 @@ class Series implements Gauge, Counter, Histogram, SettableGauge {
   observe(value: number): void {
     this.value += value;
     this.count++;
-    const bucket = this.#bounds.findIndex((bound) => value <= bound);
-    if (bucket !== -1) this.#buckets[bucket]!++;
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (bucket < bounds.length && !(value <= bounds[bucket]!)) bucket++;
+    if (bucket < bounds.length) this.#buckets[bucket]!++;
   }
 
   bucketLines(name: string, label: string): string[] {

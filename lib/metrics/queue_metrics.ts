@@ -2,13 +2,16 @@ import { type Clock, unref } from "../base/clock.ts";
 import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { TicketTimes } from "../structures/ticket_times.ts";
+import { MeasuredName } from "./measured_name.ts";
 import { PriorityDepths } from "./priority_depths.ts";
 
-/** How often the metrics of work in progress are set, in milliseconds. client-go's default. */
+/** How often the metrics are set that grow by themselves, in milliseconds. client-go's default. */
 const UPDATE_PERIOD = 500;
 
 /** Takes the measurements of one queue. */
 export class QueueMetrics {
+  readonly #provider: MetricsProvider;
+  readonly #queue: string;
   readonly #clock: Clock;
   readonly #depth: Gauge;
   readonly #priorityDepths: PriorityDepths | undefined;
@@ -17,6 +20,7 @@ export class QueueMetrics {
   readonly #workDuration: Histogram;
   readonly #unfinishedWork: SettableGauge;
   readonly #longestRunningProcessor: SettableGauge;
+  readonly #oldestReady: SettableGauge | undefined;
   /** When the item of each ticket was added, until it is handed out, and when it was handed out, until it is done. */
   readonly #addedAt = new TicketTimes();
   readonly #startedAt = new TicketTimes();
@@ -25,6 +29,7 @@ export class QueueMetrics {
   readonly #createdAt: number;
   #timer: unknown = undefined;
   #stopped = false;
+  #hasEnded = false;
 
   constructor(
     provider: MetricsProvider,
@@ -32,6 +37,8 @@ export class QueueMetrics {
     clock: Clock,
     priorityLevels: Readonly<Record<string, number>> | undefined,
   ) {
+    this.#provider = provider;
+    this.#queue = queue;
     this.#clock = clock;
     this.#depth = provider.depth(queue);
     const levels = provider.priorityDepth === undefined ? undefined : priorityLevels;
@@ -41,12 +48,15 @@ export class QueueMetrics {
     this.#workDuration = provider.workDuration(queue);
     this.#unfinishedWork = provider.unfinishedWork(queue);
     this.#longestRunningProcessor = provider.longestRunningProcessor(queue);
+    this.#oldestReady = provider.oldestReady?.(queue);
     this.#createdAt = clock.now();
   }
 
   added(ticket: number, key: unknown, priority: number): void {
-    this.#addedAt.set(ticket, this.#clock.now());
+    const now = this.#clock.now();
+    this.#addedAt.set(ticket, now);
     this.#count(key, priority);
+    if (this.#timer === undefined && this.#oldestReady !== undefined) this.#updateLater(now);
   }
 
   addedAgain(key: unknown, priority: number): void {
@@ -58,6 +68,7 @@ export class QueueMetrics {
   ready(key: unknown, ticket: number): void {
     this.#addedAt.set(ticket, this.#addedAgainAt.get(key) ?? this.#clock.now());
     this.#addedAgainAt.delete(key);
+    if (this.#timer === undefined && this.#oldestReady !== undefined) this.#updateLater(this.#clock.now());
   }
 
   /**
@@ -69,7 +80,7 @@ export class QueueMetrics {
     const addedAt = this.#addedAt.take(ticket) ?? now;
     this.#startedAt.set(called, now);
     try {
-      this.#updateLater();
+      if (this.#timer === undefined) this.#updateLater(now);
       this.#queueLatency.observe((now - addedAt) / 1000);
       this.#depth.dec();
       this.#priorityDepths?.taken(key);
@@ -103,27 +114,39 @@ export class QueueMetrics {
     this.#priorityDepths?.added(key, priority);
   }
 
-  /** Ends the updates of work in progress, as client-go does at shutdown. */
+  /** Ends the updates, as client-go does at shutdown. */
   stop(): void {
     this.#stopped = true;
     this.#clock.clearTimeout(this.#timer);
   }
 
+  /** The queue was shut down, and nothing is left in it. */
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    try {
+      this.#oldestReady?.set(0);
+    } finally {
+      MeasuredName.of(this.#provider, this.#queue).queueEnds();
+    }
+  }
+
   /**
-   * client-go updates twice a second for as long as the queue lives. Ours has a timer only while there is
-   * work in progress, for the same moments, and it keeps no process alive.
+   * client-go updates twice a second for as long as the queue lives. Ours has a timer only while there is something to
+   * say, for the same moments, and it keeps no process alive.
    */
-  #updateLater(): void {
-    if (this.#timer !== undefined || this.#stopped) return;
-    const sinceLast = (this.#clock.now() - this.#createdAt) % UPDATE_PERIOD;
+  #updateLater(now: number): void {
+    if (this.#stopped) return;
+    const sinceLast = (now - this.#createdAt) % UPDATE_PERIOD;
     this.#timer = this.#clock.setTimeout(() => this.#update(), Math.ceil(UPDATE_PERIOD - sinceLast));
     unref(this.#timer);
   }
 
   #update(): void {
     this.#timer = undefined;
-    if (this.#startedAt.size > 0) this.#updateLater();
     const now = this.#clock.now();
+    const isReady = this.#oldestReady !== undefined && this.#addedAt.size > 0;
+    if (isReady || this.#startedAt.size > 0) this.#updateLater(now);
     let total = 0;
     let longest = 0;
     for (const startedAt of this.#startedAt.all()) {
@@ -133,5 +156,6 @@ export class QueueMetrics {
     }
     this.#unfinishedWork.set(total);
     this.#longestRunningProcessor.set(longest);
+    this.#oldestReady?.set((now - (this.#addedAt.first ?? now)) / 1000);
   }
 }

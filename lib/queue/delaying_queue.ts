@@ -10,7 +10,7 @@ import { type Duration, parseDuration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { brokenRule } from "../base/errors.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
-import type { Counter } from "../contracts/metrics.ts";
+import type { Counter, SettableGauge } from "../contracts/metrics.ts";
 import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions, WorkQueue } from "../contracts/work_queue.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { NumberHeap } from "../structures/number_heap.ts";
@@ -86,6 +86,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   /** Whether a key that waits does not wait any more once it is added without a delay. */
   readonly #replaces: boolean;
   readonly #retries: Counter | undefined;
+  readonly #waitingGauge: SettableGauge | undefined;
+  /** What it was set to last. */
+  #waitingMeasured = 0;
   /** The keys that wait, by deadline; and the slot of each of them in there. */
   readonly #heap = new NumberHeap<unknown>();
   readonly #slots = new ChurnMap<unknown, number>();
@@ -115,13 +118,17 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       dueAt: (item) => this.#dueAt(this.key(item)),
       batch: (action) => this.#batch(action),
       watch: (callback) => this.#watch(callback),
+      metrics: hooks.metrics ?? metrics,
     });
     if (this.keyOf !== undefined) this.#items = new ChurnMap();
     this.#clock = this.clock ?? systemClock;
     this.#maxSleep = maxSleep;
     this.#ref = ref;
     this.#replaces = replaces;
-    this.#retries = this.name === "" ? undefined : metrics?.retries(this.name);
+    if (this.name !== "") {
+      this.#retries = metrics?.retries(this.name);
+      this.#waitingGauge = metrics?.waiting?.(this.name);
+    }
   }
 
   get waiting(): number {
@@ -155,9 +162,13 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   override shutDown(): void {
     this.#forgetWaiting();
-    this.below.shutDown();
     this.#drainers.serveAll();
-    this.#watchers.tell();
+    try {
+      this.#measureWaiting();
+    } finally {
+      this.below.shutDown();
+      this.#watchers.tell();
+    }
   }
 
   override shutDownWithDrain(options?: DrainOptions): Promise<void> {
@@ -234,7 +245,10 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   #addAfter(item: T, ms: number, priority: number): void {
     if (ms <= 0 || (this.#replaces && this.#isComing(item))) this.#addNow(item, priority);
-    else this.#wait(item, this.#clock.now() + ms, priority);
+    else {
+      this.#wait(item, this.#clock.now() + ms, priority);
+      this.#measureWaiting();
+    }
     this.#retries?.inc();
   }
 
@@ -413,8 +427,18 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   /** Fewer keys may wait than before. */
   #tellLess(): void {
-    this.#closeWhenNothingIsLeft();
-    this.#watchers.tell();
+    try {
+      this.#measureWaiting();
+    } finally {
+      this.#closeWhenNothingIsLeft();
+      this.#watchers.tell();
+    }
+  }
+
+  #measureWaiting(): void {
+    if (this.#waitingGauge === undefined || this.waiting === this.#waitingMeasured) return;
+    this.#waitingMeasured = this.waiting;
+    this.#waitingGauge.set(this.waiting);
   }
 
   /**

@@ -94,6 +94,7 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
       takeBack: (item, delay, options) => hooks.takeBack?.(item, delay, options),
       dueAt: (item) => hooks.dueAt?.(item),
       ...(hooks.watch && { watch: (callback) => hooks.watch!(callback) }),
+      metrics: hooks.metrics ?? options.metrics,
       takesAtLeast: true,
       attempts: this.#attempts,
     });

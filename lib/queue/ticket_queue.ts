@@ -105,6 +105,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       takesBack: (item) => !this.#shuttingDown && this.#isHeld(this.#key(item)),
       batch: (action) => this.#batch(action),
       watch: (callback) => this.#watchers.add(callback),
+      metrics: this.#metrics && metrics,
     });
     markTakesOptions(this);
   }
@@ -188,6 +189,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
   shutDown(): void {
     this.#close();
     this.#drainers.serveAll();
+    this.#endMetricsIfEmpty();
   }
 
   shutDownWithDrain(options?: DrainOptions): Promise<void> {
@@ -198,6 +200,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
         return Promise.reject(signal.reason);
       }
       this.#close();
+      this.#endMetricsIfEmpty();
       return this.#line.size === 0 ? Promise.resolve() : this.#drainers.wait(signal, () => this.shutDown());
     } catch (error) {
       return Promise.reject(error);
@@ -364,6 +367,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       this.#serve(); // a discipline may have held keys back until this one was done
       if (this.#line.size === 0) this.#drainers.serveAll();
       if (!this.#watchers.isEmpty) this.#watchers.tell();
+      if (this.#shuttingDown) this.#endMetricsIfEmpty();
     }
   }
 
@@ -390,5 +394,10 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#serve();
     this.#metrics?.stop();
     this.#watchers.tell();
+  }
+
+  /** Of a queue that was shut down. */
+  #endMetricsIfEmpty(): void {
+    if (this.#line.size === 0) this.#metrics?.end();
   }
 }

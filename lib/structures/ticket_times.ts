@@ -20,6 +20,11 @@ export class TicketTimes {
     return this.#size;
   }
 
+  /** The time of the first ticket; `undefined` if none has one. */
+  get first(): number | undefined {
+    return this.#times[this.#first];
+  }
+
   set(ticket: number, time: number): void {
     let index = this.#tickets.length;
     while (index > this.#first && Math.abs(this.#tickets[index - 1]!) > ticket) index--;

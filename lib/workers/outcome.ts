@@ -42,7 +42,7 @@ export class Outcomes<T> {
     const isTerminal = isTerminalError(thrown);
     if (attempt.timeoutError === undefined) {
       if (signal?.aborted && !isTerminal && this.#handBack(attempt)) return;
-      if (!attempt.isLost) this.#reports.error(thrown, attempt); // or else it is reported as the cause of that
+      if (!attempt.isLost) this.#reports.failed(thrown, attempt); // or else it is reported as the cause of that
     }
     const error = attempt.timeoutError ?? thrown;
     try {

@@ -5,6 +5,7 @@ import type { Shutdown, SnapshotOptions } from "../contracts/work_queue.ts";
 import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
 import type { PoolSnapshot, WorkerPool } from "../contracts/workers.ts";
 import { limitOf } from "../queue/call_options.ts";
+import { PoolMetrics } from "../metrics/pool_metrics.ts";
 import { burst } from "../structures/burst.ts";
 import { Attempt, AttemptContext } from "./attempt.ts";
 import { BurstTime } from "./burst_time.ts";
@@ -28,6 +29,7 @@ export class Pool<T> implements WorkerPool<T> {
   /** Some of them may change at any time, so all of the parts below read them from here. */
   readonly #settings: PoolSettings<T> & { readonly clock: Clock; readonly queue: string };
   readonly #time: BurstTime;
+  readonly #metrics: PoolMetrics | undefined;
   readonly #reports: Reports<T>;
   readonly #failures: Failures<T>;
   readonly #endings: Endings<T>;
@@ -61,13 +63,17 @@ export class Pool<T> implements WorkerPool<T> {
     this.#handler = handler;
     this.#time = new BurstTime(clock);
     this.#failures = new Failures(this.#time);
-    this.#reports = new Reports(settings.callbacks, new FailureLog(source.name, clock));
+    if (source.metrics !== undefined && source.name !== "") {
+      this.#metrics = new PoolMetrics(source.metrics, source.name);
+    }
+    this.#reports = new Reports(settings.callbacks, new FailureLog(source.name, clock), this.#metrics);
     this.#endings = new Endings(source, this.#failures, this.#reports, () => this.#endIfIdle());
     this.#outcomes = new Outcomes(this.#endings, this.#reports, this.#settings);
     this.#slots = new Slots(this.#settings);
     this.#makesPauses = clock === systemClock;
     this.#wait = new Wait(() => this.#wanted(), () => source.takesTokens ? this.#settings.starts : undefined);
     this.#starts = this.#newStarts();
+    this.#metrics?.setConcurrency(settings.concurrency);
 
     const interrupt = () => void this.stop();
     this.finished = new Promise((resolve, reject) => {
@@ -75,6 +81,7 @@ export class Pool<T> implements WorkerPool<T> {
         signal?.removeEventListener("abort", interrupt);
         this.#endWatch?.();
         this.#starts?.end();
+        this.#metrics?.end();
         if (this.#failure === undefined) resolve();
         else reject(this.#failure.error);
       };
@@ -155,6 +162,7 @@ export class Pool<T> implements WorkerPool<T> {
 
   /** More handlers may begin than before, or fewer. */
   #followConcurrency(): void {
+    this.#metrics?.setConcurrency(this.#settings.concurrency);
     const { free } = this.#slots;
     if (free > 0 || (free === 0 && this.#wait.isOn)) this.#fill();
     else this.#takeBackWaits();
@@ -312,6 +320,7 @@ export class Pool<T> implements WorkerPool<T> {
       this.#starts?.use();
       const attempt: Attempt<T> | undefined = worker.attempt = this.#begin(lease);
       if (attempt !== undefined) {
+        this.#reports.began(attempt);
         try {
           attempt.startTimer(this.#onTimeout);
           const returned = handler(attempt.item, new AttemptContext(attempt));
@@ -325,6 +334,7 @@ export class Pool<T> implements WorkerPool<T> {
         } catch (error) {
           this.#outcomes.fail(attempt, error);
         }
+        this.#reports.ended(attempt);
       }
       this.#slots.giveBack(attempt?.timeoutError !== undefined);
       worker.attempt = undefined;
@@ -360,7 +370,7 @@ export class Pool<T> implements WorkerPool<T> {
 
   /** Goes on without the handler. Its item stays held until it ends: no other handler may have it before. */
   readonly #onTimeout = (attempt: Attempt<T>): void => {
-    this.#reports.error(attempt.timeoutError, attempt);
+    this.#reports.failed(attempt.timeoutError, attempt);
     if (this.#slots.abandon()) this.#reports.error(this.#slots.boundError(), attempt);
     this.#fill();
   };

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../base/clock.ts";
+import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { AttemptCounts, QueueHooks } from "../contracts/queue_hooks.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { AddOptions, Lease, Shutdown } from "../contracts/work_queue.ts";
@@ -27,6 +28,11 @@ export class QueueSource<T> implements WorkSource<T> {
 
   get clock(): Clock | undefined {
     return this.#queue.clock;
+  }
+
+  /** None once the queue is over: it may be gone from them. */
+  get metrics(): MetricsProvider | undefined {
+    return this.isOver && this.length === 0 ? undefined : this.#hooks.metrics;
   }
 
   keyOf(item: T): unknown {

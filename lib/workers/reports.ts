@@ -1,19 +1,43 @@
+import type { Counter } from "../contracts/metrics.ts";
 import type { WorkAttempt } from "../contracts/work_source.ts";
 import type { WorkerOptions } from "../contracts/workers.ts";
+import type { PoolMetrics } from "../metrics/pool_metrics.ts";
 import type { FailureLog } from "./failure_log.ts";
 
 /** What a pool calls when something goes wrong. */
 export type Callbacks<T> = Pick<WorkerOptions<T>, "onError" | "onGiveUp">;
 
-/** Tells the callbacks of a pool what went wrong. Whatever these do, the pool goes on. */
+/** Tells the callbacks of a pool what went wrong, and counts it. Whatever these do, the pool goes on. */
 export class Reports<T> {
   readonly #callbacks: Callbacks<T>;
   readonly #log: FailureLog;
+  readonly #metrics: PoolMetrics | undefined;
 
   /** Errors that no callback wants go to the log. */
-  constructor(callbacks: Callbacks<T>, log: FailureLog) {
+  constructor(callbacks: Callbacks<T>, log: FailureLog, metrics: PoolMetrics | undefined) {
     this.#callbacks = callbacks;
     this.#log = log;
+    this.#metrics = metrics;
+  }
+
+  /** A handler begins. */
+  began(attempt: WorkAttempt<T>): void {
+    this.#count(this.#metrics?.active, attempt);
+  }
+
+  /** A handler has ended. */
+  ended(attempt: WorkAttempt<T>): void {
+    try {
+      this.#metrics?.active?.dec();
+    } catch (error) {
+      this.error(error, attempt);
+    }
+  }
+
+  /** An attempt failed. */
+  failed(error: unknown, attempt: WorkAttempt<T>): void {
+    this.error(error, attempt);
+    this.#count(this.#metrics?.failures, attempt);
   }
 
   /** A callback that fails itself has nobody to report to, and must not end the pool. */
@@ -29,6 +53,16 @@ export class Reports<T> {
       () => this.#callbacks.onGiveUp?.(error, attempt.lease.item, attempt.number),
       (thrown) => this.error(thrown, attempt),
     );
+    this.#count(this.#metrics?.givenUp, attempt);
+  }
+
+  /** A metric that throws costs no item anything. */
+  #count(meter: Counter | undefined, attempt: WorkAttempt<T>): void {
+    try {
+      meter?.inc();
+    } catch (error) {
+      this.error(error, attempt);
+    }
   }
 }
 

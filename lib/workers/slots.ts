@@ -25,7 +25,8 @@ export class Slots {
 
   /** How many more handlers may begin. Negative with more than that, as `concurrency` was lowered. */
   get free(): number {
-    return this.#bounds.concurrency - this.#taken + Math.min(this.#overdue, this.#maxAbandoned);
+    const free = this.#bounds.concurrency - this.#taken;
+    return this.#overdue === 0 ? free : free + Math.min(this.#overdue, this.#maxAbandoned);
   }
 
   /** Whether one more handler may begin. */

@@ -15,7 +15,7 @@ import {
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled, outcome, take, takeAll } from "../queue_helpers.ts";
-import { HookedDiscipline, HookedKeys, HookedMetrics, type Keyed } from "./hooks.ts";
+import { HookedAges, HookedDiscipline, HookedKeys, HookedMetrics, type Keyed } from "./hooks.ts";
 
 const limiter = () => createExponentialLimiter({ baseDelay: 100, maxDelay: 1000 });
 
@@ -373,6 +373,79 @@ for (const call of ["unfinishedWork.set", "longestRunningProcessor.set"] as cons
     assertEquals([calls, clock.timers], [3, 0]);
   });
 }
+
+Deno.test("oldestReady that throws: the clock sees it, and the metric goes on", async () => {
+  const metrics = new HookedAges();
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<string>(limiter(), { name: "q", metrics, clock });
+  queue.add("a");
+  metrics.hooks.throwOnce("oldestReady.set");
+  await assertRejects(() => clock.advance(500), Error, "oldestReady.set is broken");
+  let calls = 0;
+  metrics.hooks.always("oldestReady.set", () => calls++);
+  await clock.advance(1000);
+  assertEquals(calls, 2);
+  takeAll(queue);
+  await clock.advance(1000);
+  assertEquals([calls, clock.timers], [3, 0]);
+  await assertUsable(queue);
+});
+
+Deno.test("waiting that throws: nothing that waits is lost, comes twice, or is kept waiting", async () => {
+  const { queue, hooks, clock } = measured();
+  hooks.throwOnce("waiting.set");
+  assertThrows(() => queue.addAfter("a", 10), Error, "waiting.set is broken");
+  assertEquals(queue.waiting, 1);
+  queue.addAfter("b", 20);
+  queue.addAfter("c", 10);
+  hooks.throwOnce("waiting.set");
+  assertThrows(() => queue.cancelAfter("c"), Error, "waiting.set is broken");
+  assertEquals(queue.waiting, 2);
+  hooks.throwOnce("waiting.set");
+  await assertRejects(() => clock.advance(10), Error, "waiting.set is broken");
+  assertEquals([takeAll(queue), queue.waiting], [["a"], 1]);
+  await clock.advance(10);
+  assertEquals(takeAll(queue), ["b"]);
+  await assertUsable(queue);
+});
+
+Deno.test("waiting that throws at shutdown, or in a drain: it comes out of the call, and the shutdown is one", async () => {
+  for (const end of ["shutDown", "drop", "flush"] as const) {
+    const { queue, hooks, clock } = measured();
+    queue.addAfter("a", 10);
+    const waiter = queue.get();
+    hooks.throwOnce("waiting.set");
+    if (end === "shutDown") assertThrows(() => queue.shutDown(), Error, "waiting.set is broken");
+    else await assertRejects(() => queue.shutDownWithDrain({ waiting: end }), Error, "waiting.set is broken");
+    assertEquals(await outcome(waiter), end === "flush" ? "a" : "shutdown");
+    assertEquals([queue.waiting, queue.shuttingDown, clock.timers], [0, true, 0]);
+  }
+});
+
+Deno.test("gone that throws: it comes out of the call, and the queue is shut down all the same", async () => {
+  for (const end of ["shutDown", "shutDownWithDrain", "done"] as const) {
+    const metrics = Object.assign(new HookedMetrics(), {
+      gone() {
+        throw new Error("gone is broken");
+      },
+    });
+    const queue = createRateLimitingQueue<string>(limiter(), { name: "q", metrics, clock: new HandClock() });
+    queue.add("a");
+    const lease = take(queue);
+    const waiter = queue.get();
+    let drained: Promise<void> | undefined;
+    if (end === "done") {
+      drained = queue.shutDownWithDrain();
+      assertThrows(() => lease[Symbol.dispose](), Error, "gone is broken");
+    } else {
+      lease[Symbol.dispose]();
+      if (end === "shutDown") assertThrows(() => queue.shutDown(), Error, "gone is broken");
+      else await assertRejects(() => queue.shutDownWithDrain(), Error, "gone is broken");
+    }
+    await drained;
+    assertEquals([await outcome(waiter), queue.shuttingDown, queue.held], ["shutdown", true, 0]);
+  }
+});
 
 Deno.test("a clock whose setTimeout throws while an item is handed out: it is ready again, and no work in progress", async () => {
   const { queue, hooks, clock } = measured();

@@ -48,6 +48,8 @@ export const METRIC_CALLS = [
   "unfinishedWork.set",
   "longestRunningProcessor.set",
   "retries.inc",
+  "waiting.set",
+  "oldestReady.set",
 ] as const;
 export type MetricCall = (typeof METRIC_CALLS)[number];
 
@@ -55,18 +57,24 @@ export type MetricCall = (typeof METRIC_CALLS)[number];
 export class HookedMetrics implements MetricsProvider {
   readonly hooks = new Hooks<MetricCall>();
 
-  depth = () => this.#make("depth");
-  adds = () => this.#make("adds");
-  queueLatency = () => this.#make("queueLatency");
-  workDuration = () => this.#make("workDuration");
-  unfinishedWork = () => this.#make("unfinishedWork");
-  longestRunningProcessor = () => this.#make("longestRunningProcessor");
-  retries = () => this.#make("retries");
+  depth = () => this.make("depth");
+  adds = () => this.make("adds");
+  queueLatency = () => this.make("queueLatency");
+  workDuration = () => this.make("workDuration");
+  unfinishedWork = () => this.make("unfinishedWork");
+  longestRunningProcessor = () => this.make("longestRunningProcessor");
+  retries = () => this.make("retries");
+  waiting = () => this.make("waiting");
 
-  #make(metric: keyof MetricsProvider): Gauge & Counter & Histogram & SettableGauge {
+  protected make(metric: keyof MetricsProvider): Gauge & Counter & Histogram & SettableGauge {
     const call = (method: string) => () => this.hooks.run(`${metric}.${method}` as MetricCall);
     return { inc: call("inc"), dec: call("dec"), observe: call("observe"), set: call("set") };
   }
+}
+
+/** Likewise, for which a timer also runs while nothing is worked on. */
+export class HookedAges extends HookedMetrics {
+  oldestReady = () => this.make("oldestReady");
 }
 
 /** First in, first out. */

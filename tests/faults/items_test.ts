@@ -13,7 +13,7 @@ import {
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled, randomNumbers, take, takeAll } from "../queue_helpers.ts";
-import { HookedDiscipline, HookedKeys, HookedMetrics, type Keyed, METRIC_CALLS } from "./hooks.ts";
+import { HookedAges, HookedDiscipline, HookedKeys, HookedMetrics, type Keyed, METRIC_CALLS } from "./hooks.ts";
 
 const limiter = <T>() => createExponentialLimiter<T>({ baseDelay: 100, maxDelay: 1000 });
 
@@ -147,7 +147,7 @@ function holdAll(queue: RateLimitingQueue<Keyed>): string[] {
 
 /** A queue all of whose collaborators have hooks. */
 function hooked(useDiscipline: boolean) {
-  const metrics = new HookedMetrics();
+  const metrics = new HookedAges();
   const discipline = new HookedDiscipline<Keyed>();
   const keys = new HookedKeys();
   const clock = new HandClock();
