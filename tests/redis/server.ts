@@ -3,13 +3,14 @@
 import { createClient } from "@redis/client";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createConnection, createServer } from "node:net";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import { freePort, KEEPER, onPath } from "../keeper.ts";
 
 /** Guards against a server that never answers, and nothing else. */
 const DEADLINE = 60_000;
@@ -17,24 +18,7 @@ const LOOK_AGAIN = 5;
 
 /** The server's executable: what `WORKQUEUE_REDIS_SERVER` names, or the first one on the PATH. */
 export const REDIS_SERVER: string | undefined = process.env["WORKQUEUE_REDIS_SERVER"] ??
-  (process.env["PATH"] ?? "").split(delimiter)
-    .flatMap((folder) => ["redis-server", "valkey-server"].map((name) => join(folder, name)))
-    .find(isExecutable);
-
-/**
- * Starts the server, prints its process id, and ends when it ends. The test holds the other end of the standard input:
- * when the test ends, however it does, that is closed, and the server is killed and its folder removed.
- */
-const KEEPER = `
-exec 3<&0
-"$@" > server.log 2>&1 < /dev/null &
-server=$!
-echo $server
-(read -r _ <&3; rm -rf "$PWD"; kill -9 $server) > /dev/null 2>&1 &
-exec 3<&-
-wait $server
-kill $!
-`;
+  onPath("redis-server", "valkey-server");
 
 /** What a server is started with. */
 export interface ServerOptions {
@@ -153,23 +137,5 @@ async function hasAnswered(port: number): Promise<boolean> {
     return false; // nobody listens yet
   } finally {
     socket.destroy();
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
