@@ -1,6 +1,7 @@
 import { configSchema } from "@workqueue/core";
 import { manifest } from "./built_ins.ts";
 import { configReference } from "./config_reference.ts";
+import { dashboard } from "./dashboard.ts";
 import { plotDelays } from "./delays.ts";
 import { plotFairness } from "./fairness.ts";
 import { plotPriorities } from "./priorities.ts";
@@ -12,6 +13,7 @@ export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "docs/delays.svg": plotDelays,
   "docs/priorities.svg": plotPriorities,
   "docs/fairness.svg": plotFairness,
+  "docs/operate/dashboard.json": dashboard,
   "deno.json": () => manifest("deno.json"),
   "jsr.json": () => manifest("jsr.json"),
 };

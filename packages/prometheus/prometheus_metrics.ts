@@ -19,10 +19,12 @@ export interface Register {
 /** Options of {@linkcode prometheusMetrics}. */
 export interface PrometheusOptions {
   /**
-   * How long the last values of a queue that is gone are still there to be scraped, from 0 on: longer than two scrapes are
-   * apart. Default 5 minutes.
+   * How long the last values of a queue that is gone are still there to be scraped. From 0 on; it should be longer than
+   * two scrapes are apart.
+   *
+   * @default {"5m"}
    */
-  keepFor?: Duration;
+  keepFor?: Duration | undefined;
 }
 
 const ANY: Rule = [() => true, ""]; // a duration, which is checked where it is read

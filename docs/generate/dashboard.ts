@@ -1,0 +1,219 @@
+import { metricFamilies } from "@workqueue/core/metrics";
+
+interface Panel {
+  readonly title: string;
+  /** What it says, and what to do about it. */
+  readonly description: string;
+  /** Grafana's name of a unit. */
+  readonly unit: string;
+  /** What is drawn, by how the line is called after the queue. A verdict has one. */
+  readonly queries: Readonly<Record<string, string>>;
+  /** From where on a verdict is orange, and red. */
+  readonly limits?: readonly [orange: number, red: number];
+}
+
+/** The metrics of the queues that are chosen, and what is made of them. Queues of one name are one, over all processes. */
+const of = Object.fromEntries(
+  Object.entries(metricFamilies).map(([method, { name }]) => [method, name]),
+) as Readonly<Record<keyof typeof metricFamilies, string>>;
+const chosen = (metric: string) => `${metric}{name=~"$name"}`;
+const sum = (metric: string) => `sum by (name) (${chosen(metric)})`;
+const max = (metric: string) => `max by (name) (${chosen(metric)})`;
+const rate = (metric: string) => `sum by (name) (rate(${chosen(metric)}[$__rate_interval]))`;
+const slope = (metric: string) => `sum by (name) (deriv(${chosen(metric)}[$__rate_interval]))`;
+const quantile = (q: number, metric: string) =>
+  `histogram_quantile(${q}, sum by (name, le) (rate(${chosen(`${metric}_bucket`)}[$__rate_interval])))`;
+/** Of which there may be none yet: then it is 0. */
+const worst = (values: string) => `max(${values}) or vector(0)`;
+
+const VERDICTS: readonly Panel[] = [
+  {
+    title: "Backlog grows by",
+    description:
+      "Items a second that come and are not done, ready or waiting. Above 0 for long: more workers, or fewer adds.",
+    unit: "suffix: /s",
+    queries: { "": worst(`${slope(of.depth)} + ${slope(of.waiting)} or ${slope(of.depth)}`) },
+    limits: [0.1, 1],
+  },
+  {
+    title: "Oldest ready",
+    description: "How long the oldest item has been ready and was not taken.",
+    unit: "s",
+    queries: { "": worst(max(of.oldestReady)) },
+    limits: [60, 300],
+  },
+  {
+    title: "Attempts that fail",
+    description: "Of all attempts, how many fail. Where most do, what they depend on is down: hold the starts.",
+    unit: "percentunit",
+    queries: { "": worst(`${rate(of.failures)} / (${rate(`${of.workDuration}_count`)} > 0)`) },
+    limits: [0.1, 0.5],
+  },
+  {
+    title: "Workers busy",
+    description: "Of the handlers that may run at once, how many do. At 100 % items wait for workers.",
+    unit: "percentunit",
+    queries: { "": worst(`${sum(of.active)} / (${sum(of.concurrency)} > 0)`) },
+    limits: [0.8, 1],
+  },
+  {
+    title: "Longest running",
+    description: "How long the item that is held longest has been held. A handler that hangs needs a timeout.",
+    unit: "s",
+    queries: { "": worst(max(of.longestRunningProcessor)) },
+    limits: [60, 900],
+  },
+  {
+    title: "Given up",
+    description: "Items that were given up in the time that is shown. They come no more unless they are added again.",
+    unit: "short",
+    queries: { "": `sum(increase(${chosen(of.givenUp)}[$__range])) or vector(0)` },
+    limits: [1, 100],
+  },
+];
+
+const GRAPHS: readonly Panel[] = [
+  {
+    title: "Ready, waiting, active",
+    description:
+      "Ready: may be taken now. Waiting: for a delay to pass, that of a retry or of a rate limit. Active: handlers " +
+      "that run, of those that may.",
+    unit: "short",
+    queries: {
+      ready: sum(of.depth),
+      waiting: sum(of.waiting),
+      active: sum(of.active),
+      "may be active": sum(of.concurrency),
+    },
+  },
+  {
+    title: "In and out",
+    description:
+      "Items a second that are added and not folded, retries among them, that are handed out, and that are done.",
+    unit: "ops",
+    queries: {
+      added: rate(of.adds),
+      "handed out": rate(`${of.queueLatency}_count`),
+      done: rate(`${of.workDuration}_count`),
+    },
+  },
+  {
+    title: "Failures, retries, given up",
+    description: "A second: attempts that fail, adds with a delay or through the limiter, and items that are given up.",
+    unit: "ops",
+    queries: { failures: rate(of.failures), retries: rate(of.retries), "given up": rate(of.givenUp) },
+  },
+  {
+    title: "Time in the queue",
+    description: "From the add until the item is handed out; delays are no part of it.",
+    unit: "s",
+    queries: { "half within": quantile(0.5, of.queueLatency), "99 % within": quantile(0.99, of.queueLatency) },
+  },
+  {
+    title: "Time at work",
+    description: "From handing an item out until it is done.",
+    unit: "s",
+    queries: { "half within": quantile(0.5, of.workDuration), "99 % within": quantile(0.99, of.workDuration) },
+  },
+  {
+    title: "Oldest ready, longest running",
+    description: "The item that waits longest for a worker, and the one that a worker has had longest.",
+    unit: "s",
+    queries: { "oldest ready": max(of.oldestReady), "longest running": max(of.longestRunningProcessor) },
+  },
+  {
+    title: "Unfinished work",
+    description: "Seconds of work in progress, over all items. A handler that hangs adds one a second.",
+    unit: "s",
+    queries: { unfinished: sum(of.unfinishedWork) },
+  },
+  {
+    title: "Ready, by priority",
+    description: "Of queues that name their priorities.",
+    unit: "short",
+    queries: { "{{priority}}": `sum by (name, priority) (${chosen(of.priorityDepth)})` },
+  },
+];
+
+const DATASOURCE = { type: "prometheus", uid: "${datasource}" };
+/** Grafana's grid is 24 wide. */
+const VERDICT = { width: 24 / VERDICTS.length, height: 4 };
+const GRAPH = { width: 12, height: 8 };
+
+/** The dashboard for Grafana, as it imports it. */
+export function dashboard(): string {
+  const panels = [
+    ...VERDICTS.map((panel, i) => ({
+      ...drawn(panel, "stat"),
+      gridPos: { x: i * VERDICT.width, y: 0, w: VERDICT.width, h: VERDICT.height },
+      options: { colorMode: "background", graphMode: "area", reduceOptions: { calcs: ["lastNotNull"] } },
+    })),
+    ...GRAPHS.map((panel, i) => ({
+      ...drawn(panel, "timeseries"),
+      gridPos: {
+        x: (i % 2) * GRAPH.width,
+        y: VERDICT.height + Math.floor(i / 2) * GRAPH.height,
+        w: GRAPH.width,
+        h: GRAPH.height,
+      },
+      options: { legend: { displayMode: "table", placement: "bottom", calcs: ["lastNotNull", "max"] } },
+    })),
+  ].map((panel, i) => ({ id: i + 1, ...panel }));
+  return JSON.stringify(
+    {
+      uid: "workqueue",
+      title: "Work queues",
+      tags: ["workqueue"],
+      schemaVersion: 39,
+      editable: true,
+      refresh: "10s",
+      time: { from: "now-1h", to: "now" },
+      templating: { list: [datasourceVariable(), nameVariable()] },
+      panels,
+    },
+    undefined,
+    2,
+  ) + "\n";
+}
+
+function drawn({ title, description, unit, queries, limits }: Panel, type: "stat" | "timeseries") {
+  const thresholds = limits && {
+    mode: "absolute",
+    steps: [{ color: "green", value: null }, { color: "orange", value: limits[0] }, { color: "red", value: limits[1] }],
+  };
+  return {
+    title,
+    description,
+    type,
+    datasource: DATASOURCE,
+    fieldConfig: { defaults: { unit, min: type === "stat" ? undefined : 0, thresholds }, overrides: [] },
+    targets: Object.entries(queries).map(([what, expr], i) => ({
+      refId: String.fromCharCode("A".charCodeAt(0) + i),
+      datasource: DATASOURCE,
+      expr,
+      legendFormat: type === "stat" ? title : `{{name}}: ${what}`,
+    })),
+  };
+}
+
+function datasourceVariable() {
+  return { name: "datasource", label: "Prometheus", type: "datasource", query: "prometheus", refresh: 1 };
+}
+
+function nameVariable() {
+  const query = `label_values(${of.depth}, name)`;
+  return {
+    name: "name",
+    label: "Queue",
+    type: "query",
+    datasource: DATASOURCE,
+    definition: query,
+    query: { query, refId: "name" },
+    refresh: 2, // whenever the time that is shown changes
+    sort: 1,
+    multi: true,
+    includeAll: true,
+    allValue: ".*",
+    current: { text: "All", value: "$__all" },
+  };
+}

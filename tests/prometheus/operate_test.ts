@@ -1,0 +1,144 @@
+/** What is ready-made in `docs/operate/`: the dashboard shows what a program did, and the rules alert where they should. */
+
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import { metricFamilies } from "@workqueue/core/metrics";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { parse } from "yaml";
+import { onPath } from "../keeper.ts";
+import { DID } from "./program.ts";
+import { type Scraped, scrapedTest } from "./scraped.ts";
+
+const folder = new URL("../../docs/operate/", import.meta.url);
+const read = (file: string) => readFileSync(new URL(file, folder), "utf8");
+const page = read("../operate.md");
+
+interface Dashboard {
+  templating: { list: { name: string; definition?: string }[] };
+  panels: { id: number; title: string; type: string; targets: { expr: string; legendFormat: string }[] }[];
+}
+
+interface Rules {
+  groups: {
+    rules: { alert: string; expr: string; annotations: Record<"summary" | "description" | "runbook_url", string> }[];
+  }[];
+}
+
+const dashboard = JSON.parse(read("dashboard.json")) as Dashboard;
+const rules = (parse(read("alerts.yml")) as Rules).groups.flatMap(({ rules }) => rules);
+const queries = [
+  ...dashboard.templating.list.flatMap(({ definition = "" }) => definition),
+  ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+  ...rules.map(({ expr }) => expr),
+];
+
+/** What Grafana would ask for where all queues are chosen, and the range is wide enough for a slow machine. */
+function filledIn(expr: string): string {
+  return expr.replaceAll("$name", ".*").replaceAll("$__rate_interval", "5m").replaceAll("$__range", "5m");
+}
+
+/** What each line of a panel shows of each queue. */
+async function shown(scraped: Scraped, title: string): Promise<Record<string, number>[]> {
+  const { targets } = dashboard.panels.find((panel) => panel.title === title)!;
+  return await Promise.all(targets.map(({ expr }) => scraped.ask(filledIn(expr))));
+}
+
+Deno.test("docs/operate: every metric is one that is exported, and each that is exported is shown", () => {
+  const exported = Object.values(metricFamilies).flatMap(({ name, kind }) =>
+    kind === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name]
+  );
+  const asked = new Set(queries.flatMap((query) => query.match(/\bworkqueue_\w+/g) ?? []));
+  assertEquals([...asked].filter((name) => !exported.includes(name)), []);
+  for (const { name } of Object.values(metricFamilies)) assert(queries.some((query) => query.includes(name)), name);
+});
+
+Deno.test("docs/operate.md: its table has the metrics that are exported, in their order", () => {
+  const named = [...page.matchAll(/^\| `(workqueue_\w+)` /gm)].map(([, name]) => name);
+  assertEquals(named, Object.values(metricFamilies).map(({ name }) => name));
+});
+
+Deno.test("docs/operate/dashboard.json: panels have numbers of their own, and lines that can be told apart", () => {
+  const ids = dashboard.panels.map(({ id }) => id);
+  assertEquals(new Set(ids).size, ids.length);
+  for (const { title, targets } of dashboard.panels) {
+    assertEquals(new Set(targets.map(({ legendFormat }) => legendFormat)).size, targets.length, title);
+  }
+});
+
+scrapedTest("docs/operate/dashboard.json: every panel has a value for what the program did", async (scraped) => {
+  for (const { title } of dashboard.panels) {
+    for (const line of await shown(scraped, title)) {
+      const value = line["images"] ?? line[""];
+      assert(value !== undefined && Number.isFinite(value), `${title}: ${JSON.stringify(line)}`);
+    }
+  }
+});
+
+scrapedTest("docs/operate/dashboard.json: the verdicts are true, of the queue that is worst off", async (scraped) => {
+  const verdict = async (title: string) => (await shown(scraped, title))[0]![""]!;
+  assertEquals(await verdict("Oldest ready"), DID.oldestReady);
+  assertAlmostEquals(await verdict("Attempts that fail"), DID.failures / DID.done);
+  assertEquals(await verdict("Workers busy"), DID.active / DID.concurrency);
+  assertEquals(await verdict("Longest running"), DID.longestRunning);
+  const given = await verdict("Given up");
+  assert(given >= DID.givenUp && given < 2 * DID.givenUp, String(given));
+  assert(await verdict("Backlog grows by") > 0);
+});
+
+scrapedTest("docs/operate/dashboard.json: the graphs are true, queue by queue", async (scraped) => {
+  const lines = async (title: string) => (await shown(scraped, title)).map(({ images }) => images!);
+  assertEquals(await lines("Ready, waiting, active"), [DID.ready, DID.waiting, DID.active, DID.concurrency]);
+  assertEquals(await lines("Oldest ready, longest running"), [DID.oldestReady, DID.longestRunning]);
+  assertEquals(await lines("Unfinished work"), [DID.unfinished]);
+  assertEquals(await lines("Ready, by priority"), [DID.ready]);
+  for (
+    const [title, expected] of [
+      ["Time in the queue", [DID.latency(0.5), DID.latency(0.99)]],
+      ["Time at work", [DID.workDuration(0.5), DID.workDuration(0.99)]],
+    ] as const
+  ) (await lines(title)).forEach((value, i) => assertAlmostEquals(value, expected[i]!));
+
+  // What is counted is known only at each scrape, so a rate is a little too high: by the same factor for all.
+  const rates = [...await lines("In and out"), ...await lines("Failures, retries, given up")];
+  const counted = [DID.adds, DID.handedOut, DID.done, DID.failures, DID.retries, DID.givenUp];
+  rates.forEach((rate, i) => assertAlmostEquals(rate / rates[0]!, counted[i]! / DID.adds));
+  const factor = rates[0]! * 300 / DID.adds;
+  assert(factor >= 1 && factor < 2, String(factor));
+
+  const idle = (await shown(scraped, "Ready, waiting, active")).map(({ idle }) => idle);
+  assertEquals(idle.slice(0, 2), [0, 0]);
+});
+
+scrapedTest(
+  "docs/operate/alerts.yml: Prometheus takes every rule, and none is true of a queue that is idle",
+  async (scraped) => {
+    for (const { expr, alert } of rules) assert(!("idle" in await scraped.ask(expr)), alert);
+  },
+);
+
+const PROMTOOL = onPath("promtool");
+if (PROMTOOL === undefined) console.log("There is no promtool on the PATH: leaving out the tests of the rules.");
+
+for (const [command, file] of [["check", "alerts.yml"], ["test", "alerts_test.yml"]] as const) {
+  Deno.test({
+    name: `docs/operate/${file}: promtool ${command} rules`,
+    ignore: PROMTOOL === undefined,
+    fn: async () => void await promisify(execFile)(PROMTOOL!, [command, "rules", fileURLToPath(new URL(file, folder))]),
+  });
+}
+
+Deno.test("docs/operate/alerts.yml: each rule says what is so, where to look, and where it is explained", () => {
+  for (const { alert, annotations: { summary, description, runbook_url } } of rules) {
+    assert(summary.includes("{{ $labels.name }}"), alert);
+    assert(/\bLook (at|whether|which)\b/.test(description), alert);
+    const [url, anchor] = runbook_url.split("#");
+    assert(url!.endsWith("/docs/operate.md"), alert);
+    assert(page.includes(`\n#### ${alert}\n`) && anchor === alert.toLowerCase(), alert);
+  }
+});
+
+Deno.test("docs/operate/alerts_test.yml: each rule is tested", () => {
+  for (const { alert } of rules) assert(read("alerts_test.yml").includes(`alertname="${alert}"`), alert);
+});
