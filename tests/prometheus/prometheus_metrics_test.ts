@@ -1,9 +1,12 @@
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import {
+  createDefaultItemLimiter,
+  createRateLimitingQueue,
   createWorkQueue,
   InMemoryMetrics,
   metricFamilies,
   type MetricsProvider,
+  runWorkers,
   type SettableGauge,
 } from "@workqueue/core";
 import { prometheusMetrics, type PrometheusOptions } from "@workqueue/prometheus";
@@ -179,6 +182,23 @@ Deno.test("prometheus: the series of a queue that is gone go on if there is anot
   metrics.gone("q");
   time.tick(300_000);
   assertEquals(await adds(), []);
+});
+
+Deno.test("prometheus: a queue that is shut down is gone when its last item is done, however its pool ends", async () => {
+  using time = new FakeTime();
+  const register = new Registry();
+  const metrics = prometheusMetrics(register, { keepFor: "1m" });
+  const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), { name: "q", metrics });
+  runWorkers(queue, () => new Promise<void>((resolve) => setTimeout(resolve, 600_000)), { concurrency: 2 });
+  queue.add("long");
+  await time.tickAsync(0);
+  queue.shutDown();
+  await time.tickAsync(599_000);
+  assert((await scrape(register)).includes(`workqueue_active{name="q"} 1`));
+  await time.tickAsync(60_000);
+  assert((await scrape(register)).includes(`workqueue_active{name="q"} 0`)); // for a minute after it was done
+  await time.tickAsync(60_000);
+  assertEquals(await scrape(register), []);
 });
 
 Deno.test("prometheus: a metric of one of the names that somebody else made is an error, and nothing is registered", async () => {
