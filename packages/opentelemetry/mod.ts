@@ -9,5 +9,7 @@
 
 export type { Meter, Tracer } from "./api.ts";
 export { openTelemetryMetrics } from "./metrics.ts";
-// Those that the types of this package are made of.
-export type * from "@workqueue/core/metrics";
+export { tracedHandler } from "./traced_handler.ts";
+// Those that the types of this package are made of, and what these are made of.
+export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";
+export type { Duration, Handler, HandlerContext, Outcome } from "@workqueue/core/workers";

@@ -1,0 +1,274 @@
+import { trace } from "@opentelemetry/api";
+import { AlwaysOffSampler } from "@opentelemetry/sdk-trace";
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  type Handler,
+  type HandlerContext,
+  RetryAfterError,
+  runWorkers,
+  TerminalError,
+  type WorkerOptions,
+} from "@workqueue/core";
+import { tracedHandler, type Tracer } from "@workqueue/opentelemetry";
+import { HandClock } from "../helpers.ts";
+import { flush } from "../queue_helpers.ts";
+import { loadSecondCopy } from "../second_copy.ts";
+import { attributesOf, CONSUMER, ERROR } from "./otlp_receiver.ts";
+import { SentSpans } from "./sent_spans.ts";
+
+/** A queue whose items are handled until a test is over. */
+function work<T>(handler: Handler<T>, options: WorkerOptions<T> = {}) {
+  const clock = new HandClock();
+  const limiter = createExponentialLimiter<T>({ baseDelay: 10, maxDelay: 10 });
+  const queue = createRateLimitingQueue<T>(limiter, {
+    name: "images",
+    clock,
+    keyOf: (item) => (item as { id?: unknown } | null)?.id ?? item,
+  });
+  const pool = runWorkers(queue, handler, { onError() {}, ...options });
+  return { clock, queue, pool };
+}
+
+Deno.test("tracedHandler: a span for each attempt says which it is, and how it ended", async () => {
+  await using sent = await SentSpans.start();
+  const handler = tracedHandler<string>(sent.tracer, async (_item, { attempt }) => {
+    await Promise.resolve();
+    if (attempt === 1) throw new RangeError("a hiccup");
+  });
+  const { queue, clock } = work(handler);
+  queue.add("a");
+  await flush();
+  await clock.advance(10);
+  await queue.shutDownWithDrain();
+
+  const spans = await sent.spans();
+  assertEquals(spans.map(({ name, kind }) => [name, kind]), Array(2).fill(["process images", CONSUMER]));
+  const common = { "workqueue.queue": "images", "workqueue.key": "a" };
+  assertEquals(spans.map(attributesOf), [
+    { ...common, "workqueue.attempt": 1, "workqueue.outcome": "failed" },
+    { ...common, "workqueue.attempt": 2, "workqueue.outcome": "succeeded" },
+  ]);
+  const [failed, succeeded] = spans;
+  assertEquals(failed!.status, { code: ERROR, message: "a hiccup" });
+  const events = failed!.events!.map((event) => [event.name, attributesOf(event)] as const);
+  assertEquals(events.map(([name, given]) => [name, given["exception.type"], given["exception.message"]]), [
+    ["exception", "RangeError", "a hiccup"],
+  ]);
+  assertEquals([succeeded!.status?.code ?? 0, succeeded!.events ?? []], [0, []]);
+});
+
+const ENDINGS: [outcome: string, end: () => ReturnType<Handler<string>>][] = [
+  ["succeeded", () => {}],
+  ["succeeded", () => ({ requeue: false })],
+  ["succeeded", () => null as never],
+  ["requeued", () => ({ requeue: true })],
+  ["requeued-after", () => ({ requeueAfter: "1h" })],
+  ["requeued-after", () => ({ requeueAfter: "1h", requeue: true })],
+  ["failed", () => {
+    throw new Error("bad");
+  }],
+  ["failed", () => {
+    throw new RetryAfterError("1h");
+  }],
+  ["failed", () => {
+    throw undefined;
+  }],
+  ["given-up", () => {
+    throw new TerminalError("404");
+  }],
+];
+
+for (const [outcome, end] of ENDINGS) {
+  Deno.test(`tracedHandler: ${outcome} is the outcome of ${end.toString().replace(/\s+/g, " ")}`, async () => {
+    await using sent = await SentSpans.start();
+    for (const handler of [end, () => Promise.resolve().then(end)]) {
+      const { queue } = work<string>(tracedHandler(sent.tracer, handler));
+      queue.add("a");
+      await flush();
+      queue.shutDown();
+    }
+    assertEquals(await sent.outcomes(), [outcome, outcome]);
+  });
+}
+
+Deno.test("tracedHandler: a TerminalError of another copy of the core is one", async () => {
+  await using sent = await SentSpans.start();
+  const other = await loadSecondCopy();
+  const { queue } = work<string>(tracedHandler(sent.tracer, () => {
+    throw new other.TerminalError("404");
+  }));
+  queue.add("a");
+  await flush();
+  assertEquals(await sent.outcomes(), ["given-up"]);
+  queue.shutDown();
+});
+
+Deno.test("tracedHandler: when the time is up, that is the outcome, and the span ends with the handler", async () => {
+  await using sent = await SentSpans.start();
+  const endings: (() => void)[] = [];
+  const handler = tracedHandler<string>(sent.tracer, async (item) => {
+    await new Promise<void>((resolve) => endings.push(resolve));
+    if (item === "throws") throw new Error("too late");
+  });
+  const { queue, clock } = work(handler, { concurrency: 2, timeout: "1s", maxRetries: 0 });
+  queue.add("returns");
+  queue.add("throws");
+  await flush();
+  await clock.advance(1000);
+  assertEquals(await sent.outcomes(), []);
+
+  for (const end of endings) end();
+  await flush();
+  const spans = await sent.spans();
+  assertEquals(spans.map((span) => [attributesOf(span)["workqueue.outcome"], span.status]), [
+    ["timed-out", { code: ERROR, message: "The handler did not end within 1000 ms" }],
+    ["timed-out", { code: ERROR, message: "too late" }],
+  ]);
+  queue.shutDown();
+});
+
+Deno.test("tracedHandler: an attempt that throws as the pool is told to end was interrupted", async () => {
+  await using sent = await SentSpans.start();
+  const controller = new AbortController();
+  const handler = tracedHandler<string>(sent.tracer, (_item, { signal }) =>
+    new Promise((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason));
+    }));
+  const { queue, pool } = work(handler, { signal: controller.signal });
+  queue.add("a");
+  await flush();
+  controller.abort();
+  await pool.finished;
+  assertEquals(await sent.outcomes(), ["interrupted"]);
+  assertEquals(queue.length, 1);
+  queue.shutDown();
+});
+
+Deno.test("tracedHandler: spans of the handler are children, and each attempt begins a trace", async () => {
+  await using sent = await SentSpans.start();
+  const { tracer } = sent;
+  const child = (name: string) => tracer.startActiveSpan(name, (span) => span.end());
+  const handler = tracedHandler<string>(tracer, async () => {
+    child("first");
+    await Promise.resolve();
+    child("second");
+    trace.getActiveSpan()!.setAttribute("own", true);
+  });
+  await tracer.startActiveSpan("start of the program", async (span) => {
+    const { queue } = work(handler);
+    queue.add("a");
+    queue.add("b");
+    await flush();
+    queue.shutDown();
+    span.end();
+  });
+
+  const spans = await sent.spans();
+  const attempts = spans.filter(({ name }) => name === "process images");
+  assertEquals(attempts.map((attempt) => attributesOf(attempt)["own"]), [true, true]);
+  assertEquals(attempts.map(({ parentSpanId = "" }) => parentSpanId), ["", ""]);
+  for (const { traceId, spanId } of attempts) {
+    const children = spans.filter(({ parentSpanId }) => parentSpanId === spanId);
+    assertEquals(children.map(({ name, traceId }) => [name, traceId]), [["first", traceId], ["second", traceId]]);
+  }
+  assertEquals(new Set(spans.map(({ traceId }) => traceId)).size, 3);
+});
+
+Deno.test("tracedHandler: keys that are text, numbers or booleans are told, and others are not", async () => {
+  await using sent = await SentSpans.start();
+  const { queue } = work<unknown>(tracedHandler(sent.tracer, () => {}));
+  const items = ["a", 1, 2n, false, { id: "b" }, { id: 3 }, {}, Symbol("c"), null];
+  for (const item of items) queue.add(item);
+  await flush();
+  const keys = (await sent.spans()).map((span) => attributesOf(span)["workqueue.key"]);
+  assertEquals(keys, ["a", "1", "2", "false", "b", "3", undefined, undefined, undefined]);
+  queue.shutDown();
+});
+
+const CONTEXT: HandlerContext = {
+  queue: "images",
+  key: "a",
+  attempt: 1,
+  priority: 0,
+  addedAgain: false,
+  token: undefined,
+  signal: new AbortController().signal,
+};
+
+Deno.test("tracedHandler: it returns what the handler does: at once, or the same promise", async () => {
+  await using sent = await SentSpans.start();
+  const outcome = { requeue: true };
+  const promise = Promise.resolve(outcome);
+  assertStrictEquals(tracedHandler<string>(sent.tracer, () => outcome)("a", CONTEXT), outcome);
+  assertStrictEquals(tracedHandler<string>(sent.tracer, () => promise)("a", CONTEXT), promise);
+  await promise;
+  assertEquals(await sent.outcomes(), ["requeued", "requeued"]);
+});
+
+Deno.test("tracedHandler: what is like a promise is waited for, and asked once", async () => {
+  await using sent = await SentSpans.start();
+  let asked = 0;
+  const query = {
+    then(resolve: (outcome: { requeue: true }) => void) {
+      asked++;
+      resolve({ requeue: true });
+    },
+  };
+  const returned = tracedHandler<string>(sent.tracer, () => query as never)("a", CONTEXT);
+  assertEquals(await returned, { requeue: true });
+  assertEquals([asked, await sent.outcomes()], [1, ["requeued"]]);
+});
+
+Deno.test("tracedHandler: it throws what the handler does, whatever that is", async () => {
+  await using sent = await SentSpans.start();
+  const unreadable = Object.defineProperty(new Error(), "message", {
+    get() {
+      throw new Error("nobody looks at me");
+    },
+  });
+  for (const thrown of [new Error("bad"), "text", undefined, null, 7, Symbol("s"), Object.create(null), unreadable]) {
+    const traced = tracedHandler<string>(sent.tracer, () => {
+      throw thrown;
+    });
+    let caught: unknown = "nothing";
+    try {
+      traced("a", CONTEXT);
+    } catch (error) {
+      caught = error;
+    }
+    assertStrictEquals(caught, thrown);
+    const reject = tracedHandler<string>(sent.tracer, () => Promise.reject(thrown));
+    assertStrictEquals(await Promise.resolve(reject("a", CONTEXT)).then(() => "nothing", (error) => error), thrown);
+  }
+  assertEquals(new Set(await sent.outcomes()), new Set(["failed"]));
+});
+
+Deno.test("tracedHandler: a span that is not recorded changes nothing", async () => {
+  await using sent = await SentSpans.start({ sampler: new AlwaysOffSampler() });
+  for (const tracer of [sent.tracer, trace.getTracer("of no SDK")]) {
+    const handled: string[] = [];
+    const { queue } = work<string>(tracedHandler(tracer, (item) => void handled.push(item)));
+    queue.add("a");
+    await flush();
+    queue.shutDown();
+    assertEquals(handled, ["a"]);
+  }
+  assertEquals(await sent.spans(), []);
+});
+
+Deno.test("tracedHandler: what is no tracer, and what is no handler, is refused", () => {
+  const tracer = trace.getTracer("any");
+  const words = "Cannot trace handler as";
+  assertThrows(
+    () => tracedHandler({} as Tracer, () => {}),
+    TypeError,
+    `${words} 'tracer' must be a Tracer of @opentelemetry/api: received an object`,
+  );
+  assertThrows(
+    () => tracedHandler(tracer, undefined as never),
+    TypeError,
+    `${words} 'handler' must be a function: received undefined`,
+  );
+});
