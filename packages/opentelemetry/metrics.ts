@@ -30,6 +30,10 @@ import { optionsOf } from "./options_of.ts";
  * not reported. The SDK for JavaScript repeats the last number of a gauge that is not reported any more, unless the
  * exporter prefers deltas.
  *
+ * The OpenTelemetry that Deno has built in takes all of it (`OTEL_DENO=true`). It gives another meter for each call of
+ * `getMeter`, so call this once there. And it asks for counters and gauges at its intervals (`OTEL_METRIC_EXPORT_INTERVAL`),
+ * but not when the program ends.
+ *
  * @example Usage
  * ```ts
  * import { openTelemetryMetrics } from "@workqueue/opentelemetry";

@@ -1,4 +1,4 @@
-import { type MetricOptions, ValueType } from "@opentelemetry/api";
+import type { MetricOptions } from "@opentelemetry/api";
 import type { MetricFamily } from "@workqueue/core/metrics";
 
 /** In [UCUM](https://ucum.org), as OpenTelemetry wants them: what is counted stands in braces. */
@@ -10,12 +10,11 @@ const UNITS: Record<MetricFamily["unit"], string> = {
   seconds: "s",
 };
 
-/** What an instrument is told of its family. */
+/** What an instrument is told of its family. Not that counts are whole numbers: Deno's own instruments refuse that. */
 export function optionsOf({ help, unit, buckets }: MetricFamily): MetricOptions {
   return {
     description: help,
     unit: UNITS[unit],
-    valueType: unit === "seconds" ? ValueType.DOUBLE : ValueType.INT,
     ...(buckets && { advice: { explicitBucketBoundaries: [...buckets] } }),
   };
 }

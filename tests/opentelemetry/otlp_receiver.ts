@@ -8,7 +8,6 @@ type KeyValue = { key: string; value: Value };
 
 interface Point {
   attributes: KeyValue[];
-  asInt?: number | string;
   asDouble?: number;
   count?: number | string;
   sum?: number;
@@ -65,19 +64,25 @@ export class OtlpReceiver implements AsyncDisposable {
   readonly #bodies: ReadonlyMap<string, Body[]>;
   readonly #server: HttpServer;
 
-  private constructor(server: HttpServer, bodies: Map<string, Body[]>) {
+  /** Whom to tell when something comes. */
+  readonly #arrivals: EventTarget;
+
+  private constructor(server: HttpServer, bodies: Map<string, Body[]>, arrivals: EventTarget) {
     this.#server = server;
     this.#bodies = bodies;
+    this.#arrivals = arrivals;
   }
 
   static async start(): Promise<OtlpReceiver> {
     const bodies = new Map<string, Body[]>();
+    const arrivals = new EventTarget();
     const server = await HttpServer.start(async (request, response) => {
       const path = request.url!;
       bodies.set(path, [...bodies.get(path) ?? [], JSON.parse(await textOf(request))]);
       response.writeHead(200, { "content-type": "application/json" }).end("{}");
+      arrivals.dispatchEvent(new Event("arrival"));
     });
-    return new OtlpReceiver(server, bodies);
+    return new OtlpReceiver(server, bodies, arrivals);
   }
 
   get url(): string {
@@ -97,6 +102,14 @@ export class OtlpReceiver implements AsyncDisposable {
     return this.#sentTo(path).flatMap(({ resourceSpans = [] }) =>
       resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
     );
+  }
+
+  /** Waits until something that came is what is looked for. */
+  async until<Found>(find: () => Found | undefined): Promise<Found> {
+    for (let found = find();; found = find()) {
+      if (found !== undefined) return found;
+      await new Promise((resolve) => this.#arrivals.addEventListener("arrival", resolve, { once: true }));
+    }
   }
 
   #sentTo(path: string): Body[] {

@@ -1,0 +1,48 @@
+/** The OpenTelemetry that Deno has built in. */
+
+import { assertEquals } from "@std/assert";
+import { metricFamilies } from "@workqueue/core/metrics";
+import { fileURLToPath } from "node:url";
+import { attributesOf, CONSUMER, type Metric, OtlpReceiver } from "../otlp_receiver.ts";
+
+const program = fileURLToPath(new URL("program.ts", import.meta.url));
+
+Deno.test("opentelemetry: Deno exports metrics and spans by itself", async () => {
+  await using receiver = await OtlpReceiver.start();
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", program],
+    env: {
+      OTEL_DENO: "true",
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_METRIC_EXPORT_INTERVAL: "100",
+    },
+    stdin: "piped",
+  }).spawn();
+  const done = "workqueue_work_duration_seconds";
+  const isDone = (metrics: Record<string, Metric>) => Number(metrics[done]?.histogram?.dataPoints[0]?.count) === 2;
+  const handled = await receiver.until(() => receiver.metrics().find(isDone));
+  await child.stdin.close();
+  assertEquals((await child.status).code, 0);
+
+  for (const [method, value] of [["adds", 2], ["retries", 1], ["depth", 0]] as const) {
+    const { name, help } = metricFamilies[method];
+    const { description, sum, gauge } = handled[name]!;
+    const points = (sum ?? gauge)!.dataPoints.map((point) => [attributesOf(point), point.asDouble]);
+    assertEquals([description, points], [help, [[{ name: "images" }, value]]]);
+  }
+  const { unit, histogram } = handled[done]!;
+  assertEquals([unit, histogram!.dataPoints[0]!.explicitBounds], ["s", [...metricFamilies.workDuration.buckets!]]);
+
+  const spans = receiver.spans();
+  const attempts = spans.filter(({ kind }) => kind === CONSUMER);
+  assertEquals(
+    attempts.map(attributesOf).map(({ "workqueue.key": key, "workqueue.outcome": outcome }) => [key, outcome]),
+    [
+      ["cat.jpg", "succeeded"],
+      ["bad.jpg", "failed"],
+    ],
+  );
+  const children = spans.filter(({ name }) => name === "resize");
+  assertEquals(children.map(({ parentSpanId }) => parentSpanId), attempts.map(({ spanId }) => spanId));
+});
