@@ -21,7 +21,8 @@ import { optionsOf } from "./options_of.ts";
  * of the SDK costs 100 to 300. Histograms have the buckets of Kubernetes, from 10 ns to 1000 s, as advice: a view of the
  * SDK may choose others. Each value costs what the SDK takes for it, twice for an item.
  *
- * Two calls with the same meter give the same metrics, and two queues of one name count together.
+ * Two calls with the same meter give the same metrics, and two queues of one name have one series: they count together, and
+ * of what is set, the latest is told.
  *
  * When the last queue of a name is gone (shut down, and empty), its gauges are reported once more, as 0, and then no more.
  * Its counters and histograms stay for as long as the meter's provider, as OpenTelemetry has no way to remove them: so they

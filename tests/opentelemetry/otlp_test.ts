@@ -3,8 +3,11 @@
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
 import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 import { assertEquals } from "@std/assert";
+import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
 import { metricFamilies, type MetricsProvider } from "@workqueue/core/metrics";
 import { openTelemetryMetrics } from "@workqueue/opentelemetry";
+import { HandClock } from "../helpers.ts";
+import { flush } from "../queue_helpers.ts";
 import { attributesOf, CUMULATIVE, DELTA, type Metric, OtlpReceiver } from "./otlp_receiver.ts";
 
 const HOUR = 3_600_000; // no export but those that a test asks for
@@ -195,4 +198,34 @@ Deno.test("otlp: a gauge whose number nobody knows now is left out", async () =>
   assertEquals(valuesOf((await sent.export()).delta["workqueue_waiting"]), { images: 2, videos: 0 });
   waiting.set(NaN);
   assertEquals(valuesOf((await sent.export()).delta["workqueue_waiting"]), { videos: 0 });
+});
+
+Deno.test("otlp: what a pool does is measured, and its gauges end with the queue", async () => {
+  await using sent = await SentMetrics.start();
+  const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), {
+    name: "images",
+    metrics: sent.metrics,
+    clock: new HandClock(),
+  });
+  const endings: (() => void)[] = [];
+  const handler = async (item: string) => {
+    await new Promise<void>((resolve) => endings.push(resolve));
+    if (item === "bad") throw new Error("a hiccup");
+  };
+  runWorkers(queue, handler, { concurrency: 3, maxRetries: 0, onError() {} });
+  for (const item of ["good", "bad"]) queue.add(item);
+  queue.addAfter("later", "1h");
+  await flush();
+  const values = (exported: Record<string, Metric>) =>
+    (["active", "concurrency", "waiting", "failures", "givenUp", "adds"] as const).map((method) =>
+      valuesOf(exported[metricFamilies[method].name])["images"]
+    );
+  assertEquals(values((await sent.export()).total), [2, 3, 1, 0, 0, 2]);
+
+  for (const end of endings) end();
+  await queue.shutDownWithDrain();
+  await flush();
+  assertEquals(values((await sent.export()).total), [0, 0, 0, 1, 1, 2]);
+  const { delta } = await sent.export();
+  assertEquals(values(delta), [undefined, undefined, undefined, 0, 0, 0]);
 });

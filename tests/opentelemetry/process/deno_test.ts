@@ -25,8 +25,9 @@ Deno.test("opentelemetry: Deno exports metrics and spans by itself", async () =>
   await child.stdin.close();
   assertEquals((await child.status).code, 0);
 
-  for (const [method, value] of [["adds", 2], ["retries", 1], ["depth", 0]] as const) {
-    const { name, help } = metricFamilies[method];
+  const expected = { adds: 2, retries: 1, depth: 0, waiting: 1, active: 0, concurrency: 1, failures: 1, givenUp: 1 };
+  for (const [method, value] of Object.entries(expected)) {
+    const { name, help } = metricFamilies[method as keyof typeof expected];
     const { description, sum, gauge } = handled[name]!;
     const points = (sum ?? gauge)!.dataPoints.map((point) => [attributesOf(point), point.asDouble]);
     assertEquals([description, points], [help, [[{ name: "images" }, value]]]);
