@@ -1,0 +1,75 @@
+/** The example whose config file is edited while it runs, as a process on any runtime. */
+
+import { assert } from "@std/assert";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { Folder } from "../folder.ts";
+
+const FILE = new URL("../../../examples/live_limits.yaml", import.meta.url);
+
+/** Guards against what is never printed, and nothing else. */
+const DEADLINE = 120_000;
+
+/** Edits of the file, what must be printed of each, and a line that could not be printed before. */
+const EDITS: { from: RegExp; to: string; told: string; does: (line: string) => boolean }[] = [
+  {
+    from: /rate: 2\b/,
+    to: "rate: 50",
+    told: "/queues/demo/starts/rate: 2 → 50",
+    does: (line) => atOnce(line) > 2, // of half a second each
+  },
+  {
+    from: /concurrency: 4\b/,
+    to: "concurrency: 12",
+    told: "/queues/demo/concurrency: 4 → 12",
+    does: (line) => atOnce(line) > 4,
+  },
+  {
+    from: /baseDelay: 2s\b/,
+    to: "baseDelay: 20ms",
+    told: "/queues/demo/limiter/baseDelay: 2000 → 20",
+    does: (line) => Number(/ attempt \d+ after (\d+) ms/.exec(line)?.[1]) < 2000,
+  },
+];
+
+function atOnce(line: string): number {
+  return Number(/ (\d+) at once$/.exec(line)?.[1] ?? 0);
+}
+
+/** Starts it by this command and edits its file. Gives how long each change took to be told, in milliseconds. */
+export async function tryExample(command: readonly string[]): Promise<number[]> {
+  using folder = new Folder();
+  const file = folder.write("limits.yaml", readFileSync(FILE));
+  const child = spawn(command[0]!, [...command.slice(1), file], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    return await editWhile(child, file);
+  } finally {
+    const ended = once(child, "close");
+    child.kill();
+    await ended;
+  }
+}
+
+async function editWhile(child: ChildProcess, file: string): Promise<number[]> {
+  const timer = setTimeout(() => child.kill(), DEADLINE);
+  const lines = createInterface(child.stdout!)[Symbol.asyncIterator]();
+  const find = async (isIt: (line: string) => boolean, what: string) => {
+    for (let said = await lines.next(); !said.done; said = await lines.next()) if (isIt(said.value)) return;
+    throw new Error(`The example ended before ${what}`);
+  };
+  const times: number[] = [];
+  await find((line) => line.endsWith("item 3, 1 at once") || line.endsWith("item 3, 2 at once"), "its third item");
+  for (const { from, to, told, does } of EDITS) {
+    const text = readFileSync(file, "utf8");
+    assert(from.test(text), `${from}`);
+    const before = performance.now();
+    writeFileSync(file, text.replace(from, to));
+    await find((line) => line.endsWith(told), `it told "${told}"`);
+    times.push(performance.now() - before);
+    await find(does, `it did so: "${told}"`);
+  }
+  clearTimeout(timer);
+  return times;
+}

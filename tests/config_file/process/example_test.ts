@@ -1,0 +1,13 @@
+/** The example whose config file is edited. On Node, see `tests/installs/`. Only on Deno, which starts the others. */
+
+import { runtimes } from "../../runtimes.ts";
+import { tryExample } from "./example.ts";
+import { fileURLToPath } from "node:url";
+
+const EXAMPLE = fileURLToPath(new URL("../../../examples/live_limits.ts", import.meta.url));
+
+for (const [runtime, command] of Object.entries(runtimes)) {
+  Deno.test(`live_limits.ts, ${runtime}: what is edited in its file is told, and what it does from then on`, async () => {
+    await tryExample([...await command(), EXAMPLE]);
+  });
+}

@@ -1,0 +1,12 @@
+/** Watching keeps no process alive. On Node, see `tests/installs/`. Only on Deno, which starts the others. */
+
+import { assertEquals } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { runScript, RUNTIMES } from "../../run_script.ts";
+
+for (const runtime of RUNTIMES) {
+  Deno.test(`watching, ${runtime}: a process that has nothing else to do ends by itself`, async () => {
+    const file = fileURLToPath(new URL("../../../examples/workqueue.json", import.meta.url));
+    assertEquals(await runScript(runtime, new URL("unattended.ts", import.meta.url), file), ["watches"]);
+  });
+}
