@@ -36,6 +36,6 @@ Deno.test("workflows: what is published was tested, and JSR is told where it com
   const publishing = jobs.filter(({ steps = [] }) => steps.some(publishes));
   assertEquals(publishing.map(({ needs, permissions }) => [needs, permissions!["id-token"]]), [["test", "write"]]);
   const folders = publishing[0]!.steps!.filter(publishes).map((step) => step["working-directory"] ?? ".");
-  assertEquals(folders, [".", "packages/prometheus", "packages/redis"]); // what depends on the core after it
+  assertEquals(folders, [".", "packages/config-file", "packages/prometheus", "packages/redis"]); // what depends on the core after it
   assert(jobs.some(({ uses }) => uses === "./.github/workflows/test.yml"));
 });

@@ -1,0 +1,41 @@
+/** What somebody does who has just installed the package for config files. Every runtime runs this, in an empty folder. */
+
+import { type ConfigChange, ConfigError } from "@workqueue/core";
+import { loadConfigFile, readConfigFile, watchConfigFile } from "@workqueue/config-file";
+
+interface Files {
+  writeFileSync(path: string, text: string): void;
+}
+
+declare const process: { getBuiltinModule(name: "node:fs"): Files }; // there may be no types of Node
+
+const { writeFileSync } = process.getBuiltinModule("node:fs");
+
+const texts: Record<string, string> = {
+  "a.json": '{ "queues": { "images": { "concurrency": 4 } } }',
+  "a.jsonc": '{ "queues": { "images": { "concurrency": 4, } } }',
+  "a.yaml": "queues: { images: { concurrency: 4 } }",
+  "a.toml": "queues.images.concurrency = 4",
+};
+const concurrency = Object.entries(texts).map(([path, text]) => {
+  writeFileSync(path, text);
+  return loadConfigFile(path).workers("images").concurrency;
+});
+const isText = typeof readConfigFile("a.json") === "string";
+
+const config = loadConfigFile("a.yaml");
+const changes: ConfigChange[] = [];
+const alive = setInterval(() => {}, 1000); // the watching keeps no process alive
+const error = await new Promise((resolve) => {
+  watchConfigFile("a.yaml", config, {
+    onReload(some) {
+      changes.push(...some);
+      writeFileSync("a.yaml", "queues: { images: { concurrency: many } }");
+    },
+    onError: resolve,
+  });
+  writeFileSync("a.yaml", "queues: { images: { concurrency: 8 } }");
+});
+clearInterval(alive);
+
+console.log(JSON.stringify({ concurrency, isText, changes, isOurs: error instanceof ConfigError }));
