@@ -3,7 +3,7 @@
  *
  *     bun examples/load_config_bun.ts
  *
- * Elsewhere than on Bun, YAML and TOML need a parser: `load_config.ts`.
+ * Elsewhere than on Bun, `@workqueue/config-file` reads YAML and TOML: `load_config.ts`.
  */
 
 import { printConfig } from "./print_config.ts";

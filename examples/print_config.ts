@@ -4,7 +4,7 @@ import { type Clock, loadConfig } from "@workqueue/core";
 const clock: Clock = { now: () => 0, setTimeout: () => 0, clearTimeout: () => {} };
 
 /** Prints what each limiter of a config makes an item wait that fails again and again, and what the queues say. */
-export function printConfig(format: string, document: object): void {
+export function printConfig(format: string, document: string | object): void {
   const config = loadConfig(document, { clock });
   for (const name of config.limiterNames) {
     const limiter = config.limiter<string>(name);

@@ -23,8 +23,8 @@ export function configReference(): string {
 Written by \`deno task generate\` from the definitions of the limiters and queues.
 
 A config is an object with \`limiters\` and \`queues\`, each by name, and both optional. \`loadConfig\` takes it as JSON
-text, or as what a parser of YAML, TOML or anything else made of a file; [examples](../examples) has the same config in
-all three.
+text, or as what a parser of YAML, TOML or anything else made of a file. \`@workqueue/config-file\` reads such files, and
+watches them; [examples](../examples) has the same config in all three.
 
 ${code("json", example)}
 
