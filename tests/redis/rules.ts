@@ -119,6 +119,14 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     why:
       "After its lease, to processes that hold nothing else and take nothing beside it; after `maxLapses` it is given up.",
   },
+  {
+    number: 16,
+    rule: "A reloaded document is rejected whole, or applies at once to what runs.",
+    verdict: "holds in each process",
+    why:
+      "Each process follows its own document, from its next call on. Counts and tokens stay, whatever changes, and a bucket " +
+      "has the rate and burst of the latest call. What is not possible on Redis rejects the document.",
+  },
 ];
 
 /** The table, a line each. */

@@ -1,0 +1,182 @@
+/** Limiters on a server whose document is reloaded give what those in memory give, to random documents, reloads and calls. */
+
+import { assert } from "@std/assert";
+import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
+import fc from "fast-check";
+import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { HandClock } from "../helpers.ts";
+import { LimiterScript, type Step } from "./limiter_script.ts";
+import { redisTest, uniqueName } from "./redis_tests.ts";
+
+const START = 1_800_000_000_000_000;
+
+/** One that somebody wrote, whose step can be changed. */
+const linear = defineLimiter({
+  type: "linear",
+  description: "",
+  options: { step: { kind: "duration", description: "" } },
+  create: ({ step }) => new Linear(step),
+  update: (limiter, { step }) => void ((limiter as Linear).step = step),
+});
+
+class Linear {
+  readonly #failures = new Map<unknown, number>();
+
+  constructor(public step: number) {}
+
+  delayAfter = (failures: number) => failures * this.step;
+
+  when(item: unknown, key = item): number {
+    this.#failures.set(key, this.numRequeues(key) + 1);
+    return this.delayAfter(this.numRequeues(key));
+  }
+
+  forget(item: unknown, key = item): void {
+    this.#failures.delete(key);
+  }
+
+  numRequeues(item: unknown, key = item): number {
+    return this.#failures.get(key) ?? 0;
+  }
+}
+
+const registry = limiters.extend().register(linear);
+
+type Node = string | { readonly type: string; readonly limiter?: Node; readonly limiters?: readonly Node[] };
+type Draw = (below: number) => number;
+
+/** The same limiter with other numbers. A bucket of a group is told of them when its group fails next, in memory at once. */
+function redrawn(node: Node, draw: Draw, isInGroup = false): Node {
+  if (typeof node === "string") return node;
+  const inner = (each: Node) => redrawn(each, draw, isInGroup || node.type === "per-group");
+  const { limiter, limiters } = node;
+  const parts = { ...limiter && { limiter: inner(limiter) }, ...limiters && { limiters: limiters.map(inner) } };
+  return { ...node, ...parts, ...numbersOf(node.type, draw, isInGroup) };
+}
+
+function numbersOf(type: string, draw: Draw, isInGroup: boolean): object {
+  switch (type) {
+    case "bucket":
+      return isInGroup ? {} : { rate: [0, 0.5, 3, 100, Infinity][draw(5)], burst: draw(6) };
+    case "exponential":
+      return { baseDelay: draw(3000) };
+    case "fast-slow":
+      return { fastDelay: draw(3000), slowDelay: draw(9000), maxFastAttempts: draw(4) };
+    case "linear":
+      return { step: draw(3000) };
+    case "max-wait":
+      return { maxDelay: draw(5000) };
+    case "jitter":
+      return { spread: draw(11) / 10 };
+    default:
+      return {};
+  }
+}
+
+// As in limiters_model_test.ts: nothing ends at the very microsecond of a call.
+const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
+const delay = fc.integer({ min: 0, max: 3000 });
+const NAMES = ["one", "two"];
+
+/** A limiter that may refer to so many of the names. */
+function config(names: number): fc.Arbitrary<Node> {
+  const { described } = fc.letrec<{ any: Node; described: Node }>((tie) => {
+    const name = names === 0 ? [] : [{ weight: 2, arbitrary: fc.constantFrom(...NAMES.slice(0, names)) }];
+    const of = (type: string, options: Record<string, fc.Arbitrary<unknown>>, weight = 2) => ({
+      weight,
+      arbitrary: fc.record({ type: fc.constant(type), ...options }),
+    });
+    const described = fc.oneof(
+      { depthSize: "small", withCrossShrink: true },
+      of("exponential", { baseDelay: delay, maxDelay: fc.constant(1e13), forgetAfter }, 3),
+      of("bucket", { rate: fc.integer({ min: 1, max: 20 }), burst: fc.integer({ min: 1, max: 5 }) }, 4),
+      of("fast-slow", { fastDelay: delay, slowDelay: delay, maxFastAttempts: fc.nat(4), forgetAfter }),
+      of("linear", { step: delay }),
+      of("max-of", { limiters: fc.array(tie("any"), { minLength: 1, maxLength: 4 }) }, 3),
+      of("max-wait", { limiter: tie("any"), maxDelay: delay }, 1),
+      of("jitter", { limiter: tie("any"), spread: fc.constant(0.5) }, 1),
+      of("per-group", { separator: fc.constant("/"), limiter: tie("described") }, 1),
+    );
+    return { described, any: fc.oneof(...name, { weight: 6, arbitrary: tie("described") }) } as never;
+  });
+  return described;
+}
+
+const document = fc.record({ one: config(0), two: config(1), root: config(2) });
+const calls = fc.array(
+  fc.record({
+    what: fc.oneof({ weight: 5, arbitrary: fc.constant("when") }, fc.constantFrom("forget", "requeues")),
+    wait: fc.oneof(fc.constantFrom(1, 1000), fc.integer({ min: 1, max: 5_000_000 })),
+    key: fc.constantFrom("a/1", "a/2", "b/1", "b"),
+    /** Whether the document is reloaded before: the server learns by the call of a limiter. */
+    reloads: fc.integer({ min: 0, max: 2 }).map((number) => number === 0),
+  }),
+  { minLength: 1, maxLength: 40, size: "max" },
+);
+
+redisTest("reload: random documents with other numbers give what they give in memory", async ({ url }) => {
+  await using script = await LimiterScript.connect(url, uniqueName("reload"));
+  let reloads = 0;
+  await fc.assert(
+    fc.asyncProperty(document, calls, fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })), async (
+      document,
+      calls,
+      stream,
+    ) => {
+      await script.clear();
+      const clock = new HandClock();
+      const drawn: number[] = [];
+      const random = () => {
+        drawn.push(stream.next().value);
+        return drawn.at(-1)!;
+      };
+      const draw = (below: number) => Math.floor(stream.next().value * below);
+      let limiters: Record<string, Node> = document;
+      const contents = () => ({ limiters, queues: { q: { limiter: "root" } } });
+      const config = loadConfig(contents(), { limiters: registry, clock, random });
+      const memory = config.limiter<string>("root");
+
+      const failures = new Map<string, number>();
+      const steps: Step[] = [];
+      const expected: (number | undefined)[] = [];
+      let time = 0;
+      const call = (what: string, key: string) => {
+        if (what === "forget") {
+          memory.forget(key);
+          failures.delete(key);
+          expected.push(undefined);
+          steps.push(["forget", START + time, key]);
+          return;
+        }
+        const plan = planLimiter("plan", config.describe("q").limiter, () => drawn.shift()!);
+        if (what === "when") {
+          expected.push(memory.when(key));
+          steps.push(["when", START + time, plan.text, key, plan.given(failures.get(key) ?? 0)]);
+          failures.set(key, (failures.get(key) ?? 0) + 1);
+        } else {
+          expected.push(memory.numRequeues(key));
+          steps.push(["requeues", START + time, plan.text, key]);
+        }
+      };
+      call("when", "a/1"); // a bucket that nobody has used is not known to the server
+      for (const { what, wait, key, reloads: isReloaded } of calls) {
+        time += wait;
+        clock.time = time / 1000;
+        if (isReloaded && what === "when") {
+          limiters = Object.fromEntries(Object.entries(limiters).map(([name, node]) => [name, redrawn(node, draw)]));
+          config.reload(contents());
+          reloads++;
+        }
+        call(what, key);
+      }
+      const answers = await script.run(...steps);
+      for (const [i, [answer]] of answers.entries()) {
+        const [ours, theirs] = [answer, expected[i]];
+        const isRight = ours === theirs || Math.abs(ours! - theirs!) <= Math.max(0.001, Math.abs(theirs!) * 1e-9);
+        assert(isRight, `step ${i}: ${JSON.stringify(steps[i])} gives ${ours}, and in memory ${theirs}`);
+      }
+    }),
+    { seed: 14, numRuns: 1000 },
+  );
+  assert(reloads > 4000, `${reloads} reloads`);
+});

@@ -1,0 +1,230 @@
+/** Queues of a document on a real server, which is reloaded while they are in use. */
+
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import {
+  ConfigError,
+  defineLimiter,
+  type LimiterRegistry,
+  limiters,
+  loadConfig,
+  type WorkQueueConfig,
+} from "@workqueue/core";
+import { type RedisLease, type RedisQueue, redisQueues } from "@workqueue/redis";
+import { Finishes } from "../../packages/redis/finishes.ts";
+import type { HeldLease } from "../../packages/redis/lease.ts";
+import { issuesOf } from "../helpers.ts";
+import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
+
+const MINUTE = { type: "exponential", baseDelay: "1m", maxDelay: "1h" } as const;
+
+/** A document with one queue, that queue, and what reloads the document with another one. */
+interface Opened {
+  readonly name: string;
+  readonly config: WorkQueueConfig;
+  readonly queue: RedisQueue;
+  reload(terms: object, rest?: { limiters?: object; queues?: object }): void;
+  /** The seconds that the items wait that wait. */
+  waits(): Promise<Record<string, number>>;
+}
+
+function reloadTest(
+  name: string,
+  { terms = {}, registry = limiters }: { terms?: object; registry?: LimiterRegistry },
+  run: (opened: Opened, server: SharedServer) => Promise<void>,
+): void {
+  redisTest(`reload: ${name}`, async (server) => {
+    const name = uniqueName("reload");
+    const documentOf: Opened["reload"] extends (...args: infer A) => void ? (...args: A) => object : never = (
+      terms,
+      { limiters = {}, queues = {} } = {},
+    ) => ({ limiters, queues: { [name]: terms, ...queues } });
+    const config = loadConfig(documentOf(terms), { limiters: registry });
+    await using queue = redisQueues(config, { url: server.url }).queue(name);
+    await run({
+      name,
+      config,
+      queue,
+      reload: (...args) => void config.reload(documentOf(...args)),
+      waits: async () => {
+        const { waitingItems } = await queue.snapshot();
+        return Object.fromEntries(waitingItems.map(({ item, dueIn }) => [item, Math.round(dueIn / 1000)]));
+      },
+    }, server);
+  });
+}
+
+async function take(queue: RedisQueue): Promise<RedisLease> {
+  const lease = await queue.get();
+  assertFalse(lease.shutdown);
+  return lease as RedisLease;
+}
+
+reloadTest("the next failures wait as the new document says, and counts go on", {
+  terms: { limiter: MINUTE },
+}, async ({ queue, reload, waits }) => {
+  await queue.addRateLimited("a");
+  reload({ limiter: { ...MINUTE, baseDelay: "2m" } });
+  await queue.addRateLimited("b");
+  assertEquals(await waits(), { a: 60, b: 120 }, "what waits stays as it is");
+  await queue.cancelAfter("a");
+  await queue.addRateLimited("a");
+  reload({ limiter: { type: "fast-slow", fastDelay: "3m", slowDelay: "5m", maxFastAttempts: 2 } });
+  await queue.addRateLimited("c");
+  assertEquals(await waits(), { a: 240, b: 120, c: 180 }, "the second failure of a");
+  await queue.cancelAfter("a");
+  await queue.addRateLimited("a");
+  assertEquals((await waits())["a"], 300, "a limiter of another type goes on from the failures of the key");
+  assertEquals(await queue.numRequeues("a"), 3);
+});
+
+reloadTest("what is on its way goes with what was computed for it", {
+  terms: { limiter: MINUTE },
+}, async ({ queue, reload, waits }) => {
+  await queue.addAll(["a", "b", "c", "d"]);
+  const leases: RedisLease[] = [];
+  for (let i = 0; i < 4; i++) leases.push(await take(queue));
+  const retry = { requeue: true } as const;
+  const jitter = { type: "jitter", spread: 1e-9, limiter: { type: "exponential", baseDelay: "3m", maxDelay: "1h" } };
+  const answers = [leases[0]!.finish(retry)];
+  reload({ limiter: jitter });
+  answers.push(leases[1]!.finish(retry), leases[2]!.finish());
+  reload({ limiter: { ...MINUTE, baseDelay: "7m" } });
+  answers.push(leases[3]!.finish(retry));
+  assertEquals(await Promise.all(answers), [true, true, true, true]);
+  assertEquals(await waits(), { a: 60, b: 180, d: 420 });
+});
+
+reloadTest("starts that are free, or come, or go, are so at once, and are called by their name", {
+  terms: { starts: { rate: 1e-9, burst: 1 }, concurrency: 2 },
+}, async ({ name, config, queue, reload }, { call }) => {
+  let onStart = (_item: string) => {};
+  const started = (item: string) => new Promise<void>((resolve) => onStart = (each) => each === item && resolve());
+  const pool = config.runWorkers(name, queue, (item) => onStart(item));
+  const buckets = async () => (await call("HKEYS", `workqueue:{${name}}:buckets`) as string[]).sort();
+
+  const first = started("a");
+  queue.add("a");
+  await first; // and there is no token for another in thirty years
+  const second = started("b");
+  queue.add("b");
+  reload({ starts: { rate: 1000, burst: 1 }, concurrency: 2 });
+  await second;
+  assertEquals(await buckets(), ["starts"]);
+
+  const third = started("c");
+  reload({ starts: "own" }, { limiters: { own: { type: "bucket", rate: 1e-9, burst: 1 } } });
+  queue.add("c");
+  await third;
+  assert((await buckets()).includes("/limiters/own"));
+
+  const fourth = started("d");
+  queue.add("d");
+  reload({});
+  await fourth;
+  await pool.stop();
+});
+
+reloadTest("pools follow while items flow, and nothing is lost or done twice at once", {
+  terms: { limiter: { type: "exponential", baseDelay: 1, maxDelay: 5 }, concurrency: 2 },
+}, async ({ name, config, queue, reload }) => {
+  const COUNT = 600;
+  const running = new Set<string>();
+  const done = new Set<string>();
+  let most = 0;
+  const pool = config.runWorkers(name, queue, async (item, { attempt }) => {
+    assertFalse(running.has(item));
+    running.add(item);
+    most = Math.max(most, running.size);
+    await Promise.resolve();
+    running.delete(item);
+    if (attempt < 2 && Number(item) % 7 === 0) throw new Error("not yet");
+    done.add(item);
+    if (done.size % 20 === 0) step();
+  }, { onError: () => {} });
+  const documents = [
+    {
+      limiter: { type: "jitter", spread: 1, limiter: { type: "exponential", baseDelay: 1, maxDelay: 9 } },
+      concurrency: 9,
+    },
+    { limiter: { type: "bucket", rate: 5000, burst: 10 }, starts: { rate: 5000, burst: 20 }, concurrency: 5 },
+    { limiter: { type: "fast-slow", fastDelay: 1, slowDelay: 2, maxFastAttempts: 3 }, starts: { rate: 1e6, burst: 9 } },
+    {
+      limiter: { type: "per-group", separator: "1", limiter: { type: "bucket", rate: 900, burst: 2 } },
+      concurrency: 20,
+    },
+  ];
+  let steps = 0;
+  const step = () => reload(documents[steps++ % documents.length]!);
+  await queue.addAll(Array.from({ length: COUNT }, (_, i) => `${i}`));
+  await queue.whenIdle();
+  assertEquals(done.size, COUNT);
+  assert(steps >= COUNT / 20);
+  assert(most > 2 && most <= 20, `${most} at once`);
+  reload({ concurrency: 3, maxRetries: 1 });
+  assertEquals(pool.concurrency, 3);
+});
+
+const own = (delayAfter?: (failures: number) => number) =>
+  defineLimiter({
+    type: delayAfter === undefined ? "no-delays" : "delays",
+    description: "",
+    options: {},
+    create: () => ({ when: () => 0, forget() {}, numRequeues: () => 0, ...delayAfter && { delayAfter } }),
+  });
+
+reloadTest("a document that cannot be on Redis is rejected with its places, and nothing has changed", {
+  terms: { limiter: MINUTE, concurrency: 2 },
+  registry: limiters.extend().register(own()).register(own((failures) => failures * 120_000)),
+}, async ({ name, config, queue, reload, waits }) => {
+  const pool = config.runWorkers(name, queue, () => {});
+  pool.pause();
+  const both = { limiters: { shared: { type: "bucket", rate: 1, burst: 1 } }, queues: { other: { starts: "shared" } } };
+  for (const wrong of [{ limiter: "shared" }, { starts: "shared" }]) {
+    const error = assertThrows(() => reload({ ...wrong, concurrency: 9 }, both), ConfigError, "share a bucket");
+    assertEquals(error.issues.map(({ path }) => path), ["/limiters/shared"]);
+  }
+  const error = assertThrows(() => reload({ limiter: { type: "no-delays" }, concurrency: 9 }), ConfigError);
+  assertEquals(issuesOf(() => reload({ limiter: { type: "no-delays" } })).map(({ path }) => path), [
+    `/queues/${name}/limiter`,
+  ]);
+  assert(error.message.includes("delayAfter"), error.message);
+  const discipline = { type: "fair", separator: "/" };
+  assertThrows(() => reload({ discipline, concurrency: 9 }), TypeError, "first in, first out");
+  assertEquals(pool.concurrency, 2);
+  await queue.addRateLimited("a");
+  reload({ limiter: { type: "delays" } });
+  await queue.addRateLimited("b");
+  assertEquals(await waits(), { a: 60, b: 120 });
+});
+
+reloadTest("a queue that is gone goes on as it was, and follows again when its name is back", {
+  terms: { limiter: MINUTE },
+}, async ({ config, queue, reload, waits }) => {
+  config.reload({ queues: { other: { discipline: { type: "fair", separator: "/" } } } });
+  await queue.addRateLimited("a");
+  reload({ limiter: { ...MINUTE, baseDelay: "2m" } });
+  await queue.addRateLimited("b");
+  assertEquals(await waits(), { a: 60, b: 120 });
+});
+
+reloadTest(
+  "a queue that was shut down follows no more, and refuses nothing",
+  {},
+  async ({ config, queue, reload, name }) => {
+    queue.shutDown();
+    reload({ discipline: { type: "fair", separator: "/" } });
+    assertThrows(() => redisQueues(config, {}).queue(name), TypeError, "first in, first out");
+  },
+);
+
+Deno.test("reload: one call finishes what is of one limiter, in the order of the ends", () => {
+  const finishes = new Finishes<string>();
+  const plans = ["x", undefined, "x", undefined, "y", "x", undefined, "x"];
+  for (const [i, plan] of plans.entries()) {
+    const finish = { key: `${i}`, token: "1", ...(plan === undefined ? { kind: "done" } : { kind: "retry", plan }) };
+    finishes.add({} as HeldLease<string>, finish as never);
+  }
+  const keys = (max: number) => finishes.next(max).map(({ finish }) => finish.key).join("");
+  assertEquals([keys(3), keys(9), keys(9), keys(9)], ["012", "34", "567", ""]);
+  assertEquals(finishes.size, 0);
+});
