@@ -1,7 +1,7 @@
 /** Rule 16: pools and others that follow what documents say. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { ConfigError, loadConfig, SOURCE, type SourcedQueue, TokenBucket, type WorkerPool } from "@workqueue/core";
+import { ConfigError, loadConfig, SOURCE, type SourcedQueue, type TokenBucket, type WorkerPool } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 

@@ -210,10 +210,11 @@ reloadTest("a queue that is gone goes on as it was, and follows again when its n
 reloadTest(
   "a queue that was shut down follows no more, and refuses nothing",
   {},
-  async ({ config, queue, reload, name }) => {
+  ({ config, queue, reload, name }) => {
     queue.shutDown();
     reload({ discipline: { type: "fair", separator: "/" } });
     assertThrows(() => redisQueues(config, {}).queue(name), TypeError, "first in, first out");
+    return Promise.resolve();
   },
 );
 
