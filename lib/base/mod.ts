@@ -33,5 +33,6 @@ export {
 } from "./arguments.ts";
 export { requireDuration } from "./duration_arguments.ts";
 export { inspect, invalidArgument } from "./errors.ts";
+export { formatDuration, formatNumber, setInspection } from "./inspection.ts";
 export { suggest } from "./suggest.ts";
 export type { Duration } from "./duration.ts";

@@ -39,6 +39,12 @@ export interface QueueHooks<T> {
   dueAt?(item: T): number | undefined;
 
   /**
+   * When the first of the items that wait is due, by the queue's clock. Without the hook, a queue above does not say so when
+   * it is printed.
+   */
+  nextDueAt?(): number | undefined;
+
+  /**
    * Does the action, in which items are added, and serves the calls of `get` that wait only after it. Without the hook,
    * of items that are due together the first goes to who waits, and not the one with the highest priority.
    */

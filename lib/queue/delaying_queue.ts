@@ -21,6 +21,7 @@ import { priorityFor, priorityOf } from "./add_options.ts";
 import { limitOf, signalOf } from "./call_options.ts";
 import { readDrainOptions } from "./drain_options.ts";
 import { hooksOf, setHooks } from "./hooks.ts";
+import { setQueueInspection } from "./queue_inspection.ts";
 import { QueueLayer } from "./queue_layer.ts";
 import { delayingRules } from "./delaying_options.ts";
 import { createWorkQueue } from "./work_queue.ts";
@@ -116,6 +117,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       takesBack: (item) => this.#takesBack(item),
       takeBack: (item, delay, options) => this.#takesBack(item) && this.#addAfter(item, delay, priorityOf(options)),
       dueAt: (item) => this.#dueAt(this.key(item)),
+      nextDueAt: () => this.waiting === 0 ? undefined : this.#heap.smallest,
       batch: (action) => this.#batch(action),
       watch: (callback) => this.#watch(callback),
       metrics: hooks.metrics ?? metrics,
@@ -129,6 +131,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       this.#retries = metrics?.retries(this.name);
       this.#waitingGauge = metrics?.waiting?.(this.name);
     }
+    setQueueInspection(DeadlineQueue.prototype, "DelayingQueue");
   }
 
   get waiting(): number {

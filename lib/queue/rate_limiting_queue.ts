@@ -21,6 +21,7 @@ import { priorityFor, withPriority } from "./add_options.ts";
 import { delayingRules } from "./delaying_options.ts";
 import { createDelayingQueue } from "./delaying_queue.ts";
 import { setHooks } from "./hooks.ts";
+import { setQueueInspection } from "./queue_inspection.ts";
 import { QueueLayer } from "./queue_layer.ts";
 
 export type * from "../contracts/rate_limiter.ts";
@@ -93,11 +94,13 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
       takesBack: (item) => hooks.takesBack?.(item) ?? false,
       takeBack: (item, delay, options) => hooks.takeBack?.(item, delay, options),
       dueAt: (item) => hooks.dueAt?.(item),
+      nextDueAt: () => hooks.nextDueAt?.(),
       ...(hooks.watch && { watch: (callback) => hooks.watch!(callback) }),
       metrics: hooks.metrics ?? options.metrics,
       takesAtLeast: true,
       attempts: this.#attempts,
     });
+    setQueueInspection(LimitedQueue.prototype, "RateLimitingQueue");
   }
 
   get waiting(): number {

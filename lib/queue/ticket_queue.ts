@@ -11,6 +11,8 @@ import type {
   WorkQueue,
   WorkQueueOptions,
 } from "../contracts/work_queue.ts";
+import { inspect } from "../base/errors.ts";
+import { setInspection } from "../base/inspection.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { Waiters } from "../structures/waiters.ts";
@@ -22,6 +24,7 @@ import { FifoLine } from "./fifo_line.ts";
 import { setHooks } from "./hooks.ts";
 import { ItemIterator } from "./item_iterator.ts";
 import type { Line } from "./line.ts";
+import { setQueueInspection } from "./queue_inspection.ts";
 import { limitOf, signalOf } from "./call_options.ts";
 
 /** The right to one hand-out. It may be stale: its key may have been finished and handed out again. The ticket tells. */
@@ -50,6 +53,14 @@ class TicketLease<T> implements Lease<T> {
 
   [Symbol.dispose](): void {
     this.#queue.finish(this.#key, this.#ticket);
+  }
+
+  static setInspection(): void {
+    setInspection<TicketLease<unknown>>(TicketLease.prototype, (lease) => `Lease ${inspect(lease.#key)}`, (lease) => {
+      const state = lease.#queue.isHeld(lease.#key, lease.#ticket) ? "held" : "done";
+      const priority = lease.priority === 0 ? "" : `, priority ${lease.priority}`;
+      return `${state}${lease.addedAgain ? ", added again" : ""}${priority}`;
+    });
   }
 }
 
@@ -102,12 +113,14 @@ export class TicketQueue<T> implements WorkQueue<T> {
     setHooks<T>(this, {
       newest: (item) => this.#newest(this.#key(item), item),
       stateOf: (item) => this.#stateOf(item),
-      takesBack: (item) => !this.#shuttingDown && this.#isHeld(this.#key(item)),
+      takesBack: (item) => !this.#shuttingDown && this.#isKeyHeld(this.#key(item)),
       batch: (action) => this.#batch(action),
       watch: (callback) => this.#watchers.add(callback),
       metrics: this.#metrics && metrics,
     });
     markTakesOptions(this);
+    setQueueInspection(TicketQueue.prototype, "WorkQueue");
+    TicketLease.setInspection();
   }
 
   get length(): number {
@@ -175,6 +188,11 @@ export class TicketQueue<T> implements WorkQueue<T> {
   /** Whether the key was added again since it was handed out under this ticket, and is held. */
   isAddedAgain(key: unknown, ticket: number): boolean {
     return this.#line.ticketOf(key) === -ticket;
+  }
+
+  /** Whether the hand-out with this ticket has not ended. */
+  isHeld(key: unknown, ticket: number): boolean {
+    return Math.abs(this.#line.ticketOf(key) ?? 0) === ticket;
   }
 
   /** Ends the hand-out with this ticket, unless it has ended. */
@@ -257,7 +275,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     return this.keyOf === undefined ? item : this.keyOf(item);
   }
 
-  #isHeld(key: unknown): boolean {
+  #isKeyHeld(key: unknown): boolean {
     const ticket = this.#line.ticketOf(key);
     return ticket !== undefined && ticket <= this.#line.called;
   }

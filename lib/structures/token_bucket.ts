@@ -10,6 +10,7 @@ import { type Clock, MAX_TIMEOUT, systemClock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
+import { formatDuration, formatNumber, setInspection } from "../base/inspection.ts";
 import { FOREVER, NS_PER_MS, timeFor, toDelay, tokensIn } from "./tokens.ts";
 
 export type { Clock } from "../base/clock.ts";
@@ -139,6 +140,7 @@ export class TokenBucket {
     // For `onBucketChange`. No member, as bundlers would keep the class for it.
     const value = (callback: (isHold: boolean) => void) => this.#onChange(callback);
     Object.defineProperty(this, ON_CHANGE, { __proto__: null, value } as PropertyDescriptor); // inherits no `get`
+    setInspection(TokenBucket.prototype, () => "TokenBucket", (bucket) => bucket.#describe());
   }
 
   /** Tokens a second. */
@@ -313,6 +315,13 @@ export class TokenBucket {
     if (burst === this.#burst) return;
     this.#burst = burst;
     this.#tellListeners(false);
+  }
+
+  #describe(): string {
+    const held = (this.#heldUntil - this.#clockTime()) / NS_PER_MS;
+    const rate = this.#rate === Infinity ? "any number" : formatNumber(this.#rate);
+    const tokens = `${formatNumber(this.tokens)} of ${formatNumber(this.#burst)} tokens, ${rate} a second`;
+    return held > 0 ? `${tokens}, held for ${formatDuration(held)}` : tokens;
   }
 
   #clockTime(): number {

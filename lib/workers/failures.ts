@@ -3,7 +3,7 @@ import type { BurstTime, Moment } from "./burst_time.ts";
 import { inOneLine, messageOf } from "./error_text.ts";
 
 /** How many keys are remembered. */
-const MAX_KEYS = 1000;
+export const MAX_FAILURES = 1000;
 
 /** The last failure of a key. */
 export interface Failure<T> {
@@ -29,7 +29,7 @@ export class Failures<T> {
   add({ lease: { item }, key, number }: WorkAttempt<T>, error: unknown): void {
     this.#byKey.delete(key);
     this.#byKey.set(key, { item, key, attempts: number, error: messageOf(error), at: this.#time.now() });
-    if (this.#byKey.size > MAX_KEYS) this.#byKey.delete(this.#byKey.keys().next().value);
+    if (this.#byKey.size > MAX_FAILURES) this.#byKey.delete(this.#byKey.keys().next().value);
   }
 
   delete(key: unknown): void {

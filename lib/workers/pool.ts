@@ -11,8 +11,9 @@ import { Attempt, AttemptContext } from "./attempt.ts";
 import { BurstTime } from "./burst_time.ts";
 import { Endings } from "./endings.ts";
 import { FailureLog } from "./failure_log.ts";
-import { Failures } from "./failures.ts";
+import { Failures, MAX_FAILURES } from "./failures.ts";
 import { Outcomes } from "./outcome.ts";
+import { type PoolView, setPoolInspection } from "./pool_inspection.ts";
 import { Reports } from "./reports.ts";
 import { Running } from "./running.ts";
 import { changedSettings, type PoolChanges, type PoolSettings } from "./settings.ts";
@@ -89,6 +90,7 @@ export class Pool<T> implements WorkerPool<T> {
     signal?.addEventListener("abort", interrupt, { once: true });
     if (signal?.aborted) interrupt();
     soon(() => this.#fill()); // so that a handler can refer to the pool
+    setPoolInspection<Pool<T>>(Pool.prototype, (pool) => pool.#view);
   }
 
   get active(): number {
@@ -158,6 +160,17 @@ export class Pool<T> implements WorkerPool<T> {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
+  }
+
+  get #view(): PoolView {
+    return {
+      queue: this.#source.name,
+      active: this.active,
+      abandoned: this.#slots.overdue,
+      concurrency: this.concurrency,
+      state: this.#isStopped ? "stopped" : this.#isPaused ? "paused" : "",
+      failing: () => this.#failures.list(MAX_FAILURES, (key) => this.#source.isFailing?.(key) ?? true),
+    };
   }
 
   /** More handlers may begin than before, or fewer. */

@@ -1,0 +1,71 @@
+/**
+ * How objects are printed. A console prints what is enumerable: of ours, an empty object, as everything is private. Deno,
+ * Node and Bun all ask an object first what to print, by a method under a registered symbol.
+ */
+
+import { inspect } from "./errors.ts";
+
+const INSPECT = "nodejs.util.inspect.custom";
+
+/**
+ * Has consoles print the objects of a class in one line, as `title: description`. To be called by the constructor: as a
+ * member, the method would keep bundlers from leaving the class out.
+ *
+ * @typeParam T The class.
+ * @param prototype The prototype of the class.
+ * @param title What an object is called.
+ * @param describe What is said of it. It may throw: then that is said.
+ */
+export function setInspection<T extends object>(
+  prototype: T,
+  title: (object: T) => string,
+  describe: (object: T) => string,
+): void {
+  const name = Symbol.for(INSPECT);
+  if (Object.hasOwn(prototype, name)) return;
+  const value = function (this: T): string {
+    const description = attempt(() => describe(this), "cannot be described, as something in it throws");
+    return `${attempt(() => title(this), "An object")}: ${description}`;
+  };
+  Object.defineProperty(prototype, name, { __proto__: null, value } as PropertyDescriptor); // inherits no `get`
+}
+
+function attempt(action: () => string, otherwise: string): string {
+  try {
+    return action();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** What an object is called that may have a name from its user. */
+export function titleOf(type: string, name: string | undefined): string {
+  return name ? `${type} ${inspect(name)}` : type;
+}
+
+/**
+ * Writes a number for people: `4,820`, or `3.2`.
+ *
+ * @param number The number.
+ * @returns The number with one digit after the point at most, and a comma between thousands.
+ */
+export function formatNumber(number: number): string {
+  return String(Math.round(number * 10) / 10).replace(/\B(?=(\d{3})+(\.|$))/g, ",");
+}
+
+const UNITS: readonly (readonly [unit: string, inNext: number])[] = [["ms", 1000], ["s", 60], ["min", 60], ["h", 24]];
+
+/**
+ * Writes a length of time for people: `80 ms`, `4.2 s` or `3 min`.
+ *
+ * @param ms The length in milliseconds.
+ * @returns The length in the largest unit of which there is at least one.
+ */
+export function formatDuration(ms: number): string {
+  let length = Math.round(ms);
+  for (const [unit, inNext] of UNITS) {
+    if (Math.round(length * 10) / 10 < inNext) return `${formatNumber(length)} ${unit}`;
+    length /= inNext;
+  }
+  return `${formatNumber(length)} d`;
+}
