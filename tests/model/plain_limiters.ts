@@ -1,0 +1,240 @@
+/** A plain model of the limiters of documents that are reloaded: what each place has counted, and nothing else. */
+
+import { defineLimiter, type LimiterRegistry, limiters, TokenBucket } from "@workqueue/core";
+import type { HandClock } from "../helpers.ts";
+
+/** A limiter of a document: the name of one, or its config. */
+export type Config =
+  | string
+  | { type: "exponential"; baseDelay: number; maxDelay: number }
+  | { type: "fast-slow"; fastDelay: number; slowDelay: number; maxFastAttempts: number }
+  | { type: "bucket"; rate: number; burst: number }
+  | { type: "max-of"; limiters: Config[] }
+  | { type: "max-wait"; maxDelay: number; limiter: Config }
+  | { type: "per-group"; separator: string; limiter: Config }
+  | { type: "soft" | "stiff"; step: number; limiter: Config };
+
+export interface Document {
+  limiters: Record<string, Config>;
+  queues: Record<string, { limiter: Config }>;
+}
+
+/** The step that a `soft` limiter refuses: when it is made, and when one that runs is to be changed to it. */
+export const REFUSED = 13;
+
+/** Whether a document has a limiter that refuses it. */
+export function isRefused(document: unknown): boolean {
+  if (typeof document !== "object" || document === null) return false;
+  const { type, step } = document as { type?: unknown; step?: unknown };
+  return (type === "soft" && step === REFUSED) || Object.values(document).some(isRefused);
+}
+
+/** Limiters that add a step with each failure, on top of another: `soft` ones can be changed, `stiff` ones cannot. */
+export function customLimiters(): LimiterRegistry {
+  class Steps {
+    readonly counts = new Map<unknown, number>();
+    constructor(public step: number, public limiter: { when(item: unknown, key?: unknown): number }) {}
+
+    when(item: unknown, key: unknown = item): number {
+      this.counts.set(key, this.numRequeues(item, key) + 1);
+      return this.limiter.when(item, key) + this.numRequeues(item, key) * this.step;
+    }
+
+    forget(item: unknown, key: unknown = item): void {
+      this.counts.delete(key);
+    }
+
+    numRequeues(item: unknown, key: unknown = item): number {
+      return this.counts.get(key) ?? 0;
+    }
+  }
+  const options = {
+    step: { kind: "integer", description: "" },
+    limiter: { kind: "limiter", description: "" },
+  } as const;
+  return limiters.extend()
+    .register(defineLimiter({
+      type: "stiff",
+      description: "",
+      options,
+      create: ({ step, limiter }) => new Steps(step, limiter),
+    }))
+    .register(defineLimiter({
+      type: "soft",
+      description: "",
+      options,
+      create({ step, limiter }) {
+        if (step === REFUSED) throw new Error("refused");
+        return new Steps(step, limiter);
+      },
+      update(part: Steps, { step, limiter }) {
+        if (step === REFUSED) throw new Error("refused");
+        part.step = step;
+        part.limiter = limiter;
+      },
+    }));
+}
+
+/** What a place has counted. */
+interface Place {
+  readonly config: Exclude<Config, string>;
+  readonly counts: Map<string, number>;
+  readonly bucket: TokenBucket | undefined;
+  groups: Map<string, Places>;
+}
+
+type Places = Map<string, Place>;
+
+export class PlainLimiters {
+  #places: Places = new Map();
+
+  constructor(readonly clock: HandClock, public document: Document) {
+    this.#places = this.#placesOf(new Map());
+  }
+
+  /** Takes another document. */
+  reload(document: Document): void {
+    this.document = document;
+    this.#places = this.#placesOf(this.#places);
+  }
+
+  when(path: string, config: Config, key: string, places = this.#places): number {
+    if (typeof config === "string") return this.when(`/limiters/${config}`, this.document.limiters[config]!, key);
+    const place = places.get(path)!;
+    const count = (place.counts.get(key) ?? 0) + 1;
+    switch (config.type) {
+      case "exponential":
+        place.counts.set(key, count);
+        return Math.min(config.baseDelay * 2 ** (count - 1), config.maxDelay);
+      case "fast-slow":
+        place.counts.set(key, count);
+        return count <= config.maxFastAttempts ? config.fastDelay : config.slowDelay;
+      case "bucket":
+        return place.bucket!.take();
+      case "max-of":
+        return Math.max(
+          ...config.limiters.map((limiter, i) => this.when(`${path}/limiters/${i}`, limiter, key, places)),
+        );
+      case "max-wait":
+        return Math.min(this.when(`${path}/limiter`, config.limiter, key, places), config.maxDelay);
+      case "per-group":
+        return this.when(`${path}/limiter`, config.limiter, key, this.#group(path, place, key, true));
+      case "soft":
+      case "stiff":
+        place.counts.set(key, count);
+        return this.when(`${path}/limiter`, config.limiter, key, places) + count * config.step;
+    }
+  }
+
+  forget(path: string, config: Config, key: string, places = this.#places): void {
+    if (typeof config === "string") return this.forget(`/limiters/${config}`, this.document.limiters[config]!, key);
+    const place = places.get(path)!;
+    place.counts.delete(key);
+    if (config.type === "max-of") {
+      config.limiters.forEach((limiter, i) => this.forget(`${path}/limiters/${i}`, limiter, key, places));
+    } else if (config.type === "max-wait") this.forget(`${path}/limiter`, config.limiter, key, places);
+    else if (config.type === "per-group") {
+      const group = this.#group(path, place, key);
+      if (group.size > 0) this.forget(`${path}/limiter`, config.limiter, key, group);
+    }
+  }
+
+  numRequeues(path: string, config: Config, key: string, places = this.#places): number {
+    if (typeof config === "string") {
+      return this.numRequeues(`/limiters/${config}`, this.document.limiters[config]!, key);
+    }
+    const place = places.get(path)!;
+    if (config.type === "max-of") {
+      const counts = config.limiters.map((limiter, i) =>
+        this.numRequeues(`${path}/limiters/${i}`, limiter, key, places)
+      );
+      return Math.max(...counts);
+    }
+    if (config.type === "max-wait") return this.numRequeues(`${path}/limiter`, config.limiter, key, places);
+    if (config.type === "per-group") {
+      const group = this.#group(path, place, key);
+      return group.size === 0 ? 0 : this.numRequeues(`${path}/limiter`, config.limiter, key, group);
+    }
+    return place.counts.get(key) ?? 0;
+  }
+
+  /** What the group of a key has counted; nothing if it has none yet and is not made. */
+  #group(path: string, place: Place, key: string, isMade = false): Places {
+    const { separator, limiter } = place.config as Extract<Config, { type: "per-group" }>;
+    const name = key.split(separator)[0]!;
+    let group = place.groups.get(name);
+    if (group === undefined) {
+      group = new Map();
+      if (!isMade) return group;
+      this.#enter(`${path}/limiter`, limiter, new Map(), group);
+      place.groups.set(name, group);
+    }
+    return group;
+  }
+
+  #roots(): [path: string, config: Config][] {
+    return [
+      ...Object.entries(this.document.limiters).map(([name, config]) =>
+        [`/limiters/${name}`, config] as [string, Config]
+      ),
+      ...Object.entries(this.document.queues).map(([name, { limiter }]) =>
+        [`/queues/${name}/limiter`, limiter] as [string, Config]
+      ),
+    ];
+  }
+
+  #placesOf(before: Places): Places {
+    const places: Places = new Map();
+    for (const [path, config] of this.#roots()) this.#enter(path, config, before, places);
+    return places;
+  }
+
+  /** Enters a limiter and those inside of it. */
+  #enter(path: string, config: Config, before: Places, places: Places): void {
+    if (typeof config === "string") return;
+    const inside = insideOf(path, config);
+    const old = before.get(path);
+    if (config.type !== "per-group") { for (const [path, config] of inside) this.#enter(path, config, before, places); }
+    let place: Place;
+    if (old === undefined || old.config.type !== config.type || this.#isMadeAnew(path, config, old, before, places)) {
+      const bucket = config.type === "bucket"
+        ? new TokenBucket(config.rate, config.burst, { clock: this.clock })
+        : undefined;
+      place = { config, counts: new Map(), bucket, groups: new Map() };
+    } else {
+      place = { config, counts: old.counts, bucket: old.bucket, groups: old.groups };
+      if (config.type === "bucket" && !isSame(config, old.config)) {
+        place.bucket!.setRate(config.rate);
+        place.bucket!.setBurst(config.burst);
+      }
+    }
+    if (config.type === "per-group") {
+      const groups = new Map<string, Places>();
+      for (const [name, group] of place.groups) {
+        const next: Places = new Map();
+        for (const [path, config] of inside) this.#enter(path, config, group, next);
+        groups.set(name, next);
+      }
+      place.groups = groups;
+    }
+    places.set(path, place);
+  }
+
+  /** A stiff limiter goes on only if it says the same, and has the same limiter. */
+  #isMadeAnew(path: string, config: Config, old: Place, before: Places, places: Places): boolean {
+    if (typeof config === "string" || config.type !== "stiff" || old.config.type !== "stiff") return false;
+    if (config.step !== old.config.step) return true;
+    const [one, other] = [old.config.limiter, config.limiter];
+    if (typeof one === "string" || typeof other === "string") return one !== other;
+    return before.get(`${path}/limiter`)!.counts !== places.get(`${path}/limiter`)!.counts;
+  }
+}
+
+function insideOf(path: string, config: Exclude<Config, string>): [path: string, config: Config][] {
+  if (config.type === "max-of") return config.limiters.map((limiter, i) => [`${path}/limiters/${i}`, limiter]);
+  return "limiter" in config ? [[`${path}/limiter`, config.limiter]] : [];
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
