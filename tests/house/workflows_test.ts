@@ -36,6 +36,7 @@ Deno.test("workflows: what is published was tested, and JSR is told where it com
   const publishing = jobs.filter(({ steps = [] }) => steps.some(publishes));
   assertEquals(publishing.map(({ needs, permissions }) => [needs, permissions!["id-token"]]), [["test", "write"]]);
   const folders = publishing[0]!.steps!.filter(publishes).map((step) => step["working-directory"] ?? ".");
-  assertEquals(folders, [".", "packages/config-file", "packages/prometheus", "packages/redis"]); // what depends on the core after it
+  const dependents = ["config-file", "opentelemetry", "prometheus", "redis"].map((name) => `packages/${name}`);
+  assertEquals(folders, [".", ...dependents]); // what depends on the core after it
   assert(jobs.some(({ uses }) => uses === "./.github/workflows/test.yml"));
 });

@@ -1,0 +1,84 @@
+/**
+ * `@workqueue/opentelemetry` as npm and Bun install it, from tarballs of it and of the core, beside the SDK that came
+ * before the one that other tests use, as this needs Node 22. Only on Deno.
+ */
+
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { globSync } from "node:fs";
+import opentelemetry from "../../packages/opentelemetry/deno.json" with { type: "json" };
+import { relativeLinks } from "../docs/markdown.ts";
+import { runtimes } from "../runtimes.ts";
+import { manifest, NPM, Project, ROOT, run } from "./project.ts";
+import { tsc } from "./tsc.ts";
+
+const EXPECTED = {
+  adds: ['workqueue_adds_total{name="images"} 3'], // two items, and a retry
+  buckets: 13,
+  outcomes: ["succeeded", "failed", "succeeded"],
+  isSame: true,
+};
+
+const PACKAGES = [
+  "./core.tgz",
+  "./opentelemetry.tgz",
+  "@opentelemetry/api@1",
+  "@opentelemetry/exporter-prometheus@0.223",
+  "@opentelemetry/sdk-metrics@2",
+  "@opentelemetry/sdk-trace@2",
+];
+
+/** A folder with both tarballs and the program. */
+async function prepare(): Promise<Project> {
+  const project = new Project();
+  await project.pack();
+  await project.pack("opentelemetry.tgz", "packages/opentelemetry");
+  Deno.writeTextFileSync(project.path("package.json"), '{ "type": "module" }');
+  Deno.copyFileSync(new URL("opentelemetry_consumer.ts", import.meta.url), project.path("main.ts"));
+  return project;
+}
+
+/** How many copies of OpenTelemetry's API are there. */
+function copiesOfApi(project: Project): number {
+  return globSync("**/@opentelemetry/api/package.json", { cwd: project.path("node_modules") }).length;
+}
+
+Deno.test("opentelemetry: the tarball installs beside the core's and the SDK, type-checks and runs under Node", async () => {
+  using project = await prepare();
+  await project.run(NPM, ["install", "--prefer-offline", "--no-audit", "--no-fund", ...PACKAGES, "@types/node@20"]);
+  assertEquals(copiesOfApi(project), 1);
+  for (const age of ["newest", "oldest"] as const) {
+    await tsc(project.folder, age, "main.ts", "--types", "node", "--noEmit", "--module", "nodenext");
+  }
+  await tsc(project.folder, "newest", "main.ts", "--types", "node", "--module", "nodenext", "--outDir", "js");
+  assertEquals(JSON.parse(await project.run("node", ["js/main.js"])), EXPECTED);
+});
+
+Deno.test("opentelemetry: the tarball installs beside the core's and the SDK, and runs under Bun", async () => {
+  using project = await prepare();
+  const bun = (await runtimes["Bun"]!())[0]!;
+  await project.run(bun, ["add", ...PACKAGES]);
+  assertEquals(copiesOfApi(project), 1);
+  assertEquals(JSON.parse(await project.run(bun, ["main.ts"])), EXPECTED);
+});
+
+Deno.test("opentelemetry: every symbol is documented, and names no type that is not exported", async () => {
+  await run(Deno.execPath(), ["doc", "--lint", "packages/opentelemetry/mod.ts"], ROOT);
+});
+
+Deno.test("opentelemetry: what is published is the modules that are used, and what a reader looks for", async () => {
+  const folder = new URL("packages/opentelemetry/", ROOT);
+  const { stderr } = await run(Deno.execPath(), ["publish", "--dry-run", "--allow-dirty"], folder);
+  const files = [...stderr.matchAll(/^ +(file:\S+) \(/gm)].map(([, url]) => url!);
+  const { stdout } = await run(Deno.execPath(), ["info", "--json", "mod.ts"], folder);
+  const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
+  const used = modules.map(({ specifier }) => specifier).filter((url) => url.startsWith(folder.href));
+  assertEquals(files.sort(), [...used, `${folder}README.md`, `${folder}deno.json`].sort());
+
+  const readme = await Deno.readTextFile(new URL("README.md", folder));
+  assertEquals(relativeLinks(readme), []); // what is there is not published with it
+  assertStringIncludes(readme, `https://jsr.io/${manifest.name}/${manifest.version}/docs/operate.md`);
+});
+
+Deno.test("opentelemetry: it has the version of the core, so that one tag names both", () => {
+  assertEquals(opentelemetry.version, manifest.version);
+});
