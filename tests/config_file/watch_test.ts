@@ -18,7 +18,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import process from "node:process";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { Folder } from "./folder.ts";
 import { looksPass, OLD, StandIn, until, Watched } from "./watching.ts";
@@ -251,6 +251,24 @@ Deno.test("watching: a file that is gone is told once, and reloaded when it is b
   rmSync(folder.path, { recursive: true }); // its folder too
   await watched.failed(2);
   assertEquals(watched.messages[1], watched.messages[0]);
+  assertEquals(watched.config.documents, [OLD, NEW]);
+});
+
+Deno.test("watching: a file is left alone for as long as it is being written", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.json", oldText);
+  const other = folder.write("other.json", oldText);
+  using watched = await new Watched(path).begun();
+  using witness = await new Watched(other).begun();
+  const isWitnessed = () => witness.reloads.length > 0; // by two looks
+  for (let value = 3; !isWitnessed(); value++) {
+    writeFileSync(path, JSON.stringify({ value }));
+    if (value === 4) writeFileSync(other, newText);
+    await setTimeout(1);
+  }
+  assertEquals(watched.config.documents, [OLD]);
+  writeFileSync(path, newText);
+  await watched.inForce(NEW);
   assertEquals(watched.config.documents, [OLD, NEW]);
 });
 
