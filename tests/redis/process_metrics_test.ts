@@ -1,8 +1,8 @@
 /** What each process measures of its own work on a queue on Redis, and the sum of which is that of all. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { InMemoryMetrics } from "@workqueue/core";
-import { createRedisQueue } from "@workqueue/redis";
+import { InMemoryMetrics, loadConfig, runWorkers, TerminalError } from "@workqueue/core";
+import { createRedisQueue, redisQueues } from "@workqueue/redis";
 import { engineTest } from "./bench.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
@@ -68,6 +68,30 @@ redisTest("process metrics: work in progress is measured until it ends, drains i
   await queue.shutDownWithDrain();
   assertEquals(metrics.value("workqueue_unfinished_work_seconds", name), 0);
   assertEquals(metrics.value("workqueue_longest_running_processor_seconds", name), 0);
+});
+
+redisTest("process metrics: pools count handlers, failures and what they give up", async ({ url }) => {
+  const name = uniqueName("metrics");
+  const metrics = new InMemoryMetrics();
+  const config = loadConfig({ queues: { [name]: { limiter: QUICK as never, concurrency: 3 } } });
+  const queue = redisQueues(config, { url, metrics }).queue(name);
+  const value = (metric: string) => metrics.value(`workqueue_${metric}`, name);
+  const seen: unknown[] = [];
+  const pool = runWorkers(queue, (item, { attempt }) => {
+    seen.push([item, attempt, value("active"), value("concurrency")]);
+    if (item === "bad") throw new TerminalError("bad");
+    if (attempt < 3) throw new Error("not yet");
+  }, { ...config.workers(name), onError: () => {}, onGiveUp: () => {} });
+  await queue.add("bad");
+  await queue.whenIdle();
+  await queue.add("slow");
+  await queue.whenIdle();
+  assertEquals(seen, [["bad", 1, 1, 3], ["slow", 1, 1, 3], ["slow", 2, 1, 3], ["slow", 3, 1, 3]]);
+  assertEquals([value("failures_total"), value("given_up_total"), value("retries_total")], [3, 1, 2]);
+  assertEquals(value("active"), 0);
+  await queue.shutDownWithDrain();
+  await pool.finished;
+  assertEquals(value("concurrency"), 0);
 });
 
 redisTest("process metrics: a provider that throws is told of, and costs no item", async ({ url }) => {
