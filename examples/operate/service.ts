@@ -1,0 +1,61 @@
+/**
+ * A service to look at and to turn while it runs, with all that docs/operate.md uses: metrics and a view of what is
+ * going on over HTTP, a config file that is taken over when it is edited, and an end that loses nothing.
+ *
+ *     deno run -A examples/operate/service.ts [TROUBLE [CONFIG]]
+ */
+
+import { loadConfigFile, watchConfigFile } from "@workqueue/config-file";
+import { RetryAfterError } from "@workqueue/core";
+import { prometheusMetrics } from "@workqueue/prometheus";
+import { createServer } from "node:http";
+import process from "node:process";
+import { register } from "prom-client";
+import { Backend, type Trouble } from "./backend.ts";
+import { show } from "./show.ts";
+
+const [trouble = "none", file = new URL("service.json", import.meta.url)] = process.argv.slice(2);
+const backend = new Backend(trouble as Trouble);
+
+const config = loadConfigFile(file, { metrics: prometheusMetrics() });
+const queue = config.queue<string>("orders");
+const starts = config.bucket("backend");
+
+const pool = config.runWorkers("orders", queue, async (order, { signal }) => {
+  const { status, reason, retryAfter } = await backend.take(order, signal);
+  if (status === 200) return;
+  const message = `${status} ${reason}`;
+  if (retryAfter === undefined) throw new Error(message);
+  starts.hold(`${retryAfter}s`); // no attempt begins before that, of any order
+  throw new RetryAfterError(`${retryAfter}s`, message);
+}, { onError: () => {}, onGiveUp: (error, order) => console.log(`gave up ${order}: ${error}`) });
+
+watchConfigFile(file, config, {
+  onReload: (changes) => {
+    for (const { path, old, new: now, inForce } of changes) {
+      const when = inForce === "now" ? "" : ", at the next start";
+      console.log(`${path}: ${JSON.stringify(old)} → ${JSON.stringify(now)}${when}`);
+    }
+  },
+});
+
+const events = setInterval(() => {
+  for (const order of backend.changes()) queue.add(order);
+}, 100);
+
+const server = createServer(async (request, response) => {
+  response.end(request.url === "/metrics" ? await register.metrics() : show(queue, pool, starts));
+}).listen(Number(process.env["PORT"] ?? 9464), "127.0.0.1", () => console.log(`process ${process.pid} is ready`));
+
+process.once("SIGTERM", async () => {
+  clearInterval(events);
+  console.log("drains", queue);
+  try {
+    await queue.shutDownWithDrain({ waiting: "wait", signal: AbortSignal.timeout(20_000) });
+    console.log("nothing is left");
+  } catch {
+    console.log("left undone:", queue);
+  }
+  server.close();
+  process.exit();
+});

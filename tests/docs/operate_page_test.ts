@@ -1,0 +1,144 @@
+/** The commands of docs/operate.md, run against the service that they are for: what they print is as the page shows it. */
+
+import { assert } from "@std/assert";
+import type { Tokens } from "marked";
+import { createServer } from "node:net";
+import { runtimes } from "../runtimes.ts";
+import { tokensOf } from "./markdown.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const START = /^deno run -A (\S+) (\w+) (\S+)/;
+const DEADLINE = 30_000;
+
+/** Commands, and lines that they or the service then print. */
+interface Step {
+  readonly commands: readonly string[];
+  readonly expected: readonly string[];
+}
+
+/** The steps of each section, by its heading. */
+function sectionsOf(page: string): Map<string, Step[]> {
+  const sections = new Map<string, Step[]>();
+  let steps: Step[] = [];
+  for (const token of tokensOf(page)) {
+    if (token.type === "heading") sections.set((token as Tokens.Heading).text, steps = []);
+    if (token.type !== "code") continue;
+    const { lang, text } = token as Tokens.Code;
+    const lines = text.split("\n");
+    if (lang === "sh") steps.push({ commands: lines, expected: [] });
+    const step = lang === "text" ? steps.pop() : undefined;
+    if (step !== undefined) steps.push({ ...step, expected: lines });
+  }
+  return new Map(
+    [...sections].filter(([, steps]) => steps.some(({ commands }) => commands.some((c) => START.test(c)))),
+  );
+}
+
+/** A line without what differs from run to run: numbers, units of time, and which of the tenants a key belongs to. */
+function shapeOf(line: string): string {
+  return line.replace(/(acme|globex|initech)(?=\/)/g, "TENANT")
+    .replace(/\d[\d.,]*/g, "#").replace(/# (ms|s|min)\b/g, "# TIME").trim();
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Somebody at a terminal, in a folder with the config, beside the service that runs. */
+class Terminal implements AsyncDisposable {
+  readonly #folder = Deno.makeTempDirSync({ prefix: "workqueue_" });
+  readonly #port: number;
+  #service: Deno.ChildProcess | undefined;
+  #printed = "";
+  #hasEnded: Promise<void> = Promise.resolve();
+
+  constructor(port: number) {
+    this.#port = port;
+    Deno.mkdirSync(`${this.#folder}/examples/operate`, { recursive: true });
+    for (const copy of ["examples/operate/service.json", "orders.json"]) {
+      Deno.copyFileSync(new URL("examples/operate/service.json", ROOT), `${this.#folder}/${copy}`);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      this.#service?.kill("SIGKILL");
+    } catch { // it has ended by itself
+    }
+    await this.#hasEnded;
+    await Deno.remove(this.#folder, { recursive: true });
+  }
+
+  /** Runs commands, and looks again and again until all of the lines were printed. */
+  async carryOut({ commands, expected }: Step): Promise<void> {
+    const wanted = new Set(expected.map(shapeOf));
+    const seen = new Set<string>();
+    let last = "";
+    for (const command of commands) last = await this.#run(command) ?? last;
+    const repeatable = commands.filter((command) => command.includes("curl")).at(-1);
+    for (const end = Date.now() + DEADLINE; !wanted.isSubsetOf(seen) && Date.now() < end;) {
+      for (const line of `${last}\n${this.#printed}`.split("\n")) seen.add(shapeOf(line));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      if (repeatable !== undefined) last = await this.#run(repeatable) ?? last;
+    }
+    const missing = [...wanted.difference(seen)];
+    assert(missing.length === 0, `not printed: ${missing.join("\n")}\nbut: ${last}\n${this.#printed}`);
+  }
+
+  async #run(line: string): Promise<string | undefined> {
+    const start = START.exec(line);
+    if (start !== null) return await this.#start(start.slice(1));
+    const command = line.replace(/^sleep \d+( && )?/, ""); // it is looked at again and again instead
+    const args = ["-c", command.replaceAll("9464", String(this.#port))];
+    const env = { PID: String(this.#service?.pid) };
+    const before = this.#reloads();
+    const { stdout } = await new Deno.Command("bash", { args, env, cwd: this.#folder, stderr: "null" }).output();
+    if (command.startsWith("sed")) await this.#until(() => this.#reloads() > before);
+    return new TextDecoder().decode(stdout);
+  }
+
+  async #start([script, ...args]: string[]): Promise<undefined> {
+    const [file, ...options] = await runtimes["Deno"]!();
+    const env = { PORT: String(this.#port), NO_COLOR: "1" };
+    this.#service = new Deno.Command(file!, {
+      args: [...options, new URL(script!, ROOT).pathname, ...args],
+      cwd: this.#folder,
+      env,
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const read = async (stream: ReadableStream<Uint8Array>) => {
+      for await (const text of stream.pipeThrough(new TextDecoderStream())) this.#printed += text;
+    };
+    const { stdout, stderr } = this.#service;
+    this.#hasEnded = Promise.all([read(stdout), read(stderr)]).then(() => {});
+    await this.#until(() => this.#printed.includes("is ready"));
+  }
+
+  #reloads(): number {
+    return this.#printed.split(" → ").length;
+  }
+
+  async #until(isSo: () => boolean): Promise<void> {
+    for (const end = Date.now() + DEADLINE; !isSo();) {
+      assert(Date.now() < end, this.#printed);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+const page = await Deno.readTextFile(new URL("docs/operate.md", ROOT));
+for (const [heading, steps] of sectionsOf(page)) {
+  Deno.test({
+    name: `docs/operate.md, ${heading}: its commands print what it shows`,
+    ignore: Deno.build.os === "windows",
+    fn: async () => {
+      await using terminal = new Terminal(await freePort());
+      for (const step of steps) await terminal.carryOut(step);
+    },
+  });
+}
