@@ -26,14 +26,13 @@ export class Backend {
   /** The orders that have changed since it was asked last, a tenth of a second ago. */
   changes(): string[] {
     const tenants = ["acme", "globex", ...Array(this.#trouble === "flood" ? 60 : 1).fill("initech")];
-    const changed = tenants.map((tenant) => `${tenant}/${this.#orders++}`);
-    return this.#trouble === "poison" ? [...changed, "acme/13"] : changed;
+    return tenants.map((tenant) => `${tenant}/${this.#orders++}`);
   }
 
   async take(order: string, signal: AbortSignal): Promise<Answer> {
     await sleep(this.#trouble === "slow" ? 500 : 20, undefined, { signal });
     if (Date.now() < this.#downUntil) return { status: 503, reason: "the database is starting", retryAfter: 3 };
-    if (this.#trouble === "poison" && order === "acme/13") return { status: 422, reason: "there is no address" };
+    if (this.#trouble === "poison" && order === "acme/12") return { status: 422, reason: "there is no address" };
     if (this.#trouble === "gone") return { status: 404, reason: "there is no such order" };
     return { status: 200 };
   }
