@@ -146,7 +146,6 @@ function templateOf(node: PartNode, { ...building }: Building): Template<unknown
   const update = (part: unknown): unknown => {
     const origin = origins.get(part as object);
     if (origin === undefined) return build(new Builder(building));
-    if (isSameTree(origin.node, node)) return part;
     const earlier = replacedBy(part as object);
     if (earlier !== undefined && isSameTree(origins.get(earlier)!.node, node)) return earlier;
     const before = new Map([...origin.inside, [origin.node.path, { node: origin.node, part }]]);

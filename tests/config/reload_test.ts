@@ -103,6 +103,20 @@ Deno.test("rule 16: deadlines that were given stand, and the next ones are by th
   assertEquals(takeAll(queue), ["early"]);
 });
 
+Deno.test("rule 16: an option that was left out may be given, and one that was given may be left out", async () => {
+  const document = (forgetAfter?: number) => ({ limiters: { a: { ...backoff(1), forgetAfter } } });
+  const { clock, config } = load(document());
+  const a = config.limiter("a");
+  const counts: number[] = [];
+  for (const forgetAfter of [undefined, 5, undefined]) {
+    a.when("x");
+    config.reload(document(forgetAfter));
+    await clock.advance(1000);
+    counts.push(a.numRequeues("x"));
+  }
+  assertEquals(counts, [1, 0, 1]);
+});
+
 Deno.test("rule 16: a bucket stays the same, with the tokens that are there and those that are owed", async () => {
   const { clock, config } = load({ limiters: { a: bucket(1, 2) }, queues: { q: { starts: "a" } } });
   const tokens = config.bucket("a");
@@ -358,6 +372,7 @@ Deno.test("rule 16: an update that is refused rejects the document, and those be
       s: { type: "soft", step: soft },
       t: { type: "soft", step: other },
     },
+    queues: { q: { starts: { rate: 1, burst } } },
   });
   const { config } = load(document(1, 1, 100, backoff(1)), { limiters: registry });
   const [a, g, s, t, tokens] = [
@@ -379,7 +394,9 @@ Deno.test("rule 16: an update that is refused rejects the document, and those be
   assertEquals(error.message, "Cannot reload config as cannot go to 9 (at /limiters/t)");
   assertStrictEquals(g.of("k/x"), ofGroup);
   assertEquals([a, g, s, t].map((limiter) => limiter.when("k/x")), [2, 2, 2, 2]);
-  assertEquals([tokens.tokens, tokens.burst], [100, 100], "no token is lost to a burst that never was");
+  for (const bucket of [tokens, config.workers("q").starts as typeof tokens]) {
+    assertEquals([bucket.tokens, bucket.burst], [100, 100], "no token is lost to a burst that never was");
+  }
   assertEquals(updates, ["1 → 5", "1 → 1", "5 → 1"], "the last one first, and the one that refused");
 
   config.reload(document(5, 5, 1, fastSlow));
@@ -419,6 +436,28 @@ Deno.test("rule 16: a refused document leaves groups that were made anew as they
   refuse.when = 4;
   assertThrows(() => config.reload(document(fastSlow, 4)), ConfigError);
   assertEquals([one.numRequeues("a/1"), one.when("a/1"), one.when("b/1"), two.when("a/1")], [1, 2, 2, 2]);
+});
+
+Deno.test("rule 16: a limiter is made with those that it names, whatever was refused before", () => {
+  const { registry } = customRegistry();
+  const seen: boolean[] = [];
+  registry.register(defineLimiter({
+    type: "nosy",
+    description: "",
+    options: { limiter: { kind: "limiter", description: "" } },
+    create({ limiter }) {
+      seen.push("bucket" in limiter);
+      return new Steps(1);
+    },
+  }));
+  const { config } = load({}, { limiters: registry });
+  const end = config.onReload(() => {
+    throw new Error("not now");
+  });
+  assertThrows(() => config.reload({ limiters: { n: backoff(1) } }), Error, "not now");
+  end();
+  config.reload({ limiters: { n: bucket(1, 1), a: { type: "nosy", limiter: "n" } } });
+  assertEquals(seen, [true]);
 });
 
 Deno.test("rule 16: a reload from within a reload is an error, and changes nothing", () => {
