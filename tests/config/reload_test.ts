@@ -372,7 +372,7 @@ Deno.test("rule 16: an update that is refused rejects the document, and those be
       s: { type: "soft", step: soft },
       t: { type: "soft", step: other },
     },
-    queues: { q: { starts: { rate: 1, burst } } },
+    queues: { q: { starts: { rate: 1, burst } }, r: { limiter: { type: "soft", step: burst } } },
   });
   const { config } = load(document(1, 1, 100, backoff(1)), { limiters: registry });
   const [a, g, s, t, tokens] = [
@@ -387,8 +387,11 @@ Deno.test("rule 16: an update that is refused rejects the document, and those be
   ];
   for (const limiter of [a, g, s, t]) limiter.when("k/x");
   const ofGroup = g.of("k/x");
+  refuse.when = 2; // the last one
+  assertThrows(() => config.reload(document(5, 9, 2, fastSlow)), ConfigError);
+  updates.length = 0;
   refuse.when = 9;
-  const error = assertThrows(() => config.reload(document(5, 9, 1, fastSlow)), ConfigError);
+  const error = assertThrows(() => config.reload(document(5, 9, 2, fastSlow)), ConfigError);
   assertEquals([...error.issues], [{ path: "/limiters/t", message: "cannot go to 9" }]);
   assertEquals((error.cause as Error).message, "cannot go to 9");
   assertEquals(error.message, "Cannot reload config as cannot go to 9 (at /limiters/t)");
@@ -399,7 +402,7 @@ Deno.test("rule 16: an update that is refused rejects the document, and those be
   }
   assertEquals(updates, ["1 → 5", "1 → 1", "5 → 1"], "the last one first, and the one that refused");
 
-  config.reload(document(5, 5, 1, fastSlow));
+  config.reload(document(5, 5, 2, fastSlow));
   assertEquals([a, g, s, t].map((limiter) => limiter.when("k/x")), [20, 3, 15, 15]);
 });
 
