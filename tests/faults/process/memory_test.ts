@@ -43,3 +43,11 @@ Deno.test("rule 14: a fair discipline keeps nothing of a million groups that cam
     assert(Number(growth) < FLAT, `${growth} bytes more on ${runtime}`);
   }
 });
+
+Deno.test("rule 16: nothing is kept of documents that were in force, but the names", async () => {
+  for (const runtime of RUNTIMES) {
+    const [growth, areFew] = await run(runtime, "reloads.ts");
+    assertEquals(areFew, "true", `few of the limiters are left on ${runtime}`);
+    assert(Number(growth) < FLAT, `${growth} bytes more on ${runtime}`);
+  }
+});

@@ -1,0 +1,70 @@
+/** Reloads a document many times; prints by how many bytes the heap has grown since, and how many parts are left. */
+
+import { defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";
+import { collect, heapUsed } from "./collect.ts";
+
+const ROUNDS = 1000;
+
+const made: WeakRef<object>[] = [];
+const weighty = defineLimiter({
+  type: "weighty",
+  description: "Takes ten kilobytes, and cannot be changed.",
+  options: {
+    step: { kind: "integer", description: "" },
+    limiter: { kind: "limiter", required: false, description: "" },
+  },
+  create({ limiter }): RateLimiter {
+    const weight = new Float64Array(1250);
+    const part = { when: () => weight[0]!, forget() {}, numRequeues: () => 0, limiter };
+    made.push(new WeakRef(part));
+    return part;
+  },
+});
+
+/** What is new with each document: limiters that are replaced, that are nested in other ones, and in groups. */
+function document(step: number): object {
+  const part = { type: "weighty", step };
+  return {
+    limiters: {
+      named: part,
+      kept: { type: "per-group", separator: "/", limiter: { type: "max-of", limiters: ["named", part] } },
+      around: { type: "max-of", limiters: Array(1 + step % 3).fill(part) },
+      nested: { type: "weighty", step: 1, limiter: { type: "weighty", step } },
+    },
+    queues: {
+      lasting: { limiter: part, starts: { rate: step, burst: 1 }, discipline: { type: "priority", max: step } },
+      [step % 2 === 0 ? "even" : "odd"]: { limiter: "named" },
+    },
+  };
+}
+
+const config = loadConfig(document(1), { limiters: limiters.extend().register(weighty) });
+const queue = config.queue<string>("lasting");
+const limiter = config.limiter<string>("kept");
+const pool = config.runWorkers("lasting", queue, () => {});
+
+/** In a function of its own, of which nothing is left on the stack. */
+function reloadAll(): void {
+  for (let round = 1; round <= ROUNDS; round++) {
+    config.reload(document(2 + round));
+    limiter.when(`${round % 5}/x`);
+    try {
+      config.reload({
+        ...document(1),
+        limiters: { [`never ${round}`]: { type: "weighty", step: round } },
+        queues: { q: 1 },
+      });
+    } catch {
+      // it is refused
+    }
+  }
+}
+
+reloadAll();
+const before = await heapUsed();
+reloadAll();
+console.log(await heapUsed() - before);
+collect();
+console.log(made.filter((part) => part.deref() !== undefined).length < 50);
+await pool.stop();
+queue.shutDown();
