@@ -1,5 +1,12 @@
 import type { Duration, MetricsProvider, QueueSnapshot, Shutdown } from "@workqueue/core";
-import { A_SIGNAL, inspect, requireDuration, requireOptions, requireRules } from "@workqueue/core/arguments";
+import {
+  A_SIGNAL,
+  formatNumber,
+  inspect,
+  requireDuration,
+  requireOptions,
+  requireRules,
+} from "@workqueue/core/arguments";
 import { SOURCE, type WorkSource } from "@workqueue/core/workers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "./connection/connection.ts";
@@ -16,6 +23,7 @@ import type { LimiterPlan } from "./limiter_plan.ts";
 import { type LeaseEnding, noPriorities } from "./outcome.ts";
 import { ProcessMetrics } from "./process_metrics.ts";
 import { SHUTDOWN } from "./shutdown.ts";
+import { snapshotOf } from "./snapshot.ts";
 import { RedisSource, type StartsName } from "./source.ts";
 
 /** What a queue object is made of. */
@@ -181,25 +189,7 @@ export class Queue<T> implements RedisQueue<T> {
     return this.#call("make snapshot", async () => {
       requireRules("make snapshot", options, { limit: [isLimit, `must be an integer from 0 to ${MAX_LIMIT}`] });
       const { limit = 100 } = options;
-      const { ready, waiting, held, readyEntries, waitingEntries, heldEntries } = await this.#engine.contents(limit);
-      return {
-        name: this.name,
-        length: ready,
-        heldBack: 0,
-        waiting,
-        held,
-        readyItems: readyEntries.map((entry) => ({ item: this.#items.read(entry), priority: 0 })),
-        waitingItems: waitingEntries.map((entry) => ({
-          item: this.#items.read(entry),
-          priority: 0,
-          dueIn: entry.dueIn,
-        })),
-        heldItems: heldEntries.map((entry) => ({
-          item: this.#items.read(entry),
-          priority: 0,
-          addedAgain: entry.addedAgain,
-        })),
-      };
+      return snapshotOf(this.name, await this.#engine.contents(limit), this.#items);
     });
   }
 
@@ -265,8 +255,9 @@ export class Queue<T> implements RedisQueue<T> {
   /** What this process knows of the queue: the server is not asked. */
   [INSPECT](): string {
     const { address, database, isUp } = this.#connection;
+    const held = formatNumber(this.#dispatcher.held);
     const state = this.#isShutDown ? "shut down" : isUp ? "connected" : "not connected";
-    return `RedisQueue ${inspect(this.name)} on ${address}/${database}: ${this.#dispatcher.held} held here, ${state}`;
+    return `RedisQueue ${inspect(this.name)} on ${address}/${database}: ${held} held here, ${state}`;
   }
 
   get [MEASURED](): Measured {
