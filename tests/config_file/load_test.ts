@@ -1,9 +1,8 @@
 /** Config files in every format: what they say, and what is told of those that are wrong. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { limiters, loadConfig } from "@workqueue/core";
+import { ConfigError, limiters, loadConfig } from "@workqueue/core";
 import { loadConfigFile, readConfigFile } from "@workqueue/config-file";
-import { ConfigError } from "@workqueue/core";
 import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { pathToFileURL } from "node:url";

@@ -1,8 +1,8 @@
 /** A config file that changes while it is watched: in every way in which people and programs write files. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { ConfigError } from "@workqueue/core";
-import { watchConfigFile } from "@workqueue/config-file";
+import { type ConfigChange, ConfigError } from "@workqueue/core";
+import { loadConfigFile, watchConfigFile } from "@workqueue/config-file";
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
@@ -127,6 +127,29 @@ Deno.test({
     }
     assertEquals(watched.errors, []);
   },
+});
+
+Deno.test("watching: a config does what its file says, and goes on with it when that is broken", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.yaml", "limiters: { api: { type: bucket, rate: 1, burst: 5 } }");
+  const config = loadConfigFile(path);
+  const bucket = config.bucket("api");
+  const changes: ConfigChange[] = [];
+  const errors: unknown[] = [];
+  using _watch = watchConfigFile(path, config, {
+    onReload: (some) => void changes.push(...some),
+    onError: (error) => void errors.push(error),
+  });
+  writeFileSync(path, "limiters: { api: { type: bucket, rate: 7, burst: 5 } }");
+  await until(() => changes.length > 0, "the change is told");
+  assertEquals(changes, [{ path: "/limiters/api/rate", old: 1, new: 7, inForce: "now" }]);
+  writeFileSync(path, "limiters: { api: { type: bucket, rate: -7, burst: 0.5 } }");
+  await until(() => errors.length > 0, "the broken file is told");
+  const error = errors[0];
+  assert(error instanceof ConfigError);
+  assert(error.message.startsWith(`Cannot reload config '${path}' as it has 2 problems:\n`), error.message);
+  assertEquals(error.issues.map(({ path }) => path), ["/limiters/api/rate", "/limiters/api/burst"]);
+  assertEquals([bucket.rate, bucket.burst, changes.length], [7, 5, 1]);
 });
 
 Deno.test("watching: a URL will do, and every format", async () => {
