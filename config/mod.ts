@@ -13,6 +13,7 @@
  * @module
  */
 
+export { SOURCE } from "../lib/base/brands.ts";
 export { ConfigError, type ConfigIssue } from "../lib/base/errors.ts";
 export type * from "../lib/contracts/discipline.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../lib/contracts/metrics.ts";
