@@ -6,7 +6,8 @@ export const queueOptions = {
   limiter: {
     kind: "limiter",
     required: false,
-    description: "How long failed items wait; client-go's default controller limiter if left out.",
+    description:
+      "How long failed items wait; client-go's default controller limiter if left out. The delay is given at the failure: what waits already does not feel a change, that is what 'starts' is for.",
   },
   maxWait: {
     kind: "duration",
@@ -31,7 +32,8 @@ export const queueOptions = {
   starts: {
     kind: "bucket",
     required: false,
-    description: "How often attempts may begin; as often as the workers can if left out.",
+    description:
+      "How often attempts may begin, first ones and retries; as often as the workers can if left out. The throttle that works at once, on what waits already too.",
   },
   concurrency: {
     kind: "integer",

@@ -14,7 +14,8 @@ export interface ConfigContents {
   readonly queueNames: string[];
   /**
    * The limiter of that name. It was built once and is shared by everything that names it. When the document is reloaded,
-   * it does what the new one says.
+   * it does what the new one says of that name, even if that is a limiter of another type. A name that stands for another
+   * one gives the limiter of that.
    *
    * @throws {RangeError} If the document has no limiter of that name.
    */
@@ -62,6 +63,19 @@ export interface WorkQueueConfig extends ConfigContents {
    * Only what changes in the document changes the pool: a `concurrency` that was set by hand stays until the document has
    * another one. Attempts that are running keep their timeout. If the document loses the queue, the pool goes on as it is.
    *
+   * @example A pool that follows its document
+   * ```ts
+   * import { loadConfig } from "@workqueue/core";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const config = loadConfig({ queues: { images: { concurrency: 4 } } });
+   * const queue = config.queue<string>("images");
+   * await using pool = config.runWorkers("images", queue, (image) => console.log(image), { maxRetries: 3 });
+   *
+   * config.reload({ queues: { images: { concurrency: 10, maxRetries: 0 } } });
+   * assertEquals(pool.concurrency, 10); // and three retries, as that is given here
+   * ```
+   *
    * @param queue Where the pool takes its items: a queue of `queue(name)`, or any other.
    * @param options What the document cannot say, such as `onError`. What is given here stays, whatever documents say.
    * @throws {RangeError} If the document has no queue of that name, or an option is out of its bounds.
@@ -74,17 +88,71 @@ export interface WorkQueueConfig extends ConfigContents {
     options?: WorkerOptions<[T][T extends unknown ? 0 : never]>, // so that `T` is found out from the others
   ): WorkerPool<T>;
   /**
-   * Puts another document in the place of the one in force, at once and whole, for everything that runs.
+   * Puts another document in the place of the one in force, at once and whole, for everything that runs: the limiters that
+   * {@linkcode WorkQueueConfig.limiter} gave and those of the queues, the buckets, and the pools of
+   * {@linkcode WorkQueueConfig.runWorkers}. Nobody sees half of it. Disciplines, `maxWait` and `whileWaiting` are for
+   * queues that are made from then on.
+   *
+   * **A limiter gives a delay when an item fails.** Delays that were given stand: a lower rate slows the failures that
+   * come, and not the items that wait already; a higher one frees none of these. The throttle that works now is `starts`
+   * of a queue: no attempt begins without one of its tokens, be it a first one or a retry.
+   *
+   * A part of the document that stands where one of the same type stood goes on, and keeps what it has counted: failures of
+   * items, tokens that are there and those that are owed. That holds for the built-in types, and for others whose
+   * definition has an `update`; the rest starts afresh if its options change. A limiter or queue that the document does not
+   * have any more goes on as it was for who holds it, and is joined again when it is back. What was set by hand, such as the
+   * `rate` of a bucket or the `concurrency` of a pool, stays until the document says something else there.
+   *
+   * @example Twenty a second, from now on
+   * ```ts
+   * import { loadConfig } from "@workqueue/core";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const document = (rate: number) => ({ queues: { images: { concurrency: 50, starts: { rate, burst: 1 } } } });
+   * const config = loadConfig(document(1000));
+   * const queue = config.queue<string>("images");
+   * config.runWorkers("images", queue, (image) => console.log(image));
+   *
+   * assertEquals(config.reload(document(20)), [
+   *   { path: "/queues/images/starts/rate", old: 1000, new: 20, inForce: "now" },
+   * ]);
+   * queue.shutDown();
+   * ```
    *
    * @param source As for {@linkcode loadConfig}. It is read with the same registries.
-   * @returns What the new document says otherwise; nothing if that is only how it is written.
-   * @throws {ConfigError} If anything in the document is wrong; with all that is. The old one stays in force.
+   * @returns What the new document says otherwise; nothing if only its wording differs.
+   * @throws {ConfigError} If anything in the document is wrong, with all that is; or if a definition cannot make a part of
+   * it, or refuses to update one. The old document stays in force then.
+   * @throws {Error} If it is called within a reload, by a definition or by who follows the config. The old document stays in
+   * force then, and if somebody who follows refuses the new one: what they throw is thrown.
    */
   reload(source: string | object): ConfigChange[];
   /**
    * Tells when the document is reloaded. The callback is given what the next document says, before it is in force, and may
    * throw: then the old document stays in force, and `reload` throws the same. It changes nothing yet: what it returns is
-   * called when all others agreed and the document is in force.
+   * called when nobody has refused and the document is in force. That should not throw, as it refuses nothing any more:
+   * `reload` throws it when all others have been called.
+   *
+   * What is asked of the next document is final but for what runs: its limiters and buckets have their new options when it
+   * is in force.
+   *
+   * @example A document that is refused
+   * ```ts
+   * import { loadConfig } from "@workqueue/core";
+   * import { assertEquals, assertThrows } from "@std/assert";
+   *
+   * const config = loadConfig({ queues: { images: { concurrency: 4 } } });
+   * let connections = 4;
+   * config.onReload((next) => {
+   *   const { concurrency = 1 } = next.workers("images");
+   *   if (concurrency > 10) throw new Error("there are no more than ten connections");
+   *   return () => connections = concurrency;
+   * });
+   *
+   * assertThrows(() => config.reload({ queues: { images: { concurrency: 11 } } }), Error, "ten connections");
+   * config.reload({ queues: { images: { concurrency: 8 } } });
+   * assertEquals([config.workers("images").concurrency, connections], [8, 8]);
+   * ```
    *
    * @param prepare The callback.
    * @returns Ends it.

@@ -5,6 +5,9 @@
  *
  * Choose it when retries must not overrun what is behind all items.
  *
+ * Delays that were given stand: a lower rate slows the failures that come, and not what waits already. The throttle that
+ * works at once, for first attempts too, is a bucket as `starts` of a queue or a pool.
+ *
  * ```json
  * { "type": "bucket", "rate": 1, "burst": 5 }
  * ```
@@ -38,7 +41,8 @@ export const bucketOptions = {
 /** The definition of `{ "type": "bucket" }`. */
 export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = {
   type: "bucket",
-  description: "Limits how often items are retried, all items together: a token bucket.",
+  description: "Limits how often items are retried, all items together: a token bucket. " +
+    "It gives delays to items that fail from now on; what slows all attempts at once is 'starts' of a queue.",
   options: bucketOptions,
   create: ({ rate, burst }, { clock }) => new TokenBucketLimiter(new TokenBucket(rate, burst, { clock })),
   update: (limiter: TokenBucketLimiter, { rate, burst }) => limiter.change(rate, burst),

@@ -36,7 +36,8 @@ export interface PartDefinition<
   /**
    * Changes a part that `create` made, for a config that is reloaded: from then on it does what one made of these options
    * would do, and keeps what it has counted. Where there is none, a part whose options change is made anew. If it throws,
-   * nothing of the reload is in force; so it has to check before it changes anything.
+   * nothing of the reload is in force; so it has to check before it changes anything. To undo a change that another part
+   * refused after it, it is called with the options of before, which it has to take.
    */
   update?:
     | { update(part: Made, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): void }["update"]

@@ -56,6 +56,50 @@ of the document. All that name one share it: queues that name the same bucket ke
 
 ${optionsTable(queueOptions)}
 
+## Changing limits while it runs
+
+\`config.reload(source)\` puts another document in force: at once and whole for everything that runs, or not at all, if
+anything in it is wrong. \`@workqueue/config-file\` does so whenever a file changes. Pools that are to follow are run by
+\`config.runWorkers("images", queue, handler)\`, which takes what a document cannot say after the handler; what is given
+there stays.
+
+${
+    code(
+      "ts",
+      `import { loadConfig } from "@workqueue/core";
+
+const document = (rate: number) => ({ queues: { images: { concurrency: 50, starts: { rate, burst: 1 } } } });
+const config = loadConfig(document(1000));
+const queue = config.queue<string>("images");
+config.runWorkers("images", queue, (image) => console.log(image));
+
+config.reload(document(20)); // [{ path: "/queues/images/starts/rate", old: 1000, new: 20, inForce: "now" }]
+queue.shutDown();`,
+    )
+  }
+
+**The throttle that works now is \`starts\`.** No attempt begins without one of its tokens, be it the first one of an item or
+a retry, and a changed rate is felt at once by all who wait for one. A limiter cannot do that: it gives a delay when an item
+fails, and that delay stands. When 4,820 items wait after an outage, a lower rate of their limiter slows the next failures
+and none of these items, and a higher rate frees none of them.
+
+| what changes | what it does | what it does not |
+| --- | --- | --- |
+| \`starts\`: \`rate\`, \`burst\`, another bucket, none | how often attempts begin, from now on | it ends nothing that runs |
+| \`concurrency\` | more begin at once, or fewer as those that run end | it ends nothing that runs |
+| \`timeout\` | how long the attempts may take that begin | those that run keep theirs |
+| \`maxRetries\` | which failures give an item up, from the next one on | what was given up stays so |
+| options of a limiter, or which one a queue has | the delays of the failures that come | delays that were given stand |
+| \`discipline\`, \`maxWait\`, \`whileWaiting\` | queues that are made from now on | queues that were made stay as they are |
+| a queue or a limiter that is gone | it is unknown by its name, until it is back | who holds it goes on with what it had |
+
+A limiter or bucket goes on with what it has counted (failures, tokens that are there or owed) if one of the same type stood
+at the same place of the document: for a limiter in a list, that is its place in the list. Those of another type start
+afresh, and so do those of your own whose definition has no \`update\`, if their options change. \`reload\` returns what
+changed, place by place: whether it is in force \`"now"\` or at the \`"nextStart"\`, and whether something
+\`startsAfresh\`. What was set by hand, such as \`config.bucket("api").setRate(5)\` or \`pool.concurrency = 2\`, stays until
+the document changes there.
+
 ## Types of limiters
 
 ![Delays after the first 20 failures of an item, for each of the examples below](delays.svg)
