@@ -390,7 +390,10 @@ Deno.test("InMemoryMetrics: what is not measured has no value", () => {
 
 Deno.test("InMemoryMetrics: two queues of one name add up, and two of different names do not mix", () => {
   const metrics = new InMemoryMetrics();
-  for (const name of ["a", "a", "b"]) createWorkQueue<string>({ name, metrics }).add("item");
+  for (const name of ["a", "a", "b"]) {
+    using queue = createWorkQueue<string>({ name, metrics }); // shut down, or its timer would be there in other tests
+    queue.add("item");
+  }
   assertEquals(metrics.value("workqueue_depth", "a"), 2);
   assertEquals(metrics.value("workqueue_depth", "b"), 1);
 });
