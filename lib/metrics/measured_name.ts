@@ -44,6 +44,7 @@ export class MeasuredName {
 
   #sayGone(): void {
     if (this.#pools > 0) return;
+    measured.get(this.#provider)?.delete(this.#name); // names may come and go; what is left of this one is known to nobody
     while (this.#ended > 0) {
       this.#ended--;
       this.#provider.gone?.(this.#name);
