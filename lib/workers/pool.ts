@@ -333,7 +333,7 @@ export class Pool<T> implements WorkerPool<T> {
       this.#starts?.use();
       const attempt: Attempt<T> | undefined = worker.attempt = this.#begin(lease);
       if (attempt !== undefined) {
-        this.#reports.began(attempt);
+        if (this.#metrics !== undefined) this.#reports.began(attempt);
         try {
           attempt.startTimer(this.#onTimeout);
           const returned = handler(attempt.item, new AttemptContext(attempt));
@@ -347,7 +347,7 @@ export class Pool<T> implements WorkerPool<T> {
         } catch (error) {
           this.#outcomes.fail(attempt, error);
         }
-        this.#reports.ended(attempt);
+        if (this.#metrics !== undefined) this.#reports.ended(attempt);
       }
       this.#slots.giveBack(attempt?.timeoutError !== undefined);
       worker.attempt = undefined;
