@@ -1,11 +1,9 @@
 /** `@workqueue/config-file` as npm and Bun install it, from tarballs of it and of the core. Only on Deno. */
 
-import { assertEquals, assertStringIncludes } from "@std/assert";
-import configFile from "../../packages/config-file/deno.json" with { type: "json" };
+import { assertEquals } from "@std/assert";
 import { tryExample } from "../config_file/process/example.ts";
-import { relativeLinks } from "../docs/markdown.ts";
 import { runtimes } from "../runtimes.ts";
-import { manifest, NPM, Project, ROOT, run } from "./project.ts";
+import { NPM, Project, ROOT } from "./project.ts";
 import { tsc } from "./tsc.ts";
 
 const EXPECTED = {
@@ -45,26 +43,4 @@ Deno.test("config-file: the tarball installs beside the core's and runs under Bu
   const bun = (await runtimes["Bun"]!())[0]!;
   await project.run(bun, ["add", "./core.tgz", "./config_file.tgz"]);
   assertEquals(JSON.parse(await project.run(bun, ["main.ts"])), EXPECTED);
-});
-
-Deno.test("config-file: every symbol is documented, and names no type that is not exported", async () => {
-  await run(Deno.execPath(), ["doc", "--lint", "packages/config-file/mod.ts"], ROOT);
-});
-
-Deno.test("config-file: what is published is the modules that are used, and what a reader looks for", async () => {
-  const folder = new URL("packages/config-file/", ROOT);
-  const { stderr } = await run(Deno.execPath(), ["publish", "--dry-run", "--allow-dirty"], folder);
-  const files = [...stderr.matchAll(/^ +(file:\S+) \(/gm)].map(([, url]) => url!);
-  const { stdout } = await run(Deno.execPath(), ["info", "--json", "mod.ts"], folder);
-  const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
-  const used = modules.map(({ specifier }) => specifier).filter((url) => url.startsWith(folder.href));
-  assertEquals(files.sort(), [...used, `${folder}README.md`, `${folder}deno.json`].sort());
-
-  const readme = await Deno.readTextFile(new URL("README.md", folder));
-  assertEquals(relativeLinks(readme), []); // what is there is not published with it
-  assertStringIncludes(readme, `https://jsr.io/${manifest.name}/${manifest.version}/docs/`);
-});
-
-Deno.test("config-file: it has the version of the core, so that one tag names both", () => {
-  assertEquals(configFile.version, manifest.version);
 });

@@ -3,12 +3,10 @@
  * before the one that other tests use, as this needs Node 22. Only on Deno.
  */
 
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { globSync } from "node:fs";
-import opentelemetry from "../../packages/opentelemetry/deno.json" with { type: "json" };
-import { relativeLinks } from "../docs/markdown.ts";
 import { runtimes } from "../runtimes.ts";
-import { manifest, NPM, Project, ROOT, run } from "./project.ts";
+import { NPM, Project } from "./project.ts";
 import { tsc } from "./tsc.ts";
 
 const EXPECTED = {
@@ -59,26 +57,4 @@ Deno.test("opentelemetry: the tarball installs beside the core's and the SDK, an
   await project.run(bun, ["add", ...PACKAGES]);
   assertEquals(copiesOfApi(project), 1);
   assertEquals(JSON.parse(await project.run(bun, ["main.ts"])), EXPECTED);
-});
-
-Deno.test("opentelemetry: every symbol is documented, and names no type that is not exported", async () => {
-  await run(Deno.execPath(), ["doc", "--lint", "packages/opentelemetry/mod.ts"], ROOT);
-});
-
-Deno.test("opentelemetry: what is published is the modules that are used, and what a reader looks for", async () => {
-  const folder = new URL("packages/opentelemetry/", ROOT);
-  const { stderr } = await run(Deno.execPath(), ["publish", "--dry-run", "--allow-dirty"], folder);
-  const files = [...stderr.matchAll(/^ +(file:\S+) \(/gm)].map(([, url]) => url!);
-  const { stdout } = await run(Deno.execPath(), ["info", "--json", "mod.ts"], folder);
-  const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
-  const used = modules.map(({ specifier }) => specifier).filter((url) => url.startsWith(folder.href));
-  assertEquals(files.sort(), [...used, `${folder}README.md`, `${folder}deno.json`].sort());
-
-  const readme = await Deno.readTextFile(new URL("README.md", folder));
-  assertEquals(relativeLinks(readme), []); // what is there is not published with it
-  assertStringIncludes(readme, `https://jsr.io/${manifest.name}/${manifest.version}/docs/operate.md`);
-});
-
-Deno.test("opentelemetry: it has the version of the core, so that one tag names both", () => {
-  assertEquals(opentelemetry.version, manifest.version);
 });

@@ -1,11 +1,9 @@
 /** `@workqueue/prometheus` as npm and Bun install it, from tarballs of it and of the core. Only on Deno. */
 
-import { assertEquals, assertStringIncludes } from "@std/assert";
-import prometheus from "../../packages/prometheus/deno.json" with { type: "json" };
-import { relativeLinks } from "../docs/markdown.ts";
+import { assertEquals } from "@std/assert";
 import { tryExample } from "../prometheus/example.ts";
 import { runtimes } from "../runtimes.ts";
-import { manifest, NPM, Project, ROOT, run } from "./project.ts";
+import { NPM, Project, ROOT } from "./project.ts";
 import { tsc } from "./tsc.ts";
 
 const EXPECTED = { adds: [{ value: 3, labels: { name: "images" } }], isSame: true, isOwn: true };
@@ -40,26 +38,4 @@ Deno.test("prometheus: the tarball installs beside the core's and runs under Bun
   await project.run(bun, ["add", ...PACKAGES]);
   assertEquals(JSON.parse(await project.run(bun, ["main.ts"])), EXPECTED);
   await tryExample([bun, project.path("metrics.ts")]);
-});
-
-Deno.test("prometheus: every symbol is documented, and names no type that is not exported", async () => {
-  await run(Deno.execPath(), ["doc", "--lint", "packages/prometheus/mod.ts"], ROOT);
-});
-
-Deno.test("prometheus: what is published is the modules that are used, and what a reader looks for", async () => {
-  const folder = new URL("packages/prometheus/", ROOT);
-  const { stderr } = await run(Deno.execPath(), ["publish", "--dry-run", "--allow-dirty"], folder);
-  const files = [...stderr.matchAll(/^ +(file:\S+) \(/gm)].map(([, url]) => url!);
-  const { stdout } = await run(Deno.execPath(), ["info", "--json", "mod.ts"], folder);
-  const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
-  const used = modules.map(({ specifier }) => specifier).filter((url) => url.startsWith(folder.href));
-  assertEquals(files.sort(), [...used, `${folder}README.md`, `${folder}deno.json`].sort());
-
-  const readme = await Deno.readTextFile(new URL("README.md", folder));
-  assertEquals(relativeLinks(readme), []); // what is there is not published with it
-  assertStringIncludes(readme, `https://jsr.io/${manifest.name}/${manifest.version}/docs/operate.md`);
-});
-
-Deno.test("prometheus: it has the version of the core, so that one tag names both", () => {
-  assertEquals(prometheus.version, manifest.version);
 });

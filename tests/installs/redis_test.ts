@@ -1,12 +1,10 @@
 /** `@workqueue/redis` as npm and Bun install it, from tarballs of it and of the core, with a server. Only on Deno. */
 
-import { assertEquals, assertStringIncludes } from "@std/assert";
-import redis from "../../packages/redis/deno.json" with { type: "json" };
-import { relativeLinks } from "../docs/markdown.ts";
+import { assertEquals } from "@std/assert";
 import { serverTest } from "../redis/redis_tests.ts";
 import { RedisServer } from "../redis/server.ts";
 import { runtimes } from "../runtimes.ts";
-import { manifest, NPM, Project, ROOT, run } from "./project.ts";
+import { NPM, Project } from "./project.ts";
 import { tsc } from "./tsc.ts";
 
 const EXPECTED = { attempts: ["a 1", "b 1", "b 2"], isOurs: true };
@@ -38,26 +36,4 @@ serverTest("redis: the tarball installs beside the core's and runs under Bun", a
   const bun = (await runtimes["Bun"]!())[0]!;
   await project.run(bun, ["add", "./core.tgz", "./redis.tgz"]);
   assertEquals(JSON.parse(await project.run(bun, ["main.ts", server.url])), EXPECTED);
-});
-
-Deno.test("redis: every symbol is documented, and names no type that is not exported", async () => {
-  await run(Deno.execPath(), ["doc", "--lint", "packages/redis/mod.ts"], ROOT);
-});
-
-Deno.test("redis: what is published is the modules that are used, and what a reader looks for", async () => {
-  const folder = new URL("packages/redis/", ROOT);
-  const { stderr } = await run(Deno.execPath(), ["publish", "--dry-run", "--allow-dirty"], folder);
-  const files = [...stderr.matchAll(/^ +(file:\S+) \(/gm)].map(([, url]) => url!);
-  const { stdout } = await run(Deno.execPath(), ["info", "--json", "mod.ts"], folder);
-  const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
-  const used = modules.map(({ specifier }) => specifier).filter((url) => url.startsWith(folder.href));
-  assertEquals(files.sort(), [...used, `${folder}README.md`, `${folder}deno.json`].sort());
-
-  const readme = await Deno.readTextFile(new URL("README.md", folder));
-  assertEquals(relativeLinks(readme), []); // what is there is not published with it
-  assertStringIncludes(readme, `https://jsr.io/${manifest.name}/${manifest.version}/docs/redis.md`);
-});
-
-Deno.test("redis: it has the version of the core, so that one tag names both", () => {
-  assertEquals(redis.version, manifest.version);
 });
