@@ -1,3 +1,4 @@
+import type { MetricsProvider } from "@workqueue/core";
 import type { Measures } from "./engine.ts";
 
 /** Where a queue object has what its gauges need of it. */
@@ -5,6 +6,8 @@ export const MEASURED: unique symbol = Symbol.for("workqueue.redis.measured");
 
 /** A queue object, as its gauges know it. */
 export interface Measured {
+  /** Where the measurements of this process go, if the queue was given that. */
+  readonly metrics: MetricsProvider | undefined;
   /** Asks the server. What fails is not told to `onError` by itself. */
   measure(): Promise<Measures>;
   /** Is told of what the user should know. */

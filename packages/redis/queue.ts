@@ -262,6 +262,7 @@ export class Queue<T> implements RedisQueue<T> {
 
   get [MEASURED](): Measured {
     return {
+      metrics: this.#provider,
       measure: () => this.#run("measure queue", () => this.#engine.measure()),
       onError: this.#errors.write,
       onShutDown: (callback) => this.onShutDown(callback),

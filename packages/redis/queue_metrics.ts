@@ -1,5 +1,5 @@
 import type { Duration, Gauge, MetricsProvider, SettableGauge } from "@workqueue/core";
-import { invalidArgument, requireDuration, requireOptions } from "@workqueue/core/arguments";
+import { hasMethods, invalidArgument, requireDuration, requireOptions } from "@workqueue/core/arguments";
 import { clearTimeout, setTimeout } from "node:timers";
 import type { RedisQueue } from "./contract.ts";
 import type { Measures } from "./engine.ts";
@@ -46,7 +46,7 @@ const MAX = 86_400_000;
  *
  * @typeParam T The type of the items.
  * @param queue The queue, of {@linkcode createRedisQueue} or {@linkcode redisQueues}.
- * @param metrics Where the measurements go.
+ * @param metrics Where the measurements go; the `metrics` of the queue if left out.
  * @param options How often to look.
  * @returns What ends it.
  * @throws {TypeError} If an argument is of the wrong type, or an option unknown.
@@ -54,20 +54,23 @@ const MAX = 86_400_000;
  */
 export function redisQueueMetrics<T>(
   queue: RedisQueue<T>,
-  metrics: MetricsProvider,
+  metrics?: MetricsProvider,
   options: RedisQueueMetricsOptions = {},
 ): Disposable {
   const measured = (queue as { [MEASURED]?: Measured } | null | undefined)?.[MEASURED];
   if (measured === undefined) throw invalidArgument(ACTION, "queue", "must be a queue on Redis", queue);
-  if (typeof (metrics as Partial<MetricsProvider> | undefined)?.depth !== "function") {
-    throw invalidArgument(ACTION, "metrics", "must be a provider of metrics", metrics);
+  const provider = metrics ?? measured.metrics;
+  if (!hasMethods(provider, "depth")) {
+    throw invalidArgument(ACTION, "metrics", "must be a provider of metrics", provider);
   }
   requireOptions(ACTION, options, ["every"]);
   const every = requireDuration(ACTION, "every", options.every ?? "5s");
   if (!(every >= MIN && every <= MAX)) {
     throw invalidArgument(ACTION, "every", "must be a duration from 100 ms to a day", every);
   }
-  return queue.shuttingDown ? { [Symbol.dispose]() {} } : new Looks(measured, new Gauges(queue.name, metrics), every);
+  return queue.shuttingDown
+    ? { [Symbol.dispose]() {} }
+    : new Looks(measured, new Gauges(queue.name, provider as MetricsProvider), every);
 }
 
 /** Looks at a queue again and again, one time after the other. */

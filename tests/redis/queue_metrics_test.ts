@@ -80,6 +80,21 @@ redisTest("queue metrics: what is ready and waits, of all processes, and what th
   assertStringIncludes(metrics.toPrometheus(), `workqueue_depth{name="${name}"} 0`);
 });
 
+redisTest("queue metrics: those of the queue's own provider, unless there is another", async ({ url }) => {
+  const name = uniqueName("metrics");
+  const metrics = new Watched(name);
+  await using queue = createRedisQueue({ name, url, metrics });
+  await queue.add("a");
+  using _measuring = redisQueueMetrics(queue);
+  await metrics.until(({ depth }) => depth === 1);
+  await using unmeasured = createRedisQueue({ name, url });
+  assertThrows(
+    () => redisQueueMetrics(unmeasured),
+    TypeError,
+    "Cannot measure Redis queue as 'metrics' must be a provider of metrics: received undefined",
+  );
+});
+
 redisTest(
   "queue metrics: they end with the queue object, or before, and are gone once nothing is held",
   async ({ url }) => {
