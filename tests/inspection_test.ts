@@ -140,6 +140,17 @@ Deno.test("a pool of items that are objects names the key that fails", async () 
   await pool.stop();
 });
 
+Deno.test("keys and errors cannot end the line, steer the terminal or turn the text around them", async () => {
+  const queue = createRateLimitingQueue<string>(limiter(), { clock: new HandClock() });
+  const pool = runWorkers(queue, (key) => Promise.reject(new Error(key)), { onError() {} });
+  queue.add("a\n\u001b[31m\u0085\u009b31m\u2028\u202e\u2066\u061c");
+  await flush();
+  const [, key, error] = shown(pool).match(/latest: (".*"), attempt 1: (.*)\)$/s)!;
+  assertEquals(key, String.raw`"a\n\u001b[31m\u0085\u009b31m\u2028\u202e\u2066\u061c"`);
+  assertEquals(error, "Error: a [31m 31m ");
+  await pool.stop();
+});
+
 Deno.test("a lease says of what it is, and whether that is still held", () => {
   const queue = createWorkQueue<string>();
   queue.add("a.jpg", { priority: 5 });
@@ -221,7 +232,9 @@ Deno.test("lengths of time and numbers are written for people", () => {
   for (const [ms, text] of lengths) assertEquals(formatDuration(ms), text);
   const numbers: [number, string][] = [
     [0, "0"],
-    [-0.01, "0"],
+    [-0.01, "-0.01"],
+    [1 / 60, "0.017"],
+    [0.999, "1"],
     [999, "999"],
     [1000, "1,000"],
     [1234567.891, "1,234,567.9"],

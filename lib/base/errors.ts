@@ -134,11 +134,19 @@ function isArray(value: object): boolean {
   }
 }
 
+/** What would end a line, do something to a terminal, or turn the text around it, where JSON writes it as it is. */
+const UNSAFE = /[\x7f-\x9f\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+function quote(text: string): string {
+  const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(text).replace(UNSAFE, escape);
+}
+
 /** Words a value for a message. Runs none of the value's own code, such as a `toString`. */
 export function inspect(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return JSON.stringify(shorten(value));
+      return quote(shorten(value));
     case "bigint":
       return `${value}n`;
     case "symbol":

@@ -44,13 +44,15 @@ export function titleOf(type: string, name: string | undefined): string {
 }
 
 /**
- * Writes a number for people: `4,820`, or `3.2`.
+ * Writes a number for people: `4,820`, `3.2` or `0.017`.
  *
  * @param number The number.
- * @returns The number with one digit after the point at most, and a comma between thousands.
+ * @returns The number with one digit after the point at most, or two that count of what is less than 1; and a comma
+ * between thousands.
  */
 export function formatNumber(number: number): string {
-  return String(Math.round(number * 10) / 10).replace(/\B(?=(\d{3})+(\.|$))/g, ",");
+  const rounded = Math.abs(number) < 1 ? Number(number.toPrecision(2)) : Math.round(number * 10) / 10;
+  return String(rounded).replace(/\B(?=(\d{3})+(\.|$))/g, ",");
 }
 
 const UNITS: readonly (readonly [unit: string, inNext: number])[] = [["ms", 1000], ["s", 60], ["min", 60], ["h", 24]];

@@ -2,8 +2,8 @@ import { inspect } from "../base/errors.ts";
 
 const MAX_MESSAGE_LENGTH = 300;
 
-/** What would end a line, or do something to a terminal. */
-const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+/** What would end a line, do something to a terminal, or turn the text around it. */
+const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
 /** An error's name and message. Anything can be thrown, also what throws when it is looked at. */
 export function messageOf(thrown: unknown): string {
