@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConfigError } from "@workqueue/core";
@@ -41,6 +41,9 @@ export class ConfigFile {
   /** The same, while the program goes on: a file may be on a network that hangs. */
   async readLater(): Promise<string> {
     try {
+      const found = await stat(this.#path);
+      // A pipe would be waited for, for ever perhaps, and so would the process that wants to end.
+      if (!found.isFile() && !found.isDirectory()) throw new Error("it is no regular file");
       return withoutMark(await readFile(this.#path, "utf8"));
     } catch (error) {
       throw this.#readError(error);
@@ -55,6 +58,7 @@ export class ConfigFile {
     try {
       document = parser(text);
     } catch (error) {
+      if ((error as Error).name === "NotCapable") throw this.#readError(error); // Deno asks for a permission
       // The first line says it all; what may follow is a picture of the place.
       const reason = (error as Error).message.split("\n", 1)[0]!.replace(/:$/, "");
       const format = this.#extension.slice(1).toUpperCase();

@@ -39,7 +39,8 @@ const ACTION = "watch config file";
  * network. A broken file is told of, and leaves in force what was. What is in the file when the watching begins counts as
  * well: if it has changed since it was loaded, it is reloaded once.
  *
- * It keeps no process alive.
+ * It keeps no process alive. A service that watches for as long as it runs needs nothing of what is returned; with `using`,
+ * the watching ends with the block.
  *
  * @example Usage
  * ```ts

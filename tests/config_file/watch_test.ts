@@ -311,6 +311,23 @@ for (const [way, take] of Object.entries({ gone: unlinkSync, empty: (path: strin
   });
 }
 
+Deno.test({
+  name: "watching: a pipe is told of and not waited for, and the file that comes after it is reloaded",
+  ignore: isWindows,
+  async fn() {
+    using folder = new Folder();
+    const path = folder.write("config.json", oldText);
+    using watched = await new Watched(path).begun();
+    rmSync(path);
+    execFileSync("mkfifo", [path]);
+    await watched.failed(1);
+    assertEquals(watched.messages, [`Cannot read config '${path}' as it is no regular file`]);
+    rmSync(path);
+    writeFileSync(path, newText);
+    await watched.inForce(NEW);
+  },
+});
+
 Deno.test("watching: a file that stays empty is told once, as it is broken", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
