@@ -38,8 +38,6 @@ export type QueueTerms = Pick<QueueSettings, "limiter" | "maxWait" | "whileWaiti
  * when the new contents are put in force.
  */
 export class Contents implements ConfigContents {
-  readonly limiterNames: string[];
-  readonly queueNames: string[];
   readonly document: DocumentTree;
   readonly #building: Building;
   readonly #made: MadeParts;
@@ -52,8 +50,6 @@ export class Contents implements ConfigContents {
 
   constructor(document: DocumentTree, building: Building, places: Places, before?: Contents) {
     this.document = document;
-    this.limiterNames = [...document.limiterNames];
-    this.queueNames = [...document.queues.keys()];
     this.#building = building;
     const builder = new Builder(building, before && before.#made);
     this.#made = builder.made;
@@ -84,6 +80,15 @@ export class Contents implements ConfigContents {
         starts: starts && (isName(starts) ? this.#buckets.get(starts.name) : builder.part(starts)),
       });
     }
+  }
+
+  // New lists each time, as whoever gets one may sort it.
+  get limiterNames(): string[] {
+    return [...this.document.limiterNames];
+  }
+
+  get queueNames(): string[] {
+    return [...this.document.queues.keys()];
   }
 
   /**

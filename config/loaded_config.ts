@@ -1,6 +1,7 @@
 import { requireObject } from "../lib/base/arguments.ts";
 import { invalidArgument } from "../lib/base/errors.ts";
 import type { Handler } from "../lib/contracts/handler.ts";
+import type { MetricsProvider } from "../lib/contracts/metrics.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
 import type { SourcedQueue } from "../lib/contracts/work_source.ts";
@@ -49,6 +50,10 @@ export class LoadedConfig implements WorkQueueConfig {
     const named = ({ name }: NameNode) => places.get(limiterPath(name));
     this.#building = { context: surroundings.context, named, riskOf: createRisks() };
     this.#contents = this.#read("load config", source);
+  }
+
+  get metrics(): MetricsProvider | undefined {
+    return this.#surroundings.queueOptions.metrics;
   }
 
   get limiterNames(): string[] {

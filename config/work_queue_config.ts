@@ -1,4 +1,5 @@
 import type { Handler } from "../lib/contracts/handler.ts";
+import type { MetricsProvider } from "../lib/contracts/metrics.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
 import type { SourcedQueue } from "../lib/contracts/work_source.ts";
@@ -47,6 +48,8 @@ export interface ConfigContents {
 
 /** What a config document describes, and what becomes of it when another takes its place. Made by {@linkcode loadConfig}. */
 export interface WorkQueueConfig extends ConfigContents {
+  /** Where its queues measure, as {@linkcode loadConfig} was told. */
+  readonly metrics?: MetricsProvider | undefined;
   /**
    * Makes a queue as the document describes it. Queues made for one name share their limiter, and each has a discipline
    * of its own. When the document is reloaded, the limiter does what the new one says; the queue's other options are

@@ -1,23 +1,19 @@
-import type { ConfigContents, WorkQueueConfig } from "@workqueue/core";
-import { inspect } from "@workqueue/core/arguments";
+import { type ConfigContents, ConfigError, type WorkQueueConfig } from "@workqueue/core";
 import { planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
 import type { LiveSettings, Queue } from "./queue.ts";
 
 /**
  * Reads what a document says of a queue.
  *
- * @throws {ConfigError} If queues of the document share a bucket, or the limiter cannot work on Redis.
+ * @throws {ConfigError} If queues of the document share a bucket, the limiter cannot work on Redis, or the queue has a
+ * discipline.
  * @throws {RangeError} If the document has no queue of that name.
- * @throws {TypeError} If the queue has a discipline.
  */
 export function settingsIn(action: string, document: ConfigContents, name: string): LiveSettings {
   const { limiter, discipline, starts } = document.describe(name);
   if (discipline !== undefined) {
-    throw new TypeError(
-      `Cannot ${action} as queues on Redis are first in, first out yet: the document gives ${
-        inspect(name)
-      } a 'discipline'`,
-    );
+    const message = "'discipline' cannot be given yet, as queues on Redis are first in, first out";
+    throw new ConfigError(action, [{ path: discipline.path, message }]);
   }
   requireOwnBuckets(action, document);
   return { limiter: planLimiter(action, limiter), startsName: starts ?? { path: "" } };

@@ -19,7 +19,7 @@ export interface RedisQueues {
    * @param name The name of the queue, in the document and on the server.
    * @param options What the document cannot say, such as `keyOf`.
    * @returns The queue, as this process sees it.
-   * @throws {ConfigError} If its limiter cannot work on Redis.
+   * @throws {ConfigError} If its limiter cannot work on Redis, or it has a discipline.
    * @throws {RangeError} If the document has no queue of that name.
    * @throws {TypeError} If the document says something of the queue that is not possible on Redis, or an option is not right.
    */
@@ -32,7 +32,7 @@ export interface RedisQueues {
 const ACTION = "open Redis queue";
 
 /**
- * The queues of a config document on a server, instead of in memory. They follow its reloads: while one of them is not shut
+ * The queues of a config document on a server, instead of in memory. They measure where those in memory would, and follow its reloads: while one of them is not shut
  * down, a document that cannot be on Redis is rejected.
  *
  * @example Usage
@@ -64,7 +64,8 @@ export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions
     queue<T>(name: string, own: Partial<RedisQueueOptions<T>> = {}) {
       requireOptions(ACTION, own, ["keyOf", "lease", "maxLapses", "patience", "metrics", "onError"]);
       const { whileWaiting } = config.describe(name);
-      const queue = openQueue({ ...options, ...own, name, whileWaiting }, settingsIn(ACTION, config, name));
+      const metrics = own.metrics ?? options.metrics ?? config.metrics;
+      const queue = openQueue({ ...options, ...own, name, whileWaiting, metrics }, settingsIn(ACTION, config, name));
       followReloads(config, queue);
       return queue;
     },

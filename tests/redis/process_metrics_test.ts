@@ -73,8 +73,8 @@ redisTest("process metrics: work in progress is measured until it ends, drains i
 redisTest("process metrics: pools count handlers, failures and what they give up", async ({ url }) => {
   const name = uniqueName("metrics");
   const metrics = new InMemoryMetrics();
-  const config = loadConfig({ queues: { [name]: { limiter: QUICK as never, concurrency: 3 } } });
-  const queue = redisQueues(config, { url, metrics }).queue(name);
+  const config = loadConfig({ queues: { [name]: { limiter: QUICK as never, concurrency: 3 } } }, { metrics });
+  const queue = redisQueues(config, { url }).queue(name);
   const value = (metric: string) => metrics.value(`workqueue_${metric}`, name);
   const seen: unknown[] = [];
   const pool = runWorkers(queue, (item, { attempt }) => {

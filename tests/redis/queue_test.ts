@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import {
+  ConfigError,
   createExponentialLimiter,
   defineLimiter,
   limiters,
@@ -598,7 +599,7 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
   while ((await queue.stats()).waiting < 3);
   await pool.stop();
   assertEquals(begun, ["a", "b", "c"]);
-  assertThrows(() => open.queue("fair"), TypeError, "first in, first out");
+  assertThrows(() => open.queue("fair"), ConfigError, "first in, first out");
   assertThrows(() => open.queue("imags"), RangeError);
 });
 

@@ -188,8 +188,9 @@ reloadTest("a document that cannot be on Redis is rejected with its places, and 
     `/queues/${name}/limiter`,
   ]);
   assert(error.message.includes("delayAfter"), error.message);
-  const discipline = { type: "fair", separator: "/" };
-  assertThrows(() => reload({ discipline, concurrency: 9 }), TypeError, "first in, first out");
+  const discipline = issuesOf(() => reload({ discipline: { type: "fair", separator: "/" }, concurrency: 9 }));
+  assertEquals(discipline.map(({ path }) => path), [`/queues/${name}/discipline`]);
+  assert(discipline[0]!.message.includes("first in, first out"));
   assertEquals(pool.concurrency, 2);
   await queue.addRateLimited("a");
   reload({ limiter: { type: "delays" } });
@@ -213,7 +214,7 @@ reloadTest(
   ({ config, queue, reload, name }) => {
     queue.shutDown();
     reload({ discipline: { type: "fair", separator: "/" } });
-    assertThrows(() => redisQueues(config, {}).queue(name), TypeError, "first in, first out");
+    assertThrows(() => redisQueues(config, {}).queue(name), ConfigError, "first in, first out");
     return Promise.resolve();
   },
 );

@@ -134,7 +134,7 @@ const PROOFS: Readonly<Record<number, Proof>> = {
   }],
   13: ["does not hold", async () => {
     const config = loadConfig({ queues: { q: { discipline: { type: "fair", separator: "/" } } } });
-    assertThrows(() => redisQueues(config, {}).queue("q"), TypeError, "first in, first out");
+    assertThrows(() => redisQueues(config, {}).queue("q"), ConfigError, "first in, first out");
     return await Promise.resolve();
   }],
   14: ["holds", async (bench) => {
