@@ -6,7 +6,7 @@
  * bun examples/metrics.ts 9464
  * ```
  *
- * On Node it runs in a project that has both packages installed.
+ * Node takes TypeScript from 22.18 on, and needs both packages installed.
  *
  * @module
  */

@@ -91,7 +91,7 @@ and none of these items, and a higher rate frees none of them.
 | \`maxRetries\` | which failures give an item up, from the next one on | what was given up stays so |
 | options of a limiter, or which one a queue has | the delays of the failures that come | delays that were given stand |
 | \`discipline\`, \`maxWait\`, \`whileWaiting\` | queues that are made from now on | queues that were made stay as they are |
-| a queue or a limiter that is gone | it is unknown by its name, until it is back | who holds it goes on with what it had |
+| a queue or a limiter that is gone | it is unknown by its name, until it is back; pools that run follow it again from then on | who holds it goes on with what it had |
 
 A limiter or bucket goes on with what it has counted (failures, tokens that are there or owed) if one of the same type stood
 at the same place of the document: for a limiter in a list, that is its place in the list. Those of another type start

@@ -18,7 +18,7 @@ export class Backend {
   #orders = 0;
 
   /** The trouble begins at once; what is down comes back after so many milliseconds. */
-  constructor(trouble: Trouble, downFor = 10_000) {
+  constructor(trouble: Trouble, downFor = 30_000) {
     this.#trouble = trouble;
     this.#downUntil = trouble === "down" ? Date.now() + downFor : 0;
   }

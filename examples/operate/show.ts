@@ -16,8 +16,7 @@ export function show(queue: RateLimitingQueue<string>, pool: WorkerPool<string>,
     inspect(queue),
     inspect(pool),
     inspect(starts),
-    `next ${readyItems.length}: ${tenants.join(", ")}`,
-    `failing, most attempts first:`,
-    ...failing,
+    ...(tenants.length > 0 ? [`next ${readyItems.length}: ${tenants.join(", ")}`] : []),
+    ...(failing.length > 0 ? ["failing, most attempts first:", ...failing] : []),
   ].join("\n") + "\n";
 }

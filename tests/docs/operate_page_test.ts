@@ -48,7 +48,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Somebody at a terminal, in a folder with the config, beside the service that runs. */
+/** Somebody at a terminal, in a folder with what is copied from the repository, beside the service that runs. */
 class Terminal implements AsyncDisposable {
   readonly #folder = Deno.makeTempDirSync({ prefix: "workqueue_" });
   readonly #port: number;
@@ -59,9 +59,8 @@ class Terminal implements AsyncDisposable {
   constructor(port: number) {
     this.#port = port;
     Deno.mkdirSync(`${this.#folder}/examples/operate`, { recursive: true });
-    for (const copy of ["examples/operate/service.json", "orders.json"]) {
-      Deno.copyFileSync(new URL("examples/operate/service.json", ROOT), `${this.#folder}/${copy}`);
-    }
+    const config = "examples/operate/service.json";
+    Deno.copyFileSync(new URL(config, ROOT), `${this.#folder}/${config}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -12,7 +12,7 @@ const IGNORE = Deno.build.os === "windows"; // which has no `sh`
 
 const readme = await Deno.readTextFile(new URL("README.md", ROOT));
 const section = readme.slice(readme.indexOf("take it from a clone"), readme.indexOf("\n## Concepts"));
-const [denoJson, commands] = tokensOf(section)
+const [denoJson, commands, denoJsonOfPackages, packageCommands] = tokensOf(section)
   .filter((token): token is Tokens.Code => token.type === "code")
   .map(({ text }) => text);
 
@@ -32,6 +32,14 @@ const PROGRAM = `
 const REDIS_PROGRAM = `
   import { createRedisQueue } from "@workqueue/redis";
   console.log(createRedisQueue({ name: "images" }).name);
+`;
+
+const PACKAGE_PROGRAM = `
+  import { createWorkQueue } from "@workqueue/core";
+  import { prometheusMetrics } from "@workqueue/prometheus";
+  import { register } from "prom-client";
+  createWorkQueue({ name: "images", metrics: prometheusMetrics() }).add("cat.jpg");
+  console.log((await register.metrics()).match(/^workqueue_depth.*$/m)[0]);
 `;
 
 /** A folder that holds `workqueue`, the clone, and `app`, which is empty. */
@@ -79,6 +87,23 @@ Deno.test("a clone: Deno takes the queue on Redis by entries in deno.json", asyn
   const page = await Deno.readTextFile(new URL("docs/redis.md", ROOT));
   await Deno.writeTextFile(`${folder.app}/deno.json`, /```json\n([^]*?)```/.exec(page)![1]!);
   assertEquals(await folder.use([Deno.execPath(), "run", "--check", "--no-prompt"], REDIS_PROGRAM), "images\n");
+});
+
+Deno.test("a clone: Deno takes the other packages by links", async () => {
+  using folder = new Folder();
+  await Deno.writeTextFile(`${folder.app}/deno.json`, denoJsonOfPackages!);
+  const printed = await folder.use([Deno.execPath(), "run", "--allow-env", "--no-prompt"], PACKAGE_PROGRAM);
+  assertEquals(printed, 'workqueue_depth{name="images"} 1\n');
+});
+
+Deno.test({
+  name: "a clone: Node installs the other packages beside that of the core",
+  ignore: IGNORE,
+  fn: async () => {
+    using folder = new Folder();
+    await run("sh", ["-ec", `${commandsFor("Node")[0]}\n${packageCommands}`], folder.app);
+    assertEquals(await folder.use(["node"], PACKAGE_PROGRAM), 'workqueue_depth{name="images"} 1\n');
+  },
 });
 
 for (const [runtime, start] of [["Bun", async () => (await runtimes["Bun"]!())[0]!], ["Node", () => "node"]] as const) {
