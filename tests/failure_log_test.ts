@@ -89,7 +89,7 @@ Deno.test("rule 11: a failure is one line, whatever its message", async () => {
   const error = new Error("first\nsecond\r\u001b[31mthird\u2028fourth at a.ts:1:2\n    at b.ts:3:4");
   const line = await lineOf(error, "two\nlines\u009b");
   assert(
-    line.startsWith(`Item "two\\nlines " failed at attempt 1: Error: first second [31mthird fourth at a.ts:1:2 `),
+    line.startsWith(`Item "two\\nlines\\u009b" failed at attempt 1: Error: first second [31mthird fourth at a.ts:1:2 `),
     line,
   );
   assertMatch(line, /failure_log_test\.ts:\d+:\d+\)?$/);
