@@ -67,8 +67,8 @@ export interface MetricsProvider {
   /** Items that were given up. */
   givenUp?(queue: string): Counter;
   /**
-   * A queue of that name was shut down, nothing is left in it, and the pools of that name have ended: its metrics change no
-   * more. Called once for each call of `depth`.
+   * The queues of that name in this process were shut down, nothing is left in them, and their pools have ended: the
+   * metrics of that name change no more, unless one of the other methods is called for it again.
    */
   gone?(queue: string): void;
 }

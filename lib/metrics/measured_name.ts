@@ -1,19 +1,13 @@
 import type { MetricsProvider } from "../contracts/metrics.ts";
 
-/**
- * What the queues and pools of one name have in common that send their measurements to one provider.
- *
- * A pool ends a little after its queue has nothing left. Only then is the provider told that the queue is gone: nothing is
- * measured after that.
- */
+/** What all have in common that measure under one name and send it to one provider: queues and pools. */
 export class MeasuredName {
   /** How many handlers may run at once, over all pools. */
   concurrency = 0;
   readonly #provider: MetricsProvider;
   readonly #name: string;
-  #pools = 0;
-  /** How many queues have ended and are still to be called gone. */
-  #ended = 0;
+  /** How many of them there are. */
+  #count = 0;
 
   private constructor(provider: MetricsProvider, name: string) {
     this.#provider = provider;
@@ -28,28 +22,51 @@ export class MeasuredName {
     return found;
   }
 
-  poolBegins(): void {
-    this.#pools++;
+  begin(): void {
+    this.#count++;
   }
 
-  poolEnds(): void {
-    this.#pools--;
-    this.#sayGone();
-  }
-
-  queueEnds(): void {
-    this.#ended++;
-    this.#sayGone();
-  }
-
-  #sayGone(): void {
-    if (this.#pools > 0) return;
+  /** The last one is told to the provider: nothing is measured after that. */
+  end(): void {
+    this.#count--;
+    if (this.#count > 0) return;
     measured.get(this.#provider)?.delete(this.#name); // names may come and go; what is left of this one is known to nobody
-    while (this.#ended > 0) {
-      this.#ended--;
-      this.#provider.gone?.(this.#name);
-    }
+    this.#provider.gone?.(this.#name);
   }
 }
 
 const measured = /* @__PURE__ */ new WeakMap<MetricsProvider, Map<string, MeasuredName>>();
+
+/**
+ * Tells that something begins to measure under a name. Queues and pools do so themselves. When all have ended that
+ * measure under that name, the provider is told that it is `gone`.
+ *
+ * @example Usage
+ * ```ts
+ * import { beginMeasuring, InMemoryMetrics } from "@workqueue/core/metrics";
+ * import { createWorkQueue } from "@workqueue/core/work-queue";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const gone: string[] = [];
+ * const metrics = Object.assign(new InMemoryMetrics(), { gone: (name: string) => gone.push(name) });
+ * const end = beginMeasuring(metrics, "images");
+ * createWorkQueue({ name: "images", metrics }).shutDown();
+ * assertEquals(gone, []);
+ * end();
+ * assertEquals(gone, ["images"]);
+ * ```
+ *
+ * @param provider Where the measurements go.
+ * @param name The name of the queue.
+ * @returns Tells that it has ended. Only the first call does.
+ */
+export function beginMeasuring(provider: MetricsProvider, name: string): () => void {
+  const shared = MeasuredName.of(provider, name);
+  shared.begin();
+  let hasEnded = false;
+  return () => {
+    if (hasEnded) return;
+    hasEnded = true;
+    shared.end();
+  };
+}

@@ -36,4 +36,5 @@
 
 export type * from "../contracts/metrics.ts";
 export { metricFamilies, type MetricFamily } from "./families.ts";
+export { beginMeasuring } from "./measured_name.ts";
 export { InMemoryMetrics } from "./in_memory_metrics.ts";

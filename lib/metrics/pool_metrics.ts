@@ -18,7 +18,7 @@ export class PoolMetrics {
     this.givenUp = provider.givenUp?.(queue);
     this.#concurrency = provider.concurrency?.(queue);
     this.#shared = MeasuredName.of(provider, queue);
-    this.#shared.poolBegins();
+    this.#shared.begin();
   }
 
   setConcurrency(concurrency: number): void {
@@ -33,7 +33,7 @@ export class PoolMetrics {
     this.setConcurrency(0);
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    dropErrors(() => this.#shared.poolEnds());
+    dropErrors(() => this.#shared.end());
   }
 }
 

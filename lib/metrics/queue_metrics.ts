@@ -2,7 +2,7 @@ import { type Clock, unref } from "../base/clock.ts";
 import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { TicketTimes } from "../structures/ticket_times.ts";
-import { MeasuredName } from "./measured_name.ts";
+import { beginMeasuring } from "./measured_name.ts";
 import { PriorityDepths } from "./priority_depths.ts";
 
 /** How often the metrics are set that grow by themselves, in milliseconds. client-go's default. */
@@ -10,8 +10,6 @@ const UPDATE_PERIOD = 500;
 
 /** Takes the measurements of one queue. */
 export class QueueMetrics {
-  readonly #provider: MetricsProvider;
-  readonly #queue: string;
   readonly #clock: Clock;
   readonly #depth: Gauge;
   readonly #priorityDepths: PriorityDepths | undefined;
@@ -27,6 +25,7 @@ export class QueueMetrics {
   /** When a key was added again that is held, and so has no new ticket yet. */
   readonly #addedAgainAt = new ChurnMap<unknown, number>();
   readonly #createdAt: number;
+  readonly #endMeasuring: () => void;
   #timer: unknown = undefined;
   #stopped = false;
   #hasEnded = false;
@@ -37,8 +36,6 @@ export class QueueMetrics {
     clock: Clock,
     priorityLevels: Readonly<Record<string, number>> | undefined,
   ) {
-    this.#provider = provider;
-    this.#queue = queue;
     this.#clock = clock;
     this.#depth = provider.depth(queue);
     const levels = provider.priorityDepth === undefined ? undefined : priorityLevels;
@@ -50,6 +47,7 @@ export class QueueMetrics {
     this.#longestRunningProcessor = provider.longestRunningProcessor(queue);
     this.#oldestReady = provider.oldestReady?.(queue);
     this.#createdAt = clock.now();
+    this.#endMeasuring = beginMeasuring(provider, queue);
   }
 
   added(ticket: number, key: unknown, priority: number): void {
@@ -127,7 +125,7 @@ export class QueueMetrics {
     try {
       this.#oldestReady?.set(0);
     } finally {
-      MeasuredName.of(this.#provider, this.#queue).queueEnds();
+      this.#endMeasuring();
     }
   }
 

@@ -8,8 +8,25 @@ let changes: Map<(isHold: boolean) => void, boolean> | undefined;
  * Calls back after each call of `setRate`, `setBurst` or `hold` that changed the bucket, and says whether it was a hold.
  * So who waits for a reservation can give it back and ask anew: what was reserved keeps its time, which may be late at a
  * higher rate, or within the hold. A bucket of somebody else's never calls back. Changes inside of {@linkcode together}
- * are told at its end.
+ * are told at its end. For queues that are not in memory and take the tokens of `starts` themselves.
  *
+ * @example Usage
+ * ```ts
+ * import { TokenBucket } from "@workqueue/core";
+ * import { onBucketChange } from "@workqueue/core/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const bucket = new TokenBucket(10, 1);
+ * let changes = 0;
+ * const end = onBucketChange(bucket, () => changes++);
+ * bucket.setRate(5);
+ * end();
+ * bucket.setRate(1);
+ * assertEquals(changes, 1);
+ * ```
+ *
+ * @param bucket The bucket.
+ * @param callback Told whether it was a hold.
  * @returns Ends it.
  */
 export function onBucketChange(bucket: TokenBucket, callback: (isHold: boolean) => void): () => void {

@@ -24,6 +24,7 @@ export type * from "../contracts/work_queue.ts";
 export type * from "../contracts/token_source.ts";
 export type * from "../contracts/work_source.ts";
 export type * from "../contracts/workers.ts";
+export { onBucketChange } from "../structures/bucket_changes.ts";
 
 /**
  * Takes items from the queue and runs the handler on each, until the queue is shut down and empty or the

@@ -85,15 +85,14 @@ class OpenTelemetryMetrics implements Required<MetricsProvider> {
   readonly #meter: Meter;
   readonly #numbers = new Map<Method, ObservedNumbers>();
   readonly #histograms = new Map<Method, Instrument>();
-  /** How many queues of a name there are; 0 once the last is gone. */
-  readonly #queues = new Map<string, number>();
+  /** The names of which nothing is measured any more. */
+  readonly #gone = new Set<string>();
 
   constructor(meter: Meter) {
     this.#meter = meter;
   }
 
   depth(queue: string): Gauge {
-    this.#queues.set(queue, (this.#queues.get(queue) ?? 0) + 1);
     return this.#number("depth", queue);
   }
 
@@ -150,13 +149,14 @@ class OpenTelemetryMetrics implements Required<MetricsProvider> {
   }
 
   gone(queue: string): void {
-    this.#queues.set(queue, Math.max(0, (this.#queues.get(queue) ?? 0) - 1));
+    this.#gone.add(queue);
   }
 
   #number(method: Method, queue: string, level?: string): ObservedNumber {
+    this.#gone.delete(queue);
     let numbers = this.#numbers.get(method);
     if (numbers === undefined) {
-      numbers = new ObservedNumbers(this.#meter, metricFamilies[method], (queue) => this.#queues.get(queue) === 0);
+      numbers = new ObservedNumbers(this.#meter, metricFamilies[method], (queue) => this.#gone.has(queue));
       this.#numbers.set(method, numbers);
     }
     return numbers.of(queue, level);

@@ -3,9 +3,7 @@ import { systemClock } from "@workqueue/core";
 /** Knows of which queues the metrics are to be kept. It goes by names, as metrics do. */
 export class Lifetimes {
   readonly #keepFor: number;
-  /** How many queues there are of each name. */
-  readonly #queues = new Map<string, number>();
-  /** When the last queue of a name was gone, where there is none. */
+  /** When the queues of a name were gone, where there are none. */
   readonly #goneAt = new Map<string, number>();
 
   /** Takes for how long metrics are kept that change no more, in milliseconds. */
@@ -14,18 +12,11 @@ export class Lifetimes {
   }
 
   began(queue: string): void {
-    this.#queues.set(queue, (this.#queues.get(queue) ?? 0) + 1);
     this.#goneAt.delete(queue);
   }
 
   ended(queue: string): void {
-    const others = (this.#queues.get(queue) ?? 1) - 1;
-    if (others > 0) {
-      this.#queues.set(queue, others);
-    } else {
-      this.#queues.delete(queue);
-      this.#goneAt.set(queue, systemClock.now());
-    }
+    this.#goneAt.set(queue, systemClock.now());
   }
 
   /** Gives the queues whose time is over, once. */

@@ -110,18 +110,17 @@ function createProvider(register: Register, keepFor: number): Provider {
   ): Instrument<N>["of"] {
     const instrument = make(metricFamilies[method], config, collect);
     instruments.push(instrument);
-    return instrument.of;
+    return (queue, priority) => {
+      lifetimes.began(queue);
+      return instrument.of(queue, priority);
+    };
   }
   // How prom-client puts the processes of a cluster together. They are registered only when all of them are made.
   const sum = { registers: [], aggregator: "sum" as client.Aggregator };
   const max = { registers: [], aggregator: "max" as client.Aggregator };
 
-  const depth = create(createGauge, "depth");
   const provider: Provider = {
-    depth(queue) {
-      lifetimes.began(queue);
-      return depth(queue);
-    },
+    depth: create(createGauge, "depth"),
     adds: create(createCounter, "adds"),
     queueLatency: create(createHistogram, "queueLatency"),
     workDuration: create(createHistogram, "workDuration"),

@@ -74,7 +74,7 @@ export function planStarts({ path, name, rate, burst }: NonNullable<QueueDescrip
 export function refuseSharedBuckets(action: string, queues: readonly QueueDescription[]): void {
   const users = new Map<string, string[]>();
   for (const queue of queues) {
-    for (const path of namedBuckets(queue)) users.set(path, [...users.get(path) ?? [], queue.name]);
+    for (const path of bucketsOf(queue)) users.set(path, [...users.get(path) ?? [], queue.name]);
   }
   const issues = [...users].filter(([, names]) => names.length > 1).map(([path, names]) => ({
     path,
@@ -85,13 +85,10 @@ export function refuseSharedBuckets(action: string, queues: readonly QueueDescri
   if (issues.length > 0) throw new ConfigError(action, issues);
 }
 
-/** The paths of the buckets with names that a queue takes tokens from. */
-function namedBuckets({ limiter, starts }: QueueDescription): Set<string> {
-  const paths = new Set(starts?.name === undefined ? [] : [starts.path]);
-  for (const { type, path, name } of partsOf(limiter)) {
-    if (type === "bucket" && name !== undefined) paths.add(path);
-  }
-  return paths;
+/** The paths of the buckets that a queue takes tokens from: those of two queues are the same if a limiter has a name. */
+function bucketsOf({ limiter, starts }: QueueDescription): Set<string> {
+  const buckets = partsOf(limiter).filter(({ type }) => type === "bucket").map(({ path }) => path);
+  return new Set(starts === undefined ? buckets : [...buckets, starts.path]);
 }
 
 /** How many limiters one may ask in all: scripts have to be short, and JSON is read so deep only. */

@@ -14,6 +14,4 @@ export interface Measured {
   onError(error: unknown): void;
   /** Calls back when the queue object is shut down. Returns what ends that. */
   onShutDown(callback: () => void): () => void;
-  /** Resolves when the queue object was shut down, and nothing is held by it any more. */
-  readonly closed: Promise<void>;
 }

@@ -7,6 +7,7 @@ import {
   requireOptions,
   requireRules,
 } from "@workqueue/core/arguments";
+import { beginMeasuring } from "@workqueue/core/metrics";
 import { SOURCE, type WorkSource } from "@workqueue/core/workers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "./connection/connection.ts";
@@ -92,7 +93,8 @@ export class Queue<T> implements RedisQueue<T> {
       onWant: () => this.#listen(),
     });
     this.#stopReconnecting = connection.onReconnect(() => this.#dispatcher.reconnect());
-    this.#closed = new Promise((resolve) => this.#close = resolve);
+    const endMeasuring = metrics && beginMeasuring(metrics, this.name);
+    this.#closed = new Promise<void>((resolve) => this.#close = resolve).then(endMeasuring).catch(this.#errors.write);
   }
 
   get shuttingDown(): boolean {
@@ -266,7 +268,6 @@ export class Queue<T> implements RedisQueue<T> {
       measure: () => this.#run("measure queue", () => this.#engine.measure()),
       onError: this.#errors.write,
       onShutDown: (callback) => this.onShutDown(callback),
-      closed: this.#closed,
     };
   }
 

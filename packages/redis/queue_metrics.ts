@@ -1,5 +1,6 @@
 import type { Duration, Gauge, MetricsProvider, SettableGauge } from "@workqueue/core";
 import { hasMethods, invalidArgument, requireDuration, requireOptions } from "@workqueue/core/arguments";
+import { beginMeasuring } from "@workqueue/core/metrics";
 import { clearTimeout, setTimeout } from "node:timers";
 import type { RedisQueue } from "./contract.ts";
 import type { Measures } from "./engine.ts";
@@ -30,7 +31,7 @@ const MAX = 86_400_000;
  * It looks at once, and then every five seconds, until it is disposed or the queue object is shut down. A look that fails is
  * told to the queue's `onError`, and those that fail after it are not, until one has succeeded. Meanwhile nobody knows the
  * numbers, so the gauges are set to `NaN`, as they are at the end: exporters leave out what is no number. A gauge without `set`
- * keeps its latest value.
+ * goes back to 0 instead. Called again for a name and a provider, it takes the place of what measured that before.
  *
  * @example Usage
  * ```ts ignore
@@ -68,10 +69,22 @@ export function redisQueueMetrics<T>(
   if (!(every >= MIN && every <= MAX)) {
     throw invalidArgument(ACTION, "every", "must be a duration from 100 ms to a day", every);
   }
-  return queue.shuttingDown
-    ? { [Symbol.dispose]() {} }
-    : new Looks(measured, new Gauges(queue.name, provider as MetricsProvider), every);
+  if (queue.shuttingDown) return { [Symbol.dispose]() {} };
+  const looks = looksOf(provider as MetricsProvider);
+  looks.get(queue.name)?.[Symbol.dispose]();
+  const look = new Looks(measured, new Gauges(queue.name, provider as MetricsProvider), every);
+  looks.set(queue.name, look);
+  return look;
 }
+
+/** What looks at queues for a provider now, or did so last, by name. */
+function looksOf(provider: MetricsProvider): Map<string, Looks> {
+  let looks = looksFor.get(provider);
+  if (looks === undefined) looksFor.set(provider, looks = new Map());
+  return looks;
+}
+
+const looksFor = new WeakMap<MetricsProvider, Map<string, Looks>>();
 
 /** Looks at a queue again and again, one time after the other. */
 class Looks implements Disposable {
@@ -89,7 +102,6 @@ class Looks implements Disposable {
     this.#gauges = gauges;
     this.#every = every;
     this.#endWatch = queue.onShutDown(() => this[Symbol.dispose]());
-    queue.closed.then(() => gauges.gone()).catch(queue.onError);
     this.#look();
   }
 
@@ -98,7 +110,7 @@ class Looks implements Disposable {
     this.#isOver = true;
     this.#endWatch();
     clearTimeout(this.#timer);
-    this.#forget();
+    this.#gauges.end();
   }
 
   async #look(): Promise<void> {
@@ -117,17 +129,8 @@ class Looks implements Disposable {
   #fail(error: unknown): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#forget();
+    this.#gauges.forget();
     this.#queue.onError(error);
-  }
-
-  /** Nobody knows the numbers. A provider that throws has done so before, and that was told. */
-  #forget(): void {
-    try {
-      this.#gauges.set(UNKNOWN);
-    } catch {
-      // See above.
-    }
   }
 }
 
@@ -135,18 +138,16 @@ const UNKNOWN: Measures = { ready: NaN, waiting: NaN, oldestReady: NaN };
 
 /** The metrics of the whole queue, those that the provider has. */
 class Gauges {
-  readonly #name: string;
-  readonly #metrics: MetricsProvider;
   readonly #setDepth: (value: number) => void;
   readonly #waiting: SettableGauge | undefined;
   readonly #oldestReady: SettableGauge | undefined;
+  readonly #endMeasuring: () => void;
 
   constructor(name: string, metrics: MetricsProvider) {
-    this.#name = name;
-    this.#metrics = metrics;
     this.#setDepth = setterOf(metrics.depth(name));
     this.#waiting = metrics.waiting?.(name);
     this.#oldestReady = metrics.oldestReady?.(name);
+    this.#endMeasuring = beginMeasuring(metrics, name);
   }
 
   set({ ready, waiting, oldestReady }: Measures): void {
@@ -155,17 +156,33 @@ class Gauges {
     this.#oldestReady?.set(oldestReady / 1000);
   }
 
-  gone(): void {
-    this.#metrics.gone?.(this.#name);
+  /** Nobody knows the numbers. */
+  forget(): void {
+    callSafely(() => this.set(UNKNOWN));
+  }
+
+  end(): void {
+    this.forget();
+    callSafely(this.#endMeasuring);
   }
 }
 
-/** What sets a gauge, which may have no other way than by steps. By steps, none is made to what is no number. */
+/** A provider that throws has done so before, and that was told. */
+function callSafely(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // See above.
+  }
+}
+
+/** What sets a gauge, which may have no other way than by steps. By steps, what is no number is 0. */
 function setterOf(gauge: Gauge & Partial<SettableGauge>): (value: number) => void {
   if (typeof gauge.set === "function") return (value) => gauge.set!(value);
   let current = 0;
   return (value) => {
-    for (; current < value; current++) gauge.inc();
-    for (; current > value; current--) gauge.dec();
+    const wanted = Number.isNaN(value) ? 0 : value;
+    for (; current < wanted; current++) gauge.inc();
+    for (; current > wanted; current--) gauge.dec();
   };
 }

@@ -1,6 +1,14 @@
-import type { BucketDescription, MetricsProvider, Shutdown } from "@workqueue/core";
+import type { BucketDescription, MetricsProvider, Shutdown, TokenBucket } from "@workqueue/core";
 import { hasMethods, invalidArgument } from "@workqueue/core/arguments";
-import type { Ending, TokenSource, WorkAttempt, WorkLease, WorkRequest, WorkSource } from "@workqueue/core/workers";
+import {
+  type Ending,
+  onBucketChange,
+  type TokenSource,
+  type WorkAttempt,
+  type WorkLease,
+  type WorkRequest,
+  type WorkSource,
+} from "@workqueue/core/workers";
 import type { Dispatcher, Want } from "./dispatcher.ts";
 import type { HeldLease } from "./lease.ts";
 import { type BucketPlan, planStarts } from "./limiter_plan.ts";
@@ -24,6 +32,8 @@ export interface SourceQueue<T> {
 /** A wait of the pool for leases. */
 interface Wait<T> {
   readonly request: WorkRequest;
+  /** Ends the watch of the bucket. */
+  readonly unwatch: (() => void) | undefined;
   resolve(lease: WorkLease<T> | Shutdown): void;
 }
 
@@ -72,8 +82,11 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
         reject(signal.reason);
       };
       signal.addEventListener("abort", abort, { once: true });
+      // At another rate there may be tokens at once. A bucket of somebody else's tells nobody.
+      const unwatch = starts && onBucketChange(starts as TokenBucket, () => this.#queue.dispatcher.look());
       this.#wait = {
         request,
+        unwatch,
         resolve: (lease) => {
           signal.removeEventListener("abort", abort);
           resolve(lease);
@@ -118,6 +131,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   #endWait(): Wait<T> | undefined {
     const wait = this.#wait;
     this.#wait = undefined;
+    wait?.unwatch?.();
     this.#queue.dispatcher.unwant(this);
     return wait;
   }

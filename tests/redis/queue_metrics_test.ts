@@ -1,7 +1,7 @@
 /** The gauges of a whole queue, from a real server. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { createWorkQueue, InMemoryMetrics } from "@workqueue/core";
+import { createWorkQueue, InMemoryMetrics, runWorkers } from "@workqueue/core";
 import type { Gauge, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";
 import { createRedisQueue, redisQueueMetrics } from "@workqueue/redis";
 import { engineTest, keysOf } from "./bench.ts";
@@ -96,7 +96,7 @@ redisTest("queue metrics: those of the queue's own provider, unless there is ano
 });
 
 redisTest(
-  "queue metrics: they end with the queue object, or before, and are gone once nothing is held",
+  "queue metrics: they end with the queue object, or before",
   async ({ url }) => {
     const name = uniqueName("metrics");
     const queue = createRedisQueue({ name, url });
@@ -114,17 +114,51 @@ redisTest(
     const lease = await queue.get();
     queue.shutDown();
     assert(isUnknown(metrics.shown));
-    assertEquals(metrics.calls, [`depth ${name}`, `depth ${name}`], "something is held");
+    assertEquals(metrics.calls, [`depth ${name}`, `gone ${name}`, `depth ${name}`, `gone ${name}`]);
     assert(!lease.shutdown);
     await lease.finish();
     await queue.shutDownWithDrain();
-    assertEquals(metrics.calls, [`depth ${name}`, `depth ${name}`, `gone ${name}`, `gone ${name}`]);
     assert(metrics.looks.length > looks);
 
     redisQueueMetrics(queue, metrics, EVERY)[Symbol.dispose]();
     assertEquals(metrics.calls.length, 4, "of a queue that was shut down there is nothing to measure");
   },
 );
+
+redisTest(
+  "queue metrics: gone when the last queue object and pool of a name has ended, and not before",
+  async ({ url }) => {
+    const name = uniqueName("metrics");
+    const metrics = new Watched(name);
+    const options = { name, url, metrics };
+    const [watched, worked] = [createRedisQueue(options), createRedisQueue(options)];
+    const { promise: ending, resolve: end } = Promise.withResolvers<void>();
+    const pool = runWorkers(worked, () => ending);
+    redisQueueMetrics(watched);
+    await watched.add("a");
+    await metrics.until(() => pool.active === 1);
+    await watched.shutDownWithDrain();
+    worked.shutDown();
+    assertEquals([metrics.calls, metrics.value("workqueue_active", name)], [[`depth ${name}`], 1]);
+    end();
+    await worked.shutDownWithDrain();
+    await pool.finished;
+    assertEquals(metrics.calls, [`depth ${name}`, `gone ${name}`]);
+  },
+);
+
+redisTest("queue metrics: what measures anew takes the place of what did before", async ({ url }) => {
+  const name = uniqueName("metrics");
+  await using queue = createRedisQueue({ name, url });
+  await queue.add("a");
+  const metrics = new Watched(name);
+  const first = redisQueueMetrics(queue, metrics, EVERY);
+  await metrics.until(({ depth }) => depth === 1);
+  using _second = redisQueueMetrics(queue, metrics, { every: "1h" });
+  await metrics.until(({ depth }) => depth === 1);
+  first[Symbol.dispose]();
+  assertEquals(metrics.shown.depth, 1);
+});
 
 redisTest("queue metrics: each look is one call", async ({ url }) => {
   await using proxy = await RedisProxy.start(url);
@@ -187,7 +221,7 @@ redisTest("queue metrics: a provider may have little, and may throw", async ({ u
   assert(!lease.shutdown);
   await lease.finish();
   measuring[Symbol.dispose]();
-  assertEquals(depth, 2, "what has steps only keeps its number");
+  assertEquals(depth, 0, "what has steps only goes back to where it was");
   assertEquals(errors, ["Error: full"]);
 });
 

@@ -340,6 +340,27 @@ queueTest("'starts' is shared by all who name it", {}, async ({ queue, name }, {
   assertEquals(begun.length, 7);
 });
 
+queueTest("a bucket that is changed by hand, or by a document, is asked again at once", {}, async ({ queue }) => {
+  const starts = new TokenBucket(0, 1);
+  const config = loadConfig({ queues: { q: { starts: { rate: 0, burst: 1 } } } });
+  const soon = () => ({ signal: AbortSignal.timeout(4000) }); // it looks by itself after five seconds
+  for (
+    const [pool, open] of [
+      [() => runWorkers(queue, () => {}, { starts }), () => starts.setRate(1000)],
+      [
+        () => config.runWorkers("q", queue, () => {}),
+        () => void config.reload({ queues: { q: { starts: { rate: 1000, burst: 1 } } } }),
+      ],
+    ] as const
+  ) {
+    await queue.addAll(["a", "b"]);
+    await using _pool = pool();
+    while ((await queue.stats()).held > 0 || (await queue.stats()).ready > 1);
+    open();
+    await queue.whenIdle(soon());
+  }
+});
+
 queueTest("a bucket that is held lets no attempt begin here", {}, async ({ queue }) => {
   const starts = new TokenBucket(Infinity, 1);
   starts.hold("1h");
@@ -607,6 +628,21 @@ redisTest("queue: a bucket that two queues of a document name is refused", ({ ur
   const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
   const config = loadConfig({ limiters: { bucket }, queues: { a: { limiter: "bucket" }, b: { starts: "bucket" } } });
   assertThrows(() => redisQueues(config, { url }), Error, "queues cannot share a bucket on Redis");
+  const backoff = { type: "exponential", baseDelay: 1, maxDelay: 10 } as const;
+  for (
+    const shared of [
+      { type: "max-of", limiters: [backoff, bucket] },
+      { type: "per-group", separator: "/", limiter: bucket },
+    ] as const
+  ) {
+    const within = loadConfig({ limiters: { shared }, queues: { a: { limiter: "shared" }, b: { limiter: "shared" } } });
+    assertThrows(() => redisQueues(within, { url }), ConfigError, "(at /limiters/shared/limiter");
+  }
+  const shared = loadConfig({
+    limiters: { backoff },
+    queues: { a: { limiter: "backoff" }, b: { limiter: "backoff" } },
+  });
+  redisQueues(shared, { url }); // counts are the queue's own
   return Promise.resolve();
 });
 
