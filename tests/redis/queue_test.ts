@@ -356,6 +356,7 @@ queueTest("a bucket that is changed by hand, or by a document, is asked again at
     await queue.addAll(["a", "b"]);
     await using _pool = pool();
     while ((await queue.stats()).held > 0 || (await queue.stats()).ready > 1);
+    for (let i = 0; i < 20; i++) await queue.stats(); // meanwhile it has asked in vain for "b"
     open();
     await queue.whenIdle(soon());
   }
