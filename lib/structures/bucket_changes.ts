@@ -1,4 +1,5 @@
 import { ON_CHANGE } from "../base/brands.ts";
+import type { TokenSource } from "../contracts/token_source.ts";
 import type { TokenBucket } from "./token_bucket.ts";
 
 /** Who is to be told at the end of `together`, and whether of a hold. */
@@ -29,7 +30,7 @@ let changes: Map<(isHold: boolean) => void, boolean> | undefined;
  * @param callback Told whether it was a hold.
  * @returns Ends it.
  */
-export function onBucketChange(bucket: TokenBucket, callback: (isHold: boolean) => void): () => void {
+export function onBucketChange(bucket: TokenSource, callback: (isHold: boolean) => void): () => void {
   const subscribe = (bucket as { [ON_CHANGE]?: (callback: (isHold: boolean) => void) => () => void })[ON_CHANGE];
   let hasEnded = false;
   const tell = (isHold: boolean) => {

@@ -1,7 +1,6 @@
 import { type Clock, MAX_TIMEOUT } from "../base/clock.ts";
 import type { TokenSource } from "../contracts/token_source.ts";
 import { onBucketChange } from "../structures/bucket_changes.ts";
-import type { TokenBucket } from "../structures/token_bucket.ts";
 import { giveBackUnused } from "../structures/unused_tokens.ts";
 
 /** A token, or what becomes one once its delay has passed. */
@@ -86,7 +85,7 @@ class TokenLine {
 
   join(starts: Starts): void {
     this.#pools.add(starts);
-    this.#endWatch ??= onBucketChange(this.#source as TokenBucket, (isHold) => this.#onChange(isHold));
+    this.#endWatch ??= onBucketChange(this.#source, (isHold) => this.#onChange(isHold));
   }
 
   quit(starts: Starts): void {

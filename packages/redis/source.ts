@@ -1,4 +1,4 @@
-import type { BucketDescription, MetricsProvider, Shutdown, TokenBucket } from "@workqueue/core";
+import type { BucketDescription, MetricsProvider, Shutdown } from "@workqueue/core";
 import { hasMethods, invalidArgument } from "@workqueue/core/arguments";
 import {
   type Ending,
@@ -83,7 +83,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
       };
       signal.addEventListener("abort", abort, { once: true });
       // At another rate there may be tokens at once. A bucket of somebody else's tells nobody.
-      const unwatch = starts && onBucketChange(starts as TokenBucket, () => this.#queue.dispatcher.look());
+      const unwatch = starts && onBucketChange(starts, () => this.#queue.dispatcher.look());
       this.#wait = {
         request,
         unwatch,
