@@ -26,3 +26,6 @@ export const GIVE_BACK: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.gi
 
 /** Where a queue has the function that opens a `WorkSource` for a pool. */
 export const SOURCE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.source");
+
+/** Where a queue or a pool has the function that gives its `Totals`. */
+export const TOTALS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.totals");

@@ -38,3 +38,4 @@ export type * from "../contracts/metrics.ts";
 export { metricFamilies, type MetricFamily } from "./families.ts";
 export { beginMeasuring } from "./measured_name.ts";
 export { InMemoryMetrics } from "./in_memory_metrics.ts";
+export { type Totals, totalsOf } from "./totals.ts";

@@ -9,6 +9,7 @@ import type {
   SnapshotOptions,
   WorkQueue,
 } from "../contracts/work_queue.ts";
+import { setTotals, totalsOf } from "../metrics/totals.ts";
 import { markTakesOptions, takesOptions } from "./add_options.ts";
 import { hooksOf } from "./hooks.ts";
 
@@ -32,6 +33,7 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
     if (keyOf !== undefined) this.keyOf = keyOf;
     if (clock !== undefined) this.clock = clock;
     if (takesOptions(below)) markTakesOptions(this);
+    setTotals(this, () => totalsOf(below));
   }
 
   get length(): number {

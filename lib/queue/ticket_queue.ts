@@ -14,6 +14,7 @@ import type {
 import { inspect } from "../base/errors.ts";
 import { setInspection } from "../base/inspection.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
+import { setTotals } from "../metrics/totals.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
@@ -118,6 +119,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       watch: (callback) => this.#watchers.add(callback),
       metrics: this.#metrics && metrics,
     });
+    setTotals(this, () => ({ handedOut: this.#line.called }));
     markTakesOptions(this);
     setQueueInspection(TicketQueue.prototype, "WorkQueue");
     TicketLease.setInspection();

@@ -60,6 +60,7 @@ export class Endings<T> {
     if (ending.kind === "failed") this.#failures.add(attempt, ending.error);
     else if (ending.kind !== "handedBack") this.#failures.delete(attempt.key);
     if (ending.kind === "givenUp") this.#reports.givenUp(ending.error, attempt);
+    else if (ending.kind !== "failed" && ending.kind !== "handedBack") this.#reports.succeeded();
   }
 }
 

@@ -6,6 +6,7 @@ import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
 import type { PoolSnapshot, WorkerPool } from "../contracts/workers.ts";
 import { limitOf } from "../queue/call_options.ts";
 import { PoolMetrics } from "../metrics/pool_metrics.ts";
+import { setTotals } from "../metrics/totals.ts";
 import { burst } from "../structures/burst.ts";
 import { Attempt, AttemptContext } from "./attempt.ts";
 import { BurstTime } from "./burst_time.ts";
@@ -90,6 +91,7 @@ export class Pool<T> implements WorkerPool<T> {
     signal?.addEventListener("abort", interrupt, { once: true });
     if (signal?.aborted) interrupt();
     soon(() => this.#fill()); // so that a handler can refer to the pool
+    setTotals(this, () => this.#reports.totals);
     setPoolInspection<Pool<T>>(Pool.prototype, (pool) => pool.#view);
   }
 

@@ -2,6 +2,7 @@ import type { Counter } from "../contracts/metrics.ts";
 import type { WorkAttempt } from "../contracts/work_source.ts";
 import type { WorkerOptions } from "../contracts/workers.ts";
 import type { PoolMetrics } from "../metrics/pool_metrics.ts";
+import type { Totals } from "../metrics/totals.ts";
 import type { FailureLog } from "./failure_log.ts";
 
 /** What a pool calls when something goes wrong. */
@@ -12,12 +13,17 @@ export class Reports<T> {
   readonly #callbacks: Callbacks<T>;
   readonly #log: FailureLog;
   readonly #metrics: PoolMetrics | undefined;
+  readonly #totals = { succeeded: 0, failed: 0, givenUp: 0 };
 
   /** Errors that no callback wants go to the log. */
   constructor(callbacks: Callbacks<T>, log: FailureLog, metrics: PoolMetrics | undefined) {
     this.#callbacks = callbacks;
     this.#log = log;
     this.#metrics = metrics;
+  }
+
+  get totals(): Totals {
+    return { ...this.#totals };
   }
 
   /** A handler begins. */
@@ -34,8 +40,14 @@ export class Reports<T> {
     }
   }
 
+  /** An attempt did not fail. */
+  succeeded(): void {
+    this.#totals.succeeded++;
+  }
+
   /** An attempt failed. */
   failed(error: unknown, attempt: WorkAttempt<T>): void {
+    this.#totals.failed++;
     this.error(error, attempt);
     this.#count(this.#metrics?.failures, attempt);
   }
@@ -49,6 +61,7 @@ export class Reports<T> {
   };
 
   givenUp(error: unknown, attempt: WorkAttempt<T>): void {
+    this.#totals.givenUp++;
     callSafely(
       () => this.#callbacks.onGiveUp?.(error, attempt.lease.item, attempt.number),
       (thrown) => this.error(thrown, attempt),
