@@ -1,0 +1,180 @@
+/**
+ * What the page and the JSON API say. Times are milliseconds; what is not known is `null`.
+ *
+ * @module
+ */
+
+/** How a queue is, at one glance. The first of these that holds, from the worst on. */
+export type Verdict = "stuck" | "failing" | "paused" | "busy" | "healthy" | "unknown";
+
+/** Something that can be done to a queue. */
+export type Control = "pause" | "concurrency" | "starts" | "retry" | "takeBack";
+
+/** `GET api/state`, and each event `state` of `GET api/events`. */
+export interface State {
+  /** Names this dashboard, until its process ends. A control that was meant for another one is refused. */
+  readonly instance: string;
+  /** When this was so, as `Date.now()` gives it. */
+  readonly time: number;
+  /** Whether who asks may control. */
+  readonly mayControl: boolean;
+  /** Whether the config can be reloaded from its file. */
+  readonly mayReload: boolean;
+  /** The worst first, and those of one verdict in the order that they were given in. */
+  readonly queues: readonly QueueRow[];
+}
+
+/** A queue in the list. */
+export interface QueueRow {
+  readonly name: string;
+  readonly engine: "memory" | "redis";
+  readonly verdict: Verdict;
+  /** Why, in a sentence. */
+  readonly reason: string;
+  readonly counts: Counts;
+  readonly rates: Rates;
+  /** For how long the oldest of the ready items has been so, as exactly as is known. */
+  readonly oldestReady: number | null;
+  /** The pool; `null` without one. */
+  readonly workers: { readonly active: number; readonly concurrency: number; readonly paused: boolean } | null;
+}
+
+/** How many items there are. */
+export interface Counts {
+  readonly ready: number;
+  readonly heldBack: number;
+  readonly waiting: number;
+  readonly held: number;
+  /** Items whose last attempt failed and that will be tried again. */
+  readonly failing: number | null;
+}
+
+/** How many a second, over the last minute. */
+export interface Rates {
+  /** Items that became ready. */
+  readonly in: number | null;
+  /** Items that were handed out. */
+  readonly out: number | null;
+  /** Attempts that failed. */
+  readonly failures: number | null;
+  /** Items that were given up. */
+  readonly givenUp: number | null;
+}
+
+/** `GET api/queues/NAME?search=TEXT&limit=50`, and each event `queue` of `GET api/events?queue=NAME&search=TEXT`. */
+export interface QueueDetails extends QueueRow {
+  /** The latest samples, five seconds apart, the oldest first; at most 180. */
+  readonly history: History;
+  /** Whose last attempt failed, the most attempts first. */
+  readonly failingItems: readonly FailingItem[];
+  /** What handlers are running for, the longest first. */
+  readonly runningItems: readonly RunningItem[];
+  /** What waits, the earliest first. */
+  readonly waitingItems: readonly WaitingItem[];
+  /** What is next. */
+  readonly readyItems: readonly ReadyItem[];
+  /** Whose items these are, by the first part of their keys, the most first. Of the first 1,000 that are ready. */
+  readonly groups: readonly Group[];
+  /** The bucket without whose tokens no attempt begins. */
+  readonly starts: Bucket | null;
+  /** What says how long an item waits that failed; `null` if the config does not know the queue. */
+  readonly limiter: LimiterNode | null;
+  /** What can be done to this queue. What cannot, and why, is in `cannot`. */
+  readonly can: readonly Control[];
+  readonly cannot: Readonly<Partial<Record<Control, string>>>;
+}
+
+/** One number for each sample in each list. */
+export interface History {
+  /** As `Date.now()` gives it. */
+  readonly time: readonly number[];
+  readonly ready: readonly (number | null)[];
+  readonly waiting: readonly (number | null)[];
+  readonly held: readonly (number | null)[];
+  readonly failing: readonly (number | null)[];
+  /** A second, between a sample and the one before. */
+  readonly in: readonly (number | null)[];
+  readonly out: readonly (number | null)[];
+  readonly failures: readonly (number | null)[];
+}
+
+export interface FailingItem {
+  readonly key: string;
+  readonly attempts: number;
+  /** In one line. */
+  readonly error: string;
+  readonly ago: number | null;
+  /** `null` if it does not wait. */
+  readonly dueIn: number | null;
+  /** Which limiter decided on its wait, by its place in `limiter`; `null` if that is not known. */
+  readonly decidedBy: string | null;
+}
+
+export interface RunningItem {
+  readonly key: string;
+  readonly attempt: number | null;
+  readonly for: number | null;
+}
+
+export interface WaitingItem {
+  readonly key: string;
+  readonly dueIn: number;
+  readonly priority: number;
+}
+
+export interface ReadyItem {
+  readonly key: string;
+  readonly priority: number;
+}
+
+export interface Group {
+  readonly name: string;
+  readonly count: number;
+}
+
+export interface Bucket {
+  readonly rate: number | "unlimited";
+  readonly burst: number;
+  /** `null` where a server has them. */
+  readonly tokens: number | null;
+  /** For how long no token comes, as it is held. */
+  readonly heldFor: number;
+}
+
+/** A limiter, and those that it asks. */
+export interface LimiterNode {
+  /** Where the document describes it, as a JSON Pointer. */
+  readonly path: string;
+  readonly type: string;
+  readonly name: string | null;
+  /** Its options, but for the limiters inside: as text, for people. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly bucket: Bucket | null;
+  readonly inside: readonly LimiterNode[];
+}
+
+/**
+ * Controls, each `POST api/queues/NAME/ACTION` with a JSON body and the header `x-workqueue-instance`:
+ *
+ * | action | body |
+ * | --- | --- |
+ * | `pause`, `resume` | `{}` |
+ * | `concurrency` | `{ "concurrency": 10 }` |
+ * | `starts` | `{ "rate": 20, "burst": 5 }`; a rate may be `"unlimited"` |
+ * | `hold` | `{ "delay": 30000 }`: no attempt begins for so long |
+ * | `retry` | `{ "key": "…" }` or `{ "search": "…" }`: what waits is ready now |
+ * | `take-back` | likewise: what waits is not tried again |
+ *
+ * `POST api/reload` with `{}` tells what a reload of the config's file would change, and with `{ "apply": true }` does it.
+ */
+export interface ControlResult {
+  /** What has happened, in a sentence. */
+  readonly message: string;
+  /** Of a reload: what changes. */
+  readonly changes?: readonly { path: string; old?: unknown; new?: unknown; inForce: "now" | "nextStart" }[];
+}
+
+/** What is wrong, with status 400 (not understood), 401 or 403 (not allowed), 404 (no such thing), 409 (a stale page), 422. */
+export interface ErrorBody {
+  readonly error: string;
+}
