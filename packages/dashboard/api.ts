@@ -37,6 +37,8 @@ export interface QueueRow {
   readonly oldestReady: number | null;
   /** The pool; `null` without one. */
   readonly workers: { readonly active: number; readonly concurrency: number; readonly paused: boolean } | null;
+  /** How many were ready or waited in the last fifteen minutes, the oldest first; at most 60 numbers. */
+  readonly trend: readonly (number | null)[];
 }
 
 /** How many items there are. */
@@ -75,6 +77,8 @@ export interface QueueDetails extends QueueRow {
   readonly readyItems: readonly ReadyItem[];
   /** Whose items these are, by the first part of their keys, the most first. Of the first 1,000 that are ready. */
   readonly groups: readonly Group[];
+  /** How many wait whose keys match what is searched for, listed or not: what `retry` and `take-back` act on. */
+  readonly matching: number | null;
   /** The bucket without whose tokens no attempt begins. */
   readonly starts: Bucket | null;
   /** What says how long an item waits that failed; `null` if the config does not know the queue. */
