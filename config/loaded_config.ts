@@ -1,4 +1,4 @@
-import { requireObject } from "../lib/base/arguments.ts";
+import { A_BOOLEAN, requireObject, requireRules } from "../lib/base/arguments.ts";
 import { invalidArgument } from "../lib/base/errors.ts";
 import type { Handler } from "../lib/contracts/handler.ts";
 import type { MetricsProvider } from "../lib/contracts/metrics.ts";
@@ -22,7 +22,7 @@ import { createRisks } from "./update_risks.ts";
 import { runFollowing } from "./pools.ts";
 import type { QueueDescription } from "./queue_description.ts";
 import type { Registries } from "./registry_option.ts";
-import type { ConfigChange, ConfigContents, WorkQueueConfig } from "./work_queue_config.ts";
+import type { ConfigChange, ConfigContents, ReloadOptions, WorkQueueConfig } from "./work_queue_config.ts";
 
 /** What is known beside the documents, and is the same for each. */
 export interface Surroundings {
@@ -108,13 +108,14 @@ export class LoadedConfig implements WorkQueueConfig {
     return () => void this.#followers.delete(follower);
   }
 
-  reload(source: string | object): ConfigChange[] {
+  reload(source: string | object, options: ReloadOptions = {}): ConfigChange[] {
+    requireRules("reload config", options, { dryRun: A_BOOLEAN });
     if (this.#isReloading) throw new Error("Cannot reload config as it is being reloaded");
     let changes: ConfigChange[] = [];
     together(() => { // so that what begins when a bucket changes sees all of the new document
       this.#isReloading = true;
       try {
-        changes = this.#reload(source);
+        changes = options.dryRun ? this.#tryReload(source) : this.#reload(source);
       } finally {
         this.#isReloading = false;
       }
@@ -124,15 +125,27 @@ export class LoadedConfig implements WorkQueueConfig {
 
   /** First all that may refuse the document, and then all that changes. */
   #reload(source: string | object): ConfigChange[] {
-    const [before, steps] = [this.#contents, [] as (() => void)[]];
+    const before = this.#contents;
+    let steps: (() => void)[] = [];
     this.#contents = this.#places.openFor(() => {
-      const next = this.#read("reload config", source, before);
-      for (const { prepare } of this.#followers) steps.push(requireStep(prepare(next)));
+      const [next, prepared] = this.#prepare(source);
+      steps = prepared;
       next.putInForce();
       return next;
     });
     carryOutAll(steps);
     return changesOf(before.document, this.#contents.document);
+  }
+
+  /** All that may refuse the document, and then nothing: it is forgotten again. */
+  #tryReload(source: string | object): ConfigChange[] {
+    const next = this.#places.tryFor(() => this.#prepare(source)[0]);
+    return changesOf(this.#contents.document, next.document);
+  }
+
+  #prepare(source: string | object): [next: Contents, steps: (() => void)[]] {
+    const next = this.#read("reload config", source, this.#contents);
+    return [next, Array.from(this.#followers, ({ prepare }) => requireStep(prepare(next)))];
   }
 
   #read(action: string, source: string | object, before?: Contents): Contents {

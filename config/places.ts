@@ -26,8 +26,22 @@ export class Places {
     try {
       return action();
     } catch (error) {
-      for (const path of [...this.#places.keys()].slice(size)) this.#places.delete(path);
+      this.#forgetFrom(size);
       throw error;
     }
+  }
+
+  /** Runs the action, and forgets the places that are new. */
+  tryFor<R>(action: () => R): R {
+    const { size } = this.#places;
+    try {
+      return action();
+    } finally {
+      this.#forgetFrom(size);
+    }
+  }
+
+  #forgetFrom(size: number): void {
+    for (const path of [...this.#places.keys()].slice(size)) this.#places.delete(path);
   }
 }

@@ -123,13 +123,15 @@ export interface WorkQueueConfig extends ConfigContents {
    * ```
    *
    * @param source As for {@linkcode loadConfig}. It is read with the same registries.
+   * @param options With `dryRun: true`, nothing changes: the document is checked, those who follow are asked, and what it
+   * would change is told. A definition of somebody else's that refuses to update a part is not asked.
    * @returns What the new document says otherwise; nothing if only its wording differs.
    * @throws {ConfigError} If anything in the document is wrong, with all that is; or if a definition cannot make a part of
    * it, or refuses to update one. The old document stays in force then.
    * @throws {Error} If it is called within a reload, by a definition or by who follows the config. The old document stays in
    * force then, and if somebody who follows refuses the new one: what they throw is thrown.
    */
-  reload(source: string | object): ConfigChange[];
+  reload(source: string | object, options?: ReloadOptions): ConfigChange[];
   /**
    * Tells when the document is reloaded. The callback is given what the next document says, before it is in force, and may
    * throw: then the old document stays in force, and `reload` throws the same. It changes nothing yet: what it returns is
@@ -162,6 +164,16 @@ export interface WorkQueueConfig extends ConfigContents {
    * @throws {TypeError} If the callback is no function.
    */
   onReload(prepare: (next: ConfigContents) => (() => void) | void): () => void;
+}
+
+/** How a document is reloaded. */
+export interface ReloadOptions {
+  /**
+   * Whether to tell only what would change.
+   *
+   * @default {false}
+   */
+  dryRun?: boolean | undefined;
 }
 
 /** One thing that a reloaded document says otherwise than the one before: plain data, lengths of time in milliseconds. */

@@ -1140,3 +1140,10 @@ Deno.test("unused: a bucket gets nothing back that has granted nothing or has no
   assertEquals(bucket.tokens + 0, 0);
   assertFalse(giveBackUnused({ ok: true, delay: 0, cancel() {} }));
 });
+
+Deno.test("hold: tells for how long it goes on", () => {
+  const { at } = createBucket(1);
+  assertEquals(at(0).heldFor, 0);
+  at(0).hold(2 * UNIT);
+  assertEquals([at(0).heldFor, at(1).heldFor, at(2).heldFor, at(9).heldFor], [2 * UNIT, UNIT, 0, 0]);
+});

@@ -83,6 +83,8 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
    * was left out.
    */
   concurrency: number;
+  /** Where the pool takes its tokens from now, if no attempt begins without one: what it was given, or its document says. */
+  readonly starts?: TokenSource | undefined;
   /**
    * Begins no more handlers until {@linkcode WorkerPool.resume}; those that are running go on. The items stay in the queue,
    * for others who take some. A paused pool does not look at its queue: if that is shut down, a drain is held up, and

@@ -317,8 +317,13 @@ export class TokenBucket {
     this.#tellListeners(false);
   }
 
+  /** For how many milliseconds no token comes, as the bucket is held; 0 if it is not. */
+  get heldFor(): number {
+    return Math.max(this.#heldUntil - this.#clockTime(), 0) / NS_PER_MS;
+  }
+
   #describe(): string {
-    const held = (this.#heldUntil - this.#clockTime()) / NS_PER_MS;
+    const held = this.heldFor;
     const rate = this.#rate === Infinity ? "any number" : formatNumber(this.#rate);
     const tokens = `${formatNumber(this.tokens)} of ${formatNumber(this.#burst)} tokens, ${rate} a second`;
     return held > 0 ? `${tokens}, held for ${formatDuration(held)}` : tokens;

@@ -1,6 +1,7 @@
 import { requireInteger } from "../base/arguments.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Handler, Outcome } from "../contracts/handler.ts";
+import type { TokenSource } from "../contracts/token_source.ts";
 import type { Shutdown, SnapshotOptions } from "../contracts/work_queue.ts";
 import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
 import type { PoolSnapshot, WorkerPool } from "../contracts/workers.ts";
@@ -107,6 +108,10 @@ export class Pool<T> implements WorkerPool<T> {
     requireInteger("set concurrency", "concurrency", concurrency, 1);
     this.#settings.concurrency = concurrency;
     this.#followConcurrency();
+  }
+
+  get starts(): TokenSource | undefined {
+    return this.#settings.starts;
   }
 
   /**

@@ -1,7 +1,7 @@
 /** Rule 16: pools and others that follow what documents say. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { ConfigError, loadConfig, SOURCE, type SourcedQueue, type TokenBucket, type WorkerPool } from "@workqueue/core";
+import { ConfigError, loadConfig, SOURCE, type SourcedQueue, TokenBucket, type WorkerPool } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
@@ -302,4 +302,17 @@ Deno.test("who follows is a function, and returns one or nothing", () => {
   config.onReload((() => Promise.resolve()) as never);
   assertThrows(() => config.reload({ queues: { q: {} } }), TypeError, "'prepare()' must be a function, or nothing");
   assertEquals(config.queueNames, []);
+});
+
+Deno.test("rule 16: a pool tells which bucket its tokens come from", async () => {
+  const config = loadConfig({ queues: { images: { starts: { rate: 5, burst: 1 } } } });
+  const queue = config.queue<string>("images");
+  await using pool = config.runWorkers("images", queue, () => {});
+  assertStrictEquals(pool.starts, config.workers("images").starts);
+  config.reload({ queues: { images: {} } });
+  assertEquals(pool.starts, undefined);
+
+  const starts = new TokenBucket(1, 1);
+  await using other = config.runWorkers("images", queue, () => {}, { starts });
+  assertStrictEquals(other.starts, starts);
 });

@@ -530,3 +530,33 @@ Deno.test("what was set by hand stays while the document says the same of it", (
   config.reload(document(20, 200));
   assertEquals([tokens.rate, tokens.burst], [1, 20]);
 });
+
+Deno.test("rule 16: a dry run tells what would change, and changes nothing", () => {
+  const document = (rate: number) => ({ limiters: { api: bucket(rate, 1) }, queues: { images: { limiter: "api" } } });
+  const { config } = load(document(1));
+  const limiter = config.limiter("api");
+  const told: string[] = [];
+  config.onReload((next) => {
+    told.push(next.limiterNames.join());
+    return () => told.push("in force");
+  });
+  const changes = config.reload({ ...document(2), limiters: { more: fastSlow, api: bucket(2, 1) } }, { dryRun: true });
+  assertEquals(changes.map(({ path }) => path), ["/limiters/more", "/limiters/api/rate"]);
+  assertEquals([config.bucket("api").rate, config.limiterNames, told], [1, ["api"], ["more,api"]]);
+
+  config.reload(document(3));
+  assertStrictEquals(config.limiter("api"), limiter);
+  assertEquals([config.bucket("api").rate, told], [3, ["more,api", "api", "in force"]]);
+  assertEquals(config.reload(document(3), { dryRun: true }), []);
+});
+
+Deno.test("rule 16: a dry run refuses what a reload would refuse", () => {
+  const { config } = load({ limiters: { api: bucket(1, 1) } });
+  assertThrows(() => config.reload({ limiters: { api: bucket(-1, 1) } }, { dryRun: true }), ConfigError, "'rate'");
+  config.onReload(() => {
+    throw new Error("not today");
+  });
+  assertThrows(() => config.reload({}, { dryRun: true }), Error, "not today");
+  assertThrows(() => config.reload({}, { dry: true } as never), TypeError, '"dry" is not an option here');
+  assertThrows(() => config.reload({}, { dryRun: 1 } as never), RangeError, "'dryRun' must be true or false");
+});
