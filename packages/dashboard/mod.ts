@@ -4,5 +4,7 @@
  * @module
  */
 
+export { allowLocal, allowToken } from "./access.ts";
 export type * from "./api.ts";
 export type * from "./contract.ts";
+export { createDashboard } from "./create_dashboard.ts";

@@ -1,0 +1,69 @@
+import { formatNumber, inspect, suggest } from "@workqueue/core/arguments";
+import { Refusal } from "../http/answers.ts";
+
+/** What a member of a body must be: a test, and how a message words it. */
+type Rule = readonly [holds: (value: unknown) => boolean, words: string];
+
+const MAX_TEXT = 10_000;
+const MAX_CONCURRENCY = 100_000;
+const MAX_HOLD = 24 * 3_600_000;
+
+const A_TEXT: Rule = [(value) => typeof value === "string" && value.length <= MAX_TEXT, "must be a text"];
+
+/** The members of each body. */
+const MEMBERS = {
+  concurrency: [
+    (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_CONCURRENCY,
+    `must be an integer from 1 to ${formatNumber(MAX_CONCURRENCY)}`,
+  ],
+  rate: [
+    (value) => value === "unlimited" || typeof value === "number" && value >= 0,
+    'must be a non-negative number, or "unlimited"',
+  ],
+  burst: [(value) => Number.isSafeInteger(value) && (value as number) >= 0, "must be a non-negative integer"],
+  delay: [
+    (value) => typeof value === "number" && value >= 0 && value <= MAX_HOLD,
+    `must be a number of milliseconds from 0 to ${formatNumber(MAX_HOLD)}`,
+  ],
+  key: A_TEXT,
+  search: A_TEXT,
+  apply: [(value) => typeof value === "boolean", "must be true or false"],
+} as const satisfies Record<string, Rule>;
+
+/** What the members of a body are, once they are checked. */
+export interface Body {
+  readonly concurrency?: number;
+  readonly rate?: number | "unlimited";
+  readonly burst?: number;
+  readonly delay?: number;
+  readonly key?: string;
+  readonly search?: string;
+  readonly apply?: boolean;
+}
+
+/** Reads a body that has some of these members, and at least one of them if `oneOf` says so. */
+export function readBody(action: string, text: string, known: readonly (keyof Body)[], isOneNeeded = false): Body {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new Refusal(400, `Cannot ${action} as the body is not valid JSON`);
+  }
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new Refusal(422, `Cannot ${action} as the body must be an object: received ${inspect(body)}`);
+  }
+  for (const [name, value] of Object.entries(body)) {
+    if (!known.includes(name as keyof Body)) {
+      throw new Refusal(422, `Cannot ${action} as ${inspect(name)} is not known here${suggest(name, known)}`);
+    }
+    const [holds, words] = MEMBERS[name as keyof Body];
+    if (!holds(value)) throw new Refusal(422, `Cannot ${action} as '${name}' ${words}: received ${inspect(value)}`);
+  }
+  if (isOneNeeded && Object.keys(body).length === 0) {
+    throw new Refusal(
+      422,
+      `Cannot ${action} as the body has neither ${known.map((name) => `'${name}'`).join(" nor ")}`,
+    );
+  }
+  return body;
+}

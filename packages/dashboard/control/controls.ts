@@ -1,0 +1,140 @@
+import { formatDuration, formatNumber, inspect } from "@workqueue/core/arguments";
+import type { Control, ControlResult } from "../api.ts";
+import { Refusal } from "../http/answers.ts";
+import { type LookWaiting, MAX_LISTED } from "../watch/source.ts";
+import type { WatchedQueue } from "../watch/watched_queue.ts";
+import { readBody } from "./bodies.ts";
+
+/** What can be done to a queue; and what cannot, and why. */
+export function controlsOf(
+  { source, pool, startsBucket, starts }: WatchedQueue,
+): { can: Control[]; cannot: Partial<Record<Control, string>> } {
+  const reasons: Record<Control, string | undefined> = {
+    pause: typeof source.pausing === "string" ? source.pausing : undefined,
+    concurrency: pool === undefined ? NO_POOL : undefined,
+    starts: startsBucket !== undefined
+      ? undefined
+      : source.engine === "redis"
+      ? "Each process that works on it has its rate from its own config: reload that."
+      : starts === null
+      ? "The queue has no 'starts' that the dashboard knows of: give it the pool, or the config."
+      : "Its 'starts' is somebody else's, whose rate cannot be changed.",
+    retry: undefined,
+    takeBack: undefined,
+  };
+  const can: Control[] = [];
+  const cannot: Partial<Record<Control, string>> = {};
+  for (const [control, reason] of Object.entries(reasons) as [Control, string | undefined][]) {
+    if (reason === undefined) can.push(control);
+    else cannot[control] = reason;
+  }
+  return { can, cannot };
+}
+
+const NO_POOL = "The dashboard was given no pool for this queue.";
+
+/** Does something to a queue, as the body of a request says. */
+type Action = (queue: WatchedQueue, body: string) => ControlResult | Promise<ControlResult>;
+
+/** What is done by each action of the API. */
+export const actions: Readonly<Record<string, Action>> = {
+  pause,
+  resume,
+  concurrency,
+  starts,
+  hold,
+  retry,
+  "take-back": takeBack,
+};
+
+async function pause(queue: WatchedQueue, body: string): Promise<ControlResult> {
+  readBody("pause", body, []);
+  await pausingOf(queue).pause();
+  return { message: `${subject(queue)} is paused: what runs goes on to its end, and nothing more begins.` };
+}
+
+async function resume(queue: WatchedQueue, body: string): Promise<ControlResult> {
+  readBody("resume", body, []);
+  await pausingOf(queue).resume();
+  return { message: `${subject(queue)} is resumed.` };
+}
+
+function pausingOf({ source: { pausing } }: WatchedQueue) {
+  if (typeof pausing === "string") throw new Refusal(422, pausing);
+  return pausing;
+}
+
+function subject({ name, source: { engine } }: WatchedQueue): string {
+  return `${engine === "redis" ? "The queue" : "The pool of"} ${inspect(name)}`;
+}
+
+function concurrency({ pool }: WatchedQueue, body: string): ControlResult {
+  const { concurrency } = readBody("set concurrency", body, ["concurrency"], true);
+  if (pool === undefined) throw new Refusal(422, NO_POOL);
+  const before = pool.concurrency;
+  pool.concurrency = concurrency!;
+  return { message: `Concurrency is ${formatNumber(concurrency!)} now; it was ${formatNumber(before)}.` };
+}
+
+function starts(queue: WatchedQueue, body: string): ControlResult {
+  const { rate, burst } = readBody("change starts", body, ["rate", "burst"], true);
+  const bucket = startsOf(queue);
+  if (rate !== undefined) bucket.setRate(rate === "unlimited" ? Infinity : rate);
+  if (burst !== undefined) bucket.setBurst(burst);
+  const words = bucket.rate === Infinity
+    ? "as often as workers are free"
+    : `${formatNumber(bucket.rate)} times a second, ${formatNumber(bucket.burst)} at once`;
+  return { message: `Attempts may begin ${words}, from now on.` };
+}
+
+function hold(queue: WatchedQueue, body: string): ControlResult {
+  const { delay } = readBody("hold starts", body, ["delay"], true);
+  const bucket = startsOf(queue);
+  bucket.hold(delay!);
+  return { message: `No attempt begins for ${formatDuration(Math.max(delay!, bucket.heldFor))}.` };
+}
+
+function startsOf(queue: WatchedQueue) {
+  const { startsBucket } = queue;
+  if (startsBucket === undefined) throw new Refusal(422, controlsOf(queue).cannot.starts!);
+  return startsBucket;
+}
+
+async function retry(queue: WatchedQueue, body: string): Promise<ControlResult> {
+  const { done, of } = await forEach("retry", queue, body, (item) => queue.source.retry(item));
+  return { message: done === 0 ? of : `${of} ready now.` };
+}
+
+async function takeBack(queue: WatchedQueue, body: string): Promise<ControlResult> {
+  const { done, of } = await forEach("take back", queue, body, (item) => queue.source.takeBack(item));
+  return { message: done === 0 ? of : `${of} taken back, and will not be tried again unless added.` };
+}
+
+/** How many calls to a server are under way at once. */
+const AT_ONCE = 50;
+
+async function forEach(
+  action: string,
+  queue: WatchedQueue,
+  text: string,
+  act: (item: LookWaiting) => boolean | Promise<boolean>,
+): Promise<{ done: number; of: string }> {
+  const { key, search } = readBody(action, text, ["key", "search"], true);
+  if (key !== undefined && search !== undefined) {
+    throw new Refusal(422, `Cannot ${action} as the body has both 'key' and 'search'`);
+  }
+  const items = await queue.waitingItems(key === undefined ? { search: search! } : { key });
+  let done = 0;
+  for (let from = 0; from < items.length; from += AT_ONCE) {
+    const answers = items.slice(from, from + AT_ONCE).map(act);
+    const settled = queue.source.engine === "memory" ? answers as boolean[] : await Promise.all(answers);
+    done += settled.filter(Boolean).length;
+  }
+  if (done === 0) {
+    const what = key === undefined ? "Nothing that waits matches" : `${inspect(key)} does not wait`;
+    return { done, of: `${what}: nothing was done.` };
+  }
+  const isPart = queue.source.engine === "redis" && items.length === MAX_LISTED;
+  const some = isPart ? `The first ${formatNumber(done)} items` : done === 1 ? "1 item" : `${formatNumber(done)} items`;
+  return { done, of: `${some} ${done === 1 ? "is" : "are"}` };
+}

@@ -1,0 +1,107 @@
+import { A_FUNCTION, hasMethods, inspect, invalidArgument, requireRules, type Rule } from "@workqueue/core/arguments";
+import type { Dashboard, DashboardOptions } from "./contract.ts";
+import { PageAnswer } from "./http/answers.ts";
+import { Events } from "./http/events.ts";
+import { Guard } from "./http/guard.ts";
+import { Server } from "./http/server.ts";
+import { PAGE } from "./page.ts";
+import { isOnRedis } from "./watch/redis_source.ts";
+import { Views } from "./watch/views.ts";
+import { Watch } from "./watch/watch.ts";
+
+const ACTION = "create dashboard";
+
+const A_CONFIG: Rule = [
+  (value: unknown) => hasMethods(value, "describe", "workers", "onReload", "reload"),
+  "must be what loadConfig returns",
+];
+const A_POOL: Rule = [
+  (value: unknown) => hasMethods(value, "pause", "resume", "snapshot", "stop"),
+  "must be what runWorkers returns",
+];
+const A_QUEUE: Rule = [
+  (value: unknown) => hasMethods(value, "add", "cancelAfter", "snapshot") && (isOnRedis(value) || isInMemory(value)),
+  "must be a rate limiting queue, in memory or on Redis",
+];
+const QUEUES: Rule = [
+  (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "must be an object with a queue for each name",
+];
+
+function isInMemory(value: unknown): boolean {
+  return hasMethods(value, "addAfter", "addRateLimited", "tryGet");
+}
+
+/**
+ * Makes a page that shows what queues do and what is stuck, and an API that says the same as JSON. It answers requests, so
+ * it runs under whatever serves them, at whatever path: Deno, Bun, Node by an adapter, or a framework.
+ *
+ * It looks at each queue every five seconds, which costs next to nothing and keeps no process alive, so that the last
+ * fifteen minutes are there to be seen; and every second while somebody watches. Disposing it ends that.
+ *
+ * Errors and keys may be secrets, so `view` has no default. Without `control` nobody can change anything.
+ *
+ * @example Usage
+ * ```ts
+ * import { allowLocal, createDashboard } from "@workqueue/dashboard";
+ * import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const queue = createRateLimitingQueue<string>(createDefaultItemLimiter());
+ * const pool = runWorkers(queue, (image) => console.log(image));
+ *
+ * using dashboard = createDashboard({ queues: { images: { queue, pool } }, view: allowLocal });
+ * // Deno.serve({ hostname: "127.0.0.1" }, dashboard.fetch);
+ * const response = await dashboard.fetch(new Request("http://localhost:8000/api/state"));
+ * const { queues } = await response.json();
+ * assertEquals([queues[0].name, queues[0].verdict], ["images", "healthy"]);
+ * queue.shutDown();
+ * ```
+ *
+ * @param options What is shown, and to whom.
+ * @returns What answers requests.
+ * @throws {TypeError} If an option is unknown, missing or not what it should be.
+ */
+export function createDashboard(options: DashboardOptions): Dashboard {
+  requireRules(ACTION, options, {
+    queues: QUEUES,
+    config: A_CONFIG,
+    view: A_FUNCTION,
+    control: A_FUNCTION,
+    readConfig: A_FUNCTION,
+  });
+  const { queues, config, view, control, readConfig } = options;
+  if (queues === undefined) throw invalidArgument(ACTION, "queues", QUEUES[1], queues);
+  if (view === undefined) throw invalidArgument(ACTION, "view", "must be a function, such as allowLocal", view);
+  if (readConfig !== undefined && config === undefined) {
+    throw new TypeError(`Cannot ${ACTION} as 'readConfig' is of no use without 'config'`);
+  }
+  for (const [name, shown] of Object.entries(queues)) requireQueue(name, shown);
+
+  const instance = crypto.randomUUID();
+  const watch = new Watch(queues, config);
+  const views = new Views(watch, { instance, mayReload: readConfig !== undefined });
+  const events = new Events(watch, views);
+  const server = new Server({
+    guard: new Guard({ view, control }, instance),
+    watch,
+    views,
+    events,
+    page: new PageAnswer(PAGE),
+    options: { config, readConfig },
+  });
+  return {
+    fetch: (request, info) => server.fetch(request, info),
+    [Symbol.dispose]() {
+      events[Symbol.dispose]();
+      watch[Symbol.dispose]();
+    },
+  };
+}
+
+function requireQueue(name: string, shown: unknown): void {
+  const action = `${ACTION} with queue ${inspect(name)}`;
+  requireRules(action, shown, { queue: A_QUEUE, pool: A_POOL, keyText: A_FUNCTION });
+  const { queue } = shown as { queue?: unknown };
+  if (queue === undefined) throw invalidArgument(action, "queue", A_QUEUE[1], queue);
+}

@@ -1,0 +1,86 @@
+import type { Views } from "../watch/views.ts";
+import type { Watch } from "../watch/watch.ts";
+import type { WatchedQueue } from "../watch/watched_queue.ts";
+import { answer } from "./answers.ts";
+
+/** What somebody watches. */
+export interface EventsRequest {
+  readonly queue: WatchedQueue | undefined;
+  readonly search: string;
+  readonly limit: number;
+  readonly mayControl: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** How soon a browser connects again that has lost us, in milliseconds. */
+const CONNECT_AGAIN = 1000;
+
+/** Streams of server-sent events: for each that is open an event `state` a second, and one `queue` if it shows a queue. */
+export class Events implements Disposable {
+  readonly #watch: Watch;
+  readonly #views: Views;
+  readonly #open = new Set<() => void>();
+  #isDisposed = false;
+
+  constructor(watch: Watch, views: Views) {
+    this.#watch = watch;
+    this.#views = views;
+  }
+
+  answer(request: EventsRequest): Response {
+    return answer(200, "text/event-stream", this.#stream(request), { "x-accel-buffering": "no" });
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    for (const close of [...this.#open]) close();
+  }
+
+  #stream({ queue, search, limit, mayControl, signal }: EventsRequest): ReadableStream<Uint8Array> {
+    const encoder = new TextEncoder();
+    let close = () => {};
+    return new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        let isOpen = true;
+        let isBusy = false;
+        // Who does not read gets no more than what is under way: the next one is as good.
+        const push = async () => {
+          if (!isOpen || isBusy || !((controller.desiredSize ?? 0) > 0)) return;
+          isBusy = true;
+          try {
+            let text = event("state", this.#views.state(mayControl));
+            if (queue !== undefined) text += event("queue", await this.#views.queue(queue, search, limit));
+            if (isOpen) controller.enqueue(encoder.encode(text));
+          } catch {
+            close(); // the browser connects again
+          } finally {
+            isBusy = false;
+          }
+        };
+        const unwatch = this.#watch.watch({ queue, seen: () => void push() });
+        close = () => {
+          if (!isOpen) return;
+          isOpen = false;
+          unwatch();
+          signal.removeEventListener("abort", close);
+          this.#open.delete(close);
+          try {
+            controller.close();
+          } catch {
+            // it was cancelled
+          }
+        };
+        this.#open.add(close);
+        signal.addEventListener("abort", close, { once: true });
+        if (signal.aborted || this.#isDisposed) return close();
+        controller.enqueue(encoder.encode(`retry: ${CONNECT_AGAIN}\n\n`));
+        this.#watch.look(queue).then(push);
+      },
+      cancel: () => close(),
+    }, new CountQueuingStrategy({ highWaterMark: 2 })); // the first event, behind how soon to come back
+  }
+}
+
+function event(name: string, json: string): string {
+  return `event: ${name}\ndata: ${json}\n\n`;
+}

@@ -1,0 +1,32 @@
+/** What the end of a path asks for. What is before it is where the dashboard was put, and nobody's concern. */
+export type Route =
+  | { readonly kind: "state" | "events" | "reload" }
+  | { readonly kind: "queue"; readonly name: string }
+  | { readonly kind: "action"; readonly name: string; readonly action: string }
+  | { readonly kind: "page" }
+  /** The page at an address without a slash at its end, by which relative addresses would be wrong. */
+  | { readonly kind: "toPage"; readonly location: string };
+
+export function routeOf(path: string): Route {
+  const [, kind] = /\/api\/(state|events|reload)$/.exec(path) ?? [];
+  if (kind !== undefined) return { kind: kind as "state" | "events" | "reload" };
+  const [, queue, action] = /\/api\/queues\/([^/]+)(?:\/([a-z-]+))?$/.exec(path) ?? [];
+  const name = queue === undefined ? undefined : decoded(queue);
+  if (name !== undefined) return action === undefined ? { kind: "queue", name } : { kind: "action", name, action };
+  return path.endsWith("/") ? { kind: "page" } : { kind: "toPage", location: `./${path.split("/").at(-1)}/` };
+}
+
+/** The path that the dashboard is at: cookies are for it. */
+export function baseOf(path: string): string {
+  const route = routeOf(path);
+  if (route.kind === "toPage") return `${path}/`;
+  return route.kind === "page" ? path : path.replace(/api\/(state|events|reload|queues\/[^/]+(\/[a-z-]+)?)$/, "");
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}

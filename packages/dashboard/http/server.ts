@@ -1,0 +1,143 @@
+import { inspect, suggest } from "@workqueue/core/arguments";
+import { notePeer } from "../access.ts";
+import type { ControlResult } from "../api.ts";
+import type { DashboardOptions } from "../contract.ts";
+import { actions } from "../control/controls.ts";
+import { reload } from "../control/reload.ts";
+import type { Views } from "../watch/views.ts";
+import { MAX_LISTED } from "../watch/source.ts";
+import type { Watch } from "../watch/watch.ts";
+import type { WatchedQueue } from "../watch/watched_queue.ts";
+import { answer, answerJson, answerRedirect, answerRefusal, type PageAnswer, Refusal } from "./answers.ts";
+import type { Events } from "./events.ts";
+import type { Guard } from "./guard.ts";
+import { baseOf, type Route, routeOf } from "./routes.ts";
+
+/** What requests are answered with. */
+export interface ServerParts {
+  readonly guard: Guard;
+  readonly watch: Watch;
+  readonly views: Views;
+  readonly events: Events;
+  readonly page: PageAnswer;
+  readonly options: Pick<DashboardOptions, "config" | "readConfig">;
+}
+
+const DEFAULT_LIMIT = 50;
+const MAX_SEARCH = 1000;
+
+/** Answers requests: nothing is looked at, let alone done, before the guard has said yes. */
+export class Server {
+  readonly #parts: ServerParts;
+
+  constructor(parts: ServerParts) {
+    this.#parts = parts;
+  }
+
+  async fetch(request: Request, info?: unknown): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    const route = routeOf(pathname);
+    try {
+      notePeer(request, info);
+      const isHead = request.method === "HEAD";
+      if (!isHead && request.method !== "GET" && request.method !== "POST") {
+        throw new Refusal(405, `Not understood: ${inspect(request.method)} is not done here.`);
+      }
+      const response = request.method === "POST" ? await this.#post(request, route) : await this.#get(request, route);
+      if (!isHead) return response;
+      await response.body?.cancel();
+      return new Response(null, response);
+    } catch (error) {
+      const isApi = route.kind !== "page" && route.kind !== "toPage" || request.method === "POST";
+      if (error instanceof Refusal) return answerRefusal(error, isApi);
+      console.error("The dashboard failed to answer:", error);
+      return answer(500, "application/json", JSON.stringify({ error: "The dashboard failed to answer: see its log." }));
+    }
+  }
+
+  async #get(request: Request, route: Route): Promise<Response> {
+    const { guard, watch, views, events, page } = this.#parts;
+    const url = new URL(request.url);
+    if (url.searchParams.has("token")) {
+      const response = await guard.signIn(request, baseOf(url.pathname), locationWithoutToken(url));
+      if (response !== undefined) return response;
+    }
+    await guard.requireView(request);
+    switch (route.kind) {
+      case "state":
+        await watch.look();
+        return answerJson(views.state(await guard.mayControl(request)));
+      case "queue": {
+        const queue = this.#queue(route.name);
+        const { search, limit } = readQuery(url);
+        await watch.look(queue);
+        return answerJson(await views.queue(queue, search, limit));
+      }
+      case "events": {
+        const name = url.searchParams.get("queue");
+        const queue = name === null ? undefined : this.#queue(name);
+        const mayControl = await guard.mayControl(request);
+        return events.answer({ queue, ...readQuery(url), mayControl, signal: request.signal });
+      }
+      case "page":
+        return await page.make();
+      case "toPage":
+        return answerRedirect(route.location + url.search);
+      default:
+        throw new Refusal(405, "Not understood: this changes something, and is asked for with POST.");
+    }
+  }
+
+  async #post(request: Request, route: Route): Promise<Response> {
+    const { guard, watch, options: { config, readConfig } } = this.#parts;
+    await guard.requireView(request);
+    const body = await guard.requireControl(request);
+    let result: ControlResult;
+    if (route.kind === "reload") {
+      if (config === undefined || readConfig === undefined) {
+        throw new Refusal(404, "Not found: this dashboard was given no 'config' and 'readConfig'.");
+      }
+      result = await reload(config, readConfig, body);
+      await watch.changed();
+    } else if (route.kind === "action" && Object.hasOwn(actions, route.action)) {
+      const queue = this.#queue(route.name);
+      result = await actions[route.action]!(queue, body);
+      await watch.changed(queue);
+    } else {
+      const known = route.kind === "action" ? suggest(route.action, Object.keys(actions)) : "";
+      throw new Refusal(404, `Not found: there is no such action${known}`);
+    }
+    return answerJson(JSON.stringify(result));
+  }
+
+  #queue(name: string): WatchedQueue {
+    const { queues } = this.#parts.watch;
+    const queue = queues.get(name);
+    if (queue !== undefined) return queue;
+    throw new Refusal(404, `Not found: no queue is shown as ${inspect(name)}${suggest(name, [...queues.keys()])}`);
+  }
+}
+
+function readQuery({ searchParams }: URL): { search: string; limit: number } {
+  const search = searchParams.get("search") ?? "";
+  const given = searchParams.get("limit");
+  const limit = given === null ? DEFAULT_LIMIT : /^\d{1,4}$/.test(given) ? Number(given) : NaN;
+  if (!(limit >= 1 && limit <= MAX_LISTED)) {
+    throw new Refusal(
+      400,
+      `Not understood: 'limit' must be an integer from 1 to ${MAX_LISTED}: received ${inspect(given)}`,
+    );
+  }
+  if (search.length > MAX_SEARCH) {
+    throw new Refusal(400, `Not understood: 'search' must be no longer than ${MAX_SEARCH} characters.`);
+  }
+  return { search, limit };
+}
+
+function locationWithoutToken({ pathname, searchParams }: URL): string {
+  const others = new URLSearchParams(searchParams);
+  others.delete("token");
+  const query = others.size === 0 ? "" : `?${others}`;
+  const route = routeOf(pathname);
+  return (route.kind === "toPage" ? route.location : `./${pathname.split("/").at(-1)}`) + query;
+}

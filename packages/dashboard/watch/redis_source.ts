@@ -1,0 +1,99 @@
+import type { QueueSnapshot, WorkerPool } from "@workqueue/core";
+import { hasMethods } from "@workqueue/core/arguments";
+import { type Look, type LookWaiting, MAX_LISTED, type Source } from "./source.ts";
+
+/** As much of a queue on Redis as is used here. */
+export interface QueueOnRedis {
+  readonly name: string;
+  readonly keyOf?: ((item: unknown) => string) | undefined;
+  details(options?: { limit?: number }): Promise<DetailsOnRedis>;
+  cancelAfter(item: unknown): Promise<boolean>;
+  forget(item: unknown): Promise<void>;
+  retryNow(item: unknown): Promise<boolean>;
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+}
+
+interface DetailsOnRedis extends QueueSnapshot<unknown> {
+  readonly paused: boolean;
+  readonly failing: number;
+  readonly oldestReady: number;
+  readonly totals: { readonly handedOut: number; readonly failed: number; readonly givenUp: number };
+  readonly failingItems: readonly { item: unknown; attempts: number; error: string; dueIn?: number }[];
+}
+
+/** Whether a queue is one on Redis: by its methods, so that nobody needs that package who has none. */
+export function isOnRedis(queue: unknown): queue is QueueOnRedis {
+  return hasMethods(queue, "details", "retryNow", "cancelAfter", "forget", "pause", "resume");
+}
+
+/** A queue on a server, as all processes have it, and the pool of this one. */
+export class RedisSource implements Source {
+  readonly engine = "redis";
+  readonly pausing: Source["pausing"];
+  readonly #queue: QueueOnRedis;
+  readonly #pool: WorkerPool<unknown> | undefined;
+
+  constructor(queue: QueueOnRedis, pool: WorkerPool<unknown> | undefined) {
+    this.#queue = queue;
+    this.#pool = pool;
+    this.pausing = queue;
+  }
+
+  get queueName(): string {
+    return this.#queue.name;
+  }
+
+  keyOf(item: unknown): unknown {
+    return this.#queue.keyOf === undefined ? item : this.#queue.keyOf(item);
+  }
+
+  async look(limit: number): Promise<Look> {
+    const details = await this.#queue.details({ limit });
+    const { length, heldBack, waiting, held, failing, paused, oldestReady, totals } = details;
+    const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
+    const here = new Map(pool?.runningItems.map((running) => [this.keyOf(running.item), running]));
+    const ago = new Map(pool?.failingItems.map(({ item, attempts, agoMs }) => [this.keyOf(item), { attempts, agoMs }]));
+    const { handedOut, failed, givenUp } = totals;
+    return {
+      ready: length,
+      heldBack,
+      waiting,
+      held,
+      failing,
+      totals: { handedOut, attempts: Math.max(handedOut - held, 0), failed, givenUp },
+      oldestReady: length === 0 ? null : oldestReady,
+      workers: pool === undefined ? null : {
+        active: pool.active,
+        abandoned: pool.abandoned,
+        concurrency: pool.concurrency,
+        paused: pool.paused,
+      },
+      isPaused: paused,
+      readyItems: details.readyItems,
+      waitingItems: details.waitingItems,
+      failingItems: details.failingItems.map(({ item, attempts, error, dueIn = null }) => {
+        const known = ago.get(this.keyOf(item));
+        return { item, attempts, error, ago: known?.attempts === attempts ? known.agoMs : null, dueIn };
+      }),
+      runningItems: details.heldItems.map(({ item }) => {
+        const running = here.get(this.keyOf(item));
+        return { item, attempt: running?.attempt ?? null, for: running?.forMs ?? null };
+      }),
+    };
+  }
+
+  async allWaiting(): Promise<readonly LookWaiting[]> {
+    return (await this.#queue.details({ limit: MAX_LISTED })).waitingItems;
+  }
+
+  async retry({ item }: LookWaiting): Promise<boolean> {
+    return await this.#queue.retryNow(item);
+  }
+
+  async takeBack({ item }: LookWaiting): Promise<boolean> {
+    if (!await this.#queue.cancelAfter(item)) return false;
+    await this.#queue.forget(item);
+    return true;
+  }
+}

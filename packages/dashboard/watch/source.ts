@@ -1,0 +1,80 @@
+/** A queue as the dashboard sees it, wherever its items are. */
+
+/** What a look at a queue finds. Lists have as many items as was asked for; what is not known is `null`. */
+export interface Look {
+  readonly ready: number;
+  readonly heldBack: number;
+  readonly waiting: number;
+  readonly held: number;
+  readonly failing: number | null;
+  readonly totals: LookTotals;
+  /** For how long the oldest ready item has been so, where the queue tells. */
+  readonly oldestReady: number | null;
+  readonly workers: Workers | null;
+  /** Whether nobody is given anything: the queue is paused, or the pool where that is what can be paused. */
+  readonly isPaused: boolean;
+  readonly readyItems: readonly { readonly item: unknown; readonly priority: number }[];
+  readonly waitingItems: readonly LookWaiting[];
+  readonly failingItems: readonly LookFailing[];
+  readonly runningItems: readonly LookRunning[];
+}
+
+/** What has been counted since somebody began to count. */
+export interface LookTotals {
+  readonly handedOut: number | null;
+  /** Attempts that ended. */
+  readonly attempts: number | null;
+  readonly failed: number | null;
+  readonly givenUp: number | null;
+}
+
+/** The pool of this process. */
+export interface Workers {
+  readonly active: number;
+  /** How many of them ran out of time and go on. */
+  readonly abandoned: number;
+  readonly concurrency: number;
+  readonly paused: boolean;
+}
+
+export interface LookWaiting {
+  readonly item: unknown;
+  readonly priority: number;
+  readonly dueIn: number;
+}
+
+export interface LookFailing {
+  readonly item: unknown;
+  readonly attempts: number;
+  readonly error: string;
+  readonly ago: number | null;
+  readonly dueIn: number | null;
+}
+
+export interface LookRunning {
+  readonly item: unknown;
+  readonly attempt: number | null;
+  readonly for: number | null;
+}
+
+/** How many items a list may have: what servers give at once, and what pools know of failures. */
+export const MAX_LISTED = 1000;
+
+/** Something that can be done to a queue; or why it cannot, in a sentence. */
+export type Can<F> = F | string;
+
+export interface Source {
+  readonly engine: "memory" | "redis";
+  /** What the queue calls itself. */
+  readonly queueName: string;
+  keyOf(item: unknown): unknown;
+  /** Looks at the queue. It takes time by `limit`, whatever is in the queue. */
+  look(limit: number): Look | Promise<Look>;
+  /** What waits, the earliest first: all of it, or as much as can be had at once. It may take some time. */
+  allWaiting(): readonly LookWaiting[] | Promise<readonly LookWaiting[]>;
+  /** Makes an item ready that waits. Tells whether it did. */
+  retry(item: LookWaiting): boolean | Promise<boolean>;
+  /** Forgets an item that waits. Tells whether it did. */
+  takeBack(item: LookWaiting): boolean | Promise<boolean>;
+  readonly pausing: Can<{ pause(): void | Promise<void>; resume(): void | Promise<void> }>;
+}

@@ -1,0 +1,57 @@
+/** What is shown of items and errors: texts, and short ones. */
+
+const MAX_LENGTH = 500;
+
+/** What would end a line, do something to a terminal, or turn the text around it. */
+const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
+
+/** A text cut down to what is shown of it. No character is cut in half. */
+export function cut(text: string): string {
+  if (text.length <= MAX_LENGTH) return text;
+  const end = /[\ud800-\udbff]/.test(text[MAX_LENGTH - 2]!) ? MAX_LENGTH - 2 : MAX_LENGTH - 1;
+  return text.slice(0, end) + "…";
+}
+
+/** An error in one line. */
+export function errorText(error: string): string {
+  return cut(error.slice(0, 2 * MAX_LENGTH).replace(BREAKS_AND_CONTROLS, " ").trim());
+}
+
+/** Words what was thrown. Anything can be, also what throws when it is looked at. */
+export function thrownText(thrown: unknown): string {
+  try {
+    return errorText(thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown));
+  } catch {
+    return "something that cannot be shown";
+  }
+}
+
+/** Gives the text of an item, by which it is shown and found. Whatever the user's functions do, there is one. */
+export function keyTexts(
+  keyOf: (item: unknown) => unknown,
+  keyText: ((item: never) => string) | undefined,
+): (item: unknown) => string {
+  return (item) => {
+    try {
+      if (keyText !== undefined) return cut(String(keyText(item as never)));
+      return cut(typeof item === "string" ? item : textOf(keyOf(item)));
+    } catch (error) {
+      return cut(`(no text: ${thrownText(error)})`);
+    }
+  };
+}
+
+/** A key as JSON, with what JSON cannot say as text. */
+function textOf(key: unknown): string {
+  if (typeof key === "string") return key;
+  const around: unknown[] = [];
+  const text = JSON.stringify(key, function (this: unknown, _name, value: unknown) {
+    if (typeof value === "bigint") return String(value);
+    if (typeof value !== "object" || value === null) return value;
+    while (around.length > 0 && around.at(-1) !== this) around.pop();
+    if (around.includes(value)) return "(itself)";
+    around.push(value);
+    return value;
+  });
+  return text ?? String(key);
+}

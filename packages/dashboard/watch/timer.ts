@@ -1,0 +1,49 @@
+import { systemClock } from "@workqueue/core";
+
+/** Calls an action again and again, at equal times as far as the action lets it. It keeps no process alive. */
+export class Timer {
+  readonly #action: () => void;
+  readonly #every: number;
+  #handle: unknown;
+  #next = 0;
+
+  constructor(every: number, action: () => void) {
+    this.#every = every;
+    this.#action = action;
+  }
+
+  get isOn(): boolean {
+    return this.#handle !== undefined;
+  }
+
+  start(): void {
+    if (this.isOn) return;
+    this.#next = systemClock.now() + this.#every;
+    this.#set();
+  }
+
+  stop(): void {
+    if (this.isOn) systemClock.clearTimeout(this.#handle);
+    this.#handle = undefined;
+  }
+
+  #set(): void {
+    this.#handle = setUnref(() => {
+      const now = systemClock.now();
+      this.#next = Math.max(this.#next + this.#every, now); // what a machine missed that slept is not made up for
+      this.#set();
+      this.#action();
+    }, Math.max(this.#next - systemClock.now(), 0));
+  }
+}
+
+/** Waits, and keeps no process alive by that. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setUnref(resolve, ms));
+}
+
+function setUnref(callback: () => void, ms: number): unknown {
+  const handle = systemClock.setTimeout(callback, ms) as { unref?(): void };
+  handle.unref?.();
+  return handle;
+}

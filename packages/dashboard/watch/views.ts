@@ -1,0 +1,54 @@
+import type { QueueDetails, State } from "../api.ts";
+import { controlsOf } from "../control/controls.ts";
+import { worstFirst } from "./verdict.ts";
+import type { Watch } from "./watch.ts";
+import type { WatchedQueue } from "./watched_queue.ts";
+
+/** What is said to everybody alike. */
+export interface Surroundings {
+  readonly instance: string;
+  readonly mayReload: boolean;
+}
+
+/** What the API says, as JSON: made once for each look, whoever asks. */
+export class Views {
+  readonly #watch: Watch;
+  readonly #surroundings: Surroundings;
+  readonly #made = new Map<string, string | Promise<string>>();
+  #version = -1;
+
+  constructor(watch: Watch, surroundings: Surroundings) {
+    this.#watch = watch;
+    this.#surroundings = surroundings;
+  }
+
+  state(mayControl: boolean): string {
+    return this.#once(`state ${mayControl}`, () => {
+      const { instance, mayReload } = this.#surroundings;
+      const state: State = {
+        instance,
+        time: Date.now(),
+        mayControl,
+        mayReload: mayReload && mayControl,
+        queues: worstFirst(Array.from(this.#watch.queues.values(), (queue) => queue.row())),
+      };
+      return JSON.stringify(state);
+    });
+  }
+
+  async queue(queue: WatchedQueue, search: string, limit: number): Promise<string> {
+    return await this.#once(`queue ${limit} ${JSON.stringify([queue.name, search])}`, async () => {
+      const { can, cannot } = controlsOf(queue);
+      const details: QueueDetails = { ...await queue.details(search, limit), can, cannot };
+      return JSON.stringify(details);
+    });
+  }
+
+  #once<Made extends string | Promise<string>>(name: string, make: () => Made): Made {
+    if (this.#version !== this.#watch.version) this.#made.clear();
+    this.#version = this.#watch.version;
+    let made = this.#made.get(name) as Made | undefined;
+    if (made === undefined) this.#made.set(name, made = make());
+    return made;
+  }
+}

@@ -1,0 +1,301 @@
+import { systemClock, type TokenBucket, type WorkQueueConfig } from "@workqueue/core";
+import { formatDuration } from "@workqueue/core/arguments";
+import type { Bucket, QueueDetails, QueueRow } from "../api.ts";
+import type { DashboardQueue } from "../contract.ts";
+import { groupsOf, hotGroup } from "./groups.ts";
+import { History, type Sample, sampleOf } from "./history.ts";
+import { isTokenBucket, type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
+import { MemorySource } from "./memory_source.ts";
+import { isOnRedis, RedisSource } from "./redis_source.ts";
+import { type Look, type LookWaiting, MAX_LISTED, type Source } from "./source.ts";
+import { errorText, keyTexts, thrownText } from "./texts.ts";
+import { judge, type Judgement } from "./verdict.ts";
+
+/** How many items are looked at for a row: enough to tell whose they are. */
+export const ROW_LIMIT = 200;
+/** How old a look may be that does for now, in milliseconds: a little less than pushes are apart. */
+const FRESH_FOR = 950;
+/** After how long a server that does not answer is said to be away, in milliseconds. */
+const PATIENCE = 3000;
+/** A search through all that waits is made again when so many times as long has passed as it took. */
+const SEARCH_PAUSE = 200;
+const MAX_SEARCHES = 100;
+
+/** A look, and when it was. */
+interface Seen {
+  readonly look: Look;
+  readonly sample: Sample;
+  readonly limit: number;
+}
+
+/** What a search through all that waits found. */
+interface Found {
+  readonly at: number;
+  readonly cost: number;
+  readonly matching: number;
+  /** The earliest of them. */
+  readonly items: readonly { readonly key: string; readonly priority: number; readonly dueAt: number }[];
+}
+
+/** A queue that is shown: what was seen of it, and what is said of that. */
+export class WatchedQueue {
+  readonly name: string;
+  readonly source: Source;
+  readonly pool: DashboardQueue<unknown>["pool"];
+  readonly textOf: (item: unknown) => string;
+  readonly #config: WorkQueueConfig | undefined;
+  /** The name of the queue in the config. */
+  readonly #configName: string;
+  readonly #history = new History();
+  readonly #searches = new Map<string, Found>();
+  #limits: Limits | undefined | "unread" = "unread";
+  #seen: Seen | undefined;
+  #looking: { readonly promise: Promise<void>; readonly limit: number; readonly since: number } | undefined;
+  #failure: { readonly text: string; readonly since: number } | undefined;
+  /** Since when nothing has been handed out although something might have been. */
+  #idleSince = 0;
+
+  constructor(name: string, { queue, pool, keyText }: DashboardQueue<unknown>, config: WorkQueueConfig | undefined) {
+    this.name = name;
+    this.pool = pool;
+    this.source = isOnRedis(queue) ? new RedisSource(queue, pool) : new MemorySource(queue as never, pool);
+    this.textOf = keyTexts((item) => this.source.keyOf(item), keyText as never);
+    this.#config = config;
+    this.#configName = config?.queueNames.includes(this.source.queueName) ? this.source.queueName : name;
+  }
+
+  /** The document has changed. */
+  forgetConfig(): void {
+    this.#limits = "unread";
+  }
+
+  /** What was seen is not so any more. */
+  forgetLook(): void {
+    this.#seen = this.#seen && { ...this.#seen, limit: -1 };
+    this.#searches.clear();
+  }
+
+  /** Sees to it that there is a look that is not old and lists so many items. Never rejects. Looks are shared. */
+  async refresh(limit: number): Promise<void> {
+    const now = systemClock.now();
+    if (this.#seen !== undefined && this.#seen.limit >= limit && now - this.#seen.sample.at < FRESH_FOR) return;
+    if (this.#looking !== undefined) {
+      await this.#looking.promise;
+      if (this.#seen === undefined || this.#seen.limit >= limit || this.#looking !== undefined) return;
+    }
+    const looking = { promise: this.#look(limit), limit, since: now };
+    this.#looking = looking;
+    await looking.promise;
+    if (this.#looking === looking) this.#looking = undefined;
+  }
+
+  /** Keeps what there is to see now as a sample. */
+  async sample(): Promise<void> {
+    await this.refresh(0);
+    const { sample } = this.#seen ?? {};
+    const now = systemClock.now();
+    this.#history.add(sample !== undefined && now - sample.at < FRESH_FOR ? sample : sampleOf(now, undefined));
+  }
+
+  async #look(limit: number): Promise<void> {
+    try {
+      const look = await this.source.look(limit);
+      const sample = sampleOf(systemClock.now(), look);
+      const before = this.#seen;
+      const isIdle = before !== undefined && look.ready > 0 && !look.isPaused && !look.workers?.paused &&
+        look.totals.handedOut === before.look.totals.handedOut && !((this.starts?.heldFor ?? 0) > 0);
+      if (!isIdle) this.#idleSince = sample.at;
+      this.#seen = { look, sample, limit };
+      this.#failure = undefined;
+    } catch (error) {
+      this.#failure = { text: thrownText(error), since: this.#failure?.since ?? systemClock.now() };
+    }
+  }
+
+  get #latestLimits(): Limits | undefined {
+    if (this.#limits === "unread") this.#limits = limitsOf(this.#config, this.#configName);
+    return this.#limits;
+  }
+
+  /** The bucket of `starts`, if it is in this process. */
+  get startsBucket(): TokenBucket | undefined {
+    if (this.source.engine === "redis") return undefined;
+    const starts = this.pool === undefined ? this.#configStarts : this.pool.starts;
+    return isTokenBucket(starts) ? starts : undefined;
+  }
+
+  get #configStarts(): unknown {
+    const config = this.#config;
+    return config?.queueNames.includes(this.#configName) ? config.workers(this.#configName).starts : undefined;
+  }
+
+  get starts(): Bucket | null {
+    const bucket = this.startsBucket;
+    if (bucket !== undefined) return showBucket(bucket);
+    const starts = this.#configStarts;
+    return this.source.engine === "redis" && isTokenBucket(starts) ? showFarBucket(starts) : null;
+  }
+
+  row(): QueueRow {
+    const { engine } = this.source;
+    const seen = this.#seen;
+    const trend = this.#history.trend();
+    if (seen === undefined) {
+      const none = { ready: 0, heldBack: 0, waiting: 0, held: 0, failing: null };
+      const rates = { in: null, out: null, failures: null, givenUp: null };
+      const judgement = this.#away() ?? { verdict: "unknown" as const, reason: "It has not been looked at yet." };
+      return { name: this.name, engine, ...judgement, counts: none, rates, oldestReady: null, workers: null, trend };
+    }
+    const { look, sample } = seen;
+    const { ready, heldBack, waiting, held, failing, workers } = look;
+    return {
+      name: this.name,
+      engine,
+      ...this.#away() ?? this.#judge(seen),
+      counts: { ready, heldBack, waiting, held, failing },
+      rates: this.#history.rates(sample),
+      oldestReady: whole(look.oldestReady ?? this.#history.oldestReady(sample)),
+      workers: workers === null
+        ? null
+        : { active: workers.active, concurrency: workers.concurrency, paused: workers.paused || look.isPaused },
+      trend,
+    };
+  }
+
+  /** What is said while the server does not answer. */
+  #away(): Judgement | undefined {
+    const since = this.#failure?.since ?? this.#looking?.since;
+    const ms = systemClock.now() - (since ?? Infinity);
+    if (this.#failure === undefined && !(ms >= PATIENCE)) return undefined;
+    const why = this.#failure === undefined ? "" : `: ${this.#failure.text}`;
+    return { verdict: "unknown", reason: `The queue has not answered for ${formatDuration(Math.max(ms, 0))}${why}` };
+  }
+
+  #judge({ look, sample }: Seen): Judgement {
+    const [attempts, failed] = [this.#history.over("attempts", sample), this.#history.over("failed", sample)];
+    const worst = mostAttempts(look.failingItems);
+    const [longest] = look.runningItems;
+    const groups = this.#groups(look);
+    return judge({
+      look,
+      idleFor: sample.at - this.#idleSince,
+      lastMinute: attempts === undefined || failed === undefined
+        ? null
+        : { attempts: Math.max(attempts.change, failed.change), failed: failed.change },
+      growth: this.#history.over("ready", sample)?.change ?? null,
+      rates: this.#history.rates(sample),
+      worst: worst && { key: this.textOf(worst.item), attempts: worst.attempts, error: errorText(worst.error) },
+      longest: longest?.for == null ? undefined : { key: this.textOf(longest.item), for: longest.for },
+      starts: this.starts,
+      hot: hotGroup(groups, look.readyItems.length),
+      listed: look.readyItems.length,
+    });
+  }
+
+  #groups({ readyItems }: Look) {
+    return groupsOf(readyItems.map(({ item }) => this.textOf(item)), this.#latestLimits?.separator);
+  }
+
+  /** All that is said of the queue, as of the latest look; of items, those whose keys match. */
+  async details(search: string, limit: number): Promise<Omit<QueueDetails, "can" | "cannot">> {
+    const matches = matcher(search);
+    const found = search === "" ? undefined : await this.#search(search).catch(() => undefined);
+    const now = systemClock.now();
+    const seen = this.#seen;
+    const look = seen?.look;
+    const limits = this.#latestLimits;
+    const first = <Item, Shown extends { readonly key: string }>(
+      items: readonly Item[] | undefined,
+      show: (item: Item) => Shown,
+    ) => firstOf(items ?? [], show, ({ key }) => matches(key), limit);
+    return {
+      ...this.row(),
+      history: this.#history.lists(now, Date.now()),
+      failingItems: first(look && [...look.failingItems].sort((a, b) => b.attempts - a.attempts), (failing) => ({
+        key: this.textOf(failing.item),
+        attempts: failing.attempts,
+        error: errorText(failing.error),
+        ago: whole(failing.ago),
+        dueIn: whole(failing.dueIn),
+        decidedBy: limits?.decidedBy(failing.attempts, failing.ago, failing.dueIn) ?? null,
+      })),
+      runningItems: first(look?.runningItems, ({ item, ...running }) => ({
+        key: this.textOf(item),
+        attempt: running.attempt,
+        for: whole(running.for),
+      })),
+      waitingItems: found?.items.slice(0, limit).map(({ key, priority, dueAt }) => ({
+        ...{ key, priority, dueIn: whole(Math.max(dueAt - now, 0)) },
+      })) ?? first(look?.waitingItems, ({ item, priority, dueIn }) => ({
+        ...{ key: this.textOf(item), priority, dueIn: whole(dueIn) },
+      })),
+      readyItems: first(look?.readyItems, ({ item, priority }) => ({ key: this.textOf(item), priority })),
+      groups: look === undefined ? [] : this.#groups(look),
+      matching: search === "" ? look?.waiting ?? null : found?.matching ?? null,
+      starts: this.starts,
+      limiter: limits?.tree() ?? null,
+    };
+  }
+
+  /** What waits and has the key, or matches the search: all of it. */
+  async waitingItems(wanted: { readonly key: string } | { readonly search: string }): Promise<LookWaiting[]> {
+    const matches = "key" in wanted ? (key: string) => key === wanted.key : matcher(wanted.search);
+    const items = await this.source.allWaiting();
+    return items.filter(({ item }) => matches(this.textOf(item)));
+  }
+
+  /** Looks through all that waits; the longer that takes, the more seldom. */
+  async #search(search: string): Promise<Found> {
+    const at = systemClock.now();
+    const before = this.#searches.get(search);
+    if (before !== undefined && at - before.at < Math.max(FRESH_FOR, SEARCH_PAUSE * before.cost)) return before;
+    const began = performance.now();
+    const items = await this.waitingItems({ search });
+    const found: Found = {
+      at,
+      cost: performance.now() - began,
+      matching: items.length,
+      items: items.slice(0, MAX_LISTED).map(({ item, priority, dueIn }) => ({
+        ...{ key: this.textOf(item), priority, dueAt: at + dueIn },
+      })),
+    };
+    this.#searches.delete(search);
+    this.#searches.set(search, found);
+    if (this.#searches.size > MAX_SEARCHES) this.#searches.delete(this.#searches.keys().next().value!);
+    return found;
+  }
+}
+
+/** Milliseconds without the fraction that clocks give. */
+function whole<Ms extends number | null>(ms: Ms): Ms {
+  return (ms === null ? null : Math.round(ms)) as Ms;
+}
+
+/** Whether a key has the text in it, in letters of whatever case. */
+function matcher(search: string): (key: string) => boolean {
+  if (search === "") return () => true;
+  const wanted = search.toLowerCase();
+  return (key) => key.toLowerCase().includes(wanted);
+}
+
+function mostAttempts<Item extends { readonly attempts: number }>(items: readonly Item[]): Item | undefined {
+  let most: Item | undefined;
+  for (const item of items) if (most === undefined || item.attempts > most.attempts) most = item;
+  return most;
+}
+
+/** The first items that match, as they are shown. The others cost no more than their keys. */
+function firstOf<Item, Shown>(
+  items: readonly Item[],
+  show: (item: Item) => Shown,
+  matches: (shown: Shown) => boolean,
+  limit: number,
+): Shown[] {
+  const shown: Shown[] = [];
+  for (const item of items) {
+    if (shown.length >= limit) break;
+    const one = show(item);
+    if (matches(one)) shown.push(one);
+  }
+  return shown;
+}
