@@ -4,6 +4,7 @@ import { configReference } from "./config_reference.ts";
 import { dashboard } from "./dashboard.ts";
 import { plotDelays } from "./delays.ts";
 import { plotFairness } from "./fairness.ts";
+import { page } from "./page.ts";
 import { plotPriorities } from "./priorities.ts";
 
 /** What makes each generated file. */
@@ -14,6 +15,7 @@ export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "docs/priorities.svg": plotPriorities,
   "docs/fairness.svg": plotFairness,
   "docs/operate/dashboard.json": dashboard,
+  "packages/dashboard/page.ts": page,
   "deno.json": () => manifest("deno.json"),
   "jsr.json": () => manifest("jsr.json"),
 };

@@ -1,0 +1,90 @@
+import { build, type Plugin, stop } from "esbuild";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+
+const folder = new URL("../../packages/dashboard/page/", import.meta.url);
+
+/** Finds packages where this module's runtime has them: there may be no `node_modules` to look in. */
+const packages: Plugin = {
+  name: "packages",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
+      if (kind === "entry-point") return undefined;
+      // Its main file is for `require`.
+      const module = path === "uplot" ? "uplot/dist/uPlot.esm.js" : path;
+      return { path: fileURLToPath(import.meta.resolve(module)), sideEffects: false };
+    });
+    onLoad(
+      { filter: /uPlot\.esm\.js$/ },
+      async ({ path }) => ({ contents: withoutExtras(await readFile(path, "utf8")) }),
+    );
+  },
+};
+
+/** uPlot without what hangs on its constructor: ways to draw that we do not use, three kilobytes gzipped. */
+function withoutExtras(uPlot: string): string {
+  const needed = uPlot.replace(/^uPlot\.assign = [^]*(?=^export )/m, "");
+  if (needed === uPlot) throw new Error("uPlot is not built as it was: look anew for what can be left out of it");
+  return needed;
+}
+
+async function bundled(file: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL(file, folder))],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+    target: ["es2022", "chrome111", "firefox114", "safari16.4"],
+    charset: "utf8",
+    legalComments: "none",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    plugins: [packages],
+  });
+  return outputFiles[0]!.text.trim();
+}
+
+/** How a content security policy names what may run, or style, inside a page. */
+function hashOf(source: string): string {
+  return `'sha256-${createHash("sha256").update(source).digest("base64")}'`;
+}
+
+/** The page of the dashboard as a module of strings: script and style are in it, so that a server reads no file. */
+export async function page(): Promise<string> {
+  const [html, style, script] = await Promise.all([
+    readFile(new URL("index.html", folder), "utf8"),
+    bundled("style.css"),
+    bundled("main.tsx"),
+  ]);
+  await stop();
+  const whole = html
+    .replace(/\n\s*/g, "")
+    .replace("<style></style>", () => `<style>${style}</style>`)
+    .replace("<script></script>", () => `<script>${script}</script>`);
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    "img-src data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+  return `// Made of page/ by 'deno task generate'. Preact and uPlot are in it.
+
+/** The whole page: it loads nothing but \`api/…\`, from where it lies. */
+export const PAGE: string =
+  // deno-fmt-ignore
+  ${JSON.stringify(whole)};
+
+/** The content security policy under which it works, and nothing else does. */
+export const PAGE_CSP: string =
+  // deno-fmt-ignore
+  ${JSON.stringify(policy.join("; "))};
+`;
+}

@@ -1,0 +1,40 @@
+/**
+ * Serves the dashboard over four queues: the backend of one is down for a minute every other minute, one is flooded by a
+ * tenant, one has an item that fails whenever it is tried, and one is well.
+ *
+ *     npx -y deno task demo:dashboard [PORT]
+ *
+ * @module
+ */
+
+import { readConfigFile } from "@workqueue/config-file";
+import { loadConfig, type RateLimitingQueue, type WorkerPool } from "@workqueue/core";
+import { allowLocal, createDashboard } from "@workqueue/dashboard";
+import { serve } from "@hono/node-server";
+import process from "node:process";
+import { invoices, mails, payments, thumbnails, type Work } from "./shop.ts";
+
+const readConfig = () => readConfigFile(new URL("demo.yaml", import.meta.url));
+const config = loadConfig(readConfig());
+const works: Record<string, Work> = {
+  payments: payments(),
+  thumbnails: thumbnails(),
+  invoices: invoices(),
+  mails: mails(),
+};
+
+const queues: Record<string, { queue: RateLimitingQueue<string>; pool: WorkerPool<string> }> = {};
+for (const [name, { handle }] of Object.entries(works)) {
+  const queue = config.queue<string>(name);
+  const pool = config.runWorkers(name, queue, (item, { signal }) => handle(item, signal), { onError() {} });
+  queues[name] = { queue, pool };
+}
+setInterval(() => {
+  for (const [name, { changes }] of Object.entries(works)) for (const item of changes()) queues[name]!.queue.add(item);
+}, 100);
+
+const dashboard = createDashboard({ queues, config, readConfig, view: allowLocal, control: allowLocal });
+const port = Number(process.argv[2] ?? 4680);
+serve({ fetch: dashboard.fetch, hostname: "127.0.0.1", port }, ({ port }) => {
+  console.log(`http://127.0.0.1:${port}/ shows four queues: find out what is wrong with three of them`);
+});

@@ -1,0 +1,103 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { AskDialog } from "./dialog.tsx";
+import { Headline } from "./headline.tsx";
+import { QueueList } from "./queue_list.tsx";
+import { QueueView } from "./queue_view.tsx";
+import { Reload } from "./reload.tsx";
+import { useRoute } from "./route.ts";
+import { postTo, type Question, StalePage, type Steering, SteeringContext } from "./steering.ts";
+import { type News, useNews } from "./stream.ts";
+import { Words } from "./words_explained.tsx";
+
+/** What came of a control, in words. */
+interface Result {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** The whole page. */
+export function App(): JSX.Element {
+  const name = useRoute();
+  const [search, setSearch] = useState("");
+  const [round, setRound] = useState(0);
+  const [result, setResult] = useState<Result>();
+  const [question, setQuestion] = useState<Question & { instance: string }>();
+  const news = useNews(name, search, round);
+  const { state, queue } = news;
+  const instance = state?.instance ?? "";
+
+  useEffect(() => setSearch(""), [name]);
+
+  async function postAs(instance: string, path: string, body: object) {
+    try {
+      const answer = await postTo(instance, path, body);
+      setResult({ text: answer.message, isError: false });
+      return answer;
+    } catch (error) {
+      const isOffline = error instanceof TypeError;
+      setResult({
+        text: isOffline ? "The server does not answer: nothing was done." : String((error as Error).message),
+        isError: true,
+      });
+      if (error instanceof StalePage) setRound((round) => round + 1);
+      return undefined;
+    }
+  }
+
+  const steering = useMemo<Steering | undefined>(() =>
+    state?.mayControl
+      ? {
+        post: (path, body) => postAs(instance, path, body),
+        ask: (question) => setQuestion({ ...question, instance }), // it is meant for what is shown now
+      }
+      : undefined, [instance, state?.mayControl]);
+
+  return (
+    <SteeringContext.Provider value={steering}>
+      <div class={news.staleFor === undefined ? "all" : "all stale"}>
+        <Headline news={news} opened={name} />
+        <main>
+          {name === undefined
+            ? state && <QueueList queues={state.queues} />
+            : <QueueView key={name} name={name} queue={queue} state={state} search={search} onSearch={setSearch} />}
+          {!state && <p class="quiet">Asking the server…</p>}
+        </main>
+        <footer>
+          {state?.mayReload && steering && <Reload />}
+          {state && !state.mayControl && <p class="quiet">You may look, and not steer.</p>}
+          <Words />
+        </footer>
+      </div>
+      <Spoken news={news} />
+      <p class={result?.isError ? "result error" : "result"}>
+        <span role="status">{result?.text}</span>
+        {result && <button type="button" onClick={() => setResult(undefined)}>Dismiss</button>}
+      </p>
+      {question && (
+        <AskDialog
+          question={question}
+          onAnswer={(isYes) => {
+            setQuestion(undefined);
+            if (isYes) postAs(question.instance, question.path, question.body);
+          }}
+        />
+      )}
+    </SteeringContext.Provider>
+  );
+}
+
+/** Says to screen readers which verdicts have changed, and nothing of the numbers, which change every second. */
+function Spoken({ news: { state, staleFor } }: { news: News }): JSX.Element {
+  const before = useRef(new Map<string, string>());
+  const [changes, setChanges] = useState("");
+  useEffect(() => {
+    const changed = state?.queues.filter(({ name, verdict }) => (before.current.get(name) ?? verdict) !== verdict) ??
+      [];
+    if (changed.length > 0) {
+      setChanges(changed.map(({ name, verdict, reason }) => `${name} is ${verdict}: ${reason}`).join(" "));
+    }
+    before.current = new Map(state?.queues.map(({ name, verdict }) => [name, verdict]));
+  }, [state]);
+  return <p class="unseen" aria-live="polite">{staleFor === undefined ? changes : "The server is silent."}</p>;
+}

@@ -1,0 +1,153 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Control, QueueDetails } from "../api.ts";
+import { type Steering, useSteering } from "./steering.ts";
+import { visible } from "./words.ts";
+
+const HOLD = 30_000;
+
+const NAMES: Readonly<Record<Control, string>> = {
+  pause: "Pause",
+  concurrency: "Workers at once",
+  starts: "Starts",
+  retry: "Retry now",
+  takeBack: "Take back",
+};
+
+/** What can be done to a queue, and what it does not do. */
+export function Controls({ queue }: { queue: QueueDetails }): JSX.Element | null {
+  const steering = useSteering();
+  if (!steering) return null;
+  const can = (control: Control) => queue.can.includes(control);
+  const cannot = Object.entries(queue.cannot) as [Control, string][];
+  return (
+    <section aria-labelledby="controls">
+      <h2 id="controls">Steer</h2>
+      {can("pause") && <Pause queue={queue} steering={steering} />}
+      {can("concurrency") && queue.workers && <Concurrency queue={queue} steering={steering} />}
+      {can("starts") && <Starts queue={queue} steering={steering} />}
+      {cannot.map(([control, why]) => (
+        <p key={control} class="quiet">
+          {NAMES[control]}: {visible(why)}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+interface Of {
+  readonly queue: QueueDetails;
+  readonly steering: Steering;
+}
+
+function pathOf({ queue }: Of, action: string): string {
+  return `api/queues/${encodeURIComponent(queue.name)}/${action}`;
+}
+
+function Pause(of: Of): JSX.Element {
+  const { workers, verdict, engine } = of.queue;
+  const isPaused = workers?.paused || verdict === "paused";
+  const isKnown = isPaused || workers !== null;
+  const post = (action: string) => of.steering.post(pathOf(of, action), {});
+  return (
+    <div class="control">
+      {!isPaused && <button type="button" onClick={() => post("pause")}>Pause</button>}
+      {(isPaused || !isKnown) && <button type="button" onClick={() => post("resume")}>Resume</button>}
+      <span class="quiet">
+        {isPaused
+          ? "Lets work begin again. What came meanwhile is there."
+          : engine === "redis"
+          ? "Begins nothing more, in any process. What runs goes on; what is added stays."
+          : "Begins nothing more. What runs goes on; what is added stays."}
+      </span>
+    </div>
+  );
+}
+
+function Concurrency(of: Of): JSX.Element {
+  const { concurrency } = of.queue.workers!;
+  return (
+    <NumbersForm
+      fields={[{ name: "concurrency", label: NAMES.concurrency, value: String(concurrency), pattern: "[1-9][0-9]*" }]}
+      onSubmit={({ concurrency }) => of.steering.post(pathOf(of, "concurrency"), { concurrency: Number(concurrency) })}
+    >
+      <span class="quiet">Fewer lets fewer begin; ends nothing that runs.</span>
+    </NumbersForm>
+  );
+}
+
+function Starts(of: Of): JSX.Element {
+  const { starts } = of.queue;
+  const hold = () => of.steering.post(pathOf(of, "hold"), { delay: HOLD });
+  return (
+    <>
+      <NumbersForm
+        fields={[
+          {
+            name: "rate",
+            label: "Starts a second",
+            value: starts ? String(starts.rate) : "",
+            pattern: "unlimited|[0-9]+(\\.[0-9]+)?",
+          },
+          { name: "burst", label: "Starts at once", value: starts ? String(starts.burst) : "", pattern: "[0-9]+" },
+        ]}
+        onSubmit={({ rate, burst }) =>
+          of.steering.post(pathOf(of, "starts"), {
+            rate: rate === "unlimited" ? rate : Number(rate),
+            burst: Number(burst),
+          })}
+      >
+        <span class="quiet">
+          A number or “unlimited”. Slows what begins; ends nothing that runs. A restart forgets it.
+        </span>
+      </NumbersForm>
+      <div class="control">
+        <button type="button" onClick={hold}>Hold 30 s</button>
+        <span class="quiet">No attempt begins for 30 s. What runs goes on.</span>
+      </div>
+    </>
+  );
+}
+
+interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly pattern: string;
+}
+
+/** Fields that show what is so, until somebody writes in them. */
+function NumbersForm({ fields, onSubmit, children }: {
+  fields: readonly Field[];
+  onSubmit: (values: Record<string, string>) => Promise<unknown>;
+  children: ComponentChildren;
+}): JSX.Element {
+  const [draft, setDraft] = useState<Record<string, string>>({});
+  const values = Object.fromEntries(fields.map(({ name, value }) => [name, draft[name] ?? value]));
+  return (
+    <form
+      class="control"
+      onSubmit={async (event) => {
+        event.preventDefault();
+        if (await onSubmit(values)) setDraft({});
+      }}
+    >
+      {fields.map(({ name, label, pattern }) => (
+        <label key={name}>
+          {label}
+          <input
+            name={name}
+            required
+            autocomplete="off"
+            inputMode={pattern.startsWith("[") ? "numeric" : undefined}
+            pattern={pattern}
+            value={values[name]}
+            onInput={({ currentTarget }) => setDraft({ ...draft, [name]: currentTarget.value })}
+          />
+        </label>
+      ))}
+      <button type="submit">Set</button>
+      {children}
+    </form>
+  );
+}

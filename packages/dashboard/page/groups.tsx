@@ -1,0 +1,33 @@
+import type { JSX } from "preact";
+import type { Group } from "../api.ts";
+import { count, visible } from "./words.ts";
+
+const MAX_SHOWN = 10;
+
+/** Whose items are ready, by share. */
+export function Groups({ groups }: { groups: readonly Group[] }): JSX.Element {
+  const all = groups.reduce((sum, group) => sum + group.count, 0);
+  return (
+    <section aria-labelledby="groups">
+      <div class="title">
+        <h2 id="groups">Whose items are ready</h2>
+        <span class="quiet">by the first part of their keys</span>
+      </div>
+      {groups.length === 0 && <p class="quiet">Nothing is ready.</p>}
+      <ul class="groups">
+        {groups.slice(0, MAX_SHOWN).map((group) => {
+          const share = `${Math.round((group.count / all) * 100)}%`;
+          return (
+            <li key={group.name}>
+              <bdi class="key">{visible(group.name)}</bdi>
+              <span class="number">{count(group.count)}</span>
+              <span class="number">{share}</span>
+              <div class="bar" style={{ inlineSize: share }} />
+            </li>
+          );
+        })}
+      </ul>
+      {groups.length > MAX_SHOWN && <p class="quiet">and {count(groups.length - MAX_SHOWN)} more</p>}
+    </section>
+  );
+}

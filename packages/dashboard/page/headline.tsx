@@ -1,0 +1,66 @@
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import type { QueueRow } from "../api.ts";
+import { linkTo } from "./route.ts";
+import type { News } from "./stream.ts";
+import { many, timeOfDay, visible } from "./words.ts";
+
+const BAD: readonly string[] = ["stuck", "failing", "paused"];
+
+/** How new the data is, and what is worst. */
+export function Headline({ news, opened }: { news: News; opened: string | undefined }): JSX.Element {
+  const { state, live, staleFor } = news;
+  const worst = state?.queues[0];
+  const isBad = worst !== undefined && BAD.includes(worst.verdict);
+
+  useEffect(() => {
+    const place = opened ?? "Work queues";
+    document.title = staleFor !== undefined
+      ? `? ${place}`
+      : isBad
+      ? `(!) ${worst.name} ${worst.verdict} · ${place}`
+      : place;
+  });
+
+  return (
+    <header>
+      <nav aria-label="Page">
+        {opened === undefined ? <span>Work queues</span> : <a href="#/">← All queues</a>}
+      </nav>
+      <p class={live ? "clock live" : "clock"}>
+        {state && <time>{timeOfDay(state.time)}</time>}{" "}
+        <span class="connection">{live ? "live" : state ? "reconnecting" : "connecting"}</span>
+      </p>
+      {staleFor !== undefined && (
+        <p class="notice">
+          {state
+            ? `Nothing new for ${Math.floor(staleFor / 1000)} s. What is shown was so at ${timeOfDay(state.time)}.`
+            : "The server does not answer."}
+        </p>
+      )}
+      {worst && (
+        <p class="worst">
+          {isBad
+            ? (
+              <>
+                {opened === worst.name
+                  ? <bdi>{visible(worst.name)}</bdi>
+                  : <a href={linkTo(worst.name)}>{visible(worst.name)}</a>}
+                {` is ${worst.verdict}: `}
+                {visible(worst.reason)}
+              </>
+            )
+            : summaryOf(state!.queues)}
+        </p>
+      )}
+    </header>
+  );
+}
+
+function summaryOf(queues: readonly QueueRow[]): string {
+  const number = (verdict: string) => queues.filter((queue) => queue.verdict === verdict).length;
+  const [busy, unknown] = [number("busy"), number("unknown")];
+  const rest = [busy > 0 && `${busy} busy`, unknown > 0 && `${unknown} not known yet`].filter(Boolean).join(", ");
+  if (queues.length === 1) return queues[0]!.reason;
+  return `None of ${many(queues.length, "queue")} is stuck, failing or paused${rest && ` (${rest})`}.`;
+}

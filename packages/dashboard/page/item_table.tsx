@@ -1,0 +1,91 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useStill } from "./still.ts";
+import { many, visible } from "./words.ts";
+
+/** What is said of an item beside its key. */
+export interface Column<T> {
+  readonly name: string;
+  readonly text: (item: T) => string;
+  readonly isText?: boolean;
+}
+
+/** Items with their keys, in a list that holds still while somebody points at it. */
+export function ItemTable<T extends { readonly key: string }>(
+  { id, title, note, total, items, empty, columns, below, actions }: {
+    id: string;
+    title: string;
+    /** In which order they are. */
+    note: string;
+    /** How many there are, if that is known. */
+    total: number | null;
+    items: readonly T[];
+    empty: string;
+    columns: readonly Column<T>[];
+    below?: (item: T) => ComponentChildren;
+    actions?: (item: T) => ComponentChildren;
+  },
+): JSX.Element {
+  const { shown, isStill, handlers } = useStill(items, ({ key }) => key);
+  const isPart = total !== null && total > items.length && items.length > 0;
+  return (
+    <section aria-labelledby={id} class="items" {...handlers}>
+      <div class="title">
+        <h2 id={id}>{title}</h2>
+        <span class="quiet">
+          {isStill
+            ? "held still while you point at it"
+            : isPart
+            ? `${items.length} of ${many(total, "item")}, ${note}`
+            : note}
+        </span>
+      </div>
+      {shown.length === 0 ? <p class="quiet">{empty}</p> : (
+        <table aria-labelledby={id}>
+          <thead>
+            <tr>
+              <th scope="col">Item</th>
+              {columns.map(({ name, isText }) => (
+                <th key={name} scope="col" class={isText ? "text" : "number"}>{name}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(({ item, gone }) => (
+              <tr key={item.key} class={gone ? "gone" : undefined}>
+                <th scope="row">
+                  <LongText text={item.key} />
+                  {below && <div>{below(item)}</div>}
+                  {actions && (
+                    <div class="buttons">{gone ? <span class="quiet">no longer here</span> : actions(item)}</div>
+                  )}
+                </th>
+                {columns.map(({ name, text, isText }) => (
+                  <td key={name} class={isText ? "text" : "number"}>{text(item)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+const MAX_SHOWN = 160;
+
+/** A text that may be of any length, and of any characters. */
+function LongText({ text }: { text: string }): JSX.Element {
+  const [isWhole, setWhole] = useState(false);
+  if (text.length <= MAX_SHOWN) return <bdi class="key">{visible(text)}</bdi>;
+  return (
+    <>
+      <bdi class={isWhole ? "key whole" : "key"} tabIndex={isWhole ? 0 : undefined}>
+        {visible(isWhole ? text : text.slice(0, MAX_SHOWN) + "…")}
+      </bdi>{" "}
+      <button type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+        {isWhole ? "Show less" : `Show all ${many(text.length, "character")}`}
+      </button>
+    </>
+  );
+}

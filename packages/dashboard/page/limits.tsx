@@ -1,0 +1,45 @@
+import type { JSX } from "preact";
+import type { Bucket, LimiterNode, QueueDetails } from "../api.ts";
+import { count, duration, many, visible } from "./words.ts";
+
+/** What says when attempts begin, and how long an item waits that failed. */
+export function Limits({ queue }: { queue: QueueDetails }): JSX.Element {
+  return (
+    <section aria-labelledby="limits">
+      <h2 id="limits">Limits</h2>
+      <h3>Starts</h3>
+      <p>{queue.starts ? bucketText(queue.starts) : "An attempt begins whenever a worker is free."}</p>
+      <h3>How long a failed item waits</h3>
+      {queue.limiter
+        ? (
+          <ul class="limiters">
+            <Limiter node={queue.limiter} />
+          </ul>
+        )
+        : <p class="quiet">The config of this dashboard does not know this queue.</p>}
+    </section>
+  );
+}
+
+function Limiter({ node }: { node: LimiterNode }): JSX.Element {
+  const options = Object.entries(node.options);
+  return (
+    <li>
+      <strong>{visible(node.name ?? node.type)}</strong>
+      {node.name !== null && ` (${visible(node.type)})`}
+      {options.length > 0 && `: ${options.map(([name, value]) => `${name} ${visible(value)}`).join(", ")}`}
+      {node.bucket && <div>{bucketText(node.bucket)}</div>}
+      {node.inside.length > 0 && <ul>{node.inside.map((inside) => <Limiter key={inside.path} node={inside} />)}</ul>}
+    </li>
+  );
+}
+
+function bucketText({ rate, burst, tokens, heldFor }: Bucket): string {
+  const pace = rate === "unlimited" ? "As many as workers begin" : `${count(rate)} a second, ${count(burst)} at once`;
+  const left = tokens === null
+    ? ""
+    : tokens < 0
+    ? `, ${many(Math.ceil(-tokens), "token")} owed`
+    : `, ${many(Math.floor(tokens), "token")} left`;
+  return `${pace}${rate === "unlimited" ? "" : left}.${heldFor > 0 ? ` Held: none for ${duration(heldFor)}.` : ""}`;
+}

@@ -1,0 +1,56 @@
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { QueueDetails, State } from "../api.ts";
+import { Charts } from "./charts.tsx";
+import { Controls } from "./controls.tsx";
+import { Figures } from "./figures.tsx";
+import { Groups } from "./groups.tsx";
+import { ItemLists } from "./item_lists.tsx";
+import { Limits } from "./limits.tsx";
+import { Search } from "./search.tsx";
+import { VerdictBadge } from "./verdict.tsx";
+import { visible } from "./words.ts";
+
+/** One queue, with all that is known of it. */
+export function QueueView({ name, queue, state, search, onSearch }: {
+  name: string;
+  queue: QueueDetails | undefined;
+  state: State | undefined;
+  search: string;
+  onSearch: (search: string) => void;
+}): JSX.Element {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current!.focus(), []); // a screen reader reads on from here
+  const isThere = state?.queues.some((row) => row.name === name) ?? true;
+
+  return (
+    <>
+      <div class="title">
+        <h1 ref={heading} tabIndex={-1}>{visible(name)}</h1>
+        {queue && isThere && <VerdictBadge verdict={queue.verdict} />}
+      </div>
+      {!isThere && (
+        <p>
+          There is no queue of this name. <a href="#/">See all queues</a>
+        </p>
+      )}
+      {isThere && !queue && <p class="quiet">Asking the server…</p>}
+      {isThere && queue && (
+        <>
+          <p class="reason">{visible(queue.reason)}</p>
+          <Figures queue={queue} all />
+          <div class="halves">
+            <Charts history={queue.history} />
+            <Controls queue={queue} />
+          </div>
+          <Search queue={queue} search={search} onSearch={onSearch} />
+          <ItemLists queue={queue} search={search} />
+          <div class="halves">
+            <Groups groups={queue.groups} />
+            <Limits queue={queue} />
+          </div>
+        </>
+      )}
+    </>
+  );
+}

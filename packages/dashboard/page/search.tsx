@@ -1,0 +1,79 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { QueueDetails } from "../api.ts";
+import { type Question, useSteering } from "./steering.ts";
+import { many, visible } from "./words.ts";
+
+const WAIT_FOR_MORE = 250;
+
+/** Looks for keys in all lists, and steers all that wait and match. */
+export function Search({ queue, search, onSearch }: {
+  queue: QueueDetails;
+  search: string;
+  onSearch: (search: string) => void;
+}): JSX.Element {
+  const [text, setText] = useState(search);
+  const steering = useSteering();
+  const isSettled = text === search;
+  useEffect(() => {
+    const timer = setTimeout(() => onSearch(text), WAIT_FOR_MORE);
+    return () => clearTimeout(timer);
+  }, [text]);
+
+  const matching = queue.matching ?? undefined;
+  const these = matching === undefined ? "all items that wait" : many(matching, "item");
+  const which = search === ""
+    ? `, which is all that wait in ${visible(queue.name)}`
+    : ` whose keys have “${visible(search)}” in them`;
+  const can = (control: "retry" | "takeBack") => steering && isSettled && matching !== 0 && queue.can.includes(control);
+  const ask = (action: "retry" | "take-back", words: Omit<Question, "path" | "body">) =>
+    steering!.ask({ ...words, path: `api/queues/${encodeURIComponent(queue.name)}/${action}`, body: { search } });
+
+  return (
+    <search class="search">
+      <label for="search">Search by key</label>
+      <input
+        id="search"
+        type="search"
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+      />
+      <span class="quiet">
+        {!isSettled
+          ? "Searching…"
+          : search === ""
+          ? "In all lists below."
+          : `Found of those that wait: ${matching ?? "some"}`}
+      </span>
+      {can("retry") && (
+        <button
+          type="button"
+          onClick={() =>
+            ask("retry", {
+              title: `Retry ${these} now?`,
+              text: `This makes ready ${these}${which}. They begin as workers and starts allow.`,
+              action: `Retry ${these}`,
+            })}
+        >
+          Retry all {search === "" ? "that wait" : "found"}…
+        </button>
+      )}
+      {can("takeBack") && (
+        <button
+          type="button"
+          onClick={() =>
+            ask("take-back", {
+              title: `Take back ${these}?`,
+              text:
+                `This drops ${these}${which}. They are not tried again unless they are added again. This cannot be undone.`,
+              action: `Take back ${these}`,
+            })}
+        >
+          Take back all {search === "" ? "that wait" : "found"}…
+        </button>
+      )}
+    </search>
+  );
+}
