@@ -149,6 +149,24 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
    */
   get(options?: { signal?: AbortSignal | undefined }): Promise<RedisLease<T> | Shutdown>;
 
+  /**
+   * Pauses the queue for all processes: nothing is handed out, to anybody, until {@linkcode resume}. What is held goes on, adds
+   * and retries as well. The server keeps that, whatever becomes of the processes. To pause a pool alone, pause that.
+   *
+   * @example Usage
+   * ```ts ignore
+   * import { createRedisQueue } from "@workqueue/redis";
+   *
+   * await using queue = createRedisQueue({ name: "images", url: "redis://localhost:6379" });
+   * await queue.pause(); // no worker of any process gets more
+   * await queue.resume(); // those that wait get some at once
+   * ```
+   */
+  pause(): Promise<void>;
+
+  /** Ends a {@linkcode pause}, whoever began it. Does nothing if there is none. */
+  resume(): Promise<void>;
+
   /** Counts. What is due is ready; `failing` are keys with failures that are not forgotten. */
   stats(): Promise<RedisQueueStats>;
 

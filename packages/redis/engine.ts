@@ -166,6 +166,14 @@ export class Engine {
     return await this.#run("numRequeues", [key, this.limiter.text]) as number;
   }
 
+  async pause(): Promise<void> {
+    await this.#run("pause", []);
+  }
+
+  async resume(): Promise<void> {
+    await this.#run("resume", []);
+  }
+
   async turn(request: TurnRequest): Promise<TurnReply> {
     const { lease, replaces, hasItems, maxLapses, measuresTimes = false } = this.settings;
     const { process, owner, known, wanted, starts, finishes } = request;

@@ -151,6 +151,14 @@ export class Queue<T> implements RedisQueue<T> {
     return this.#call(action, () => this.#engine.numRequeues(this.#items.keyOf(action, item)));
   }
 
+  pause(): Promise<void> {
+    return this.#call("pause queue", () => this.#engine.pause());
+  }
+
+  resume(): Promise<void> {
+    return this.#call("resume queue", () => this.#engine.resume());
+  }
+
   async get(options: { signal?: AbortSignal | undefined } = {}): Promise<RedisLease<T> | Shutdown> {
     requireRules("get item", options, { signal: A_SIGNAL });
     const { signal } = options;

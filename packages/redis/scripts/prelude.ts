@@ -35,7 +35,7 @@ local FOREVER = 2^53 - 1    -- larger numbers are not exact
 local FORMAT = '1'
 local clock = ${time}
 local time = clock[1] * 1000000 + clock[2]
-local stored = redis.call('HMGET', q.meta, 'format', 'last', 'heard', 'grace', 'checked')
+local stored = redis.call('HMGET', q.meta, 'format', 'last', 'heard', 'grace', 'checked', 'paused')
 if stored[1] ~= FORMAT then
   if stored[1] then
     return redis.error_reply('WQFORMAT the queue is stored in format ' .. stored[1] .. ' and not ' .. FORMAT)
@@ -55,6 +55,8 @@ end
 local heard, grace = tonumber(stored[3]) or 0, tonumber(stored[4]) or 0
 -- When it was last looked for leases that are over; 0 if not all is taken away that was found then.
 local checked = tonumber(stored[5]) or 0
+-- Whether nothing is handed out. Nobody is woken then: the resume tells all.
+local isPaused = stored[6]
 
 -- Ends a script: what it replies, once the time is kept.
 local function reply(value)
@@ -88,11 +90,13 @@ local function wake()
 end
 
 local function wakeForReady()
+  if isPaused then return end
   if redis.call('ZCARD', q.idle) > 0 and redis.call('ZCARD', q.ready) + redis.call('ZCARD', q.suspects) > 0 then wake() end
 end
 
 -- Tells all processes that want work, which have to look again then.
 local function tellDue(due)
+  if isPaused then return end
   local delay = string.format('%.0f', due - now)
   for _, owner in ipairs(redis.call('ZRANGE', q.idle, 0, -1)) do
     if redis.call('PUBLISH', q.channel .. owner, delay) == 0 then redis.call('ZREM', q.idle, owner) end

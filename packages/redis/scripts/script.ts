@@ -5,10 +5,12 @@ import { forget } from "./forget.ts";
 import { leave } from "./leave.ts";
 import { limiters } from "./limiters.ts";
 import { numRequeues } from "./num_requeues.ts";
+import { pause } from "./pause.ts";
 import { prelude, SERVER_TIME } from "./prelude.ts";
 import { release } from "./release.ts";
 import { releasing } from "./releasing.ts";
 import { renew } from "./renew.ts";
+import { resume } from "./resume.ts";
 import { snapshot } from "./snapshot.ts";
 import { stats } from "./stats.ts";
 import { turn } from "./turn.ts";
@@ -25,8 +27,10 @@ const BODIES = {
   forget,
   leave,
   numRequeues,
+  pause,
   release,
   renew,
+  resume,
   snapshot,
   stats,
   turn,
@@ -38,8 +42,10 @@ const WHEN_FULL: readonly string[] = [
   "forget",
   "leave",
   "numRequeues",
+  "pause",
   "release",
   "renew",
+  "resume",
   "stats",
   "snapshot",
   "turn",

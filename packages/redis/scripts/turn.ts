@@ -147,6 +147,7 @@ local function readyFor(place)
 end
 
 local function take()
+  if isPaused then return {} end
   local suspect, alone = findSuspect()
   isAlone = alone and 1 or 0
   -- Where neither a backlog nor tokens bound it, there is no need to count.
@@ -188,11 +189,11 @@ local function hold()
 end
 
 -- Who found less than wanted is told when there is more, but for what time brings: keys that are due, leases that are over.
--- While there are leases of others it is heard of as often as they are.
+-- While there are leases of others it is heard of as often as they are. Where the queue is paused, what is due brings nothing.
 local function beIdle()
   redis.call('ZADD', q.idle, now, process)
   if redis.call('SCARD', q.held_by .. owner) == 0 then redis.call('ZREM', q.owners, owner) end
-  local due = redis.call('ZRANGE', q.waiting, 0, 0, 'WITHSCORES')[2]
+  local due = not isPaused and redis.call('ZRANGE', q.waiting, 0, 0, 'WITHSCORES')[2]
   if due then note(due - now) end
   local ends = redis.call('ZRANGE', q.owners, 0, 1, 'WITHSCORES')
   local over = redis.call('EXISTS', q.expired) == 1 and now or ends[1] ~= owner and ends[2] or ends[4]

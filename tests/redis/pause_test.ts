@@ -1,0 +1,121 @@
+/** A pause of the whole queue: nothing is handed out to anybody, and all else goes on. */
+
+import { assert, assertEquals } from "@std/assert";
+import { runWorkers } from "@workqueue/core";
+import { createRedisQueue, type RedisLease, type RedisQueue } from "@workqueue/redis";
+import { engineTest, keysOf, LEASE } from "./bench.ts";
+import { redisTest, uniqueName } from "./redis_tests.ts";
+import { callRedis } from "./server.ts";
+
+engineTest("a paused queue hands nothing out, and takes in what comes", async (bench) => {
+  await bench.add("held", "ready");
+  const { taken: [held] } = await bench.take("o");
+  await bench.engine.pause();
+  await bench.engine.pause();
+  await bench.add("added");
+  await bench.addAfter(10, "due");
+  await bench.pass(20);
+  assertEquals(keysOf(await bench.take("other", 5)), []);
+  assertEquals(await bench.engine.renew("o"), true);
+  assertEquals(await bench.finish("held", held!.token, "retry"), true);
+  assertEquals(await bench.engine.stats(), { ready: 3, waiting: 1, held: 0, failing: 1, givenUp: 0 });
+  await bench.open({}).resume(); // another process
+  assertEquals(keysOf(await bench.take("other", 5)), ["ready", "added", "due"]);
+});
+
+engineTest(
+  "while a queue is paused, what a crashed process held comes back, and is handed out after it",
+  async (bench) => {
+    await bench.add("a");
+    await bench.take("gone");
+    await bench.engine.pause();
+    await bench.pass(LEASE + 1);
+    assertEquals(keysOf(await bench.take("other", 5)), []);
+    assertEquals(await bench.engine.stats(), { ready: 1, waiting: 0, held: 0, failing: 0, givenUp: 0 });
+    await bench.engine.resume();
+    const { taken, isAlone } = await bench.take("other", 5);
+    assertEquals([taken[0]!.key, isAlone], ["a", true]);
+  },
+);
+
+engineTest("who finds a queue paused takes no tokens, and is not told when something is due", async (bench) => {
+  await bench.add("a");
+  await bench.addAfter(5000, "later");
+  await bench.engine.pause();
+  const request = {
+    process: "p",
+    owner: "o",
+    known: 0,
+    wanted: 3,
+    starts: ["starts", "1", "2"],
+    finishes: [],
+  } as const;
+  const { pause, taken } = await bench.engine.turn(request);
+  assertEquals([pause, taken], [undefined, []]);
+  assertEquals(await bench.stored("EXISTS", "buckets"), 0);
+  await bench.engine.resume();
+  assertEquals((await bench.engine.turn(request)).taken.length, 1);
+});
+
+engineTest("nobody is woken while a queue is paused, and all who wait by the resume", async (bench) => {
+  const idle = () => bench.stored("ZCARD", "idle"); // who is told and has no subscription, as here, is so no longer
+  await bench.take("one");
+  await bench.take("two");
+  await bench.engine.pause();
+  await bench.add("a");
+  await bench.addAfter(5000, "b");
+  assertEquals(await idle(), 2);
+  await bench.engine.resume();
+  assertEquals(await idle(), 0);
+  await bench.take("one", 2);
+  await bench.engine.resume();
+  assertEquals(await idle(), 1, "there was nothing to resume");
+});
+
+async function take(queue: RedisQueue): Promise<RedisLease> {
+  const lease = await queue.get();
+  assert(!lease.shutdown);
+  return lease;
+}
+
+redisTest("pause: one process pauses all, and wakes all that wait when it resumes", async ({ url }) => {
+  const name = uniqueName("pause");
+  const open = () => createRedisQueue({ name, url });
+  await using one = open();
+  await using two = open();
+  await one.add("a");
+  const held = await take(two);
+  await one.pause();
+  const waiting = [take(one), take(two)]; // each is idle once what is added is told to nobody
+  await two.addAll(["b", "c"]);
+  while (await idleOf(name, url) < 2);
+  assert(await held.finish());
+  assertEquals(await one.stats(), { ready: 2, waiting: 0, held: 0, failing: 0, givenUp: 0 });
+  await two.resume();
+  const leases = await Promise.all(waiting);
+  assertEquals(leases.map(({ item }) => item).toSorted(), ["b", "c"]);
+  for (const lease of leases) await lease.finish();
+});
+
+redisTest("pause: it outlives the process that asked for it, and pools wait meanwhile", async ({ url }) => {
+  const name = uniqueName("pause");
+  {
+    await using asker = createRedisQueue({ name, url });
+    await asker.pause();
+  }
+  await using queue = createRedisQueue({ name, url });
+  const done: string[] = [];
+  const pool = runWorkers(queue, (item) => void done.push(item));
+  await queue.addAll(["a", "b"]);
+  while (await idleOf(name, url) < 1);
+  assertEquals(done, []);
+  await queue.resume();
+  await queue.whenIdle();
+  assertEquals(done, ["a", "b"]);
+  await pool.stop();
+});
+
+/** How many processes want work. */
+async function idleOf(name: string, url: string): Promise<number> {
+  return await callRedis(url, "ZCARD", `workqueue:{${name}}:idle`) as number;
+}
