@@ -134,6 +134,23 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   /** Takes back what was added with a delay that has not passed. Tells whether the item was waiting. */
   cancelAfter(item: T): Promise<boolean>;
 
+  /**
+   * Makes ready at once what was added with a delay that has not passed, as its last one: one that is being worked on is handed
+   * out once more when it is done. Its failures stay counted. Tells whether the item was waiting.
+   *
+   * @example Usage
+   * ```ts ignore
+   * import { createRedisQueue } from "@workqueue/redis";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using queue = createRedisQueue({ name: "images", url: "redis://localhost:6379" });
+   * await queue.addAfter("cat.jpg", "1h");
+   * assertEquals(await queue.retryNow("cat.jpg"), true);
+   * assertEquals(await queue.retryNow("cat.jpg"), false); // it is ready
+   * ```
+   */
+  retryNow(item: T): Promise<boolean>;
+
   /** Forgets the failures of the item. */
   forget(item: T): Promise<void>;
 

@@ -158,6 +158,10 @@ export class Engine {
     return await this.#run("cancelAfter", [key]) === 1;
   }
 
+  async retryNow(key: string): Promise<boolean> {
+    return await this.#run("retryNow", [key]) === 1;
+  }
+
   async forget(key: string): Promise<void> {
     await this.#run("forget", [key]);
   }

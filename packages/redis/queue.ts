@@ -142,6 +142,10 @@ export class Queue<T> implements RedisQueue<T> {
     return this.#call("cancel item", () => this.#engine.cancelAfter(this.#items.keyOf("cancel item", item)));
   }
 
+  retryNow(item: T): Promise<boolean> {
+    return this.#call("retry item", () => this.#engine.retryNow(this.#items.keyOf("retry item", item)));
+  }
+
   forget(item: T): Promise<void> {
     return this.#call("forget item", () => this.#engine.forget(this.#items.keyOf("forget item", item)));
   }

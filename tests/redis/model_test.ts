@@ -39,6 +39,7 @@ const operation = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("cancelAfter"), key }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("retryNow"), key }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("forget"), key }) },
   {
     weight: 9,

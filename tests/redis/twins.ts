@@ -36,6 +36,7 @@ export type Operation =
   | { readonly do: "addAfter"; readonly keys: readonly string[]; readonly delay: number }
   | { readonly do: "addRateLimited"; readonly key: string; readonly atLeast: number; readonly byHolder: boolean }
   | { readonly do: "cancelAfter"; readonly key: string }
+  | { readonly do: "retryNow"; readonly key: string }
   | { readonly do: "forget"; readonly key: string }
   | { readonly do: "turn"; readonly ends: readonly End[]; readonly wanted: number }
   | { readonly do: "endStale"; readonly which: number; readonly kind: Finish["kind"] }
@@ -142,6 +143,12 @@ export class Twins {
       case "cancelAfter":
         assertEquals(await engine.cancelAfter(operation.key), memory.cancelAfter(this.#unversioned(operation.key)));
         return;
+      case "retryNow": {
+        const { key } = operation;
+        const waits = memory.cancelAfter(this.#unversioned(key));
+        if (waits) memory.add(this.#options.hasItems ? { key, version: this.#newest.get(key)! } : key);
+        return assertEquals(await engine.retryNow(key), waits);
+      }
       case "forget":
         memory.forget(this.#unversioned(operation.key));
         return await engine.forget(operation.key);

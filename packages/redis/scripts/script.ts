@@ -11,6 +11,7 @@ import { release } from "./release.ts";
 import { releasing } from "./releasing.ts";
 import { renew } from "./renew.ts";
 import { resume } from "./resume.ts";
+import { retryNow } from "./retry_now.ts";
 import { snapshot } from "./snapshot.ts";
 import { stats } from "./stats.ts";
 import { turn } from "./turn.ts";
@@ -31,6 +32,7 @@ const BODIES = {
   release,
   renew,
   resume,
+  retryNow,
   snapshot,
   stats,
   turn,
@@ -46,6 +48,7 @@ const WHEN_FULL: readonly string[] = [
   "release",
   "renew",
   "resume",
+  "retryNow",
   "stats",
   "snapshot",
   "turn",
