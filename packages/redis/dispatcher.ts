@@ -230,26 +230,26 @@ export class Dispatcher<T> {
       this.#leases.loseAll();
       this.#served.clear();
     }
-    const unreadable: HeldLease<T>[] = [];
+    const unreadable = new Map<HeldLease<T>, unknown>();
     const leases = taken.map((key) => this.#leaseOf(key, unreadable));
     this.#leases.add(leases, sentAt);
     for (const lease of leases) {
       lease.bucket = bucket;
-      if (!unreadable.includes(lease) && this.#working.begin(lease)) this.#brought.push(lease);
+      if (!unreadable.has(lease) && this.#working.begin(lease)) this.#brought.push(lease);
     }
     if (isAlone) this.#suspect = leases[0];
-    for (const lease of unreadable) lease.refuse();
+    for (const [lease, error] of unreadable) lease.refuse(error);
     if (wanted === 0) return;
     if (taken.length === wanted) this.#served.delete(bucket);
     else this.#lookIn(pause ?? LOOK_AGAIN);
   }
 
-  #leaseOf(taken: TakenKey, unreadable: HeldLease<T>[]): HeldLease<T> {
+  #leaseOf(taken: TakenKey, unreadable: Map<HeldLease<T>, unknown>): HeldLease<T> {
     try {
       return this.#events.leaseOf(taken);
     } catch (error) {
       const lease = this.#events.onUnreadable(taken, error);
-      unreadable.push(lease);
+      unreadable.set(lease, error);
       return lease;
     }
   }

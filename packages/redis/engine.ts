@@ -33,7 +33,7 @@ export interface Finish {
   /** Of `retry`: the limiter's plan, that of the queue if it is left out, and what it is given. */
   readonly plan?: string;
   readonly given?: string;
-  /** Of `givenUp`. */
+  /** Of `givenUp`; and of `retry`, in one line, where there was an error. */
   readonly reason?: string;
 }
 

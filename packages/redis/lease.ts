@@ -66,11 +66,11 @@ export class HeldLease<T> implements RedisLease<T> {
     if (this.#answer === undefined) this.end({ kind: "handedBack" }).catch(this.#events.onError);
   }
 
-  /** Nobody here can work on the item. */
-  refuse(): void {
+  /** Nobody here can work on the item, for that reason. */
+  refuse(reason: unknown): void {
     let answer: Promise<boolean>;
     try {
-      answer = this.end({ kind: "retry", atLeast: 0 });
+      answer = this.end({ kind: "retry", atLeast: 0, error: reason });
     } catch (error) { // of the limiter
       this.#events.onError(error);
       answer = this.end({ kind: "givenUp", error });

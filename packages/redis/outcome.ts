@@ -5,7 +5,7 @@ import { invalidArgument, requireDuration, requireOptions } from "@workqueue/cor
 export type LeaseEnding =
   | { readonly kind: "done" | "succeeded" | "handedBack" }
   | { readonly kind: "requeueAfter"; readonly delay: number }
-  | { readonly kind: "retry"; readonly atLeast: number }
+  | { readonly kind: "retry"; readonly atLeast: number; readonly error?: unknown }
   | { readonly kind: "givenUp"; readonly error: unknown };
 
 const ACTION = "finish item";

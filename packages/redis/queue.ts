@@ -15,7 +15,7 @@ import type { RedisLease, RedisQueue, RedisQueueStats } from "./contract.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import type { Engine, Finish, TakenKey } from "./engine.ts";
 import { ErrorLog } from "./error_log.ts";
-import { messageOf } from "./error_text.ts";
+import { lineOf, messageOf } from "./error_text.ts";
 import { INSPECT } from "./inspection.ts";
 import { Items } from "./items.ts";
 import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
@@ -367,8 +367,10 @@ export class Queue<T> implements RedisQueue<T> {
     switch (ending.kind) {
       case "requeueAfter":
         return { ...finish, delay: ending.delay };
-      case "retry":
-        return { ...finish, delay: ending.atLeast, plan: limiter.text, given: limiter.given(failures) };
+      case "retry": {
+        const reason = "error" in ending ? lineOf(ending.error) : "";
+        return { ...finish, delay: ending.atLeast, plan: limiter.text, given: limiter.given(failures), reason };
+      }
       case "givenUp":
         return { ...finish, reason: messageOf(ending.error) };
       default:

@@ -171,7 +171,7 @@ function endingOf(ending: Ending): LeaseEnding {
     case "requeue":
       return { kind: "retry", atLeast: 0 };
     case "failed":
-      return { kind: "retry", atLeast: ending.atLeast };
+      return { kind: "retry", atLeast: ending.atLeast, error: ending.error };
     default:
       return ending;
   }

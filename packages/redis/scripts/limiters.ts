@@ -9,6 +9,7 @@
  * - `failures`, a hash by key: `COUNT`, how often the key has failed since it was forgotten. Where limiters have
  *   `forgetAfter`, `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`: the counts of these limiters, in the order of the plan,
  *   and until when each is valid; `-` in place of the first `UNTIL` if the first count is valid until it is forgotten.
+ * - `errors`, a hash by key: the error of the last failure that had one. It goes with the failures.
  * - `buckets`, a hash by bucket: `TOKENS LAST RATE BURST FULL`: the tokens at the time `LAST`, what rate and burst were in
  *   the call that stored this, and when the bucket will be full at these. A call with others changes the bucket then, as
  *   `setRate` and `setBurst` do: what came before it came at the rate that was, up to the burst that was.
@@ -16,6 +17,7 @@
  * ```text
  * limiters().when(plan, key, given)        counts a failure and says how long to wait, in ms; or nil, and the number of
  *                                          failures, if that is another than `given` was made for: nothing is counted
+ * limiters().keep_error(key, text)         keeps the error of a failure that was counted
  * limiters().requeues(plan, key)           how often the limiter has counted the key
  * limiter_forget(key)                      forgets the failures
  * failures_of(keys)                        how often each has failed
@@ -33,21 +35,25 @@ local function make_limiters()
   local call = redis.call
   local NEVER = 9223372036854.775808 -- ms; 2^63 ns, as in memory
   local FAR = 9e15 -- us; the year 2255
+  local failures_key, errors_key, buckets_key = prefix .. 'failures', prefix .. 'errors', prefix .. 'buckets'
   local LARGEST = 1.7976931348623157e308 -- in place of an infinite rate, as 0 times infinity is no number
 
   -- What is over is dropped by those who come, as there is no timer: two looks for each that is new keep the hash within
   -- twice what is not over.
-  local function drop_some(name, is_over)
-    local some = call('HRANDFIELD', prefix .. name, -2, 'WITHVALUES')
+  local function drop_some(name, is_over, beside)
+    local some = call('HRANDFIELD', name, -2, 'WITHVALUES')
     for i = 1, #some, 2 do
-      if is_over(some[i + 1]) then call('HDEL', prefix .. name, some[i]) end
+      if is_over(some[i + 1], some[i]) then
+        call('HDEL', name, some[i])
+        if beside then call('HDEL', beside, some[i]) end
+      end
     end
   end
 
   -- The tokens in a bucket now, whether it is new, and whether it is stored with another rate or burst. What cannot be
   -- read is as good as nothing.
   local function tokens_in(id, rate, burst)
-    local stored = call('HGET', prefix .. 'buckets', id)
+    local stored = call('HGET', buckets_key, id)
     if not stored then return burst, true, false end
     local tokens, last, old_rate, old_burst = string.match(stored, '^(%S+) (%S+) (%S+) (%S+)')
     tokens, last, old_rate, old_burst = tonumber(tokens), tonumber(last), tonumber(old_rate), tonumber(old_burst)
@@ -66,8 +72,8 @@ local function make_limiters()
   local function tokens_store(id, rate, burst, tokens, is_new)
     local full = rate < 0 and now + 1
       or math.min(FAR, now + (burst - tokens) / rate * 1e6 + 1) -- FAR first: the other may be no number
-    if is_new then drop_some('buckets', is_full) end
-    call('HSET', prefix .. 'buckets', id, string.format('%.17g %.17g %.17g %.17g %.17g', tokens, now, rate, burst, full))
+    if is_new then drop_some(buckets_key, is_full) end
+    call('HSET', buckets_key, id, string.format('%.17g %.17g %.17g %.17g %.17g', tokens, now, rate, burst, full))
   end
 
   -- The whole nanoseconds until a number of tokens has come; nil if that is never.
@@ -134,7 +140,7 @@ local function make_limiters()
   end
 
   local function limiter_requeues(plan, key)
-    local failures, passing = failures_in(call('HGET', prefix .. 'failures', key))
+    local failures, passing = failures_in(call('HGET', failures_key, key))
     local function ask(node)
       local kind = node[1]
       if kind == 'bucket' then return 0 end
@@ -151,7 +157,7 @@ local function make_limiters()
   end
 
   local function limiter_when(plan, key, given)
-    local stored = call('HGET', prefix .. 'failures', key)
+    local stored = call('HGET', failures_key, key)
     local failures, passing = failures_in(stored)
     local draws = given and given ~= '' and cjson.decode(given) or { -1 }
     if draws[1] >= 0 and draws[1] ~= failures then return nil, failures end
@@ -205,6 +211,7 @@ local function make_limiters()
     end
 
     local delay = ask(plan[1], '')
+    if failures == 0 then call('HDEL', errors_key, key) end -- of failures that are forgotten or over
     local entry = failures + 1
     if plan[2] then
       local words, last = {}, 0
@@ -214,14 +221,25 @@ local function make_limiters()
       end
       local ends = plan[3] == 1 and string.format('%.17g', last) or '-'
       entry = string.format('%.17g ', entry) .. ends .. table.concat(words)
-      if not stored and plan[3] == 1 then drop_some('failures', are_over) end
+      if not stored and plan[3] == 1 then drop_some(failures_key, are_over, errors_key) end
     end
-    call('HSET', prefix .. 'failures', key, entry)
+    call('HSET', failures_key, key, entry)
     return delay
+  end
+
+  local function is_forgotten(_, key)
+    return call('HEXISTS', failures_key, key) == 0
+  end
+
+  -- Processes of an older release know no errors: they forget failures alone. So what they leave is dropped likewise.
+  local function keep_error(key, text)
+    local is_new = call('HSET', errors_key, key, text) == 1
+    if is_new and call('HLEN', errors_key) > call('HLEN', failures_key) then drop_some(errors_key, is_forgotten) end
   end
 
   return {
     when = limiter_when,
+    keep_error = keep_error,
     requeues = limiter_requeues,
     failures_in = failures_in,
     tokens_take = tokens_take,
@@ -237,7 +255,7 @@ local function limiters()
 end
 
 local function limiter_forget(key)
-  redis.call('HDEL', prefix .. 'failures', key)
+  if redis.call('HDEL', prefix .. 'failures', key) == 1 then redis.call('HDEL', prefix .. 'errors', key) end
 end
 
 local function failures_of(keys)

@@ -33,6 +33,9 @@ local function carryOut(kind, key, delay, given, reason)
     plan = plan or cjson.decode(ARGV[12])
     local wait, failures = limiters().when(plan, key, given)
     if not wait then return failures end
+    if reason ~= '' then
+      limiters().keep_error(key, reason)
+    end
     return addAfter(key, math.max(math.floor(wait * 1000 + 0.5), delay), replaces)
   end
   limiter_forget(key)

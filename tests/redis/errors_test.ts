@@ -1,0 +1,166 @@
+/** The last error of what fails: kept on the server for as long as its failures are, in one line. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { limiters, runWorkers, TerminalError } from "@workqueue/core";
+import { createRedisQueue, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
+import { lineOf } from "../../packages/redis/error_text.ts";
+import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { type Bench, engineTest } from "./bench.ts";
+import { redisTest, uniqueName } from "./redis_tests.ts";
+
+/** A failed attempt of a key. */
+async function fail(bench: Bench, key: string, reason: string): Promise<void> {
+  await bench.engine.retryNow(key);
+  await bench.add(key);
+  const { taken: [taken] } = await bench.take("o");
+  await bench.turn("o", [{ key, token: taken!.token, kind: "retry", delay: 60_000, reason }]);
+}
+
+const errorOf = (bench: Bench, key: string) => bench.stored("HGET", "errors", key);
+
+engineTest("the error of the last failure that had one is kept", async (bench) => {
+  await fail(bench, "a", "first");
+  await fail(bench, "a", "second");
+  assertEquals(await errorOf(bench, "a"), "second");
+  await fail(bench, "a", "");
+  await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+  assertEquals(await errorOf(bench, "a"), "second");
+});
+
+for (const kind of ["succeeded", "requeueAfter", "givenUp", "forget"] as const) {
+  engineTest(`an error is dropped with the failures: ${kind}`, async (bench) => {
+    await fail(bench, "a", "bad");
+    await bench.engine.retryNow("a");
+    const { taken: [a] } = await bench.take("o");
+    if (kind === "forget") await bench.engine.forget("a");
+    else await bench.finish("a", a!.token, kind);
+    assertEquals(await bench.stored("EXISTS", "errors"), 0);
+  });
+}
+
+engineTest("what is done and leaves its failures leaves its error, and so does what is handed back", async (bench) => {
+  for (const kind of ["done", "handedBack"] as const) {
+    await fail(bench, "a", kind);
+    await bench.engine.retryNow("a");
+    const { taken: [a] } = await bench.take("o");
+    await bench.finish("a", a!.token, kind);
+    assertEquals(await errorOf(bench, "a"), kind);
+  }
+});
+
+engineTest("an end that does not count leaves no error", async (bench) => {
+  await bench.add("a");
+  const { taken: [a] } = await bench.take("o");
+  await bench.finish("a", a!.token);
+  const late = { key: "a", token: a!.token, kind: "retry", reason: "late" } as const;
+  assertEquals((await bench.turn("o", [late])).answers, [false]);
+  assertEquals(await bench.stored("EXISTS", "errors"), 0);
+});
+
+engineTest("errors of failures that are over go with them, also of keys that nobody tries again", async (bench) => {
+  const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1, forgetAfter: "1s" });
+  bench.engine.limiter = planLimiter("test", limiter);
+  for (let round = 0; round < 5; round++) {
+    for (let i = 0; i < 40; i++) await fail(bench, `${round}-${i}`, "bad");
+    const [failures, errors] = [await bench.stored("HLEN", "failures"), await bench.stored("HLEN", "errors")];
+    assertEquals(errors, failures);
+    assert(Number(errors) <= 120, `${errors} are kept`);
+    for (let i = 0; i < 40; i++) await bench.engine.cancelAfter(`${round}-${i}`);
+    await bench.pass(100_000);
+  }
+});
+
+engineTest("an error of failures that are over is not that of a failure without one", async (bench) => {
+  const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1, forgetAfter: "1s" });
+  bench.engine.limiter = planLimiter("test", limiter);
+  await fail(bench, "a", "long ago");
+  await bench.pass(100_000);
+  await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+  assertEquals(await errorOf(bench, "a"), null);
+});
+
+engineTest("errors that a process of an older release leaves behind are bounded", async (bench) => {
+  for (let round = 0; round < 6; round++) {
+    for (let i = 0; i < 30; i++) await fail(bench, `${round}-${i}`, "bad");
+    for (let i = 0; i < 30; i++) await bench.stored("HDEL", "failures", `${round}-${i}`); // as it forgets them
+    for (let i = 0; i < 30; i++) await bench.engine.cancelAfter(`${round}-${i}`);
+  }
+  const errors = Number(await bench.stored("HLEN", "errors"));
+  assert(errors <= 90, `${errors} of 180 are kept`);
+  await bench.stored("HSET", "errors", "left", "behind");
+  await fail(bench, "left", "");
+  assertEquals(await errorOf(bench, "left"), null);
+});
+
+Deno.test("errors: a text has one line of at most 300 characters, whatever was thrown", () => {
+  assertEquals(lineOf(new TypeError("no\nsuch\u2028 thing\u001b[31m")), "TypeError: no such  thing [31m");
+  assertEquals(lineOf("just a text"), "just a text");
+  for (const empty of ["", "\n", []]) assertEquals(lineOf(empty), "An error without a message");
+  assertEquals(
+    lineOf({
+      toString: () => {
+        throw new Error();
+      },
+    }),
+    "An error that cannot be shown",
+  );
+  assertEquals(lineOf("x".repeat(300)), "x".repeat(300));
+  assertEquals(lineOf("x".repeat(301)), `${"x".repeat(299)}…`);
+  assertEquals(lineOf("x".repeat(298) + "😀😀"), `${"x".repeat(298)}…`);
+  assertEquals(lineOf("half \ud83d"), "half \ufffd");
+});
+
+function redisQueueTest(
+  name: string,
+  run: (
+    open: (options?: Partial<RedisQueueOptions>) => RedisQueue,
+    key: (name: string) => Promise<unknown>,
+  ) => Promise<void>,
+): void {
+  redisTest(`errors: ${name}`, async ({ url, call }) => {
+    const name = uniqueName("errors");
+    const limiter = { type: "exponential", baseDelay: "1m", maxDelay: "1h" } as const;
+    await run(
+      (options) => createRedisQueue({ name, url, limiter, onError: () => {}, ...options }),
+      (key) => call("HGETALL", `workqueue:{${name}}:${key}`),
+    );
+  });
+}
+
+redisQueueTest("a pool tells those of its handlers, and none of what asks to come again", async (open, stored) => {
+  await using queue = open();
+  const pool = runWorkers(queue, (item) => {
+    if (item === "again") return { requeue: true };
+    if (item === "hopeless") throw new TerminalError("never");
+    throw new Error(`no ${item}\n    at all`);
+  }, { onError() {} });
+  await queue.addAll(["a", "again", "hopeless"]);
+  while ((await queue.stats()).waiting < 2);
+  assertEquals(await stored("errors"), ["a", "Error: no a     at all"]);
+  await pool.stop();
+});
+
+redisQueueTest("who cannot read an item says so", async (open, stored) => {
+  await using other = open();
+  await other.add("a");
+  await using queue = open({ keyOf: (item) => item });
+  queue.get();
+  while ((await other.stats()).waiting < 1);
+  const [key, error] = await stored("errors") as string[];
+  assertEquals(key, "a");
+  assertStringIncludes(error!, "it was added by a process without 'keyOf'");
+});
+
+redisQueueTest("a lease that is finished by hand keeps or drops that of the pool before", async (open, stored) => {
+  await using queue = open();
+  const pool = runWorkers(queue, () => Promise.reject(new Error("bad")), { onError() {} });
+  await queue.add("a");
+  while ((await queue.stats()).waiting < 1);
+  await pool.stop();
+  await queue.retryNow("a");
+  await (await queue.get() as RedisLease).finish({ requeue: true });
+  assertEquals(await stored("errors"), ["a", "Error: bad"]);
+  await queue.retryNow("a");
+  await (await queue.get() as RedisLease).finish();
+  assertEquals(await stored("errors"), []);
+});
