@@ -195,6 +195,32 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
   snapshot(options?: { limit?: number | undefined }): Promise<QueueSnapshot<T>>;
 
   /**
+   * Shows what is in the queue and how it is, in one call: what {@linkcode snapshot} and {@linkcode stats} tell, and what fails,
+   * with its last error. Of the items that fail, the server looks at up to 300: where there are more, at the 200 that wait the longest
+   * and at 100 others, so that some with many attempts may be left out.
+   *
+   * @example Usage
+   * ```ts ignore
+   * import { runWorkers } from "@workqueue/core";
+   * import { createRedisQueue } from "@workqueue/redis";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using queue = createRedisQueue({ name: "images", url: "redis://localhost:6379" });
+   * const pool = runWorkers(queue, (image) => {
+   *   throw new Error(`cannot read ${image}`);
+   * }, { maxRetries: 5, onError() {} });
+   * await queue.add("cat.jpg");
+   * while ((await queue.stats()).failing === 0);
+   * const { failingItems: [cat], paused } = await queue.details({ limit: 10 });
+   * assertEquals([cat?.item, cat?.error, paused], ["cat.jpg", "Error: cannot read cat.jpg", false]);
+   * await pool.stop();
+   * ```
+   *
+   * @param options With a `limit`: an integer from 0 to 1000, 100 by default.
+   */
+  details(options?: { limit?: number | undefined }): Promise<RedisQueueDetails<T>>;
+
+  /**
    * Waits until nothing is ready, waiting or held by any process. It looks twice a second: it may be late by half a
    * second, and miss a moment.
    *
@@ -233,6 +259,46 @@ export interface RedisQueueStats {
   failing: number;
   /** Items that were given up, of which the newest 10,000 are kept. */
   givenUp: number;
+}
+
+/** What is in a queue, and how it is, over all processes. Lengths of time are in milliseconds. */
+export interface RedisQueueDetails<T = string> extends QueueSnapshot<T> {
+  /** Whether the queue is paused, by {@linkcode RedisQueue.pause}. */
+  paused: boolean;
+  /** Items with failures that are not forgotten. */
+  failing: number;
+  /** Items that were given up, of which the newest 10,000 are kept. */
+  givenUp: number;
+  /** For how long the oldest of the ready items has been so; 0 if there is none. */
+  oldestReady: number;
+  /** Counts since there is a queue, for those who look at their differences. */
+  totals: RedisQueueTotals;
+  /** Items that have failed and will be tried again, the most attempts first; up to `limit`. */
+  failingItems: FailingRedisItem<T>[];
+}
+
+/** What the server has counted since there is a queue. Processes of a release that does not count are not in it. */
+export interface RedisQueueTotals {
+  /** How often an item became ready: hand-outs, and what is ready now. */
+  added: number;
+  /** How often an item was handed out. */
+  handedOut: number;
+  /** Attempts that have failed with an error, or gave their item up. */
+  failed: number;
+  /** How often an item was given up. */
+  givenUp: number;
+}
+
+/** An item that has failed and will be tried again. */
+export interface FailingRedisItem<T = string> {
+  /** The item. */
+  item: T;
+  /** How often it has failed. */
+  attempts: number;
+  /** The last error, in one line of up to 300 characters; `""` if none is known. */
+  error: string;
+  /** In how many milliseconds it is due; left out if it does not wait. */
+  dueIn?: number;
 }
 
 /**

@@ -98,6 +98,23 @@ export interface Contents {
   readonly heldEntries: (Entry & { readonly addedAgain: boolean })[];
 }
 
+/** What is in the queue, and how it is. */
+export interface Details extends Contents {
+  readonly isPaused: boolean;
+  readonly failing: number;
+  readonly givenUp: number;
+  /** For how many milliseconds the oldest of the ready keys has been ready; 0 if there is none. */
+  readonly oldestReady: number;
+  /** Since there is a queue. */
+  readonly totals: { readonly handedOut: number; readonly failed: number; readonly givenUp: number };
+  /** `dueIn` is `undefined` if the key does not wait. */
+  readonly failingEntries: (Entry & {
+    readonly attempts: number;
+    readonly error: string;
+    readonly dueIn: number | undefined;
+  })[];
+}
+
 /** Entries that are added by one call. */
 interface Adds {
   readonly delay: number;
@@ -234,16 +251,27 @@ export class Engine {
 
   async contents(limit: number): Promise<Contents> {
     const reply = await this.#run("snapshot", [`${limit}`, flag(this.settings.hasItems)]) as SnapshotScriptReply;
-    const [ready, waiting, held, readyKeys, waitingPairs, heldPairs, payloads] = reply;
-    let next = 0;
-    const entry = (key: string): Entry => ({ key, payload: payloads[next++] ?? "" });
+    return contentsOf(reply, entriesOf(reply));
+  }
+
+  async details(limit: number): Promise<Details> {
+    const reply = await this.#run("details", [`${limit}`, flag(this.settings.hasItems)]) as DetailsScriptReply;
+    const entry = entriesOf(reply);
+    const contents = contentsOf(reply, entry);
+    const [, , , , , , , isPaused, failing, givenUp, oldest, totals, failingKeys] = reply;
     return {
-      ready,
-      waiting,
-      held,
-      readyEntries: readyKeys.map(entry),
-      waitingEntries: pairs(waitingPairs).map(([key, us]) => ({ ...entry(key), dueIn: Number(us) / 1000 })),
-      heldEntries: pairs(heldPairs).map(([key, mark]) => ({ ...entry(key), addedAgain: mark === "+" })),
+      ...contents,
+      isPaused: isPaused === 1,
+      failing,
+      givenUp,
+      oldestReady: Number(oldest) / 1000,
+      totals: { handedOut: Number(totals[0]), failed: Number(totals[1]), givenUp: Number(totals[2]) },
+      failingEntries: failingKeys.map(([key, attempts, error, us]) => ({
+        ...entry(key),
+        attempts,
+        error,
+        dueIn: Number(us) < 0 ? undefined : Number(us) / 1000,
+      })),
     };
   }
 
@@ -297,6 +325,34 @@ type SnapshotScriptReply = [
   held: string[],
   payloads: (string | null)[],
 ];
+
+type DetailsScriptReply = [
+  ...SnapshotScriptReply,
+  isPaused: number,
+  failing: number,
+  givenUp: number,
+  oldest: string,
+  totals: [handedOut: string, failed: string, givenUp: string],
+  failingKeys: [key: string, attempts: number, error: string, us: string][],
+];
+
+/** Makes the entries of keys that are listed: called once for each of them, in their order. */
+function entriesOf([, , , , , , payloads]: SnapshotScriptReply | DetailsScriptReply): (key: string) => Entry {
+  let next = 0;
+  return (key) => ({ key, payload: payloads[next++] ?? "" });
+}
+
+function contentsOf(reply: SnapshotScriptReply | DetailsScriptReply, entry: (key: string) => Entry): Contents {
+  const [ready, waiting, held, readyKeys, waitingPairs, heldPairs] = reply;
+  return {
+    ready,
+    waiting,
+    held,
+    readyEntries: readyKeys.map(entry),
+    waitingEntries: pairs(waitingPairs).map(([key, us]) => ({ ...entry(key), dueIn: Number(us) / 1000 })),
+    heldEntries: pairs(heldPairs).map(([key, mark]) => ({ ...entry(key), addedAgain: mark === "+" })),
+  };
+}
 
 /** The longest delay, in microseconds; about 285 years. Larger numbers are not exact. */
 const FOREVER = 2 ** 53 - 1;

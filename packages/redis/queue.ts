@@ -6,12 +6,13 @@ import {
   requireDuration,
   requireOptions,
   requireRules,
+  type Rule,
 } from "@workqueue/core/arguments";
 import { beginMeasuring } from "@workqueue/core/metrics";
 import { SOURCE, type WorkSource } from "@workqueue/core/workers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "./connection/connection.ts";
-import type { RedisLease, RedisQueue, RedisQueueStats } from "./contract.ts";
+import type { RedisLease, RedisQueue, RedisQueueDetails, RedisQueueStats } from "./contract.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import type { Engine, Finish, TakenKey } from "./engine.ts";
 import { ErrorLog } from "./error_log.ts";
@@ -24,7 +25,7 @@ import type { LimiterPlan } from "./limiter_plan.ts";
 import { type LeaseEnding, noPriorities } from "./outcome.ts";
 import { ProcessMetrics } from "./process_metrics.ts";
 import { SHUTDOWN } from "./shutdown.ts";
-import { snapshotOf } from "./snapshot.ts";
+import { detailsOf, snapshotOf } from "./snapshot.ts";
 import { RedisSource, type StartsName } from "./source.ts";
 
 /** What a queue object is made of. */
@@ -48,6 +49,7 @@ const IDLE_LOOK = 500;
 /** When to try again to listen after the server has refused it, in milliseconds. */
 const LISTEN_AGAIN = 1000;
 const MAX_LIMIT = 1000;
+const A_LIMIT: Rule = [isLimit, `must be an integer from 0 to ${MAX_LIMIT}`];
 
 /** A queue on a server, as this process sees it. */
 export class Queue<T> implements RedisQueue<T> {
@@ -201,9 +203,17 @@ export class Queue<T> implements RedisQueue<T> {
 
   snapshot(options: { limit?: number | undefined } = {}): Promise<QueueSnapshot<T>> {
     return this.#call("make snapshot", async () => {
-      requireRules("make snapshot", options, { limit: [isLimit, `must be an integer from 0 to ${MAX_LIMIT}`] });
+      requireRules("make snapshot", options, { limit: A_LIMIT });
       const { limit = 100 } = options;
       return snapshotOf(this.name, await this.#engine.contents(limit), this.#items);
+    });
+  }
+
+  details(options: { limit?: number | undefined } = {}): Promise<RedisQueueDetails<T>> {
+    return this.#call("tell details", async () => {
+      requireRules("tell details", options, { limit: A_LIMIT });
+      const { limit = 100 } = options;
+      return detailsOf(this.name, await this.#engine.details(limit), this.#items);
     });
   }
 

@@ -141,6 +141,11 @@ async function use(url: string): Promise<void> {
   await queue.numRequeues(item("f"));
   await queue.forget(item("f"));
   await queue.snapshot();
+  await queue.pause();
+  await queue.resume();
+  await queue.addAfter(item("g"), "1h");
+  await queue.retryNow(item("g"));
+  await queue.details();
   const pool = runWorkers(queue, async ({ key }, { attempt }) => {
     await new Promise((resolve) => setTimeout(resolve, 60));
     if (key === "b" && attempt === 1) throw new Error("a hiccup");

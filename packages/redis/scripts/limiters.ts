@@ -17,7 +17,7 @@
  * ```text
  * limiters().when(plan, key, given)        counts a failure and says how long to wait, in ms; or nil, and the number of
  *                                          failures, if that is another than `given` was made for: nothing is counted
- * limiters().keep_error(key, text)         keeps the error of a failure that was counted
+ * limiters().keep_errors(errors)           keeps the errors of failures that were counted: keys, each with its error
  * limiters().requeues(plan, key)           how often the limiter has counted the key
  * limiter_forget(key)                      forgets the failures
  * failures_of(keys)                        how often each has failed
@@ -232,14 +232,15 @@ local function make_limiters()
   end
 
   -- Processes of an older release know no errors: they forget failures alone. So what they leave is dropped likewise.
-  local function keep_error(key, text)
-    local is_new = call('HSET', errors_key, key, text) == 1
-    if is_new and call('HLEN', errors_key) > call('HLEN', failures_key) then drop_some(errors_key, is_forgotten) end
+  local function keep_errors(errors)
+    local news = call('HSET', errors_key, unpack(errors))
+    if news == 0 or call('HLEN', errors_key) <= call('HLEN', failures_key) then return end
+    for _ = 1, news do drop_some(errors_key, is_forgotten) end
   end
 
   return {
     when = limiter_when,
-    keep_error = keep_error,
+    keep_errors = keep_errors,
     requeues = limiter_requeues,
     failures_in = failures_in,
     tokens_take = tokens_take,

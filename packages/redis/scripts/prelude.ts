@@ -224,6 +224,7 @@ local function letGo(key, owner)
 end
 
 local function giveUp(key, reason)
+  redis.call('HINCRBY', q.meta, 'givenUp', 1)
   redis.call('HSET', q.marks, key, 'x' .. (redis.call('HGET', q.marks, key) or '0'))
   redis.call('ZADD', q.given_up, now, key)
   redis.call('HSET', q.reasons, key, cjson.encode({ reason, redis.call('HGET', q.items, key) or cjson.null }))

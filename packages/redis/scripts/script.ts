@@ -1,6 +1,7 @@
 import { add } from "./add.ts";
 import { addRateLimited } from "./add_rate_limited.ts";
 import { cancelAfter } from "./cancel_after.ts";
+import { details } from "./details.ts";
 import { forget } from "./forget.ts";
 import { leave } from "./leave.ts";
 import { limiters } from "./limiters.ts";
@@ -25,6 +26,7 @@ const BODIES = {
   add,
   addRateLimited,
   cancelAfter,
+  details,
   forget,
   leave,
   numRequeues,
@@ -41,6 +43,7 @@ const BODIES = {
 /** What takes work out of the queue, or nothing into it, goes on when the server's memory is full. */
 const WHEN_FULL: readonly string[] = [
   "cancelAfter",
+  "details",
   "forget",
   "leave",
   "numRequeues",
@@ -57,6 +60,7 @@ const WHEN_FULL: readonly string[] = [
 /** What comes between the prelude and a script, where it needs that: to define functions takes time in each call. */
 const FUNCTIONS: Readonly<Record<string, string>> = {
   addRateLimited: limiters,
+  details: limiters,
   forget: limiters,
   leave: releasing,
   numRequeues: limiters,

@@ -1,10 +1,5 @@
-/**
- * Shows what is in the queue. ARGV: how long each list may be, whether there are payloads. Replies the counts of ready, waiting and
- * held keys; the ready ones, in order; the waiting ones, each with the µs until it is due; the held ones, each with its flag; and
- * the payloads of all of them in that order.
- */
-export const snapshot = /* lua */ `
-promote()
+/** Lists the keys in each state; `list` notes one, so that its payload is shown. ARGV: as of `snapshot`. */
+export const lists = /* lua */ `
 local limit, hasItems = tonumber(ARGV[1]), ARGV[2] == '1'
 local due = behind and redis.call('ZCOUNT', q.waiting, '-inf', now) or 0
 local all = {}
@@ -40,7 +35,10 @@ for i = 1, #holders, 2 do
   held[#held + 1] = list(holders[i])
   held[#held + 1] = string.sub(holders[i + 1], 1, 1)
 end
+`;
 
+/** Then come the payloads of all that is listed, and how many keys are ready. */
+export const payloads = /* lua */ `
 local items = {}
 if hasItems then
   for from = 1, #all, 1000 do
@@ -48,5 +46,16 @@ if hasItems then
   end
 end
 local length = redis.call('ZCARD', q.ready) + redis.call('ZCARD', q.suspects) + due
+`;
+
+/**
+ * Shows what is in the queue. ARGV: how long each list may be, whether there are payloads. Replies the counts of ready, waiting and
+ * held keys; the ready ones, in order; the waiting ones, each with the µs until it is due; the held ones, each with its flag; and
+ * the payloads of all of them in that order.
+ */
+export const snapshot = /* lua */ `
+promote()
+${lists}
+${payloads}
 return reply({ length, redis.call('ZCARD', q.waiting) - due, redis.call('HLEN', q.holders), readyKeys, waiting, held, items })
 `;

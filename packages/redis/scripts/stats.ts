@@ -1,11 +1,5 @@
-/**
- * Counts. Replies how many keys are ready (those that are due among them), waiting, held, failing and given up; and for how many µs
- * the oldest of the ready ones has been ready.
- */
-export const stats = /* lua */ `
-promote()
-local due = behind and redis.call('ZCOUNT', q.waiting, '-inf', now) or 0
-
+/** For how many µs the oldest of the ready keys has been ready: `now - oldest`. */
+export const oldest = /* lua */ `
 -- What came back stands before all that was never taken, so the first of both is looked at. It counts from its hand-out.
 local oldest = behind or now
 local function look(line)
@@ -18,7 +12,16 @@ local function look(line)
 end
 look(q.ready)
 look(q.suspects)
+`;
 
+/**
+ * Counts. Replies how many keys are ready (those that are due among them), waiting, held, failing and given up; and for how many µs
+ * the oldest of the ready ones has been ready.
+ */
+export const stats = /* lua */ `
+promote()
+local due = behind and redis.call('ZCOUNT', q.waiting, '-inf', now) or 0
+${oldest}
 return reply({
   redis.call('ZCARD', q.ready) + redis.call('ZCARD', q.suspects) + due,
   redis.call('ZCARD', q.waiting) - due,

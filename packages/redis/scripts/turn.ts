@@ -23,6 +23,7 @@ hear(lease)
 local resent = ARGV[#ARGV] == '1'
 
 local plan
+local failed, errors = 0, {} -- attempts, and keys with the error of each
 
 -- Does what the end of some work asks for. Returns a number of failures if the limiter should have been given something for
 -- that: nothing has happened then.
@@ -34,7 +35,9 @@ local function carryOut(kind, key, delay, given, reason)
     local wait, failures = limiters().when(plan, key, given)
     if not wait then return failures end
     if reason ~= '' then
-      limiters().keep_error(key, reason)
+      failed = failed + 1
+      errors[#errors + 1] = key
+      errors[#errors + 1] = reason
     end
     return addAfter(key, math.max(math.floor(wait * 1000 + 0.5), delay), replaces)
   end
@@ -42,6 +45,7 @@ local function carryOut(kind, key, delay, given, reason)
   if kind == 'requeueAfter' then
     addAfter(key, delay, replaces)
   elseif kind == 'givenUp' then
+    failed = failed + 1
     -- What was added again meanwhile, or waits, is not given up.
     local flag = split(redis.call('HGET', q.holders, key))
     if flag == '-' and not redis.call('ZSCORE', q.waiting, key) then giveUp(key, reason) end
@@ -75,6 +79,9 @@ local answers = {}
 for i = FIRST_FINISH, #ARGV - 1, 6 do
   answers[#answers + 1] = finish(ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5])
 end
+
+if failed > 0 then redis.call('HINCRBY', q.meta, 'failed', failed) end
+if #errors > 0 then limiters().keep_errors(errors) end
 
 local lapsed = {}
 
@@ -184,6 +191,7 @@ local function hold()
     holders[2 * i - 1] = key
     holders[2 * i] = '-' .. tokens[i] .. ':' .. owner
   end
+  redis.call('HINCRBY', q.meta, 'handedOut', #keys)
   redis.call('HSET', q.holders, unpack(holders))
   redis.call('SADD', q.held_by .. owner, unpack(keys))
   redis.call('ZADD', q.owners, now + lease, owner)
