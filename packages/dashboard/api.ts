@@ -26,12 +26,17 @@ export interface State {
 
 /** A queue in the list. */
 export interface QueueRow {
+  /** What it is shown under. */
   readonly name: string;
+  /** Where its items are. */
   readonly engine: "memory" | "redis";
+  /** How it is. */
   readonly verdict: Verdict;
   /** Why, in a sentence. */
   readonly reason: string;
+  /** How many items there are. */
   readonly counts: Counts;
+  /** How fast they come and go. */
   readonly rates: Rates;
   /** For how long the oldest of the ready items has been so, as exactly as is known. */
   readonly oldestReady: number | null;
@@ -43,9 +48,13 @@ export interface QueueRow {
 
 /** How many items there are. */
 export interface Counts {
+  /** Items that may be handed out. */
   readonly ready: number;
+  /** Items that are ready and held back by the discipline. */
   readonly heldBack: number;
+  /** Items whose delay has not passed. */
   readonly waiting: number;
+  /** Items that are being worked on. */
   readonly held: number;
   /** Items whose last attempt failed and that will be tried again. */
   readonly failing: number | null;
@@ -85,6 +94,7 @@ export interface QueueDetails extends QueueRow {
   readonly limiter: LimiterNode | null;
   /** What can be done to this queue. What cannot, and why, is in `cannot`. */
   readonly can: readonly Control[];
+  /** Why not, of each. */
   readonly cannot: Readonly<Partial<Record<Control, string>>>;
 }
 
@@ -92,54 +102,81 @@ export interface QueueDetails extends QueueRow {
 export interface History {
   /** As `Date.now()` gives it. */
   readonly time: readonly number[];
+  /** Items that were ready. */
   readonly ready: readonly (number | null)[];
+  /** Items that waited. */
   readonly waiting: readonly (number | null)[];
+  /** Items that were being worked on. */
   readonly held: readonly (number | null)[];
+  /** Items that failed. */
   readonly failing: readonly (number | null)[];
-  /** A second, between a sample and the one before. */
+  /** Items that became ready: a second, between a sample and the one before. */
   readonly in: readonly (number | null)[];
+  /** Items that were handed out, likewise. */
   readonly out: readonly (number | null)[];
+  /** Attempts that failed, likewise. */
   readonly failures: readonly (number | null)[];
 }
 
+/** An item whose last attempt failed. */
 export interface FailingItem {
+  /** Its text. */
   readonly key: string;
+  /** How many attempts there were. */
   readonly attempts: number;
   /** In one line. */
   readonly error: string;
+  /** How long ago it failed. */
   readonly ago: number | null;
-  /** `null` if it does not wait. */
+  /** When it is due; `null` if it does not wait. */
   readonly dueIn: number | null;
   /** Which limiter decided on its wait, by its place in `limiter`; `null` if that is not known. */
   readonly decidedBy: string | null;
 }
 
+/** An item that is being worked on. */
 export interface RunningItem {
+  /** Its text. */
   readonly key: string;
+  /** Which attempt it is: 1 the first time. */
   readonly attempt: number | null;
+  /** For how long its handler has been running. */
   readonly for: number | null;
 }
 
+/** An item whose delay has not passed. */
 export interface WaitingItem {
+  /** Its text. */
   readonly key: string;
+  /** When it is due. */
   readonly dueIn: number;
+  /** Its priority. */
   readonly priority: number;
 }
 
+/** An item that may be handed out. */
 export interface ReadyItem {
+  /** Its text. */
   readonly key: string;
+  /** Its priority. */
   readonly priority: number;
 }
 
+/** Those who share the first part of their keys. */
 export interface Group {
+  /** That part. */
   readonly name: string;
+  /** How many they are. */
   readonly count: number;
 }
 
+/** A token bucket. */
 export interface Bucket {
+  /** Tokens a second. */
   readonly rate: number | "unlimited";
+  /** How many it holds. */
   readonly burst: number;
-  /** `null` where a server has them. */
+  /** How many are in it; `null` where a server has them. */
   readonly tokens: number | null;
   /** For how long no token comes, as it is held. */
   readonly heldFor: number;
@@ -149,11 +186,15 @@ export interface Bucket {
 export interface LimiterNode {
   /** Where the document describes it, as a JSON Pointer. */
   readonly path: string;
+  /** As the document has it. */
   readonly type: string;
+  /** Its name there. */
   readonly name: string | null;
   /** Its options, but for the limiters inside: as text, for people. */
   readonly options: Readonly<Record<string, string>>;
+  /** Its bucket, if it is one. */
   readonly bucket: Bucket | null;
+  /** The limiters that it asks. */
   readonly inside: readonly LimiterNode[];
 }
 
@@ -180,5 +221,6 @@ export interface ControlResult {
 
 /** What is wrong, with status 400 (not understood), 401 or 403 (not allowed), 404 (no such thing), 409 (a stale page), 422. */
 export interface ErrorBody {
+  /** The same, in a sentence. */
   readonly error: string;
 }

@@ -5,7 +5,13 @@ import { relativeLinks } from "../docs/markdown.ts";
 import { manifest, ROOT, run } from "./project.ts";
 
 /** Which page of the core's each README leads to. */
-const PAGES = { "config-file": "config.md", opentelemetry: "operate.md", prometheus: "operate.md", redis: "redis.md" };
+const PAGES = {
+  "config-file": "config.md",
+  dashboard: "operate.md",
+  opentelemetry: "operate.md",
+  prometheus: "operate.md",
+  redis: "redis.md",
+};
 
 for (const [name, page] of Object.entries(PAGES)) {
   const folder = new URL(`packages/${name}/`, ROOT);

@@ -1,29 +1,10 @@
-import type { QueueSnapshot, WorkerPool } from "@workqueue/core";
+import type { WorkerPool } from "@workqueue/core";
 import { hasMethods } from "@workqueue/core/arguments";
+import type { QueueOnRedis } from "../contract.ts";
 import { type Look, type LookWaiting, MAX_LISTED, type Source } from "./source.ts";
 
-/** As much of a queue on Redis as is used here. */
-export interface QueueOnRedis {
-  readonly name: string;
-  readonly keyOf?: ((item: unknown) => string) | undefined;
-  details(options?: { limit?: number }): Promise<DetailsOnRedis>;
-  cancelAfter(item: unknown): Promise<boolean>;
-  forget(item: unknown): Promise<void>;
-  retryNow(item: unknown): Promise<boolean>;
-  pause(): Promise<void>;
-  resume(): Promise<void>;
-}
-
-interface DetailsOnRedis extends QueueSnapshot<unknown> {
-  readonly paused: boolean;
-  readonly failing: number;
-  readonly oldestReady: number;
-  readonly totals: { readonly handedOut: number; readonly failed: number; readonly givenUp: number };
-  readonly failingItems: readonly { item: unknown; attempts: number; error: string; dueIn?: number }[];
-}
-
 /** Whether a queue is one on Redis: by its methods, so that nobody needs that package who has none. */
-export function isOnRedis(queue: unknown): queue is QueueOnRedis {
+export function isOnRedis(queue: unknown): queue is QueueOnRedis<unknown> {
   return hasMethods(queue, "details", "retryNow", "cancelAfter", "forget", "pause", "resume");
 }
 
@@ -31,10 +12,10 @@ export function isOnRedis(queue: unknown): queue is QueueOnRedis {
 export class RedisSource implements Source {
   readonly engine = "redis";
   readonly pausing: Source["pausing"];
-  readonly #queue: QueueOnRedis;
+  readonly #queue: QueueOnRedis<unknown>;
   readonly #pool: WorkerPool<unknown> | undefined;
 
-  constructor(queue: QueueOnRedis, pool: WorkerPool<unknown> | undefined) {
+  constructor(queue: QueueOnRedis<unknown>, pool: WorkerPool<unknown> | undefined) {
     this.#queue = queue;
     this.#pool = pool;
     this.pausing = queue;

@@ -110,8 +110,8 @@ function manyFail({ lastMinute, worst }: Situation): string | undefined {
   if (lastMinute === null) return undefined;
   const { failed, attempts } = lastMinute;
   if (failed < MANY_FAILURES || failed < attempts / 2) return undefined;
-  const example = worst === undefined ? "" : ` ${sentence(worst)}`;
-  return `${formatNumber(failed)} of ${count(attempts, "attempt")} failed in the last minute.${example}`;
+  const share = `${formatNumber(failed)} of ${count(attempts, "attempt")} failed in the last minute`;
+  return worst === undefined ? `${share}.` : `${share}: ${worst.error} (${name(worst.key)})`;
 }
 
 function oneFails({ worst }: Situation): string | undefined {
@@ -152,8 +152,11 @@ function backlogGrows({ growth, look: { ready, heldBack }, rates, starts }: Situ
 
 function healthy({ look: { ready, waiting, held }, rates }: Situation): string {
   if (ready + waiting + held === 0) return "Nothing to do.";
-  const rate = rates.out === null ? "" : `, ${formatNumber(rates.out)} a second are begun`;
-  return `${items(ready)} ready, ${formatNumber(held)} in work and ${formatNumber(waiting)} waiting${rate}.`;
+  const parts = [ready === 0 ? "What comes is begun at once" : `${items(ready)} ready`];
+  if (rates.out !== null) parts.push(`${formatNumber(rates.out)} a second are begun`);
+  if (held > 0) parts.push(`${formatNumber(held)} in work`);
+  if (waiting > 0) parts.push(`${formatNumber(waiting)} waiting`);
+  return `${parts.join(", ")}.`;
 }
 
 function hotTenant({ hot, listed }: Situation): string {

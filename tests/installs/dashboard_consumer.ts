@@ -1,0 +1,18 @@
+/** What somebody does who has just installed the dashboard. Every runtime runs this. */
+
+import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
+import { allowLocal, createDashboard, type Dashboard, type State } from "@workqueue/dashboard";
+
+const queue = createRateLimitingQueue<string>(createDefaultItemLimiter());
+const pool = runWorkers(queue, () => {});
+const dashboard: Dashboard = createDashboard({ queues: { images: { queue, pool } }, view: allowLocal });
+queue.add("a");
+await queue.whenIdle();
+queue.shutDown();
+
+const ask = (path: string) => dashboard.fetch(new Request(`http://localhost:4680/queues/${path}`));
+const state = await (await ask("api/state")).json() as State;
+console.log(JSON.stringify({
+  isPage: (await (await ask("")).text()).startsWith("<!DOCTYPE html>"),
+  queues: state.queues.map(({ name, engine, verdict }) => [name, engine, verdict]),
+}));

@@ -1,0 +1,36 @@
+/** `@workqueue/dashboard` as npm and Bun install it, from tarballs of it and of the core. Only on Deno. */
+
+import { assertEquals } from "@std/assert";
+import { runtimes } from "../runtimes.ts";
+import { NPM, Project } from "./project.ts";
+import { tsc } from "./tsc.ts";
+
+const EXPECTED = { isPage: true, queues: [["images", "memory", "healthy"]] };
+const PACKAGES = ["./core.tgz", "./dashboard.tgz"];
+
+/** A folder with both tarballs and the program. */
+async function prepare(): Promise<Project> {
+  const project = new Project();
+  await project.pack();
+  await project.pack("dashboard.tgz", "packages/dashboard");
+  Deno.writeTextFileSync(project.path("package.json"), '{ "type": "module" }');
+  Deno.copyFileSync(new URL("dashboard_consumer.ts", import.meta.url), project.path("main.ts"));
+  return project;
+}
+
+Deno.test("dashboard: the tarball installs beside the core's, type-checks and runs under Node", async () => {
+  using project = await prepare();
+  await project.run(NPM, ["install", "--prefer-offline", "--no-audit", "--no-fund", ...PACKAGES]);
+  for (const age of ["newest", "oldest"] as const) {
+    await tsc(project.folder, age, "main.ts", "--noEmit", "--module", "nodenext");
+  }
+  await tsc(project.folder, "newest", "main.ts", "--module", "nodenext", "--outDir", "js");
+  assertEquals(JSON.parse(await project.run("node", ["js/main.js"])), EXPECTED);
+});
+
+Deno.test("dashboard: the tarball installs beside the core's and runs under Bun", async () => {
+  using project = await prepare();
+  const bun = (await runtimes["Bun"]!())[0]!;
+  await project.run(bun, ["add", ...PACKAGES]);
+  assertEquals(JSON.parse(await project.run(bun, ["main.ts"])), EXPECTED);
+});
