@@ -1,13 +1,15 @@
 /**
  * A service to look at and to turn while it runs, with all that docs/operate.md uses: metrics and a view of what is
- * going on over HTTP, a config file that is taken over when it is edited, and an end that loses nothing.
+ * going on over HTTP, the dashboard, a config file that is taken over when it is edited, and an end that loses nothing.
  *
  *     deno run -A examples/operate/service.ts [TROUBLE [CONFIG]]
  */
 
 import { loadConfigFile, watchConfigFile } from "@workqueue/config-file";
 import { RetryAfterError } from "@workqueue/core";
+import { allowLocal, createDashboard } from "@workqueue/dashboard";
 import { prometheusMetrics } from "@workqueue/prometheus";
+import { getRequestListener } from "@hono/node-server";
 import { createServer } from "node:http";
 import process from "node:process";
 import { register } from "prom-client";
@@ -43,7 +45,12 @@ const events = setInterval(() => {
   for (const order of backend.changes()) queue.add(order);
 }, 100);
 
+const queues = { orders: { queue, pool } };
+const dashboard = createDashboard({ queues, config, view: allowLocal, control: allowLocal });
+const page = getRequestListener(dashboard.fetch);
+
 const server = createServer(async (request, response) => {
+  if (request.url!.startsWith("/dashboard")) return page(request, response);
   response.end(request.url === "/metrics" ? await register.metrics() : show(queue, pool, starts));
 }).listen(Number(process.env["PORT"] ?? 9464), "127.0.0.1", () => console.log(`process ${process.pid} is ready`));
 

@@ -34,7 +34,7 @@ setInterval(() => {
 }, 100);
 
 const dashboard = createDashboard({ queues, config, readConfig, view: allowLocal, control: allowLocal });
-const port = Number(process.argv[2] ?? 4680);
+const port = Number(process.argv[2] ?? process.env["PORT"] ?? 4680);
 serve({ fetch: dashboard.fetch, hostname: "127.0.0.1", port }, ({ port }) => {
   console.log(`http://127.0.0.1:${port}/ shows four queues: find out what is wrong with three of them`);
 });

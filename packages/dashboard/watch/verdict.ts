@@ -47,7 +47,9 @@ const ORDER: readonly Verdict[] = ["stuck", "failing", "unknown", "paused", "bus
 export function judge(situation: Situation): Judgement {
   for (const [verdict, find] of RULES) {
     const reason = find(situation);
-    if (reason !== undefined) return { verdict, reason: reason + hotTenant(situation) };
+    if (reason !== undefined) {
+      return { verdict, reason: reason + hotTenant(situation) + heldBeside(verdict, situation) };
+    }
   }
   return { verdict: "healthy", reason: healthy(situation) + hotTenant(situation) };
 }
@@ -162,6 +164,12 @@ function healthy({ look: { ready, waiting, held }, rates }: Situation): string {
 function hotTenant({ hot, listed }: Situation): string {
   if (hot === undefined) return "";
   return ` ${name(hot.name)} has ${Math.floor(100 * hot.count / listed)} % of what is ready.`;
+}
+
+/** What holds the attempts of a queue that has worse to tell. */
+function heldBeside(verdict: Verdict, { starts }: Situation): string {
+  if (verdict === "paused" || starts === null || starts.heldFor <= 0) return "";
+  return `; 'starts' is held for another ${formatDuration(starts.heldFor)}`;
 }
 
 /** So many characters of a key are shown in a sentence. */

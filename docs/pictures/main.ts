@@ -1,0 +1,93 @@
+/**
+ * Takes the pictures of the dashboard that the pages show, of programs that run: those whose paths begin with an argument,
+ * or all. It needs Chromium, and three minutes.
+ *
+ *     npx -y deno task pictures [docs/operate/]
+ *
+ * @module
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Browser, chromium, type Page } from "playwright-core";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** What a picture is of. */
+interface Subject {
+  /** The program that runs, with its arguments but for the port. */
+  readonly program: readonly string[];
+  /** Where its dashboard is. */
+  readonly path: string;
+  /** How long it runs before the picture is taken, in seconds. */
+  readonly after: number;
+  /** What is taken of the page; all of it by default. */
+  readonly part?: string;
+  readonly colorScheme?: "light" | "dark";
+}
+
+const DEMO = { program: ["packages/dashboard/demo/main.ts"], path: "/", after: 170 };
+const service = (trouble: string, after: number): Subject => ({
+  program: ["examples/operate/service.ts", trouble],
+  path: "/dashboard/",
+  after,
+  part: ".card",
+});
+
+const subjects: Readonly<Record<string, Subject>> = {
+  "docs/dashboard/light.png": { ...DEMO, colorScheme: "light" },
+  "docs/dashboard/dark.png": { ...DEMO, colorScheme: "dark" },
+  "docs/operate/slow.png": service("slow", 25),
+  "docs/operate/poison.png": service("poison", 20),
+  "docs/operate/flood.png": service("flood", 25),
+  "docs/operate/down.png": service("down", 12),
+  "docs/operate/gone.png": service("gone", 25),
+};
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}
+
+function start([script, ...args]: readonly string[], port: number): ChildProcess {
+  const file = fileURLToPath(new URL(script!, ROOT));
+  const env = { ...process.env, PORT: String(port) };
+  return spawn(process.execPath, ["run", "-A", file, ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
+}
+
+async function open(browser: Browser, { path, colorScheme = "light" }: Subject, port: number): Promise<Page> {
+  const page = await browser.newPage({ colorScheme, viewport: { width: 1240, height: 400 } });
+  await page.goto(`http://127.0.0.1:${port}${path}`);
+  await page.waitForSelector(".card");
+  return page;
+}
+
+async function take(browser: Browser, file: string, subject: Subject): Promise<void> {
+  const port = await freePort();
+  const program = start(subject.program, port);
+  try {
+    await delay(subject.after * 1000);
+    const page = await open(browser, subject, port);
+    await delay(2000); // two updates
+    const path = fileURLToPath(new URL(file, ROOT));
+    if (subject.part === undefined) await page.screenshot({ path, fullPage: true });
+    else await page.locator(subject.part).first().screenshot({ path });
+    console.log(file);
+  } finally {
+    program.kill("SIGKILL");
+  }
+}
+
+const [prefix = ""] = process.argv.slice(2);
+const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+const browser = await chromium.launch({ executablePath, chromiumSandbox: false });
+const wanted = Object.entries(subjects).filter(([file]) => file.startsWith(prefix));
+await Promise.all(wanted.map(([file, subject]) => take(browser, file, subject)));
+await browser.close();
