@@ -37,9 +37,15 @@ export class Timer {
   }
 }
 
-/** Waits, and keeps no process alive by that. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setUnref(resolve, ms));
+/** Waits for a promise that never rejects, but no longer than that. It keeps no process alive. */
+export function waitFor(promise: Promise<unknown>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const handle = setUnref(resolve, ms);
+    promise.then(() => {
+      systemClock.clearTimeout(handle);
+      resolve();
+    });
+  });
 }
 
 function setUnref(callback: () => void, ms: number): unknown {

@@ -2,7 +2,7 @@ import type { WorkQueueConfig } from "@workqueue/core";
 import type { DashboardOptions } from "../contract.ts";
 import { SAMPLE_EVERY } from "./history.ts";
 import { MAX_LISTED } from "./source.ts";
-import { pause, Timer } from "./timer.ts";
+import { Timer, waitFor } from "./timer.ts";
 import { ROW_LIMIT, WatchedQueue } from "./watched_queue.ts";
 
 /** How far looks are apart while somebody watches, in milliseconds. */
@@ -44,7 +44,7 @@ export class Watch implements Disposable {
     const close = new Set<WatchedQueue | undefined>([closely]);
     for (const { queue } of this.#watchers) close.add(queue);
     const looks = Array.from(this.queues.values(), (queue) => queue.refresh(close.has(queue) ? MAX_LISTED : ROW_LIMIT));
-    await Promise.race([Promise.all(looks), pause(LOOK_PATIENCE)]);
+    await waitFor(Promise.all(looks), LOOK_PATIENCE);
     this.version++;
   }
 

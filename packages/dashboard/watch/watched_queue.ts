@@ -102,7 +102,8 @@ export class WatchedQueue {
       const look = await this.source.look(limit);
       const sample = sampleOf(systemClock.now(), look);
       const before = this.#seen;
-      const isIdle = before !== undefined && look.ready > 0 && !look.isPaused && !look.workers?.paused &&
+      const isIdle = before !== undefined && before.look.ready > 0 && look.ready > 0 && !look.isPaused &&
+        !look.workers?.paused &&
         look.totals.handedOut === before.look.totals.handedOut && !((this.starts?.heldFor ?? 0) > 0);
       if (!isIdle) this.#idleSince = sample.at;
       this.#seen = { look, sample, limit };

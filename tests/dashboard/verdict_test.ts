@@ -1,0 +1,200 @@
+/** How a queue is, and why: by what is known of it. */
+
+import { assertEquals } from "@std/assert";
+import type { Verdict } from "@workqueue/dashboard";
+import { judge, type Situation, worstFirst } from "../../packages/dashboard/watch/verdict.ts";
+
+const workers = { active: 1, abandoned: 0, concurrency: 4, paused: false };
+const rates = { in: 3, out: 3, failures: 0, givenUp: 0 };
+const starts = { rate: 10, burst: 5, tokens: 5, heldFor: 0 } as const;
+const look = { ready: 0, heldBack: 0, waiting: 0, held: 0, workers, isPaused: false };
+
+const calm: Situation = {
+  look,
+  idleFor: 0,
+  lastMinute: { attempts: 180, failed: 0 },
+  growth: 0,
+  rates,
+  worst: undefined,
+  longest: undefined,
+  starts: null,
+  hot: undefined,
+  listed: 0,
+};
+
+const ready = (number: number, others: Partial<Situation["look"]> = {}) => ({
+  look: { ...look, ready: number, ...others },
+});
+const poison = { key: "orders/13", attempts: 5, error: "Error: no such customer" };
+
+const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, reason: string][] = [
+  ["nothing to do", {}, "healthy", "Nothing to do."],
+  [
+    "some work",
+    { look: { ...look, ready: 1, held: 2, waiting: 1500 } },
+    "healthy",
+    "1 item is ready, 2 in work and 1,500 waiting, 3 a second are begun.",
+  ],
+  [
+    "no rates yet",
+    { ...ready(2), rates: { in: null, out: null, failures: null, givenUp: null } },
+    "healthy",
+    "2 items are ready, 0 in work and 0 waiting.",
+  ],
+  [
+    "free workers that take nothing",
+    { ...ready(1204), idleFor: 42_000 },
+    "stuck",
+    "Nothing has been handed out for 42 s, although 1,204 items are ready and 3 of 4 workers free.",
+  ],
+  ["for a while only", { ...ready(1204), idleFor: 29_999 }, "healthy", /1,204 items are ready/.source],
+  [
+    "nobody who takes anything",
+    { ...ready(12, { workers: null }), idleFor: 60_000 },
+    "stuck",
+    "Nothing has been handed out for 1 min, although 12 items are ready: no workers take them.",
+  ],
+  [
+    "other processes that work on something",
+    { ...ready(12, { workers: null, held: 3 }), idleFor: 60_000 },
+    "healthy",
+    "12 items are ready, 3 in work and 0 waiting, 3 a second are begun.",
+  ],
+  [
+    "a slow rate",
+    { ...ready(12), idleFor: 60_000, starts: { ...starts, rate: 1 / 60, tokens: 0 } },
+    "healthy",
+    "12 items are ready, 0 in work and 0 waiting, 3 a second are begun.",
+  ],
+  [
+    "a rate of 0",
+    { ...ready(12), starts: { ...starts, rate: 0, tokens: 0 } },
+    "stuck",
+    "No attempt begins, as the rate of 'starts' is 0.",
+  ],
+  ["a rate of 0 with tokens left", { starts: { ...starts, rate: 0 } }, "healthy", "Nothing to do."],
+  [
+    "a burst of 0",
+    { starts: { ...starts, burst: 0, tokens: 0 } },
+    "stuck",
+    "No attempt begins, as the burst of 'starts' is 0.",
+  ],
+  ["a burst of 0 without a rate", { starts: { ...starts, rate: "unlimited", burst: 0 } }, "healthy", "Nothing to do."],
+  [
+    "handlers out of time everywhere",
+    { ...ready(7, { workers: { ...workers, active: 8, abandoned: 8 } }), idleFor: 6000 },
+    "stuck",
+    "All places are taken by 8 handlers that ran out of time and go on; 7 items are ready.",
+  ],
+  [
+    "handlers out of time, and others",
+    { ...ready(7, { workers: { ...workers, active: 8, abandoned: 4 } }), idleFor: 6000 },
+    "busy",
+    "All 4 workers are busy and 7 items are ready; 3 a second are begun.",
+  ],
+  [
+    "a handler that does not end",
+    { longest: { key: "orders/7", for: 7.2 * 60_000 } },
+    "stuck",
+    'The handler of "orders/7" has been running for 7.2 min, and 1 of 4 workers busy.',
+  ],
+  [
+    "a handler of nobody here that does not end",
+    { ...ready(0, { workers: null }), longest: { key: "orders/7", for: 300_000 } },
+    "stuck",
+    'The handler of "orders/7" has been running for 5 min.',
+  ],
+  ["a handler that takes a while", { longest: { key: "orders/7", for: 299_999 } }, "healthy", "Nothing to do."],
+  [
+    "an outage",
+    { lastMinute: { attempts: 40, failed: 31 }, worst: { ...poison, attempts: 3 } },
+    "failing",
+    '31 of 40 attempts failed in the last minute. "orders/13" failed 3 times: Error: no such customer',
+  ],
+  [
+    "half of them",
+    { lastMinute: { attempts: 10, failed: 5 } },
+    "failing",
+    "5 of 10 attempts failed in the last minute.",
+  ],
+  ["fewer than half", { lastMinute: { attempts: 11, failed: 5 } }, "healthy", "Nothing to do."],
+  ["a few only", { lastMinute: { attempts: 4, failed: 4 } }, "healthy", "Nothing to do."],
+  ["nobody knows", { lastMinute: null }, "healthy", "Nothing to do."],
+  ["a poison item", { worst: poison }, "failing", '"orders/13" failed 5 times: Error: no such customer'],
+  ["one that failed some times", { worst: { ...poison, attempts: 4 } }, "healthy", "Nothing to do."],
+  [
+    "a pause",
+    { ...ready(1, { isPaused: true, workers: { ...workers, paused: true } }), idleFor: 60_000 },
+    "paused",
+    "Paused: 1 item is ready, and nothing is handed out until it is resumed.",
+  ],
+  [
+    "a pause of the queue",
+    ready(3, { isPaused: true }),
+    "paused",
+    "The queue is paused: 3 items are ready, and nothing is handed out until it is resumed.",
+  ],
+  [
+    "a hold",
+    { ...ready(3), starts: { ...starts, heldFor: 23_000 } },
+    "paused",
+    "'starts' is held: no attempt begins for another 23 s; 3 items are ready.",
+  ],
+  [
+    "everybody busy",
+    ready(120, { workers: { ...workers, active: 4 } }),
+    "busy",
+    "All 4 workers are busy and 120 items are ready; 3 a second are begun.",
+  ],
+  [
+    "the one worker busy",
+    ready(1, { workers: { ...workers, active: 1, concurrency: 1 } }),
+    "busy",
+    "The one worker is busy and 1 item is ready; 3 a second are begun.",
+  ],
+  [
+    "everybody busy, and nothing else to do",
+    ready(0, { workers: { ...workers, active: 4 } }),
+    "healthy",
+    "Nothing to do.",
+  ],
+  [
+    "a backlog that grows",
+    { ...ready(900, { heldBack: 100 }), growth: 540, rates: { ...rates, in: 12 } },
+    "busy",
+    "The backlog grew by 540 to 1,000 in the last minute: 12 a second come and 3 go.",
+  ],
+  [
+    "a backlog that grows behind a rate",
+    { ...ready(900), growth: 540, rates: { ...rates, in: 12, out: 9.9 }, starts: { ...starts, tokens: 0 } },
+    "busy",
+    "The backlog grew by 540 to 900 in the last minute: 12 a second come and 9.9 go, as 'starts' lets 10 a second begin.",
+  ],
+  [
+    "a hot tenant",
+    { ...ready(200, { workers: { ...workers, active: 4 } }), hot: { name: "tenant-7", count: 195 }, listed: 200 },
+    "busy",
+    'All 4 workers are busy and 200 items are ready; 3 a second are begun. "tenant-7" has 97 % of what is ready.',
+  ],
+  ["the worst first", { ...ready(9, { isPaused: true }), worst: poison }, "failing", /"orders\/13" failed/.source],
+  [
+    "text that is none",
+    { worst: { ...poison, key: "<b>\u202e\n" + "x".repeat(100) } },
+    "failing",
+    `"<b>\\u202e\\n${"x".repeat(55)}" failed 5 times: Error: no such customer`,
+  ],
+];
+
+for (const [what, situation, verdict, reason] of cases) {
+  Deno.test(`verdict: ${what}`, () => {
+    const judged = judge({ ...calm, ...situation });
+    assertEquals(judged.verdict, verdict);
+    if (judged.reason !== reason) assertEquals(judged.reason.match(reason)?.index, 0, judged.reason);
+  });
+}
+
+Deno.test("verdict: the worst come first, and those of one kind in their order", () => {
+  const verdicts: Verdict[] = ["healthy", "busy", "paused", "unknown", "failing", "stuck", "healthy"];
+  const rows = verdicts.map((verdict, place) => ({ verdict, place }));
+  assertEquals(worstFirst(rows).map(({ place }) => place), [5, 4, 3, 2, 1, 0, 6]);
+});
