@@ -1,16 +1,10 @@
 /** The package in a page, bundled. Only on Deno, which packs it; left out where there is no Chromium on the PATH. */
 
 import { assertEquals } from "@std/assert";
-import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { bundle } from "../bundle.ts";
+import { hasChromium, launchChromium } from "../chromium.ts";
 import { expectedFindings, Project } from "./project.ts";
-
-const executablePath = (Deno.env.get("PATH") ?? "").split(delimiter)
-  .flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)))
-  .find((path) => existsSync(path));
-if (executablePath === undefined) console.log("There is no Chromium on the PATH: nothing is tried in a browser.");
 
 /** Runs a module in an empty page until it has printed a line. */
 async function printedBy(browser: Browser, script: string): Promise<string> {
@@ -23,14 +17,14 @@ async function printedBy(browser: Browser, script: string): Promise<string> {
 
 Deno.test({
   name: "browser: the tarball, bundled by esbuild, runs in Chromium",
-  ignore: executablePath === undefined,
+  ignore: !hasChromium,
   fn: async () => {
     using project = new Project();
     await project.npmInstall();
     project.writeConsumer();
     const script = new TextDecoder().decode(await bundle({ entryPoints: [project.path("main.ts")] }));
 
-    const browser = await chromium.launch({ executablePath: executablePath!, chromiumSandbox: false }); // root has none
+    const browser = await launchChromium();
     try {
       assertEquals(JSON.parse(await printedBy(browser, script)), await expectedFindings());
     } finally {

@@ -10,15 +10,16 @@ const BAD: readonly string[] = ["stuck", "failing", "paused"];
 /** How new the data is, and what is worst. */
 export function Headline({ news, opened }: { news: News; opened: string | undefined }): JSX.Element {
   const { state, live, staleFor } = news;
-  const worst = state?.queues[0];
-  const isBad = worst !== undefined && BAD.includes(worst.verdict);
+  const bad = state?.queues.filter(({ verdict }) => BAD.includes(verdict)) ?? [];
+  const worst = bad.find(({ name }) => name !== opened);
 
   useEffect(() => {
     const place = opened ?? "Work queues";
+    const [first] = bad;
     document.title = staleFor !== undefined
       ? `? ${place}`
-      : isBad
-      ? `(!) ${worst.name} ${worst.verdict} · ${place}`
+      : first
+      ? `(!) ${first.name} ${first.verdict} · ${place}`
       : place;
   });
 
@@ -38,19 +39,17 @@ export function Headline({ news, opened }: { news: News; opened: string | undefi
             : "The server does not answer."}
         </p>
       )}
-      {worst && (
-        <p class="worst">
-          {isBad
+      {state && (
+        <p class={opened === undefined ? "worst" : "worst quiet"}>
+          {worst
             ? (
               <>
-                {opened === worst.name
-                  ? <bdi>{visible(worst.name)}</bdi>
-                  : <a href={linkTo(worst.name)}>{visible(worst.name)}</a>}
-                {` is ${worst.verdict}: `}
-                {visible(worst.reason)}
+                {opened !== undefined && "Elsewhere: "}
+                <a href={linkTo(worst.name)}>{visible(worst.name)}</a>
+                {` is ${worst.verdict}: ${visible(worst.reason)}`}
               </>
             )
-            : summaryOf(state!.queues)}
+            : opened === undefined && summaryOf(state.queues)}
         </p>
       )}
     </header>

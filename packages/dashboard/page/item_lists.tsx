@@ -1,15 +1,17 @@
 import type { JSX } from "preact";
 import type { FailingItem, LimiterNode, QueueDetails } from "../api.ts";
+import { Groups } from "./groups.tsx";
 import { ItemTable } from "./item_table.tsx";
-import { useSteering } from "./steering.ts";
+import { type Steering, useSteering } from "./steering.ts";
 import { count, due, duration, UNKNOWN, visible } from "./words.ts";
 
-/** What fails, runs, waits and is next. */
+/** What fails, runs, waits and is next, and whose that is. */
 export function ItemLists({ queue, search }: { queue: QueueDetails; search: string }): JSX.Element {
   const { counts } = queue;
   const isAll = search === "";
   const empty = (text: string) => (isAll ? text : `${text.slice(0, -1)} that has “${visible(search)}” in its key.`);
-  const actions = (key: string) => <ItemActions queue={queue} item={key} />;
+  const steering = useSteering();
+  const actions = steering && ((key: string) => <ItemActions queue={queue} item={key} steering={steering} />);
   const decider = (item: FailingItem) => item.decidedBy === null ? "" : nameOf(item.decidedBy, queue.limiter);
   const hasPriorities = [...queue.waitingItems, ...queue.readyItems].some(({ priority }) => priority !== 0);
   const priority = hasPriorities
@@ -27,7 +29,8 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
         empty={empty("Nothing fails.")}
         below={({ error, ago }) => (
           <>
-            <span class="error">{visible(error)}</span> {ago !== null && <span class="quiet">{duration(ago)} ago</span>}
+            <span class="error">{visible(error)}</span>{" "}
+            {ago !== null && <span class="quiet when">{duration(ago)} ago</span>}
           </>
         )}
         columns={[
@@ -35,7 +38,7 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
           { name: "Due", text: ({ dueIn }) => due(dueIn) },
           { name: "Wait decided by", text: (item) => decider(item) || UNKNOWN, isText: true },
         ]}
-        actions={({ key, dueIn }) => dueIn !== null && actions(key)}
+        actions={actions !== undefined && (({ key }) => actions(key))}
       />
       <div class="halves">
         <ItemTable
@@ -58,7 +61,7 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
           items={queue.waitingItems}
           empty={empty("Nothing waits.")}
           columns={[...priority, { name: "Due", text: ({ dueIn }) => due(dueIn) }]}
-          actions={({ key }) => actions(key)}
+          actions={actions !== undefined && (({ key }) => actions(key))}
         />
         <ItemTable
           id="ready"
@@ -69,15 +72,16 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
           empty={empty("Nothing is ready.")}
           columns={priority}
         />
+        <Groups groups={queue.groups} />
       </div>
     </>
   );
 }
 
 /** What can be done with an item that waits. */
-function ItemActions({ queue, item }: { queue: QueueDetails; item: string }): JSX.Element | null {
-  const steering = useSteering();
-  if (!steering) return null;
+function ItemActions(
+  { queue, item, steering }: { queue: QueueDetails; item: string; steering: Steering },
+): JSX.Element {
   const path = `api/queues/${encodeURIComponent(queue.name)}`;
   const shown = visible(item).slice(0, 100);
   return (
@@ -85,7 +89,7 @@ function ItemActions({ queue, item }: { queue: QueueDetails; item: string }): JS
       {queue.can.includes("retry") && (
         <button
           type="button"
-          aria-label={`Retry ${shown} now`}
+          aria-label={`Retry now: ${shown}`}
           onClick={() => steering.post(`${path}/retry`, { key: item })}
         >
           Retry now
@@ -94,7 +98,7 @@ function ItemActions({ queue, item }: { queue: QueueDetails; item: string }): JS
       {queue.can.includes("takeBack") && (
         <button
           type="button"
-          aria-label={`Take back ${shown}`}
+          aria-label={`Take back… ${shown}`}
           onClick={() =>
             steering.ask({
               title: "Take back 1 item?",

@@ -23,11 +23,13 @@ export function ItemTable<T extends { readonly key: string }>(
     empty: string;
     columns: readonly Column<T>[];
     below?: (item: T) => ComponentChildren;
-    actions?: (item: T) => ComponentChildren;
+    actions?: false | ((item: T) => ComponentChildren);
   },
 ): JSX.Element {
+  const [isLong, setLong] = useState(false);
   const { shown, isStill, handlers } = useStill(items, ({ key }) => key);
-  const isPart = total !== null && total > items.length && items.length > 0;
+  const rows = isLong ? shown : shown.slice(0, SHORT);
+  const isPart = total !== null && total > rows.length && rows.length > 0;
   return (
     <section aria-labelledby={id} class="items" {...handlers}>
       <div class="title">
@@ -36,7 +38,7 @@ export function ItemTable<T extends { readonly key: string }>(
           {isStill
             ? "held still while you point at it"
             : isPart
-            ? `${items.length} of ${many(total, "item")}, ${note}`
+            ? `${rows.length} of ${many(total, "item")}, ${note}`
             : note}
         </span>
       </div>
@@ -48,30 +50,36 @@ export function ItemTable<T extends { readonly key: string }>(
               {columns.map(({ name, isText }) => (
                 <th key={name} scope="col" class={isText ? "text" : "number"}>{name}</th>
               ))}
+              {actions && <th scope="col" class="actions">Steer</th>}
             </tr>
           </thead>
           <tbody>
-            {shown.map(({ item, gone }) => (
+            {rows.map(({ item, gone }) => (
               <tr key={item.key} class={gone ? "gone" : undefined}>
                 <th scope="row">
-                  <LongText text={item.key} />
+                  <LongText text={item.key} /> {gone && <span class="quiet when">no longer here</span>}
                   {below && <div>{below(item)}</div>}
-                  {actions && (
-                    <div class="buttons">{gone ? <span class="quiet">no longer here</span> : actions(item)}</div>
-                  )}
                 </th>
                 {columns.map(({ name, text, isText }) => (
-                  <td key={name} class={isText ? "text" : "number"}>{text(item)}</td>
+                  <td key={name} class={isText ? "text" : "number"} data-name={name}>{text(item)}</td>
                 ))}
+                {actions && <td class="actions">{actions(item)}</td>}
               </tr>
             ))}
           </tbody>
         </table>
       )}
+      {shown.length > SHORT && (
+        <button type="button" aria-expanded={isLong} onClick={() => setLong(!isLong)}>
+          {isLong ? "Show fewer" : `Show ${shown.length - SHORT} more`}
+        </button>
+      )}
     </section>
   );
 }
 
+/** How many items are shown of a list until more are asked for. */
+const SHORT = 10;
 const MAX_SHOWN = 160;
 
 /** A text that may be of any length, and of any characters. */

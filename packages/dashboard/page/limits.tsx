@@ -5,7 +5,7 @@ import { count, duration, many, visible } from "./words.ts";
 /** What says when attempts begin, and how long an item waits that failed. */
 export function Limits({ queue }: { queue: QueueDetails }): JSX.Element {
   return (
-    <section aria-labelledby="limits">
+    <section aria-labelledby="limits" class="limits">
       <h2 id="limits">Limits</h2>
       <h3>Starts</h3>
       <p>{queue.starts ? bucketText(queue.starts) : "An attempt begins whenever a worker is free."}</p>
@@ -41,5 +41,7 @@ function bucketText({ rate, burst, tokens, heldFor }: Bucket): string {
     : tokens < 0
     ? `, ${many(Math.ceil(-tokens), "token")} owed`
     : `, ${many(Math.floor(tokens), "token")} left`;
-  return `${pace}${rate === "unlimited" ? "" : left}.${heldFor > 0 ? ` Held: none for ${duration(heldFor)}.` : ""}`;
+  return `${pace}${rate === "unlimited" ? "" : left}.${
+    heldFor > 0 ? ` On hold: no token for ${duration(heldFor)}.` : ""
+  }`;
 }

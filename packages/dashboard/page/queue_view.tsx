@@ -4,7 +4,6 @@ import type { QueueDetails, State } from "../api.ts";
 import { Charts } from "./charts.tsx";
 import { Controls } from "./controls.tsx";
 import { Figures } from "./figures.tsx";
-import { Groups } from "./groups.tsx";
 import { ItemLists } from "./item_lists.tsx";
 import { Limits } from "./limits.tsx";
 import { Search } from "./search.tsx";
@@ -45,10 +44,7 @@ export function QueueView({ name, queue, state, search, onSearch }: {
           </div>
           <Search queue={queue} search={search} onSearch={onSearch} />
           <ItemLists queue={queue} search={search} />
-          <div class="halves">
-            <Groups groups={queue.groups} />
-            <Limits queue={queue} />
-          </div>
+          <Limits queue={queue} />
         </>
       )}
     </>

@@ -1,0 +1,89 @@
+/** What holds of the page, whichever server it is of. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { State } from "@workqueue/dashboard";
+import { browserTest, visit } from "./visitor.ts";
+
+/** A server with a queue that is paused, so that what is shown does not change. */
+export interface PageServer extends AsyncDisposable {
+  /** Where the page is. */
+  readonly url: string;
+  /** The name of a queue that somebody may steer. */
+  readonly queue: string;
+}
+
+const CONTROLS = "a[href], button, input, summary, [tabindex='0']";
+
+/** Tests the page of a server. */
+export function testPageOf(name: string, start: () => Promise<PageServer>): void {
+  const views = async () => {
+    const server = await start();
+    return { server, addresses: [server.url, `${server.url}#/queues/${encodeURIComponent(server.queue)}`] };
+  };
+
+  browserTest(`${name}: the list shows what api/state says`, async () => {
+    await using server = await start();
+    const state = await (await fetch(`${server.url}api/state`)).json() as State;
+    await using visitor = await visit(server.url);
+    await visitor.sees("live");
+    assertEquals(
+      await visitor.page.locator(".card h2").allInnerTexts(),
+      state.queues.map((queue) => queue.name),
+    );
+    for (const queue of state.queues) {
+      const row = visitor.row(queue.name);
+      assertEquals(await row.locator(".verdict").innerText(), queue.verdict);
+      assertEquals(await row.locator(".reason").innerText(), queue.reason);
+      assertEquals(await visitor.figure("Waiting", row), queue.counts.waiting.toLocaleString("en"));
+      assertEquals(await visitor.figure("Ready", row), queue.counts.ready.toLocaleString("en"));
+    }
+  });
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    browserTest(`${name}: axe finds nothing serious in list and queue, ${colorScheme}`, async () => {
+      const { server, addresses } = await views();
+      await using _ = server;
+      for (const address of addresses) {
+        await using visitor = await visit(address, { colorScheme });
+        await visitor.page.locator(".figures").first().waitFor();
+        assertEquals(await visitor.offences(), []);
+        for (const details of await visitor.page.locator("summary").all()) await details.click();
+        assertEquals(await visitor.offences(), []);
+      }
+    });
+  }
+
+  browserTest(`${name}: nothing goes beyond the side of a screen that is 320 wide`, async () => {
+    const { server, addresses } = await views();
+    await using _ = server;
+    for (const address of addresses) {
+      await using visitor = await visit(address, { width: 320 });
+      await visitor.page.locator(".figures").first().waitFor();
+      assertEquals(await visitor.contentWidth(), 320);
+    }
+  });
+
+  browserTest(`${name}: the tab key reaches every control, and shows where it is`, async () => {
+    const { server, addresses } = await views();
+    await using _ = server;
+    for (const address of addresses) {
+      await using visitor = await visit(address);
+      const { page } = visitor;
+      await page.locator(".figures").first().waitFor();
+      const count = await page.locator(CONTROLS).filter({ visible: true }).evaluateAll((elements) => {
+        elements.forEach((element) => element.setAttribute("data-missed", ""));
+        return elements.length;
+      });
+      assert(count > 2);
+      for (let i = 0; i < count + 2; i++) { // the way around leads over the browser's own
+        await page.keyboard.press("Tab");
+        const isShown = await page.evaluate(`
+          document.activeElement.removeAttribute("data-missed");
+          document.activeElement === document.body || getComputedStyle(document.activeElement).outlineStyle === "solid"
+        `);
+        assert(isShown, `after ${i + 1} times`);
+      }
+      assertEquals(await page.locator("[data-missed]").evaluateAll((all) => all.map(({ outerHTML }) => outerHTML)), []);
+    }
+  });
+}

@@ -1,0 +1,137 @@
+/** A server that says to the page what a test wants said, and remembers what the page posts. */
+
+import type { ControlResult, QueueDetails, QueueRow, State } from "@workqueue/dashboard";
+import { PAGE, PAGE_CSP } from "../../../packages/dashboard/page.ts";
+
+/** What the page posted. */
+export interface Posted {
+  readonly path: string;
+  readonly instance: string | null;
+  readonly body: unknown;
+}
+
+/** What is answered to what the page posts. */
+export type Answer = (posted: Posted) => { status?: number; body: ControlResult | { error: string } };
+
+/** Serves the page on loopback, under `path`. Queues are said as `queues` has them, four times a second. */
+export class FakeServer implements AsyncDisposable {
+  instance = "one";
+  time = Date.UTC(2026, 10, 22, 3, 4, 5);
+  mayControl = true;
+  mayReload = true;
+  /** Says nothing, with the connections open. */
+  isSilent = false;
+  answer: Answer = ({ path }) => ({ body: { message: `Did ${path}.` } });
+  readonly posted: Posted[] = [];
+  readonly searches: string[] = [];
+  queues: QueueDetails[];
+  #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #path: string;
+  readonly #streams = new Set<() => void>();
+
+  constructor(queues: QueueDetails[], path = "/ops/queues/") {
+    this.queues = queues;
+    this.#path = path;
+    this.#server = this.#serve(0);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.addr.port}${this.#path}`;
+  }
+
+  /** Ends, as a process that dies. */
+  async stop(): Promise<void> {
+    for (const end of this.#streams) end();
+    this.#streams.clear();
+    await this.#server.shutdown();
+  }
+
+  /** Begins again at the same address, as another process. */
+  restart(instance: string): void {
+    this.instance = instance;
+    this.#server = this.#serve(this.#server.addr.port);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #serve(port: number): Deno.HttpServer<Deno.NetAddr> {
+    return Deno.serve({ port, hostname: "127.0.0.1", onListen() {} }, (request) => this.#respond(request));
+  }
+
+  async #respond(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    if (!pathname.startsWith(this.#path)) return new Response("no such thing", { status: 404 });
+    const path = pathname.slice(this.#path.length);
+    if (request.method === "POST") {
+      const posted = { path, instance: request.headers.get("x-workqueue-instance"), body: await request.json() };
+      this.posted.push(posted);
+      if (posted.instance !== this.instance) return Response.json({ error: "Another process." }, { status: 409 });
+      const { status = 200, body } = this.answer(posted);
+      return Response.json(body, { status });
+    }
+    if (path === "api/state") return Response.json(this.#state());
+    if (path === "api/events") return this.#events(searchParams.get("queue"), searchParams.get("search") ?? "");
+    if (path !== "") return new Response("no such thing", { status: 404 });
+    return new Response(PAGE, {
+      headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": PAGE_CSP },
+    });
+  }
+
+  #events(queue: string | null, search: string): Response {
+    if (queue !== null) this.searches.push(search);
+    const say = (): string => {
+      const events = [`event: state\ndata: ${JSON.stringify(this.#state())}\n\n`];
+      const details = this.queues.find(({ name }) => name === queue);
+      if (details) events.push(`event: queue\ndata: ${JSON.stringify(matching(details, search))}\n\n`);
+      return events.join("");
+    };
+    let end: () => void;
+    const body = new ReadableStream<string>({
+      start: (controller) => {
+        controller.enqueue("retry: 300\n\n" + (this.isSilent ? "" : say()));
+        const timer = setInterval(() => this.isSilent || controller.enqueue(say()), 250);
+        end = () => {
+          clearInterval(timer);
+          controller.close();
+        };
+        this.#streams.add(end);
+      },
+      cancel: () => {
+        this.#streams.delete(end);
+        try {
+          end();
+        } catch {
+          // The stream was cancelled, so it cannot be closed.
+        }
+      },
+    });
+    return new Response(body.pipeThrough(new TextEncoderStream()), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  }
+
+  #state(): State {
+    const { instance, time, mayControl, mayReload } = this;
+    return { instance, time, mayControl, mayReload, queues: this.queues.map(rowOf) };
+  }
+}
+
+function rowOf({ name, engine, verdict, reason, counts, rates, oldestReady, workers, trend }: QueueDetails): QueueRow {
+  return { name, engine, verdict, reason, counts, rates, oldestReady, workers, trend };
+}
+
+/** What a server leaves of the lists when somebody searches. */
+function matching(queue: QueueDetails, search: string): QueueDetails {
+  const found = <T extends { key: string }>(items: readonly T[]) => items.filter(({ key }) => key.includes(search));
+  const waitingItems = found(queue.waitingItems);
+  return {
+    ...queue,
+    failingItems: found(queue.failingItems),
+    runningItems: found(queue.runningItems),
+    waitingItems,
+    readyItems: found(queue.readyItems),
+    matching: search === "" ? queue.matching : waitingItems.length,
+  };
+}

@@ -1,0 +1,357 @@
+/** The page, with a server that says what a test wants said. Only on Deno: the page is the browser's. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { QueueDetails } from "@workqueue/dashboard";
+import { testPageOf } from "./any_server.ts";
+import { FakeServer } from "./fake_server.ts";
+import { badNight, goodDay, outage, paused, poison, queueOf } from "./scenes.ts";
+import { browserTest, visit, type Visitor } from "./visitor.ts";
+
+testPageOf("page", () => {
+  const server = new FakeServer(badNight());
+  return Promise.resolve(Object.assign(server, { queue: "invoices" }));
+});
+
+const keysIn = (visitor: Visitor, section: string) => visitor.section(section).locator(".key").allInnerTexts();
+
+browserTest("page: it says in one sentence what is worst, and in the title", async () => {
+  await using server = new FakeServer(badNight());
+  await using visitor = await visit(server.url);
+  await visitor.sees("invoices is stuck: Every attempt of the last 4 min failed");
+  assertEquals(await visitor.page.title(), "(!) invoices stuck · Work queues");
+  server.queues = goodDay();
+  await visitor.sees("None of 4 queues is stuck, failing or paused.");
+  assertEquals(await visitor.page.title(), "Work queues");
+});
+
+browserTest(
+  "page: a row is written as the product writes numbers and times, and follows what the server says",
+  async () => {
+    await using server = new FakeServer([outage()]);
+    await using visitor = await visit(server.url);
+    const row = visitor.row("invoices");
+    await row.waitFor();
+    const figures = await row.locator(".figures > div").allInnerTexts();
+    assertEquals(figures.map((figure) => figure.split("\n").filter(Boolean).join(" ")), [
+      "Ready 14",
+      "Waiting 4,820",
+      "Held 10",
+      "Failing 4,830",
+      "In 18.2/s",
+      "Out 18/s",
+      "Oldest ready 4.2 s",
+      "Workers busy 10 of 10",
+    ]);
+    server.queues = [{ ...outage(), oldestReady: 180_000, workers: null }];
+    await visitor.sees("3 min", row);
+    assertEquals(await visitor.figure("Workers busy", row), "–");
+  },
+);
+
+browserTest("page: a queue is opened and left, by its link and the back button", async () => {
+  await using server = new FakeServer(badNight());
+  await using visitor = await visit(server.url);
+  await visitor.row("webhooks").getByRole("link").click();
+  await visitor.section("What fails").waitFor();
+  assertEquals(new URL(visitor.page.url()).hash, "#/queues/webhooks");
+  assertEquals(await visitor.page.locator("h1").innerText(), "webhooks");
+  assertEquals(await visitor.page.locator("h1:focus").count(), 1);
+  await visitor.page.goBack();
+  await visitor.row("invoices").waitFor();
+  await visitor.page.goto(`${server.url}#/queues/nowhere`);
+  await visitor.sees("There is no queue of this name.");
+});
+
+browserTest("page: what fails is told with its error, attempt, when it is due, and what decided that", async () => {
+  await using server = new FakeServer([poison()]);
+  await using visitor = await visit(`${server.url}#/queues/webhooks`);
+  const row = visitor.section("What fails").locator("tbody tr");
+  await row.waitFor();
+  assertEquals(await row.locator(".key").innerText(), "customers/7731");
+  assertEquals(await row.locator(".error").innerText(), poison().failingItems[0]!.error);
+  assertEquals(await row.locator("td[data-name]").allInnerTexts(), ["34", "in 15.7 min", "exponential"]);
+  assertEquals(await visitor.section("What runs").locator("tbody tr").first().locator("td").allInnerTexts(), [
+    "1",
+    "220 ms",
+  ]);
+  await visitor.sees("10 a second, 100 at once, 61 tokens left.");
+  await visitor.sees("base 5 ms, max 16.7 min");
+});
+
+browserTest("page: the chart can be read as a table", async () => {
+  await using server = new FakeServer([outage()]);
+  await using visitor = await visit(`${server.url}#/queues/invoices`);
+  await visitor.page.getByText("As a table").click();
+  const rows = visitor.page.getByRole("region", { name: "The last fifteen minutes as a table" }).locator("tbody tr");
+  await rows.first().waitFor();
+  assertEquals(await rows.count(), 15);
+  const { history } = outage();
+  const text = await rows.first().locator("td").allInnerTexts();
+  assertEquals(text.slice(1, 3), [history.waiting, history.failing].map((list) => list.at(-1)!.toLocaleString("en")));
+});
+
+const HOSTILE = [
+  `<img src=x onerror="globalThis.hit=1"><script>globalThis.hit=1</script>`,
+  "\u202Egpj.exe\u2066\u0000\u001b[31m\u2028",
+  "x".repeat(10_000),
+  `"'>&lt;`,
+];
+
+browserTest("page: hostile names, keys, errors and reasons are text", async () => {
+  const hostile = (text: string): QueueDetails => ({
+    ...poison(),
+    reason: text,
+    failingItems: [{ ...poison().failingItems[0]!, key: text, error: text, decidedBy: text }],
+    runningItems: [{ key: text, attempt: 1, for: 1 }],
+    waitingItems: [{ key: text, dueIn: 1, priority: 0 }],
+    readyItems: [{ key: text, priority: 0 }],
+    groups: [{ name: text, count: 1 }],
+    cannot: { pause: text },
+  });
+  await using server = new FakeServer([]);
+  for (const text of HOSTILE) {
+    const name = text.slice(0, 100);
+    server.queues = [{ ...hostile(text), name }, queueOf("images")];
+    await using visitor = await visit(`${server.url}#/queues/${encodeURIComponent(name)}`, { width: 320 });
+    const { page } = visitor;
+    await visitor.section("What fails").waitFor();
+    const marked = text.replace(
+      /[\p{Cc}\u2028\u202e\u2066]/gu,
+      (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+    );
+    if (text.length > 1000) {
+      await visitor.section("What fails").getByRole("button", { name: "Show all 10,000 characters" }).click();
+    }
+    assertEquals(await visitor.section("What fails").locator(".key").textContent(), marked);
+    assertEquals(await visitor.section("What fails").locator(".error").textContent(), marked);
+    assertEquals(await page.locator("#page img, #page script").count(), 0);
+    assertEquals(await page.evaluate(() => "hit" in globalThis), false);
+    assertEquals(await visitor.contentWidth(), 320);
+    await visitor.section("What fails").getByRole("button", { name: /^Retry / }).click();
+    await visitor.result().filter({ hasText: "Did" }).waitFor();
+    assertEquals(server.posted.at(-1)!.body, { key: text });
+    assertEquals(server.posted.at(-1)!.path, `api/queues/${encodeURIComponent(name)}/retry`);
+    await page.goto(server.url);
+    await visitor.row("images").waitFor();
+    assertEquals(await page.locator(".card .reason").first().textContent(), marked);
+    assertEquals(await visitor.contentWidth(), 320);
+  }
+});
+
+browserTest("page: lists hold still while somebody points at them, or has the focus in them", async () => {
+  const items = ["a", "b", "c"].map((key) => ({ key, dueIn: 1000, priority: 0 }));
+  await using server = new FakeServer([queueOf("images", { waitingItems: items })]);
+  await using visitor = await visit(`${server.url}#/queues/images`);
+  const waits = visitor.section("What waits");
+  await waits.waitFor();
+
+  await waits.locator("tbody tr").first().hover();
+  await visitor.sees("held still while you point at it", waits);
+  server.queues = [
+    queueOf("images", { waitingItems: [{ key: "d", dueIn: 1, priority: 0 }, { ...items[2]!, dueIn: 500 }, items[0]!] }),
+  ];
+  await visitor.sees("in 500 ms", waits);
+  assertEquals(await keysIn(visitor, "What waits"), ["a", "b", "c"]);
+  assertEquals(await waits.locator(".gone .key").allInnerTexts(), ["b"]);
+  await visitor.page.mouse.move(0, 0);
+  await waits.locator(".key").filter({ hasText: "d" }).waitFor();
+  assertEquals(await keysIn(visitor, "What waits"), ["d", "c", "a"]);
+
+  await visitor.button("Retry now: d").focus();
+  server.queues = [queueOf("images", { waitingItems: items })];
+  await visitor.sees("no longer here", waits);
+  assertEquals(await keysIn(visitor, "What waits"), ["d", "c", "a"]);
+  await visitor.page.getByLabel("Search by key").focus();
+  await waits.locator(".key").filter({ hasText: "b" }).waitFor();
+  assertEquals(await keysIn(visitor, "What waits"), ["a", "b", "c"]);
+});
+
+browserTest("page: queues keep their places under the pointer, and their numbers go on", async () => {
+  await using server = new FakeServer([queueOf("images"), queueOf("invoices")]);
+  await using visitor = await visit(server.url);
+  const names = () => visitor.page.locator(".card h2").allInnerTexts();
+  await visitor.row("images").hover();
+  server.queues = [outage(), queueOf("images")];
+  await visitor.sees("4,820", visitor.row("invoices"));
+  assertEquals(await names(), ["images", "invoices"]);
+  await visitor.sees("Held still while you point at it");
+  await visitor.page.mouse.move(0, 0);
+  await visitor.sees("The worst first");
+  assertEquals(await names(), ["invoices", "images"]);
+});
+
+browserTest("page: after five seconds without news it says so, and goes on once there is some", async () => {
+  await using server = new FakeServer(badNight());
+  await using visitor = await visit(server.url, { hasHandClock: true });
+  await visitor.sees("live");
+  server.isSilent = true;
+  const { page } = visitor;
+  await page.clock.runFor(6000);
+  await visitor.sees(
+    /^Nothing new for \d s\. What is shown was so at \d\d:\d\d:05\.$/,
+  );
+  await visitor.sees("reconnecting");
+  assertEquals(await page.locator(".stale").count(), 1);
+  assertEquals(await page.locator("[aria-live]").first().textContent(), "The server is silent.");
+  assertEquals(await visitor.offences(), []);
+  server.isSilent = false;
+  await visitor.sees("live");
+  assertEquals(await page.locator(".stale").count(), 0);
+});
+
+browserTest("page: a server that restarts is picked up again", async () => {
+  await using server = new FakeServer(badNight());
+  await using visitor = await visit(server.url, { failures: /net::ERR_/ });
+  await visitor.sees("live");
+  await server.stop();
+  await visitor.sees("reconnecting");
+  server.queues = [queueOf("reborn")];
+  server.restart("two");
+  await visitor.sees("live");
+  await visitor.row("reborn").waitFor();
+});
+
+browserTest("page: a change of verdict is told to screen readers, once", async () => {
+  await using server = new FakeServer([queueOf("images"), queueOf("invoices")]);
+  await using visitor = await visit(server.url);
+  await visitor.row("images").waitFor();
+  const spoken = visitor.page.locator("[aria-live=polite]");
+  assertEquals(await spoken.first().textContent(), "");
+  server.queues = [outage(), queueOf("images")];
+  await spoken.filter({ hasText: "invoices is stuck: Every attempt" }).waitFor({ state: "attached" });
+});
+
+browserTest("page: who may only look is shown no control", async () => {
+  await using server = new FakeServer(badNight());
+  server.mayControl = false;
+  await using visitor = await visit(`${server.url}#/queues/invoices`);
+  await visitor.sees("You may look, and not steer.");
+  await visitor.section("What fails").waitFor();
+  assertEquals(await visitor.section("Steer").count(), 0);
+  assertEquals(await visitor.button(/^(Retry|Take back|Set|Pause|Hold|Show what a reload)/).count(), 0);
+});
+
+browserTest("page: each control posts what it is for, and what came of it is told", async () => {
+  await using server = new FakeServer([outage()]);
+  await using visitor = await visit(`${server.url}#/queues/invoices`);
+  const { page } = visitor;
+  await visitor.section("Steer").waitFor();
+  const posts = async (act: () => Promise<void>, action: string, body: unknown) => {
+    await act();
+    await visitor.result().filter({ hasText: `Did api/queues/invoices/${action}.` }).waitFor();
+    const { path, ...posted } = server.posted.at(-1)!;
+    assertEquals([path, posted], [`api/queues/invoices/${action}`, { instance: "one", body }]);
+    await visitor.button("Dismiss").click();
+  };
+
+  await posts(() => visitor.button("Pause").click(), "pause", {});
+  await page.getByLabel("Workers at once").fill("4");
+  await posts(() => page.keyboard.press("Enter"), "concurrency", { concurrency: 4 });
+  await page.getByLabel("Starts a second").fill("2.5");
+  await page.getByLabel("Starts at once").fill("1");
+  await posts(() => page.keyboard.press("Enter"), "starts", { rate: 2.5, burst: 1 });
+  await page.getByLabel("Starts a second").fill("unlimited");
+  await posts(() => page.keyboard.press("Enter"), "starts", { rate: "unlimited", burst: 5 });
+  await posts(() => visitor.button("Hold 30 s").click(), "hold", { delay: 30_000 });
+  const fails = visitor.section("What fails");
+  await posts(
+    () => fails.getByRole("button", { name: "Retry now" }).or(fails.getByText("Retry now")).first().click(),
+    "retry",
+    { key: "invoice/2026-11/4820" },
+  );
+
+  server.queues = [paused()].map((queue) => ({ ...queue, name: "invoices" }));
+  await posts(() => visitor.button("Resume").click(), "resume", {});
+  await visitor.sees("ends nothing that runs");
+});
+
+browserTest("page: what is written in a field stays, whatever the server says meanwhile", async () => {
+  await using server = new FakeServer([outage()]);
+  await using visitor = await visit(`${server.url}#/queues/invoices`);
+  const field = visitor.page.getByLabel("Workers at once");
+  await field.fill("3");
+  server.queues = [{ ...outage(), reason: "Another reason.", workers: { active: 1, concurrency: 20, paused: false } }];
+  await visitor.sees("Another reason.");
+  assertEquals(await field.inputValue(), "3");
+  await field.fill("none");
+  await visitor.page.keyboard.press("Enter");
+  assertEquals(server.posted, []); // the browser says what is wrong
+});
+
+browserTest(
+  "page: searching asks the server once somebody has written, and acts on all that is found after asking",
+  async () => {
+    await using server = new FakeServer([outage()]);
+    await using visitor = await visit(`${server.url}#/queues/invoices`);
+    const { page } = visitor;
+    await visitor.section("What waits").waitFor();
+    await page.getByLabel("Search by key").pressSequentially("/481");
+    await visitor.sees("Found of those that wait: 10");
+    assertEquals(new Set(server.searches), new Set(["", "/481"]));
+    assertEquals((await keysIn(visitor, "What waits")).length, 10);
+    assert((await keysIn(visitor, "What fails")).every((key) => key.includes("/481")));
+
+    await visitor.button("Take back all found…").click();
+    const dialog = page.getByRole("dialog", { name: "Take back 10 items?" });
+    await dialog.waitFor();
+    assertEquals(await visitor.offences(), []);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    assertEquals(server.posted, []);
+
+    await visitor.button("Retry all found…").click();
+    await visitor.button("Retry 10 items").click();
+    await visitor.result().filter({ hasText: "Did" }).waitFor();
+    assertEquals(server.posted, [{ path: "api/queues/invoices/retry", instance: "one", body: { search: "/481" } }]);
+  },
+);
+
+browserTest("page: a refusal is told in the server's words", async () => {
+  await using server = new FakeServer([outage()]);
+  server.answer = () => ({ status: 403, body: { error: "You may not control this." } });
+  await using visitor = await visit(`${server.url}#/queues/invoices`, { failures: /status of 403/ });
+  await visitor.button("Pause").click();
+  await visitor.sees("You may not control this.", visitor.result());
+});
+
+browserTest("page: a question asked of a process that has ended steers nothing in the next one", async () => {
+  await using server = new FakeServer([outage()]);
+  await using visitor = await visit(`${server.url}#/queues/invoices`, { failures: /status of 409/ });
+  await visitor.button("Take back all that wait…").click();
+  await visitor.page.getByRole("dialog").waitFor();
+  server.instance = "two";
+  server.answer = () => {
+    throw new Error("it was taken for the new process");
+  };
+  await visitor.page.getByRole("dialog").getByRole("button", { name: "Take back 4,820 items" }).click();
+  await visitor.sees("This page is of a process that has ended", visitor.result());
+});
+
+browserTest("page: a config is put in force once its changes were seen", async () => {
+  await using server = new FakeServer(badNight());
+  const changes = [
+    { path: "/queues/images/concurrency", old: 10, new: 4, inForce: "now" as const },
+    { path: "/limiters/slow", new: { type: "exponential" }, inForce: "nextStart" as const },
+  ];
+  server.answer = ({ body }) => ({
+    body: "apply" in (body as object) ? { message: "2 changes are in force." } : { message: "2 changes.", changes },
+  });
+  await using visitor = await visit(server.url);
+  await visitor.button("Show what a reload changes").click();
+  const rows = visitor.section("Config").locator("tbody tr");
+  await rows.first().waitFor();
+  assertEquals(
+    (await rows.allInnerTexts()).map((row) => row.split("\t")),
+    [["/queues/images/concurrency", "10", "4", "at once"], [
+      "/limiters/slow",
+      "–",
+      `{"type":"exponential"}`,
+      "at the next start",
+    ]],
+  );
+  assertEquals(server.posted.at(-1), { path: "api/reload", instance: "one", body: {} });
+  await visitor.button("Put in force").click();
+  await visitor.sees("2 changes are in force.", visitor.result());
+  assertEquals(server.posted.at(-1)!.body, { apply: true });
+  assertEquals(await rows.count(), 0);
+});

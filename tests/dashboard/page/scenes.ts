@@ -1,0 +1,206 @@
+/** Queues as somebody on call may find them. */
+
+import type { History, QueueDetails } from "@workqueue/dashboard";
+
+const SAMPLES = 180;
+const END = Date.UTC(2026, 10, 22, 3, 4, 5);
+
+type Shape = (at: number) => number; // of 0, a quarter of an hour ago, to 1, now
+
+function historyOf(shapes: Partial<Record<Exclude<keyof History, "time">, Shape>>): History {
+  const list = (shape: Shape = () => 0) => Array.from({ length: SAMPLES }, (_, i) => shape(i / (SAMPLES - 1)));
+  return {
+    time: Array.from({ length: SAMPLES }, (_, i) => END - (SAMPLES - 1 - i) * 5000),
+    ready: list(shapes.ready),
+    waiting: list(shapes.waiting),
+    held: list(shapes.held),
+    failing: list(shapes.failing),
+    in: list(shapes.in),
+    out: list(shapes.out),
+    failures: list(shapes.failures),
+  };
+}
+
+const wave = (base: number, swing: number): Shape => (at) =>
+  Math.max(0, Math.round((base + swing * Math.sin(at * 40) * Math.cos(at * 91)) * 10) / 10);
+const since = (begin: number, before: Shape, after: Shape): Shape => (at) => at < begin ? before(at) : after(at);
+const rise = (begin: number, to: number): Shape => (at) => at < begin ? 0 : Math.round(to * (at - begin) / (1 - begin));
+
+/** A queue where all is well, but for what is said. */
+export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDetails {
+  const history = said.history ?? historyOf({
+    ready: wave(3, 3),
+    waiting: wave(12, 4),
+    held: wave(6, 2),
+    in: wave(42, 4),
+    out: wave(42, 5),
+    failures: wave(0.3, 0.3),
+  });
+  return {
+    name,
+    engine: "memory",
+    verdict: "healthy",
+    reason: "What comes is done at once.",
+    counts: { ready: 3, heldBack: 0, waiting: 12, held: 6, failing: 0 },
+    rates: { in: 42.1, out: 42, failures: 0.3, givenUp: 0 },
+    oldestReady: 80,
+    workers: { active: 6, concurrency: 10, paused: false },
+    trend: history.ready.map((ready, i) => ready! + history.waiting[i]!).filter((_, i) => i % 3 === 0),
+    failingItems: [],
+    runningItems: Array.from({ length: 6 }, (_, i) => ({ key: `${name}/run-${i}`, attempt: 1, for: 220 - i * 30 })),
+    waitingItems: Array.from(
+      { length: 12 },
+      (_, i) => ({ key: `${name}/wait-${i}`, dueIn: 800 * (i + 1), priority: 0 }),
+    ),
+    readyItems: Array.from({ length: 3 }, (_, i) => ({ key: `${name}/ready-${i}`, priority: 0 })),
+    groups: [{ name: "north", count: 2 }, { name: "south", count: 1 }],
+    matching: 12,
+    starts: { rate: 50, burst: 10, tokens: 7.4, heldFor: 0 },
+    limiter: {
+      path: "/limiters/default",
+      type: "max-of",
+      name: "default",
+      options: {},
+      bucket: null,
+      inside: [
+        {
+          path: "/limiters/default/limiters/0",
+          type: "exponential",
+          name: null,
+          options: { base: "5 ms", max: "16.7 min" },
+          bucket: null,
+          inside: [],
+        },
+        {
+          path: "/limiters/default/limiters/1",
+          type: "bucket",
+          name: null,
+          options: {},
+          bucket: { rate: 10, burst: 100, tokens: 61.2, heldFor: 0 },
+          inside: [],
+        },
+      ],
+    },
+    can: ["pause", "concurrency", "starts", "retry", "takeBack"],
+    cannot: {},
+    ...said,
+    history,
+  };
+}
+
+const BACKOFF = "/limiters/default/limiters/0";
+const BUCKET = "/limiters/default/limiters/1";
+
+/** Whatever is asked of, it answers that it cannot. */
+export function outage(): QueueDetails {
+  const items = Array.from({ length: 50 }, (_, i) => ({
+    key: `invoice/2026-11/${4820 - i}`,
+    attempts: 11 - Math.floor(i / 9),
+    error: `FetchError: connect ECONNREFUSED 10.3.0.${i % 3}:443 while posting to billing.internal`,
+    ago: 4000 + 300 * i,
+    dueIn: 21_000 + 700 * i,
+    decidedBy: i % 7 === 3 ? BUCKET : BACKOFF,
+  }));
+  return queueOf("invoices", {
+    verdict: "stuck",
+    reason: "Every attempt of the last 4 min failed: FetchError: connect ECONNREFUSED 10.3.0.1:443.",
+    counts: { ready: 14, heldBack: 0, waiting: 4820, held: 10, failing: 4830 },
+    rates: { in: 18.2, out: 18, failures: 18, givenUp: 0 },
+    oldestReady: 4200,
+    workers: { active: 10, concurrency: 10, paused: false },
+    failingItems: items,
+    waitingItems: items.map(({ key, dueIn }) => ({ key, dueIn, priority: 0 })),
+    runningItems: Array.from(
+      { length: 10 },
+      (_, i) => ({ key: `invoice/2026-11/${i}`, attempt: 7, for: 29_000 - 2100 * i }),
+    ),
+    matching: 4820,
+    starts: { rate: 20, burst: 5, tokens: -2.2, heldFor: 12_000 },
+    history: historyOf({
+      ready: since(0.7, wave(5, 4), wave(14, 6)),
+      waiting: since(0.7, wave(20, 6), rise(0.7, 4820)),
+      failing: since(0.7, wave(2, 2), rise(0.7, 4830)),
+      in: wave(18, 3),
+      out: wave(18, 3),
+      failures: since(0.7, wave(0.3, 0.3), wave(18, 1)),
+    }),
+  });
+}
+
+/** One tenant adds more than all others. */
+export function hotTenant(): QueueDetails {
+  return queueOf("thumbnails", {
+    engine: "redis",
+    verdict: "busy",
+    reason: "9,400 of 10,212 ready items are of acme; the oldest has been ready for 3.2 min.",
+    counts: { ready: 10_212, heldBack: 812, waiting: 31, held: 16, failing: 3 },
+    rates: { in: 120, out: 64.3, failures: 0.2, givenUp: 0 },
+    oldestReady: 192_000,
+    workers: null,
+    groups: [{ name: "acme", count: 921 }, { name: "globex", count: 41 }, { name: "initech", count: 26 }, {
+      name: "umbrella",
+      count: 12,
+    }],
+    readyItems: Array.from(
+      { length: 50 },
+      (_, i) => ({ key: `${i % 9 === 4 ? "globex" : "acme"}/img-${90_000 + i}.png`, priority: i % 2 }),
+    ),
+    starts: null,
+    can: ["pause", "retry", "takeBack"],
+    cannot: {
+      concurrency: "The pools of other processes are theirs to set.",
+      starts: "The pools of other processes are theirs to set.",
+    },
+    history: historyOf({
+      ready: rise(0.4, 10_212),
+      waiting: wave(31, 8),
+      failing: wave(3, 2),
+      in: since(0.4, wave(60, 8), wave(120, 12)),
+      out: wave(64, 6),
+      failures: wave(0.2, 0.2),
+    }),
+  });
+}
+
+/** One item never works. */
+export function poison(): QueueDetails {
+  return queueOf("webhooks", {
+    verdict: "failing",
+    reason:
+      "1 item has failed 34 times: customers/7731: TypeError: Cannot read properties of undefined (reading 'address').",
+    counts: { ready: 2, heldBack: 0, waiting: 13, held: 4, failing: 1 },
+    failingItems: [{
+      key: "customers/7731",
+      attempts: 34,
+      error: "TypeError: Cannot read properties of undefined (reading 'address')",
+      ago: 61_000,
+      dueIn: 941_000,
+      decidedBy: BACKOFF,
+    }],
+  });
+}
+
+/** Nothing begins as somebody wanted it so. */
+export function paused(): QueueDetails {
+  return queueOf("emails", {
+    verdict: "paused",
+    reason: "Somebody paused it. 118 items are ready.",
+    counts: { ready: 118, heldBack: 0, waiting: 0, held: 0, failing: 0 },
+    rates: { in: 0.4, out: 0, failures: 0, givenUp: 0 },
+    oldestReady: 301_000,
+    workers: { active: 0, concurrency: 4, paused: true },
+    runningItems: [],
+    waitingItems: [],
+    matching: 0,
+  });
+}
+
+/** All of these, the worst first. */
+export function badNight(): QueueDetails[] {
+  return [outage(), poison(), paused(), hotTenant(), queueOf("images"), queueOf("search-index")];
+}
+
+/** Where nothing is wrong. */
+export function goodDay(): QueueDetails[] {
+  return ["images", "invoices", "thumbnails", "webhooks"].map((name) => queueOf(name));
+}
