@@ -9,7 +9,8 @@ import {
   type QueueSnapshot,
   type RateLimitingQueue,
 } from "@workqueue/core";
-import type { Contents, Engine, Entry, Finish } from "../../packages/redis/engine.ts";
+import type { Contents, Details, Engine, Entry, Finish } from "../../packages/redis/engine.ts";
+import { totalsOf } from "@workqueue/core/metrics";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { HandClock } from "../helpers.ts";
 import { START, type TimedServer } from "./timed_server.ts";
@@ -86,6 +87,8 @@ export class Twins {
   /** Those that a holder has added again with an older version. */
   readonly #overwritten = new Set<string>();
   readonly #givenUp = new Set<string>();
+  /** The last error of each key that fails. */
+  readonly #errors = new Map<string, string>();
   #versions = 0;
   #lastToken = 0;
   #compared = 0;
@@ -176,7 +179,9 @@ export class Twins {
       if (held === undefined) continue;
       this.#held.splice(this.#held.indexOf(held), 1);
       this.#stale.push(held);
-      finishes.push({ key: held.key, token: held.token, kind, delay: Math.max(delay, 0) * UNIT });
+      const reason = kind === "retry" ? `error ${held.token}` : "";
+      finishes.push({ key: held.key, token: held.token, kind, delay: Math.max(delay, 0) * UNIT, reason });
+      if (kind === "retry") this.#errors.set(held.key, reason);
       this.#endInMemory(held, kind, Math.max(delay, 0) * UNIT);
     }
     const leases = Array.from({ length: wanted }, () => this.#memory.tryGet()).filter((lease) => lease !== undefined);
@@ -235,8 +240,9 @@ export class Twins {
   async #compare(): Promise<void> {
     const { keys } = this.#options;
     const key = keys[this.#compared++ % keys.length]!; // one after the other
-    const [contents, stats, requeues] = await Promise.all([
+    const [contents, details, stats, requeues] = await Promise.all([
       this.#engine.contents(100),
+      this.#engine.details(100),
       this.#engine.stats(),
       this.#engine.numRequeues(key),
     ]);
@@ -264,6 +270,7 @@ export class Twins {
       failing: expected.filter((count) => count > 0).length,
       givenUp: this.#givenUp.size,
     }, "counts");
+    this.#compareDetails(contents, details, expected);
     if (!this.#options.hasItems) return;
     for (const key of this.#newest.keys()) {
       if (all.some((entry) => entry.key === key)) continue;
@@ -272,6 +279,31 @@ export class Twins {
     }
     for (const { key, payload } of all) {
       assertEquals(payload, JSON.stringify({ key, version: this.#newest.get(key) }), "payload in the list");
+    }
+  }
+
+  #compareDetails(contents: Contents, details: Details, expected: number[]): void {
+    const { failingEntries, totals, ready, readyEntries, heldEntries } = details;
+    const { waitingEntries } = contents;
+    assertEquals({ ready, readyEntries, heldEntries }, {
+      ready: contents.ready,
+      readyEntries: contents.readyEntries,
+      heldEntries: contents.heldEntries,
+    });
+    assertEquals(totals.handedOut, totalsOf(this.#memory).handedOut, "handed out");
+    const known = [...readyEntries, ...waitingEntries, ...heldEntries];
+    const failing = this.#options.keys.flatMap((key, i) => {
+      const [entry, attempts] = [known.find((entry) => entry.key === key), expected[i]!];
+      if (attempts === 0) this.#errors.delete(key);
+      return attempts > 0 && entry !== undefined
+        ? [{ key, payload: entry.payload, attempts, error: this.#errors.get(key) ?? "" }]
+        : [];
+    });
+    failing.sort((a, b) => b.attempts - a.attempts || (a.key < b.key ? -1 : 1));
+    assertEquals(failingEntries.map(({ dueIn: _, ...rest }) => rest), failing, "what fails");
+    const dueIn = new Map(waitingEntries.map((entry) => [entry.key, entry.dueIn]));
+    for (const { key, dueIn: due } of failingEntries) {
+      this.#close(due ?? 0, dueIn.get(key) ?? 0, "when it is tried again");
     }
   }
 
