@@ -133,7 +133,7 @@ Deno.test("state: an outage, a poison item and a hot tenant are named", async ()
   assertEquals(verdict, "failing");
   assertEquals(
     reason.replace(/"bad\/\d"/, "…"),
-    "24 of 24 attempts failed in the last minute. … failed 4 times: Error: no such customer",
+    "24 of 24 attempts failed in the last minute, … with Error: no such customer.",
   );
 
   await pass(time, 600_000);
@@ -141,7 +141,7 @@ Deno.test("state: an outage, a poison item and a hot tenant are named", async ()
   await pass(time, 120_000);
   assertEquals(
     (await asked.verdict())[1].replace(/failed \d+ times/, "failed"),
-    '"bad/0" failed: Error: no such customer',
+    '"bad/0" failed: Error: no such customer.',
   );
 
   for (let i = 0; i < 120; i++) queue.add(`tenant-7/${i}`);

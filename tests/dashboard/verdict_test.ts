@@ -33,13 +33,13 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "some work",
     { look: { ...look, ready: 1, held: 2, waiting: 1500 } },
     "healthy",
-    "1 item is ready, 2 in work and 1,500 waiting, 3 a second are begun.",
+    "1 item is ready, 2 in work, 1,500 waiting, 3 a second are begun.",
   ],
   [
     "no rates yet",
     { ...ready(2), rates: { in: null, out: null, failures: null, givenUp: null } },
     "healthy",
-    "2 items are ready, 0 in work and 0 waiting.",
+    "2 items are ready.",
   ],
   [
     "free workers that take nothing",
@@ -58,13 +58,13 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "other processes that work on something",
     { ...ready(12, { workers: null, held: 3 }), idleFor: 60_000 },
     "healthy",
-    "12 items are ready, 3 in work and 0 waiting, 3 a second are begun.",
+    "12 items are ready, 3 in work, 3 a second are begun.",
   ],
   [
     "a slow rate",
     { ...ready(12), idleFor: 60_000, starts: { ...starts, rate: 1 / 60, tokens: 0 } },
     "healthy",
-    "12 items are ready, 0 in work and 0 waiting, 3 a second are begun.",
+    "12 items are ready, 3 a second are begun.",
   ],
   [
     "a rate of 0",
@@ -109,7 +109,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "an outage",
     { lastMinute: { attempts: 40, failed: 31 }, worst: { ...poison, attempts: 3 } },
     "failing",
-    '31 of 40 attempts failed in the last minute. "orders/13" failed 3 times: Error: no such customer',
+    '31 of 40 attempts failed in the last minute, "orders/13" with Error: no such customer.',
   ],
   [
     "half of them",
@@ -120,7 +120,13 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ["fewer than half", { lastMinute: { attempts: 11, failed: 5 } }, "healthy", "Nothing to do."],
   ["a few only", { lastMinute: { attempts: 4, failed: 4 } }, "healthy", "Nothing to do."],
   ["nobody knows", { lastMinute: null }, "healthy", "Nothing to do."],
-  ["a poison item", { worst: poison }, "failing", '"orders/13" failed 5 times: Error: no such customer'],
+  [
+    "a poison item, while the backend asked for a pause",
+    { worst: poison, starts: { ...starts, heldFor: 2100 } },
+    "failing",
+    "\"orders/13\" failed 5 times: Error: no such customer. 'starts' is held for another 2.1 s.",
+  ],
+  ["a poison item", { worst: poison }, "failing", '"orders/13" failed 5 times: Error: no such customer.'],
   ["one that failed some times", { worst: { ...poison, attempts: 4 } }, "healthy", "Nothing to do."],
   [
     "a pause",
@@ -181,7 +187,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "text that is none",
     { worst: { ...poison, key: "<b>\u202e\n" + "x".repeat(100) } },
     "failing",
-    `"<b>\\u202e\\n${"x".repeat(55)}" failed 5 times: Error: no such customer`,
+    `"<b>\\u202e\\n${"x".repeat(55)}" failed 5 times: Error: no such customer.`,
   ],
 ];
 

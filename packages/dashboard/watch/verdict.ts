@@ -113,7 +113,7 @@ function manyFail({ lastMinute, worst }: Situation): string | undefined {
   const { failed, attempts } = lastMinute;
   if (failed < MANY_FAILURES || failed < attempts / 2) return undefined;
   const share = `${formatNumber(failed)} of ${count(attempts, "attempt")} failed in the last minute`;
-  return worst === undefined ? `${share}.` : `${share}: ${worst.error} (${name(worst.key)})`;
+  return worst === undefined ? `${share}.` : asSentence(`${share}, ${name(worst.key)} with ${worst.error}`);
 }
 
 function oneFails({ worst }: Situation): string | undefined {
@@ -121,7 +121,12 @@ function oneFails({ worst }: Situation): string | undefined {
 }
 
 function sentence({ key, attempts, error }: NonNullable<Situation["worst"]>): string {
-  return `${name(key)} failed ${attempts === 1 ? "once" : `${formatNumber(attempts)} times`}: ${error}`;
+  return asSentence(`${name(key)} failed ${attempts === 1 ? "once" : `${formatNumber(attempts)} times`}: ${error}`);
+}
+
+/** With an end, as another may follow. */
+function asSentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 function paused({ look: { isPaused, ready, workers }, starts }: Situation): string | undefined {
@@ -155,9 +160,9 @@ function backlogGrows({ growth, look: { ready, heldBack }, rates, starts }: Situ
 function healthy({ look: { ready, waiting, held }, rates }: Situation): string {
   if (ready + waiting + held === 0) return "Nothing to do.";
   const parts = [ready === 0 ? "What comes is begun at once" : `${items(ready)} ready`];
-  if (rates.out !== null) parts.push(`${formatNumber(rates.out)} a second are begun`);
   if (held > 0) parts.push(`${formatNumber(held)} in work`);
   if (waiting > 0) parts.push(`${formatNumber(waiting)} waiting`);
+  if (rates.out !== null) parts.push(`${formatNumber(rates.out)} a second are begun`);
   return `${parts.join(", ")}.`;
 }
 
@@ -169,7 +174,7 @@ function hotTenant({ hot, listed }: Situation): string {
 /** What holds the attempts of a queue that has worse to tell. */
 function heldBeside(verdict: Verdict, { starts }: Situation): string {
   if (verdict === "paused" || starts === null || starts.heldFor <= 0) return "";
-  return `; 'starts' is held for another ${formatDuration(starts.heldFor)}`;
+  return ` 'starts' is held for another ${formatDuration(starts.heldFor)}.`;
 }
 
 /** So many characters of a key are shown in a sentence. */
