@@ -1,10 +1,8 @@
 import { A_FUNCTION, hasMethods, inspect, invalidArgument, requireRules, type Rule } from "@workqueue/core/arguments";
 import type { Dashboard, DashboardOptions } from "./contract.ts";
-import { PageAnswer } from "./http/answers.ts";
 import { Events } from "./http/events.ts";
 import { Guard } from "./http/guard.ts";
 import { Server } from "./http/server.ts";
-import { PAGE } from "./page.ts";
 import { isOnRedis } from "./watch/redis_source.ts";
 import { Views } from "./watch/views.ts";
 import { Watch } from "./watch/watch.ts";
@@ -87,7 +85,6 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     watch,
     views,
     events,
-    page: new PageAnswer(PAGE),
     options: { config, readConfig },
   });
   return {

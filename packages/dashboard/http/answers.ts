@@ -1,4 +1,5 @@
 import type { ErrorBody } from "../api.ts";
+import { PAGE, PAGE_CSP } from "../page.ts";
 
 /** A request that is answered with what is wrong with it. */
 export class Refusal extends Error {
@@ -60,39 +61,6 @@ export function answerRedirect(location: string, headers: Readonly<Record<string
 }
 
 /** The page, under a policy that allows its own script and style and nothing else. */
-export class PageAnswer {
-  readonly #page: string;
-  #policy: Promise<string> | undefined;
-
-  constructor(page: string) {
-    this.#page = page;
-  }
-
-  async make(): Promise<Response> {
-    const policy = await (this.#policy ??= policyOf(this.#page));
-    return answer(200, "text/html; charset=utf-8", this.#page, { "content-security-policy": policy });
-  }
-}
-
-async function policyOf(page: string): Promise<string> {
-  const [scripts, styles] = await Promise.all([hashes(page, "script"), hashes(page, "style")]);
-  return [
-    "default-src 'none'",
-    `script-src ${scripts}`,
-    `style-src ${styles}`,
-    "connect-src 'self'",
-    "img-src data:",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join("; ");
-}
-
-async function hashes(page: string, tag: string): Promise<string> {
-  const contents = Array.from(page.matchAll(new RegExp(`<${tag}\\b[^>]*>([^]*?)</${tag}>`, "g")), ([, text]) => text!);
-  const digests = await Promise.all(contents.map(async (text) => {
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-    return `'sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}'`;
-  }));
-  return digests.length === 0 ? "'none'" : digests.join(" ");
+export function answerPage(): Response {
+  return answer(200, "text/html; charset=utf-8", PAGE, { "content-security-policy": PAGE_CSP });
 }

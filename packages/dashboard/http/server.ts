@@ -8,7 +8,7 @@ import type { Views } from "../watch/views.ts";
 import { MAX_LISTED } from "../watch/source.ts";
 import type { Watch } from "../watch/watch.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
-import { answer, answerJson, answerRedirect, answerRefusal, type PageAnswer, Refusal } from "./answers.ts";
+import { answer, answerJson, answerPage, answerRedirect, answerRefusal, Refusal } from "./answers.ts";
 import type { Events } from "./events.ts";
 import type { Guard } from "./guard.ts";
 import { baseOf, type Route, routeOf } from "./routes.ts";
@@ -19,7 +19,6 @@ export interface ServerParts {
   readonly watch: Watch;
   readonly views: Views;
   readonly events: Events;
-  readonly page: PageAnswer;
   readonly options: Pick<DashboardOptions, "config" | "readConfig">;
 }
 
@@ -56,7 +55,7 @@ export class Server {
   }
 
   async #get(request: Request, route: Route): Promise<Response> {
-    const { guard, watch, views, events, page } = this.#parts;
+    const { guard, watch, views, events } = this.#parts;
     const url = new URL(request.url);
     if (url.searchParams.has("token")) {
       const response = await guard.signIn(request, baseOf(url.pathname), locationWithoutToken(url));
@@ -80,7 +79,7 @@ export class Server {
         return events.answer({ queue, ...readQuery(url), mayControl, signal: request.signal });
       }
       case "page":
-        return await page.make();
+        return answerPage();
       case "toPage":
         return answerRedirect(route.location + url.search);
       default:
