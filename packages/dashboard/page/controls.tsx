@@ -45,20 +45,20 @@ function pathOf({ queue }: Of, action: string): string {
 }
 
 function Pause(of: Of): JSX.Element {
-  const { workers, verdict, engine } = of.queue;
-  const isPaused = workers?.paused || verdict === "paused";
-  const isKnown = isPaused || workers !== null;
+  const { workers, engine } = of.queue;
+  // A queue on Redis is paused for all processes, whatever the pool of this one does.
+  const isPaused = engine === "redis" ? undefined : workers?.paused;
   const post = (action: string) => of.steering.post(pathOf(of, action), {});
   return (
     <div class="control">
-      {!isPaused && <button type="button" onClick={() => post("pause")}>Pause</button>}
-      {(isPaused || !isKnown) && <button type="button" onClick={() => post("resume")}>Resume</button>}
+      {isPaused !== true && <button type="button" onClick={() => post("pause")}>Pause</button>}
+      {isPaused !== false && <button type="button" onClick={() => post("resume")}>Resume</button>}
       <span class="quiet">
         {isPaused
           ? "Lets work begin again. What came meanwhile is there."
-          : engine === "redis"
-          ? "Begins nothing more, in any process. What runs goes on; what is added stays."
-          : "Begins nothing more. What runs goes on; what is added stays."}
+          : `Pausing lets nothing more begin${
+            engine === "redis" ? ", in any process" : ""
+          }. What runs goes on; what is added stays.`}
       </span>
     </div>
   );
@@ -71,7 +71,7 @@ function Concurrency(of: Of): JSX.Element {
       fields={[{ name: "concurrency", label: NAMES.concurrency, value: String(concurrency), pattern: "[1-9][0-9]*" }]}
       onSubmit={({ concurrency }) => of.steering.post(pathOf(of, "concurrency"), { concurrency: Number(concurrency) })}
     >
-      <span class="quiet">Fewer lets fewer begin; ends nothing that runs.</span>
+      <span class="quiet">Lets fewer begin, or more; ends nothing that runs.</span>
     </NumbersForm>
   );
 }

@@ -9,7 +9,7 @@ const BAD: readonly string[] = ["stuck", "failing", "paused"];
 
 /** How new the data is, and what is worst. */
 export function Headline({ news, opened }: { news: News; opened: string | undefined }): JSX.Element {
-  const { state, live, staleFor } = news;
+  const { state, live, staleFor, refusal } = news;
   const bad = state?.queues.filter(({ verdict }) => BAD.includes(verdict)) ?? [];
   const worst = bad.find(({ name }) => name !== opened);
 
@@ -32,7 +32,8 @@ export function Headline({ news, opened }: { news: News; opened: string | undefi
         {state && <time>{timeOfDay(state.time)}</time>}{" "}
         <span class="connection">{live ? "live" : state ? "reconnecting" : "connecting"}</span>
       </p>
-      {staleFor !== undefined && (
+      {refusal !== undefined && <p class="notice">{visible(refusal)}</p>}
+      {staleFor !== undefined && refusal === undefined && (
         <p class="notice">
           {state
             ? `Nothing new for ${Math.floor(staleFor / 1000)} s. What is shown was so at ${timeOfDay(state.time)}.`

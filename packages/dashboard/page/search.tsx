@@ -36,6 +36,7 @@ export function Search({ queue, search, onSearch }: {
         id="search"
         type="search"
         autocomplete="off"
+        maxLength={1000}
         spellcheck={false}
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}

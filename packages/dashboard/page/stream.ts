@@ -13,6 +13,8 @@ export interface News {
   /** The queue that is opened. */
   readonly queue?: QueueDetails;
   readonly live: boolean;
+  /** Why the server does not say anything. */
+  readonly refusal?: string;
   /** For how long nothing came, once that is too long. */
   readonly staleFor?: number;
 }
@@ -26,6 +28,7 @@ export function useNews(name: string | undefined, search: string, round: number)
     let source: EventSource;
     let begunAt = performance.now();
     let lastAt = begunAt;
+    let isOver = false;
     // What was said of another queue is no news of this one.
     setNews(({ queue, ...rest }) => queue?.name === name && queue ? { ...rest, queue } : rest);
 
@@ -34,7 +37,19 @@ export function useNews(name: string | undefined, search: string, round: number)
       source = new EventSource("api/events" + query);
       source.addEventListener("state", ({ data }) => heard({ state: JSON.parse(data) }));
       source.addEventListener("queue", ({ data }) => heard({ queue: JSON.parse(data) }));
-      source.addEventListener("error", () => setNews((news) => ({ ...news, live: false })));
+      source.addEventListener("error", () => {
+        setNews((news) => ({ ...news, live: false }));
+        if (source.readyState === EventSource.CLOSED) askWhy();
+      });
+    }
+
+    /** A stream that is refused tells no reason: the queue may be none that there is, or nobody may look. */
+    async function askWhy(): Promise<void> {
+      const response = await fetch("api/state").catch(() => undefined);
+      const said = await response?.json().catch(() => undefined);
+      if (isOver || said === undefined) return;
+      if (response!.ok) heard({ state: said });
+      else setNews((news) => ({ ...news, refusal: String(said.error) }));
     }
 
     function heard(said: Partial<News>): void {
@@ -54,6 +69,7 @@ export function useNews(name: string | undefined, search: string, round: number)
       }
     }, 1000);
     return () => {
+      isOver = true;
       clearInterval(timer);
       source.close();
     };

@@ -1,0 +1,139 @@
+/** The page, with the server that is published. Only on Deno: the page is the browser's. */
+
+import { assertEquals } from "@std/assert";
+import { loadConfig, type RateLimitingQueue, type WorkerPool, type WorkQueueConfig } from "@workqueue/core";
+import { allowLocal, createDashboard } from "@workqueue/dashboard";
+import { testPageOf } from "./any_server.ts";
+import { browserTest, visit, type Visitor } from "./visitor.ts";
+
+const CONFIG = {
+  limiters: { slow: { type: "exponential", baseDelay: "10m", maxDelay: "1h" } },
+  queues: { images: { limiter: "slow", concurrency: 2, starts: { rate: 100, burst: 10 } } },
+};
+
+/** A queue whose items beginning with `bad` fail, its pool, and a dashboard that is served. */
+class Served implements AsyncDisposable {
+  readonly config: WorkQueueConfig = loadConfig(CONFIG);
+  readonly queue: RateLimitingQueue<string> = this.config.queue<string>("images");
+  /** What handlers took, in order. */
+  readonly taken: string[] = [];
+  readonly pool: WorkerPool<string> = this.config.runWorkers("images", this.queue, (item) => {
+    this.taken.push(item);
+    if (item.startsWith("bad")) throw new TypeError(`no address in ${item}`);
+  }, { onError() {} });
+  /** What the file of the config says. */
+  file: object = CONFIG;
+  readonly url: string;
+  readonly #dashboard = createDashboard({
+    queues: { images: { queue: this.queue, pool: this.pool } },
+    config: this.config,
+    readConfig: () => this.file,
+    view: allowLocal,
+    control: allowLocal,
+  });
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+
+  constructor() {
+    this.#server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, this.#dashboard.fetch);
+    this.url = `http://127.0.0.1:${this.#server.addr.port}/ops/`;
+  }
+
+  /** Has these taken, and waits until they have come to their end. */
+  async work(...items: string[]): Promise<void> {
+    for (const item of items) this.queue.add(item);
+    while (this.queue.length + this.queue.held > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
+  async visit(): Promise<Visitor> {
+    const visitor = await visit(`${this.url}#/queues/images`);
+    await visitor.section("What fails").waitFor();
+    return visitor;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#dashboard[Symbol.dispose]();
+    this.queue.shutDown();
+    await this.pool.stop();
+    await this.#server.shutdown();
+  }
+}
+
+testPageOf("page of the server", async () => {
+  const served = new Served();
+  await served.work("bad/1", "bad/2", "good/1");
+  served.pool.pause();
+  served.queue.add("next/1");
+  return { url: served.url, queue: "images", [Symbol.asyncDispose]: () => served[Symbol.asyncDispose]() };
+});
+
+browserTest("page of the server: what fails is found, retried, and taken back", async () => {
+  await using served = new Served();
+  await served.work("bad/1", "bad/2", "good/1");
+  await using visitor = await served.visit();
+  const fails = visitor.section("What fails");
+  const row = fails.locator("tbody tr").filter({ hasText: "bad/1" });
+  await visitor.sees("TypeError: no address in bad/1", row);
+  assertEquals(await row.locator("td[data-name]").allInnerTexts(), ["1", "in 10 min", "slow"]);
+
+  await fails.getByRole("button", { name: "Retry now: bad/1" }).click();
+  await visitor.sees("1 item is ready now.", visitor.result());
+  await row.locator("td").getByText("2", { exact: true }).waitFor();
+  assertEquals(served.taken, ["bad/1", "bad/2", "good/1", "bad/1"]);
+
+  await visitor.page.getByLabel("Search by key").fill("bad/2");
+  await visitor.sees("Found of those that wait: 1");
+  await visitor.button("Take back all found…").click();
+  await visitor.button("Take back 1 item").click();
+  await visitor.sees("1 item is taken back", visitor.result());
+  assertEquals(served.queue.snapshot().waitingItems.map(({ item }) => item), ["bad/1"]);
+});
+
+browserTest("page of the server: pause, workers, starts and a hold are what they say", async () => {
+  await using served = new Served();
+  await using visitor = await served.visit();
+  const { page } = visitor;
+  await visitor.button("Pause").click();
+  await visitor.sees("is paused", visitor.result());
+  await visitor.button("Resume").waitFor();
+  assertEquals(served.pool.snapshot().paused, true);
+  await visitor.button("Resume").click();
+  await visitor.sees("is resumed", visitor.result());
+  assertEquals(served.pool.snapshot().paused, false);
+
+  await page.getByLabel("Workers at once").fill("7");
+  await page.keyboard.press("Enter");
+  await visitor.sees("Concurrency is 7 now; it was 2.", visitor.result());
+  assertEquals(served.pool.concurrency, 7);
+
+  await page.getByLabel("Starts a second").fill("0.5");
+  await page.keyboard.press("Enter");
+  await visitor.sees("Attempts may begin 0.5 times a second, 10 at once", visitor.result());
+  await visitor.button("Hold 30 s").click();
+  await visitor.sees("No attempt begins for 30 s.", visitor.result());
+  await visitor.sees("On hold: no token for", visitor.section("Limits"));
+});
+
+browserTest(
+  "page of the server: a config is put in force from its file, and refused with what is wrong in it",
+  async () => {
+    await using served = new Served();
+    await using visitor = await visit(served.url, { failures: /status of 422/ });
+    served.file = { ...CONFIG, queues: { images: { ...CONFIG.queues.images, concurrency: 5 } } };
+    await visitor.button("Show what a reload changes").click();
+    await visitor.sees("/queues/images/concurrency", visitor.section("Config"));
+    assertEquals(served.pool.concurrency, 2);
+    await visitor.button("Put in force").click();
+    await visitor.sees("The config is reloaded: 1 change.", visitor.result());
+    assertEquals(served.pool.concurrency, 5);
+
+    served.file = { queues: { images: { limiter: "slwo" } } };
+    await visitor.button("Show what a reload changes").click();
+    await visitor.sees("slwo", visitor.result());
+  },
+);
+
+browserTest("page of the server: a queue that is not shown is called so", async () => {
+  await using served = new Served();
+  await using visitor = await visit(`${served.url}#/queues/nowhere`, { failures: /status of 404/ });
+  await visitor.sees("There is no queue of this name.");
+});
