@@ -7,7 +7,7 @@ import { readBody } from "./bodies.ts";
 
 /** What can be done to a queue; and what cannot, and why. */
 export function controlsOf(
-  { source, pool, startsBucket, starts }: WatchedQueue,
+  { source, pool, startsBucket, startsSource }: WatchedQueue,
 ): { can: Control[]; cannot: Partial<Record<Control, string>> } {
   const reasons: Record<Control, string | undefined> = {
     pause: typeof source.pausing === "string" ? source.pausing : undefined,
@@ -16,7 +16,7 @@ export function controlsOf(
       ? undefined
       : source.engine === "redis"
       ? "Each process that works on it has its rate from its own config: reload that."
-      : starts === null
+      : startsSource === undefined
       ? "The queue has no 'starts' that the dashboard knows of: give it the pool, or the config."
       : "Its 'starts' is somebody else's, whose rate cannot be changed.",
     retry: undefined,

@@ -41,9 +41,11 @@ export class Watch implements Disposable {
 
   /** Looks at all queues, and at one of them closely; unless that has just been done. */
   async look(closely?: WatchedQueue): Promise<void> {
-    const close = new Set<WatchedQueue | undefined>([closely]);
-    for (const { queue } of this.#watchers) close.add(queue);
-    const looks = Array.from(this.queues.values(), (queue) => queue.refresh(close.has(queue) ? MAX_LISTED : ROW_LIMIT));
+    const close = this.#watchedClosely();
+    const looks = Array.from(
+      this.queues.values(),
+      (queue) => queue.refresh(queue === closely || close.has(queue) ? MAX_LISTED : ROW_LIMIT),
+    );
     await waitFor(Promise.all(looks), LOOK_PATIENCE);
     this.version++;
   }
@@ -70,8 +72,17 @@ export class Watch implements Disposable {
     this.#unfollow?.();
   }
 
+  /** While somebody watches, a sample is of a look that serves them as well. */
   async #sample(): Promise<void> {
-    await Promise.all(Array.from(this.queues.values(), (queue) => queue.sample()));
+    const limit = this.#watchers.size === 0 ? 0 : ROW_LIMIT;
+    const close = this.#watchedClosely();
+    await Promise.all(
+      Array.from(this.queues.values(), (queue) => queue.sample(close.has(queue) ? MAX_LISTED : limit)),
+    );
+  }
+
+  #watchedClosely(): Set<WatchedQueue | undefined> {
+    return new Set(Array.from(this.#watchers, ({ queue }) => queue));
   }
 
   async #look(): Promise<void> {

@@ -90,8 +90,8 @@ export class WatchedQueue {
   }
 
   /** Keeps what there is to see now as a sample. */
-  async sample(): Promise<void> {
-    await this.refresh(0);
+  async sample(limit: number): Promise<void> {
+    await this.refresh(limit);
     const { sample } = this.#seen ?? {};
     const now = systemClock.now();
     this.#history.add(sample !== undefined && now - sample.at < FRESH_FOR ? sample : sampleOf(now, undefined));
@@ -118,10 +118,14 @@ export class WatchedQueue {
     return this.#limits;
   }
 
+  /** Where tokens for attempts come from: the pool's, or what the config says that a pool would have. */
+  get startsSource(): unknown {
+    return this.pool === undefined ? this.#configStarts : this.pool.starts;
+  }
+
   /** The bucket of `starts`, if it is in this process. */
   get startsBucket(): TokenBucket | undefined {
-    if (this.source.engine === "redis") return undefined;
-    const starts = this.pool === undefined ? this.#configStarts : this.pool.starts;
+    const starts = this.source.engine === "redis" ? undefined : this.startsSource;
     return isTokenBucket(starts) ? starts : undefined;
   }
 
@@ -133,7 +137,7 @@ export class WatchedQueue {
   get starts(): Bucket | null {
     const bucket = this.startsBucket;
     if (bucket !== undefined) return showBucket(bucket);
-    const starts = this.#configStarts;
+    const starts = this.startsSource;
     return this.source.engine === "redis" && isTokenBucket(starts) ? showFarBucket(starts) : null;
   }
 

@@ -1,0 +1,257 @@
+/** What each control does, and what it says. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import {
+  createExponentialLimiter,
+  createPriorityDiscipline,
+  createRateLimitingQueue,
+  loadConfig,
+  runWorkers,
+  type TokenBucket,
+} from "@workqueue/core";
+import { totalsOf } from "@workqueue/core/metrics";
+import { flush, takeAll } from "../queue_helpers.ts";
+import { Asked } from "./dashboards.ts";
+
+/** A queue of a config, whose handlers fail, with a pool that begins nothing yet. */
+function start() {
+  const document = { queues: { images: { concurrency: 2, starts: { rate: 10, burst: 5 } } } };
+  const config = loadConfig(document);
+  const queue = config.queue<string>("images");
+  const pool = config.runWorkers("images", queue, () => {
+    throw new Error("no");
+  }, { onError: () => {} });
+  pool.pause();
+  let next: string | object | Error = document;
+  const readConfig = () => {
+    if (next instanceof Error) throw next;
+    return next;
+  };
+  const asked = new Asked({ queues: { images: { queue, pool } }, config, readConfig });
+  return {
+    ...{ config, queue, pool, asked },
+    willRead: (document: string | object | Error) => next = document,
+    async [Symbol.asyncDispose]() {
+      asked[Symbol.dispose]();
+      queue.shutDown();
+      await pool.stop();
+    },
+  };
+}
+
+Deno.test("controls: pause and resume the pool", async () => {
+  await using started = start();
+  const { asked, pool } = started;
+  pool.resume();
+  assertEquals(await asked.post("api/queues/images/pause"), [
+    200,
+    'The pool of "images" is paused: what runs goes on to its end, and nothing more begins.',
+  ]);
+  assertEquals([pool.snapshot().paused, (await asked.row()).verdict], [true, "paused"]);
+  assertEquals(await asked.post("api/queues/images/resume"), [200, 'The pool of "images" is resumed.']);
+  assertEquals([pool.snapshot().paused, (await asked.row()).verdict], [false, "healthy"]);
+});
+
+Deno.test("controls: concurrency and starts", async () => {
+  using _time = new FakeTime();
+  await using started = start();
+  const { asked, pool } = started;
+  const bucket = pool.starts as TokenBucket;
+  assertEquals(await asked.post("api/queues/images/concurrency", { concurrency: 1200 }), [
+    200,
+    "Concurrency is 1,200 now; it was 2.",
+  ]);
+  assertEquals(pool.concurrency, 1200);
+  assertEquals(await asked.post("api/queues/images/starts", { rate: 0.5, burst: 1 }), [
+    200,
+    "Attempts may begin 0.5 times a second, 1 at once, from now on.",
+  ]);
+  assertEquals([bucket.rate, bucket.burst], [0.5, 1]);
+  assertEquals(await asked.post("api/queues/images/starts", { rate: "unlimited" }), [
+    200,
+    "Attempts may begin as often as workers are free, from now on.",
+  ]);
+  assertEquals((await asked.details("images")).starts, { rate: "unlimited", burst: 1, tokens: 1, heldFor: 0 });
+  assertEquals(await asked.post("api/queues/images/hold", { delay: 30_000 }), [200, "No attempt begins for 30 s."]);
+  assertEquals(bucket.heldFor, 30_000);
+});
+
+Deno.test("controls: retry now, one by its key or all that match, and with their priorities", async () => {
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
+    discipline: createPriorityDiscipline({ maxHeadStart: Infinity }),
+  });
+  using asked = new Asked({ queues: { images: { queue } } });
+  for (const [item, priority] of [["Acme/1", 0], ["acme/2", 5], ["other", 0]] as const) {
+    queue.addAfter(item, "1h", { priority });
+  }
+  const retry = (body: object) => asked.post("api/queues/images/retry", body);
+  assertEquals(await retry({ search: "ACME" }), [200, "2 items are ready now."]);
+  assertEquals([takeAll(queue), queue.waiting], [["acme/2", "Acme/1"], 1]);
+  assertEquals(await retry({ search: "acme" }), [200, "Nothing that waits matches: nothing was done."]);
+  assertEquals(await retry({ key: "othe" }), [200, '"othe" does not wait: nothing was done.']);
+  assertEquals(await retry({ key: "other" }), [200, "1 item is ready now."]);
+  assertEquals([takeAll(queue), queue.waiting], [["other"], 0]);
+  queue.shutDown();
+});
+
+Deno.test("controls: what is retried is tried no faster than starts allow", async () => {
+  using time = new FakeTime();
+  await using started = start();
+  const { asked, pool, queue } = started;
+  for (let i = 0; i < 20; i++) queue.addAfter(`${i}`, "1h");
+  pool.resume();
+  assertEquals(await asked.post("api/queues/images/retry", { search: "" }), [200, "20 items are ready now."]);
+  await flush();
+  assertEquals(totalsOf(queue).handedOut, 5);
+  time.tick(500);
+  await flush();
+  assertEquals(totalsOf(queue).handedOut, 10);
+});
+
+Deno.test("controls: take back what waits, with its failures", async () => {
+  using _time = new FakeTime();
+  await using started = start();
+  const { asked, pool, queue } = started;
+  pool.resume();
+  for (const item of ["a/1", "a/2", "b/1"]) queue.add(item);
+  await flush();
+  assertEquals([queue.waiting, pool.snapshot().failingItems.length], [3, 3]);
+  assertEquals(await asked.post("api/queues/images/take-back", { search: "a/" }), [
+    200,
+    "2 items are taken back, and will not be tried again unless added.",
+  ]);
+  assertEquals((await asked.details("images")).failingItems.map(({ key }) => key), ["b/1"]);
+  assertEquals([queue.waiting, queue.numRequeues("a/1")], [1, 0]);
+  assertEquals(await asked.post("api/queues/images/take-back", { key: "b/1" }), [
+    200,
+    "1 item is taken back, and will not be tried again unless added.",
+  ]);
+});
+
+Deno.test("controls: items are found by their texts, however long and strange", async () => {
+  interface Order {
+    id: number;
+    note: string;
+  }
+  const queue = createRateLimitingQueue<Order>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
+    keyOf: ({ id }) => id,
+  });
+  using asked = new Asked({ queues: { orders: { queue, keyText: ({ note }) => note } } });
+  queue.addAfter({ id: 1, note: '<img src="x">\n' }, "1h");
+  queue.addAfter({ id: 2, note: "n".repeat(2000) }, "1h");
+  for (const { key } of (await asked.details("orders")).waitingItems) {
+    assertEquals((await asked.post("api/queues/orders/retry", { key }))[1], "1 item is ready now.");
+  }
+  assertEquals(queue.length, 2);
+  queue.shutDown();
+});
+
+Deno.test("controls: what was done is seen at once by who watches", async () => {
+  await using started = start();
+  const { asked } = started;
+  const watching = await asked.watch("?queue=images");
+  await watching.take();
+  await asked.post("api/queues/images/concurrency", { concurrency: 7 });
+  assertEquals((await watching.take()).map(({ data }) => (data.queues?.[0] ?? data).workers.concurrency), [7, 7]);
+  await watching.end();
+});
+
+Deno.test("controls: what cannot be done is said with its reason, and refused with that", async () => {
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+  const starts = { reserve: () => ({ ok: true, delay: 0, cancel: () => {} }) };
+  await using pool = runWorkers(queue, () => {}, { starts });
+  using asked = new Asked({ queues: { alone: { queue }, foreign: { queue, pool } } });
+  const { can, cannot } = await asked.details("alone");
+  assertEquals(can, ["retry", "takeBack"]);
+  assertEquals(cannot, {
+    pause: "It is a pool that is paused, and the dashboard was given none for this queue.",
+    concurrency: "The dashboard was given no pool for this queue.",
+    starts: "The queue has no 'starts' that the dashboard knows of: give it the pool, or the config.",
+  });
+  assertEquals(await asked.post("api/queues/alone/pause"), [422, cannot.pause]);
+  assertEquals(await asked.post("api/queues/alone/concurrency", { concurrency: 1 }), [422, cannot.concurrency]);
+  assertEquals(await asked.post("api/queues/alone/starts", { rate: 1 }), [422, cannot.starts]);
+  assertEquals(await asked.post("api/queues/alone/hold", { delay: 1 }), [422, cannot.starts]);
+  assertEquals((await asked.details("foreign")).cannot, {
+    starts: "Its 'starts' is somebody else's, whose rate cannot be changed.",
+  });
+  queue.shutDown();
+});
+
+const refused: [path: string, body: unknown, status: number, error: RegExp][] = [
+  ["images/pause", "", 400, /^Cannot pause as the body is not valid JSON$/],
+  ["images/pause", "[]", 422, /the body must be an object: received an array/],
+  ["images/pause", { now: true }, 422, /"now" is not known here/],
+  ["images/concurrency", {}, 422, /the body has neither 'concurrency'/],
+  ["images/concurrency", { concurency: 1 }, 422, /"concurency" is not known here; did you mean "concurrency"\?/],
+  ["images/concurrency", { concurrency: 0 }, 422, /'concurrency' must be an integer from 1 to 100,000: received 0/],
+  ["images/concurrency", { concurrency: "1" }, 422, /received "1"/],
+  ["images/starts", { rate: -1 }, 422, /'rate' must be a non-negative number, or "unlimited": received -1/],
+  ["images/starts", { rate: "fast" }, 422, /received "fast"/],
+  ["images/starts", { burst: 1.5 }, 422, /'burst' must be a non-negative integer/],
+  ["images/hold", { delay: 1e12 }, 422, /'delay' must be a number of milliseconds from 0 to 86,400,000/],
+  ["images/hold", '{ "delay": 1e999 }', 422, /'delay'/],
+  ["images/retry", {}, 422, /neither 'key' nor 'search'/],
+  ["images/retry", { key: "a", search: "b" }, 422, /both 'key' and 'search'/],
+  ["images/retry", { key: 7 }, 422, /'key' must be a text/],
+  ["images/retry", '{ "__proto__": { "search": "" } }', 422, /"__proto__" is not known here/],
+  ["images/take-back", { key: "x".repeat(10_001) }, 422, /'key' must be a text/],
+  ["images/drop", {}, 404, /there is no such action/],
+  ["images/toString", {}, 404, /.*/],
+  ["imges/pause", {}, 404, /no queue is shown as "imges"; did you mean "images"\?/],
+];
+
+for (const [path, body, status, error] of refused) {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  Deno.test(`controls: ${path} with ${text.slice(0, 50)} is refused`, async () => {
+    await using started = start();
+    const { asked, pool } = started;
+    const [is, says] = await asked.post(`api/queues/${path}`, body);
+    assertEquals(is, status);
+    assertMatch(says, error);
+    assertEquals([pool.concurrency, (pool.starts as TokenBucket).rate], [2, 10]);
+  });
+}
+
+Deno.test("reload: tells what would change, and changes it when it is told to", async () => {
+  await using started = start();
+  const { asked, pool, willRead } = started;
+  const ask = async (body: object) => {
+    const { instance } = await asked.state();
+    const headers = {
+      "content-type": "application/json",
+      "sec-fetch-site": "same-origin",
+      "x-workqueue-instance": instance,
+    };
+    return await (await asked.get("api/reload", { method: "POST", headers, body: JSON.stringify(body) })).json();
+  };
+  willRead({ queues: { images: { concurrency: 9, starts: { rate: 20, burst: 5 } } } });
+  const changes = [
+    { path: "/queues/images/concurrency", old: 2, new: 9, inForce: "now" },
+    { path: "/queues/images/starts/rate", old: 10, new: 20, inForce: "now" },
+  ].sort((a, b) => a.path < b.path ? -1 : 1);
+  const sorted = (result: { changes: typeof changes }) => result.changes.sort((a, b) => a.path < b.path ? -1 : 1);
+
+  const dry = await ask({});
+  assertEquals([dry.message, sorted(dry), pool.concurrency], ["2 changes to come.", changes, 2]);
+  const wet = await ask({ apply: true });
+  assertEquals([wet.message, sorted(wet)], ["The config is reloaded: 2 changes.", changes]);
+  assertEquals([pool.concurrency, (await asked.details("images")).starts!.rate], [9, 20]);
+  assertEquals(await ask({ apply: true }), { message: "The config says what is in force already.", changes: [] });
+});
+
+Deno.test("reload: what is wrong with the file is said, and nothing changes", async () => {
+  await using started = start();
+  const { asked, pool, willRead } = started;
+  willRead({ queues: { images: { concurrency: 0 } } });
+  for (const body of [{}, { apply: true }]) {
+    const [status, error] = await asked.post("api/reload", body);
+    assertEquals([status, pool.concurrency], [422, 2]);
+    assertMatch(error, /'concurrency' must be a positive integer: received 0 \(at \/queues\/images\/concurrency\)/);
+  }
+  willRead(new Error("there is no such file"));
+  assertEquals(await asked.post("api/reload"), [422, "Error: there is no such file"]);
+  using other = new Asked({ queues: {} });
+  assertEquals((await other.post("api/reload"))[0], 404);
+});
