@@ -5,6 +5,7 @@ import type { DashboardOptions } from "../contract.ts";
 import { actions } from "../control/controls.ts";
 import { reload } from "../control/reload.ts";
 import type { Views } from "../watch/views.ts";
+import { thrownText } from "../watch/texts.ts";
 import { MAX_LISTED } from "../watch/source.ts";
 import type { Watch } from "../watch/watch.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
@@ -100,8 +101,13 @@ export class Server {
       await watch.changed();
     } else if (route.kind === "action" && Object.hasOwn(actions, route.action)) {
       const queue = this.#queue(route.name);
-      result = await actions[route.action]!(queue, body);
-      await watch.changed(queue);
+      try {
+        result = await actions[route.action]!(queue, body);
+      } catch (error) { // of a server that is away, say
+        throw error instanceof Refusal ? error : new Refusal(422, `Not done, or not all of it: ${thrownText(error)}`);
+      } finally {
+        await watch.changed(queue);
+      }
     } else {
       const known = route.kind === "action" ? suggest(route.action, Object.keys(actions)) : "";
       throw new Refusal(404, `Not found: there is no such action${known}`);

@@ -1,0 +1,64 @@
+/** The samples of a queue, and the rates that are made of them. */
+
+import { assertEquals } from "@std/assert";
+import { History, type Sample, sampleOf } from "../../packages/dashboard/watch/history.ts";
+
+/** A sample of a queue of which so many items became ready and were handed out. */
+function sample(at: number, becameReady: number, handedOut: number, others: Partial<Sample> = {}): Sample {
+  const none = { waiting: 0, held: 0, failing: 0, attempts: handedOut, failed: 0, givenUp: 0 };
+  return { at, becameReady, handedOut, ready: becameReady - handedOut, ...none, ...others };
+}
+
+function historyOf(...samples: Sample[]): History {
+  const history = new History();
+  for (const one of samples) history.add(one);
+  return history;
+}
+
+Deno.test("history: rates are over the last minute, or over what there is of it", () => {
+  const history = historyOf(sample(0, 0, 0));
+  assertEquals(history.rates(sample(500, 10, 10)).in, null); // too short to say
+  assertEquals(history.rates(sample(10_000, 50, 20)).in, 5);
+  for (let at = 5000; at <= 120_000; at += 5000) history.add(sample(at, at < 90_000 ? 0 : 600, 0));
+  assertEquals([history.rates(sample(120_000, 600, 60)).in, history.rates(sample(120_000, 600, 60)).out], [10, 1]);
+  assertEquals(history.rates(sample(200_000, 600, 60)).in, null); // nobody has looked for a long time
+});
+
+Deno.test("history: counts that begin anew are no negative rates", () => {
+  const history = historyOf(sample(0, 100, 100), sample(5000, 0, 0));
+  assertEquals(history.rates(sample(6000, 0, 0)).in, 0);
+  assertEquals(history.lists(6000, 6000).in, [null, 0]);
+});
+
+Deno.test("history: what is not known is null, and rates go on behind it", () => {
+  const history = historyOf(sample(0, 10, 0), sampleOf(5000, undefined), sample(10_000, 30, 0));
+  const lists = history.lists(10_000, 1_700_000_010_000);
+  assertEquals(lists.time, [1_700_000_000_000, 1_700_000_005_000, 1_700_000_010_000]);
+  assertEquals([lists.ready, lists.in], [[10, null, 30], [null, null, null]]);
+  assertEquals(history.rates(sample(20_000, 50, 0)).in, 2);
+  assertEquals(historyOf(sample(0, 0, 0, { failing: NaN })).lists(0, 0).failing, [null]);
+});
+
+Deno.test("history: times are those of the wall clock as it is now", () => {
+  const history = historyOf(sample(7, 0, 0));
+  assertEquals(history.lists(5007, 99_000).time, [94_000]);
+});
+
+Deno.test("history: the trend has one number for three samples, the same ones as time goes on", () => {
+  const history = new History();
+  const trends: string[] = [];
+  for (let i = 0; i < 200; i++) {
+    history.add(sample(i * 5000, i, 0));
+    trends.push(history.trend().join());
+  }
+  assertEquals(trends.slice(0, 4), ["0", "0", "0", "0,3"]);
+  assertEquals(new Set(trends.slice(0, 180)).size, 60);
+  assertEquals(Math.max(...trends.map((trend) => trend.split(",").length)), 60);
+});
+
+Deno.test("history: the oldest ready item is older than all that is kept", () => {
+  const history = new History();
+  for (let i = 0; i < 200; i++) history.add(sample(i * 5000, 1, 0));
+  assertEquals(history.oldestReady(sample(200 * 5000, 1, 0)), 900_000);
+  assertEquals(history.oldestReady(sample(200 * 5000, 1, 1)), null);
+});

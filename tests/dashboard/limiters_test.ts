@@ -1,0 +1,192 @@
+/** The tree of limiters that is shown, and which of them decided how long an item waits. */
+
+import { assertEquals } from "@std/assert";
+import { defineLimiter, limiters, loadConfig, type TokenBucket } from "@workqueue/core";
+import { FakeTime } from "@std/testing/time";
+import { limitsOf } from "../../packages/dashboard/watch/limiters.ts";
+import { HandClock } from "../helpers.ts";
+import { flush } from "../queue_helpers.ts";
+import { Asked } from "./dashboards.ts";
+
+const exponential = { type: "exponential", baseDelay: "1s", maxDelay: "1m" };
+const bucket = { type: "bucket", rate: 2, burst: 3 };
+
+function limitsFor(limiter: unknown, limiters: object = {}, clock = new HandClock()) {
+  const config = loadConfig({ limiters, queues: { images: { limiter } } }, { clock });
+  return { config, limits: limitsOf(config, "images")!, clock };
+}
+
+Deno.test("limiters: the tree has names, options as text, and the tokens of buckets with names", () => {
+  const { config, limits, clock } = limitsFor({ type: "max-of", limiters: [exponential, "api", bucket] }, {
+    api: bucket,
+  });
+  config.bucket("api").take(2);
+  config.bucket("api").hold("5s");
+  clock.time = 1000;
+  assertEquals(limits.tree(), {
+    path: "/queues/images/limiter",
+    type: "max-of",
+    name: null,
+    options: {},
+    bucket: null,
+    inside: [
+      {
+        path: "/queues/images/limiter/limiters/0",
+        type: "exponential",
+        name: null,
+        options: { baseDelay: "1 s", maxDelay: "1 min" },
+        bucket: null,
+        inside: [],
+      },
+      {
+        path: "/limiters/api",
+        type: "bucket",
+        name: "api",
+        options: { rate: "2", burst: "3" },
+        bucket: { rate: 2, burst: 3, tokens: 1, heldFor: 4000 },
+        inside: [],
+      },
+      {
+        path: "/queues/images/limiter/limiters/2",
+        type: "bucket",
+        name: null,
+        options: { rate: "2", burst: "3" },
+        bucket: { rate: 2, burst: 3, tokens: null, heldFor: 0 },
+        inside: [],
+      },
+    ],
+  });
+});
+
+Deno.test("limiters: a queue that the config does not know has none", () => {
+  const { config } = limitsFor(exponential);
+  assertEquals([limitsOf(config, "others"), limitsOf(undefined, "images")], [undefined, undefined]);
+});
+
+const PATH = "/queues/images/limiter";
+const decisions: [
+  what: string,
+  limiter: unknown,
+  attempts: number,
+  ago: number | null,
+  dueIn: number | null,
+  by: string | null,
+][] = [
+  ["a backoff", exponential, 3, 1000, 3000, PATH],
+  ["what does not wait", exponential, 3, 1000, null, null],
+  ["what never failed", exponential, 0, null, 5, null],
+  ["longer than the backoff: the handler did", exponential, 3, 1000, 60_000, null],
+  ["a bucket", { type: "max-of", limiters: [exponential, bucket] }, 3, 1000, 60_000, `${PATH}/limiters/1`],
+  [
+    "a backoff beside a bucket",
+    { type: "max-of", limiters: [exponential, bucket] },
+    3,
+    1000,
+    3000,
+    `${PATH}/limiters/0`,
+  ],
+  ["nobody knows since when", { type: "max-of", limiters: [exponential, bucket] }, 3, null, 3000, `${PATH}/limiters/0`],
+  ["a maximum", { type: "max-wait", limiter: exponential, maxDelay: "10s" }, 9, 1000, 9000, PATH],
+  [
+    "less than the maximum",
+    { type: "max-wait", limiter: exponential, maxDelay: "10s" },
+    3,
+    1000,
+    3000,
+    `${PATH}/limiter`,
+  ],
+  ["jitter", { type: "jitter", limiter: exponential, spread: 0.5 }, 3, 1000, 1500, `${PATH}/limiter`],
+  ["groups", { type: "per-group", separator: "/", limiter: exponential }, 3, 1000, 3000, `${PATH}/limiter`],
+  ["a bucket alone", bucket, 3, 1000, 60_000, PATH],
+  ["many failures", exponential, 1e9, 1000, 59_000, PATH],
+  [
+    "fast, then slow",
+    {
+      type: "max-of",
+      limiters: [exponential, { type: "fast-slow", fastDelay: 1, slowDelay: "2m", maxFastAttempts: 3 }],
+    },
+    4,
+    1000,
+    119_000,
+    `${PATH}/limiters/1`,
+  ],
+  [
+    "fast, and a backoff",
+    {
+      type: "max-of",
+      limiters: [exponential, { type: "fast-slow", fastDelay: 1, slowDelay: "2m", maxFastAttempts: 3 }],
+    },
+    3,
+    1000,
+    3000,
+    `${PATH}/limiters/0`,
+  ],
+];
+
+for (const [what, limiter, attempts, ago, dueIn, by] of decisions) {
+  Deno.test(`limiters: which one decided: ${what}`, () => {
+    assertEquals(limitsFor(limiter).limits.decidedBy(attempts, ago, dueIn), by);
+  });
+}
+
+Deno.test("limiters: a bucket in debt decides where nobody knows since when an item waits", () => {
+  const { config, limits } = limitsFor({ type: "max-of", limiters: [exponential, "api"] }, { api: bucket });
+  config.bucket("api").take(3);
+  for (let i = 0; i < 20; i++) config.bucket("api").take();
+  assertEquals(limits.decidedBy(1, null, 9000), "/limiters/api");
+  assertEquals(limits.decidedBy(5, null, 9000), "/queues/images/limiter/limiters/0");
+});
+
+Deno.test("limiters: somebody else's may say how long they wait, refuse to be made, or throw", () => {
+  const define = (type: string, create: () => object) =>
+    defineLimiter({ type, description: "One of the test.", options: {}, create: create as never });
+  const limiter = { when: () => 0, forget() {}, numRequeues: () => 0 };
+  let isLoaded = false;
+  const registry = limiters.extend()
+    .register(define("linear", () => ({ ...limiter, delayAfter: (failures: number) => failures * 1000 })))
+    .register(define("silent", () => limiter))
+    .register(define("once", () => {
+      if (isLoaded) throw new Error("once only");
+      return limiter;
+    }))
+    .register(define("broken", () => ({
+      ...limiter,
+      delayAfter() {
+        throw new Error("broken");
+      },
+    })));
+  const by = (type: string) => {
+    isLoaded = false;
+    const config = loadConfig({ queues: { images: { limiter: { type } } } }, { limiters: registry });
+    isLoaded = true;
+    return limitsOf(config, "images")!.decidedBy(3, 1000, 2000);
+  };
+  assertEquals(["linear", "silent", "once", "broken"].map(by), [PATH, null, null, null]);
+});
+
+Deno.test("limiters: groups are told as the config tells them", () => {
+  const separatorOf = (queue: object) => limitsOf(loadConfig({ queues: { images: queue } }), "images")!.separator;
+  assertEquals(separatorOf({}), undefined);
+  assertEquals(separatorOf({ discipline: { type: "fair", separator: "#" } }), "#");
+  assertEquals(separatorOf({ limiter: { type: "per-group", separator: "@", limiter: exponential } }), "@");
+});
+
+Deno.test("limiters: what is shown follows the config when it is reloaded", async () => {
+  using time = new FakeTime();
+  const document = (baseDelay: string) => ({ queues: { images: { limiter: { ...exponential, baseDelay } } } });
+  const config = loadConfig(document("1s"));
+  using asked = new Asked({ queues: { shown: { queue: config.queue<string>("images") } }, config });
+  assertEquals((await asked.details("shown")).limiter!.options["baseDelay"], "1 s");
+  config.reload(document("2s"));
+  time.tick(1000);
+  await flush();
+  assertEquals((await asked.details("shown")).limiter!.options["baseDelay"], "2 s");
+});
+
+Deno.test("limiters: starts of a config are shown without a pool, and can be changed", async () => {
+  const config = loadConfig({ queues: { images: { starts: { rate: 1, burst: 2 } } } });
+  using asked = new Asked({ queues: { images: { queue: config.queue<string>("images") } }, config });
+  assertEquals((await asked.details("images")).starts, { rate: 1, burst: 2, tokens: 2, heldFor: 0 });
+  await asked.post("api/queues/images/starts", { rate: 5 });
+  assertEquals((config.workers("images").starts as TokenBucket).rate, 5);
+});

@@ -1,0 +1,120 @@
+/** A queue on Redis: by its methods, with a server that may be away. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import { loadConfig } from "@workqueue/core";
+import { flush } from "../queue_helpers.ts";
+import { Asked } from "./dashboards.ts";
+
+/** As much of a queue on Redis as the dashboard asks. */
+function remote() {
+  const calls: string[] = [];
+  const waiting = new Set(["a/1", "a/2", "b/1"]);
+  let server: "up" | "down" | "silent" = "up";
+  const call = async <R>(name: string, answer: () => R): Promise<R> => {
+    calls.push(name);
+    if (server === "silent") await new Promise(() => {});
+    if (server === "down") throw new Error("connect ECONNREFUSED");
+    return answer();
+  };
+  let paused = false;
+  const queue = {
+    name: "orders",
+    add: () => Promise.resolve(),
+    snapshot: () => Promise.reject(new Error("details says more")),
+    details: ({ limit = 100 } = {}) =>
+      call(`details ${limit}`, () => ({
+        ...{ name: "orders", length: 7, heldBack: 0, waiting: waiting.size, held: 1, paused, failing: 2, givenUp: 1 },
+        oldestReady: 4321.7,
+        totals: { added: 30, handedOut: 20, failed: 5, givenUp: 1 },
+        readyItems: [{ item: "c/1", priority: 0 }].slice(0, limit),
+        waitingItems: Array.from(waiting, (item) => ({ item, priority: 0, dueIn: 1000 })).slice(0, limit),
+        heldItems: [{ item: "d/1", priority: 0, addedAgain: false }].slice(0, limit),
+        failingItems: [
+          { item: "a/1", attempts: 2, error: "Error: first", dueIn: 1000 },
+          { item: "d/1", attempts: 4, error: "Error: most" },
+        ].slice(0, limit),
+      })),
+    pause: () => call("pause", () => void (paused = true)),
+    resume: () => call("resume", () => void (paused = false)),
+    retryNow: (item: string) => call(`retryNow ${item}`, () => waiting.delete(item)),
+    cancelAfter: (item: string) => call(`cancelAfter ${item}`, () => waiting.delete(item)),
+    forget: (item: string) => call(`forget ${item}`, () => {}),
+  };
+  return { queue: queue as never, calls, is: (state: typeof server) => server = state };
+}
+
+async function pass(time: FakeTime, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 100) {
+    time.tick(100);
+    await flush();
+  }
+}
+
+Deno.test("Redis: one call tells all, of all processes", async () => {
+  const { queue, calls } = remote();
+  const config = loadConfig({ queues: { orders: { starts: { rate: 10, burst: 5 } } } });
+  using asked = new Asked({ queues: { shown: { queue } }, config });
+  const row = await asked.row();
+  assertEquals([row.engine, row.verdict, row.workers, row.oldestReady], ["redis", "healthy", null, 4322]);
+  assertEquals(row.counts, { ready: 7, heldBack: 0, waiting: 3, held: 1, failing: 2 });
+  const details = await asked.details("shown");
+  assertEquals(details.failingItems, [
+    { key: "d/1", attempts: 4, error: "Error: most", ago: null, dueIn: null, decidedBy: null },
+    {
+      key: "a/1",
+      attempts: 2,
+      error: "Error: first",
+      ago: null,
+      dueIn: 1000,
+      decidedBy: details.limiter!.inside[0]!.path,
+    },
+  ]);
+  assertEquals(details.runningItems, [{ key: "d/1", attempt: null, for: null }]);
+  assertEquals(details.starts, { rate: 10, burst: 5, tokens: null, heldFor: 0 });
+  assertEquals(details.can, ["pause", "retry", "takeBack"]);
+  assertEquals(Object.keys(details.cannot), ["concurrency", "starts"]);
+  assertEquals(new Set(calls), new Set(["details 0", "details 200", "details 1000"]));
+});
+
+Deno.test("Redis: pause, resume, retry and take back", async () => {
+  const { queue, calls } = remote();
+  using asked = new Asked({ queues: { orders: { queue } } });
+  assertMatch((await asked.post("api/queues/orders/pause"))[1], /^The queue "orders" is paused/);
+  assertEquals((await asked.row()).verdict, "paused");
+  assertEquals(await asked.post("api/queues/orders/resume"), [200, 'The queue "orders" is resumed.']);
+  assertEquals((await asked.row()).verdict, "healthy");
+  calls.splice(0);
+  assertEquals(await asked.post("api/queues/orders/retry", { search: "a/" }), [200, "2 items are ready now."]);
+  assertEquals((await asked.post("api/queues/orders/take-back", { key: "b/1" }))[0], 200);
+  const acted = calls.filter((call) => !call.startsWith("details"));
+  assertEquals(acted, ["retryNow a/1", "retryNow a/2", "cancelAfter b/1", "forget b/1"]);
+});
+
+Deno.test("Redis: a server that refuses, is silent, or comes back", async () => {
+  using time = new FakeTime();
+  const { queue, is } = remote();
+  using asked = new Asked({ queues: { orders: { queue } } });
+  await flush();
+  is("down");
+  await pass(time, 5000);
+  assertEquals((await asked.verdict())[0], "unknown");
+  assertMatch((await asked.verdict())[1], /^The queue has not answered for .*: Error: connect ECONNREFUSED$/);
+  assertEquals((await asked.row()).counts.ready, 7); // as of the last time
+  const [status, error] = await asked.post("api/queues/orders/pause");
+  assertEquals([status, error], [422, "Not done, or not all of it: Error: connect ECONNREFUSED"]);
+
+  is("up");
+  await pass(time, 5000);
+  assertEquals((await asked.verdict())[0], "healthy");
+
+  const watching = await asked.watch();
+  is("silent");
+  await pass(time, 1000);
+  await watching.take();
+  await pass(time, 5000);
+  const events = await watching.take();
+  assertEquals(events.length >= 4, true); // it goes on
+  assertEquals(events.at(-1)!.data.queues[0].verdict, "unknown");
+  await watching.end();
+});
