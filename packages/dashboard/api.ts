@@ -26,7 +26,7 @@ export interface State {
 
 /** A queue in the list. */
 export interface QueueRow {
-  /** What it is shown under. */
+  /** The name that it is shown under. */
   readonly name: string;
   /** Where its items are. */
   readonly engine: "memory" | "redis";
@@ -48,9 +48,9 @@ export interface QueueRow {
 
 /** How many items there are. */
 export interface Counts {
-  /** Items that may be handed out. */
+  /** Items that may be handed out now. */
   readonly ready: number;
-  /** Items that are ready and held back by the discipline. */
+  /** Items that are ready and that the discipline holds back. */
   readonly heldBack: number;
   /** Items whose delay has not passed. */
   readonly waiting: number;
@@ -94,7 +94,7 @@ export interface QueueDetails extends QueueRow {
   readonly limiter: LimiterNode | null;
   /** What can be done to this queue. What cannot, and why, is in `cannot`. */
   readonly can: readonly Control[];
-  /** Why not, of each. */
+  /** Why not, in a sentence for each control. */
   readonly cannot: Readonly<Partial<Record<Control, string>>>;
 }
 
@@ -102,19 +102,19 @@ export interface QueueDetails extends QueueRow {
 export interface History {
   /** As `Date.now()` gives it. */
   readonly time: readonly number[];
-  /** Items that were ready. */
+  /** Items that were ready or held back. */
   readonly ready: readonly (number | null)[];
   /** Items that waited. */
   readonly waiting: readonly (number | null)[];
-  /** Items that were being worked on. */
+  /** Items in work. */
   readonly held: readonly (number | null)[];
-  /** Items that failed. */
+  /** Items that failed and were to be tried again. */
   readonly failing: readonly (number | null)[];
-  /** Items that became ready: a second, between a sample and the one before. */
+  /** A second, between a sample and the one before. */
   readonly in: readonly (number | null)[];
-  /** Items that were handed out, likewise. */
+  /** Items handed out a second. */
   readonly out: readonly (number | null)[];
-  /** Attempts that failed, likewise. */
+  /** Attempts that failed a second. */
   readonly failures: readonly (number | null)[];
 }
 
@@ -126,35 +126,35 @@ export interface FailingItem {
   readonly attempts: number;
   /** In one line. */
   readonly error: string;
-  /** How long ago it failed. */
+  /** How long ago the last one failed. */
   readonly ago: number | null;
-  /** When it is due; `null` if it does not wait. */
+  /** `null` if it does not wait. */
   readonly dueIn: number | null;
   /** Which limiter decided on its wait, by its place in `limiter`; `null` if that is not known. */
   readonly decidedBy: string | null;
 }
 
-/** An item that is being worked on. */
+/** An item that a handler is running for. */
 export interface RunningItem {
   /** Its text. */
   readonly key: string;
-  /** Which attempt it is: 1 the first time. */
+  /** Which attempt it is; 1 is the first. */
   readonly attempt: number | null;
-  /** For how long its handler has been running. */
+  /** For how long the handler has been running. */
   readonly for: number | null;
 }
 
-/** An item whose delay has not passed. */
+/** An item that waits. */
 export interface WaitingItem {
   /** Its text. */
   readonly key: string;
-  /** When it is due. */
+  /** In how long it is due. */
   readonly dueIn: number;
   /** Its priority. */
   readonly priority: number;
 }
 
-/** An item that may be handed out. */
+/** An item that is ready. */
 export interface ReadyItem {
   /** Its text. */
   readonly key: string;
@@ -162,11 +162,11 @@ export interface ReadyItem {
   readonly priority: number;
 }
 
-/** Those who share the first part of their keys. */
+/** Items whose keys begin alike. */
 export interface Group {
-  /** That part. */
+  /** The first part of their keys. */
   readonly name: string;
-  /** How many they are. */
+  /** How many there are. */
   readonly count: number;
 }
 
@@ -174,9 +174,9 @@ export interface Group {
 export interface Bucket {
   /** Tokens a second. */
   readonly rate: number | "unlimited";
-  /** How many it holds. */
+  /** How many tokens it holds. */
   readonly burst: number;
-  /** How many are in it; `null` where a server has them. */
+  /** `null` where a server has them. */
   readonly tokens: number | null;
   /** For how long no token comes, as it is held. */
   readonly heldFor: number;
@@ -186,13 +186,13 @@ export interface Bucket {
 export interface LimiterNode {
   /** Where the document describes it, as a JSON Pointer. */
   readonly path: string;
-  /** As the document has it. */
+  /** Its type, as the document names it. */
   readonly type: string;
-  /** Its name there. */
+  /** The name that the document gives it. */
   readonly name: string | null;
   /** Its options, but for the limiters inside: as text, for people. */
   readonly options: Readonly<Record<string, string>>;
-  /** Its bucket, if it is one. */
+  /** Its tokens, if it is a bucket. */
   readonly bucket: Bucket | null;
   /** The limiters that it asks. */
   readonly inside: readonly LimiterNode[];
@@ -221,6 +221,6 @@ export interface ControlResult {
 
 /** What is wrong, with status 400 (not understood), 401 or 403 (not allowed), 404 (no such thing), 409 (a stale page), 422. */
 export interface ErrorBody {
-  /** The same, in a sentence. */
+  /** What is wrong, in a sentence. */
   readonly error: string;
 }
