@@ -5,6 +5,26 @@
  */
 
 export { allowLocal, allowToken } from "./access.ts";
-export type * from "./api.ts";
+export type {
+  Bucket,
+  Control,
+  ControlResult,
+  Counts,
+  ErrorBody,
+  FailingItem as ShownFailingItem,
+  Group,
+  History,
+  LimiterNode,
+  QueueDetails,
+  QueueRow,
+  Rates,
+  ReadyItem,
+  RunningItem as ShownRunningItem,
+  State,
+  Verdict,
+  WaitingItem,
+} from "./api.ts";
 export type * from "./contract.ts";
 export { createDashboard } from "./create_dashboard.ts";
+// Those that the types of this package are made of, and what these are made of.
+export type * from "@workqueue/core";
