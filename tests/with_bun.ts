@@ -10,6 +10,7 @@ const FOLDERS = [
   "config",
   "config_file",
   "contracts",
+  "dashboard",
   "model",
   "faults",
   "conformance",

@@ -1,0 +1,112 @@
+/**
+ * Serves a dashboard under a sub-path with what the runtime has for that, asks it over the network, and prints what came
+ * of it. The process has to end by itself: the dashboard is not disposed of.
+ */
+
+import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
+import { allowLocal, createDashboard } from "@workqueue/dashboard";
+import { request as httpRequest } from "node:http";
+
+type Fetch = (request: Request, info?: unknown) => Promise<Response>;
+
+/** A server on a free port of the loopback. */
+interface Served {
+  readonly port: number;
+  stop(): unknown;
+}
+
+declare const Bun: {
+  serve(
+    options: { port: number; hostname: string; fetch: Fetch },
+  ): { port: number; stop(force: boolean): Promise<void> };
+};
+
+async function serve(fetch: Fetch): Promise<Served> {
+  const hostname = "127.0.0.1";
+  if ("Bun" in globalThis) {
+    const server = Bun.serve({ port: 0, hostname, fetch });
+    return { port: server.port, stop: () => server.stop(true) };
+  }
+  if ("Deno" in globalThis) {
+    const server = Deno.serve({ port: 0, hostname, onListen: () => {} }, fetch);
+    return { port: (server.addr as { port: number }).port, stop: () => server.shutdown() };
+  }
+  const [{ serve }, { Hono }] = [await import("@hono/node-server"), await import("hono")];
+  const app = new Hono().all("*", (context) => fetch(context.req.raw, context.env));
+  return await new Promise((resolve) => {
+    const server = serve(
+      { port: 0, hostname, fetch: app.fetch },
+      ({ port }) => resolve({ port, stop: () => server.close() }),
+    );
+  });
+}
+
+const queue = createRateLimitingQueue<string>(createDefaultItemLimiter());
+const pool = runWorkers(queue, () => {}, { concurrency: 2 });
+pool.pause();
+queue.add("a");
+let looks = 0;
+const snapshot = queue.snapshot.bind(queue);
+queue.snapshot = (options) => {
+  if (options?.limit !== 0) looks++;
+  return snapshot(options);
+};
+
+const dashboard = createDashboard({ queues: { images: { queue, pool } }, view: allowLocal, control: allowLocal });
+const served = await serve((request, info) => {
+  const isOurs = new URL(request.url).pathname.startsWith("/ops/queues");
+  return isOurs ? dashboard.fetch(request, info) : Promise.resolve(new Response("another part", { status: 404 }));
+});
+const origin = `http://127.0.0.1:${served.port}`;
+const base = `${origin}/ops/queues/`;
+
+const page = await fetch(`${origin}/ops/queues`);
+const [pageUrl, pageText] = [page.url, await page.text()];
+const state = await (await fetch(`${base}api/state`)).json();
+const control = await fetch(`${base}api/queues/images/concurrency`, {
+  method: "POST",
+  headers: { "content-type": "application/json", origin, "x-workqueue-instance": state.instance },
+  body: '{ "concurrency": 7 }',
+});
+await control.text();
+
+/** What a page of somebody else's gets whose name leads here. */
+const rebound = await new Promise<number | undefined>((resolve, reject) => {
+  const headers = { host: "evil.example" };
+  httpRequest({ host: "127.0.0.1", port: served.port, path: "/ops/queues/api/state", headers }, (response) => {
+    response.resume();
+    response.on("end", () => resolve(response.statusCode));
+  }).on("error", reject).end();
+});
+
+const controller = new AbortController();
+const events = await fetch(`${base}api/events?queue=images`, { signal: controller.signal });
+let text = "";
+const decoder = new TextDecoder();
+for await (const chunk of events.body!) {
+  text += decoder.decode(chunk, { stream: true });
+  if (text.split("event: queue").length > 2) break;
+}
+controller.abort();
+// Nobody looks any more as soon as the server has noticed.
+for (let before = -1; before !== looks;) {
+  before = looks;
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+}
+
+queue.shutDown();
+await pool.stop();
+await served.stop();
+console.log(JSON.stringify({
+  redirected: pageUrl === base,
+  isPage: /^<!doctype html>/i.test(pageText),
+  policy: page.headers.get("content-security-policy")?.startsWith("default-src 'none'"),
+  names: state.queues.map(({ name }: { name: string }) => name),
+  mayControl: state.mayControl,
+  control: control.status,
+  concurrency: pool.concurrency,
+  rebound,
+  type: events.headers.get("content-type"),
+  events: [...text.matchAll(/^event: (\w+)$/gm)].map(([, name]) => name).slice(0, 4),
+  looked: looks > 0,
+}));
