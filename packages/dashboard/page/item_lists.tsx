@@ -5,6 +5,8 @@ import { ItemTable } from "./item_table.tsx";
 import { type Steering, useSteering } from "./steering.ts";
 import { count, due, duration, UNKNOWN, visible } from "./words.ts";
 
+const NOT_KNOWN = "Not known: the dashboard was not given the pool of this queue.";
+
 /** What fails, runs, waits and is next, and whose that is. */
 export function ItemLists({ queue, search }: { queue: QueueDetails; search: string }): JSX.Element {
   const { counts } = queue;
@@ -26,7 +28,7 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
         note="most attempts first"
         total={isAll ? counts.failing : null}
         items={queue.failingItems}
-        empty={empty("Nothing fails.")}
+        empty={counts.failing === null ? NOT_KNOWN : empty("Nothing fails.")}
         below={({ error, ago }) => (
           <>
             <span class="error">{visible(error)}</span>{" "}
@@ -47,7 +49,7 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
           note="the longest first"
           total={isAll ? queue.workers?.active ?? null : null}
           items={queue.runningItems}
-          empty={empty("Nothing runs.")}
+          empty={queue.workers === null && counts.held > 0 ? NOT_KNOWN : empty("Nothing runs.")}
           columns={[
             { name: "Attempt", text: ({ attempt }) => count(attempt) },
             { name: "For", text: (item) => duration(item.for) },
