@@ -270,7 +270,7 @@ export class Engine {
         ...entry(key),
         attempts,
         error,
-        dueIn: Number(us) < 0 ? undefined : Number(us) / 1000,
+        dueIn: Number(us) > 0 ? Number(us) / 1000 : undefined,
       })),
     };
   }

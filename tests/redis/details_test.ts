@@ -85,6 +85,14 @@ engineTest(
   },
 );
 
+engineTest("what fails and is due is told without a time, also if more is due than a call moves", async (bench) => {
+  await bench.addAfter(10, ...Array.from({ length: 300 }, (_, i) => `${i}`));
+  await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 20);
+  await bench.pass(30);
+  const { failingEntries: [a], waiting } = await bench.engine.details(10);
+  assertEquals([a!.key, a!.dueIn, waiting], ["a", undefined, 0]);
+});
+
 engineTest("failures that are over are not told", async (bench) => {
   const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1, forgetAfter: "3s" });
   bench.engine.limiter = planLimiter("test", limiter);

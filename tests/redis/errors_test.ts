@@ -82,6 +82,8 @@ engineTest("an error of failures that are over is not that of a failure without 
 engineTest("errors that a process of an older release leaves behind are bounded", async (bench) => {
   for (let round = 0; round < 6; round++) {
     for (let i = 0; i < 30; i++) await fail(bench, `${round}-${i}`, "bad");
+    const keys = Array.from({ length: 30 }, (_, i) => `${round}-${i}`);
+    assertEquals(await bench.stored("HMGET", "errors", ...keys), keys.map(() => "bad"), "those that fail stay");
     for (let i = 0; i < 30; i++) await bench.stored("HDEL", "failures", `${round}-${i}`); // as it forgets them
     for (let i = 0; i < 30; i++) await bench.engine.cancelAfter(`${round}-${i}`);
   }

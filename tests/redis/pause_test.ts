@@ -11,7 +11,9 @@ engineTest("a paused queue hands nothing out, and takes in what comes", async (b
   await bench.add("held", "ready");
   const { taken: [held] } = await bench.take("o");
   await bench.engine.pause();
+  const since = await bench.stored("HGET", "meta", "paused");
   await bench.engine.pause();
+  assertEquals(await bench.stored("HGET", "meta", "paused"), since);
   await bench.add("added");
   await bench.addAfter(10, "due");
   await bench.pass(20);

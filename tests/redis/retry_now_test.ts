@@ -55,6 +55,13 @@ engineTest("while more is due than a call moves, what is retried now comes after
   assertEquals(keysOf(await bench.take("o", 400)).concat(keysOf(await bench.take("p", 400))), [...keys, "a"]);
 });
 
+engineTest("somebody who waits is told of what is retried now", async (bench) => {
+  await bench.addAfter(5000, "a");
+  await bench.take("o");
+  await bench.engine.retryNow("a");
+  assertEquals(await bench.stored("ZCARD", "idle"), 0); // who is told and has no subscription, as here, is so no longer
+});
+
 redisTest("retry now: it wakes a worker of another process, for an item that is no text too", async ({ url }) => {
   const name = uniqueName("retry");
   const open = () => createRedisQueue<{ id: number }>({ name, url, keyOf: ({ id }) => `${id}` });

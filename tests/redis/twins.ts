@@ -9,8 +9,8 @@ import {
   type QueueSnapshot,
   type RateLimitingQueue,
 } from "@workqueue/core";
-import type { Contents, Details, Engine, Entry, Finish } from "../../packages/redis/engine.ts";
 import { totalsOf } from "@workqueue/core/metrics";
+import type { Contents, Details, Engine, Entry, Finish } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { HandClock } from "../helpers.ts";
 import { START, type TimedServer } from "./timed_server.ts";

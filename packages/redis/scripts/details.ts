@@ -5,7 +5,7 @@ import { oldest } from "./stats.ts";
  * Shows what is in the queue, and how it is. ARGV: as of `snapshot`. Replies what `snapshot` does, with the payloads of keys that
  * fail behind those of the others; then whether it is paused; how many keys are failing and given up; for how many µs the oldest of
  * the ready ones has been ready; how many were handed out, have failed and were given up since there is a queue; and the keys that
- * fail, each with its failures, its error and the µs until it is due, or -1.
+ * fail, each with its failures, its error and the µs until it is due, none if it does not wait.
  */
 export const details = /* lua */ `
 promote()
@@ -47,7 +47,7 @@ for _, count in ipairs(counts) do
     if #failingKeys == limit then break end
     local at = redis.call('ZSCORE', q.waiting, key)
     if at or isReady(key) or redis.call('HEXISTS', q.holders, key) == 1 then
-      local dueIn = at and tonumber(at) > now and string.format('%.0f', at - now) or '-1'
+      local dueIn = at and string.format('%.0f', at - now) or '0'
       failingKeys[#failingKeys + 1] = { list(key), count, redis.call('HGET', prefix .. 'errors', key) or '', dueIn }
     end
   end

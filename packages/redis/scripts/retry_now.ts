@@ -1,6 +1,5 @@
 /** Makes ready what waits: what is held comes again once it is done. ARGV: key. Replies whether it waited; what is due does so no longer. */
 export const retryNow = /* lua */ `
-promote()
 local due = redis.call('ZSCORE', q.waiting, ARGV[1])
 if not due or tonumber(due) <= now then return reply(0) end
 redis.call('ZREM', q.waiting, ARGV[1])
