@@ -109,7 +109,7 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     rule: "Nothing grows without bound unless the keys do.",
     verdict: "holds",
     why:
-      "Of an item whose work has ended nothing is left but its failures, until they are forgotten. Of what was given up " +
+      "Of an item whose work has ended nothing is left but its failures and their last error, until they are forgotten. Of what was given up " +
       "and of tokens that were lost, the newest 10,000 are kept.",
   },
   {
