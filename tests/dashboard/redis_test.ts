@@ -116,5 +116,11 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   const events = await watching.take();
   assertEquals(events.length >= 4, true); // it goes on
   assertEquals(events.at(-1)!.data.queues[0].verdict, "unknown");
+  await pass(time, 20_000);
+  const details = asked.details("orders");
+  await pass(time, 1000); // so long it is waited for
+  const { time: times, ready } = (await details).history;
+  assertEquals(ready.map((number) => number === null ? "-" : "x").join(""), "x-x----");
+  assertEquals(times.every((at, i) => i === 0 || at - times[i - 1]! >= 4000), true);
   await watching.end();
 });

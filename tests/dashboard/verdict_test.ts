@@ -127,6 +127,18 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "\"orders/13\" failed 5 times: Error: no such customer. 'starts' is held for another 2.1 s.",
   ],
   ["a poison item", { worst: poison }, "failing", '"orders/13" failed 5 times: Error: no such customer.'],
+  [
+    "a poison item of which no error is known",
+    { worst: { ...poison, error: "" } },
+    "failing",
+    '"orders/13" failed 5 times.',
+  ],
+  [
+    "an outage of which no error is known",
+    { lastMinute: { attempts: 9, failed: 9 }, worst: { ...poison, error: "" } },
+    "failing",
+    "9 of 9 attempts failed in the last minute.",
+  ],
   ["one that failed some times", { worst: { ...poison, attempts: 4 } }, "healthy", "Nothing to do."],
   [
     "a pause",

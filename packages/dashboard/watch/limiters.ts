@@ -140,7 +140,7 @@ interface Decision {
 
 /** What delays may differ by, as clocks and looks are not exact: a part of the delay, and milliseconds. */
 const TOLERANCE = 0.05;
-const TOLERANCE_MS = 1000;
+const TOLERANCE_MS = 50;
 
 /**
  * An item that failed `ago` and is due in `dueIn` was given the sum of both. Where that is longer than all that depends

@@ -113,7 +113,8 @@ function manyFail({ lastMinute, worst }: Situation): string | undefined {
   const { failed, attempts } = lastMinute;
   if (failed < MANY_FAILURES || failed < attempts / 2) return undefined;
   const share = `${formatNumber(failed)} of ${count(attempts, "attempt")} failed in the last minute`;
-  return worst === undefined ? `${share}.` : asSentence(`${share}, ${name(worst.key)} with ${worst.error}`);
+  if (worst === undefined || worst.error === "") return `${share}.`;
+  return asSentence(`${share}, ${name(worst.key)} with ${worst.error}`);
 }
 
 function oneFails({ worst }: Situation): string | undefined {
@@ -121,7 +122,8 @@ function oneFails({ worst }: Situation): string | undefined {
 }
 
 function sentence({ key, attempts, error }: NonNullable<Situation["worst"]>): string {
-  return asSentence(`${name(key)} failed ${attempts === 1 ? "once" : `${formatNumber(attempts)} times`}: ${error}`);
+  const times = attempts === 1 ? "once" : `${formatNumber(attempts)} times`;
+  return asSentence(`${name(key)} failed ${times}${error === "" ? "" : `: ${error}`}`);
 }
 
 /** With an end, as another may follow. */

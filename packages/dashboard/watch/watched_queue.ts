@@ -8,6 +8,7 @@ import { isTokenBucket, type Limits, limitsOf, showBucket, showFarBucket } from 
 import { MemorySource } from "./memory_source.ts";
 import { isOnRedis, RedisSource } from "./redis_source.ts";
 import { type Look, type LookWaiting, MAX_LISTED, type Source } from "./source.ts";
+import { waitFor } from "./timer.ts";
 import { errorText, keyTexts, thrownText } from "./texts.ts";
 import { judge, type Judgement } from "./verdict.ts";
 
@@ -15,6 +16,8 @@ import { judge, type Judgement } from "./verdict.ts";
 export const ROW_LIMIT = 200;
 /** How old a look may be that does for now, in milliseconds: a little less than pushes are apart. */
 const FRESH_FOR = 950;
+/** How long a look is waited for that is to be a sample, in milliseconds: less than samples are apart. */
+const SAMPLE_PATIENCE = 4000;
 /** After how long a server that does not answer is said to be away, in milliseconds. */
 const PATIENCE = 3000;
 /** A search through all that waits is made again when so many times as long has passed as it took. */
@@ -91,7 +94,7 @@ export class WatchedQueue {
 
   /** Keeps what there is to see now as a sample. */
   async sample(limit: number): Promise<void> {
-    await this.refresh(limit);
+    await waitFor(this.refresh(limit), SAMPLE_PATIENCE);
     const { sample } = this.#seen ?? {};
     const now = systemClock.now();
     this.#history.add(sample !== undefined && now - sample.at < FRESH_FOR ? sample : sampleOf(now, undefined));
@@ -178,8 +181,8 @@ export class WatchedQueue {
 
   #judge({ look, sample }: Seen): Judgement {
     const [attempts, failed] = [this.#history.over("attempts", sample), this.#history.over("failed", sample)];
-    const worst = mostAttempts(look.failingItems);
-    const [longest] = look.runningItems;
+    const worst = withMost(look.failingItems, ({ attempts }) => attempts);
+    const longest = withMost(look.runningItems, (running) => running.for ?? -1);
     const groups = this.#groups(look);
     return judge({
       look,
@@ -283,9 +286,10 @@ function matcher(search: string): (key: string) => boolean {
   return (key) => key.toLowerCase().includes(wanted);
 }
 
-function mostAttempts<Item extends { readonly attempts: number }>(items: readonly Item[]): Item | undefined {
+/** The item of which a number is the greatest. */
+function withMost<Item>(items: readonly Item[], numberOf: (item: Item) => number): Item | undefined {
   let most: Item | undefined;
-  for (const item of items) if (most === undefined || item.attempts > most.attempts) most = item;
+  for (const item of items) if (most === undefined || numberOf(item) > numberOf(most)) most = item;
   return most;
 }
 
