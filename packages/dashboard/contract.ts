@@ -51,43 +51,6 @@ export interface DashboardQueue<T> {
   readonly keyText?: ((item: T) => string) | undefined;
 }
 
-/**
- * A queue on Redis, as `createRedisQueue` of `@workqueue/redis` makes it: as much of it as is used here, so that nobody
- * needs that package who has no such queue.
- */
-export interface QueueOnRedis<T> {
-  /** The queue's name. */
-  readonly name: string;
-  /** What the queue knows an item by, where that is not the item itself. */
-  readonly keyOf?: ((item: T) => string) | undefined;
-  /** Tells all about the queue, with lists of so many items. */
-  details(options?: { limit?: number | undefined }): Promise<DetailsOnRedis<T>>;
-  /** Takes back what waits. */
-  cancelAfter(item: T): Promise<boolean>;
-  /** Forgets the failures of an item. */
-  forget(item: T): Promise<void>;
-  /** Makes ready what waits. */
-  retryNow(item: T): Promise<boolean>;
-  /** Pauses the queue for all processes. */
-  pause(): Promise<void>;
-  /** Ends that. */
-  resume(): Promise<void>;
-}
-
-/** What a queue on Redis tells of itself. */
-export interface DetailsOnRedis<T> extends QueueSnapshot<T> {
-  /** Whether the queue is paused. */
-  paused: boolean;
-  /** How many items have failed and will be tried again. */
-  failing: number;
-  /** For how many milliseconds the oldest ready item has been so. */
-  oldestReady: number;
-  /** What was counted since there is a queue. */
-  totals: { handedOut: number; failed: number; givenUp: number };
-  /** What fails, with its last error. */
-  failingItems: { item: T; attempts: number; error: string; dueIn?: number }[];
-}
-
 /** The options of {@linkcode createDashboard}. */
 export interface DashboardOptions {
   /** What is shown, by the name that it is shown under. */
