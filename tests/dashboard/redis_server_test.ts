@@ -1,0 +1,65 @@
+/** Queues on a real Redis, as the dashboard shows and steers them. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { runWorkers } from "@workqueue/core";
+import { createRedisQueue } from "@workqueue/redis";
+import { redisTest, uniqueName } from "../redis/redis_tests.ts";
+import { Asked } from "./dashboards.ts";
+
+const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" } as const;
+
+redisTest("Redis: a queue is shown with what fails, waits and is ready, as all processes have it", async ({ url }) => {
+  await using queue = createRedisQueue({ name: uniqueName("images"), url, limiter });
+  await queue.addAll(["tenant-7/bad", "tenant-7/2"]);
+  let second!: () => void;
+  const begun = new Promise<void>((resolve) => second = resolve);
+  const pool = runWorkers(queue, (item) => {
+    if (item.endsWith("bad")) throw new Error("no such tenant");
+    second();
+  }, { onError: () => {} });
+  await begun;
+  await pool.stop();
+  await queue.addAll(["tenant-7/3", "tenant-8/4"]);
+
+  using asked = new Asked({ queues: { images: { queue, pool } } });
+  const row = await asked.row();
+  assertEquals([row.engine, row.counts], ["redis", { ready: 2, heldBack: 0, waiting: 1, held: 0, failing: 1 }]);
+  const { failingItems, waitingItems, readyItems, groups, can } = await asked.details("images");
+  assertEquals(failingItems.map(({ key, attempts, error }) => [key, attempts, error]), [
+    ["tenant-7/bad", 1, "Error: no such tenant"],
+  ]);
+  assertEquals(waitingItems.map(({ key }) => key), ["tenant-7/bad"]);
+  assertEquals(readyItems.map(({ key }) => key), ["tenant-7/3", "tenant-8/4"]);
+  assertEquals(groups, [{ name: "tenant-7", count: 1 }, { name: "tenant-8", count: 1 }]);
+  assertEquals(can, ["pause", "concurrency", "retry", "takeBack"]);
+});
+
+redisTest("Redis: a pause holds up every process, and what waits is tried now or taken back", async ({ url }) => {
+  const name = uniqueName("images");
+  await using queue = createRedisQueue({ name, url, limiter });
+  await using other = createRedisQueue({ name, url, limiter });
+  using asked = new Asked({ queues: { images: { queue } } });
+  const post = (action: string, body: object = {}) => asked.post(`api/queues/images/${action}`, body);
+
+  assertMatch((await post("pause"))[1], /is paused/);
+  await queue.add("a");
+  assertEquals([(await other.details()).paused, (await asked.row()).verdict], [true, "paused"]);
+  assertEquals(await post("resume"), [200, 'The queue "images" is resumed.']);
+  const lease = await other.get();
+  assertEquals(lease.item, "a");
+  if (!lease.shutdown) await lease.finish();
+
+  for (const item of ["b/1", "b/2", "c/1"]) await queue.addAfter(item, "1h");
+  assertEquals(await post("retry", { search: "B/" }), [200, "2 items are ready now."]);
+  assertEquals((await post("take-back", { key: "c/1" }))[0], 200);
+  const { ready, waiting } = await other.stats();
+  assertEquals([ready, waiting], [2, 0]);
+});
+
+redisTest("Redis: a queue of objects is shown by their keys", async ({ url }) => {
+  await using queue = createRedisQueue<{ id: string }>({ name: uniqueName("orders"), url, keyOf: ({ id }) => id });
+  await queue.addAfter({ id: "order-1" }, "1h");
+  using asked = new Asked({ queues: { orders: { queue } } });
+  assertEquals((await asked.details("orders")).waitingItems.map(({ key }) => key), ["order-1"]);
+  assertEquals(await asked.post("api/queues/orders/retry", { key: "order-1" }), [200, "1 item is ready now."]);
+});
