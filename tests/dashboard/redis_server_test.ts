@@ -25,8 +25,8 @@ redisTest("Redis: a queue is shown with what fails, waits and is ready, as all p
   const row = await asked.row();
   assertEquals([row.engine, row.counts], ["redis", { ready: 2, heldBack: 0, waiting: 1, held: 0, failing: 1 }]);
   const { failingItems, waitingItems, readyItems, groups, can } = await asked.details("images");
-  assertEquals(failingItems.map(({ key, attempts, error }) => [key, attempts, error]), [
-    ["tenant-7/bad", 1, "Error: no such tenant"],
+  assertEquals(failingItems.map(({ key, attempts, error, ago }) => [key, attempts, error, ago !== null]), [
+    ["tenant-7/bad", 1, "Error: no such tenant", true], // since when is known of what failed here
   ]);
   assertEquals(waitingItems.map(({ key }) => key), ["tenant-7/bad"]);
   assertEquals(readyItems.map(({ key }) => key), ["tenant-7/3", "tenant-8/4"]);

@@ -7,7 +7,7 @@ import { flush } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
 /** As much of a queue on Redis as the dashboard asks. */
-function remote() {
+function remote({ held = 1 } = {}) {
   const calls: string[] = [];
   const waiting = new Set(["a/1", "a/2", "b/1"]);
   let server: "up" | "down" | "silent" = "up";
@@ -18,15 +18,25 @@ function remote() {
     return answer();
   };
   let paused = false;
+  const numbers = { held, handedOut: 20, failed: 5 };
   const queue = {
     name: "orders",
     add: () => Promise.resolve(),
     snapshot: () => Promise.reject(new Error("details says more")),
     details: ({ limit = 100 } = {}) =>
       call(`details ${limit}`, () => ({
-        ...{ name: "orders", length: 7, heldBack: 0, waiting: waiting.size, held: 1, paused, failing: 2, givenUp: 1 },
+        ...{
+          name: "orders",
+          length: 7,
+          heldBack: 0,
+          waiting: waiting.size,
+          held: numbers.held,
+          paused,
+          failing: 2,
+          givenUp: 1,
+        },
         oldestReady: 4321.7,
-        totals: { added: 30, handedOut: 20, failed: 5, givenUp: 1 },
+        totals: { added: 30, handedOut: numbers.handedOut, failed: numbers.failed, givenUp: 1 },
         readyItems: [{ item: "c/1", priority: 0 }].slice(0, limit),
         waitingItems: Array.from(waiting, (item) => ({ item, priority: 0, dueIn: 1000 })).slice(0, limit),
         heldItems: [{ item: "d/1", priority: 0, addedAgain: false }].slice(0, limit),
@@ -41,7 +51,7 @@ function remote() {
     cancelAfter: (item: string) => call(`cancelAfter ${item}`, () => waiting.delete(item)),
     forget: (item: string) => call(`forget ${item}`, () => {}),
   };
-  return { queue: queue as never, calls, is: (state: typeof server) => server = state };
+  return { queue: queue as never, calls, numbers, is: (state: typeof server) => server = state };
 }
 
 async function pass(time: FakeTime, ms: number): Promise<void> {
@@ -123,4 +133,29 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   assertEquals(ready.map((number) => number === null ? "-" : "x").join(""), "x-x----");
   assertEquals(times.every((at, i) => i === 0 || at - times[i - 1]! >= 4000), true);
   await watching.end();
+});
+
+Deno.test("Redis: a pause is no time in which nothing was handed out", async () => {
+  using time = new FakeTime();
+  const { queue } = remote({ held: 0 });
+  using asked = new Asked({ queues: { orders: { queue } } });
+  await flush();
+  await asked.post("api/queues/orders/pause");
+  await pass(time, 60_000);
+  await asked.post("api/queues/orders/resume");
+  await pass(time, 20_000);
+  assertEquals((await asked.verdict())[0], "healthy");
+  await pass(time, 20_000);
+  assertEquals((await asked.verdict())[0], "stuck");
+});
+
+Deno.test("Redis: attempts of all processes are those that have ended", async () => {
+  using time = new FakeTime();
+  const { queue, numbers } = remote({ held: 0 });
+  using asked = new Asked({ queues: { orders: { queue } } });
+  await flush();
+  Object.assign(numbers, { handedOut: 34, held: 4, failed: 10 }); // 4 of the 14 go on
+  await pass(time, 5000);
+  const [verdict, reason] = await asked.verdict();
+  assertEquals([verdict, reason.slice(0, 45)], ["failing", '5 of 10 attempts failed in the last minute, "']);
 });

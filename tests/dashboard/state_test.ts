@@ -269,3 +269,18 @@ Deno.test("details: errors are one line, and short", async () => {
   assert(error.length <= 500);
   await end(time, queue, pool);
 });
+
+Deno.test("state: a hold of starts is no time in which nothing was handed out", async () => {
+  using time = new FakeTime();
+  const config = loadConfig({ queues: { images: { starts: { rate: 100, burst: 1 } } } });
+  const queue = config.queue<string>("images");
+  using asked = new Asked({ queues: { images: { queue } }, config });
+  queue.add("a");
+  (config.workers("images").starts as TokenBucket).hold("1m");
+  await pass(time, 59_000);
+  assertEquals((await asked.verdict())[0], "paused");
+  await pass(time, 20_000);
+  assertEquals((await asked.verdict())[0], "healthy");
+  await pass(time, 20_000);
+  assertEquals((await asked.verdict())[0], "stuck");
+});
