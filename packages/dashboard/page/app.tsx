@@ -24,7 +24,7 @@ export function App(): JSX.Element {
   const [result, setResult] = useState<Result>();
   const [question, setQuestion] = useState<Question & { instance: string }>();
   const news = useNews(name, search, round);
-  const { state, queue } = news;
+  const { state } = news;
   const instance = state?.instance ?? "";
 
   useEffect(() => setSearch(""), [name]);
@@ -60,7 +60,7 @@ export function App(): JSX.Element {
         <main>
           {name === undefined
             ? state && <QueueList queues={state.queues} />
-            : <QueueView key={name} name={name} queue={queue} state={state} search={search} onSearch={setSearch} />}
+            : <QueueView key={name} name={name} news={news} search={search} onSearch={setSearch} />}
           {!state && <p class="quiet">Asking the server…</p>}
         </main>
         <footer>

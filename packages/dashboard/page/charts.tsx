@@ -5,6 +5,7 @@ import type { History } from "../api.ts";
 import { count, rate, timeOfDay } from "./words.ts";
 
 const SPAN = 15 * 60;
+const SHORTEST = 2 * 60;
 const SAMPLES_A_MINUTE = 12;
 const HEIGHT = 150;
 
@@ -64,11 +65,16 @@ function Chart({ title, lines, history, text }: {
         legend: { show: false },
         cursor: { sync: { key: "charts" }, drag: { x: false, y: false }, points: { show: false } },
         scales: {
-          x: { range: (_, __, end) => [end - SPAN, end] },
+          x: { range: (_, begin, end) => [Math.max(end - SPAN, Math.min(begin, end - SHORTEST)), end] },
           y: { range: (_, __, max) => [0, Math.max(1, max) * 1.1] },
         },
         axes: [
-          { ...axis(element), space: 60, values: (_, seconds) => seconds.map((at) => timeOfDay(at * 1000, false)) },
+          {
+            ...axis(element),
+            space: 60,
+            incrs: [60, 120, 300],
+            values: (_, seconds) => seconds.map((at) => timeOfDay(at * 1000, false)),
+          },
           { ...axis(element), size: 56, space: 30, values: (_, numbers) => numbers.map((number) => count(number)) },
         ],
         series: [
@@ -108,11 +114,11 @@ function Chart({ title, lines, history, text }: {
           <span key={of}>
             <svg viewBox="0 0 24 4" class={`sample ${of}`} aria-hidden="true">
               <line x1="0" y1="2" x2="24" y2="2" stroke-dasharray={dash?.join(" ")} />
-            </svg>
+            </svg>{" "}
             {name} <span class="number">{value}</span>
           </span>
         ))}
-        <span class="quiet">{pointed === null || time === undefined ? "now" : `at ${timeOfDay(time)}`}</span>
+        <span class="quiet">{time !== undefined && `at ${timeOfDay(time)}`}</span>
       </figcaption>
       <div
         ref={place}

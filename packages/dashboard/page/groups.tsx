@@ -11,18 +11,18 @@ export function Groups({ groups }: { groups: readonly Group[] }): JSX.Element {
     <section aria-labelledby="groups">
       <div class="title">
         <h2 id="groups">Whose items are ready</h2>
-        <span class="quiet">by the first part of their keys</span>
+        <span class="quiet">by the first part of their keys, of the first 1,000</span>
       </div>
       {groups.length === 0 && <p class="quiet">Nothing is ready.</p>}
       <ul class="groups">
         {groups.slice(0, MAX_SHOWN).map((group) => {
-          const share = `${Math.round((group.count / all) * 100)}%`;
+          const share = Math.round((group.count / all) * 100);
           return (
             <li key={group.name}>
               <bdi class="key">{visible(group.name)}</bdi>
               <span class="number">{count(group.count)}</span>
-              <span class="number">{share}</span>
-              <div class="bar" style={{ inlineSize: share }} />
+              <span class="number">{share} %</span>
+              <div class="bar" style={{ inlineSize: `${share}%` }} />
             </li>
           );
         })}

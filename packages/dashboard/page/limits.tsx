@@ -8,7 +8,11 @@ export function Limits({ queue }: { queue: QueueDetails }): JSX.Element {
     <section aria-labelledby="limits" class="limits">
       <h2 id="limits">Limits</h2>
       <h3>Starts</h3>
-      <p>{queue.starts ? bucketText(queue.starts) : "An attempt begins whenever a worker is free."}</p>
+      <p>
+        {queue.starts
+          ? bucketText(queue.starts)
+          : "No bucket that is known here: an attempt begins whenever a worker is free."}
+      </p>
       <h3>How long a failed item waits</h3>
       {queue.limiter
         ? (
@@ -22,7 +26,8 @@ export function Limits({ queue }: { queue: QueueDetails }): JSX.Element {
 }
 
 function Limiter({ node }: { node: LimiterNode }): JSX.Element {
-  const options = Object.entries(node.options);
+  // A bucket says these of itself.
+  const options = Object.entries(node.options).filter(([name]) => !node.bucket || !["rate", "burst"].includes(name));
   return (
     <li>
       <strong>{visible(node.name ?? node.type)}</strong>
@@ -36,10 +41,11 @@ function Limiter({ node }: { node: LimiterNode }): JSX.Element {
 
 function bucketText({ rate, burst, tokens, heldFor }: Bucket): string {
   const pace = rate === "unlimited" ? "As many as workers begin" : `${count(rate)} a second, ${count(burst)} at once`;
+  const next = rate === "unlimited" || rate === 0 ? "" : `, which takes ${duration(-tokens! / rate * 1000)}`;
   const left = tokens === null
     ? ""
     : tokens < 0
-    ? `, ${many(Math.ceil(-tokens), "token")} owed`
+    ? `, ${many(Math.ceil(-tokens), "token")} owed${next}`
     : `, ${many(Math.floor(tokens), "token")} left`;
   return `${pace}${rate === "unlimited" ? "" : left}.${
     heldFor > 0 ? ` On hold: no token for ${duration(heldFor)}.` : ""

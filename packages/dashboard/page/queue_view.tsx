@@ -1,25 +1,25 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { QueueDetails, State } from "../api.ts";
 import { Charts } from "./charts.tsx";
 import { Controls } from "./controls.tsx";
 import { Figures } from "./figures.tsx";
 import { ItemLists } from "./item_lists.tsx";
 import { Limits } from "./limits.tsx";
 import { Search } from "./search.tsx";
+import type { News } from "./stream.ts";
 import { VerdictBadge } from "./verdict.tsx";
 import { visible } from "./words.ts";
 
 /** One queue, with all that is known of it. */
-export function QueueView({ name, queue, state, search, onSearch }: {
+export function QueueView({ name, news, search, onSearch }: {
   name: string;
-  queue: QueueDetails | undefined;
-  state: State | undefined;
+  news: News;
   search: string;
   onSearch: (search: string) => void;
 }): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current!.focus(), []); // a screen reader reads on from here
+  const { state, queue, searched = "" } = news;
   const isThere = state?.queues.some((row) => row.name === name) ?? true;
 
   return (
@@ -42,8 +42,8 @@ export function QueueView({ name, queue, state, search, onSearch }: {
             <Charts history={queue.history} />
             <Controls queue={queue} />
           </div>
-          <Search queue={queue} search={search} onSearch={onSearch} />
-          <ItemLists queue={queue} search={search} />
+          <Search queue={queue} search={search} searched={searched} onSearch={onSearch} />
+          <ItemLists queue={queue} search={searched} />
           <Limits queue={queue} />
         </>
       )}

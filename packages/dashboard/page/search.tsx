@@ -7,14 +7,17 @@ import { many, visible } from "./words.ts";
 const WAIT_FOR_MORE = 250;
 
 /** Looks for keys in all lists, and steers all that wait and match. */
-export function Search({ queue, search, onSearch }: {
+export function Search({ queue, search, searched, onSearch }: {
   queue: QueueDetails;
+  /** What the server is asked for. */
   search: string;
+  /** What it has answered to. */
+  searched: string;
   onSearch: (search: string) => void;
 }): JSX.Element {
   const [text, setText] = useState(search);
   const steering = useSteering();
-  const isSettled = text === search;
+  const isSettled = text === searched;
   useEffect(() => {
     const timer = setTimeout(() => onSearch(text), WAIT_FOR_MORE);
     return () => clearTimeout(timer);
@@ -22,12 +25,16 @@ export function Search({ queue, search, onSearch }: {
 
   const matching = queue.matching ?? undefined;
   const these = matching === undefined ? "all items that wait" : many(matching, "item");
-  const which = search === ""
+  const which = searched === ""
     ? `, which is all that wait in ${visible(queue.name)}`
-    : ` whose keys have “${visible(search)}” in them`;
-  const can = (control: "retry" | "takeBack") => steering && isSettled && matching !== 0 && queue.can.includes(control);
+    : ` whose keys have “${visible(searched)}” in them`;
+  const can = (control: "retry" | "takeBack") => steering && queue.can.includes(control);
   const ask = (action: "retry" | "take-back", words: Omit<Question, "path" | "body">) =>
-    steering!.ask({ ...words, path: `api/queues/${encodeURIComponent(queue.name)}/${action}`, body: { search } });
+    steering!.ask({
+      ...words,
+      path: `api/queues/${encodeURIComponent(queue.name)}/${action}`,
+      body: { search: searched },
+    });
 
   return (
     <search class="search">
@@ -44,13 +51,14 @@ export function Search({ queue, search, onSearch }: {
       <span class="quiet">
         {!isSettled
           ? "Searching…"
-          : search === ""
+          : searched === ""
           ? "In all lists below."
           : `Found of those that wait: ${matching ?? "some"}`}
       </span>
       {can("retry") && (
         <button
           type="button"
+          disabled={!isSettled}
           onClick={() =>
             ask("retry", {
               title: `Retry ${these} now?`,
@@ -58,12 +66,13 @@ export function Search({ queue, search, onSearch }: {
               action: `Retry ${these}`,
             })}
         >
-          Retry all {search === "" ? "that wait" : "found"}…
+          Retry all {searched === "" ? "that wait" : "found"}…
         </button>
       )}
       {can("takeBack") && (
         <button
           type="button"
+          disabled={!isSettled}
           onClick={() =>
             ask("take-back", {
               title: `Take back ${these}?`,
@@ -72,7 +81,7 @@ export function Search({ queue, search, onSearch }: {
               action: `Take back ${these}`,
             })}
         >
-          Take back all {search === "" ? "that wait" : "found"}…
+          Take back all {searched === "" ? "that wait" : "found"}…
         </button>
       )}
     </search>

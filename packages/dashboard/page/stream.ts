@@ -12,6 +12,8 @@ export interface News {
   readonly state?: State;
   /** The queue that is opened. */
   readonly queue?: QueueDetails;
+  /** What was searched for in it. */
+  readonly searched?: string;
   readonly live: boolean;
   /** Why the server does not say anything. */
   readonly refusal?: string;
@@ -30,13 +32,16 @@ export function useNews(name: string | undefined, search: string, round: number)
     let lastAt = begunAt;
     let isOver = false;
     // What was said of another queue is no news of this one.
-    setNews(({ queue, ...rest }) => queue?.name === name && queue ? { ...rest, queue } : rest);
+    setNews((news) => {
+      const { queue, searched: _, ...rest } = news;
+      return queue?.name === name ? news : rest;
+    });
 
     function connect(): void {
       begunAt = performance.now();
       source = new EventSource("api/events" + query);
       source.addEventListener("state", ({ data }) => heard({ state: JSON.parse(data) }));
-      source.addEventListener("queue", ({ data }) => heard({ queue: JSON.parse(data) }));
+      source.addEventListener("queue", ({ data }) => heard({ queue: JSON.parse(data), searched: search }));
       source.addEventListener("error", () => {
         setNews((news) => ({ ...news, live: false }));
         if (source.readyState === EventSource.CLOSED) askWhy();
@@ -54,7 +59,7 @@ export function useNews(name: string | undefined, search: string, round: number)
 
     function heard(said: Partial<News>): void {
       lastAt = performance.now();
-      setNews(({ state, queue }) => ({ ...(state && { state }), ...(queue && { queue }), ...said, live: true }));
+      setNews(({ refusal: _, staleFor: __, ...news }) => ({ ...news, ...said, live: true }));
     }
 
     connect();
