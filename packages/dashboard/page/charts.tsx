@@ -110,6 +110,7 @@ function Chart({ title, lines, history, text }: {
     <figure>
       <figcaption>
         <span>{title}</span>
+        <span class="quiet">{time !== undefined && `at ${timeOfDay(time)}`}</span>
         {values.map(({ of, name, value, dash }) => (
           <span key={of}>
             <svg viewBox="0 0 24 4" class={`sample ${of}`} aria-hidden="true">
@@ -118,7 +119,6 @@ function Chart({ title, lines, history, text }: {
             {name} <span class="number">{value}</span>
           </span>
         ))}
-        <span class="quiet">{time !== undefined && `at ${timeOfDay(time)}`}</span>
       </figcaption>
       <div
         ref={place}
