@@ -41,7 +41,9 @@ export interface QueueRow {
   /** For how long the oldest of the ready items has been so, as exactly as is known. */
   readonly oldestReady: number | null;
   /** The pool; `null` without one. */
-  readonly workers: { readonly active: number; readonly concurrency: number; readonly paused: boolean } | null;
+  readonly workers: { readonly active: number; readonly concurrency: number } | null;
+  /** Whether nothing begins until it is resumed: what is paused is the pool in memory, and the queue on Redis. */
+  readonly paused: boolean;
   /** How many were ready or waited in the last fifteen minutes, the oldest first; at most 60 numbers. */
   readonly trend: readonly (number | null)[];
 }

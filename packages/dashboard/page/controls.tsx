@@ -45,16 +45,15 @@ function pathOf({ queue }: Of, action: string): string {
 }
 
 function Pause(of: Of): JSX.Element {
-  const { workers, engine } = of.queue;
-  // A queue on Redis is paused for all processes, whatever the pool of this one does.
-  const isPaused = engine === "redis" ? undefined : workers?.paused;
+  const { paused, engine } = of.queue;
   const post = (action: string) => of.steering.post(pathOf(of, action), {});
   return (
     <div class="control">
-      {isPaused !== true && <button type="button" onClick={() => post("pause")}>Pause</button>}
-      {isPaused !== false && <button type="button" onClick={() => post("resume")}>Resume</button>}
+      {paused
+        ? <button type="button" onClick={() => post("resume")}>Resume</button>
+        : <button type="button" onClick={() => post("pause")}>Pause</button>}
       <span class="quiet">
-        {isPaused
+        {paused
           ? "Lets work begin again. What came meanwhile is there."
           : `Pausing lets nothing more begin${
             engine === "redis" ? ", in any process" : ""

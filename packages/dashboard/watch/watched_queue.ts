@@ -152,7 +152,17 @@ export class WatchedQueue {
       const none = { ready: 0, heldBack: 0, waiting: 0, held: 0, failing: null };
       const rates = { in: null, out: null, failures: null, givenUp: null };
       const judgement = this.#away() ?? { verdict: "unknown" as const, reason: "It has not been looked at yet." };
-      return { name: this.name, engine, ...judgement, counts: none, rates, oldestReady: null, workers: null, trend };
+      return {
+        name: this.name,
+        engine,
+        ...judgement,
+        counts: none,
+        rates,
+        oldestReady: null,
+        workers: null,
+        paused: false,
+        trend,
+      };
     }
     const { look, sample } = seen;
     const { ready, heldBack, waiting, held, failing, workers } = look;
@@ -163,9 +173,8 @@ export class WatchedQueue {
       counts: { ready, heldBack, waiting, held, failing },
       rates: this.#history.rates(sample),
       oldestReady: whole(look.oldestReady ?? this.#history.oldestReady(sample)),
-      workers: workers === null
-        ? null
-        : { active: workers.active, concurrency: workers.concurrency, paused: workers.paused || look.isPaused },
+      workers: workers && { active: workers.active, concurrency: workers.concurrency },
+      paused: look.isPaused,
       trend,
     };
   }

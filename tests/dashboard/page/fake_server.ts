@@ -118,8 +118,8 @@ export class FakeServer implements AsyncDisposable {
   }
 }
 
-function rowOf({ name, engine, verdict, reason, counts, rates, oldestReady, workers, trend }: QueueDetails): QueueRow {
-  return { name, engine, verdict, reason, counts, rates, oldestReady, workers, trend };
+function rowOf({ name, engine, verdict, reason, counts, rates, oldestReady, workers, paused, trend }: QueueDetails): QueueRow {
+  return { name, engine, verdict, reason, counts, rates, oldestReady, workers, paused, trend };
 }
 
 /** What a server leaves of the lists when somebody searches. */

@@ -270,7 +270,7 @@ browserTest("page: what is written in a field stays, whatever the server says me
   await using visitor = await visit(`${server.url}#/queues/invoices`);
   const field = visitor.page.getByLabel("Workers at once");
   await field.fill("3");
-  server.queues = [{ ...outage(), reason: "Another reason.", workers: { active: 1, concurrency: 20, paused: false } }];
+  server.queues = [{ ...outage(), reason: "Another reason.", workers: { active: 1, concurrency: 20 }, paused: false }];
   await visitor.sees("Another reason.");
   assertEquals(await field.inputValue(), "3");
   await field.fill("none");
