@@ -7,6 +7,8 @@ import {
   createPriorityDiscipline,
   createRateLimitingQueue,
   loadConfig,
+  type QueueDiscipline,
+  type ReadyEntry,
   runWorkers,
   type TokenBucket,
 } from "@workqueue/core";
@@ -254,4 +256,38 @@ Deno.test("reload: what is wrong with the file is said, and nothing changes", as
   assertEquals(await asked.post("api/reload"), [422, "Error: there is no such file"]);
   using other = new Asked({ queues: {} });
   assertEquals((await other.post("api/reload"))[0], 404);
+});
+
+Deno.test("controls: nothing is lost by a retry that cannot be, in a discipline that throws or a queue that drains", async () => {
+  let fails = false;
+  const entries: ReadyEntry<string>[] = [];
+  const discipline: QueueDiscipline<string> = {
+    push(entry) {
+      if (fails) throw new Error("no group");
+      entries.push(entry);
+    },
+    pop: () => entries.shift(),
+    touch() {},
+    get length() {
+      return entries.length;
+    },
+  };
+  const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 1 });
+  const queue = createRateLimitingQueue<string>(limiter, { discipline });
+  using asked = new Asked({ queues: { images: { queue } } });
+  queue.addAfter("a", "1h");
+  fails = true;
+  assertEquals(await asked.post("api/queues/images/retry", { key: "a" }), [
+    422,
+    "Not done, or not all of it: Error: no group",
+  ]);
+  assertEquals([queue.waiting, queue.length], [1, 0]);
+
+  fails = false;
+  const drained = queue.shutDownWithDrain({ waiting: "wait" });
+  const why = "The queue is shutting down: what still waits is tried when it is due.";
+  assertEquals(await asked.post("api/queues/images/retry", { key: "a" }), [422, why]);
+  assertEquals([queue.waiting, (await asked.details("images")).cannot.retry], [1, why]);
+  queue.shutDown();
+  await drained;
 });

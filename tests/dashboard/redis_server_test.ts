@@ -63,3 +63,17 @@ redisTest("Redis: a queue of objects is shown by their keys", async ({ url }) =>
   assertEquals((await asked.details("orders")).waitingItems.map(({ key }) => key), ["order-1"]);
   assertEquals(await asked.post("api/queues/orders/retry", { key: "order-1" }), [200, "1 item is ready now."]);
 });
+
+redisTest("Redis: what another kind of process added keeps nobody from seeing the rest", async ({ url }) => {
+  const name = uniqueName("orders");
+  await using texts = createRedisQueue({ name, url });
+  await using queue = createRedisQueue<{ id: string }>({ name, url, keyOf: ({ id }) => id });
+  await texts.add("a text");
+  const lease = await texts.get();
+  await queue.addAfter({ id: "order-1" }, "1h");
+  await using pool = runWorkers(queue, () => {});
+  using asked = new Asked({ queues: { orders: { queue, pool } } });
+  const { runningItems, waitingItems, verdict } = await asked.details("orders");
+  if (!lease.shutdown) await lease.finish(); // before anything fails, as disposing waits for it
+  assertEquals([runningItems.length, waitingItems.map(({ key }) => key), verdict], [1, ["order-1"], "healthy"]);
+});

@@ -19,7 +19,7 @@ export function controlsOf(
       : startsSource === undefined
       ? "The queue has no 'starts' that the dashboard knows of: give it the pool, or the config."
       : "Its 'starts' is somebody else's, whose rate cannot be changed.",
-    retry: undefined,
+    retry: source.cannotRetry,
     takeBack: undefined,
   };
   const can: Control[] = [];
@@ -101,6 +101,7 @@ function startsOf(queue: WatchedQueue) {
 }
 
 async function retry(queue: WatchedQueue, body: string): Promise<ControlResult> {
+  if (queue.source.cannotRetry !== undefined) throw new Refusal(422, queue.source.cannotRetry);
   const { done, of } = await forEach("retry", queue, body, (item) => queue.source.retry(item));
   return { message: done === 0 ? of : `${of} ready now.` };
 }

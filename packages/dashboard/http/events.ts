@@ -51,7 +51,8 @@ export class Events implements Disposable {
             let text = event("state", this.#views.state(mayControl));
             if (queue !== undefined) text += event("queue", await this.#views.queue(queue, search, limit));
             if (isOpen) controller.enqueue(encoder.encode(text));
-          } catch {
+          } catch (error) {
+            console.error("The dashboard failed to tell what there is to see:", error);
             close(); // the browser connects again
           } finally {
             isBusy = false;

@@ -60,9 +60,21 @@ export class MemorySource implements Source {
     return this.#queue.snapshot({ limit: this.#queue.waiting }).waitingItems;
   }
 
-  retry({ item, priority }: LookWaiting): boolean {
-    if (!this.#queue.cancelAfter(item)) return false;
-    this.#queue.add(item, priority === 0 ? undefined : { priority });
+  get cannotRetry(): string | undefined {
+    return this.#queue.shuttingDown
+      ? "The queue is shutting down: what still waits is tried when it is due."
+      : undefined;
+  }
+
+  retry({ item, priority, dueIn }: LookWaiting): boolean {
+    if (this.#queue.shuttingDown || !this.#queue.cancelAfter(item)) return false;
+    const options = priority === 0 ? undefined : { priority };
+    try {
+      this.#queue.add(item, options);
+    } catch (error) { // of a discipline: the item is not to be lost by that
+      this.#queue.addAfter(item, dueIn, options);
+      throw error;
+    }
     return true;
   }
 

@@ -18,7 +18,13 @@ export class RedisSource implements Source {
   constructor(queue: QueueOnRedis<unknown>, pool: WorkerPool<unknown> | undefined) {
     this.#queue = queue;
     this.#pool = pool;
-    this.pausing = queue;
+    this.pausing = {
+      pause: () => queue.pause(),
+      async resume() {
+        await queue.resume();
+        pool?.resume(); // somebody may have paused that by hand
+      },
+    };
   }
 
   get queueName(): string {
@@ -33,8 +39,8 @@ export class RedisSource implements Source {
     const details = await this.#queue.details({ limit });
     const { length, heldBack, waiting, held, failing, paused, oldestReady, totals } = details;
     const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
-    const here = new Map(pool?.runningItems.map((running) => [this.keyOf(running.item), running]));
-    const ago = new Map(pool?.failingItems.map(({ item, attempts, agoMs }) => [this.keyOf(item), { attempts, agoMs }]));
+    const here = new Map(pool?.runningItems.map((running) => [this.#knownBy(running.item), running]));
+    const ago = new Map(pool?.failingItems.map((failing) => [this.#knownBy(failing.item), failing]));
     const { handedOut, failed, givenUp } = totals;
     return {
       ready: length,
@@ -54,14 +60,23 @@ export class RedisSource implements Source {
       readyItems: details.readyItems,
       waitingItems: details.waitingItems,
       failingItems: details.failingItems.map(({ item, attempts, error, dueIn = null }) => {
-        const known = ago.get(this.keyOf(item));
+        const known = ago.get(this.#knownBy(item));
         return { item, attempts, error, ago: known?.attempts === attempts ? known.agoMs : null, dueIn };
       }),
       runningItems: details.heldItems.map(({ item }) => {
-        const running = here.get(this.keyOf(item));
+        const running = here.get(this.#knownBy(item));
         return { item, attempt: running?.attempt ?? null, for: running?.forMs ?? null };
       }),
     };
+  }
+
+  /** The key of an item. Processes of another kind may have added what has none here. */
+  #knownBy(item: unknown): unknown {
+    try {
+      return this.keyOf(item);
+    } catch {
+      return {};
+    }
   }
 
   async allWaiting(): Promise<readonly LookWaiting[]> {

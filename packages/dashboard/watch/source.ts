@@ -72,6 +72,8 @@ export interface Source {
   look(limit: number): Look | Promise<Look>;
   /** What waits, the earliest first: all of it, or as much as can be had at once. It may take some time. */
   allWaiting(): readonly LookWaiting[] | Promise<readonly LookWaiting[]>;
+  /** Why nothing can be made ready now that waits. */
+  readonly cannotRetry?: string | undefined;
   /** Makes an item ready that waits. Tells whether it did. */
   retry(item: LookWaiting): boolean | Promise<boolean>;
   /** Forgets an item that waits. Tells whether it did. */
