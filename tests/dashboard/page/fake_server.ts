@@ -118,7 +118,9 @@ export class FakeServer implements AsyncDisposable {
   }
 }
 
-function rowOf({ name, engine, verdict, reason, counts, rates, oldestReady, workers, paused, trend }: QueueDetails): QueueRow {
+function rowOf(
+  { name, engine, verdict, reason, counts, rates, oldestReady, workers, paused, trend }: QueueDetails,
+): QueueRow {
   return { name, engine, verdict, reason, counts, rates, oldestReady, workers, paused, trend };
 }
 
