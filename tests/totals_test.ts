@@ -15,11 +15,12 @@ import { flush, take } from "./queue_helpers.ts";
 
 Deno.test("totals: a queue counts each hand-out, whatever becomes of the item, and its layers tell the same", () => {
   for (const newDiscipline of [() => undefined, () => createPriorityDiscipline<string>()]) {
+    const isFifo = newDiscipline() === undefined;
     const queue = createWorkQueue<string>({ discipline: newDiscipline() });
     const limiter = createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 1 });
     const layered = createRateLimitingQueue<string>(limiter, { discipline: newDiscipline() });
     for (const one of [queue, layered]) {
-      assertEquals(totalsOf(one), { handedOut: 0 });
+      assertEquals(totalsOf(one), { handedOut: 0, isFifo });
       one.add("a");
       one.add("b");
       const lease = take(one);
@@ -27,7 +28,7 @@ Deno.test("totals: a queue counts each hand-out, whatever becomes of the item, a
       lease[Symbol.dispose]();
       take(one);
       take(one);
-      assertEquals(totalsOf(one), { handedOut: 3 });
+      assertEquals(totalsOf(one), { handedOut: 3, isFifo });
     }
   }
 });
@@ -50,7 +51,7 @@ Deno.test("totals: a pool counts what succeeded, what failed and what it gave up
   for (let i = 0; i < 6; i++) await clock.advance(5);
   // "again" and "flaky" have succeeded, and "late" has failed twice.
   assertEquals(totalsOf(pool), { succeeded: 4, failed: 4, givenUp: 2 });
-  assertEquals(totalsOf(queue), { handedOut: 8 });
+  assertEquals(totalsOf(queue), { handedOut: 8, isFifo: true });
   await pool.stop();
 });
 

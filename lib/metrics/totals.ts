@@ -4,6 +4,8 @@ import { TOTALS } from "../base/brands.ts";
 export interface Totals {
   /** Of a queue: how many items were handed out. With those that are ready or held back, that is how many became ready. */
   readonly handedOut?: number;
+  /** Of a queue: whether it is first in, first out, so that its totals tell which item is the oldest. */
+  readonly isFifo?: boolean;
   /** Of a pool: attempts that did not fail. */
   readonly succeeded?: number;
   /** Of a pool: attempts that failed; one that runs out of time counts then, once. */
@@ -26,7 +28,7 @@ const NONE: Totals = {};
  * const queue = createWorkQueue<string>();
  * queue.add("a");
  * queue.tryGet();
- * assertEquals(totalsOf(queue), { handedOut: 1 });
+ * assertEquals(totalsOf(queue), { handedOut: 1, isFifo: true });
  * ```
  *
  * @param counting A queue, or what `runWorkers` returned.

@@ -119,7 +119,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       watch: (callback) => this.#watchers.add(callback),
       metrics: this.#metrics && metrics,
     });
-    setTotals(this, () => ({ handedOut: this.#line.called }));
+    setTotals(this, () => ({ handedOut: this.#line.called, isFifo: discipline === undefined }));
     markTakesOptions(this);
     setQueueInspection(TicketQueue.prototype, "WorkQueue");
     TicketLease.setInspection();

@@ -27,7 +27,8 @@ export function notePeer(request: Request, info: unknown): void {
  * where the server tells from where. The name is looked at because a page elsewhere can have its own name point to this
  * machine.
  *
- * What comes through a proxy is not allowed, as that may come from anywhere: see {@linkcode allowToken}.
+ * What says that it comes through a proxy is not allowed, as that may come from anywhere. A proxy that says nothing of
+ * itself cannot be told from this machine: where there is one in front, take {@linkcode allowToken}.
  *
  * @example Usage
  * ```ts
@@ -45,13 +46,15 @@ export function allowLocal(request: Request): boolean {
   const peer = peers.get(request);
   if (peer !== undefined && !isLoopback(peer)) return false;
   const { headers } = request;
-  if (PROXY_HEADERS.some((name) => headers.has(name))) return false;
+  if ([...headers.keys()].some((name) => PROXY_HEADERS.test(name))) return false;
+  const origin = headers.get("origin");
+  if (origin !== null && !isLocalHost(hostnameOf(origin.replace(/^https?:\/\//, "")))) return false;
   const host = headers.get("host");
   return isLocalHost(new URL(request.url).hostname) && (host === null || isLocalHost(hostnameOf(host)));
 }
 
-/** What proxies add. */
-const PROXY_HEADERS: readonly string[] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
+/** What proxies add, if they do. */
+const PROXY_HEADERS = /^(forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
 
 function hostnameOf(host: string): string {
   try {
@@ -104,35 +107,62 @@ export function signInOf(access: Access): SignIn | undefined {
  * ```
  *
  * @param token The token: at least 16 characters, without spaces.
+ * @param others More of them: `view: allowToken(a, b), control: allowToken(b)` lets `a` look, and `b` steer as well.
  * @returns What `view` or `control` may be.
  * @throws {TypeError} If the token is no text, too short, or has other characters than a header can have.
  */
-export function allowToken(token: string): Access {
-  if (typeof token !== "string" || token.length < MIN_TOKEN || !/^[\x21-\x7e]+$/.test(token)) {
-    // What was received is not said: it may be a part of a secret.
-    const rule = `must be a text of at least ${MIN_TOKEN} characters that headers can have`;
-    throw invalidArgument("allow token", "token", rule, typeof token === "string" ? Symbol("secret") : token);
-  }
-  // The cookie is made from the token, which is not kept in browsers.
-  const [secret, cookie] = [digest(token), digest(`workqueue dashboard cookie ${token}`).then(hex)];
-  const name = cookie.then((value) => `workqueue_${value.slice(0, 8)}`);
-  const expected = cookie.then((value) => digest(value.slice(8)));
-
-  const access: Access = async ({ headers }) => {
-    const bearer = /^bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
-    if (bearer !== undefined) return isSame(await digest(bearer), await secret);
-    const given = cookieIn(headers.get("cookie") ?? "", await name);
-    return given !== undefined && isSame(await digest(given), await expected);
+export function allowToken(token: string, ...others: string[]): Access {
+  const tokens = [token, ...others].map((each) => new Token(requireToken(each)));
+  const access: Access = async (request) => {
+    const allowed = await Promise.all(tokens.map((each) => each.isIn(request)));
+    return allowed.includes(true);
   };
   signIns.set(access, {
     async cookieFor(request, path) {
-      const { searchParams, protocol } = new URL(request.url);
-      if (!isSame(await digest(searchParams.get("token") ?? ""), await secret)) return undefined;
-      const secure = protocol === "https:" || request.headers.get("x-forwarded-proto") === "https" ? "; Secure" : "";
-      return `${await name}=${(await cookie).slice(8)}; Path=${path}; HttpOnly; SameSite=Strict${secure}`;
+      const cookies = await Promise.all(tokens.map((each) => each.cookieFor(request, path)));
+      return cookies.find((cookie) => cookie !== undefined);
     },
   });
   return access;
+}
+
+function requireToken(token: unknown): string {
+  if (typeof token === "string" && token.length >= MIN_TOKEN && /^[\x21-\x7e]+$/.test(token)) return token;
+  // What was received is not said: it may be a part of a secret.
+  const rule = `must be a text of at least ${MIN_TOKEN} characters that headers can have`;
+  throw invalidArgument("allow token", "token", rule, typeof token === "string" ? Symbol("secret") : token);
+}
+
+/** A token, and the cookie that stands for it in browsers, which do not keep the token itself. */
+class Token {
+  readonly #secret: Promise<Uint8Array>;
+  readonly #cookie: Promise<{ readonly name: string; readonly value: string; readonly digest: Uint8Array }>;
+
+  constructor(token: string) {
+    this.#secret = digest(token);
+    this.#cookie = digest(`workqueue dashboard cookie ${token}`).then(async (bytes) => {
+      const text = hex(bytes);
+      const value = text.slice(8);
+      return { name: `workqueue_${text.slice(0, 8)}`, value, digest: await digest(value) };
+    });
+  }
+
+  async isIn({ headers }: Request): Promise<boolean> {
+    const bearer = /^bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+    if (bearer !== undefined) return isSame(await digest(bearer), await this.#secret);
+    const { name, digest: expected } = await this.#cookie;
+    const given = cookieIn(headers.get("cookie") ?? "", name);
+    return given !== undefined && isSame(await digest(given), expected);
+  }
+
+  /** It comes with links from elsewhere too, such as from a chat: these only look, as controls ask for the origin. */
+  async cookieFor(request: Request, path: string): Promise<string | undefined> {
+    const { searchParams, protocol } = new URL(request.url);
+    if (!isSame(await digest(searchParams.get("token") ?? ""), await this.#secret)) return undefined;
+    const { name, value } = await this.#cookie;
+    const secure = protocol === "https:" || request.headers.get("x-forwarded-proto") === "https" ? "; Secure" : "";
+    return `${name}=${value}; Path=${path.replaceAll(";", "%3B")}; HttpOnly; SameSite=Lax${secure}`;
+  }
 }
 
 function cookieIn(cookies: string, name: string): string | undefined {

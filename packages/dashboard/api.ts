@@ -58,7 +58,7 @@ export interface Counts {
   readonly waiting: number;
   /** Items that are being worked on. */
   readonly held: number;
-  /** Items whose last attempt failed and that will be tried again. */
+  /** Items whose last attempt failed and that will be tried again. In memory, 1,000 stands for as many or more. */
   readonly failing: number | null;
 }
 
@@ -212,11 +212,14 @@ export interface LimiterNode {
  * | `retry` | `{ "key": "…" }` or `{ "search": "…" }`: what waits is ready now |
  * | `take-back` | likewise: what waits is not tried again |
  *
- * `POST api/reload` with `{}` tells what a reload of the config's file would change, and with `{ "apply": true }` does it.
+ * `POST api/reload` with `{}` tells what a reload of the config's file would change, and as `shown` a name for what it says.
+ * With `{ "apply": true, "shown": "…" }` it does that, unless the file says something else by then.
  */
 export interface ControlResult {
   /** What has happened, in a sentence. */
   readonly message: string;
+  /** Of a reload: the name of what was read. */
+  readonly shown?: string;
   /** Of a reload: what changes. */
   readonly changes?: readonly { path: string; old?: unknown; new?: unknown; inForce: "now" | "nextStart" }[];
 }

@@ -3,6 +3,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
+  createDefaultItemLimiter,
   createExponentialLimiter,
   createPriorityDiscipline,
   createRateLimitingQueue,
@@ -62,7 +63,7 @@ Deno.test("controls: concurrency and starts", async () => {
   const bucket = pool.starts as TokenBucket;
   assertEquals(await asked.post("api/queues/images/concurrency", { concurrency: 1200 }), [
     200,
-    "Concurrency is 1,200 now; it was 2.",
+    "1,200 may be in work at once, from now on; it was 2.",
   ]);
   assertEquals(pool.concurrency, 1200);
   assertEquals(await asked.post("api/queues/images/starts", { rate: 0.5, burst: 1 }), [
@@ -109,6 +110,23 @@ Deno.test("controls: what is retried is tried no faster than starts allow", asyn
   time.tick(500);
   await flush();
   assertEquals(totalsOf(queue).handedOut, 10);
+});
+
+Deno.test("controls: nothing is done to one item where several have its text", async () => {
+  const queue = createRateLimitingQueue<{ name: string }>(createDefaultItemLimiter());
+  using asked = new Asked({ queues: { images: { queue, keyText: ({ name }: { name: string }) => name } } });
+  for (const name of ["a", "b", "a"]) queue.addAfter({ name }, "1h");
+  const message =
+    "Nothing was done, as 2 items that wait have this text: search for it to act on all of them, or tell " +
+    "them apart by 'keyText'";
+  for (const action of ["retry", "take-back"]) {
+    assertEquals(await asked.post(`api/queues/images/${action}`, { key: "a" }), [422, message]);
+  }
+  assertEquals((await asked.post("api/queues/images/take-back", { key: "b" }))[0], 200);
+  assertEquals(queue.waiting, 2);
+  assertEquals((await asked.post("api/queues/images/take-back", { search: "a" }))[0], 200);
+  assertEquals(queue.waiting, 0);
+  queue.shutDown();
 });
 
 Deno.test("controls: take back what waits, with its failures", async () => {
@@ -169,7 +187,7 @@ Deno.test("controls: what cannot be done is said with its reason, and refused wi
   assertEquals(cannot, {
     pause: "It is a pool that is paused, and the dashboard was given none for this queue.",
     concurrency: "The dashboard was given no pool for this queue.",
-    starts: "The queue has no 'starts' that the dashboard knows of: give it the pool, or the config.",
+    starts: "This queue has no limit of starts that is known here. Fewer workers slow it as well.",
   });
   assertEquals(await asked.post("api/queues/alone/pause"), [422, cannot.pause]);
   assertEquals(await asked.post("api/queues/alone/concurrency", { concurrency: 1 }), [422, cannot.concurrency]);
@@ -237,21 +255,31 @@ Deno.test("reload: tells what would change, and changes it when it is told to", 
 
   const dry = await ask({});
   assertEquals([dry.message, sorted(dry), pool.concurrency], ["2 changes to come.", changes, 2]);
-  const wet = await ask({ apply: true });
+  assertEquals(
+    (await ask({ apply: true, shown: "another" })).error,
+    "Nothing was done, as the config is not the one that was shown",
+  );
+  willRead({ queues: { images: { concurrency: 500 } } }); // somebody saves it again
+  assertEquals(Object.keys(await ask({ apply: true, shown: dry.shown })), ["error"]);
+  assertEquals(pool.concurrency, 2);
+  willRead({ queues: { images: { concurrency: 9, starts: { rate: 20, burst: 5 } } } });
+  const wet = await ask({ apply: true, shown: dry.shown });
   assertEquals([wet.message, sorted(wet)], ["The config is reloaded: 2 changes.", changes]);
   assertEquals([pool.concurrency, (await asked.details("images")).starts!.rate], [9, 20]);
-  assertEquals(await ask({ apply: true }), { message: "The config says what is in force already.", changes: [] });
+  assertEquals(await ask({}), {
+    message: "The config says what it said when it was loaded last. What was set by hand stays.",
+    changes: [],
+    shown: dry.shown,
+  });
 });
 
 Deno.test("reload: what is wrong with the file is said, and nothing changes", async () => {
   await using started = start();
   const { asked, pool, willRead } = started;
   willRead({ queues: { images: { concurrency: 0 } } });
-  for (const body of [{}, { apply: true }]) {
-    const [status, error] = await asked.post("api/reload", body);
-    assertEquals([status, pool.concurrency], [422, 2]);
-    assertMatch(error, /'concurrency' must be a positive integer: received 0 \(at \/queues\/images\/concurrency\)/);
-  }
+  const [status, error] = await asked.post("api/reload");
+  assertEquals([status, pool.concurrency], [422, 2]);
+  assertMatch(error, /'concurrency' must be a positive integer: received 0 \(at \/queues\/images\/concurrency\)/);
   willRead(new Error("there is no such file"));
   assertEquals(await asked.post("api/reload"), [422, "Error: there is no such file"]);
   using other = new Asked({ queues: {} });

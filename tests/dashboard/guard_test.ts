@@ -109,6 +109,8 @@ const cases: [what: string, headers: Record<string, string | undefined>, status:
   ["another origin", { "sec-fetch-site": undefined, origin: "http://evil.example" }, 403],
   ["a document without an origin", { "sec-fetch-site": undefined, origin: "null" }, 403],
   ["an origin that is none", { "sec-fetch-site": undefined, origin: "localhost" }, 403],
+  ["a page behind a proxy that hides itself", { origin: "https://queues.example" }, 403],
+  ["the page, with its origin", { origin: "http://localhost" }, 200],
   ["typed into the address", { "sec-fetch-site": "none" }, 403],
   ["a form", { "content-type": "text/plain" }, 400],
   ["another form", { "content-type": "application/x-www-form-urlencoded" }, 400],
@@ -237,6 +239,10 @@ const local: [url: string, headers: Record<string, string>, peer: string | undef
   ["http://localhost/", { host: "evil.example" }, undefined, false],
   ["http://localhost/", { "x-forwarded-for": "10.0.0.7" }, "127.0.0.1", false],
   ["http://localhost/", { forwarded: "for=10.0.0.7" }, "127.0.0.1", false],
+  ["http://localhost/", { "x-forwarded-proto": "https" }, "127.0.0.1", false],
+  ["http://localhost/", { "cf-connecting-ip": "10.0.0.7" }, "127.0.0.1", false],
+  ["http://localhost/", { origin: "https://queues.example" }, "127.0.0.1", false],
+  ["http://localhost/", { origin: "http://localhost:80" }, "127.0.0.1", true],
 ];
 
 for (const [url, headers, peer, isLocal] of local) {
@@ -276,7 +282,7 @@ Deno.test("allowToken: a bearer, or a cookie that the address with the token is 
   const signedIn = await get(`/ops/queues/?a=1&token=${TOKEN}&b=2`);
   assertEquals([signedIn.status, signedIn.headers.get("location")], [302, "./?a=1&b=2"]);
   const [cookie, ...attributes] = signedIn.headers.get("set-cookie")!.split("; ");
-  assertEquals(attributes, ["Path=/ops/queues/", "HttpOnly", "SameSite=Strict"]);
+  assertEquals(attributes, ["Path=/ops/queues/", "HttpOnly", "SameSite=Lax"]);
   assertFalse(cookie!.includes(TOKEN));
   assertEquals(await status({ cookie: cookie! }), 200);
   assertEquals(await status({ cookie: `other=1; ${cookie}; more=2` }), 200);
@@ -285,7 +291,7 @@ Deno.test("allowToken: a bearer, or a cookie that the address with the token is 
 
   const secure = await get(`/ops/queues?token=${TOKEN}`, {}, "https://queues.example");
   assertEquals(secure.headers.get("location"), "./queues/");
-  assertMatch(secure.headers.get("set-cookie")!, /; Path=\/ops\/queues\/; HttpOnly; SameSite=Strict; Secure$/);
+  assertMatch(secure.headers.get("set-cookie")!, /; Path=\/ops\/queues\/; HttpOnly; SameSite=Lax; Secure$/);
   const state = await get(`/ops/api/state?token=${TOKEN}`);
   assertEquals([state.headers.get("location"), /Path=\/ops\/;/.test(state.headers.get("set-cookie")!)], [
     "./state",
@@ -296,12 +302,14 @@ Deno.test("allowToken: a bearer, or a cookie that the address with the token is 
 });
 
 Deno.test("allowToken: one token for those who look and another for those who steer", async () => {
-  const [view, control] = [allowToken(TOKEN), allowToken(`${TOKEN}-steer`)];
-  using opened = open({ view: async (request) => await view(request) || await control(request), control });
+  using opened = open({ view: allowToken(TOKEN, `${TOKEN}-steer`), control: allowToken(`${TOKEN}-steer`) });
   const signedIn = await opened.dashboard.fetch(new Request(`http://queues.example/?token=${TOKEN}-steer`));
   const cookie = signedIn.headers.get("set-cookie")!.split("; ")[0]!;
   const state = await opened.dashboard.fetch(new Request("http://queues.example/api/state", { headers: { cookie } }));
   assertEquals((await state.json()).mayControl, true);
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const looked = await opened.dashboard.fetch(new Request("http://queues.example/api/state", { headers }));
+  assertEquals((await looked.json()).mayControl, false);
 });
 
 Deno.test("allowToken: short tokens are refused, and none is said in an error", () => {
@@ -328,6 +336,8 @@ Deno.test("createDashboard: options are checked", () => {
     [{ queues: { a: { queue: {} } }, view: allowLocal }, "'queue' must be a rate limiting queue"],
     [{ queues: { a: { queue, pool: {} } }, view: allowLocal }, "'pool' must be what runWorkers returns"],
     [{ queues: { a: { queue, keyText: "id" } }, view: allowLocal }, "'keyText' must be a function"],
+    [{ queues: { "..": { queue } }, view: allowLocal }, 'queue ".." as addresses cannot have that name'],
+    [{ queues: { "": { queue } }, view: allowLocal }, 'queue "" as addresses cannot have that name'],
     [{ queues: { a: queue }, view: allowLocal }, 'Cannot create dashboard with queue "a" as'],
     [{ queues: {}, view: allowLocal, config: {} }, "'config' must be what loadConfig returns"],
     [{ queues: {}, view: allowLocal, readConfig: () => ({}) }, "'readConfig' is of no use without 'config'"],

@@ -157,5 +157,5 @@ Deno.test("Redis: attempts of all processes are those that have ended", async ()
   Object.assign(numbers, { handedOut: 34, held: 4, failed: 10 }); // 4 of the 14 go on
   await pass(time, 5000);
   const [verdict, reason] = await asked.verdict();
-  assertEquals([verdict, reason.slice(0, 45)], ["failing", '5 of 10 attempts failed in the last minute, "']);
+  assertEquals([verdict, reason.slice(0, 42)], ["failing", '5 of 10 attempts failed in the last 5 s, "']);
 });

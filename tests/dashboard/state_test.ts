@@ -134,7 +134,7 @@ Deno.test("state: an outage, a poison item and a hot tenant are named", async ()
   assertEquals(verdict, "failing");
   assertEquals(
     reason.replace(/"bad\/\d"/, "…"),
-    "24 of 24 attempts failed in the last minute, … with Error: no such customer.",
+    "6 of 6 attempts failed in the last 5 s, … with Error: no such customer.",
   );
 
   await pass(time, 600_000);

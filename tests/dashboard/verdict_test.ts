@@ -7,12 +7,13 @@ import { judge, type Situation, worstFirst } from "../../packages/dashboard/watc
 const workers = { active: 1, abandoned: 0, concurrency: 4, paused: false };
 const rates = { in: 3, out: 3, failures: 0, givenUp: 0 };
 const starts = { rate: 10, burst: 5, tokens: 5, heldFor: 0 } as const;
-const look = { ready: 0, heldBack: 0, waiting: 0, held: 0, workers, isPaused: false };
+const look = { ready: 0, heldBack: 0, waiting: 0, held: 0, failing: 0, workers, isPaused: false };
 
 const calm: Situation = {
   look,
   idleFor: 0,
-  lastMinute: { attempts: 180, failed: 0 },
+  lastMinute: { attempts: 180, failed: 0, givenUp: 0 },
+  recent: null,
   growth: 0,
   rates,
   worst: undefined,
@@ -93,32 +94,37 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "All 4 workers are busy and 7 items are ready; 3 a second are begun.",
   ],
   [
-    "a handler that does not end",
+    "a handler that takes long",
     { longest: { key: "orders/7", for: 7.2 * 60_000 } },
-    "stuck",
-    'The handler of "orders/7" has been running for 7.2 min, and 1 of 4 workers busy.',
+    "healthy",
+    'Nothing to do. The handler of "orders/7" has been running for 7.2 min.',
   ],
   [
-    "a handler of nobody here that does not end",
-    { ...ready(0, { workers: null }), longest: { key: "orders/7", for: 300_000 } },
+    "handlers that do not end",
+    {
+      ...ready(70, { workers: { ...workers, active: 4 } }),
+      idleFor: 40_000,
+      longest: { key: "orders/7", for: 300_000 },
+    },
     "stuck",
+    "Nothing has been handed out for 40 s, although 70 items are ready. " +
     'The handler of "orders/7" has been running for 5 min.',
   ],
   ["a handler that takes a while", { longest: { key: "orders/7", for: 299_999 } }, "healthy", "Nothing to do."],
   [
     "an outage",
-    { lastMinute: { attempts: 40, failed: 31 }, worst: { ...poison, attempts: 3 } },
+    { lastMinute: { attempts: 40, failed: 31, givenUp: 0 }, worst: { ...poison, attempts: 3 } },
     "failing",
     '31 of 40 attempts failed in the last minute, "orders/13" with Error: no such customer.',
   ],
   [
     "half of them",
-    { lastMinute: { attempts: 10, failed: 5 } },
+    { lastMinute: { attempts: 10, failed: 5, givenUp: 0 } },
     "failing",
     "5 of 10 attempts failed in the last minute.",
   ],
-  ["fewer than half", { lastMinute: { attempts: 11, failed: 5 } }, "healthy", "Nothing to do."],
-  ["a few only", { lastMinute: { attempts: 4, failed: 4 } }, "healthy", "Nothing to do."],
+  ["fewer than half", { lastMinute: { attempts: 11, failed: 5, givenUp: 0 } }, "healthy", "Nothing to do."],
+  ["a few only", { lastMinute: { attempts: 4, failed: 4, givenUp: 0 } }, "healthy", "Nothing to do."],
   ["nobody knows", { lastMinute: null }, "healthy", "Nothing to do."],
   [
     "a poison item, while the backend asked for a pause",
@@ -135,7 +141,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "an outage of which no error is known",
-    { lastMinute: { attempts: 9, failed: 9 }, worst: { ...poison, error: "" } },
+    { lastMinute: { attempts: 9, failed: 9, givenUp: 0 }, worst: { ...poison, error: "" } },
     "failing",
     "9 of 9 attempts failed in the last minute.",
   ],
@@ -144,13 +150,13 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "a pause",
     { ...ready(1, { isPaused: true, workers: { ...workers, paused: true } }), idleFor: 60_000 },
     "paused",
-    "Paused: 1 item is ready, and nothing is handed out until it is resumed.",
+    "1 item is ready, and nothing is handed out until it is resumed.",
   ],
   [
     "a pause of the queue",
     ready(3, { isPaused: true }),
     "paused",
-    "The queue is paused: 3 items are ready, and nothing is handed out until it is resumed.",
+    "3 items are ready, and nothing is handed out until it is resumed.",
   ],
   [
     "a hold",
@@ -166,9 +172,9 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "the one worker busy",
-    ready(1, { workers: { ...workers, active: 1, concurrency: 1 } }),
+    ready(2, { workers: { ...workers, active: 1, concurrency: 1 } }),
     "busy",
-    "The one worker is busy and 1 item is ready; 3 a second are begun.",
+    "The one worker is busy and 2 items are ready; 3 a second are begun.",
   ],
   [
     "everybody busy, and nothing else to do",
@@ -194,7 +200,92 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "busy",
     'All 4 workers are busy and 200 items are ready; 3 a second are begun. "tenant-7" has 97 % of what is ready.',
   ],
-  ["the worst first", { ...ready(9, { isPaused: true }), worst: poison }, "failing", /"orders\/13" failed/.source],
+  [
+    "a pause of what fails",
+    { ...ready(901, { isPaused: true, failing: 40 }), worst: poison },
+    "paused",
+    "901 items are ready, and nothing is handed out until it is resumed. 40 items failed before that.",
+  ],
+  [
+    "everybody busy, and more coming than going",
+    { ...ready(120, { workers: { ...workers, active: 4 } }), rates: { ...rates, in: 12 } },
+    "busy",
+    "Falling behind: 12 a second come and 3 are begun; all 4 workers are busy and 120 items are ready.",
+  ],
+  [
+    "everybody busy, and more going than coming",
+    { ...ready(120, { workers: { ...workers, active: 4 } }), rates: { ...rates, out: 13 } },
+    "busy",
+    "Catching up, with about 12 s left: 3 a second come and 13 are begun; all 4 workers are busy and 120 items are ready.",
+  ],
+  [
+    "everybody busy, and a few in line",
+    ready(4, { workers: { ...workers, active: 4 }, held: 4 }),
+    "healthy",
+    "4 items are ready, 4 in work, 3 a second are begun.",
+  ],
+  [
+    "an outage that has just begun",
+    { recent: { attempts: 20, failed: 18, ms: 5021 }, worst: { ...poison, attempts: 1 } },
+    "failing",
+    '18 of 20 attempts failed in the last 5 s, "orders/13" with Error: no such customer.',
+  ],
+  [
+    "an outage that is over",
+    {
+      ...ready(0, { held: 1, waiting: 80, failing: 81 }),
+      recent: { attempts: 20, failed: 0, ms: 4980 },
+      lastMinute: { attempts: 400, failed: 380, givenUp: 0 },
+      worst: { ...poison, attempts: 7 },
+    },
+    "healthy",
+    "What comes is begun at once, 1 in work, 80 waiting, 3 a second are begun. " +
+    "Recovering: 380 attempts failed in the last minute, and none in the last 5 s.",
+  ],
+  [
+    "an outage whose items wait",
+    {
+      ...ready(0, { waiting: 5000, failing: 1000 }),
+      lastMinute: { attempts: 0, failed: 0, givenUp: 0 },
+      worst: { ...poison, attempts: 1 },
+    },
+    "failing",
+    '1,000 or more of 5,000 items failed the last time they were tried, "orders/13" with Error: no such customer.',
+  ],
+  [
+    "most items failing, and none tried for a while",
+    {
+      ...ready(0, { waiting: 100, failing: 60 }),
+      lastMinute: { attempts: 0, failed: 0, givenUp: 0 },
+      worst: { ...poison, attempts: 1 },
+    },
+    "failing",
+    '60 of 100 items failed the last time they were tried, "orders/13" with Error: no such customer.',
+  ],
+  [
+    "items that are given up",
+    { lastMinute: { attempts: 400, failed: 20, givenUp: 12 } },
+    "failing",
+    "12 items of 400 attempts were given up in the last minute.",
+  ],
+  [
+    "one of many that was given up",
+    { lastMinute: { attempts: 400, failed: 1, givenUp: 1 } },
+    "healthy",
+    "Nothing to do.",
+  ],
+  [
+    "all of a few that were given up",
+    { lastMinute: { attempts: 2, failed: 2, givenUp: 2 } },
+    "failing",
+    "2 items of 2 attempts were given up in the last minute.",
+  ],
+  [
+    "groups that are full",
+    ready(0, { heldBack: 999, held: 1 }),
+    "busy",
+    "999 items are held back, as their groups have all that they may have at once: 1 in work.",
+  ],
   [
     "text that is none",
     { worst: { ...poison, key: "<b>\u202e\n" + "x".repeat(100) } },

@@ -27,6 +27,7 @@ const MEMBERS = {
   ],
   key: A_TEXT,
   search: A_TEXT,
+  shown: A_TEXT,
   apply: [(value) => typeof value === "boolean", "must be true or false"],
 } as const satisfies Record<string, Rule>;
 
@@ -39,6 +40,7 @@ export interface Body {
   readonly key?: string;
   readonly search?: string;
   readonly apply?: boolean;
+  readonly shown?: string;
 }
 
 /** Reads a body that has some of these members, and at least one of them if `oneOf` says so. */

@@ -17,7 +17,7 @@ export function controlsOf(
       : source.engine === "redis"
       ? "Each process that works on it has its rate from its own config: reload that."
       : startsSource === undefined
-      ? "The queue has no 'starts' that the dashboard knows of: give it the pool, or the config."
+      ? "This queue has no limit of starts that is known here. Fewer workers slow it as well."
       : "Its 'starts' is somebody else's, whose rate cannot be changed.",
     retry: source.cannotRetry,
     takeBack: undefined,
@@ -73,7 +73,9 @@ function concurrency({ pool }: WatchedQueue, body: string): ControlResult {
   if (pool === undefined) throw new Refusal(422, NO_POOL);
   const before = pool.concurrency;
   pool.concurrency = concurrency!;
-  return { message: `Concurrency is ${formatNumber(concurrency!)} now; it was ${formatNumber(before)}.` };
+  return {
+    message: `${formatNumber(concurrency!)} may be in work at once, from now on; it was ${formatNumber(before)}.`,
+  };
 }
 
 function starts(queue: WatchedQueue, body: string): ControlResult {
@@ -111,6 +113,14 @@ async function takeBack(queue: WatchedQueue, body: string): Promise<ControlResul
   return { message: done === 0 ? of : `${of} taken back, and will not be tried again unless added.` };
 }
 
+/** Somebody who acts on one item means that one. */
+function ambiguous(number: number): string {
+  return `Nothing was done, as ${
+    formatNumber(number)
+  } items that wait have this text: search for it to act on all of ` +
+    "them, or tell them apart by 'keyText'";
+}
+
 /** How many calls to a server are under way at once. */
 const AT_ONCE = 50;
 
@@ -125,6 +135,7 @@ async function forEach(
     throw new Refusal(422, `Cannot ${action} as the body has both 'key' and 'search'`);
   }
   const items = await queue.waitingItems(key === undefined ? { search: search! } : { key });
+  if (key !== undefined && items.length > 1) throw new Refusal(422, ambiguous(items.length));
   let done = 0;
   for (let from = 0; from < items.length; from += AT_ONCE) {
     const answers = items.slice(from, from + AT_ONCE).map(act);

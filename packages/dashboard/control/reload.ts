@@ -5,19 +5,37 @@ import { Refusal } from "../http/answers.ts";
 import { thrownText } from "../watch/texts.ts";
 import { readBody } from "./bodies.ts";
 
-/** Reads the config anew and tells what changes; and reloads it, if the body says so. */
+/**
+ * Reads the config anew and tells what changes; and reloads it, if the body says so and names what was shown: somebody may
+ * have saved the file again since.
+ */
 export async function reload(
   config: WorkQueueConfig,
   readConfig: NonNullable<DashboardOptions["readConfig"]>,
   text: string,
 ): Promise<ControlResult> {
-  const { apply = false } = readBody("reload config", text, ["apply"]);
+  const { apply = false, shown } = readBody("reload config", text, ["apply", "shown"]);
   try {
-    const changes = config.reload(await readConfig(), { dryRun: !apply });
+    const source = await readConfig();
+    const name = await nameOf(source);
+    if (apply && shown !== name) {
+      throw new Refusal(422, "Nothing was done, as the config is not the one that was shown");
+    }
+    const changes = config.reload(source, { dryRun: !apply });
     const many = changes.length === 1 ? "1 change" : `${changes.length} changes`;
-    if (changes.length === 0) return { message: "The config says what is in force already.", changes };
-    return { message: apply ? `The config is reloaded: ${many}.` : `${many} to come.`, changes };
+    if (changes.length === 0) return { message: NOTHING, changes, shown: name };
+    return { message: apply ? `The config is reloaded: ${many}.` : `${many} to come.`, changes, shown: name };
   } catch (error) {
+    if (error instanceof Refusal) throw error;
     throw new Refusal(422, error instanceof ConfigError ? error.message : thrownText(error));
   }
+}
+
+const NOTHING = "The config says what it said when it was loaded last. What was set by hand stays.";
+
+/** A name for a document, by what is in it. */
+async function nameOf(source: string | object): Promise<string> {
+  const text = typeof source === "string" ? source : JSON.stringify(source);
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return Array.from(digest.subarray(0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,3 +1,4 @@
+import { inspect } from "@workqueue/core/arguments";
 import { signInOf } from "../access.ts";
 import type { Access, DashboardOptions } from "../contract.ts";
 import { answerRedirect, Refusal } from "./answers.ts";
@@ -66,10 +67,14 @@ async function mayDo(access: Access, request: Request): Promise<boolean> {
 /** Browsers say where a request comes from. What no browser sends has to say the same, so that nobody forgets to. */
 function requireSameOrigin(request: Request): void {
   const site = request.headers.get("sec-fetch-site");
-  if (site === "same-origin") return;
   const origin = request.headers.get("origin");
-  if (site === null && origin !== null && hostOf(origin) === new URL(request.url).host) return;
-  throw new Refusal(403, "Not allowed from another origin: send 'Origin' of this server, as its own page does.");
+  const { host } = new URL(request.url);
+  const isOwn = origin === null ? site === "same-origin" : hostOf(origin) === host;
+  if (isOwn && (site === null || site === "same-origin")) return;
+  throw new Refusal(
+    403,
+    `Not allowed from another origin: 'Origin' must be that of ${inspect(host)}, and a proxy has to pass 'Host' on.`,
+  );
 }
 
 function hostOf(origin: string): string | undefined {

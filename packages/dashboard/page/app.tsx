@@ -16,6 +16,9 @@ interface Result {
   readonly isError: boolean;
 }
 
+/** For how long it is shown what a control has done, in milliseconds; what has failed stays. */
+const RESULT_SHOWN = 10_000;
+
 /** The whole page. */
 export function App(): JSX.Element {
   const name = useRoute();
@@ -28,6 +31,12 @@ export function App(): JSX.Element {
   const instance = state?.instance ?? "";
 
   useEffect(() => setSearch(""), [name]);
+  useEffect(() => setResult(undefined), [name]);
+  useEffect(() => {
+    if (result === undefined || result.isError) return;
+    const timer = setTimeout(() => setResult(undefined), RESULT_SHOWN);
+    return () => clearTimeout(timer);
+  }, [result]);
 
   async function postAs(instance: string, path: string, body: object) {
     try {

@@ -88,7 +88,7 @@ function Starts(of: Of): JSX.Element {
             value: starts ? String(starts.rate) : "",
             pattern: "unlimited|[0-9]+(\\.[0-9]+)?",
           },
-          { name: "burst", label: "Starts at once", value: starts ? String(starts.burst) : "", pattern: "[0-9]+" },
+          { name: "burst", label: "Burst", value: starts ? String(starts.burst) : "", pattern: "[0-9]+" },
         ]}
         onSubmit={({ rate, burst }) =>
           of.steering.post(pathOf(of, "starts"), {

@@ -9,8 +9,8 @@ export function Figures({ queue, all = false }: { queue: QueueRow; all?: boolean
     <dl class="figures">
       <Figure name="Ready" value={count(counts.ready)} />
       <Figure name="Waiting" value={count(counts.waiting)} />
-      <Figure name="Held" value={count(counts.held)} />
-      <Figure name="Failing" value={count(counts.failing)} isBad={counts.failing !== null && counts.failing > 0} />
+      <Figure name="In work" value={count(counts.held)} />
+      <Figure name="Failing" value={failingOf(queue)} isBad={counts.failing !== null && counts.failing > 0} />
       <Figure name="In" value={rate(rates.in)} />
       <Figure name="Out" value={rate(rates.out)} />
       <Figure name="Oldest ready" value={duration(queue.oldestReady)} />
@@ -27,6 +27,13 @@ export function Figures({ queue, all = false }: { queue: QueueRow; all?: boolean
       )}
     </dl>
   );
+}
+
+/** A pool remembers so many of the items that fail. */
+const REMEMBERED = 1000;
+
+function failingOf({ engine, counts: { failing } }: QueueRow): string {
+  return engine === "memory" && failing !== null && failing >= REMEMBERED ? `${count(REMEMBERED)}+` : count(failing);
 }
 
 function Figure({ name, value, isBad = false }: { name: string; value: string; isBad?: boolean }): JSX.Element {

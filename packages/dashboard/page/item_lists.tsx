@@ -37,10 +37,10 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
         )}
         columns={[
           { name: "Attempts", text: ({ attempts }) => count(attempts) },
-          { name: "Due", text: ({ dueIn }) => due(dueIn) },
+          { name: "Due", text: ({ dueIn }) => dueIn === null ? "in line" : due(dueIn) },
           { name: "Wait decided by", text: (item) => decider(item) || UNKNOWN, isText: true },
         ]}
-        actions={actions !== undefined && (({ key }) => actions(key))}
+        actions={actions !== undefined && (({ key, dueIn }) => dueIn !== null && actions(key))}
       />
       <div class="halves">
         <ItemTable

@@ -7,15 +7,14 @@ import { many, UNKNOWN, visible } from "./words.ts";
 /** Reads the config anew, and puts it in force once its changes were seen. */
 export function Reload(): JSX.Element {
   const steering = useSteering()!;
-  const [changes, setChanges] = useState<ControlResult["changes"]>();
+  const [{ changes, shown }, setResult] = useState<Partial<ControlResult>>({});
+  const read = async () => setResult(await steering.post("api/reload", {}) ?? {});
 
   return (
     <section aria-labelledby="config">
       <h2 id="config">Config</h2>
       <div class="control">
-        <button type="button" onClick={async () => setChanges((await steering.post("api/reload", {}))?.changes)}>
-          Show what a reload changes
-        </button>
+        <button type="button" onClick={read}>Show what a reload changes</button>
         <span class="quiet">Reads the file. Nothing changes yet.</span>
       </div>
       {changes && changes.length > 0 && (
@@ -25,8 +24,8 @@ export function Reload(): JSX.Element {
             <thead>
               <tr>
                 <th scope="col">Where</th>
-                <th scope="col">Now</th>
-                <th scope="col">Then</th>
+                <th scope="col">The file said</th>
+                <th scope="col">It says now</th>
                 <th scope="col">In force</th>
               </tr>
             </thead>
@@ -45,11 +44,11 @@ export function Reload(): JSX.Element {
             <button
               type="button"
               class="grave"
-              onClick={async () => (await steering.post("api/reload", { apply: true })) && setChanges(undefined)}
+              onClick={async () => (await steering.post("api/reload", { apply: true, shown })) ? setResult({}) : read()}
             >
               Put in force
             </button>
-            <span class="quiet">Waits that were given stand: what is due is due when it was.</span>
+            <span class="quiet">What was set by hand at these places is replaced. What is due is due when it was.</span>
           </div>
         </>
       )}

@@ -68,11 +68,15 @@ export class History {
     return this.#columns[name][(this.#added - this.length + place) % MAX_SAMPLES]!;
   }
 
-  /** How many there were more than a minute before, and after how long; `undefined` if there is nothing to compare with. */
-  over(name: keyof Sample, now: Sample): { readonly change: number; readonly ms: number } | undefined {
+  /** By how much it is more than it was some time before, a minute, and how long that was; `undefined` if nobody knows. */
+  over(
+    name: keyof Sample,
+    now: Sample,
+    time = RATES_OVER,
+  ): { readonly change: number; readonly ms: number } | undefined {
     for (let place = 0; place < this.length; place++) {
       const ms = now.at - this.#get("at", place);
-      if (ms > RATES_OVER + SAMPLE_EVERY / 2 || Number.isNaN(this.#get(name, place))) continue;
+      if (ms > time + SAMPLE_EVERY / 2 || Number.isNaN(this.#get(name, place))) continue;
       const change = now[name] - this.#get(name, place);
       return ms >= 1000 && !Number.isNaN(change) ? { change, ms } : undefined;
     }

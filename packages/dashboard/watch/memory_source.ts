@@ -23,7 +23,7 @@ export class MemorySource implements Source {
 
   look(limit: number): Look {
     const { length, heldBack, waiting, held, readyItems, waitingItems, heldItems } = this.#queue.snapshot({ limit });
-    const { handedOut = null } = totalsOf(this.#queue);
+    const { handedOut = null, isFifo = false } = totalsOf(this.#queue);
     const pool = this.#pool?.snapshot({ limit: MAX_LISTED }); // what fails and what runs is bounded whatever is in the queue
     const { succeeded, failed = null, givenUp = null } = this.#pool === undefined ? {} : totalsOf(this.#pool);
     return {
@@ -39,6 +39,7 @@ export class MemorySource implements Source {
         givenUp,
       },
       oldestReady: null,
+      isFifo,
       workers: pool === undefined ? null : {
         active: pool.active,
         abandoned: pool.abandoned,

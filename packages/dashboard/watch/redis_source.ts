@@ -50,6 +50,7 @@ export class RedisSource implements Source {
       failing,
       totals: { handedOut, attempts: Math.max(handedOut - held, 0), failed, givenUp },
       oldestReady: length === 0 ? null : oldestReady,
+      isFifo: true,
       workers: pool === undefined ? null : {
         active: pool.active,
         abandoned: pool.abandoned,

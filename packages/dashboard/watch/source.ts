@@ -10,6 +10,8 @@ export interface Look {
   readonly totals: LookTotals;
   /** For how long the oldest ready item has been so, where the queue tells. */
   readonly oldestReady: number | null;
+  /** Whether the totals tell that otherwise, as items are handed out in their order. */
+  readonly isFifo: boolean;
   readonly workers: Workers | null;
   /** Whether nobody is given anything: the queue is paused, or the pool where that is what can be paused. */
   readonly isPaused: boolean;

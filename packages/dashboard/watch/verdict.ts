@@ -1,14 +1,16 @@
 import { formatDuration, formatNumber, inspect } from "@workqueue/core/arguments";
 import type { Bucket, Group, Rates, Verdict } from "../api.ts";
-import type { Look } from "./source.ts";
+import { type Look, MAX_LISTED } from "./source.ts";
 
 /** All that a verdict is made of. */
 export interface Situation {
-  readonly look: Pick<Look, "ready" | "heldBack" | "waiting" | "held" | "workers" | "isPaused">;
+  readonly look: Pick<Look, "ready" | "heldBack" | "waiting" | "held" | "failing" | "workers" | "isPaused">;
   /** For how long nothing has been handed out, although something was ready and might have been. */
   readonly idleFor: number;
-  /** Attempts that ended in the last minute, and those of them that failed; `null` if that is not known. */
-  readonly lastMinute: { readonly attempts: number; readonly failed: number } | null;
+  /** Attempts that ended in the last minute, those of them that failed, and items that were given up; `null` if that is not known. */
+  readonly lastMinute: { readonly attempts: number; readonly failed: number; readonly givenUp: number } | null;
+  /** The same of the last few seconds: how it is now, where enough was tried. */
+  readonly recent: { readonly attempts: number; readonly failed: number; readonly ms: number } | null;
   /** By how many items the backlog has grown in the last minute. */
   readonly growth: number | null;
   readonly rates: Rates;
@@ -30,7 +32,7 @@ export interface Judgement {
 
 /** How long nothing may be handed out, in milliseconds. */
 export const STUCK_AFTER = 30_000;
-/** How long handlers may run, in milliseconds. */
+/** From when on a handler that runs is worth a word, in milliseconds. */
 const LONG_RUN = 5 * 60_000;
 /** How long all places may be taken by handlers out of time, in milliseconds. */
 const LONG_FULL = 5000;
@@ -48,10 +50,10 @@ export function judge(situation: Situation): Judgement {
   for (const [verdict, find] of RULES) {
     const reason = find(situation);
     if (reason !== undefined) {
-      return { verdict, reason: reason + hotTenant(situation) + heldBeside(verdict, situation) };
+      return { verdict, reason: reason + notes(verdict, situation) };
     }
   }
-  return { verdict: "healthy", reason: healthy(situation) + hotTenant(situation) };
+  return { verdict: "healthy", reason: healthy(situation) + notes("healthy", situation) };
 }
 
 /** Sorts by how bad it is. What is equally bad stays in its order. */
@@ -60,14 +62,18 @@ export function worstFirst<Row extends { readonly verdict: Verdict }>(rows: read
 }
 
 const RULES: readonly (readonly [Verdict, (situation: Situation) => string | undefined])[] = [
+  ["paused", paused],
   ["stuck", nothingMayBegin],
   ["stuck", nothingIsTaken],
   ["stuck", placesAreTaken],
-  ["stuck", runsTooLong],
+  ["stuck", placesAreHung],
   ["failing", manyFail],
+  ["failing", manyAreGivenUp],
   ["failing", oneFails],
-  ["paused", paused],
+  ["failing", mostHaveFailed],
+  ["paused", isHeld],
   ["busy", allAreBusy],
+  ["busy", groupsAreFull],
   ["busy", backlogGrows],
 ];
 
@@ -100,24 +106,65 @@ function placesAreTaken({ look: { ready, workers }, idleFor }: Situation): strin
     `${items(ready)} ready.`;
 }
 
-function runsTooLong({ longest, look: { workers } }: Situation): string | undefined {
-  if (longest === undefined || longest.for < LONG_RUN) return undefined;
-  const of = workers === null
-    ? ""
-    : `, and ${formatNumber(workers.active)} of ${count(workers.concurrency, "worker")} busy`;
-  return `The handler of ${name(longest.key)} has been running for ${formatDuration(longest.for)}${of}.`;
+/** Handlers may be meant to run long: they hang if others wait for their places. */
+function placesAreHung(situation: Situation): string | undefined {
+  const { look: { ready, workers }, idleFor } = situation;
+  if (workers === null || ready === 0 || workers.active < workers.concurrency || idleFor < STUCK_AFTER) {
+    return undefined;
+  }
+  const note = longRun(situation);
+  return note === ""
+    ? undefined
+    : `Nothing has been handed out for ${formatDuration(idleFor)}, although ${items(ready)} ready.`;
 }
 
-function manyFail({ lastMinute, worst }: Situation): string | undefined {
-  if (lastMinute === null) return undefined;
-  const { failed, attempts } = lastMinute;
-  if (failed < MANY_FAILURES || failed < attempts / 2) return undefined;
-  const share = `${formatNumber(failed)} of ${count(attempts, "attempt")} failed in the last minute`;
+function manyFail({ recent, lastMinute, worst }: Situation): string | undefined {
+  const isEnough = recent !== null && recent.attempts >= MANY_FAILURES;
+  const tried = isEnough ? recent : lastMinute;
+  if (tried === null || tried.failed < MANY_FAILURES || mostSucceed(tried)) return undefined;
+  const { failed, attempts } = tried;
+  const last = isEnough ? formatDuration(Math.round(recent.ms / 1000) * 1000) : "minute";
+  const share = `${formatNumber(failed)} of ${count(attempts, "attempt")} failed in the last ${last}`;
   if (worst === undefined || worst.error === "") return `${share}.`;
   return asSentence(`${share}, ${name(worst.key)} with ${worst.error}`);
 }
 
-function oneFails({ worst }: Situation): string | undefined {
+function mostSucceed({ attempts, failed }: { readonly attempts: number; readonly failed: number }): boolean {
+  return failed < attempts / 2;
+}
+
+/** Whether what failed for a while succeeds again: what has still to be tried again says nothing of now. */
+function isRecovering({ recent, lastMinute }: Situation): boolean {
+  return recent !== null && recent.attempts >= MANY_FAILURES && mostSucceed(recent) &&
+    lastMinute !== null && lastMinute.failed >= MANY_FAILURES && !mostSucceed(lastMinute);
+}
+
+function manyAreGivenUp({ lastMinute, worst }: Situation): string | undefined {
+  if (lastMinute === null || lastMinute.givenUp === 0) return undefined;
+  const { attempts, failed, givenUp } = lastMinute;
+  if (givenUp < MANY_FAILURES && failed < attempts) return undefined;
+  const error = worst === undefined || worst.error === "" ? "" : `; another failed with ${worst.error}`;
+  return asSentence(
+    `${count(givenUp, "item")} of ${count(attempts, "attempt")} were given up in the last minute${error}`,
+  );
+}
+
+/** They wait, so that few attempts are made meanwhile. */
+function mostHaveFailed(situation: Situation): string | undefined {
+  const { look: { ready, heldBack, waiting, held, failing }, recent, worst } = situation;
+  const all = ready + heldBack + waiting + held;
+  if (failing === null || failing < MANY_FAILURES) return undefined;
+  const isMore = failing >= MAX_LISTED; // a pool remembers no more
+  if (isMore ? waiting < all / 2 : failing < all / 2) return undefined;
+  if (recent !== null && recent.attempts > 0 && mostSucceed(recent)) return undefined;
+  const error = worst === undefined || worst.error === "" ? "" : `, ${name(worst.key)} with ${worst.error}`;
+  const many = `${formatNumber(failing)}${isMore ? " or more" : ""}`;
+  return asSentence(`${many} of ${count(all, "item")} failed the last time they were tried${error}`);
+}
+
+function oneFails(situation: Situation): string | undefined {
+  const { worst } = situation;
+  if (isRecovering(situation)) return undefined;
   return worst !== undefined && worst.attempts >= MANY_FAILURES ? sentence(worst) : undefined;
 }
 
@@ -131,21 +178,39 @@ function asSentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
-function paused({ look: { isPaused, ready, workers }, starts }: Situation): string | undefined {
-  if (isPaused || workers?.paused) {
-    const by = isPaused && workers?.paused === false ? "The queue is paused" : "Paused";
-    return `${by}: ${items(ready)} ready, and nothing is handed out until it is resumed.`;
-  }
+function paused({ look: { isPaused, ready, failing, workers } }: Situation): string | undefined {
+  if (!isPaused && !workers?.paused) return undefined;
+  const failed = failing === null || failing === 0 ? "" : ` ${count(failing, "item")} failed before that.`;
+  return `${items(ready)} ready, and nothing is handed out until it is resumed.${failed}`;
+}
+
+function isHeld({ look: { ready }, starts }: Situation): string | undefined {
   if (starts === null || starts.heldFor <= 0) return undefined;
   return `'starts' is held: no attempt begins for another ${formatDuration(starts.heldFor)}; ${items(ready)} ready.`;
 }
 
+/** How much faster items come than they go, or the other way round, before that is said. */
+const NOTICEABLY = 1.05;
+
 function allAreBusy({ look: { ready, workers }, rates }: Situation): string | undefined {
-  if (workers === null || ready === 0 || workers.active < workers.concurrency) return undefined;
-  const rate = rates.out === null ? "" : `; ${formatNumber(rates.out)} a second are begun`;
-  return workers.concurrency === 1
-    ? `The one worker is busy and ${items(ready)} ready${rate}.`
-    : `All ${formatNumber(workers.concurrency)} workers are busy and ${items(ready)} ready${rate}.`;
+  if (workers === null || ready <= workers.concurrency || workers.active < workers.concurrency) return undefined;
+  const all = workers.concurrency === 1 ? "the one worker is" : `all ${formatNumber(workers.concurrency)} workers are`;
+  const busy = `${all} busy and ${items(ready)} ready.`;
+  const { in: come, out: go } = rates;
+  if (come === null || go === null) return busy[0]!.toUpperCase() + busy.slice(1);
+  const flow = `${formatNumber(come)} a second come and ${formatNumber(go)} are begun`;
+  if (come > go * NOTICEABLY) return `Falling behind: ${flow}; ${busy}`;
+  if (go > come * NOTICEABLY) {
+    return `Catching up, with about ${formatDuration(ready / (go - come) * 1000)} left: ${flow}; ${busy}`;
+  }
+  return `${busy[0]!.toUpperCase()}${busy.slice(1, -1)}; ${formatNumber(go)} a second are begun.`;
+}
+
+function groupsAreFull({ look: { ready, heldBack, held } }: Situation): string | undefined {
+  if (ready > 0 || heldBack === 0) return undefined;
+  return `${items(heldBack)} held back, as their groups have all that they may have at once: ${
+    formatNumber(held)
+  } in work.`;
 }
 
 function backlogGrows({ growth, look: { ready, heldBack }, rates, starts }: Situation): string | undefined {
@@ -161,11 +226,31 @@ function backlogGrows({ growth, look: { ready, heldBack }, rates, starts }: Situ
 
 function healthy({ look: { ready, waiting, held }, rates }: Situation): string {
   if (ready + waiting + held === 0) return "Nothing to do.";
-  const parts = [ready === 0 ? "What comes is begun at once" : `${items(ready)} ready`];
+  const isFlowing = (rates.out ?? 0) > 0 || held > 0;
+  const parts = [ready > 0 ? `${items(ready)} ready` : isFlowing ? "What comes is begun at once" : "Nothing is ready"];
   if (held > 0) parts.push(`${formatNumber(held)} in work`);
   if (waiting > 0) parts.push(`${formatNumber(waiting)} waiting`);
   if (rates.out !== null) parts.push(`${formatNumber(rates.out)} a second are begun`);
   return `${parts.join(", ")}.`;
+}
+
+/** What else there is to say. */
+function notes(verdict: Verdict, situation: Situation): string {
+  return hotTenant(situation) + recovery(situation) + longRun(situation) + heldBeside(verdict, situation);
+}
+
+function recovery(situation: Situation): string {
+  if (!isRecovering(situation)) return "";
+  const { recent, lastMinute } = situation;
+  const now = recent!.failed === 0 ? "none" : `${formatNumber(recent!.failed)} of ${formatNumber(recent!.attempts)}`;
+  return ` Recovering: ${formatNumber(lastMinute!.failed)} attempts failed in the last minute, and ${now} in the last ${
+    formatDuration(Math.round(recent!.ms / 1000) * 1000)
+  }.`;
+}
+
+function longRun({ longest }: Situation): string {
+  if (longest === undefined || longest.for < LONG_RUN) return "";
+  return ` The handler of ${name(longest.key)} has been running for ${formatDuration(longest.for)}.`;
 }
 
 function hotTenant({ hot, listed }: Situation): string {

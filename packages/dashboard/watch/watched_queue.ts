@@ -14,6 +14,8 @@ import { judge, type Judgement } from "./verdict.ts";
 
 /** How many items are looked at for a row: enough to tell whose they are. */
 export const ROW_LIMIT = 200;
+/** What is so now, in milliseconds: a sample or two. */
+const RECENT = 5000;
 /** How old a look may be that does for now, in milliseconds: a little less than pushes are apart. */
 const FRESH_FOR = 950;
 /** How long a look is waited for that is to be a sample, in milliseconds: less than samples are apart. */
@@ -172,7 +174,7 @@ export class WatchedQueue {
       ...this.#away() ?? this.#judge(seen),
       counts: { ready, heldBack, waiting, held, failing },
       rates: this.#history.rates(sample),
-      oldestReady: whole(look.oldestReady ?? this.#history.oldestReady(sample)),
+      oldestReady: whole(look.oldestReady ?? (look.isFifo ? this.#history.oldestReady(sample) : null)),
       workers: workers && { active: workers.active, concurrency: workers.concurrency },
       paused: look.isPaused,
       trend,
@@ -189,16 +191,15 @@ export class WatchedQueue {
   }
 
   #judge({ look, sample }: Seen): Judgement {
-    const [attempts, failed] = [this.#history.over("attempts", sample), this.#history.over("failed", sample)];
+    const tried = this.#tried(sample);
     const worst = withMost(look.failingItems, ({ attempts }) => attempts);
     const longest = withMost(look.runningItems, (running) => running.for ?? -1);
     const groups = this.#groups(look);
     return judge({
       look,
       idleFor: sample.at - this.#idleSince,
-      lastMinute: attempts === undefined || failed === undefined
-        ? null
-        : { attempts: Math.max(attempts.change, failed.change), failed: failed.change },
+      lastMinute: tried && { ...tried, givenUp: this.#history.over("givenUp", sample)?.change ?? 0 },
+      recent: this.#tried(sample, RECENT),
       growth: this.#history.over("ready", sample)?.change ?? null,
       rates: this.#history.rates(sample),
       worst: worst && { key: this.textOf(worst.item), attempts: worst.attempts, error: errorText(worst.error) },
@@ -207,6 +208,14 @@ export class WatchedQueue {
       hot: hotGroup(groups, look.readyItems.length),
       listed: look.readyItems.length,
     });
+  }
+
+  /** The attempts of some time, and those of them that failed. */
+  #tried(sample: Sample, time?: number): { attempts: number; failed: number; ms: number } | null {
+    const attempts = this.#history.over("attempts", sample, time);
+    const failed = this.#history.over("failed", sample, time);
+    if (attempts === undefined || failed === undefined) return null;
+    return { attempts: Math.max(attempts.change, failed.change), failed: failed.change, ms: failed.ms };
   }
 
   #groups({ readyItems }: Look) {

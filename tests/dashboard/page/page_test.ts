@@ -35,8 +35,8 @@ browserTest(
     assertEquals(figures.map((figure) => figure.split("\n").filter(Boolean).join(" ")), [
       "Ready 14",
       "Waiting 4,820",
-      "Held 10",
-      "Failing 4,830",
+      "In work 10",
+      "Failing 1,000+",
       "In 18.2/s",
       "Out 18/s",
       "Oldest ready 4.2 s",
@@ -248,7 +248,7 @@ browserTest("page: each control posts what it is for, and what came of it is tol
   await page.getByLabel("Workers at once").fill("4");
   await posts(() => page.keyboard.press("Enter"), "concurrency", { concurrency: 4 });
   await page.getByLabel("Starts a second").fill("2.5");
-  await page.getByLabel("Starts at once").fill("1");
+  await page.getByLabel("Burst").fill("1");
   await posts(() => page.keyboard.press("Enter"), "starts", { rate: 2.5, burst: 1 });
   await page.getByLabel("Starts a second").fill("unlimited");
   await posts(() => page.keyboard.press("Enter"), "starts", { rate: "unlimited", burst: 5 });

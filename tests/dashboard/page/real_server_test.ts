@@ -102,7 +102,7 @@ browserTest("page of the server: pause, workers, starts and a hold are what they
 
   await page.getByLabel("Workers at once").fill("7");
   await page.keyboard.press("Enter");
-  await visitor.sees("Concurrency is 7 now; it was 2.", visitor.result());
+  await visitor.sees("7 may be in work at once, from now on; it was 2.", visitor.result());
   assertEquals(served.pool.concurrency, 7);
 
   await page.getByLabel("Starts a second").fill("0.5");
