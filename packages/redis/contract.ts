@@ -196,8 +196,8 @@ export interface RedisQueue<T = string> extends AsyncIterable<T>, AsyncDisposabl
 
   /**
    * Shows what is in the queue and how it is, in one call: what {@linkcode snapshot} and {@linkcode stats} tell, and what fails,
-   * with its last error. Of the items that fail, the server looks at up to 300: where there are more, at the 200 that wait the longest
-   * and at 100 others, so that some with many attempts may be left out.
+   * with its last error. Those with the most attempts are listed, however many fail. Up to 1,000 keys with failures that will not be
+   * tried again are passed over on the way.
    *
    * @example Usage
    * ```ts ignore

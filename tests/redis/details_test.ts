@@ -107,20 +107,70 @@ engineTest("a failure without an error has none", async (bench) => {
   assertEquals((await bench.engine.details(1)).failingEntries[0]!.error, "");
 });
 
-engineTest("of many that fail, those that wait the longest are looked at, and some others", async (bench) => {
-  const flat = Array.from({ length: 3000 }, (_, i) => `${i}`);
-  for (let i = 0; i < 3000; i += 500) {
-    const some = flat.slice(i, i + 500);
-    await bench.addAfter(1000, ...some);
-    await bench.stored("HSET", "failures", ...some.flatMap((key) => [key, "1"]));
+/** Lets many keys fail once; they wait for a while. */
+async function failAll(bench: Bench, keys: readonly string[]): Promise<void> {
+  for (let i = 0; i < keys.length; i += 500) {
+    const some = keys.slice(i, i + 500);
+    await bench.add(...some);
+    const { taken } = await bench.take("o", 500);
+    const finishes = taken.map(({ key, token }) =>
+      ({ key, token, kind: "retry", delay: 600_000, reason: "503" }) as const
+    );
+    await bench.turn("o", finishes);
   }
-  await bench.addAfter(3_600_000, "appointment"); // it has not failed
-  await fail(bench, "poison", 5);
-  const found = await failing(bench, 1000);
-  assertEquals(found[0], ["poison", 5]);
-  assert(found.length > 200 && found.length <= 300, `${found.length}`);
-  assertEquals(new Set(found.map(([key]) => key)).size, found.length);
-  assertEquals((await failing(bench, 3)).length, 3);
+}
+
+engineTest("of many that fail, those with the most attempts are told, and the same each time", async (bench) => {
+  await fail(bench, "poison", 20); // it is due before all others
+  await fail(bench, "bad", 3);
+  await failAll(bench, Array.from({ length: 3000 }, (_, i) => `${i}`));
+  const found = await failing(bench, 50);
+  assertEquals([found.length, found[0], found[1]], [50, ["poison", 20], ["bad", 3]]);
+  for (let i = 0; i < 20; i++) assertEquals(await failing(bench, 50), found);
+  assertEquals(await failing(bench, 1), [["poison", 20]]);
+  const { failing: count, failingEntries } = await bench.engine.details(1000);
+  assertEquals([count, failingEntries.length, new Set(failingEntries.map(({ key }) => key)).size], [3002, 1000, 1000]);
+  await bench.engine.forget("poison");
+  assertEquals((await failing(bench, 50))[0], ["bad", 3]);
+});
+
+engineTest("many that are not tried again hide none that is", async (bench) => {
+  await fail(bench, "a");
+  for (let i = 0; i < 250; i++) await fail(bench, `cancelled ${i}`, 2);
+  for (let i = 0; i < 250; i++) await bench.engine.cancelAfter(`cancelled ${i}`);
+  assertEquals(await failing(bench, 1), [["a", 1]]);
+});
+
+/** What is known of keys that fail beside their failures. */
+async function beside(bench: Bench): Promise<[errors: unknown, failing: unknown]> {
+  return [await bench.stored("HLEN", "errors"), await bench.stored("ZCARD", "failing")];
+}
+
+engineTest("what is known of failures goes with them", async (bench) => {
+  const keys = ["forgotten", "succeeded", "given up", "stays"];
+  for (const key of keys) await fail(bench, key);
+  assertEquals(await beside(bench), [4, 4]);
+  for (const kind of ["succeeded", "givenUp"] as const) {
+    const key = kind === "succeeded" ? "succeeded" : "given up";
+    await bench.engine.retryNow(key);
+    await bench.finish(key, (await bench.take("o")).taken[0]!.token, kind);
+  }
+  await bench.engine.forget("forgotten");
+  assertEquals(await beside(bench), [1, 1]);
+});
+
+engineTest("processes of an older release count and forget failures alone, which does no harm", async (bench) => {
+  for (const key of ["a", "b", "c"]) await fail(bench, key);
+  await bench.stored("HDEL", "failures", "a"); // forgets
+  await bench.stored("HSET", "failures", "b", "7"); // counts
+  await bench.addAfter(5000, "d");
+  await bench.stored("HSET", "failures", "d", "2");
+  assertEquals(await failing(bench), [["b", 7], ["c", 1]]);
+  assertEquals(await bench.stored("ZCARD", "failing"), 2);
+  await fail(bench, "d");
+  assertEquals(await failing(bench), [["d", 3], ["b", 7], ["c", 1]], "by what is known of b");
+  await fail(bench, "b");
+  assertEquals(await failing(bench), [["b", 8], ["d", 3], ["c", 1]]);
 });
 
 engineTest("totals count what is handed out, has failed and was given up, once", async (bench) => {

@@ -81,7 +81,7 @@ export class LimiterScript implements AsyncDisposable {
   }
 
   async clear(): Promise<void> {
-    await this.call("DEL", `${this.prefix}failures`, `${this.prefix}buckets`);
+    await this.call("DEL", ...["failures", "failing", "buckets"].map((name) => this.prefix + name));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -64,7 +64,7 @@ export class TimedServer implements AsyncDisposable {
   /** Removes what is stored of a queue. */
   async clear(name: string): Promise<void> {
     const names =
-      "meta ready suspects waiting holders owners expired items marks givenup reasons lost idle failures errors buckets";
+      "meta ready suspects waiting holders owners expired items marks givenup reasons lost idle failures errors failing buckets";
     await this.call("DEL", ...names.split(" ").map((each) => `workqueue:{${name}}:${each}`));
   }
 

@@ -10,6 +10,8 @@
  *   `forgetAfter`, `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`: the counts of these limiters, in the order of the plan,
  *   and until when each is valid; `-` in place of the first `UNTIL` if the first count is valid until it is forgotten.
  * - `errors`, a hash by key: the error of the last failure that had one. It goes with the failures.
+ * - `failing`, a sorted set: the keys that have failed, by the negative of `COUNT`, so that those with the most come first.
+ *   It goes with the failures.
  * - `buckets`, a hash by bucket: `TOKENS LAST RATE BURST FULL`: the tokens at the time `LAST`, what rate and burst were in
  *   the call that stored this, and when the bucket will be full at these. A call with others changes the bucket then, as
  *   `setRate` and `setBurst` do: what came before it came at the rate that was, up to the burst that was.
@@ -31,6 +33,12 @@
  * `plan` is decoded, `given` is the text. A rate below zero is infinite.
  */
 export const limiters = /* lua */ `
+-- Drops what goes with the failures of a key.
+local function drop_with_failures(key)
+  redis.call('HDEL', prefix .. 'errors', key)
+  redis.call('ZREM', prefix .. 'failing', key)
+end
+
 local function make_limiters()
   local call = redis.call
   local NEVER = 9223372036854.775808 -- ms; 2^63 ns, as in memory
@@ -40,12 +48,12 @@ local function make_limiters()
 
   -- What is over is dropped by those who come, as there is no timer: two looks for each that is new keep the hash within
   -- twice what is not over.
-  local function drop_some(name, is_over, beside)
+  local function drop_some(name, is_over, drop_more)
     local some = call('HRANDFIELD', name, -2, 'WITHVALUES')
     for i = 1, #some, 2 do
       if is_over(some[i + 1], some[i]) then
         call('HDEL', name, some[i])
-        if beside then call('HDEL', beside, some[i]) end
+        if drop_more then drop_more(some[i]) end
       end
     end
   end
@@ -221,9 +229,10 @@ local function make_limiters()
       end
       local ends = plan[3] == 1 and string.format('%.17g', last) or '-'
       entry = string.format('%.17g ', entry) .. ends .. table.concat(words)
-      if not stored and plan[3] == 1 then drop_some(failures_key, are_over, errors_key) end
+      if not stored and plan[3] == 1 then drop_some(failures_key, are_over, drop_with_failures) end
     end
     call('HSET', failures_key, key, entry)
+    call('ZADD', prefix .. 'failing', -failures - 1, key)
     return delay
   end
 
@@ -231,11 +240,12 @@ local function make_limiters()
     return call('HEXISTS', failures_key, key) == 0
   end
 
-  -- Processes of an older release know no errors: they forget failures alone. So what they leave is dropped likewise.
+  -- Processes of an older release know neither errors nor what is failing: they forget failures alone. So what they leave is
+  -- dropped likewise.
   local function keep_errors(errors)
     local news = call('HSET', errors_key, unpack(errors))
     if news == 0 or call('HLEN', errors_key) <= call('HLEN', failures_key) then return end
-    for _ = 1, news do drop_some(errors_key, is_forgotten) end
+    for _ = 1, news do drop_some(errors_key, is_forgotten, drop_with_failures) end
   end
 
   return {
@@ -256,7 +266,7 @@ local function limiters()
 end
 
 local function limiter_forget(key)
-  if redis.call('HDEL', prefix .. 'failures', key) == 1 then redis.call('HDEL', prefix .. 'errors', key) end
+  if redis.call('HDEL', prefix .. 'failures', key) == 1 then drop_with_failures(key) end
 end
 
 local function failures_of(keys)
