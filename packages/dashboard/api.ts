@@ -88,7 +88,10 @@ export interface QueueDetails extends QueueRow {
   readonly readyItems: readonly ReadyItem[];
   /** Whose items these are, by the first part of their keys, the most first. Of the first 1,000 that are ready. */
   readonly groups: readonly Group[];
-  /** How many wait whose keys match what is searched for, listed or not: what `retry` and `take-back` act on. */
+  /**
+   * How many wait whose keys match what is searched for, listed or not: what `retry` and `take-back` act on. In memory these are
+   * of all that wait, on Redis of the 1,000 due first and of the failing ones listed.
+   */
   readonly matching: number | null;
   /** The bucket without whose tokens no attempt begins. */
   readonly starts: Bucket | null;
@@ -211,6 +214,9 @@ export interface LimiterNode {
  * | `hold` | `{ "delay": 30000 }`: no attempt begins for so long |
  * | `retry` | `{ "key": "…" }` or `{ "search": "…" }`: what waits is ready now |
  * | `take-back` | likewise: what waits is not tried again |
+ *
+ * On Redis, a search acts on what matches of the 1,000 that are due first and of the failing ones listed, and says how many more
+ * wait; so does a key, unless the items are texts: these are found however many wait.
  *
  * `POST api/reload` with `{}` tells what a reload of the config's file would change, and as `shown` a name for what it says.
  * With `{ "apply": true, "shown": "…" }` it does that, unless the file says something else by then.

@@ -77,3 +77,24 @@ redisTest("Redis: what another kind of process added keeps nobody from seeing th
   if (!lease.shutdown) await lease.finish(); // before anything fails, as disposing waits for it
   assertEquals([runningItems.length, waitingItems.map(({ key }) => key), verdict], [1, ["order-1"], "healthy"]);
 });
+
+redisTest("Redis: what fails and is due behind a thousand others is tried now and taken back", async ({ url }) => {
+  interface Order {
+    readonly id: string;
+  }
+  await using queue = createRedisQueue<Order>({ name: uniqueName("orders"), url, limiter, keyOf: ({ id }) => id });
+  await using texts = createRedisQueue({ name: uniqueName("texts"), url, limiter });
+  await queue.addRateLimited({ id: "bad" });
+  await queue.addRateLimited({ id: "worse" });
+  const many = Array.from({ length: 1100 }, (_, i) => `${i}`);
+  await Promise.all(many.flatMap((id) => [queue.addAfter({ id }, "1m"), texts.addAfter(id, "1m")]));
+  await texts.addAfter("last", "1h");
+  using asked = new Asked({ queues: { orders: { queue }, texts: { queue: texts } } });
+  const { failingItems, matching, counts } = await asked.details("orders");
+  assertEquals([failingItems.map(({ key }) => key), matching, counts.waiting], [["bad", "worse"], 1002, 1102]);
+  assertEquals(await asked.post("api/queues/orders/retry", { key: "bad" }), [200, "1 item is ready now."]);
+  assertEquals((await asked.post("api/queues/orders/take-back", { key: "worse" }))[0], 200);
+  assertEquals(await asked.post("api/queues/texts/retry", { key: "last" }), [200, "1 item is ready now."]);
+  const { ready, waiting } = await queue.stats();
+  assertEquals([ready, waiting, (await texts.stats()).ready], [1, 1100, 1]);
+});

@@ -7,9 +7,11 @@ import { flush } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
 /** As much of a queue on Redis as the dashboard asks. */
-function remote({ held = 1 } = {}) {
+function remote(
+  { held = 1, more = [] as readonly string[], keyOf = undefined as ((item: string) => string) | undefined } = {},
+) {
   const calls: string[] = [];
-  const waiting = new Set(["a/1", "a/2", "b/1"]);
+  const waiting = new Set(["a/1", "a/2", "b/1", ...more]); // as they are due
   let server: "up" | "down" | "silent" = "up";
   const call = async <R>(name: string, answer: () => R): Promise<R> => {
     calls.push(name);
@@ -21,6 +23,7 @@ function remote({ held = 1 } = {}) {
   const numbers = { held, handedOut: 20, failed: 5 };
   const queue = {
     name: "orders",
+    keyOf,
     add: () => Promise.resolve(),
     snapshot: () => Promise.reject(new Error("details says more")),
     details: ({ limit = 100 } = {}) =>
@@ -43,6 +46,12 @@ function remote({ held = 1 } = {}) {
         failingItems: [
           { item: "a/1", attempts: 2, error: "Error: first", dueIn: 1000 },
           { item: "d/1", attempts: 4, error: "Error: most" },
+          ...more.slice(-1).filter((item) => waiting.has(item)).map((item) => ({
+            item,
+            attempts: 2,
+            error: "Error: last",
+            dueIn: 5000,
+          })),
         ].slice(0, limit),
       })),
     pause: () => call("pause", () => void (paused = true)),
@@ -99,6 +108,66 @@ Deno.test("Redis: pause, resume, retry and take back", async () => {
   assertEquals((await asked.post("api/queues/orders/take-back", { key: "b/1" }))[0], 200);
   const acted = calls.filter((call) => !call.startsWith("details"));
   assertEquals(acted, ["retryNow a/1", "retryNow a/2", "cancelAfter b/1", "forget b/1"]);
+});
+
+/** More than the server lists. What is due last is listed as failing. */
+const MORE = [...Array.from({ length: 2000 }, (_, i) => `more/${i}`), "fails"];
+
+Deno.test("Redis: however many wait, a text is tried now or taken back", async () => {
+  const { queue, calls } = remote({ more: MORE });
+  using asked = new Asked({ queues: { orders: { queue } } });
+  await asked.details("orders");
+  calls.splice(0);
+  assertEquals(await asked.post("api/queues/orders/retry", { key: "more/1999" }), [200, "1 item is ready now."]);
+  assertMatch((await asked.post("api/queues/orders/take-back", { key: "fails" }))[1], /^1 item is taken back/);
+  assertEquals(await asked.post("api/queues/orders/retry", { key: "more/1999" }), [
+    200,
+    '"more/1999" does not wait: nothing was done.',
+  ]);
+  const acted = calls.filter((call) => !call.startsWith("details"));
+  assertEquals(calls.includes("details 1000"), false);
+  assertEquals(acted, ["retryNow more/1999", "cancelAfter fails", "forget fails", "retryNow more/1999"]);
+});
+
+Deno.test("Redis: a text that is shown in part is found among those listed", async () => {
+  const long = "x".repeat(1000);
+  const { queue } = remote({ more: [long] });
+  using asked = new Asked({ queues: { orders: { queue } } });
+  const key = (await asked.details("orders")).waitingItems.at(-1)!.key;
+  assertEquals(key.length, 500);
+  assertEquals(await asked.post("api/queues/orders/retry", { key }), [200, "1 item is ready now."]);
+});
+
+for (const [kind, options] of [["key", {}], ["text", { keyText: (item: string) => item }]] as const) {
+  Deno.test(`Redis: by their ${kind}, items are found that are due first or listed as failing`, async () => {
+    const { queue } = remote({ more: MORE, ...kind === "key" && { keyOf: (item) => item } });
+    using asked = new Asked({ queues: { orders: { queue, ...options } } });
+    assertEquals(await asked.post("api/queues/orders/retry", { key: "fails" }), [200, "1 item is ready now."]);
+    assertEquals(await asked.post("api/queues/orders/retry", { key: "more/1999" }), [
+      200,
+      '"more/1999" is not among the 1,000 items that were looked at, and 1,003 more wait: nothing was done.',
+    ]);
+  });
+}
+
+Deno.test("Redis: a search says what it has looked at", async () => {
+  const { queue } = remote({ more: MORE });
+  using asked = new Asked({ queues: { orders: { queue } } });
+  const matching = async (search: string) => (await asked.details("orders", `?search=${search}`)).matching;
+  assertEquals([await matching("more/1999"), await matching("more/99"), await matching("fails")], [0, 8, 1]);
+  assertEquals((await asked.details("orders")).matching, 1001);
+  assertEquals(await asked.post("api/queues/orders/retry", { search: "more/1999" }), [
+    200,
+    "Nothing matches among the 1,001 items that were looked at, and 1,003 more wait: nothing was done.",
+  ]);
+  assertEquals(await asked.post("api/queues/orders/retry", { search: "more/99" }), [
+    200,
+    "8 items are ready now. 1,003 more wait, which were not looked at.",
+  ]);
+  assertEquals(await asked.post("api/queues/orders/take-back", { search: "" }), [
+    200,
+    "1,001 items are taken back, and will not be tried again unless added. 995 more wait, which were not looked at.",
+  ]);
 });
 
 Deno.test("Redis: a server that refuses, is silent, or comes back", async () => {

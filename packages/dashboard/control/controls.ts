@@ -1,7 +1,7 @@
 import { formatDuration, formatNumber, inspect } from "@workqueue/core/arguments";
 import type { Control, ControlResult } from "../api.ts";
 import { Refusal } from "../http/answers.ts";
-import { type LookWaiting, MAX_LISTED } from "../watch/source.ts";
+import type { LookWaiting } from "../watch/source.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
 import { readBody } from "./bodies.ts";
 
@@ -104,13 +104,12 @@ function startsOf(queue: WatchedQueue) {
 
 async function retry(queue: WatchedQueue, body: string): Promise<ControlResult> {
   if (queue.source.cannotRetry !== undefined) throw new Refusal(422, queue.source.cannotRetry);
-  const { done, of } = await forEach("retry", queue, body, (item) => queue.source.retry(item));
-  return { message: done === 0 ? of : `${of} ready now.` };
+  return await forEach("retry", queue, body, "ready now", (item) => queue.source.retry(item));
 }
 
 async function takeBack(queue: WatchedQueue, body: string): Promise<ControlResult> {
-  const { done, of } = await forEach("take back", queue, body, (item) => queue.source.takeBack(item));
-  return { message: done === 0 ? of : `${of} taken back, and will not be tried again unless added.` };
+  const result = "taken back, and will not be tried again unless added";
+  return await forEach("take back", queue, body, result, (item) => queue.source.takeBack(item));
 }
 
 /** Somebody who acts on one item means that one. */
@@ -128,13 +127,14 @@ async function forEach(
   action: string,
   queue: WatchedQueue,
   text: string,
+  result: string,
   act: (item: LookWaiting) => boolean | Promise<boolean>,
-): Promise<{ done: number; of: string }> {
+): Promise<ControlResult> {
   const { key, search } = readBody(action, text, ["key", "search"], true);
   if (key !== undefined && search !== undefined) {
     throw new Refusal(422, `Cannot ${action} as the body has both 'key' and 'search'`);
   }
-  const items = await queue.waitingItems(key === undefined ? { search: search! } : { key });
+  const { items, lookedAt, more } = await queue.waitingItems(key === undefined ? { search: search! } : { key });
   if (key !== undefined && items.length > 1) throw new Refusal(422, ambiguous(items.length));
   let done = 0;
   for (let from = 0; from < items.length; from += AT_ONCE) {
@@ -142,11 +142,15 @@ async function forEach(
     const settled = queue.source.engine === "memory" ? answers as boolean[] : await Promise.all(answers);
     done += settled.filter(Boolean).length;
   }
+  const others = `${formatNumber(more)} more ${more === 1 ? "waits" : "wait"}`;
   if (done === 0) {
-    const what = key === undefined ? "Nothing that waits matches" : `${inspect(key)} does not wait`;
-    return { done, of: `${what}: nothing was done.` };
+    const among = `among the ${formatNumber(lookedAt)} items that were looked at, and ${others}`;
+    const [nothing, nothingThere] = key === undefined
+      ? ["Nothing that waits matches", `Nothing matches ${among}`]
+      : [`${inspect(key)} does not wait`, `${inspect(key)} is not ${among}`];
+    return { message: `${more === 0 ? nothing : nothingThere}: nothing was done.` };
   }
-  const isPart = queue.source.engine === "redis" && items.length === MAX_LISTED;
-  const some = isPart ? `The first ${formatNumber(done)} items` : done === 1 ? "1 item" : `${formatNumber(done)} items`;
-  return { done, of: `${some} ${done === 1 ? "is" : "are"}` };
+  const some = done === 1 ? "1 item is" : `${formatNumber(done)} items are`;
+  const rest = key !== undefined || more === 0 ? "" : ` ${others}, which ${more === 1 ? "was" : "were"} not looked at.`;
+  return { message: `${some} ${result}.${rest}` };
 }

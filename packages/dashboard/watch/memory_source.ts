@@ -1,10 +1,11 @@
 import type { RateLimitingQueue, WorkerPool } from "@workqueue/core";
 import { totalsOf } from "@workqueue/core/metrics";
-import { type Look, type LookWaiting, MAX_LISTED, type Source } from "./source.ts";
+import { type Look, type LookWaiting, MAX_LISTED, type Source, type Waiting } from "./source.ts";
 
 /** A queue in memory, with the pool that works on it. */
 export class MemorySource implements Source {
   readonly engine = "memory";
+  readonly hasTexts = false;
   readonly #queue: RateLimitingQueue<unknown>;
   readonly #pool: WorkerPool<unknown> | undefined;
 
@@ -57,8 +58,12 @@ export class MemorySource implements Source {
     };
   }
 
-  allWaiting(): readonly LookWaiting[] {
-    return this.#queue.snapshot({ limit: this.#queue.waiting }).waitingItems;
+  allWaiting(): Waiting {
+    return { items: this.#queue.snapshot({ limit: this.#queue.waiting }).waitingItems, more: 0 };
+  }
+
+  findable({ waiting }: Look): number {
+    return waiting;
   }
 
   get cannotRetry(): string | undefined {

@@ -1,7 +1,7 @@
 import type { WorkerPool } from "@workqueue/core";
 import { hasMethods } from "@workqueue/core/arguments";
 import type { QueueOnRedis } from "../contract.ts";
-import { type Look, type LookWaiting, MAX_LISTED, type Source } from "./source.ts";
+import { type Look, type LookWaiting, MAX_LISTED, type Source, type Waiting } from "./source.ts";
 
 /** Whether a queue is one on Redis: by its methods, so that nobody needs that package who has none. */
 export function isOnRedis(queue: unknown): queue is QueueOnRedis<unknown> {
@@ -29,6 +29,10 @@ export class RedisSource implements Source {
 
   get queueName(): string {
     return this.#queue.name;
+  }
+
+  get hasTexts(): boolean {
+    return this.#queue.keyOf === undefined;
   }
 
   keyOf(item: unknown): unknown {
@@ -72,16 +76,22 @@ export class RedisSource implements Source {
   }
 
   /** The key of an item. Processes of another kind may have added what has none here. */
-  #knownBy(item: unknown): unknown {
+  readonly #knownBy = (item: unknown): unknown => {
     try {
       return this.keyOf(item);
     } catch {
       return {};
     }
+  };
+
+  async allWaiting(): Promise<Waiting> {
+    const look = await this.look(MAX_LISTED);
+    const items = waitingIn(look, this.#knownBy);
+    return { items, more: Math.max(look.waiting - items.length, 0) };
   }
 
-  async allWaiting(): Promise<readonly LookWaiting[]> {
-    return (await this.#queue.details({ limit: MAX_LISTED })).waitingItems;
+  findable(look: Look): number {
+    return look.waiting <= MAX_LISTED ? look.waiting : waitingIn(look, this.#knownBy).length;
   }
 
   async retry({ item }: LookWaiting): Promise<boolean> {
@@ -93,4 +103,14 @@ export class RedisSource implements Source {
     await this.#queue.forget(item);
     return true;
   }
+}
+
+/** What waits of what is listed: those that are due first; and of those that fail, what is due later. */
+function waitingIn({ waiting, waitingItems, failingItems }: Look, knownBy: (item: unknown) => unknown): LookWaiting[] {
+  if (waiting <= waitingItems.length) return [...waitingItems];
+  const first = new Set(waitingItems.map(({ item }) => knownBy(item)));
+  const later = failingItems.flatMap(({ item, dueIn }) =>
+    dueIn === null || first.has(knownBy(item)) ? [] : { item, priority: 0, dueIn }
+  );
+  return [...waitingItems, ...later.sort((a, b) => a.dueIn - b.dueIn)];
 }

@@ -59,6 +59,13 @@ export interface LookRunning {
   readonly for: number | null;
 }
 
+/** What waits, the earliest first, as far as it was looked at. */
+export interface Waiting {
+  readonly items: readonly LookWaiting[];
+  /** How many more wait. */
+  readonly more: number;
+}
+
 /** How many items a list may have: what servers give at once, and what pools know of failures. */
 export const MAX_LISTED = 1000;
 
@@ -72,8 +79,12 @@ export interface Source {
   keyOf(item: unknown): unknown;
   /** Looks at the queue. It takes time by `limit`, whatever is in the queue. */
   look(limit: number): Look | Promise<Look>;
-  /** What waits, the earliest first: all of it, or as much as can be had at once. It may take some time. */
-  allWaiting(): readonly LookWaiting[] | Promise<readonly LookWaiting[]>;
+  /** What waits: all of it, or as much as can be had at once. It may take some time. */
+  allWaiting(): Waiting | Promise<Waiting>;
+  /** How many of what waits are in `allWaiting`, by a look that lists `MAX_LISTED` items. */
+  findable(look: Look): number;
+  /** Whether each item is a text, and can be tried now or taken back without having been looked at. */
+  readonly hasTexts: boolean;
   /** Why nothing can be made ready now that waits. */
   readonly cannotRetry?: string | undefined;
   /** Makes an item ready that waits. Tells whether it did. */

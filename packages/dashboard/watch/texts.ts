@@ -12,6 +12,11 @@ export function cut(text: string): string {
   return text.slice(0, end) + "…";
 }
 
+/** Whether a text that is shown is the whole of it, as far as one can tell. */
+export function isWhole(text: string): boolean {
+  return !text.endsWith("…");
+}
+
 /** An error in one line. */
 export function errorText(error: string): string {
   return cut(error.slice(0, 2 * MAX_LENGTH).replace(BREAKS_AND_CONTROLS, " ").trim());

@@ -7,9 +7,9 @@ import { History, type Sample, sampleOf } from "./history.ts";
 import { isTokenBucket, type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
 import { MemorySource } from "./memory_source.ts";
 import { isOnRedis, RedisSource } from "./redis_source.ts";
-import { type Look, type LookWaiting, MAX_LISTED, type Source } from "./source.ts";
+import { type Look, MAX_LISTED, type Source, type Waiting } from "./source.ts";
 import { waitFor } from "./timer.ts";
-import { errorText, keyTexts, thrownText } from "./texts.ts";
+import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
 import { judge, type Judgement } from "./verdict.ts";
 
 /** How many items are looked at for a row: enough to tell whose they are. */
@@ -33,6 +33,11 @@ interface Seen {
   readonly limit: number;
 }
 
+/** What was looked for, among so many that wait. */
+interface Matching extends Waiting {
+  readonly lookedAt: number;
+}
+
 /** What a search through all that waits found. */
 interface Found {
   readonly at: number;
@@ -48,6 +53,8 @@ export class WatchedQueue {
   readonly source: Source;
   readonly pool: DashboardQueue<unknown>["pool"];
   readonly textOf: (item: unknown) => string;
+  /** Whether the text of an item is the item. */
+  readonly #hasTexts: boolean;
   readonly #config: WorkQueueConfig | undefined;
   /** The name of the queue in the config. */
   readonly #configName: string;
@@ -65,6 +72,7 @@ export class WatchedQueue {
     this.pool = pool;
     this.source = isOnRedis(queue) ? new RedisSource(queue, pool) : new MemorySource(queue as never, pool);
     this.textOf = keyTexts((item) => this.source.keyOf(item), keyText as never);
+    this.#hasTexts = this.source.hasTexts && keyText === undefined;
     this.#config = config;
     this.#configName = config?.queueNames.includes(this.source.queueName) ? this.source.queueName : name;
   }
@@ -257,17 +265,20 @@ export class WatchedQueue {
       })),
       readyItems: first(look?.readyItems, ({ item, priority }) => ({ key: this.textOf(item), priority })),
       groups: look === undefined ? [] : this.#groups(look),
-      matching: search === "" ? look?.waiting ?? null : found?.matching ?? null,
+      matching: (search === "" ? look && this.source.findable(look) : found?.matching) ?? null,
       starts: this.starts,
       limiter: limits?.tree() ?? null,
     };
   }
 
-  /** What waits and has the key, or matches the search: all of it. */
-  async waitingItems(wanted: { readonly key: string } | { readonly search: string }): Promise<LookWaiting[]> {
+  /** What waits and has the key, or matches the search. What is a text need not be looked for, and may not wait. */
+  async waitingItems(wanted: { readonly key: string } | { readonly search: string }): Promise<Matching> {
+    if ("key" in wanted && this.#hasTexts && isWhole(wanted.key)) {
+      return { items: [{ item: wanted.key, priority: 0, dueIn: 0 }], lookedAt: 1, more: 0 };
+    }
     const matches = "key" in wanted ? (key: string) => key === wanted.key : matcher(wanted.search);
-    const items = await this.source.allWaiting();
-    return items.filter(({ item }) => matches(this.textOf(item)));
+    const { items, more } = await this.source.allWaiting();
+    return { items: items.filter(({ item }) => matches(this.textOf(item))), lookedAt: items.length, more };
   }
 
   /** Looks through all that waits; the longer that takes, the more seldom. */
@@ -276,7 +287,7 @@ export class WatchedQueue {
     const before = this.#searches.get(search);
     if (before !== undefined && at - before.at < Math.max(FRESH_FOR, SEARCH_PAUSE * before.cost)) return before;
     const began = performance.now();
-    const items = await this.waitingItems({ search });
+    const { items } = await this.waitingItems({ search });
     const found: Found = {
       at,
       cost: performance.now() - began,
