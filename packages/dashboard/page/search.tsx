@@ -2,9 +2,11 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { QueueDetails } from "../api.ts";
 import { type Question, useSteering } from "./steering.ts";
-import { many, visible } from "./words.ts";
+import { count, many, visible } from "./words.ts";
 
 const WAIT_FOR_MORE = 250;
+/** So many are looked at on Redis, and the failing ones listed. */
+const DUE_FIRST = 1000;
 
 /** Looks for keys in all lists, and steers all that wait and match. */
 export function Search({ queue, search, searched, onSearch }: {
@@ -24,10 +26,14 @@ export function Search({ queue, search, searched, onSearch }: {
   }, [text]);
 
   const matching = queue.matching ?? undefined;
-  const these = matching === undefined ? "all items that wait" : many(matching, "item");
-  const which = searched === ""
-    ? `, which is all that wait in ${visible(queue.name)}`
-    : ` whose keys have “${visible(searched)}” in them`;
+  const { waiting } = queue.counts;
+  const isPart = queue.engine === "redis" && waiting > DUE_FIRST;
+  const these = matching === undefined ? `all items ${isPart ? "found" : "that wait"}` : many(matching, "item");
+  const lookedAt = `the ${count(DUE_FIRST)} that are due first and the failing ones listed`;
+  const matches = searched === "" ? "" : ` whose keys have “${visible(searched)}” in them`;
+  const which = isPart ? `${matches}, of ${lookedAt}` : matches || `, which is all that wait in ${visible(queue.name)}`;
+  const inAll = isPart ? ` Of ${many(waiting, "item")} that wait, the others stay as they are.` : "";
+  const all = searched !== "" ? "all found" : isPart ? "those due first" : "all that wait";
   const can = (control: "retry" | "takeBack") => steering && queue.can.includes(control);
   const ask = (action: "retry" | "take-back", words: Omit<Question, "path" | "body">) =>
     steering!.ask({
@@ -53,7 +59,7 @@ export function Search({ queue, search, searched, onSearch }: {
           ? "Searching…"
           : searched === ""
           ? "In all lists below."
-          : `Found of those that wait: ${matching ?? "some"}`}
+          : `Found of ${isPart ? lookedAt : "those that wait"}: ${matching ?? "some"}`}
       </span>
       {can("retry") && (
         <button
@@ -62,11 +68,11 @@ export function Search({ queue, search, searched, onSearch }: {
           onClick={() =>
             ask("retry", {
               title: `Retry ${these} now?`,
-              text: `This makes ready ${these}${which}. They begin as workers and starts allow.`,
+              text: `This makes ready ${these}${which}. They begin as workers and starts allow.${inAll}`,
               action: `Retry ${these}`,
             })}
         >
-          Retry all {searched === "" ? "that wait" : "found"}…
+          Retry {all}…
         </button>
       )}
       {can("takeBack") && (
@@ -77,11 +83,11 @@ export function Search({ queue, search, searched, onSearch }: {
             ask("take-back", {
               title: `Take back ${these}?`,
               text:
-                `This drops ${these}${which}. They are not tried again unless they are added again. This cannot be undone.`,
+                `This drops ${these}${which}. They are not tried again unless they are added again. This cannot be undone.${inAll}`,
               action: `Take back ${these}`,
             })}
         >
-          Take back all {searched === "" ? "that wait" : "found"}…
+          Take back {all}…
         </button>
       )}
     </search>

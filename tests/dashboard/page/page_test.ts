@@ -306,6 +306,27 @@ browserTest(
   },
 );
 
+browserTest("page: where more wait on Redis than a search looks at, it says so", async () => {
+  await using server = new FakeServer([{ ...outage(), engine: "redis", matching: 1040 }]);
+  await using visitor = await visit(`${server.url}#/queues/invoices`);
+  const { page } = visitor;
+  await visitor.button("Retry those due first…").click();
+  const dialog = page.getByRole("dialog", { name: "Retry 1,040 items now?" });
+  await visitor.sees(
+    "This makes ready 1,040 items, of the 1,000 that are due first and the failing ones listed. " +
+      "They begin as workers and starts allow. Of 4,820 items that wait, the others stay as they are.",
+    dialog,
+  );
+  await page.keyboard.press("Escape");
+  await page.getByLabel("Search by key").pressSequentially("/481");
+  await visitor.sees("Found of the 1,000 that are due first and the failing ones listed: 10");
+  await visitor.button("Take back all found…").click();
+  await visitor.sees(
+    "10 items whose keys have “/481” in them, of the 1,000 that are due first and the failing ones listed.",
+    page.getByRole("dialog", { name: "Take back 10 items?" }),
+  );
+});
+
 browserTest("page: a refusal is told in the server's words", async () => {
   await using server = new FakeServer([outage()]);
   server.answer = () => ({ status: 403, body: { error: "You may not control this." } });
