@@ -10,6 +10,7 @@ const starts = { rate: 10, burst: 5, tokens: 5, heldFor: 0 } as const;
 const look = { ready: 0, heldBack: 0, waiting: 0, held: 0, failing: 0, workers, isPaused: false };
 
 const calm: Situation = {
+  engine: "memory",
   look,
   idleFor: 0,
   lastMinute: { attempts: 180, failed: 0, givenUp: 0 },

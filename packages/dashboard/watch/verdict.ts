@@ -4,6 +4,7 @@ import { type Look, MAX_LISTED } from "./source.ts";
 
 /** All that a verdict is made of. */
 export interface Situation {
+  readonly engine: "memory" | "redis";
   readonly look: Pick<Look, "ready" | "heldBack" | "waiting" | "held" | "failing" | "workers" | "isPaused">;
   /** For how long nothing has been handed out, although something was ready and might have been. */
   readonly idleFor: number;
@@ -151,10 +152,10 @@ function manyAreGivenUp({ lastMinute, worst }: Situation): string | undefined {
 
 /** They wait, so that few attempts are made meanwhile. */
 function mostHaveFailed(situation: Situation): string | undefined {
-  const { look: { ready, heldBack, waiting, held, failing }, recent, worst } = situation;
+  const { engine, look: { ready, heldBack, waiting, held, failing }, recent, worst } = situation;
   const all = ready + heldBack + waiting + held;
   if (failing === null || failing < MANY_FAILURES) return undefined;
-  const isMore = failing >= MAX_LISTED; // a pool remembers no more
+  const isMore = engine === "memory" && failing >= MAX_LISTED; // a pool remembers no more
   if (isMore ? waiting < all / 2 : failing < all / 2) return undefined;
   if (recent !== null && recent.attempts > 0 && mostSucceed(recent)) return undefined;
   const error = worst === undefined || worst.error === "" ? "" : `, ${name(worst.key)} with ${worst.error}`;

@@ -204,6 +204,7 @@ export class WatchedQueue {
     const longest = withMost(look.runningItems, (running) => running.for ?? -1);
     const groups = this.#groups(look);
     return judge({
+      engine: this.source.engine,
       look,
       idleFor: sample.at - this.#idleSince,
       lastMinute: tried && { ...tried, givenUp: this.#history.over("givenUp", sample)?.change ?? 0 },
