@@ -58,8 +58,9 @@ export class MemorySource implements Source {
     };
   }
 
-  allWaiting(): Waiting {
-    return { items: this.#queue.snapshot({ limit: this.#queue.waiting }).waitingItems, more: 0 };
+  allWaiting(limit = Infinity): Waiting {
+    const count = Math.min(this.#queue.waiting, limit);
+    return { items: this.#queue.snapshot({ limit: count }).waitingItems, more: this.#queue.waiting - count };
   }
 
   findable({ waiting }: Look): number {

@@ -79,8 +79,8 @@ export interface Source {
   keyOf(item: unknown): unknown;
   /** Looks at the queue. It takes time by `limit`, whatever is in the queue. */
   look(limit: number): Look | Promise<Look>;
-  /** What waits: all of it, or as much as can be had at once. It may take some time. */
-  allWaiting(): Waiting | Promise<Waiting>;
+  /** What waits: all of it, or so much, or as much as can be had at once. It may take some time. */
+  allWaiting(limit?: number): Waiting | Promise<Waiting>;
   /** How many of what waits are in `allWaiting`, by a look that lists `MAX_LISTED` items. */
   findable(look: Look): number;
   /** Whether each item is a text, and can be tried now or taken back without having been looked at. */

@@ -7,7 +7,8 @@ import { History, type Sample, sampleOf } from "./history.ts";
 import { isTokenBucket, type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
 import { MemorySource } from "./memory_source.ts";
 import { isOnRedis, RedisSource } from "./redis_source.ts";
-import { type Look, MAX_LISTED, type Source, type Waiting } from "./source.ts";
+import { matcher, Searches } from "./searches.ts";
+import type { Look, LookWaiting, Source, Waiting } from "./source.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
 import { judge, type Judgement } from "./verdict.ts";
@@ -22,9 +23,6 @@ const FRESH_FOR = 950;
 const SAMPLE_PATIENCE = 4000;
 /** After how long a server that does not answer is said to be away, in milliseconds. */
 const PATIENCE = 3000;
-/** A search through all that waits is made again when so many times as long has passed as it took. */
-const SEARCH_PAUSE = 200;
-const MAX_SEARCHES = 100;
 
 /** A look, and when it was. */
 interface Seen {
@@ -36,15 +34,6 @@ interface Seen {
 /** What was looked for, among so many that wait. */
 interface Matching extends Waiting {
   readonly lookedAt: number;
-}
-
-/** What a search through all that waits found. */
-interface Found {
-  readonly at: number;
-  readonly cost: number;
-  readonly matching: number;
-  /** The earliest of them. */
-  readonly items: readonly { readonly key: string; readonly priority: number; readonly dueAt: number }[];
 }
 
 /** A queue that is shown: what was seen of it, and what is said of that. */
@@ -59,7 +48,7 @@ export class WatchedQueue {
   /** The name of the queue in the config. */
   readonly #configName: string;
   readonly #history = new History();
-  readonly #searches = new Map<string, Found>();
+  readonly #searches: Searches;
   #limits: Limits | undefined | "unread" = "unread";
   #seen: Seen | undefined;
   #looking: { readonly promise: Promise<void>; readonly limit: number; readonly since: number } | undefined;
@@ -73,6 +62,7 @@ export class WatchedQueue {
     this.source = isOnRedis(queue) ? new RedisSource(queue, pool) : new MemorySource(queue as never, pool);
     this.textOf = keyTexts((item) => this.source.keyOf(item), keyText as never);
     this.#hasTexts = this.source.hasTexts && keyText === undefined;
+    this.#searches = new Searches((limit) => itemsOf(this.source.allWaiting(limit)), this.textOf);
     this.#config = config;
     this.#configName = config?.queueNames.includes(this.source.queueName) ? this.source.queueName : name;
   }
@@ -85,7 +75,7 @@ export class WatchedQueue {
   /** What was seen is not so any more. */
   forgetLook(): void {
     this.#seen = this.#seen && { ...this.#seen, limit: -1 };
-    this.#searches.clear();
+    this.#searches.forget();
   }
 
   /** Sees to it that there is a look that is not old and lists so many items. Never rejects. Looks are shared. */
@@ -234,7 +224,7 @@ export class WatchedQueue {
   /** All that is said of the queue, as of the latest look; of items, those whose keys match. */
   async details(search: string, limit: number): Promise<Omit<QueueDetails, "can" | "cannot">> {
     const matches = matcher(search);
-    const found = search === "" ? undefined : await this.#search(search).catch(() => undefined);
+    const found = search === "" ? undefined : await this.#searches.find(search);
     const now = systemClock.now();
     const seen = this.#seen;
     const look = seen?.look;
@@ -281,39 +271,15 @@ export class WatchedQueue {
     const { items, more } = await this.source.allWaiting();
     return { items: items.filter(({ item }) => matches(this.textOf(item))), lookedAt: items.length, more };
   }
+}
 
-  /** Looks through all that waits; the longer that takes, the more seldom. */
-  async #search(search: string): Promise<Found> {
-    const at = systemClock.now();
-    const before = this.#searches.get(search);
-    if (before !== undefined && at - before.at < Math.max(FRESH_FOR, SEARCH_PAUSE * before.cost)) return before;
-    const began = performance.now();
-    const { items } = await this.waitingItems({ search });
-    const found: Found = {
-      at,
-      cost: performance.now() - began,
-      matching: items.length,
-      items: items.slice(0, MAX_LISTED).map(({ item, priority, dueIn }) => ({
-        ...{ key: this.textOf(item), priority, dueAt: at + dueIn },
-      })),
-    };
-    this.#searches.delete(search);
-    this.#searches.set(search, found);
-    if (this.#searches.size > MAX_SEARCHES) this.#searches.delete(this.#searches.keys().next().value!);
-    return found;
-  }
+function itemsOf(waiting: Waiting | Promise<Waiting>): readonly LookWaiting[] | Promise<readonly LookWaiting[]> {
+  return waiting instanceof Promise ? waiting.then(({ items }) => items) : waiting.items;
 }
 
 /** Milliseconds without the fraction that clocks give. */
 function whole<Ms extends number | null>(ms: Ms): Ms {
   return (ms === null ? null : Math.round(ms)) as Ms;
-}
-
-/** Whether a key has the text in it, in letters of whatever case. */
-function matcher(search: string): (key: string) => boolean {
-  if (search === "") return () => true;
-  const wanted = search.toLowerCase();
-  return (key) => key.toLowerCase().includes(wanted);
 }
 
 /** The item of which a number is the greatest. */

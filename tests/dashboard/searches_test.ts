@@ -1,0 +1,145 @@
+/** Searches through all that waits: however many ask, they take little of the time. */
+
+import { assert, assertEquals } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import { createExponentialLimiter, createRateLimitingQueue } from "@workqueue/core";
+import { MAX_SEARCHED, Searches } from "../../packages/dashboard/watch/searches.ts";
+import { flush } from "../queue_helpers.ts";
+import { Asked } from "./dashboards.ts";
+
+/** Searches of which each takes so long. */
+function searchesOf({ time, takes, items = 10 }: { time: FakeTime; takes: number; items?: number }) {
+  const all = Array.from({ length: items }, (_, i) => ({ item: `a-${i}`, priority: 0, dueIn: 1000 + i }));
+  const began = Date.now();
+  const at: number[] = [];
+  const searches = new Searches((limit) => {
+    at.push(Date.now() - began);
+    time.tick(takes);
+    return all.slice(0, limit);
+  }, String);
+  return { searches, at };
+}
+
+/** Asks for each of the texts each second, as those do who watch; tells in which second each was known first. */
+async function ask(time: FakeTime, searches: Searches, texts: readonly string[], seconds: number): Promise<number[]> {
+  const known = texts.map(() => -1);
+  for (let second = 0; second < seconds; second++) {
+    const end = Date.now() + 1000;
+    for (const [i, text] of texts.entries()) {
+      if (await searches.find(text) !== undefined && known[i] === -1) known[i] = second;
+    }
+    time.tick(Math.max(end - Date.now(), 0));
+  }
+  return known;
+}
+
+Deno.test("searches: what is cheap is known at once, whoever asks", async () => {
+  using time = new FakeTime();
+  const { searches, at } = searchesOf({ time, takes: 0 });
+  const texts = Array.from({ length: 150 }, (_, i) => `${i}`);
+  assertEquals(new Set(await ask(time, searches, texts, 1)), new Set([0]));
+  assertEquals(at.length, 150);
+  assertEquals((await searches.find("a-1"))!.matching, 1);
+});
+
+Deno.test("searches: after one, none begins for nineteen times as long, whatever is asked for", async () => {
+  using time = new FakeTime();
+  const { searches, at } = searchesOf({ time, takes: 50 });
+  assertEquals((await searches.find("a"))!.matching, 10);
+  for (let i = 0; i < 950; i++) {
+    assertEquals(await searches.find(`a-${i}`), undefined);
+    time.tick(1);
+  }
+  assertEquals(at, [0]);
+  assertEquals((await searches.find("a"))!.matching, 10); // that was found before
+  assertEquals(at, [0, 1000]);
+});
+
+Deno.test("searches: short ones are counted together", async () => {
+  using time = new FakeTime();
+  const { searches, at } = searchesOf({ time, takes: 1 });
+  const began = Date.now();
+  for (let i = 0; i < 10_000; i++) {
+    await searches.find(`${i}`);
+    time.tick(1);
+  }
+  assert(at.length >= 400 && at.length <= 600, `${at.length} searches of 1 ms in ${Date.now() - began} ms`);
+});
+
+Deno.test("searches: of those who go on asking, the one that waits longest is next; the others are forgotten", async () => {
+  using time = new FakeTime();
+  const { searches } = searchesOf({ time, takes: 40 });
+  assertEquals(await ask(time, searches, ["a", "b", "c", "d"], 8), [0, 1, 2, 3]);
+  for (let i = 0; i < 500; i++) await searches.find(`once-${i}`);
+  const [known] = await ask(time, searches, ["patient"], 10);
+  assert(known! >= 0 && known! <= 4, `known after ${known} s`);
+});
+
+Deno.test("searches: what was found is shown until there is something newer, unless it is old or changed", async () => {
+  using time = new FakeTime();
+  const { searches, at } = searchesOf({ time, takes: 1000 });
+  await searches.find("a");
+  time.tick(15_000);
+  assertEquals((await searches.find("a"))!.matching, 10);
+  searches.forget();
+  assertEquals(await searches.find("a"), undefined);
+  assertEquals(at.length, 1);
+  time.tick(4000);
+  assertEquals((await searches.find("a"))!.matching, 10);
+  assertEquals(at.length, 2);
+});
+
+Deno.test("searches: one ends after so many items, and does not say how many there are", async () => {
+  using time = new FakeTime();
+  const { searches } = searchesOf({ time, takes: 0, items: MAX_SEARCHED + 1 });
+  const { matching, items } = (await searches.find("a-1"))!;
+  assertEquals([matching, items.length, items[0]!.key], [null, 1000, "a-1"]);
+  assertEquals(items.some(({ key }) => key === `a-${MAX_SEARCHED}`), false);
+});
+
+Deno.test("searches: a server that fails, or does not answer, keeps nobody waiting", async () => {
+  using time = new FakeTime();
+  let answer: Promise<never[]> = Promise.reject(new Error("away"));
+  let calls = 0;
+  const searches = new Searches(() => (calls++, answer), String);
+  assertEquals(await searches.find("a"), undefined);
+  answer = new Promise(() => {});
+  const first = searches.find("b");
+  assertEquals(await searches.find("c"), undefined);
+  time.tick(900);
+  assertEquals([await first, calls], [undefined, 2]);
+});
+
+Deno.test("details: while a search is not made yet, what is listed anyway is looked through", async () => {
+  using time = new FakeTime();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+  for (let i = 0; i < 5000; i++) queue.addAfter(`order-${i}`, 1_000_000 + i);
+  let searched = 0;
+  const snapshot = queue.snapshot.bind(queue);
+  queue.snapshot = (options) => {
+    if ((options?.limit ?? 0) > 1000) {
+      searched++;
+      time.tick(100);
+    }
+    return snapshot(options);
+  };
+  using asked = new Asked({ queues: { images: { queue } } });
+  const find = async (search: string) => {
+    const { matching, waitingItems } = await asked.details("images", `?search=${search}&limit=1000`);
+    return [matching, waitingItems.length];
+  };
+  assertEquals(await find("order-499"), [11, 11]);
+  assertEquals(await find("order-49"), [null, 11]); // of 111
+  for (let i = 0; i < 100; i++) await find(`${i}`);
+  assertEquals(searched, 1);
+
+  const watching = await asked.watch("?queue=images&search=order-49&limit=1000");
+  await flush();
+  for (let second = 0; second < 6; second++) {
+    time.tick(1000);
+    await flush();
+  }
+  const { data } = (await watching.take()).findLast(({ event }) => event === "queue")!;
+  assertEquals([data.matching, data.waitingItems.length], [111, 111]);
+  await watching.end();
+});
