@@ -233,7 +233,10 @@ export interface ControlResult {
   readonly changes?: readonly { path: string; old?: unknown; new?: unknown; inForce: "now" | "nextStart" }[];
 }
 
-/** What is wrong, with status 400 (not understood), 401 or 403 (not allowed), 404 (no such thing), 409 (a stale page), 422. */
+/**
+ * What is wrong, with status 400 (not understood), 401 or 403 (not allowed), 404 (no such thing), 409 (a stale page), 422 (not
+ * done), 503 (not known whether it was done, as the queue does not answer).
+ */
 export interface ErrorBody {
   /** What is wrong, in a sentence. */
   readonly error: string;

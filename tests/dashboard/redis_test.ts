@@ -204,6 +204,36 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   await watching.end();
 });
 
+Deno.test("Redis: while a server is silent, all else is told each second, and nobody waits for ever", async () => {
+  using time = new FakeTime();
+  const { queue, is } = remote();
+  using asked = new Asked({ queues: { orders: { queue } } });
+  await flush();
+  is("silent");
+  const watching = await asked.watch("?queue=orders&search=a");
+  await pass(time, 1000);
+  await watching.take();
+  await pass(time, 5000);
+  const names = (await watching.take()).map(({ event }) => event);
+  assertEquals(names.filter((name) => name === "state").length, 5);
+  assertEquals(names.filter((name) => name === "queue").length >= 4, true);
+
+  const details = asked.details("orders", "?search=b");
+  await pass(time, 2000);
+  assertEquals([(await details).matching, (await details).verdict], [null, "unknown"]);
+
+  const paused = asked.post("api/queues/orders/pause");
+  await pass(time, 10_000);
+  assertEquals(await paused, [
+    503,
+    'The queue "orders" has not answered for 8 s: this may have been done, or be done later.',
+  ]);
+  const retried = asked.post("api/queues/orders/retry", { search: "a" });
+  await pass(time, 10_000);
+  assertEquals((await retried)[0], 503);
+  await watching.end();
+});
+
 Deno.test("Redis: a pause is no time in which nothing was handed out", async () => {
   using time = new FakeTime();
   const { queue } = remote({ held: 0 });

@@ -34,7 +34,7 @@ export function controlsOf(
 const NO_POOL = "The dashboard was given no pool for this queue.";
 
 /** Does something to a queue, as the body of a request says. */
-type Action = (queue: WatchedQueue, body: string) => ControlResult | Promise<ControlResult>;
+export type Action = (queue: WatchedQueue, body: string) => ControlResult | Promise<ControlResult>;
 
 /** What is done by each action of the API. */
 export const actions: Readonly<Record<string, Action>> = {

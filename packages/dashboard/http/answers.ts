@@ -4,7 +4,7 @@ import { PAGE, PAGE_CSP } from "../page.ts";
 /** A request that is answered with what is wrong with it. */
 export class Refusal extends Error {
   override name = "Refusal";
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 422;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 422 | 503;
 
   constructor(status: Refusal["status"], message: string) {
     super(message);

@@ -42,20 +42,21 @@ export class Events implements Disposable {
     return new ReadableStream<Uint8Array>({
       start: (controller) => {
         let isOpen = true;
-        let isBusy = false;
+        let isTelling = false;
+        const send = (name: string, json: string) => {
+          if (isOpen) controller.enqueue(encoder.encode(`event: ${name}\ndata: ${json}\n\n`));
+        };
         // Who does not read gets no more than what is under way: the next one is as good.
         const push = async () => {
-          if (!isOpen || isBusy || !((controller.desiredSize ?? 0) > 0)) return;
-          isBusy = true;
+          if (!isOpen || !((controller.desiredSize ?? 0) > 0)) return;
           try {
-            let text = event("state", this.#views.state(mayControl));
-            if (queue !== undefined) text += event("queue", await this.#views.queue(queue, search, limit));
-            if (isOpen) controller.enqueue(encoder.encode(text));
+            send("state", this.#views.state(mayControl)); // of all queues, whatever this one takes
+            if (queue === undefined || isTelling) return;
+            isTelling = true;
+            send("queue", await this.#views.queue(queue, search, limit).finally(() => isTelling = false));
           } catch (error) {
             console.error("The dashboard failed to tell what there is to see:", error);
             close(); // the browser connects again
-          } finally {
-            isBusy = false;
           }
         };
         const unwatch = this.#watch.watch({ queue, seen: () => void push() });
@@ -80,8 +81,4 @@ export class Events implements Disposable {
       cancel: () => close(),
     }, new CountQueuingStrategy({ highWaterMark: 2 })); // the first event, behind how soon to come back
   }
-}
-
-function event(name: string, json: string): string {
-  return `event: ${name}\ndata: ${json}\n\n`;
 }

@@ -1,12 +1,13 @@
-import { inspect, suggest } from "@workqueue/core/arguments";
+import { formatDuration, inspect, suggest } from "@workqueue/core/arguments";
 import { notePeer } from "../access.ts";
 import type { ControlResult } from "../api.ts";
 import type { DashboardOptions } from "../contract.ts";
-import { actions } from "../control/controls.ts";
+import { type Action, actions } from "../control/controls.ts";
 import { reload } from "../control/reload.ts";
 import type { Views } from "../watch/views.ts";
 import { thrownText } from "../watch/texts.ts";
 import { MAX_LISTED } from "../watch/source.ts";
+import { within } from "../watch/timer.ts";
 import type { Watch } from "../watch/watch.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
 import { answer, answerJson, answerPage, answerRedirect, answerRefusal, Refusal } from "./answers.ts";
@@ -25,6 +26,8 @@ export interface ServerParts {
 
 const DEFAULT_LIMIT = 50;
 const MAX_SEARCH = 1000;
+/** How long is waited for what somebody asked to be done, in milliseconds. */
+const ACTION_PATIENCE = 8000;
 
 /** Answers requests: nothing is looked at, let alone done, before the guard has said yes. */
 export class Server {
@@ -97,17 +100,12 @@ export class Server {
       if (config === undefined || readConfig === undefined) {
         throw new Refusal(404, "Not found: this dashboard was given no 'config' and 'readConfig'.");
       }
-      result = await reload(config, readConfig, body);
+      result = await inTime(reload(config, readConfig, body), "'readConfig'");
       await watch.changed();
     } else if (route.kind === "action" && Object.hasOwn(actions, route.action)) {
       const queue = this.#queue(route.name);
-      try {
-        result = await actions[route.action]!(queue, body);
-      } catch (error) { // of a server that is away, say
-        throw error instanceof Refusal ? error : new Refusal(422, `Not done, or not all of it: ${thrownText(error)}`);
-      } finally {
-        await watch.changed(queue);
-      }
+      const done = act(actions[route.action]!, queue, body).finally(() => watch.changed(queue));
+      result = await inTime(done, `The queue ${inspect(route.name)}`);
     } else {
       const known = route.kind === "action" ? suggest(route.action, Object.keys(actions)) : "";
       throw new Refusal(404, `Not found: there is no such action${known}`);
@@ -121,6 +119,23 @@ export class Server {
     if (queue !== undefined) return queue;
     throw new Refusal(404, `Not found: no queue is shown as ${inspect(name)}${suggest(name, [...queues.keys()])}`);
   }
+}
+
+async function act(action: Action, queue: WatchedQueue, body: string): Promise<ControlResult> {
+  try {
+    return await action(queue, body);
+  } catch (error) { // of a server that is away, say
+    throw error instanceof Refusal ? error : new Refusal(422, `Not done, or not all of it: ${thrownText(error)}`);
+  }
+}
+
+/** Waits for what somebody else does, but not for ever. */
+async function inTime(result: Promise<ControlResult>, subject: string): Promise<ControlResult> {
+  const known = await within(result, ACTION_PATIENCE);
+  if (known !== undefined) return known;
+  result.catch(() => {}); // nobody asks any more
+  const time = formatDuration(ACTION_PATIENCE);
+  throw new Refusal(503, `${subject} has not answered for ${time}: this may have been done, or be done later.`);
 }
 
 function readQuery({ searchParams }: URL): { search: string; limit: number } {

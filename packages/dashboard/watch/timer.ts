@@ -48,6 +48,17 @@ export function waitFor(promise: Promise<unknown>, ms: number): Promise<void> {
   });
 }
 
+/** What a promise gives; `undefined` if it takes longer than that. It keeps no process alive. */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let handle: unknown;
+  const late = new Promise<undefined>((resolve) => handle = setUnref(() => resolve(undefined), ms));
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    systemClock.clearTimeout(handle);
+  }
+}
+
 function setUnref(callback: () => void, ms: number): unknown {
   const handle = systemClock.setTimeout(callback, ms) as { unref?(): void };
   handle.unref?.();
