@@ -1,6 +1,7 @@
 /** Who may look and who may steer; and what a page of somebody else's can do, which is nothing. */
 
 import { assert, assertEquals, assertFalse, assertMatch, assertThrows } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
 import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
 import { type Access, allowLocal, allowToken, createDashboard, type DashboardOptions } from "@workqueue/dashboard";
 
@@ -73,6 +74,19 @@ Deno.test("guard: view is asked for each request, and control for what changes s
   const url = "http://localhost/api/queues/images/pause";
   assertEquals((await opened.dashboard.fetch(new Request(url, { method: "POST", headers, body: "{}" }))).status, 200);
   assertEquals(asked, ["view POST", "control POST"]);
+});
+
+Deno.test("guard: a view or a control that does not answer says no after five seconds", async () => {
+  using time = new FakeTime();
+  const hangs = () => new Promise<boolean>(() => {});
+  using opened = open({ control: hangs });
+  const state = opened.dashboard.fetch(new Request("http://localhost/api/state"));
+  await time.tickAsync(5000);
+  assertEquals((await (await state).json()).mayControl, false);
+  using closed = open({ view: hangs });
+  const page = closed.dashboard.fetch(new Request("http://localhost/"));
+  await time.tickAsync(5000);
+  assertEquals((await page).status, 403);
 });
 
 Deno.test("guard: nobody steers unless control says so", async () => {

@@ -1,10 +1,14 @@
 import { inspect } from "@workqueue/core/arguments";
 import { signInOf } from "../access.ts";
 import type { Access, DashboardOptions } from "../contract.ts";
+import { within } from "../watch/timer.ts";
 import { answerRedirect, Refusal } from "./answers.ts";
 
 /** The longest body that is read, in bytes. */
 const MAX_BODY = 64 * 1024;
+
+/** How long is waited for who may do something, in milliseconds. */
+const PATIENCE = 5000;
 
 /** Who may do what, and which requests are the page's own. */
 export class Guard {
@@ -55,10 +59,10 @@ export class Guard {
   }
 }
 
-/** What throws or rejects says no, and nobody is told why. */
+/** What throws, rejects or takes too long says no, and nobody is told why. */
 async function mayDo(access: Access, request: Request): Promise<boolean> {
   try {
-    return await access(request) === true;
+    return await within(Promise.resolve(access(request)), PATIENCE) === true;
   } catch {
     return false;
   }
