@@ -5,7 +5,7 @@ import { FakeTime } from "@std/testing/time";
 import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQueue } from "@workqueue/core";
 import type { State } from "@workqueue/dashboard";
 import { flush } from "../queue_helpers.ts";
-import { Asked } from "./dashboards.ts";
+import { Asked, Watching } from "./dashboards.ts";
 
 function newQueue(): RateLimitingQueue<string> {
   return createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1000, maxDelay: 60_000 }));
@@ -93,6 +93,29 @@ Deno.test("events: who asks for what is not there, or may not look, gets no stre
   assertEquals(await status("api/events", "HEAD"), 200);
   mayLook = false;
   assertEquals(await status("api/events"), 403);
+});
+
+Deno.test("events: a stream ends when its reader may not look any more, and tells when they may not control", async () => {
+  using time = new FakeTime();
+  let [mayLook, mayControl] = [true, true];
+  using asked = new Asked({
+    queues: { images: { queue: newQueue() } },
+    view: () => Promise.resolve(mayLook),
+    control: () => mayControl,
+  });
+  const [watching, unread] = [await asked.watch("?queue=images"), await asked.get("api/events")];
+  await pass(time, 10_000);
+  assertEquals((await watching.take()).at(-2)!.data.mayControl, true);
+  mayControl = false;
+  await pass(time, 5000);
+  assertEquals((await watching.take()).at(-2)!.data.mayControl, false);
+
+  mayLook = false;
+  await pass(time, 5000);
+  const told = (await watching.take()).length;
+  assertEquals([watching.hasEnded, told <= 8], [true, true]);
+  await new Watching(unread.body!).done;
+  assertEquals((await asked.get("api/events")).status, 403);
 });
 
 Deno.test("events: one who does not read gets no more than what is under way, and the latest when they read again", async () => {

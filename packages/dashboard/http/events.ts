@@ -1,3 +1,4 @@
+import { systemClock } from "@workqueue/core";
 import type { Views } from "../watch/views.ts";
 import type { Watch } from "../watch/watch.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
@@ -9,11 +10,15 @@ export interface EventsRequest {
   readonly search: string;
   readonly limit: number;
   readonly mayControl: boolean;
+  /** Tells anew whether they may control. Rejects if they may not look any more. */
+  askAgain(): Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
 /** How soon a browser connects again that has lost us, in milliseconds. */
 const CONNECT_AGAIN = 1000;
+/** A stream is as long as somebody wants: after so long, the next push asks anew who may, in milliseconds. */
+const ASK_AGAIN_AFTER = 4500;
 
 /** Streams of server-sent events: for each that is open an event `state` a second, and one `queue` if it shows a queue. */
 export class Events implements Disposable {
@@ -36,8 +41,10 @@ export class Events implements Disposable {
     for (const close of [...this.#open]) close();
   }
 
-  #stream({ queue, search, limit, mayControl, signal }: EventsRequest): ReadableStream<Uint8Array> {
+  #stream({ queue, search, limit, signal, ...request }: EventsRequest): ReadableStream<Uint8Array> {
     const encoder = new TextEncoder();
+    let { mayControl } = request;
+    let askedAt = systemClock.now();
     let close = () => {};
     return new ReadableStream<Uint8Array>({
       start: (controller) => {
@@ -48,6 +55,14 @@ export class Events implements Disposable {
         };
         // Who does not read gets no more than what is under way: the next one is as good.
         const push = async () => {
+          if (isOpen && systemClock.now() - askedAt >= ASK_AGAIN_AFTER) {
+            askedAt = systemClock.now();
+            try {
+              mayControl = await request.askAgain();
+            } catch {
+              close(); // the browser asks again, and is told why not
+            }
+          }
           if (!isOpen || !((controller.desiredSize ?? 0) > 0)) return;
           try {
             send("state", this.#views.state(mayControl)); // of all queues, whatever this one takes

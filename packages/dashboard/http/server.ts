@@ -79,8 +79,13 @@ export class Server {
       case "events": {
         const name = url.searchParams.get("queue");
         const queue = name === null ? undefined : this.#queue(name);
+        const query = readQuery(url);
         const mayControl = await guard.mayControl(request);
-        return events.answer({ queue, ...readQuery(url), mayControl, signal: request.signal });
+        const askAgain = async () => {
+          await guard.requireView(request);
+          return await guard.mayControl(request);
+        };
+        return events.answer({ queue, ...query, mayControl, askAgain, signal: request.signal });
       }
       case "page":
         return answerPage();
