@@ -5,7 +5,7 @@ import { FakeTime } from "@std/testing/time";
 import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQueue } from "@workqueue/core";
 import type { State } from "@workqueue/dashboard";
 import { flush } from "../queue_helpers.ts";
-import { Asked, Watching } from "./dashboards.ts";
+import { Asked, ORIGIN, Watching } from "./dashboards.ts";
 
 function newQueue(): RateLimitingQueue<string> {
   return createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1000, maxDelay: 60_000 }));
@@ -77,6 +77,27 @@ Deno.test("events: a stream ends with its request, with its reader, and with the
   await flush();
   assertEquals(late.hasEnded, true);
   asked[Symbol.dispose]();
+});
+
+Deno.test("events: the signal of a request is left alone on Deno.serve, which warns of that and cancels the stream", async () => {
+  using time = new FakeTime();
+  const queue = newQueue();
+  const limits = noteLimits(queue);
+  using asked = new Asked({ queues: { images: { queue } } });
+  const request = new Request(`${ORIGIN}/api/events`);
+  Object.defineProperty(request, "signal", {
+    get() {
+      throw new Error("looked at");
+    },
+  });
+  const info = { remoteAddr: { hostname: "127.0.0.1" }, completed: new Promise<void>(() => {}) };
+  const response = await asked.dashboard.fetch(request, info);
+  assertEquals(response.status, 200);
+  await pass(time, 1000);
+  await response.body!.cancel();
+  limits.splice(0);
+  await pass(time, 10_000);
+  assertEquals(limits, [0, 0]); // samples
 });
 
 Deno.test("events: who asks for what is not there, or may not look, gets no stream", async () => {

@@ -12,7 +12,7 @@ export interface EventsRequest {
   readonly mayControl: boolean;
   /** Tells anew whether they may control. Rejects if they may not look any more. */
   askAgain(): Promise<boolean>;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** How soon a browser connects again that has lost us, in milliseconds. */
@@ -79,7 +79,7 @@ export class Events implements Disposable {
           if (!isOpen) return;
           isOpen = false;
           unwatch();
-          signal.removeEventListener("abort", close);
+          signal?.removeEventListener("abort", close);
           this.#open.delete(close);
           try {
             controller.close();
@@ -88,8 +88,8 @@ export class Events implements Disposable {
           }
         };
         this.#open.add(close);
-        signal.addEventListener("abort", close, { once: true });
-        if (signal.aborted || this.#isDisposed) return close();
+        signal?.addEventListener("abort", close, { once: true });
+        if (signal?.aborted || this.#isDisposed) return close();
         controller.enqueue(encoder.encode(`retry: ${CONNECT_AGAIN}\n\n`));
         this.#watch.look(queue).then(push);
       },

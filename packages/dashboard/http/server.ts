@@ -46,7 +46,9 @@ export class Server {
       if (!isHead && request.method !== "GET" && request.method !== "POST") {
         throw new Refusal(405, `Not understood: ${inspect(request.method)} is not done here.`);
       }
-      const response = request.method === "POST" ? await this.#post(request, route) : await this.#get(request, route);
+      const response = request.method === "POST"
+        ? await this.#post(request, route)
+        : await this.#get(request, route, info);
       if (!isHead) return response;
       await response.body?.cancel();
       return new Response(null, response);
@@ -58,7 +60,7 @@ export class Server {
     }
   }
 
-  async #get(request: Request, route: Route): Promise<Response> {
+  async #get(request: Request, route: Route, info: unknown): Promise<Response> {
     const { guard, watch, views, events } = this.#parts;
     const url = new URL(request.url);
     if (url.searchParams.has("token")) {
@@ -85,7 +87,7 @@ export class Server {
           await guard.requireView(request);
           return await guard.mayControl(request);
         };
-        return events.answer({ queue, ...query, mayControl, askAgain, signal: request.signal });
+        return events.answer({ queue, ...query, mayControl, askAgain, signal: signalOf(request, info) });
       }
       case "page":
         return answerPage();
@@ -124,6 +126,14 @@ export class Server {
     if (queue !== undefined) return queue;
     throw new Refusal(404, `Not found: no queue is shown as ${inspect(name)}${suggest(name, [...queues.keys()])}`);
   }
+}
+
+/**
+ * What says that a request has ended. Not on `Deno.serve`, which is known by what it gives beside the request: it warns of
+ * those who look at the signal, as that does not say so much, and cancels the stream anyway.
+ */
+function signalOf(request: Request, info: unknown): AbortSignal | undefined {
+  return typeof info === "object" && info !== null && "completed" in info ? undefined : request.signal;
 }
 
 async function act(action: Action, queue: WatchedQueue, body: string): Promise<ControlResult> {

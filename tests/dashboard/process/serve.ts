@@ -85,7 +85,7 @@ let text = "";
 const decoder = new TextDecoder();
 for await (const chunk of events.body!) {
   text += decoder.decode(chunk, { stream: true });
-  if (text.split("event: queue").length > 2) break;
+  if (text.split("event: queue").length > 7) break; // by then it was asked anew who may look
 }
 controller.abort();
 // Nobody looks any more as soon as the server has noticed.
