@@ -256,6 +256,25 @@ Deno.test("details: every item has a text, whatever it is and whatever keyText d
   ]]);
 });
 
+Deno.test("details: the text of an object is made once, however often it is looked at", async () => {
+  using time = new FakeTime();
+  const queue = createRateLimitingQueue<object>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+  let made = 0;
+  queue.add({ toJSON: () => `${++made} ${"x".repeat(1000)}` });
+  const keyed = createRateLimitingQueue<object>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+  keyed.addAfter({ id: 5 }, 100_000);
+  let asks = 0;
+  const keyText = ({ id }: { id: number }) => `#${id}, ${++asks}`;
+  using asked = new Asked({ queues: { queue: { queue }, keyed: { queue: keyed, keyText } } });
+  for (let i = 0; i < 3; i++) {
+    const { key } = (await asked.details("queue", "?search=x")).readyItems[0]!;
+    assertEquals([key.length, key.slice(0, 5), key.at(-1)], [500, '"1 xx', "…"]);
+    assertEquals((await asked.details("keyed", "?search=5")).waitingItems[0]!.key, "#5, 1");
+    await pass(time, 2000);
+  }
+  assertEquals([made, asks], [1, 1]);
+});
+
 Deno.test("details: errors are one line, and short", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1000, maxDelay: 1000 }));

@@ -31,12 +31,16 @@ export function thrownText(thrown: unknown): string {
   }
 }
 
-/** Gives the text of an item, by which it is shown and found. Whatever the user's functions do, there is one. */
+/**
+ * Gives the text of an item, by which it is shown and found. Whatever the user's functions do, there is one. That of an
+ * object is made once, as objects may be big: what changes in it later is not seen.
+ */
 export function keyTexts(
   keyOf: (item: unknown) => unknown,
   keyText: ((item: never) => string) | undefined,
 ): (item: unknown) => string {
-  return (item) => {
+  const made = new WeakMap<object, string>();
+  const make = (item: unknown) => {
     try {
       if (keyText !== undefined) return cut(String(keyText(item as never)));
       return cut(typeof item === "string" ? item : textOf(keyOf(item)));
@@ -44,6 +48,17 @@ export function keyTexts(
       return cut(`(no text: ${thrownText(error)})`);
     }
   };
+  return (item) => {
+    if (typeof item !== "object" || item === null) return make(item);
+    let text = made.get(item);
+    if (text === undefined) made.set(item, text = copyOf(make(item)));
+    return text;
+  };
+}
+
+/** The same text, in memory of its own: a part of a text may keep all of that. */
+function copyOf(text: string): string {
+  return text.length < MAX_LENGTH - 1 ? text : JSON.parse(JSON.stringify(text));
 }
 
 /** A key as JSON, with what JSON cannot say as text. */
