@@ -12,10 +12,13 @@ function remote(
 ) {
   const calls: string[] = [];
   const waiting = new Set(["a/1", "a/2", "b/1", ...more]); // as they are due
-  let server: "up" | "down" | "silent" = "up";
+  let server: "up" | "down" | "silent" | "stopped" = "up";
+  let goOn = () => {};
+  let goesOn = Promise.resolve();
   const call = async <R>(name: string, answer: () => R): Promise<R> => {
     calls.push(name);
     if (server === "silent") await new Promise(() => {});
+    if (server === "stopped") await goesOn;
     if (server === "down") throw new Error("connect ECONNREFUSED");
     return answer();
   };
@@ -60,7 +63,13 @@ function remote(
     cancelAfter: (item: string) => call(`cancelAfter ${item}`, () => waiting.delete(item)),
     forget: (item: string) => call(`forget ${item}`, () => {}),
   };
-  return { queue: queue as never, calls, numbers, is: (state: typeof server) => server = state };
+  /** Gives what lets a server go on that is stopped: it answers then. */
+  const is = (state: typeof server) => {
+    server = state;
+    if (state === "stopped") goesOn = new Promise((resolve) => goOn = resolve);
+    return goOn;
+  };
+  return { queue: queue as never, calls, numbers, is };
 }
 
 async function pass(time: FakeTime, ms: number): Promise<void> {
@@ -231,6 +240,35 @@ Deno.test("Redis: while a server is silent, all else is told each second, and no
   const retried = asked.post("api/queues/orders/retry", { search: "a" });
   await pass(time, 10_000);
   assertEquals((await retried)[0], 503);
+  await watching.end();
+});
+
+Deno.test("Redis: what is not known of a server that hangs is so at the times of its samples, and how long only grows", async () => {
+  using time = new FakeTime();
+  const { queue, is } = remote();
+  using asked = new Asked({ queues: { orders: { queue } } });
+  await flush();
+  const began = Date.now();
+  const watching = await asked.watch();
+  await pass(time, 10_000);
+  const goesOn = is("stopped");
+  await pass(time, 40_000);
+  is("down");
+  goesOn(); // calls that hang fail now
+  await pass(time, 2000);
+  is("up");
+  await pass(time, 8000);
+
+  const { history } = await asked.details("orders");
+  const times = history.time.map((at) => Math.round((at - began) / 1000));
+  assertEquals(times, [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60]);
+  assertEquals(history.ready.map((number) => number === null ? "-" : "x").join(""), "xxx--------xx");
+  const away = (await watching.take()).flatMap(({ data }) => {
+    const [, number, unit] = / not answered for ([\d.]+) (ms|s)/.exec(data.queues[0].reason) ?? [];
+    return number === undefined ? [] : [Number(number) * (unit === "s" ? 1000 : 1)];
+  });
+  assertEquals(away, [...away].sort((a, b) => a - b));
+  assertEquals([away.length >= 38, away.at(-1)! > 40_000], [true, true]);
   await watching.end();
 });
 

@@ -86,21 +86,22 @@ export class WatchedQueue {
       await this.#looking.promise;
       if (this.#seen === undefined || this.#seen.limit >= limit || this.#looking !== undefined) return;
     }
-    const looking = { promise: this.#look(limit), limit, since: now };
+    const since = systemClock.now();
+    const looking = { promise: this.#look(limit, since), limit, since };
     this.#looking = looking;
     await looking.promise;
     if (this.#looking === looking) this.#looking = undefined;
   }
 
-  /** Keeps what there is to see now as a sample. */
+  /** Keeps what there is to see now as a sample: of a server that does not answer, that this is not known now. */
   async sample(limit: number): Promise<void> {
+    const now = systemClock.now();
     await waitFor(this.refresh(limit), SAMPLE_PATIENCE);
     const { sample } = this.#seen ?? {};
-    const now = systemClock.now();
     this.#history.add(sample !== undefined && now - sample.at < FRESH_FOR ? sample : sampleOf(now, undefined));
   }
 
-  async #look(limit: number): Promise<void> {
+  async #look(limit: number, since: number): Promise<void> {
     try {
       const look = await this.source.look(limit);
       const sample = sampleOf(systemClock.now(), look);
@@ -112,7 +113,7 @@ export class WatchedQueue {
       this.#seen = { look, sample, limit };
       this.#failure = undefined;
     } catch (error) {
-      this.#failure = { text: thrownText(error), since: this.#failure?.since ?? systemClock.now() };
+      this.#failure = { text: thrownText(error), since: this.#failure?.since ?? since };
     }
   }
 
