@@ -93,7 +93,8 @@ export interface QueueDetails extends QueueRow {
    * of all that wait, on Redis of the 1,000 due first and of the failing ones listed.
    *
    * `null` if that is not known: yet, as searches have a twentieth of the time, and those of others come first; or at all, as
-   * 200,000 items or more wait. The lists then have what was found among those that were looked at: at first 1,000.
+   * too many wait to look at each: 200,000, or fewer if it takes long to make texts of them. The lists then have what was
+   * found among those that were looked at: at first 1,000.
    */
   readonly matching: number | null;
   /** The bucket without whose tokens no attempt begins. */

@@ -97,6 +97,24 @@ Deno.test("searches: one ends after so many items, and does not say how many the
   assertEquals(items.some(({ key }) => key === `a-${MAX_SEARCHED}`), false);
 });
 
+Deno.test("searches: one ends in time where texts take long to make, and gets further when they are there", async () => {
+  using time = new FakeTime();
+  const items = Array.from({ length: 1000 }, (_, i) => ({ item: `a-${i}`, priority: 0, dueIn: i }));
+  const made = new Set<unknown>();
+  const searches = new Searches(() => items, (item) => {
+    if (!made.has(item)) time.tick(1);
+    made.add(item);
+    return String(item);
+  });
+  const known = [];
+  for (let i = 0; i < 4; i++) {
+    known.push((await searches.find("a"))!.matching);
+    assert(made.size <= (i + 1) * 320, `${made.size} texts were made`);
+    time.tick(30_000);
+  }
+  assertEquals(known, [null, null, null, 1000]);
+});
+
 Deno.test("searches: a server that fails, or does not answer, keeps nobody waiting", async () => {
   using time = new FakeTime();
   let answer: Promise<never[]> = Promise.reject(new Error("away"));

@@ -4,6 +4,8 @@ import { waitFor } from "./timer.ts";
 
 /** After how many items a search ends, so that it does not stop all else for long: some 0.1 s. */
 export const MAX_SEARCHED = 200_000;
+/** And after how long, in milliseconds, as texts may take long to make: those of objects are there the next time. */
+const MAX_TIME = 250;
 /** How old what was found may be to be called new, in milliseconds: a little less than pushes are apart. */
 const FRESH_FOR = 950;
 /** How old it may be to be shown until there is something newer, in milliseconds. */
@@ -115,13 +117,19 @@ export class Searches {
     const matches = matcher(search);
     const first: { key: string; priority: number; dueAt: number }[] = [];
     let matching = 0;
-    for (const { item, priority, dueIn } of items) {
+    let isAll = items.length < MAX_SEARCHED;
+    const began = systemClock.now();
+    for (const [i, { item, priority, dueIn }] of items.entries()) {
+      if (i % 64 === 63 && systemClock.now() - began >= MAX_TIME) {
+        isAll = false;
+        break;
+      }
       const key = this.#textOf(item);
       if (!matches(key)) continue;
       if (++matching <= MAX_LISTED) first.push({ key, priority, dueAt: at + dueIn });
     }
     all.delete(search);
-    all.set(search, { at, matching: items.length < MAX_SEARCHED ? matching : null, items: first });
+    all.set(search, { at, matching: isAll ? matching : null, items: first });
     if (all.size > MAX_FOUND) all.delete(all.keys().next().value!);
   }
 
