@@ -23,12 +23,13 @@ class Served implements AsyncDisposable {
   }, { onError() {} });
   /** What the file of the config says. */
   file: object = CONFIG;
+  mayLook = true;
   readonly url: string;
   readonly #dashboard = createDashboard({
     queues: { images: { queue: this.queue, pool: this.pool } },
     config: this.config,
     readConfig: () => this.file,
-    view: allowLocal,
+    view: (request) => this.mayLook && allowLocal(request),
     control: allowLocal,
   });
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
@@ -136,4 +137,12 @@ browserTest("page of the server: a queue that is not shown is called so", async 
   await using served = new Served();
   await using visitor = await visit(`${served.url}#/queues/nowhere`, { failures: /status of 404/ });
   await visitor.sees("There is no queue of this name.");
+});
+
+browserTest("page of the server: who may not look any more is told so, without a reload", async () => {
+  await using served = new Served();
+  await using visitor = await visit(served.url, { failures: /status of 403/ });
+  await visitor.sees("images");
+  served.mayLook = false;
+  await visitor.sees("'view' of this dashboard says no");
 });
