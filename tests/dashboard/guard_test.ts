@@ -150,6 +150,14 @@ for (const [what, headers, status] of cases) {
   });
 }
 
+Deno.test("guard: a control that would read the body says no", async () => {
+  using opened = open({ control: async (request) => (await request.text()) !== "" });
+  const headers = { ...rightly, "x-workqueue-instance": await instanceOf(opened.dashboard) };
+  const url = "http://localhost/api/queues/images/concurrency";
+  const request = new Request(url, { method: "POST", headers, body: '{ "concurrency": 9 }' });
+  assertEquals([(await opened.dashboard.fetch(request)).status, opened.pool.concurrency], [403, 2]);
+});
+
 Deno.test("guard: other methods are refused, and changes by GET", async () => {
   using opened = open({ control: () => true });
   for (const method of ["PUT", "DELETE", "OPTIONS", "PATCH"]) {

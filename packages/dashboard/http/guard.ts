@@ -40,13 +40,14 @@ export class Guard {
     if (!/^application\/json *(;|$)/i.test(request.headers.get("content-type") ?? "")) {
       throw new Refusal(400, "Not understood: the content type must be application/json.");
     }
+    const body = await readText(request); // first: a function that would read it says no by that
     if (!await mayDo(this.#control, request)) {
       throw new Refusal(403, "Not allowed: 'control' of this dashboard says no.");
     }
     if (request.headers.get("x-workqueue-instance") !== this.#instance) {
       throw new Refusal(409, "Nothing was done, as the page is stale: it is of a process that has ended. Reload it.");
     }
-    return await readText(request);
+    return body;
   }
 
   /** Lets a browser in that has a token in its address: with a cookie, and a redirect to the address without it. */
