@@ -1,0 +1,45 @@
+/** The page, of a queue on a real Redis that another process works on. Only on Deno: the page is the browser's. */
+
+import { assertEquals } from "@std/assert";
+import { runWorkers } from "@workqueue/core";
+import { allowLocal, createDashboard } from "@workqueue/dashboard";
+import { createRedisQueue } from "@workqueue/redis";
+import { hasChromium } from "../../chromium.ts";
+import { redisTest, uniqueName } from "../../redis/redis_tests.ts";
+import { browserTest, visit } from "./visitor.ts";
+
+if (hasChromium) {
+  redisTest("page on Redis: what fails is shown with its error, tried now, paused and taken back", async ({ url }) => {
+    const name = uniqueName("images");
+    const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" } as const;
+    await using shown = createRedisQueue({ name, url, limiter });
+    await using worked = createRedisQueue({ name, url, limiter });
+    const taken: string[] = [];
+    await using _pool = runWorkers(worked, (item) => {
+      taken.push(item);
+      throw new TypeError("no address");
+    }, { onError() {} });
+    await worked.addAll(["bad/1", "bad/2"]);
+
+    using dashboard = createDashboard({ queues: { images: { queue: shown } }, view: allowLocal, control: allowLocal });
+    await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, dashboard.fetch);
+    await using visitor = await visit(`http://127.0.0.1:${server.addr.port}/#/queues/images`);
+    const failing = visitor.section("What fails");
+    await visitor.sees("TypeError: no address", failing);
+
+    await visitor.button("Pause").click();
+    await visitor.button("Resume").waitFor();
+    await failing.getByRole("button", { name: "Retry now: bad/2" }).click();
+    await visitor.sees("1 item is ready now.", visitor.result());
+    assertEquals([(await shown.stats()).ready, taken.length], [1, 2]); // nobody is given it
+    await visitor.button("Resume").click();
+    await visitor.button("Pause").waitFor();
+    await failing.getByRole("row").filter({ hasText: "bad/2" }).getByText("2", { exact: true }).waitFor();
+    assertEquals(taken.length, 3);
+
+    await failing.getByRole("button", { name: "Take back… bad/1" }).click();
+    await visitor.page.getByRole("dialog").getByRole("button", { name: "Take back 1 item" }).click();
+    await visitor.sees("1 item is taken back", visitor.result());
+    assertEquals((await shown.snapshot()).waitingItems.map(({ item }) => item), ["bad/2"]);
+  });
+} else browserTest("page on Redis", () => Promise.resolve());
