@@ -29,6 +29,7 @@ import {
   parallelizeUntil,
   type RateLimitedAddOptions,
   type RateLimitingQueueOptions,
+  type ReloadOptions,
   runWorkers,
   type SnapshotOptions,
   TokenBucket,
@@ -73,6 +74,7 @@ Deno.test("options: every one that may be left out may be undefined", async () =
   takesUndefined<WorkerOptions<string>>({});
   takesUndefined<ParallelizeOptions>({});
   takesUndefined<LoadConfigOptions>({});
+  takesUndefined<ReloadOptions>({});
   takesUndefined<ConfigSchemaOptions>({});
   takesUndefined<BuildContext>({});
   takesUndefined<Parameters<typeof defineLimiter>[0]>({});
