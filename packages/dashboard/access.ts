@@ -128,9 +128,10 @@ export function allowToken(token: string, ...others: string[]): Access {
 
 function requireToken(token: unknown): string {
   if (typeof token === "string" && token.length >= MIN_TOKEN && /^[\x21-\x7e]+$/.test(token)) return token;
-  // What was received is not said: it may be a part of a secret.
   const rule = `must be a text of at least ${MIN_TOKEN} characters that headers can have`;
-  throw invalidArgument("allow token", "token", rule, typeof token === "string" ? Symbol("secret") : token);
+  if (typeof token !== "string") throw invalidArgument("allow token", "token", rule, token);
+  // What it is, is not said: it may be a part of a secret.
+  throw new TypeError(`Cannot allow token as 'token' ${rule}: received one of ${token.length}`);
 }
 
 /** A token, and the cookie that stands for it in browsers, which do not keep the token itself. */

@@ -132,7 +132,7 @@ const cases: [what: string, headers: Record<string, string | undefined>, status:
   ["a charset", { "content-type": "Application/JSON; charset=utf-8" }, 200],
   ["no type", { "content-type": "" }, 400],
   ["a stale page", { "x-workqueue-instance": "c0ffee" }, 409],
-  ["a page that says of none", { "x-workqueue-instance": undefined }, 409],
+  ["a program that says of no instance", { "x-workqueue-instance": undefined }, 400],
 ];
 
 for (const [what, headers, status] of cases) {

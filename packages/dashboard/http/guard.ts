@@ -44,7 +44,11 @@ export class Guard {
     if (!await mayDo(this.#control, request)) {
       throw new Refusal(403, "Not allowed: 'control' of this dashboard says no.");
     }
-    if (request.headers.get("x-workqueue-instance") !== this.#instance) {
+    const instance = request.headers.get("x-workqueue-instance");
+    if (instance === null) {
+      throw new Refusal(400, "Not understood: 'x-workqueue-instance' must be the 'instance' that api/state tells.");
+    }
+    if (instance !== this.#instance) {
       throw new Refusal(409, "Nothing was done, as the page is stale: it is of a process that has ended. Reload it.");
     }
     return body;
