@@ -5,6 +5,7 @@
  */
 
 import { TERMINAL } from "./brands.ts";
+import { quote } from "./safe_text.ts";
 
 /**
  * Thrown by a handler of {@linkcode runWorkers} to say that trying again is pointless: the item is given
@@ -132,14 +133,6 @@ function isArray(value: object): boolean {
   } catch {
     return false;
   }
-}
-
-/** What would end a line, do something to a terminal, or turn the text around it, where JSON writes it as it is. */
-const UNSAFE = /[\x7f-\x9f\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
-
-function quote(text: string): string {
-  const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(text).replace(UNSAFE, escape);
 }
 
 /** Words a value for a message. Runs none of the value's own code, such as a `toString`. */

@@ -34,5 +34,6 @@ export {
 export { requireDuration } from "./duration_arguments.ts";
 export { inspect, invalidArgument } from "./errors.ts";
 export { formatDuration, formatNumber, setInspection } from "./inspection.ts";
+export { inOneLine } from "./safe_text.ts";
 export { suggest } from "./suggest.ts";
 export type { Duration } from "./duration.ts";

@@ -2,9 +2,6 @@ import { inspect } from "../base/errors.ts";
 
 const MAX_MESSAGE_LENGTH = 300;
 
-/** What would end a line, do something to a terminal, or turn the text around it. */
-const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
-
 /** An error's name and message. Anything can be thrown, also what throws when it is looked at. */
 export function messageOf(thrown: unknown): string {
   try {
@@ -26,9 +23,4 @@ export function placeOf(thrown: unknown): string {
   } catch {
     return "";
   }
-}
-
-/** A text in one line. */
-export function inOneLine(text: string): string {
-  return text.replace(BREAKS_AND_CONTROLS, " ");
 }

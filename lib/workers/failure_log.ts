@@ -1,7 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 import { inspect } from "../base/errors.ts";
+import { inOneLine } from "../base/safe_text.ts";
 import type { WorkAttempt } from "../contracts/work_source.ts";
-import { inOneLine, messageOf, placeOf } from "./error_text.ts";
+import { messageOf, placeOf } from "./error_text.ts";
 
 /** How much time there is between two lines, in milliseconds. */
 const INTERVAL = 1000;

@@ -1,6 +1,7 @@
+import { inOneLine } from "../base/safe_text.ts";
 import type { WorkAttempt } from "../contracts/work_source.ts";
 import type { BurstTime, Moment } from "./burst_time.ts";
-import { inOneLine, messageOf } from "./error_text.ts";
+import { messageOf } from "./error_text.ts";
 
 /** How many keys are remembered. */
 export const MAX_FAILURES = 1000;

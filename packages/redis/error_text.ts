@@ -1,9 +1,8 @@
+import { inOneLine } from "@workqueue/core/arguments";
+
 const MAX_LENGTH = 1000;
 /** Of what is stored for each key that fails. */
 const MAX_LINE_LENGTH = 300;
-
-/** What would end a line, do something to a terminal, or turn the text around it. */
-const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
 /** What an error says, as a text of bounded length. Anything can be thrown, also what throws when it is looked at. */
 export function messageOf(error: unknown): string {
@@ -16,7 +15,7 @@ export function messageOf(error: unknown): string {
 
 /** The same in one line, which is never empty. */
 export function lineOf(error: unknown): string {
-  const line = messageOf(error).toWellFormed().replace(BREAKS_AND_CONTROLS, " ").trim();
+  const line = inOneLine(messageOf(error).toWellFormed()).trim();
   if (line.length <= MAX_LINE_LENGTH) return line || "An error without a message";
   return line.slice(0, MAX_LINE_LENGTH - 1).replace(/[\ud800-\udbff]$/, "") + "…";
 }

@@ -1,9 +1,8 @@
 /** What is shown of items and errors: texts, and short ones. */
 
-const MAX_LENGTH = 500;
+import { inOneLine } from "@workqueue/core/arguments";
 
-/** What would end a line, do something to a terminal, or turn the text around it. */
-const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
+const MAX_LENGTH = 500;
 
 /** A text cut down to what is shown of it. No character is cut in half. */
 export function cut(text: string): string {
@@ -19,7 +18,7 @@ export function isWhole(text: string): boolean {
 
 /** An error in one line. */
 export function errorText(error: string): string {
-  return cut(error.slice(0, 2 * MAX_LENGTH).replace(BREAKS_AND_CONTROLS, " ").trim());
+  return cut(inOneLine(error.slice(0, 2 * MAX_LENGTH)).trim());
 }
 
 /** Words what was thrown. Anything can be, also what throws when it is looked at. */
