@@ -52,6 +52,10 @@ export class FailureLimiter implements RateLimiter {
     return this.#counts.get(key);
   }
 
+  delayAfter(failures: number): number {
+    return this.#delayAfter(failures);
+  }
+
   atRest(): boolean {
     return this.#counts.isEmpty();
   }

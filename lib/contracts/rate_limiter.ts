@@ -40,7 +40,7 @@ export interface RateLimiter<T = unknown> {
    * forgotten, `delayAfter(2)` after the second one, and `numRequeues` is the number of these failures.
    *
    * A limiter that has this works where the failures are counted elsewhere, as those of a queue that many processes share.
-   * In memory nothing asks for it. A limiter with other delays leaves it out.
+   * In memory, what shows limiters asks for it. A limiter with other delays leaves it out.
    *
    * @param failures The number of failures: a positive integer.
    * @returns The delay in milliseconds, a finite number.

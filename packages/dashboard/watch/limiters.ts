@@ -93,14 +93,6 @@ function bucketOf({ name }: LimiterDescription, config: WorkQueueConfig): TokenB
 }
 
 function delayAfterOf(description: LimiterDescription): Node["delayAfter"] {
-  const { type } = description;
-  const options = description.options as Readonly<Record<string, number>>;
-  if (type === "exponential") {
-    return (failures) => Math.min(options["baseDelay"]! * 2 ** Math.min(failures - 1, 1000), options["maxDelay"]!);
-  }
-  if (type === "fast-slow") {
-    return (failures) => options[failures <= options["maxFastAttempts"]! ? "fastDelay" : "slowDelay"]!;
-  }
   try {
     const limiter: RateLimiter = description.create();
     return limiter.delayAfter?.bind(limiter);
