@@ -72,12 +72,13 @@ export function redisQueueMetrics<T>(
   if (queue.shuttingDown) return { [Symbol.dispose]() {} };
   const looks = looksOf(provider as MetricsProvider);
   looks.get(queue.name)?.[Symbol.dispose]();
-  const look = new Looks(measured, new Gauges(queue.name, provider as MetricsProvider), every);
+  const gauges = new Gauges(queue.name, provider as MetricsProvider);
+  const look = new Looks(measured, gauges, every, () => void looks.delete(queue.name));
   looks.set(queue.name, look);
   return look;
 }
 
-/** What looks at queues for a provider now, or did so last, by name. */
+/** What looks at queues for a provider, by name. */
 function looksOf(provider: MetricsProvider): Map<string, Looks> {
   let looks = looksFor.get(provider);
   if (looks === undefined) looksFor.set(provider, looks = new Map());
@@ -91,16 +92,18 @@ class Looks implements Disposable {
   readonly #queue: Measured;
   readonly #gauges: Gauges;
   readonly #every: number;
+  readonly #onEnd: () => void;
   readonly #endWatch: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #isOver = false;
   /** Whether the latest look has failed, and that was told. */
   #hasFailed = false;
 
-  constructor(queue: Measured, gauges: Gauges, every: number) {
+  constructor(queue: Measured, gauges: Gauges, every: number, onEnd: () => void) {
     this.#queue = queue;
     this.#gauges = gauges;
     this.#every = every;
+    this.#onEnd = onEnd;
     this.#endWatch = queue.onShutDown(() => this[Symbol.dispose]());
     this.#look();
   }
@@ -111,6 +114,7 @@ class Looks implements Disposable {
     this.#endWatch();
     clearTimeout(this.#timer);
     this.#gauges.end();
+    this.#onEnd();
   }
 
   async #look(): Promise<void> {
