@@ -14,49 +14,47 @@ export interface Instrument<N = unknown> {
 type Config = Pick<client.GaugeConfiguration<string>, "registers" | "aggregator">;
 
 /** Makes a gauge of prom-client. A number that nobody knows now has no series. `collect` is called before it is read. */
-export function createGauge(
-  { name, help }: MetricFamily,
-  config: Config,
-  collect: () => void,
-): Instrument<LabelledNumber> {
-  const numbers = new Numbers();
-  const metric = new client.Gauge({
-    ...config,
-    name,
-    help,
-    labelNames: LABELS,
-    collect() {
-      collect();
-      for (const { labels, value } of numbers.all()) {
-        if (Number.isNaN(value)) this.remove({ ...labels });
-        else this.set({ ...labels }, value);
-      }
-    },
+export function createGauge(family: MetricFamily, config: Config, collect: () => void): Instrument<LabelledNumber> {
+  return createNumbers((whole) => new client.Gauge(whole), family, config, collect, (gauge, { labels, value }) => {
+    if (Number.isNaN(value)) gauge.remove({ ...labels });
+    else gauge.set({ ...labels }, value);
   });
-  return { metric, of: (...labels) => numbers.of(...labels), remove: (queue) => removeSeries(metric, numbers, queue) };
 }
 
 /** Makes a counter of prom-client. */
-export function createCounter(
+export function createCounter(family: MetricFamily, config: Config, collect: () => void): Instrument<LabelledNumber> {
+  return createNumbers((whole) => new client.Counter(whole), family, config, collect, (counter, number) => {
+    counter.inc({ ...number.labels }, number.value);
+    number.value = 0; // from here on prom-client knows of it
+  });
+}
+
+/** Makes a metric that is shown our numbers, one after the other, whenever it is read. */
+function createNumbers<M extends client.Gauge | client.Counter>(
+  make: (whole: Config & { name: string; help: string; labelNames: string[]; collect(): void }) => M,
   { name, help }: MetricFamily,
   config: Config,
   collect: () => void,
+  show: (metric: M, number: LabelledNumber) => void,
 ): Instrument<LabelledNumber> {
   const numbers = new Numbers();
-  const metric = new client.Counter({
+  const metric: M = make({
     ...config,
     name,
     help,
-    labelNames: LABELS,
+    labelNames: ["name", "priority"],
     collect() {
       collect();
-      for (const number of numbers.all()) {
-        this.inc({ ...number.labels }, number.value);
-        number.value = 0; // from here on prom-client knows of it
-      }
+      for (const number of numbers.all()) show(metric, number);
     },
   });
-  return { metric, of: (...labels) => numbers.of(...labels), remove: (queue) => removeSeries(metric, numbers, queue) };
+  return {
+    metric,
+    of: (...labels) => numbers.of(...labels),
+    remove(queue) {
+      for (const labels of numbers.remove(queue)) metric.remove({ ...labels });
+    },
+  };
 }
 
 /** Makes a histogram of prom-client. */
@@ -78,10 +76,4 @@ export function createHistogram(
       if (queues.delete(queue)) metric.remove({ name: queue });
     },
   };
-}
-
-const LABELS = ["name", "priority"];
-
-function removeSeries(metric: client.Gauge | client.Counter, numbers: Numbers, queue: string): void {
-  for (const labels of numbers.remove(queue)) metric.remove({ ...labels });
 }
