@@ -21,9 +21,9 @@ import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import self from "./deno.json" with { type: "json" };
-import { STANDARD_INPUT } from "./input.ts";
-import { runCommand, type RunFlags } from "./run_command.ts";
-import { flushed, stderr, stdout } from "./standard_streams.ts";
+import { STANDARD_INPUT } from "./items/input.ts";
+import { runCommand, type RunFlags } from "./commands/run_command.ts";
+import { flushed, stderr, stdout } from "./system/standard_streams.ts";
 
 const SUCCESS = 0;
 const USAGE = 2;

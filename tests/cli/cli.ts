@@ -2,7 +2,7 @@
 
 import { deadline, delay } from "@std/async";
 import { fileURLToPath } from "node:url";
-import type { ItemReport } from "../../packages/cli/report.ts";
+import type { ItemReport } from "../../packages/cli/report/report.ts";
 import { runtimes } from "../runtimes.ts";
 
 export { runtimes };

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { type Progress, showProgress } from "../../packages/cli/progress.ts";
-import type { Tally } from "../../packages/cli/run.ts";
+import { type Progress, showProgress } from "../../packages/cli/view/progress.ts";
+import type { Tally } from "../../packages/cli/run/tally.ts";
 import { quickConfig, until, Workspace } from "./cli.ts";
 
 const TALLY: Tally = {
@@ -15,6 +15,8 @@ const TALLY: Tally = {
   succeeded: 38,
   givenUp: 2,
   retries: 9,
+  lastFailure: undefined,
+  nextDueIn: undefined,
   hasBegun: true,
   seconds: 10,
 };

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
-import { StartLimit } from "../../packages/cli/start_limit.ts";
+import { StartLimit } from "../../packages/cli/children/start_limit.ts";
 
 const shortage = (code = "EMFILE") => Object.assign(new Error(code), { code });
 

@@ -1,5 +1,5 @@
 import { assertAlmostEquals, assertEquals } from "@std/assert";
-import { Samples } from "../../packages/cli/statistics.ts";
+import { Samples } from "../../packages/cli/run/statistics.ts";
 
 Deno.test("statistics: percentiles are right to half a percent, whatever the order and the size", () => {
   for (const scale of [1e-4, 1, 1e5]) {

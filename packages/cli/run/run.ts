@@ -8,16 +8,17 @@ import {
   type WorkerOptions,
   type WorkerPool,
 } from "@workqueue/core";
-import { Backlog } from "./backlog.ts";
-import { type Child, startChild } from "./child.ts";
-import type { Input } from "./input.ts";
-import { readLines } from "./lines.ts";
+import { Backlog } from "../items/backlog.ts";
+import { type Child, startChild } from "../children/child.ts";
+import type { Input } from "../items/input.ts";
+import { readLines } from "../items/lines.ts";
 import { OpenItem } from "./open_item.ts";
-import { orAborted } from "./or_aborted.ts";
-import type { ItemReport } from "./report.ts";
-import { isCommandError, isItemError, isShortage } from "./start_error.ts";
-import { StartLimit } from "./start_limit.ts";
-import { describeSystemError, UsageError } from "./usage_error.ts";
+import type { Failure, Tally } from "./tally.ts";
+import { orAborted } from "../system/or_aborted.ts";
+import type { ItemReport } from "../report/report.ts";
+import { isCommandError, isItemError, isShortage } from "../children/start_error.ts";
+import { StartLimit } from "../children/start_limit.ts";
+import { describeSystemError, UsageError } from "../system/usage_error.ts";
 
 /** What a {@linkcode Run} works with. */
 export interface RunSettings {
@@ -43,36 +44,6 @@ export interface RunSettings {
   onRefused(lineNumber: number): void;
   /** Is told when fewer commands than that can run at once. */
   onShortage(error: unknown): void;
-}
-
-/** How far a run has come. */
-export interface Tally {
-  /** Items so far. */
-  readonly items: number;
-  /** Whether a line was folded into an equal one that came before. */
-  readonly isDistinct: boolean;
-  /** Lines that were folded. */
-  readonly folded: number;
-  /** Lines that were left out as they are not UTF-8. */
-  readonly refused: number;
-  /** Whether there may be more items to come. */
-  readonly isReading: boolean;
-  /** Items whose command runs right now. */
-  readonly inFlight: number;
-  /** Items that wait for their first attempt or the next one. */
-  readonly waiting: number;
-  /** Items whose latest attempt failed and that are to be tried again, or are being. */
-  readonly failing: number;
-  /** Items for which the command succeeded. */
-  readonly succeeded: number;
-  /** Items that failed too often. */
-  readonly givenUp: number;
-  /** Attempts beyond the first of each item. */
-  readonly retries: number;
-  /** Whether a command was run at all. */
-  readonly hasBegun: boolean;
-  /** Seconds since the run began. */
-  readonly seconds: number;
 }
 
 /**
@@ -119,6 +90,7 @@ export class Run {
   #succeeded = 0;
   #givenUp = 0;
   #retries = 0;
+  #lastFailure: Failure | undefined = undefined;
   #failure: unknown = undefined;
   #isInterrupted = false;
 
@@ -157,6 +129,8 @@ export class Run {
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
       retries: this.#retries,
+      lastFailure: this.#lastFailure,
+      nextDueIn: this.#settings.queue.snapshot({ limit: 1 }).waitingItems[0]?.dueIn,
       hasBegun: this.#hasBegun,
       seconds: (performance.now() - this.#startedAt) / 1000,
     };
@@ -305,6 +279,7 @@ export class Run {
   }
 
   #countFailing(item: OpenItem): void {
+    this.#lastFailure = item.failure;
     if (!item.isFailing) this.#failing++;
     item.isFailing = true;
   }

@@ -1,8 +1,8 @@
-import type { ItemReport } from "./report.ts";
-import type { RefusedLines } from "./refused_lines.ts";
-import type { Tally } from "./run.ts";
-import type { RunMetrics, Samples } from "./statistics.ts";
-import { formatSeconds, printable } from "./text.ts";
+import { describeEnd, type ItemReport } from "../report/report.ts";
+import type { RefusedLines } from "../items/refused_lines.ts";
+import type { Tally } from "../run/tally.ts";
+import type { RunMetrics, Samples } from "../run/statistics.ts";
+import { formatSeconds, lastLine, printable } from "../system/text.ts";
 
 const MAX_LISTED = 10;
 
@@ -59,9 +59,8 @@ function describeSamples(samples: Samples): string {
   return `${formatSeconds(median)} median, ${formatSeconds(high)} 99th percentile`;
 }
 
-function describeFailure({ timedOut, exitCode, signal, stderr, attempts }: ItemReport): string {
-  const end = timedOut ? "ran out of time" : exitCode !== null ? `exit code ${exitCode}` : signal ?? "not started";
-  const lastLine = stderr.trimEnd().split("\n").at(-1)!;
-  const often = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
-  return `${end} after ${often}${lastLine === "" ? "" : `: ${printable(lastLine)}`}`;
+function describeFailure(item: ItemReport): string {
+  const reason = lastLine(item.stderr);
+  const often = item.attempts === 1 ? "1 attempt" : `${item.attempts} attempts`;
+  return `${describeEnd(item)} after ${often}${reason === "" ? "" : `: ${printable(reason)}`}`;
 }

@@ -1,5 +1,7 @@
-import type { Child } from "./child.ts";
-import type { ItemReport } from "./report.ts";
+import type { Child } from "../children/child.ts";
+import { describeEnd, type ItemReport } from "../report/report.ts";
+import { lastLine } from "../system/text.ts";
+import type { Failure } from "./tally.ts";
 
 /** How an attempt ended. */
 export interface AttemptEnd {
@@ -70,6 +72,12 @@ export class OpenItem {
       if (this.passedOn === passedOn) this.passedOn = undefined;
     });
     this.passedOn = passedOn;
+  }
+
+  /** How the latest attempt failed. */
+  get failure(): Failure {
+    const end = describeEnd({ ...this.#end, timedOut: this.#timedOut });
+    return { item: this.text, attempt: this.attempts, reason: lastLine(this.#end.stderr) || end };
   }
 
   /** What is to be reported of it. */

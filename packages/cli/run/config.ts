@@ -1,6 +1,6 @@
 import { loadConfigFile } from "@workqueue/config-file";
 import { loadConfig, type MetricsProvider, type WorkQueueConfig } from "@workqueue/core";
-import { UsageError } from "./usage_error.ts";
+import { UsageError } from "../system/usage_error.ts";
 
 /** For runs without a config: failures wait 100 ms, then twice as long each time, up to half a minute. */
 const BUILT_IN_CONFIG = {

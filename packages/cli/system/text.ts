@@ -14,3 +14,8 @@ export function printable(text: string): string {
   const shown = text.length > MAX_SHOWN ? text.slice(0, MAX_SHOWN) + "…" : text;
   return shown.replace(/\p{Cc}/gu, "\u{FFFD}");
 }
+
+/** The last line of a text, which may be followed by white space. */
+export function lastLine(text: string): string {
+  return text.trimEnd().split("\n").at(-1)!;
+}

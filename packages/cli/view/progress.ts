@@ -1,7 +1,7 @@
 import { createLogUpdate } from "log-update";
-import type { Tally } from "./run.ts";
-import type { OutputStream } from "./standard_streams.ts";
-import { formatSeconds } from "./text.ts";
+import type { Tally } from "../run/tally.ts";
+import type { OutputStream } from "../system/standard_streams.ts";
+import { formatSeconds } from "../system/text.ts";
 
 /** Shows how far a run has come, on standard error. */
 export interface Progress {

@@ -1,4 +1,4 @@
-import { orAborted } from "./or_aborted.ts";
+import { orAborted } from "../system/or_aborted.ts";
 import { isShortage } from "./start_error.ts";
 
 /** How long to wait before trying again while nothing runs that could make room: at first, and at most; milliseconds. */

@@ -1,7 +1,7 @@
 import { createReadStream, openSync } from "node:fs";
 import process from "node:process";
 import type { Readable } from "node:stream";
-import { describeSystemError, UsageError } from "./usage_error.ts";
+import { describeSystemError, UsageError } from "../system/usage_error.ts";
 
 /** What the items are read from. */
 export interface Input {

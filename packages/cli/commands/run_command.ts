@@ -1,19 +1,19 @@
 import { availableParallelism } from "node:os";
 import type { Readable } from "node:stream";
 import { parseDuration } from "@workqueue/core";
-import { openConfig, pickQueue } from "./config.ts";
-import { openInput } from "./input.ts";
-import type { OpenItem } from "./open_item.ts";
-import { OutputError } from "./output_error.ts";
-import { showProgress } from "./progress.ts";
-import { RefusedLines } from "./refused_lines.ts";
-import { openReport } from "./report.ts";
-import { Run } from "./run.ts";
-import { onSignals } from "./signals.ts";
-import { stderr, stdout } from "./standard_streams.ts";
-import { RunMetrics } from "./statistics.ts";
-import { GivenUpItems, summarize } from "./summary.ts";
-import { describeSystemError } from "./usage_error.ts";
+import { openConfig, pickQueue } from "../run/config.ts";
+import { openInput } from "../items/input.ts";
+import type { OpenItem } from "../run/open_item.ts";
+import { OutputError } from "../system/output_error.ts";
+import { showProgress } from "../view/progress.ts";
+import { RefusedLines } from "../items/refused_lines.ts";
+import { openReport } from "../report/report.ts";
+import { Run } from "../run/run.ts";
+import { onSignals } from "../system/signals.ts";
+import { stderr, stdout } from "../system/standard_streams.ts";
+import { RunMetrics } from "../run/statistics.ts";
+import { GivenUpItems, summarize } from "../view/summary.ts";
+import { describeSystemError } from "../system/usage_error.ts";
 
 /** How a run ended. */
 export type RunEnd = "succeeded" | "incomplete" | "interrupted";

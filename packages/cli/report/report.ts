@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync } from "node:fs";
-import { isSameFile } from "./same_file.ts";
-import { describeSystemError, UsageError } from "./usage_error.ts";
-import { writeAllSync } from "./write_all.ts";
+import { isSameFile } from "../system/same_file.ts";
+import { describeSystemError, UsageError } from "../system/usage_error.ts";
+import { writeAllSync } from "../system/write_all.ts";
 
 /** What became of an item: one line of the report, with these keys in this order. */
 export interface ItemReport {
@@ -27,6 +27,13 @@ export interface ItemReport {
   readonly workSeconds: number;
   /** The end of what the last attempt wrote to its standard error; why, if it could not be started. */
   readonly stderr: string;
+}
+
+/** Words how the last attempt at an item ended. */
+export function describeEnd(
+  { timedOut, exitCode, signal }: Pick<ItemReport, "timedOut" | "exitCode" | "signal">,
+): string {
+  return timedOut ? "ran out of time" : exitCode !== null ? `exit code ${exitCode}` : signal ?? "not started";
 }
 
 /** A file that the run uses, besides the report. */
