@@ -19,21 +19,14 @@
 import process from "node:process";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError } from "commander";
+import { addRunFlags, type RunFlags } from "./commands/run_flags.ts";
 import self from "./deno.json" with { type: "json" };
-import { STANDARD_INPUT } from "./items/input.ts";
-import { runCommand, type RunFlags } from "./commands/run_command.ts";
+import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
-
-const SUCCESS = 0;
-const USAGE = 2;
-const INTERRUPTED = 130;
-const EXIT_CODES = { succeeded: SUCCESS, incomplete: 1, interrupted: INTERRUPTED };
 
 /** How long a process that was interrupted waits for those who read its output, in milliseconds. */
 const MAX_FLUSH = 1000;
-
-const MAX_CONCURRENCY = 10_000;
 
 const RUN_NOTES = `
 The command also finds the item in WORKQUEUE_ITEM, and in WORKQUEUE_ATTEMPT how
@@ -68,55 +61,31 @@ Example:
  * @returns The exit code.
  */
 export async function main(args: string[], standardInput: Readable = process.stdin): Promise<number> {
-  let exitCode = SUCCESS;
+  let exitCode: number = EXIT.succeeded;
   const program = new Command("workqueue")
     .description("Works through a list of items, with retries and backoff.")
     .version(self.version)
     .enablePositionalOptions()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .exitOverride();
-  program.command("run")
-    .description(
-      "Runs a command for each distinct line of a list, and again, later, for those it fails for." +
-        " Where neither the config nor an option says otherwise, as many commands run at once as there are processors," +
-        " and an item is tried again 5 times, after 100 ms and then twice as long each time, up to 30 s." +
-        " All that a config says of a queue counts. Lines are handed to it as they can be begun, in the order of the list, so" +
-        " a discipline orders these and the retries, and bounds how many of a group run at once; the group of a line is what" +
-        " is before the separator.",
-    )
+  addRunFlags(program.command("run"))
+    .description("Runs a command for each line of a list, and again, later, for those it fails for.")
     .usage("[options] -- COMMAND [ARG with {} …]")
     .argument("<command...>", "the command and its arguments, in which {} stands for the item")
-    .option("--config <file>", "a config of queues and limiters: .json, .jsonc, .yaml, .yml or .toml")
-    .option("--queue <name>", "the queue of the config to use; needed if it has several and none named default")
-    .option("--input <file>", "the list, one item a line; - is standard input", STANDARD_INPUT)
-    .option("--no-dedupe", "make each line an item, even if it equals another; for an input without end")
-    .option(
-      "--concurrency <n>",
-      "how many commands run at once (default: as the config says, else the processors)",
-      parseConcurrency,
-    )
-    .option("--report <file>", "write what became of each item there, one line of JSON each")
     .addHelpText("after", RUN_NOTES)
     .passThroughOptions()
     .action(async (command: string[], flags: RunFlags) => {
-      exitCode = EXIT_CODES[await runCommand(command, flags, standardInput)];
+      const { runCommand } = await import("./commands/run_command.ts");
+      exitCode = await runCommand(command, flags, standardInput);
     });
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : USAGE; // it has said why
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.succeeded : EXIT.usage; // it has said why
     stderr.write(`workqueue: ${error instanceof Error ? error.message : error}\n`);
-    return USAGE;
+    return EXIT.usage;
   }
   return exitCode;
-}
-
-function parseConcurrency(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > MAX_CONCURRENCY) {
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_CONCURRENCY}.`);
-  }
-  return count;
 }
 
 /**
@@ -124,7 +93,7 @@ function parseConcurrency(text: string): number {
  * it a pending read of standard input would keep the process alive. What was interrupted ends even if nobody reads.
  */
 export async function exitWith(exitCode: number): Promise<never> {
-  await (exitCode === INTERRUPTED ? Promise.race([flushed(), delay(MAX_FLUSH)]) : flushed());
+  await (exitCode > EXIT.signal ? Promise.race([flushed(), delay(MAX_FLUSH)]) : flushed());
   process.exit(exitCode);
 }
 

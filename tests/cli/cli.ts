@@ -2,7 +2,7 @@
 
 import { deadline, delay } from "@std/async";
 import { fileURLToPath } from "node:url";
-import type { ItemReport } from "../../packages/cli/report/report.ts";
+import type { ItemReport, ReportHeader } from "../../packages/cli/report/records.ts";
 import { runtimes } from "../runtimes.ts";
 
 export { runtimes };
@@ -95,11 +95,11 @@ export class Workspace implements AsyncDisposable {
     return this.files().includes(file);
   }
 
-  /** The lines of a report, in the order of the items. */
+  /** What a report says of items, in the order of these. */
   report(file = "report.jsonl"): ItemReport[] {
     const lines = this.read(file).split("\n");
     if (lines.pop() !== "") throw new Error("The report does not end with a line feed");
-    const items = lines.map((line) => JSON.parse(line) as ItemReport);
+    const [_header, ...items] = lines.map((line) => JSON.parse(line)) as [ReportHeader, ...ItemReport[]];
     return items.sort((a, b) => a.item < b.item ? -1 : 1);
   }
 

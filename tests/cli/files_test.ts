@@ -63,10 +63,19 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals((await workspace.run(args, "", '"$@" > /dev/null')).code, 0);
   });
 
-  Deno.test(`files, ${runtime}: what was in a report is gone, even if there is less to report`, async () => {
+  Deno.test(`files, ${runtime}: a report that is not empty is left as it is`, async () => {
     await using workspace = new Workspace(runtime);
-    workspace.write("report.jsonl", "x".repeat(10_000));
-    await workspace.run(["run", "--report", "report.jsonl", "--", "true"], INPUT);
+    workspace.write("report.jsonl", "of before\n");
+    const { code, stderr } = await workspace.run(["run", "--report", "report.jsonl", "--", "true"], INPUT);
+    const message = "it is not empty: go on with it by --resume, or name another";
+    assertEquals([code, stderr], [2, `workqueue: Cannot write report 'report.jsonl' as ${message}\n`]);
+    assertEquals(workspace.read("report.jsonl"), "of before\n");
+  });
+
+  Deno.test(`files, ${runtime}: a report that is empty will do`, async () => {
+    await using workspace = new Workspace(runtime);
+    workspace.write("report.jsonl", "");
+    assertEquals((await workspace.run(["run", "--report", "report.jsonl", "--", "true"], INPUT)).code, 0);
     assertEquals(workspace.report().map(({ item }) => item), ["a", "b"]);
   });
 }

@@ -96,10 +96,12 @@ Deno.test("run: {} is replaced wherever it stands, without a shell", async () =>
   assertEquals(workspace.files(), []);
 });
 
-Deno.test("run: nothing is appended where no argument has {}", async () => {
+Deno.test("run: without a placeholder the item goes to the end, unless --no-append says otherwise", async () => {
   await using workspace = new Workspace();
-  const { stdout } = await workspace.run(["run", "--", "echo", "fixed", "--", "--help"], "a\n");
-  assertEquals(stdout, "fixed -- --help\n");
+  const run = async (...args: string[]) =>
+    (await workspace.run(["run", ...args, "echo", "it is", "--help"], "a b\n")).stdout;
+  assertEquals(await run("--"), "it is --help a b\n");
+  assertEquals(await run("--no-append", "--"), "it is --help\n");
 });
 
 Deno.test("run: the child is told the item and the attempt, and has no input", async () => {

@@ -67,7 +67,7 @@ for (const runtime of Object.keys(runtimes)) {
     );
   });
 
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  for (const [signal, exitCode] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
     Deno.test(`signals, ${runtime}: after one ${signal}, what runs is finished and nothing is begun`, async () => {
       await using workspace = new Workspace(runtime);
       const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done; touch "ended $1"';
@@ -80,7 +80,7 @@ for (const runtime of Object.keys(runtimes)) {
       await until(() => cli.stderr.includes("waiting for 2 in flight"), "it says so");
       workspace.write("go", "");
       const result = await cli.ended;
-      assertEquals(result.code, 130);
+      assertEquals(result.code, exitCode);
       assertMatch(result.stderr, /^Unfinished +2$/m);
       assertEquals(workspace.files(), ["began a", "began b", "ended a", "ended b", "go", "report.jsonl"]);
       assertEquals(
@@ -116,7 +116,7 @@ for (const runtime of Object.keys(runtimes)) {
     }
   });
 
-  for (const signal of ["SIGQUIT", "SIGALRM", "SIGUSR2"] as const) {
+  for (const [signal, exitCode] of [["SIGQUIT", 131], ["SIGALRM", 142], ["SIGUSR2", 140]] as const) {
     Deno.test(`signals, ${runtime}: after one ${signal}, what runs is killed`, async () => {
       await using workspace = new Workspace(runtime);
       const cli = await workspace.start(
@@ -125,7 +125,7 @@ for (const runtime of Object.keys(runtimes)) {
       );
       await until(() => workspace.has("a"), "one runs");
       cli.kill(signal);
-      assertEquals((await cli.ended).code, 130);
+      assertEquals((await cli.ended).code, exitCode);
       const unfinished = workspace.report().map(({ item, outcome, attempts }) => [item, outcome, attempts]);
       assertEquals(unfinished, [["a", "unfinished", 1], ["b", "unfinished", 0]]);
       for (const pid of workspace.read("a").split(" ")) {

@@ -32,7 +32,7 @@ for (const code of ["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]) {
   Deno.test(`start limit: after ${code}, fewer run at once, and what was not started is, later`, async () => {
     const system = new System(4, code);
     const told: unknown[] = [];
-    const limit = new StartLimit(10, (error) => told.push(error));
+    const limit = new StartLimit(() => 10, (error) => told.push(error));
     const { signal } = new AbortController();
     let started = 0;
     for (let i = 0; i < 10; i++) limit.start(system.start, signal).then(() => started++);
@@ -52,7 +52,7 @@ for (const code of ["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]) {
 
 Deno.test("start limit: it rises again when there is room", async () => {
   const system = new System(2);
-  const limit = new StartLimit(8, () => {});
+  const limit = new StartLimit(() => 8, () => {});
   const { signal } = new AbortController();
   const starts = Array.from({ length: 200 }, () => limit.start(system.start, signal));
   await settle();
@@ -70,7 +70,7 @@ Deno.test("start limit: it rises again when there is room", async () => {
 });
 
 Deno.test("start limit: other errors are passed on, and cost no place", async () => {
-  const limit = new StartLimit(1, () => {});
+  const limit = new StartLimit(() => 1, () => {});
   const { signal } = new AbortController();
   await assertRejects(() => limit.start(() => Promise.reject(shortage("ENOENT")), signal), Error, "ENOENT");
   assertEquals(limit.running, 0);
@@ -80,7 +80,7 @@ Deno.test("start limit: other errors are passed on, and cost no place", async ()
 Deno.test("start limit: while nothing runs, it tries again for a while, and gives up at last", async () => {
   using time = new FakeTime();
   const system = new System(0);
-  const limit = new StartLimit(3, () => {});
+  const limit = new StartLimit(() => 3, () => {});
   const { signal } = new AbortController();
   const first = limit.start(system.start, signal);
   await pass(time, 2000);
@@ -101,11 +101,11 @@ Deno.test("start limit: while nothing runs, it tries again for a while, and give
 Deno.test("start limit: a signal ends every wait, and nothing is started after it", async () => {
   using _time = new FakeTime();
   const system = new System(1);
-  const limit = new StartLimit(1, () => {});
+  const limit = new StartLimit(() => 1, () => {});
   const controller = new AbortController();
   await limit.start(system.start, controller.signal);
   const waiting = limit.start(system.start, controller.signal);
-  const other = new StartLimit(1, () => {});
+  const other = new StartLimit(() => 1, () => {});
   const pausing = other.start(system.start, controller.signal);
   await settle();
   controller.abort(new Error("enough"));

@@ -8,7 +8,18 @@ for (const runtime of Object.keys(runtimes)) {
     await using workspace = new Workspace(runtime);
     workspace.write("config.json", quickConfig({ maxRetries: 0 }));
     const items = Array.from({ length: 100 }, (_, i) => `${i}\n`).join("");
-    const args = ["--config", "config.json", "--concurrency", "60", "--report", "report.jsonl", "--", "sleep", "0.1"];
+    const args = [
+      "--config",
+      "config.json",
+      "--concurrency",
+      "60",
+      "--report",
+      "report.jsonl",
+      "--no-append",
+      "--",
+      "sleep",
+      "0.1",
+    ];
     const { code, stderr } = await workspace.run(["run", ...args], items, 'ulimit -n 60; exec "$@"');
     assertEquals(code, 0, stderr);
     assertStringIncludes(stderr, "Fewer commands run at once, as too many files are open.\n");

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import process from "node:process";
-import { setTimeout as delay } from "node:timers/promises";
+import type { ChildProcess } from "node:child_process";
+import type { Readable } from "node:stream";
 import { LineWriter, Tail } from "./child_output.ts";
+import { signalGroup } from "./start.ts";
 
 /** How a child ended. */
 export interface ChildEnd {
@@ -11,14 +11,14 @@ export interface ChildEnd {
   readonly signal: string | null;
 }
 
-/** The options of {@linkcode startChild}. */
-export interface ChildOptions {
-  /** The whole environment of the child. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Kills the child, and what it started, when it aborts. */
-  readonly signal: AbortSignal;
-  /** Takes the child's standard output, whole lines at a time. No more is read until it has settled. */
+/** Where the output of a child goes. */
+export interface ChildOutput {
+  /** What comes before each line of its standard output. */
+  readonly tag: string;
+  /** Takes its standard output, whole lines at a time. No more is read until that has settled. */
   onOutput(lines: Uint8Array): Promise<void>;
+  /** Takes its standard error likewise, beside what is kept of it; `undefined` if nobody wants it. */
+  readonly onErrorOutput: ((lines: Uint8Array) => Promise<void>) | undefined;
 }
 
 /** How long a child has between SIGTERM and SIGKILL, in milliseconds. */
@@ -30,25 +30,6 @@ const END_GRACE = 20;
 /** No pipe holds more bytes than this: what comes after them was not written by the child. */
 const MAX_PIPE = 1 << 20;
 const MAX_STDERR = 4096;
-
-/**
- * Where there are process groups, each child leads one of its own: Ctrl-C in the terminal does not reach it,
- * and what it started can be killed with it.
- */
-const HAS_GROUPS = process.platform !== "win32";
-
-/**
- * Starts a command, without a shell.
- *
- * @param command The command and its arguments.
- * @param options The environment, the signal and where the output goes.
- * @returns The running child.
- * @throws {Error} If it cannot be started, with the `code` of the system.
- */
-export async function startChild(command: readonly string[], options: ChildOptions): Promise<Child> {
-  const [file = "", ...args] = command;
-  return new Child(await start(file, args, options.env), options);
-}
 
 /** A command that runs. */
 export class Child {
@@ -62,23 +43,26 @@ export class Child {
   /** Whether it was. */
   isPassedOn = false;
   readonly #process: ChildProcess;
-  readonly #signal: AbortSignal;
   readonly #stderr = new Tail(MAX_STDERR);
   readonly #output: LineWriter;
+  readonly #errorOutput: LineWriter | undefined;
   #received = 0;
+  #hasExited = false;
+  #isKilled = false;
+  #killTimer: ReturnType<typeof setTimeout> | undefined = undefined;
 
   /** Takes over a process that has just been started. */
-  constructor(child: ChildProcess, { signal, onOutput }: ChildOptions) {
+  constructor(child: ChildProcess, { tag, onOutput, onErrorOutput }: ChildOutput) {
     this.#process = child;
-    this.#signal = signal;
-    this.#output = new LineWriter(onOutput);
+    this.#output = new LineWriter(onOutput, tag);
+    this.#errorOutput = onErrorOutput && new LineWriter(onErrorOutput);
     const exited = new Promise<ChildEnd>((resolve) => {
       child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
     });
     const closed = Promise.all([
       forEachChunk(child.stdout!, (chunk) => this.#write(chunk)),
-      forEachChunk(child.stderr!, (chunk) => this.#stderr.write(chunk)),
-    ]).then(() => true);
+      forEachChunk(child.stderr!, (chunk) => this.#writeError(chunk)),
+    ]).then(() => {});
     this.passedOn = this.#passOn(exited, closed);
     this.ended = this.#end(exited, closed);
   }
@@ -88,32 +72,47 @@ export class Child {
     return this.#stderr.toString();
   }
 
+  /** Ends the child, and what it started: they are asked to end, and killed after a while. Too late once it has exited. */
+  kill(): void {
+    if (this.#isKilled || this.#hasExited) return;
+    this.#isKilled = true;
+    signalGroup(this.#process, "SIGTERM");
+    this.#killTimer = setTimeout(() => signalGroup(this.#process, "SIGKILL"), KILL_GRACE);
+  }
+
   #write(chunk: Uint8Array): Promise<void> {
     this.#received += chunk.length;
     return settled(this.#output.write(chunk)); // where it fails, the rest is read all the same, so that the child can end
   }
 
-  async #passOn(exited: Promise<ChildEnd>, closed: Promise<boolean>): Promise<void> {
-    const stopKilling = killOnAbort(this.#process, this.#signal);
+  #writeError(chunk: Uint8Array): Promise<void> | undefined {
+    this.#stderr.write(chunk);
+    return this.#errorOutput && settled(this.#errorOutput.write(chunk));
+  }
+
+  async #passOn(exited: Promise<ChildEnd>, closed: Promise<void>): Promise<void> {
     await exited;
-    const isKilled = this.#signal.aborted;
-    if (!isKilled) stopKilling(); // what the child leaves behind may live on
+    this.#hasExited = true;
     const received = this.#received;
-    while (!await Promise.race([closed, delay(OUTPUT_GRACE, false, { ref: false })])) {
+    while (!await resolvesWithin(closed, OUTPUT_GRACE)) {
       if (!this.#output.isBusy || this.#received - received > MAX_PIPE) break;
       await settled(this.#output.idle);
     }
     this.#process.stdout!.destroy();
     this.#process.stderr!.destroy();
     await settled(this.#output.end());
-    if (isKilled) stopKilling();
+    if (this.#errorOutput !== undefined) await settled(this.#errorOutput.end());
+    if (this.#isKilled) {
+      clearTimeout(this.#killTimer);
+      signalGroup(this.#process, "SIGKILL"); // what outlived the child; where it was not killed, that may live on
+    }
     this.isPassedOn = true;
   }
 
-  async #end(exited: Promise<ChildEnd>, closed: Promise<boolean>): Promise<ChildEnd> {
+  async #end(exited: Promise<ChildEnd>, closed: Promise<void>): Promise<ChildEnd> {
     const end = await exited;
     // Who reads our output sets the pace: no other child takes this one's place before its output was taken.
-    while (!this.#signal.aborted && !await Promise.race([closed, delay(END_GRACE, false)])) {
+    while (!this.#isKilled && !await resolvesWithin(closed, END_GRACE)) {
       if (!this.#output.isBusy) return end;
       await settled(this.#output.idle);
     }
@@ -122,57 +121,28 @@ export class Child {
   }
 }
 
-/** Resolves when the child runs; rejects if it could not be started. */
-function start(file: string, args: string[], env: ChildOptions["env"]): Promise<ChildProcess> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(file, args, {
-      detached: HAS_GROUPS,
-      env: env as NodeJS.ProcessEnv,
-      stdio: ["ignore", "pipe", "pipe"],
-      windowsHide: true,
+/** Calls back with each chunk of a pipe, and reads no further until that has resolved. Resolves when there is no more. */
+function forEachChunk(pipe: Readable, callback: (chunk: Uint8Array) => Promise<void> | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    pipe.on("data", (chunk: Uint8Array) => {
+      const taken = callback(chunk);
+      if (taken === undefined) return;
+      pipe.pause();
+      void taken.then(() => pipe.resume());
     });
-    child.on("error", reject);
-    if (child.pid !== undefined) resolve(child);
+    pipe.on("error", () => {}); // the pipe was destroyed as the child is gone
+    pipe.once("close", () => resolve());
   });
 }
 
-/** Kills the child and what it started when the signal aborts. The function returned ends the watch. */
-function killOnAbort(child: ChildProcess, signal: AbortSignal): () => void {
+/** Whether a promise resolves within so many milliseconds. */
+async function resolvesWithin(promise: Promise<void>, ms: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const terminate = () => {
-    kill(child, "SIGTERM");
-    timer = setTimeout(() => kill(child, "SIGKILL"), KILL_GRACE);
-  };
-  if (signal.aborted) terminate();
-  else signal.addEventListener("abort", terminate, { once: true });
-  return () => {
-    signal.removeEventListener("abort", terminate);
+  const late = new Promise<false>((resolve) => timer = setTimeout(resolve, ms, false));
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
     clearTimeout(timer);
-    if (signal.aborted) kill(child, "SIGKILL"); // what outlived the child
-  };
-}
-
-function kill({ pid }: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
-  if (!HAS_GROUPS) {
-    spawn("taskkill", ["/T", "/F", "/PID", String(pid)], { stdio: "ignore", windowsHide: true }).on("error", () => {});
-    return;
-  }
-  try {
-    process.kill(-pid!, signal);
-  } catch {
-    // Everything in the group has ended already.
-  }
-}
-
-/** Calls back with each chunk of a pipe, and reads no further until that has resolved. */
-async function forEachChunk(
-  pipe: AsyncIterable<Uint8Array>,
-  callback: (chunk: Uint8Array) => Promise<void> | void,
-): Promise<void> {
-  try {
-    for await (const chunk of pipe) await callback(chunk);
-  } catch {
-    // The pipe was destroyed as the child is gone: there is nothing more to read.
   }
 }
 

@@ -4,18 +4,21 @@ import { Buffer } from "node:buffer";
 const MAX_LINE = 65_536;
 const LINE_FEED = 0x0a;
 
-/** Passes bytes on in whole lines, so that lines of children that run at once do not mix. */
+/** Passes bytes on in whole lines, so that lines of children that run at once do not mix, each with a tag before it. */
 export class LineWriter {
   /** Resolves when the last write has. */
   idle: Promise<void> = Promise.resolve();
   /** Whether something is being written. */
   isBusy = false;
   readonly #writeLines: (lines: Uint8Array) => Promise<void>;
+  readonly #tag: Uint8Array;
   #rest: Uint8Array = new Uint8Array();
+  #isWithinLine = false;
 
   /** Writes with that function. */
-  constructor(writeLines: (lines: Uint8Array) => Promise<void>) {
+  constructor(writeLines: (lines: Uint8Array) => Promise<void>, tag = "") {
     this.#writeLines = writeLines;
+    this.#tag = Buffer.from(tag);
   }
 
   /** Takes bytes in. Resolves when more can be taken. */
@@ -35,8 +38,21 @@ export class LineWriter {
   #pass(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return this.idle;
     this.isBusy = true;
-    this.idle = this.#writeLines(bytes).finally(() => this.isBusy = false);
+    this.idle = this.#writeLines(this.#tagged(bytes)).finally(() => this.isBusy = false);
     return this.idle;
+  }
+
+  #tagged(bytes: Uint8Array): Uint8Array {
+    if (this.#tag.length === 0) return bytes;
+    const pieces: Uint8Array[] = [];
+    for (let start = 0; start < bytes.length;) {
+      if (!this.#isWithinLine) pieces.push(this.#tag);
+      const end = bytes.indexOf(LINE_FEED, start) + 1 || bytes.length;
+      pieces.push(bytes.subarray(start, end));
+      this.#isWithinLine = bytes[end - 1] !== LINE_FEED;
+      start = end;
+    }
+    return Buffer.concat(pieces);
   }
 }
 

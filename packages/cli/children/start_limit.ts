@@ -19,20 +19,20 @@ const MAX_TRIES = 32;
  */
 export class StartLimit {
   #running = 0;
-  #limit: number;
-  readonly #max: number;
+  /** What the system has room for, as far as that is known. */
+  #room = Infinity;
+  readonly #max: () => number;
   readonly #onShortage: (error: unknown) => void;
   readonly #waiting = new Set<() => void>();
 
   /**
    * Begins with nothing running.
    *
-   * @param max How much may run at once where there is room; a positive integer.
+   * @param max Says how much may run at once where there is room; a positive integer.
    * @param onShortage Is told when there is no room.
    */
-  constructor(max: number, onShortage: (error: unknown) => void) {
+  constructor(max: () => number, onShortage: (error: unknown) => void) {
     this.#max = max;
-    this.#limit = max;
     this.#onShortage = onShortage;
   }
 
@@ -43,7 +43,7 @@ export class StartLimit {
 
   /** How much may run at once for now. */
   get limit(): number {
-    return Math.floor(this.#limit);
+    return Math.min(this.#max(), Math.floor(this.#room));
   }
 
   /**
@@ -66,7 +66,7 @@ export class StartLimit {
         try {
           const others = this.#running - 1;
           if (!isShortage(error) || (others === 0 && tries === MAX_TRIES)) throw error;
-          this.#limit = Math.max(1, Math.min(others * KEPT, this.#limit));
+          this.#room = Math.max(1, Math.min(others * KEPT, this.#room));
           this.#onShortage(error);
           if (others > 0) tries = 1;
           else await pause(Math.min(MIN_PAUSE * 2 ** (tries++ - 1), MAX_PAUSE), signal);
@@ -79,7 +79,7 @@ export class StartLimit {
 
   /** Something that was started has ended. */
   end(): void {
-    this.#limit = Math.min(this.#max, this.#limit + 1 / this.#limit);
+    this.#room += 1 / this.#room;
     this.#leave();
   }
 

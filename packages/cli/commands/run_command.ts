@@ -1,40 +1,35 @@
-import { availableParallelism } from "node:os";
 import type { Readable } from "node:stream";
-import { parseDuration } from "@workqueue/core";
-import { openConfig, pickQueue } from "../run/config.ts";
-import { openInput } from "../items/input.ts";
-import type { OpenItem } from "../run/open_item.ts";
-import { OutputError } from "../system/output_error.ts";
-import { showProgress } from "../view/progress.ts";
+import type { LoadConfigOptions } from "@workqueue/core";
+import self from "../deno.json" with { type: "json" };
+import { Backlog } from "../items/backlog.ts";
+import { CommandTemplate } from "../items/command_template.ts";
+import { type Input, openInput } from "../items/input.ts";
 import { RefusedLines } from "../items/refused_lines.ts";
-import { openReport } from "../report/report.ts";
+import { type EarlierReport, readEarlierReport } from "../report/earlier_report.ts";
+import { hashOf, type ReportHeader } from "../report/records.ts";
+import { openReport, type Report } from "../report/report.ts";
 import { Run } from "../run/run.ts";
-import { onSignals } from "../system/signals.ts";
-import { stderr, stdout } from "../system/standard_streams.ts";
+import { RunConfig } from "../run/run_config.ts";
 import { RunMetrics } from "../run/statistics.ts";
+import { EXIT } from "../system/exit_codes.ts";
+import { OutputError } from "../system/output_error.ts";
+import { exitCodeOf, onSignals } from "../system/signals.ts";
+import { stderr, stdout } from "../system/standard_streams.ts";
+import { describeSystemError, UsageError } from "../system/usage_error.ts";
+import { showProgress } from "../view/progress.ts";
 import { GivenUpItems, summarize } from "../view/summary.ts";
-import { describeSystemError } from "../system/usage_error.ts";
+import { printCommands } from "./dry_run.ts";
+import { overridesOf, type RunFlags } from "./run_flags.ts";
 
-/** How a run ended. */
-export type RunEnd = "succeeded" | "incomplete" | "interrupted";
-
-/** The options of `workqueue run`. */
-export interface RunFlags {
-  /** The config file. */
-  readonly config?: string;
-  /** The queue of the config. */
-  readonly queue?: string;
-  /** The file of the items, or `-`. */
-  readonly input: string;
-  /** Whether equal lines are one item. */
-  readonly dedupe: boolean;
-  /** How many commands run at once. */
-  readonly concurrency?: number;
-  /** The report file. */
-  readonly report?: string;
+/** What is known of a run before it begins. */
+interface Plan {
+  readonly config: RunConfig;
+  readonly metrics: RunMetrics;
+  readonly template: CommandTemplate;
+  readonly input: Input;
+  readonly backlog: Backlog;
+  readonly report: Report | undefined;
 }
-
-const DEFAULT_MAX_RETRIES = 5;
 
 /**
  * Does what `workqueue run` says, to its end.
@@ -42,65 +37,115 @@ const DEFAULT_MAX_RETRIES = 5;
  * @param command The command and its arguments.
  * @param flags The options.
  * @param standardInput What the items are read from where no file is named.
- * @returns How it ended.
+ * @returns The exit code.
  * @throws {UsageError} If something is wrong that the user can put right.
  */
 export async function runCommand(
   command: readonly string[],
   flags: RunFlags,
   standardInput: Readable,
-): Promise<RunEnd> {
+): Promise<number> {
+  if (flags.report !== undefined && flags.resume !== undefined) {
+    throw new UsageError("Cannot write a report beside the one that --resume goes on with: leave out --report");
+  }
+  if (flags.json && flags.groupBy !== undefined) {
+    throw new UsageError("Cannot group lines of JSON by a separator: leave out --json or --group-by");
+  }
   const metrics = new RunMetrics();
-  const config = openConfig(flags.config, metrics);
-  const queueName = pickQueue(config, flags.queue);
-  const queue = config.queue<OpenItem>(queueName, { keyOf: ({ key }) => key });
-  const { concurrency, maxRetries = DEFAULT_MAX_RETRIES, timeout, ...workers } = config.workers(queueName);
+  const load: LoadConfigOptions = { metrics };
+  const config = await RunConfig.open({ path: flags.config, queue: flags.queue, overrides: overridesOf(flags), load });
+  const template = new CommandTemplate(command, { isJson: flags.json === true, appends: flags.append });
+  const header = headerOf(command, flags, config);
+  const earlier = flags.resume === undefined ? undefined : await readEarlierReport(flags.resume, header);
   const input = openInput(flags.input, standardInput);
-  const report = flags.report === undefined ? () => {} : openReport(flags.report, [
+  const backlog = new Backlog({ isDistinct: flags.dedupe, done: earlier?.done });
+  if (flags.dryRun) return await dryRun(flags, { template, input, backlog });
+  const report = openReportOf(flags, header, earlier, [
     { name: "the input", file: input.fd },
     { name: "the config", file: flags.config },
     { name: "the command", file: command[0]?.includes("/") ? command[0] : undefined },
     { name: "the standard output", file: 1 },
     { name: "the standard error", file: 2 },
   ]);
+  return await work(flags, { config, metrics, template, input, backlog, report });
+}
+
+function headerOf(command: readonly string[], flags: RunFlags, { document, queueName }: RunConfig): ReportHeader {
+  const { json, append, dedupe } = flags;
+  const hash = hashOf({ command, json, null: flags.null, append, dedupe, document, queueName });
+  return { workqueue: self.version, hash, command };
+}
+
+function openReportOf(
+  { report, resume }: RunFlags,
+  header: ReportHeader,
+  earlier: EarlierReport | undefined,
+  used: Parameters<typeof openReport>[1]["used"],
+): Report | undefined {
+  const path = resume ?? report;
+  return path === undefined ? undefined : openReport(path, { header, resumes: resume !== undefined, earlier, used });
+}
+
+async function dryRun(flags: RunFlags, { template, input, backlog }: Pick<Plan, "template" | "input" | "backlog">) {
+  const refused = new RefusedLines();
+  const options = {
+    separator: separatorOf(flags),
+    fault: (line: string) => template.fault(line),
+    onRefused: (lineNumber: number, reason: string) => refused.add(lineNumber, reason),
+  };
+  await printCommands(input.stream, options, backlog, template, print);
+  for (const line of refused.describe()) stderr.write(line + "\n");
+  return refused.count > 0 ? EXIT.incomplete : EXIT.succeeded;
+}
+
+async function work(flags: RunFlags, { config, metrics, template, input, backlog, report }: Plan): Promise<number> {
   const givenUp = new GivenUpItems();
   const refused = new RefusedLines();
   let isShort = false;
+  let signalled: NodeJS.Signals | undefined;
 
   const run = new Run({
-    queue,
-    concurrency: flags.concurrency ?? concurrency ?? availableParallelism(),
-    workers: { ...workers, maxRetries },
-    timeout: timeout === undefined ? undefined : parseDuration(timeout),
-    command,
+    config,
+    template,
     input,
+    separator: separatorOf(flags),
+    backlog,
     isDistinct: flags.dedupe,
+    isTagged: flags.tag === true,
+    halt: flags.halt,
     onOutput: (lines) =>
       progress.write(lines).catch((error) => {
         throw new OutputError(error);
       }),
+    onErrorOutput: undefined,
     onDecided: (item) => {
-      report(item);
+      report?.write(item);
       givenUp.add(item);
     },
-    onRefused: (lineNumber) => refused.add(lineNumber),
+    onRefused: (lineNumber, reason) => refused.add(lineNumber, reason),
     onShortage: (error) => {
       if (!isShort) progress.note(`Fewer commands run at once, as ${describeSystemError(error, "command")}.`);
       isShort = true;
     },
+    onHalt: () => progress.note(`Halted, as ${run.tally.givenUp} items were given up.`),
   });
   const progress = showProgress(() => run.tally, stdout, stderr);
-  const stopListening = onSignals(() => {
+  const stopListening = onSignals((signal) => {
     const { inFlight } = run.tally;
     if (!run.isInterrupted && inFlight > 0) {
       progress.note(`Interrupted: waiting for ${inFlight} in flight. Once more kills them.`);
     }
+    signalled ??= signal;
     run.interrupt();
-  }, () => run.kill());
+  }, (signal) => {
+    signalled ??= signal;
+    run.kill();
+  });
 
   let failure: unknown;
   try {
     await run.finished;
+    await report?.close();
   } catch (error) {
     failure = error;
   }
@@ -108,8 +153,19 @@ export async function runCommand(
   stopListening();
   const { tally } = run;
   if (failure === undefined || tally.hasBegun) stderr.write(summarize(tally, metrics, givenUp, refused));
-  if (failure instanceof OutputError && failure.readerHasLeft) return "interrupted";
+  if (failure instanceof OutputError && failure.readerHasLeft) return EXIT.interrupted;
   if (failure !== undefined) throw failure;
-  if (run.isInterrupted) return "interrupted";
-  return tally.givenUp + tally.refused > 0 ? "incomplete" : "succeeded";
+  if (signalled !== undefined) return exitCodeOf(signalled);
+  const isWhole = tally.refused === 0 && tally.doneBefore + tally.succeeded === tally.items;
+  return isWhole ? EXIT.succeeded : EXIT.incomplete;
+}
+
+function separatorOf(flags: RunFlags): "NUL" | "line feed" {
+  return flags.null ? "NUL" : "line feed";
+}
+
+function print(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stdout.write(text, (error) => error === undefined ? resolve() : reject(new OutputError(error)));
+  });
 }

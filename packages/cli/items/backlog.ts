@@ -1,50 +1,85 @@
+import { LineCounts } from "./line_counts.ts";
+
+/** A line that an item is made of. */
+export interface Line {
+  /** The text. */
+  readonly text: string;
+  /** Its place among the items of the input: 1 for the first. */
+  readonly number: number;
+}
+
+/** How much may be read ahead of the work: lines, and characters. What lies in memory makes the start of children slower. */
+const MAX_LINES = 10_000;
+const MAX_CHARACTERS = 4_000_000;
 /** How many entries that were handed on may stay in the list before it is cut. */
 const MIN_CUT = 1000;
 
+/** How a {@linkcode Backlog} takes lines for the same. */
+export interface BacklogOptions {
+  /** Whether a line is folded into an equal one that came before. */
+  readonly isDistinct: boolean;
+  /** What an earlier run has done: these lines are left out. */
+  readonly done: LineCounts | undefined;
+}
+
 /** The lines of the input that were not handed on, in order. */
 export class Backlog {
-  /** How many lines were taken in, those that were folded not among them. */
+  /** How many items the lines make, those that an earlier run has done among them. */
   total = 0;
   /** How many lines were folded into one that came before. */
   folded = 0;
-  readonly #seen: Set<string> | undefined;
-  #lines: string[] = [];
+  /** How many items an earlier run has done. */
+  doneBefore = 0;
+  readonly #seen: LineCounts | undefined;
+  readonly #done: LineCounts | undefined;
+  /** How often each line has been left out, where each is an item of its own. */
+  readonly #leftOut = new LineCounts();
+  #lines: Line[] = [];
   #next = 0;
+  #characters = 0;
 
-  /**
-   * Begins with no lines.
-   *
-   * @param isDistinct Whether a line is folded into an equal one that came before. Every distinct line is kept for
-   * that; else only those that were not handed on.
-   */
-  constructor(isDistinct: boolean) {
-    this.#seen = isDistinct ? new Set() : undefined;
+  /** Begins with no lines. */
+  constructor({ isDistinct, done }: BacklogOptions) {
+    this.#seen = isDistinct ? new LineCounts() : undefined;
+    this.#done = done;
   }
 
-  /** The number of lines that were not handed on. */
-  get length(): number {
-    return this.#lines.length - this.#next;
+  /** Whether no more lines should be taken in for now. */
+  get isFull(): boolean {
+    return this.#lines.length - this.#next >= MAX_LINES || this.#characters >= MAX_CHARACTERS;
   }
 
   /** Takes a line in, unless it came before, whatever has become of it since. */
-  add(line: string): void {
-    if (this.#seen?.has(line)) {
+  add(text: string): void {
+    if (this.#seen !== undefined && this.#seen.add(text) > 0) {
       this.folded++;
       return;
     }
-    this.#seen?.add(line);
-    this.#lines.push(line);
     this.total++;
+    if (this.#isDone(text)) this.doneBefore++;
+    else {
+      this.#lines.push({ text, number: this.total });
+      this.#characters += text.length;
+    }
   }
 
   /** Hands on the next line; `undefined` if there is none now. */
-  shift(): string | undefined {
-    if (this.length === 0) return undefined;
-    const line = this.#lines[this.#next++];
+  shift(): Line | undefined {
+    const line = this.#lines[this.#next];
+    if (line === undefined) return undefined;
+    this.#next++;
+    this.#characters -= line.text.length;
     if (this.#next >= MIN_CUT && this.#next * 2 >= this.#lines.length) {
       this.#lines = this.#lines.slice(this.#next);
       this.#next = 0;
     }
     return line;
+  }
+
+  /** Of lines that are equal, and an item each, as many are done as have succeeded: which of them makes no difference. */
+  #isDone(text: string): boolean {
+    const times = this.#done?.count(text) ?? 0;
+    if (times === 0) return false;
+    return this.#seen !== undefined || this.#leftOut.add(text) < times;
   }
 }

@@ -1,4 +1,4 @@
-import { createReadStream, openSync } from "node:fs";
+import { createReadStream, fstatSync, openSync } from "node:fs";
 import process from "node:process";
 import type { Readable } from "node:stream";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
@@ -11,6 +11,8 @@ export interface Input {
   readonly name: string;
   /** The open file; `undefined` if it is none. */
   readonly fd: number | undefined;
+  /** How much of it has been read, from 0 to 1; `undefined` where its length is not known. */
+  readonly partRead: number | undefined;
 }
 
 /** Stands for standard input in place of a path. */
@@ -26,11 +28,21 @@ export const STANDARD_INPUT = "-";
  */
 export function openInput(path: string, standardInput: Readable): Input {
   if (path === STANDARD_INPUT) {
-    return { stream: standardInput, name: "standard input", fd: standardInput === process.stdin ? 0 : undefined };
+    const fd = standardInput === process.stdin ? 0 : undefined;
+    return { stream: standardInput, name: "standard input", fd, partRead: undefined };
   }
   try {
     const fd = openSync(path, "r");
-    return { stream: createReadStream(path, { fd }), name: `input '${path}'`, fd };
+    const stats = fstatSync(fd);
+    const stream = createReadStream(path, { fd });
+    return {
+      stream,
+      name: `input '${path}'`,
+      fd,
+      get partRead() {
+        return stats.isFile() && stats.size > 0 ? Math.min(stream.bytesRead / stats.size, 1) : undefined;
+      },
+    };
   } catch (error) {
     throw new UsageError(`Cannot read input '${path}' as ${describeSystemError(error, "file")}`);
   }

@@ -1,40 +1,9 @@
-import { closeSync, constants, fstatSync, ftruncateSync, openSync } from "node:fs";
+import { closeSync, constants, fstatSync, fsync, ftruncateSync, openSync } from "node:fs";
 import { isSameFile } from "../system/same_file.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import { writeAllSync } from "../system/write_all.ts";
-
-/** What became of an item: one line of the report, with these keys in this order. */
-export interface ItemReport {
-  /** The item. */
-  readonly item: string;
-  /** `"unfinished"` if the run was interrupted before the item succeeded or was given up. */
-  readonly outcome: "succeeded" | "given-up" | "unfinished";
-  /** How many times the command was run for it. */
-  readonly attempts: number;
-  /** The exit code of the last attempt; `null` if a signal ended it, it never started or there was none. */
-  readonly exitCode: number | null;
-  /** The signal that ended the last attempt, if one did. */
-  readonly signal: string | null;
-  /** Whether the last attempt ran out of time. */
-  readonly timedOut: boolean;
-  /** When the first attempt began, in ISO 8601; `null` if there was none. */
-  readonly startedAt: string | null;
-  /** When the last attempt ended; `null` if there was none. */
-  readonly finishedAt: string | null;
-  /** Seconds from the item's way into the queue until its first attempt began, or the run ended. */
-  readonly queueSeconds: number;
-  /** Seconds of all attempts together. */
-  readonly workSeconds: number;
-  /** The end of what the last attempt wrote to its standard error; why, if it could not be started. */
-  readonly stderr: string;
-}
-
-/** Words how the last attempt at an item ended. */
-export function describeEnd(
-  { timedOut, exitCode, signal }: Pick<ItemReport, "timedOut" | "exitCode" | "signal">,
-): string {
-  return timedOut ? "ran out of time" : exitCode !== null ? `exit code ${exitCode}` : signal ?? "not started";
-}
+import type { EarlierReport } from "./earlier_report.ts";
+import type { ItemReport, ReportHeader } from "./records.ts";
 
 /** A file that the run uses, besides the report. */
 export interface UsedFile {
@@ -44,44 +13,120 @@ export interface UsedFile {
   readonly file: string | number | undefined;
 }
 
+/** The options of {@linkcode openReport}. */
+export interface ReportOptions {
+  /** What a new report begins with. */
+  readonly header: ReportHeader;
+  /** Whether a report that is there goes on; else it has to be empty. */
+  readonly resumes: boolean;
+  /** What is in the report that goes on. */
+  readonly earlier: EarlierReport | undefined;
+  /** What must not be lost: if the report is one of these files, under whatever name, it is left as it is. */
+  readonly used: readonly UsedFile[];
+}
+
+/** A report that is open. */
+export interface Report {
+  /** Writes what became of an item. Throws a {@linkcode UsageError} if that cannot be written. */
+  write(item: ItemReport): void;
+  /** Resolves when all that was written is on the disk. */
+  close(): Promise<void>;
+}
+
+/** How often what was written is brought to the disk, in milliseconds: as much is lost when the power fails. */
+const SYNC_INTERVAL = 1000;
+
 /**
- * Opens a report: one line of JSON for each item, written when its fate is decided.
+ * Opens a report: a header, and one line of JSON for each item, written when its fate is decided.
  *
  * Each line is written at once, so what is there is valid whenever the run is cut short, by a full disk too.
  *
- * @param path The file. What was in it is lost.
- * @param used What must not be lost: if the report is one of these files, under whatever name, it is left as it is.
- * @returns What writes a line.
- * @throws {UsageError} If the file cannot be written, or is one of those that are used.
+ * @param path The file.
+ * @param options What it begins with, and which files it may not be.
+ * @returns The open report.
+ * @throws {UsageError} If the file cannot be written, is not empty, or is one of those that are used.
  */
-export function openReport(path: string, used: readonly UsedFile[]): (item: ItemReport) => void {
+export function openReport(path: string, { header, resumes, earlier, used }: ReportOptions): Report {
   const attempt = <R>(action: () => R): R => {
     try {
       return action();
     } catch (error) {
+      if (error instanceof UsageError) throw error;
       throw new UsageError(`Cannot write report '${path}' as ${describeSystemError(error, "directory")}`);
     }
   };
-  const fd = attempt(() => openSync(path, constants.O_WRONLY | constants.O_CREAT));
-  for (const { name, file } of used) {
-    if (file === undefined || !isSameFile(fd, file)) continue;
+  const fd = attempt(() => openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND));
+  try {
+    const stats = fstatSync(fd);
+    const same = used.find(({ file }) => file !== undefined && isSameFile(fd, file));
+    if (same !== undefined) throw new UsageError(`Cannot write report '${path}' as it is ${same.name}`);
+    if (stats.isFile() && stats.size > 0 && !resumes) {
+      throw new UsageError(
+        `Cannot write report '${path}' as it is not empty: go on with it by --resume, or name another`,
+      );
+    }
+    const length = earlier?.length ?? 0;
+    if (stats.isFile()) attempt(() => ftruncateSync(fd, length));
+    const report = new OpenReport(fd, stats.isFile() ? length : undefined, attempt);
+    if (earlier === undefined) report.write(header);
+    return report;
+  } catch (error) {
     closeSync(fd);
-    throw new UsageError(`Cannot write report '${path}' as it is ${name}`);
+    throw error;
   }
-  const isFile = fstatSync(fd).isFile();
-  if (isFile) attempt(() => ftruncateSync(fd, 0));
+}
 
-  let length = 0;
-  return (item) => {
-    const line = new TextEncoder().encode(JSON.stringify(item) + "\n");
-    attempt(() => {
+class OpenReport implements Report {
+  readonly #fd: number;
+  readonly #attempt: (action: () => void) => void;
+  /** The length in bytes; `undefined` for what is no file, such as a pipe. */
+  #length: number | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined = undefined;
+  #isSynced = true;
+  #syncing: Promise<void> = Promise.resolve();
+  #syncError: unknown = undefined;
+
+  constructor(fd: number, length: number | undefined, attempt: (action: () => void) => void) {
+    this.#fd = fd;
+    this.#length = length;
+    this.#attempt = attempt;
+  }
+
+  write(record: ItemReport | ReportHeader): void {
+    const line = new TextEncoder().encode(JSON.stringify(record) + "\n");
+    this.#attempt(() => {
+      if (this.#syncError !== undefined) throw this.#syncError;
       try {
-        writeAllSync(fd, line);
+        writeAllSync(this.#fd, line);
       } catch (error) {
-        if (isFile) ftruncateSync(fd, length); // a part of the line may be there
+        if (this.#length !== undefined) ftruncateSync(this.#fd, this.#length); // a part of the line may be there
         throw error;
       }
     });
-    length += line.length;
-  };
+    if (this.#length === undefined) return;
+    this.#length += line.length;
+    this.#isSynced = false;
+    this.#timer ??= setInterval(() => this.#sync(), SYNC_INTERVAL);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#sync();
+    await this.#syncing;
+    closeSync(this.#fd);
+    this.#attempt(() => {
+      if (this.#syncError !== undefined) throw this.#syncError;
+    });
+  }
+
+  #sync(): void {
+    if (this.#isSynced) return;
+    this.#isSynced = true;
+    this.#syncing = new Promise((resolve) => {
+      fsync(this.#fd, (error) => {
+        this.#syncError ??= error ?? undefined;
+        resolve();
+      });
+    });
+  }
 }

@@ -1,5 +1,6 @@
 import type { Child } from "../children/child.ts";
-import { describeEnd, type ItemReport } from "../report/report.ts";
+import type { Line } from "../items/backlog.ts";
+import { describeEnd, type ItemReport } from "../report/records.ts";
 import { lastLine } from "../system/text.ts";
 import type { Failure } from "./tally.ts";
 
@@ -16,7 +17,7 @@ export interface AttemptEnd {
 /** An item in the queue whose fate is not decided. Each line is one of its own, even if it equals another. */
 export class OpenItem {
   /** The line. */
-  readonly text: string;
+  readonly line: Line;
   /** What the queue knows it by: a text, as a config may tell groups by what is before a separator. */
   readonly key: string;
   /** How many attempts have begun. */
@@ -35,15 +36,15 @@ export class OpenItem {
   #timedOut = false;
   #end: AttemptEnd = { exitCode: null, signal: null, stderr: "" };
 
-  /** An item that has not been tried. Where lines may be equal, each has a number of its own. */
-  constructor(text: string, number?: number) {
-    this.text = text;
-    this.key = number === undefined ? text : `${text}\0${number}`;
+  /** An item that has not been tried. Where lines may be equal, the number tells them apart. */
+  constructor(line: Line, isDistinct: boolean) {
+    this.line = line;
+    this.key = isDistinct ? line.text : `${line.text}\0${line.number}`;
   }
 
   /** What the core takes for the item where it wants a text. */
   toString(): string {
-    return this.text;
+    return this.line.text;
   }
 
   /** An attempt began at that time of `performance`. */
@@ -77,14 +78,14 @@ export class OpenItem {
   /** How the latest attempt failed. */
   get failure(): Failure {
     const end = describeEnd({ ...this.#end, timedOut: this.#timedOut });
-    return { item: this.text, attempt: this.attempts, reason: lastLine(this.#end.stderr) || end };
+    return { item: this.line.text, attempt: this.attempts, reason: lastLine(this.#end.stderr) || end };
   }
 
   /** What is to be reported of it. */
   report(outcome: ItemReport["outcome"]): ItemReport {
     const { exitCode, signal, stderr } = this.#end;
     return {
-      item: this.text,
+      item: this.line.text,
       outcome,
       attempts: this.attempts,
       exitCode,

@@ -3,57 +3,66 @@ import {
   type HandlerContext,
   type Outcome,
   type RateLimitingQueue,
-  runWorkers,
   TerminalError,
-  type WorkerOptions,
   type WorkerPool,
 } from "@workqueue/core";
-import { Backlog } from "../items/backlog.ts";
-import { type Child, startChild } from "../children/child.ts";
-import type { Input } from "../items/input.ts";
-import { readLines } from "../items/lines.ts";
-import { OpenItem } from "./open_item.ts";
-import type { Failure, Tally } from "./tally.ts";
-import { orAborted } from "../system/or_aborted.ts";
-import type { ItemReport } from "../report/report.ts";
+import { Child } from "../children/child.ts";
+import { Starter } from "../children/start.ts";
 import { isCommandError, isItemError, isShortage } from "../children/start_error.ts";
 import { StartLimit } from "../children/start_limit.ts";
+import type { Backlog } from "../items/backlog.ts";
+import type { CommandTemplate } from "../items/command_template.ts";
+import type { Input } from "../items/input.ts";
+import { readLines, type Separator } from "../items/lines.ts";
+import type { ItemReport } from "../report/records.ts";
+import { orAborted } from "../system/or_aborted.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
+import { type Halt, isTooMany } from "./halt.ts";
+import { OpenItem } from "./open_item.ts";
+import type { RunConfig } from "./run_config.ts";
+import type { Failure, Tally } from "./tally.ts";
 
 /** What a {@linkcode Run} works with. */
 export interface RunSettings {
-  /** Where items go and come back to when they failed. Nobody else adds to it. */
-  readonly queue: RateLimitingQueue<OpenItem>;
-  /** How many commands run at once. */
-  readonly concurrency: number;
-  /** How often an item is tried again, and whatever else the config says of the workers. */
-  readonly workers: Omit<WorkerOptions<OpenItem>, "concurrency" | "timeout" | "signal" | "onError" | "onGiveUp">;
-  /** How long one attempt may take, in milliseconds; `undefined` for as long as it likes. */
-  readonly timeout: number | undefined;
-  /** The command and its arguments, in which `{}` stands for the item. */
-  readonly command: readonly string[];
+  /** How items are tried again, and how many commands run at once; it may be reloaded. */
+  readonly config: RunConfig;
+  /** The command. */
+  readonly template: CommandTemplate;
   /** What the items are read from. */
   readonly input: Input;
+  /** What ends an item there. */
+  readonly separator: Separator;
+  /** Where lines wait that were read ahead; empty. */
+  readonly backlog: Backlog;
   /** Whether a line is folded into an equal one that came before. */
   readonly isDistinct: boolean;
+  /** Whether the lines that children print have their item before them. */
+  readonly isTagged: boolean;
+  /** When the run is to end early. */
+  readonly halt: Halt | undefined;
   /** Takes what the children print, whole lines at a time. If it rejects, the run ends for that reason. */
   onOutput(lines: Uint8Array): Promise<void>;
+  /** Takes what the children write to their standard error likewise; `undefined` if nobody wants it. */
+  readonly onErrorOutput: ((item: string, lines: Uint8Array) => Promise<void>) | undefined;
   /** Is told of every item that was taken in, once, when its fate is decided. */
   onDecided(item: ItemReport): void;
-  /** Is told the number of each line that is not UTF-8 and so is left out. */
-  onRefused(lineNumber: number): void;
+  /** Is told the number of each line that is left out, and what it is that no item may be. */
+  onRefused(lineNumber: number, reason: string): void;
   /** Is told when fewer commands than that can run at once. */
   onShortage(error: unknown): void;
+  /** Is told when the run ends early, as too many items were given up. */
+  onHalt(): void;
 }
 
-/**
- * How many lines are read ahead of the work. It is good for knowing the total early, and the time left; an
- * input without end must not fill the memory. Where no line is folded, nothing else is kept of them, so there are fewer.
- */
-const MAX_READ_AHEAD = { distinct: 1_000_000, each: 10_000 };
-/** How many items may be neither in the backlog nor decided: what is kept of them must not fill it either. */
+/** How many items may be neither in the backlog nor decided: what is kept of them must not fill the memory. */
 const MAX_OPEN = 100_000;
-const PLACEHOLDER = "{}";
+/** How many lines are in the queue, where a discipline says which is next: it can choose among these. */
+const MAX_CHOICE = 10_000;
+/**
+ * The longest timeout that a pool takes. Those of the config are watched over here: the pool would start the next child
+ * while the one before is being killed.
+ */
+const NO_TIMEOUT = 2 ** 31 - 1;
 
 /**
  * Runs a command for each line of the input.
@@ -63,25 +72,26 @@ const PLACEHOLDER = "{}";
  * be tried again goes before all lines that were never tried, however many there are.
  */
 export class Run {
+  /** Where items go and come back to when they failed. */
+  readonly queue: RateLimitingQueue<OpenItem>;
+  /** What works on them. */
+  readonly pool: WorkerPool<OpenItem>;
   /** Resolves when every item's fate is decided. Rejects if the run had to end before. */
   readonly finished: Promise<void>;
   readonly #settings: RunSettings;
-  readonly #backlog: Backlog;
-  readonly #readAhead: number;
   /** Those that went into the queue and are not decided. */
   readonly #open = new Set<OpenItem>();
   readonly #starts: StartLimit;
-  readonly #pool: WorkerPool;
+  readonly #starter: Starter;
+  readonly #children = new Set<Child>();
   /** Aborts when nothing more is to be begun. */
   readonly #stopper = new AbortController();
-  /** Ends the children that run. */
+  /** Aborts when what runs is killed. */
   readonly #killer = new AbortController();
   readonly #env = { ...process.env };
   readonly #startedAt = performance.now();
   /** How many workers have an item. */
   #working = 0;
-  /** How many lines went into the queue. */
-  #taken = 0;
   #isReading = true;
   #readOn: () => void = () => {};
   #hasBegun = false;
@@ -96,15 +106,13 @@ export class Run {
 
   /** Starts the run. */
   constructor(settings: RunSettings) {
-    const { queue, concurrency, workers, timeout, isDistinct } = settings;
+    const { config: { config, queueName }, template, onShortage } = settings;
     this.#settings = settings;
-    this.#backlog = new Backlog(isDistinct);
-    this.#readAhead = isDistinct ? MAX_READ_AHEAD.distinct : MAX_READ_AHEAD.each;
-    this.#starts = new StartLimit(concurrency, settings.onShortage);
-    // The timeout is ours to watch over: the pool would start the next child while the one before is being killed.
-    this.#pool = runWorkers(queue, (item, context) => this.#work(item, context, timeout), {
-      ...workers,
-      concurrency,
+    this.#starter = new Starter({ isOneFile: !template.hasPlaceholderInFile });
+    this.#starts = new StartLimit(() => this.pool.concurrency, onShortage);
+    this.queue = config.queue<OpenItem>(queueName, { keyOf: ({ key }) => key });
+    this.pool = config.runWorkers(queueName, this.queue, (item, context) => this.#work(item, context), {
+      timeout: NO_TIMEOUT,
       signal: this.#killer.signal,
       onError: () => {}, // what becomes of an item is shown and reported
       onGiveUp: (_error, item) => this.#decide(item, "given-up"),
@@ -115,22 +123,24 @@ export class Run {
 
   /** How far the run has come. */
   get tally(): Tally {
-    const { total, folded } = this.#backlog;
+    const { input, backlog: { total, folded, doneBefore }, isDistinct } = this.#settings;
     const inFlight = this.#starts.running;
     return {
       items: total,
-      isDistinct: this.#settings.isDistinct,
+      isDistinct,
       folded,
       refused: this.#refused,
+      doneBefore,
       isReading: this.#isReading,
+      partRead: input.partRead,
       inFlight,
-      waiting: total - this.#succeeded - this.#givenUp - inFlight,
+      waiting: total - doneBefore - this.#succeeded - this.#givenUp - inFlight,
       failing: this.#failing,
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
       retries: this.#retries,
       lastFailure: this.#lastFailure,
-      nextDueIn: this.#settings.queue.snapshot({ limit: 1 }).waitingItems[0]?.dueIn,
+      nextDueIn: this.queue.snapshot({ limit: 1 }).waitingItems[0]?.dueIn,
       hasBegun: this.#hasBegun,
       seconds: (performance.now() - this.#startedAt) / 1000,
     };
@@ -143,7 +153,7 @@ export class Run {
 
   /** Asks the run to end. The first time, nothing more is begun; the second time, what runs is killed. */
   interrupt(): void {
-    if (this.#isInterrupted) this.#killer.abort();
+    if (this.#isInterrupted) this.#kill();
     this.#isInterrupted = true;
     this.#stop();
   }
@@ -156,61 +166,83 @@ export class Run {
 
   #stop(): void {
     this.#stopper.abort();
-    void this.#pool.stop();
+    void this.pool.stop();
+  }
+
+  #kill(): void {
+    this.#killer.abort();
+    for (const child of this.#children) child.kill();
   }
 
   async #finish(): Promise<void> {
-    await this.#pool.finished;
+    const { backlog, input, onDecided } = this.#settings;
+    await this.pool.finished;
     for (const item of this.#open) await item.passedOn; // its fate may hang on that
-    this.#settings.queue.shutDown();
-    this.#settings.input.stream.destroy();
-    for (const item of this.#open) this.#settings.onDecided(item.report("unfinished"));
-    for (let line = this.#backlog.shift(); line !== undefined; line = this.#backlog.shift()) {
-      this.#settings.onDecided(new OpenItem(line).report("unfinished"));
+    this.queue.shutDown();
+    input.stream.destroy();
+    for (const item of this.#open) onDecided(item.report("unfinished"));
+    for (let line = backlog.shift(); line !== undefined; line = backlog.shift()) {
+      onDecided(new OpenItem(line, this.#settings.isDistinct).report("unfinished"));
     }
     if (this.#failure !== undefined) throw this.#failure;
   }
 
   async #read(): Promise<void> {
-    const { input, onRefused } = this.#settings;
-    const refuse = (lineNumber: number) => {
-      this.#refused++;
-      onRefused(lineNumber);
-    };
+    const { input, separator, template, backlog } = this.#settings;
+    const lines = readLines(input.stream, {
+      separator,
+      fault: (line) => template.fault(line),
+      onRefused: (lineNumber, reason) => {
+        this.#refused++;
+        this.#settings.onRefused(lineNumber, reason);
+      },
+    });
     try {
-      for await (const lines of readLines(input.stream, refuse)) {
+      for await (const some of lines) {
         if (this.#stopper.signal.aborted) return;
-        for (const line of lines) this.#backlog.add(line);
+        for (const line of some) backlog.add(line);
         this.#handOn();
-        if (this.#backlog.length >= this.#readAhead) await new Promise<void>((resolve) => this.#readOn = resolve);
+        if (backlog.isFull) await new Promise<void>((resolve) => this.#readOn = resolve);
       }
     } catch (error) {
-      if (this.#settings.queue.shuttingDown) return; // the end of the run destroyed the input
+      if (this.queue.shuttingDown) return; // the end of the run destroyed the input
       return this.#fail(new UsageError(`Cannot read ${input.name} as ${describeSystemError(error, "file")}`));
     }
     this.#isReading = false;
-    this.#endIfDecided();
+    await this.#shutDownWhenDone();
+  }
+
+  /** What is open when the queue is idle, and not waiting for its output, was taken back by somebody. */
+  async #shutDownWhenDone(): Promise<void> {
+    do {
+      await this.queue.whenIdle();
+      if (this.#stopper.signal.aborted) return;
+      for (const item of this.#open) if (item.passedOn === undefined) this.#decide(item, "unfinished");
+      this.#handOn();
+    } while (this.queue.length > 0);
+    this.queue.shutDown();
   }
 
   /** Puts as many lines in the queue as can be begun at once, and no more, so that they delay nothing else. */
   #handOn(): void {
-    const { queue } = this.#settings;
+    const { backlog, config, isDistinct } = this.#settings;
     if (this.#stopper.signal.aborted) return;
-    while (queue.length < this.#starts.limit - this.#working && this.#open.size < MAX_OPEN) {
-      const line = this.#backlog.shift();
+    const wanted = config.hasDiscipline ? MAX_CHOICE : this.#starts.limit - this.#working;
+    while (this.queue.length < wanted && this.#open.size < MAX_OPEN) {
+      const line = backlog.shift();
       if (line === undefined) break;
-      const item = new OpenItem(line, this.#settings.isDistinct ? undefined : this.#taken++);
+      const item = new OpenItem(line, isDistinct);
       this.#open.add(item);
-      queue.add(item);
+      this.queue.add(item);
     }
-    if (this.#backlog.length < this.#readAhead) this.#readOn();
+    if (!backlog.isFull) this.#readOn();
   }
 
-  async #work(item: OpenItem, context: HandlerContext, timeout: number | undefined): Promise<void | Outcome> {
+  async #work(item: OpenItem, context: HandlerContext): Promise<void | Outcome> {
     this.#working++;
     this.#handOn();
     try {
-      return await this.#attempt(item, context, timeout);
+      return await this.#attempt(item, context);
     } finally {
       this.#working--;
       this.#handOn();
@@ -218,34 +250,35 @@ export class Run {
   }
 
   /** Makes one attempt. Throws if it failed. */
-  async #attempt(item: OpenItem, { signal, attempt }: HandlerContext, timeout = 0): Promise<void | Outcome> {
-    const timer = new AbortController();
-    const kill = AbortSignal.any([signal, timer.signal]);
-    const child = await this.#begin(item, attempt, kill);
+  async #attempt(item: OpenItem, { attempt }: HandlerContext): Promise<void | Outcome> {
+    const child = await this.#begin(item, attempt);
     if (child === undefined) return { requeue: true };
-    const timeoutId = timeout > 0 ? setTimeout(() => timer.abort(), timeout) : undefined;
+    let timedOut = false;
+    const { timeout } = this.#settings.config;
+    const timer = timeout === undefined ? undefined : setTimeout(() => {
+      timedOut = true;
+      child.kill();
+    }, timeout);
     const end = await child.ended;
-    clearTimeout(timeoutId);
+    clearTimeout(timer);
+    this.#children.delete(child);
     this.#starts.end();
-    item.end({ ...end, stderr: child.stderr }, timer.signal.aborted);
+    item.end({ ...end, stderr: child.stderr }, timedOut);
     item.listenTo(child);
-    if (end.exitCode !== 0 || kill.aborted) {
-      this.#countFailing(item);
-      throw new Error("The attempt failed");
-    }
+    if (end.exitCode !== 0 || timedOut || this.#killer.signal.aborted) throw new Error(this.#countFailing(item));
     this.#decide(item, "succeeded");
   }
 
   /** Starts the command when there is room for it; `undefined` if the run ends before. Throws if it cannot be started. */
-  async #begin(item: OpenItem, attempt: number, kill: AbortSignal): Promise<Child | undefined> {
+  async #begin(item: OpenItem, attempt: number): Promise<Child | undefined> {
+    const { template } = this.#settings;
     const { signal } = this.#stopper;
-    const [file, ...args] = this.#settings.command;
-    const command = [file!, ...args.map((arg) => arg.replaceAll(PLACEHOLDER, () => item.text))];
-    const env = { ...this.#env, WORKQUEUE_ITEM: item.text, WORKQUEUE_ATTEMPT: String(attempt) };
+    const command = template.fill(item.line);
+    const env = { ...this.#env, WORKQUEUE_ITEM: item.line.text, WORKQUEUE_ATTEMPT: String(attempt) };
     let beganAt = performance.now();
-    const start = () => {
+    const start = async () => {
       beganAt = performance.now();
-      return startChild(command, { env, signal: kill, onOutput: (lines) => this.#passOn(lines) });
+      return this.#takeOver(await this.#starter.start(command, env), item);
     };
     try {
       const child = await this.#starts.start(start, signal);
@@ -255,16 +288,30 @@ export class Run {
       return child;
     } catch (error) {
       if (signal.aborted) return undefined;
-      const reason = `Cannot run '${file}' as ${describeSystemError(error, "command")}`;
-      if (isCommandError(error) || isShortage(error)) {
+      const reason = `Cannot run '${command[0]}' as ${describeSystemError(error, "command")}`;
+      const isCommandsFault = isCommandError(error);
+      if (isShortage(error) || isCommandsFault && !template.hasPlaceholderInFile) {
         this.#fail(new UsageError(reason));
         throw error;
       }
       item.begin(attempt, beganAt);
       item.end({ exitCode: null, signal: null, stderr: reason }, false);
       this.#countFailing(item);
-      throw isItemError(error) ? new TerminalError(reason) : error;
+      throw isItemError(error) || isCommandsFault ? new TerminalError(reason) : error;
     }
+  }
+
+  #takeOver(process: ConstructorParameters<typeof Child>[0], item: OpenItem): Child {
+    const { isTagged, onErrorOutput } = this.#settings;
+    const { text } = item.line;
+    const child = new Child(process, {
+      tag: isTagged ? `${text}\t` : "",
+      onOutput: (lines) => this.#passOn(lines),
+      onErrorOutput: onErrorOutput && ((lines) => onErrorOutput(text, lines)),
+    });
+    this.#children.add(child);
+    if (this.#killer.signal.aborted) child.kill();
+    return child;
   }
 
   /** Passes on what a child printed. Where that fails, it fails for all; where the run is ended, nobody waits for it. */
@@ -278,20 +325,23 @@ export class Run {
     }
   }
 
-  #countFailing(item: OpenItem): void {
-    this.#lastFailure = item.failure;
+  /** Counts the item among those that fail; returns why it does. */
+  #countFailing(item: OpenItem): string {
+    const { failure } = item;
+    this.#lastFailure = failure;
     if (!item.isFailing) this.#failing++;
     item.isFailing = true;
+    return failure.reason;
   }
 
-  #decide(item: OpenItem, outcome: "succeeded" | "given-up"): void {
+  #decide(item: OpenItem, outcome: ItemReport["outcome"]): void {
     if (item.passedOn !== undefined) {
       void item.passedOn.then(() => this.#decide(item, outcome));
       return;
     }
     if (outcome === "succeeded" && this.#killer.signal.aborted) return; // its output may not have been passed on
     if (outcome === "succeeded") this.#succeeded++;
-    else this.#givenUp++;
+    else if (outcome === "given-up") this.#givenUp++;
     if (item.isFailing) this.#failing--;
     this.#open.delete(item);
     try {
@@ -299,17 +349,21 @@ export class Run {
     } catch (error) {
       this.#fail(error);
     }
-    this.#endIfDecided();
+    if (outcome === "given-up") this.#haltIfTooMany();
   }
 
-  #endIfDecided(): void {
-    if (!this.#isReading && this.#succeeded + this.#givenUp === this.#backlog.total) this.#settings.queue.shutDown();
+  #haltIfTooMany(): void {
+    const { halt, onHalt } = this.#settings;
+    if (halt === undefined || this.#stopper.signal.aborted || !isTooMany(halt, this.#givenUp, this.#succeeded)) return;
+    onHalt();
+    this.#stop();
+    if (halt.when === "now") this.#kill();
   }
 
   /** Ends the run at once, for a reason that concerns more than one item. */
   #fail(error: unknown): void {
     this.#failure ??= error;
     this.#stop();
-    this.#killer.abort();
+    this.#kill();
   }
 }

@@ -6,10 +6,14 @@ export interface Tally {
   readonly isDistinct: boolean;
   /** Lines that were folded. */
   readonly folded: number;
-  /** Lines that were left out as they are not UTF-8. */
+  /** Lines that were left out, as they cannot be items. */
   readonly refused: number;
+  /** Items that were left out, as an earlier run has done them. */
+  readonly doneBefore: number;
   /** Whether there may be more items to come. */
   readonly isReading: boolean;
+  /** How much of the input has been read, from 0 to 1; `undefined` where its length is not known, as that of a pipe. */
+  readonly partRead: number | undefined;
   /** Items whose command runs right now. */
   readonly inFlight: number;
   /** Items that wait for their first attempt or the next one. */

@@ -1,4 +1,6 @@
+import { constants } from "node:os";
 import process from "node:process";
+import { EXIT } from "./exit_codes.ts";
 
 /** What asks a process to end. */
 const ASKING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"] as const;
@@ -15,9 +17,13 @@ const ENDING = ["SIGQUIT", "SIGABRT", "SIGALRM", "SIGVTALRM", "SIGUSR2", "SIGXCP
  * @param kill Is called when a signal ends it at once.
  * @returns Stops listening: from then on, signals do what they do by default.
  */
-export function onSignals(interrupt: () => void, kill: () => void): () => void {
+export function onSignals(
+  interrupt: (signal: NodeJS.Signals) => void,
+  kill: (signal: NodeJS.Signals) => void,
+): () => void {
   const stops: (() => void)[] = [];
-  const listen = (signal: NodeJS.Signals, listener: () => void) => {
+  const listen = (signal: NodeJS.Signals, callback: (signal: NodeJS.Signals) => void) => {
+    const listener = () => callback(signal);
     try {
       process.on(signal, listener);
       stops.push(() => process.off(signal, listener));
@@ -30,4 +36,9 @@ export function onSignals(interrupt: () => void, kill: () => void): () => void {
   return () => {
     for (const stop of stops) stop();
   };
+}
+
+/** What a process exits with that a signal has ended, as shells say it. */
+export function exitCodeOf(signal: NodeJS.Signals): number {
+  return EXIT.signal + (constants.signals[signal] ?? 0);
 }

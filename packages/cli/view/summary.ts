@@ -1,4 +1,4 @@
-import { describeEnd, type ItemReport } from "../report/report.ts";
+import { describeEnd, type ItemReport } from "../report/records.ts";
 import type { RefusedLines } from "../items/refused_lines.ts";
 import type { Tally } from "../run/tally.ts";
 import type { RunMetrics, Samples } from "../run/statistics.ts";
@@ -34,11 +34,12 @@ export class GivenUpItems {
  * @returns The text, of several lines.
  */
 export function summarize(tally: Tally, metrics: RunMetrics, givenUp: GivenUpItems, refused: RefusedLines): string {
-  const unfinished = tally.items - tally.succeeded - tally.givenUp;
+  const unfinished = tally.items - tally.doneBefore - tally.succeeded - tally.givenUp;
   const rows: [string, string | number][] = [
     ...(tally.isDistinct
       ? [["Distinct items", tally.items], ["Duplicates folded", tally.folded]] satisfies [string, number][]
       : [["Items", tally.items]] satisfies [string, number][]),
+    ...(tally.doneBefore > 0 ? [["Done before", tally.doneBefore] satisfies [string, number]] : []),
     ...(tally.refused > 0 ? [["Lines refused", tally.refused] satisfies [string, number]] : []),
     ["Succeeded", tally.succeeded],
     ["Given up", tally.givenUp],

@@ -1,0 +1,34 @@
+import type { Backlog } from "../items/backlog.ts";
+import type { CommandTemplate } from "../items/command_template.ts";
+import type { LineOptions } from "../items/lines.ts";
+import { readLines } from "../items/lines.ts";
+
+/**
+ * Prints the commands that a run would start, as a shell takes them, and starts none.
+ *
+ * @param stream What the items are read from.
+ * @param options How they are read.
+ * @param backlog What folds them, and leaves out what an earlier run has done.
+ * @param template The command.
+ * @param print Takes the text. Resolves when it has been written.
+ */
+export async function printCommands(
+  stream: AsyncIterable<Uint8Array>,
+  options: LineOptions,
+  backlog: Backlog,
+  template: CommandTemplate,
+  print: (text: string) => Promise<void>,
+): Promise<void> {
+  for await (const lines of readLines(stream, options)) {
+    let text = "";
+    for (const line of lines) backlog.add(line);
+    for (let line = backlog.shift(); line !== undefined; line = backlog.shift()) {
+      text += template.fill(line).map(quote).join(" ") + "\n";
+    }
+    if (text !== "") await print(text);
+  }
+}
+
+function quote(argument: string): string {
+  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,164 @@
+import { parseDuration } from "@workqueue/core";
+import { type Command, InvalidArgumentError } from "commander";
+import { STANDARD_INPUT } from "../items/input.ts";
+import { type Halt, parseHalt } from "../run/halt.ts";
+import type { Overrides } from "../run/run_config.ts";
+
+/** The options of `workqueue run`. */
+export interface RunFlags {
+  /** The config file. */
+  readonly config?: string;
+  /** The queue of the config. */
+  readonly queue?: string;
+  /** The modules of limiters and disciplines. */
+  readonly plugin: readonly string[];
+  /** The file of the items, or `-`. */
+  readonly input: string;
+  /** Whether NUL ends an item. */
+  readonly null?: true;
+  /** Whether a line is an object of JSON. */
+  readonly json?: true;
+  /** Whether equal lines are one item. */
+  readonly dedupe: boolean;
+  /** Whether the item is appended where there is no placeholder. */
+  readonly append: boolean;
+  /** How many commands run at once. */
+  readonly concurrency?: number;
+  /** How often an item is tried again. */
+  readonly retries?: number;
+  /** How long one attempt may take, in milliseconds. */
+  readonly timeout?: number;
+  /** How long failures wait. */
+  readonly backoff?: Overrides["backoff"];
+  /** How often attempts may begin. */
+  readonly rate?: Overrides["starts"];
+  /** The part of each wait that is random. */
+  readonly jitter?: number;
+  /** What ends the name of a group. */
+  readonly groupBy?: string;
+  /** When to end early. */
+  readonly halt?: Halt;
+  /** The report file. */
+  readonly report?: string;
+  /** The report file to go on with. */
+  readonly resume?: string;
+  /** Whether the commands are printed, and not run. */
+  readonly dryRun?: true;
+  /** Whether what the commands print has the item before it. */
+  readonly tag?: true;
+}
+
+const MAX_CONCURRENCY = 10_000;
+const MAX_TIMEOUT = 2 ** 31 - 1;
+const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600 };
+/** The seconds of starts that may begin at once, where there are many in one. */
+const BURST = 0.1;
+
+/** Adds the options of `workqueue run` to a command. */
+export function addRunFlags(command: Command): Command {
+  return command
+    .option("--input <file>", "the list, one item a line; - is standard input", STANDARD_INPUT)
+    .option("-0, --null", "NUL ends an item, and not a line feed, as in the output of find -print0")
+    .option("--json", "each line is an object of JSON: {name} in the command is its member of that name")
+    .option("--no-dedupe", "make each line an item, even if it equals another")
+    .option("--no-append", "append nothing to a command that has no placeholder")
+    .option("--concurrency <n>", "how many commands run at once (default: the processors)", parseConcurrency)
+    .option("--retries <n>", "how often an item is tried again (default: 5)", parseRetries)
+    .option("--timeout <duration>", "how long one attempt may take, as 30s; then it is killed", parseTimeout)
+    .option(
+      "--backoff <first..longest>",
+      "how long failures wait, each time twice as long (default: 100ms..30s)",
+      parseBackoff,
+    )
+    .option("--jitter <part>", "the part of each wait that is random, from 0 to 1", parseJitter)
+    .option("--rate <n/unit>", "how many attempts may begin, as 10/s, 100/m or 5/h", parseRate)
+    .option("--group-by <separator>", "let groups take turns; a group is what is before the separator", parseSeparator)
+    .option("--halt <when>", "end early: soon,fail=N or now,fail=N%; soon finishes what runs, now kills it", parseWhen)
+    .option("--report <file>", "write there what becomes of each item, one line of JSON each; it has to be empty")
+    .option("--resume <file>", "go on with that report: leave out what has succeeded, and add to it")
+    .option("--tag", "print the item and a tab before each line that its command prints")
+    .option("--dry-run", "print the commands, and run none")
+    .option("--config <file>", "a config of queues and limiters: .json, .jsonc, .yaml, .yml or .toml")
+    .option("--queue <name>", "the queue of the config to use; needed if it has several and none named default")
+    .option("--plugin <file>", "a module of limiters and disciplines for the config; may be repeated", collect, []);
+}
+
+/** What the options say in place of the config. */
+export function overridesOf({ concurrency, retries, timeout, rate, backoff, jitter, groupBy }: RunFlags): Overrides {
+  return { concurrency, maxRetries: retries, timeout, starts: rate, backoff, jitter, groupBy };
+}
+
+function parseConcurrency(text: string): number {
+  return parseInteger(text, 1, MAX_CONCURRENCY);
+}
+
+function parseRetries(text: string): number {
+  return parseInteger(text, 0, 1_000_000);
+}
+
+function parseInteger(text: string, min: number, max: number): number {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < min || number > max) {
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  }
+  return number;
+}
+
+function parseTimeout(text: string): number {
+  const timeout = parsePositive(text);
+  if (timeout < 1 || timeout > MAX_TIMEOUT) throw new InvalidArgumentError("It must be from 1ms to 24 days.");
+  return timeout;
+}
+
+function parseBackoff(text: string): Overrides["backoff"] {
+  const [first, longest, ...more] = text.split("..");
+  if (longest === undefined || more.length > 0) {
+    throw new InvalidArgumentError("It must be two durations, as 100ms..30s.");
+  }
+  const [baseDelay, maxDelay] = [parsePositive(first!), parsePositive(longest)];
+  if (maxDelay < baseDelay) throw new InvalidArgumentError("The first must not be longer than the other.");
+  return { baseDelay, maxDelay };
+}
+
+function parsePositive(text: string): number {
+  let duration = 0;
+  try {
+    duration = parseDuration(text);
+  } catch {
+    // It is none.
+  }
+  if (duration <= 0 || /^\d+$/.test(text)) {
+    throw new InvalidArgumentError("It must be a duration with its unit, as 250ms, 30s or 1h30m.");
+  }
+  return duration;
+}
+
+function parseJitter(text: string): number {
+  const part = Number(text);
+  if (text.trim() === "" || !(part >= 0 && part <= 1)) {
+    throw new InvalidArgumentError("It must be a number from 0 to 1.");
+  }
+  return part;
+}
+
+function parseRate(text: string): Overrides["starts"] {
+  const [, count, unit] = /^(\d+(?:\.\d+)?)\/(ms|s|m|h)$/.exec(text) ?? [];
+  const rate = Number(count) / SECONDS[unit as keyof typeof SECONDS];
+  if (!(rate > 0)) throw new InvalidArgumentError("It must be a number and a unit of time, as 10/s, 100/m or 5/h.");
+  return { rate, burst: Math.max(1, Math.ceil(rate * BURST)) };
+}
+
+function parseSeparator(text: string): string {
+  if (text === "") throw new InvalidArgumentError("It must not be empty.");
+  return text;
+}
+
+function parseWhen(text: string): Halt {
+  const halt = parseHalt(text);
+  if (halt === undefined) throw new InvalidArgumentError("It must be as soon,fail=1 or now,fail=10%.");
+  return halt;
+}
+
+function collect(text: string, before: readonly string[]): string[] {
+  return [...before, text];
+}

@@ -1,0 +1,113 @@
+import { closeSync, createReadStream, fstatSync, openSync, readSync } from "node:fs";
+import { LineCounts } from "../items/line_counts.ts";
+import { readLines } from "../items/lines.ts";
+import { describeSystemError, UsageError } from "../system/usage_error.ts";
+import type { ItemReport, ReportHeader } from "./records.ts";
+
+/** What an earlier run has left. */
+export interface EarlierReport {
+  /** How often each line has succeeded. */
+  readonly done: LineCounts;
+  /** The length of the report in bytes, without a last line that was cut short. */
+  readonly length: number;
+}
+
+const LINE_FEED = 0x0a;
+const BLOCK = 65_536;
+/** How each report begins. */
+const BEGINNING = '{"workqueue":';
+
+/**
+ * Reads the report of an earlier run, so that another one can go on with it.
+ *
+ * @param path The file.
+ * @param header What the report would begin with if this run had made it.
+ * @returns What the earlier run has done; `undefined` if the file is not there or has no line.
+ * @throws {UsageError} If the file cannot be read, is no report, or one of another command or config.
+ */
+export async function readEarlierReport(path: string, header: ReportHeader): Promise<EarlierReport | undefined> {
+  const fail = (reason: string) => new UsageError(`Cannot resume '${path}' as ${reason}`);
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw fail(describeSystemError(error, "file"));
+  }
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw fail(stats.isDirectory() ? "it is a directory" : "it is no regular file");
+    const beginning = textAt(fd, BEGINNING.length);
+    if (!BEGINNING.startsWith(beginning)) throw fail("it is no report");
+    const length = lengthOfWholeLines(fd, stats.size);
+    return length === 0 ? undefined : { done: await readDone(path, length, header, fail), length };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function readDone(
+  path: string,
+  length: number,
+  header: ReportHeader,
+  fail: (reason: string) => UsageError,
+): Promise<LineCounts> {
+  const done = new LineCounts();
+  let number = 0;
+  const stream = createReadStream(path, { end: length - 1 });
+  const lines = readLines(stream, {
+    separator: "line feed",
+    fault: () => undefined,
+    onRefused: (lineNumber) => {
+      throw fail(`its line ${lineNumber} is not UTF-8`);
+    },
+  });
+  for await (const some of lines) {
+    for (const line of some) {
+      const record = parse<ReportHeader & ItemReport>(line);
+      if (++number === 1) requireSameWork(record, header, fail);
+      else if (typeof record?.item !== "string") throw fail(`its line ${number} is none of a report`);
+      else if (record.outcome === "succeeded") done.add(record.item);
+    }
+  }
+  return done;
+}
+
+function requireSameWork(
+  earlier: Partial<ReportHeader> | undefined,
+  { hash, command }: ReportHeader,
+  fail: (reason: string) => UsageError,
+): void {
+  if (earlier?.hash === hash) return;
+  if (typeof earlier?.hash !== "string" || !Array.isArray(earlier.command)) throw fail("it is no report");
+  if (JSON.stringify(earlier.command) !== JSON.stringify(command)) {
+    throw fail(`it is of another command: ${earlier.command.join(" ")}`);
+  }
+  throw fail("its run had another config, or other options: what is tried again, and how often, would be a mixture");
+}
+
+function textAt(fd: number, length: number): string {
+  const bytes = new Uint8Array(length);
+  return new TextDecoder().decode(bytes.subarray(0, readSync(fd, bytes, 0, length, 0)));
+}
+
+/** The process may have been killed, or the disk may have been full, in the middle of the last line. */
+function lengthOfWholeLines(fd: number, size: number): number {
+  const block = new Uint8Array(BLOCK);
+  for (let end = size; end > 0;) {
+    const start = Math.max(0, end - BLOCK);
+    const last = block.subarray(0, readSync(fd, block, 0, end - start, start)).lastIndexOf(LINE_FEED);
+    if (last !== -1) return start + last + 1;
+    end = start;
+  }
+  return 0;
+}
+
+/** `undefined` for what is not valid JSON. */
+function parse<R>(line: string): Partial<R> | undefined {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

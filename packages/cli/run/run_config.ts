@@ -1,0 +1,137 @@
+import { availableParallelism } from "node:os";
+import { loadConfig, type LoadConfigOptions, type WorkQueueConfig } from "@workqueue/core";
+import { UsageError } from "../system/usage_error.ts";
+
+/** What options of the command line say in place of the config: members of a queue, and how failures wait. */
+export interface Overrides {
+  readonly concurrency?: number | undefined;
+  readonly maxRetries?: number | undefined;
+  readonly timeout?: number | undefined;
+  readonly starts?: { readonly rate: number; readonly burst: number } | undefined;
+  /** The first delay, and the longest. */
+  readonly backoff?: { readonly baseDelay: number; readonly maxDelay: number } | undefined;
+  /** The part of each delay that is random, up to 1. */
+  readonly jitter?: number | undefined;
+  /** What ends the name of the group in a line. */
+  readonly groupBy?: string | undefined;
+}
+
+/** What the command asks for. */
+export interface RunConfigOptions {
+  /** The config file; without it, there is a queue of the built-in one. */
+  readonly path?: string | undefined;
+  /** The queue of the config. */
+  readonly queue?: string | undefined;
+  /** What the options say. */
+  readonly overrides: Overrides;
+  /** The types of limiters and disciplines, and where the queue measures. */
+  readonly load: LoadConfigOptions;
+}
+
+type Queue = Readonly<Record<string, unknown>>;
+
+interface Document {
+  readonly queues?: Readonly<Record<string, Queue>>;
+}
+
+/** For runs without a config: failures wait 100 ms, then twice as long each time, up to half a minute. */
+const BACKOFF = { type: "exponential", baseDelay: 100, maxDelay: 30_000 };
+const BUILT_IN: Document = { queues: { default: { limiter: BACKOFF } } };
+/** How often an item is tried again, where neither a config nor an option says. */
+const MAX_RETRIES = 5;
+
+/** The config of a run: a file's, or the built-in one, with what options of the command line say in its place. */
+export class RunConfig {
+  /** The queue of the config that is used. */
+  readonly queueName: string;
+  /** What is in force. */
+  readonly config: WorkQueueConfig;
+  /** The document that was loaded, without how many commands run at once. */
+  readonly document: object;
+  /** Whether the order in which lines are begun is that of a discipline. */
+  readonly hasDiscipline: boolean;
+  readonly #overrides: Overrides;
+  #timeout: number | undefined;
+
+  private constructor(document: Document, queueName: string, overrides: Overrides, load: LoadConfigOptions) {
+    this.queueName = queueName;
+    this.#overrides = overrides;
+    const whole = this.#withOverrides(document);
+    this.document = { ...whole, queues: { [queueName]: { ...whole.queues![queueName], concurrency: undefined } } };
+    this.config = loadConfig(whole, load);
+    const { timeout, discipline } = this.config.describe(queueName);
+    this.#timeout = timeout;
+    this.hasDiscipline = discipline !== undefined;
+    this.config.onReload((next) => {
+      if (!next.queueNames.includes(queueName)) return undefined;
+      const { timeout } = next.describe(queueName);
+      return () => this.#timeout = timeout;
+    });
+  }
+
+  /**
+   * Loads the config of a run.
+   *
+   * @param options The file, the queue and what options say in its place.
+   * @returns What is in force.
+   * @throws {UsageError} If the file cannot be read, anything in it is wrong, or it is open which queue is meant.
+   */
+  static async open({ path, queue, overrides, load }: RunConfigOptions): Promise<RunConfig> {
+    try {
+      const document = path === undefined ? BUILT_IN : await read(path, load);
+      return new RunConfig(document, pickQueue(loadConfig(document, load), queue), overrides, load);
+    } catch (error) {
+      throw error instanceof UsageError ? error : new UsageError((error as Error).message, { cause: error });
+    }
+  }
+
+  /** How long one attempt may take, in milliseconds; `undefined` for as long as it likes. */
+  get timeout(): number | undefined {
+    return this.#timeout;
+  }
+
+  /** Puts in force what a document says now, as {@linkcode WorkQueueConfig.reload} does; the options stay. */
+  reload(source: string | object): ReturnType<WorkQueueConfig["reload"]> {
+    this.config.reload(source, { dryRun: true }); // which finds more that is wrong in a text
+    return this.config.reload(this.#withOverrides(parse(source)));
+  }
+
+  #withOverrides(document: Document): Document {
+    const queue = document.queues?.[this.queueName];
+    if (queue === undefined) return document; // the run goes on as it is
+    const { concurrency, maxRetries, timeout, starts, backoff, jitter, groupBy } = this.#overrides;
+    const backoffLimiter = backoff && { type: "exponential", ...backoff };
+    const limiter = jitter === undefined
+      ? backoffLimiter
+      : { type: "jitter", spread: jitter, limiter: backoffLimiter ?? queue["limiter"] ?? BACKOFF };
+    const discipline = groupBy && { type: "fair", separator: groupBy };
+    const given = Object.entries({ concurrency, maxRetries, timeout, starts, limiter, discipline })
+      .filter(([, value]) => value !== undefined);
+    const defaults = { concurrency: availableParallelism(), maxRetries: MAX_RETRIES };
+    const whole = { ...defaults, ...queue, ...Object.fromEntries(given) };
+    return { ...document, queues: { ...document.queues, [this.queueName]: whole } };
+  }
+}
+
+async function read(path: string, load: LoadConfigOptions): Promise<Document> {
+  const { loadConfigFile, readConfigFile } = await import("@workqueue/config-file");
+  loadConfigFile(path, load); // which finds more that is wrong in a text
+  return parse(readConfigFile(path));
+}
+
+/** Picks a queue of a config: the one named; else the only one, else the one named "default". */
+function pickQueue(config: WorkQueueConfig, name: string | undefined): string {
+  const { queueNames } = config;
+  if (name !== undefined) {
+    config.workers(name); // throws if there is none of that name
+    return name;
+  }
+  if (queueNames.length === 1) return queueNames[0]!;
+  if (queueNames.includes("default")) return "default";
+  const choice = queueNames.length === 0 ? "none" : queueNames.map((queue) => `"${queue}"`).join(", ");
+  throw new UsageError(`Cannot pick a queue as the config has ${choice}: name one with --queue`);
+}
+
+function parse(source: string | object): Document {
+  return typeof source === "string" ? JSON.parse(source) : source;
+}

@@ -1,0 +1,237 @@
+/** The options that stand in for a config, and those that say what becomes of a line. */
+
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { quickConfig, runtimes, until, Workspace } from "./cli.ts";
+
+const sh = (script: string, ...args: string[]) => ["--", "sh", "-c", script, "sh", ...args];
+
+const sorted = (text: string) => text.trimEnd().split("\n").sort();
+
+Deno.test("options: --retries says how often an item is tried again, in place of the config too", async () => {
+  await using workspace = new Workspace();
+  workspace.write("config.json", quickConfig({ maxRetries: 5 }));
+  for (const [number, retries] of ["0", "2"].entries()) {
+    const report = `report ${number}`;
+    const args = ["--config", "config.json", "--retries", retries, "--report", report, "--", "false"];
+    assertEquals((await workspace.run(["run", ...args], "a\n")).code, 1);
+    assertEquals(workspace.report(report)[0]!.attempts, Number(retries) + 1);
+  }
+});
+
+Deno.test("options: --backoff says how long failures wait, up to the longest", async () => {
+  await using workspace = new Workspace();
+  const script = "date +%s%N >> times; [ $WORKQUEUE_ATTEMPT = 4 ]";
+  const args = ["--backoff", "100ms..200ms", "--no-append"];
+  assertEquals((await workspace.run(["run", ...args, ...sh(script)], "a\n")).code, 0);
+  const times = workspace.read("times").trim().split("\n").map((time) => Number(BigInt(time) / 1_000_000n));
+  const waits = times.slice(1).map((time, index) => time - times[index]!);
+  for (const [index, least] of [100, 200, 200].entries()) assert(waits[index]! >= least, `waited ${waits}`);
+});
+
+Deno.test("options: --timeout kills what takes longer", async () => {
+  await using workspace = new Workspace();
+  const args = ["--timeout", "200ms", "--retries", "0", "--report", "report.jsonl", "--no-append", "--", "sleep", "60"];
+  const { code, stderr } = await workspace.run(["run", ...args], "a\n");
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, "a: ran out of time after 1 attempt\n");
+  assertEquals(workspace.report()[0]!.timedOut, true);
+});
+
+Deno.test("options: --rate says how many attempts begin, retries among them", async () => {
+  await using workspace = new Workspace();
+  const args = ["--rate", "5/s", "--concurrency", "10", "--backoff", "1ms..1ms", "--no-append"];
+  const started = Date.now();
+  const { code } = await workspace.run(["run", ...args, ...sh("[ $WORKQUEUE_ATTEMPT = 2 ]")], "a\nb\nc\n");
+  assertEquals(code, 0);
+  assert(Date.now() - started >= 1000, "the first of six at once, and five more a second");
+});
+
+Deno.test("options: --jitter takes a random part off the waits", async () => {
+  await using workspace = new Workspace();
+  // All of a wait of a minute, mostly: if it were waited for, the deadline of the test would be over.
+  const args = ["--backoff", "1m..1m", "--jitter", "1", "--retries", "0", "--", "true"];
+  assertEquals((await workspace.run(["run", ...args], "a\n")).code, 0);
+  workspace.write("items", Array.from({ length: 30 }, (_, i) => `${i}\n`).join(""));
+  const some = ["--backoff", "1s..1s", "--jitter", "1", "--input", "items", "--concurrency", "30", "--no-append"];
+  const { stderr } = await workspace.run(["run", ...some, ...sh("[ $WORKQUEUE_ATTEMPT = 2 ]")]);
+  assertMatch(stderr, /^Retries +30$/m);
+  const [, median] = stderr.match(/^Queue wait +\S+ m?s median, (\S+ m?s) 99th percentile$/m)!;
+  assert(median !== "1.0 s", "the waits differ");
+});
+
+Deno.test("options: with --group-by, groups take turns, however many lines come before", async () => {
+  await using workspace = new Workspace();
+  const items = [...Array.from({ length: 50 }, (_, i) => `big/${i}`), "small/1", "small/2"];
+  const args = ["--group-by", "/", "--concurrency", "1", "--", "echo"];
+  const { stdout } = await workspace.run(["run", ...args], items.join("\n"));
+  const order = stdout.trimEnd().split("\n");
+  assertEquals(order.length, 52);
+  assert(order.indexOf("small/2") < 10, `it came after ${order.indexOf("small/2")} others`);
+});
+
+Deno.test("options: placeholders are parts of the item, and its number", async () => {
+  await using workspace = new Workspace();
+  const run = async (...args: string[]) => {
+    const items = "a/b.tar.gz\nplain\n/top\n.hidden\ndir.d/file\na/b.tar.gz\n";
+    return (await workspace.run(["run", "--concurrency", "1", "--", "echo", ...args], items)).stdout.split("\n");
+  };
+  assertEquals(await run("{.}"), ["a/b.tar", "plain", "/top", ".hidden", "dir.d/file", ""]);
+  assertEquals(await run("{/}"), ["b.tar.gz", "plain", "top", ".hidden", "file", ""]);
+  assertEquals(await run("{//}"), ["a", ".", "/", ".", "dir.d", ""]);
+  assertEquals(await run("{/.}"), ["b.tar", "plain", "top", ".hidden", "file", ""]);
+  assertEquals(await run("{#}:{}"), ["1:a/b.tar.gz", "2:plain", "3:/top", "4:.hidden", "5:dir.d/file", ""]);
+  assertEquals((await run("{x}", "${}", "{{}}"))[1], "{x} $plain {plain}");
+});
+
+Deno.test("options: a placeholder may be the command itself; what cannot be run is given up, and the others go on", async () => {
+  await using workspace = new Workspace();
+  const args = ["--retries", "0", "--report", "report.jsonl", "--", "{}"];
+  const { code, stderr } = await workspace.run(["run", ...args], "true\nno-such-command\nfalse\n");
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, "no-such-command: not started after 1 attempt: Cannot run 'no-such-command' as ");
+  assertEquals(workspace.report().map(({ item, outcome }) => [item, outcome]), [
+    ["false", "given-up"],
+    ["no-such-command", "given-up"],
+    ["true", "succeeded"],
+  ]);
+});
+
+Deno.test("options: --null takes items with line feeds in them", async () => {
+  await using workspace = new Workspace();
+  const items = "one\ntwo\0  \0\0\r\n\0last";
+  const { code } = await workspace.run(
+    ["run", "-0", "--report", "report.jsonl", ...sh('printf "%s" "$1"', "{}")],
+    items,
+  );
+  assertEquals([code, workspace.report().map(({ item }) => item)], [0, ["\r\n", "  ", "last", "one\ntwo"]]);
+});
+
+Deno.test("options: with --json, a line is an object, and its members have placeholders", async () => {
+  await using workspace = new Workspace();
+  const lines = [
+    '{"url":"http://a","n":1,"tags":["x"],"none":null,"ok":true}',
+    "not json",
+    '{"url":"http://b"}',
+    "[1]",
+    '{ "url": "$& it\'s", "n": 0.5, "tags": {}, "none": "", "ok": false }',
+  ];
+  const { code, stdout, stderr } = await workspace.run(
+    [
+      "run",
+      "--json",
+      "--concurrency",
+      "1",
+      "--",
+      "echo",
+      "{url}",
+      "{n}",
+      "{tags}",
+      "<{none}>",
+      "{ok}",
+      "{#}",
+      "{print $1}",
+    ],
+    lines.join("\n"),
+  );
+  assertEquals(stdout, `http://a 1 ["x"] <null> true 1 {print $1}\n$& it's 0.5 {} <> false 2 {print $1}\n`);
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, "Refused, as they are no JSON object: lines 2, 4\n");
+  assertStringIncludes(stderr, "Refused, as it is an object without 'n': line 3\n");
+
+  const whole = await workspace.run(["run", "--json", "--concurrency", "1", "--", "echo"], lines[0]! + "\n");
+  assertEquals(whole.stdout, lines[0]! + "\n");
+});
+
+Deno.test("options: --tag puts the item before each line", async () => {
+  await using workspace = new Workspace();
+  const script = 'printf "one\\ntwo "; sleep 0.05; printf "three\\nend"';
+  const { stdout } = await workspace.run(
+    ["run", "--tag", "--concurrency", "2", "--no-append", ...sh(script)],
+    "a\nb\n",
+  );
+  assertEquals(stdout.split("\n").length, 5, stdout);
+  assertEquals(sorted(stdout.replaceAll("end", "end\n")).filter((line) => line !== ""), [
+    "a\tend",
+    "a\tone",
+    "a\ttwo three",
+    "b\tend",
+    "b\tone",
+    "b\ttwo three",
+  ]);
+});
+
+Deno.test("options: --dry-run prints what a shell would take, runs nothing and writes nothing", async () => {
+  await using workspace = new Workspace();
+  const { code, stdout, stderr } = await workspace.run(
+    ["run", "--dry-run", "--report", "report.jsonl", "--", "touch", "it's", "{}"],
+    "a b\n$(date)\nplain\na b\n\xff",
+  );
+  assertEquals(
+    stdout,
+    `touch 'it'\\''s' 'a b'\ntouch 'it'\\''s' '$(date)'\ntouch 'it'\\''s' plain\ntouch 'it'\\''s' 'ÿ'\n`,
+  );
+  assertEquals([code, stderr, workspace.files()], [0, "", []]);
+});
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`options, ${runtime}: --halt soon finishes what runs, and begins nothing more`, async () => {
+    await using workspace = new Workspace(runtime);
+    const script = 'case "$1" in bad*) exit 3;; *) touch "began $1"; until [ -e go ]; do sleep 0.02; done;; esac';
+    const args = ["--halt", "soon,fail=2", "--retries", "0", "--concurrency", "2", "--report", "report.jsonl"];
+    const cli = await workspace.start(["run", ...args, ...sh(script, "{}")], "slow\nbad 1\nbad 2\nnever\n");
+    await until(() => cli.stderr.includes("Halted, as 2 items were given up."), "it says so");
+    workspace.write("go", "");
+    const { code, stderr } = await cli.ended;
+    assertEquals(code, 1);
+    assertMatch(stderr, /^Unfinished +1$/m);
+    assertEquals(workspace.report().map(({ item, outcome }) => [item, outcome]), [
+      ["bad 1", "given-up"],
+      ["bad 2", "given-up"],
+      ["never", "unfinished"],
+      ["slow", "succeeded"],
+    ]);
+  });
+
+  Deno.test(`options, ${runtime}: --halt now kills what runs`, async () => {
+    await using workspace = new Workspace(runtime);
+    const script =
+      'case "$1" in bad*) until [ -e began ]; do sleep 0.02; done; exit 3;; *) touch began; sleep 300;; esac';
+    const args = ["--halt", "now,fail=1", "--retries", "0", "--concurrency", "2", "--report", "report.jsonl"];
+    const { code } = await workspace.run(["run", ...args, ...sh(script, "{}")], "slow\nbad\nnever\n");
+    assertEquals(code, 1);
+    assertEquals(workspace.report().map(({ item, outcome, signal }) => [item, outcome, signal]), [
+      ["bad", "given-up", null],
+      ["never", "unfinished", null],
+      ["slow", "unfinished", "SIGTERM"],
+    ]);
+  });
+}
+
+Deno.test("options: --halt takes a part of those that were decided, once three were given up", async () => {
+  await using workspace = new Workspace();
+  const items = Array.from({ length: 40 }, (_, i) => `${i}\n`).join("");
+  const args = ["--halt", "now,fail=25%", "--retries", "0", "--concurrency", "1", "--report", "report.jsonl"];
+  const { code } = await workspace.run(["run", ...args, ...sh("[ $1 -lt 9 ]", "{}")], items);
+  const report = workspace.report();
+  const count = (outcome: string) => report.filter((item) => item.outcome === outcome).length;
+  assertEquals([code, count("succeeded"), count("given-up"), count("unfinished")], [1, 9, 3, 28]);
+});
+
+const WRONG: Record<string, [string, string]> = {
+  "--retries": ["-1", "It must be a whole number from 0 to 1000000."],
+  "--timeout": ["30", "It must be a duration with its unit, as 250ms, 30s or 1h30m."],
+  "--backoff": ["1s", "It must be two durations, as 100ms..30s."],
+  "--jitter": ["1.5", "It must be a number from 0 to 1."],
+  "--rate": ["10", "It must be a number and a unit of time, as 10/s, 100/m or 5/h."],
+  "--group-by": ["", "It must not be empty."],
+  "--halt": ["later,fail=1", "It must be as soon,fail=1 or now,fail=10%."],
+};
+
+for (const [option, [value, reason]] of Object.entries(WRONG)) {
+  Deno.test(`options: ${option} ${value} is refused`, async () => {
+    await using workspace = new Workspace();
+    const { code, stdout, stderr } = await workspace.run(["run", `${option}=${value}`, "--", "true"], "a\n");
+    assertEquals([code, stdout], [2, ""]);
+    assertStringIncludes(stderr, `argument '${value}' is invalid. ${reason}\n`);
+  });
+}

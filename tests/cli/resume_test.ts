@@ -1,0 +1,189 @@
+/** Runs that go on where others ended. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { runtimes, until, Workspace } from "./cli.ts";
+
+const sh = (script: string, ...args: string[]) => ["--", "sh", "-c", script, "sh", ...args];
+const RESUME = ["--resume", "report.jsonl", "--retries", "0"];
+
+/** Notes each item that the command is run for, and fails for those that begin with `bad` until there is a file `mended`. */
+const NOTING = sh('echo "$1" >> ran; case "$1" in bad*) [ -e mended ];; esac', "{}");
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`resume, ${runtime}: what has succeeded is left out, and all else is run again`, async () => {
+    await using workspace = new Workspace(runtime);
+    workspace.write("items", "a\nbad 1\nb\na\nbad 2\n");
+    const args = ["run", ...RESUME, "--input", "items", "--concurrency", "1", ...NOTING];
+    assertEquals((await workspace.run(args)).code, 1, "a report that is not there is begun");
+    assertEquals(workspace.read("ran"), "a\nbad 1\nb\nbad 2\n");
+
+    workspace.write("ran", "");
+    workspace.write("mended", "");
+    workspace.write("items", "a\nbad 1\nnew\nb\na\nbad 2\n");
+    const { code, stderr } = await workspace.run(args);
+    assertEquals([code, workspace.read("ran")], [0, "bad 1\nnew\nbad 2\n"]);
+    assertStringIncludes(stderr, "Done before        2\n");
+
+    const outcomes = workspace.report().map(({ item, outcome }) => `${item} ${outcome}`);
+    assertEquals(outcomes, [
+      "a succeeded",
+      "b succeeded",
+      "bad 1 given-up",
+      "bad 1 succeeded",
+      "bad 2 given-up",
+      "bad 2 succeeded",
+      "new succeeded",
+    ]);
+    const whole = workspace.read("report.jsonl");
+    const last = await workspace.run(args);
+    assertEquals(
+      [last.code, last.stdout, workspace.read("report.jsonl")],
+      [0, "", whole],
+      "there is nothing left to do",
+    );
+  });
+
+  Deno.test(`resume, ${runtime}: a last line that was cut short is ignored`, async () => {
+    await using workspace = new Workspace(runtime);
+    const args = ["run", ...RESUME, ...NOTING];
+    await workspace.run(args, "a\nb\n");
+    const whole = workspace.read("report.jsonl");
+    for (const cut of [whole.length - 1, whole.length - 40, whole.indexOf("\n") + 2]) {
+      workspace.write("report.jsonl", whole.slice(0, cut));
+      assertEquals((await workspace.run(args, "a\nb\n")).code, 0);
+      assertEquals(workspace.report().map(({ item, outcome }) => [item, outcome]), [["a", "succeeded"], [
+        "b",
+        "succeeded",
+      ]]);
+    }
+    workspace.write("report.jsonl", whole.slice(0, 20)); // killed while it wrote the very first line
+    await workspace.run(args, "a\nb\n");
+    assertEquals(workspace.report().length, 2);
+  });
+
+  Deno.test(`resume, ${runtime}: killed and resumed until it is done, only what was in flight runs again`, async () => {
+    await using workspace = new Workspace(runtime);
+    const items = Array.from({ length: 300 }, (_, i) => `${i}`);
+    workspace.write("items", items.join("\n"));
+    // Half of them fail the first time in a run. What is noted: that a try begins, and that it succeeds.
+    const script =
+      'echo "$1" >> began; [ $(($1 % 2)) = 0 ] || [ $WORKQUEUE_ATTEMPT -gt 1 ] || exit 1; echo "$1" >> ended';
+    const args = ["run", "--resume", "report.jsonl", "--backoff", "1ms..1ms", "--input", "items", "--concurrency", "4"];
+    let kills = 0;
+    for (;; kills++) {
+      const cli = await workspace.start([...args, ...sh(script, "{}")]);
+      const before = workspace.has("ended") ? workspace.read("ended").length : 0;
+      const most = 20 + Math.floor(Math.random() * 400);
+      let hasEnded = false;
+      const ended = cli.ended.then(() => hasEnded = true);
+      await until(
+        () => hasEnded || workspace.has("ended") && workspace.read("ended").length > before + most,
+        "it is time",
+      );
+      cli.kill("SIGKILL");
+      await ended;
+      if ((await cli.ended).code === 0) break;
+    }
+    const ran = workspace.read("ended").trim().split("\n");
+    assertEquals([...new Set(ran)].sort(), items.toSorted(), "each has succeeded");
+    assert(
+      ran.length - items.length <= kills * 4,
+      `${ran.length} tries have succeeded, with ${kills} kills and four at once`,
+    );
+    const succeeded = workspace.report().filter(({ outcome }) => outcome === "succeeded").map(({ item }) => item);
+    assertEquals(succeeded, items.toSorted(), "and is reported once");
+  });
+}
+
+Deno.test("resume: with --no-dedupe, as many of equal lines are left out as have succeeded", async () => {
+  await using workspace = new Workspace();
+  const args = ["run", "--no-dedupe", ...RESUME, ...NOTING];
+  await workspace.run(args, "a\na\nb\n");
+  workspace.write("ran", "");
+  await workspace.run(args, "a\na\na\nb\nb\n");
+  assertEquals(workspace.read("ran").trim().split("\n").sort(), ["a", "b"]);
+});
+
+Deno.test("resume: the number of an item stays", async () => {
+  await using workspace = new Workspace();
+  const args = ["run", ...RESUME, ...sh('echo "$1"; [ -e mended ] || [ $1 = 1 ]', "{#}")];
+  await workspace.run(args, "a\nb\n");
+  workspace.write("mended", "");
+  assertEquals((await workspace.run(args, "a\nb\n")).stdout, "2\n");
+});
+
+Deno.test("resume: with --dry-run, what is left is shown, and the report stays as it is", async () => {
+  await using workspace = new Workspace();
+  await workspace.run(["run", ...RESUME, "--", "test", "a", "="], "a\nb\n");
+  const before = workspace.read("report.jsonl");
+  const { stdout } = await workspace.run(["run", "--dry-run", ...RESUME, "--", "test", "a", "="], "a\nb\nc\n");
+  assertEquals([stdout, workspace.read("report.jsonl")], ["test a = b\ntest a = c\n", before]);
+});
+
+const CHANGED: Record<string, [string[], string]> = {
+  "another command": [[...RESUME, "--", "echo", "b"], "it is of another command: echo a"],
+  "other retries": [["--resume", "report.jsonl", "--", "echo", "a"], "its run had another config, or other options"],
+  "another backoff": [
+    [...RESUME, "--backoff", "1s..2s", "--", "echo", "a"],
+    "its run had another config, or other options",
+  ],
+  "a config": [
+    [...RESUME, "--config", "config.json", "--", "echo", "a"],
+    "its run had another config, or other options",
+  ],
+  "another way to read lines": [
+    [...RESUME, "--null", "--", "echo", "a"],
+    "its run had another config, or other options",
+  ],
+};
+
+for (const [name, [args, reason]] of Object.entries(CHANGED)) {
+  Deno.test(`resume: ${name} is refused, and the report left as it is`, async () => {
+    await using workspace = new Workspace();
+    workspace.write("config.json", '{ "queues": { "default": { "timeout": "1m" } } }');
+    await workspace.run(["run", ...RESUME, "--", "echo", "a"], "x\n");
+    const before = workspace.read("report.jsonl");
+    const { code, stdout, stderr } = await workspace.run(["run", ...args], "x\ny\n");
+    assertEquals([code, stdout, workspace.read("report.jsonl")], [2, "", before]);
+    assertStringIncludes(stderr, `workqueue: Cannot resume 'report.jsonl' as ${reason}`);
+  });
+}
+
+Deno.test("resume: as many at once as one likes, and the words of a config may change", async () => {
+  await using workspace = new Workspace();
+  workspace.write("config.json", '{ "queues": { "default": { "timeout": "1m", "concurrency": 1 } } }');
+  const args = (
+    ...more: string[]
+  ) => ["run", "--resume", "report.jsonl", "--config", "config.json", ...more, "--", "echo"];
+  await workspace.run(args(), "a\n");
+  workspace.write("config.json", '{ "queues": { "default": { "concurrency": 3, "timeout": "1m" } } }');
+  const { code, stdout } = await workspace.run(args("--concurrency", "2"), "a\nb\n");
+  assertEquals([code, stdout], [0, "b\n"]);
+});
+
+const NO_REPORTS: Record<string, [string, string]> = {
+  "a list": ["a\nb\n", "it is no report"],
+  "a list of one line that does not end": ["https://example.com/", "it is no report"],
+  "another JSON": ['{"workqueue":1}\n', "it is no report"],
+  "a report with a line that is none": ["", "its line 2 is none of a report"],
+};
+
+for (const [name, [text, reason]] of Object.entries(NO_REPORTS)) {
+  Deno.test(`resume: ${name} is refused, and left as it is`, async () => {
+    await using workspace = new Workspace();
+    await workspace.run(["run", ...RESUME, "--", "true"], "a\n");
+    const header = workspace.read("report.jsonl").split("\n")[0]!;
+    const content = text === "" ? `${header}\n{"item":1}\n` : text;
+    workspace.write("report.jsonl", content);
+    const { code, stderr } = await workspace.run(["run", ...RESUME, "--", "true"], "a\n");
+    assertEquals([code, stderr], [2, `workqueue: Cannot resume 'report.jsonl' as ${reason}\n`]);
+    assertEquals(workspace.read("report.jsonl"), content);
+  });
+}
+
+Deno.test("resume: it is one of --report and --resume", async () => {
+  await using workspace = new Workspace();
+  const { code, stderr } = await workspace.run(["run", "--report", "a", "--resume", "b", "--", "true"], "a\n");
+  assertEquals([code, workspace.files()], [2, []]);
+  assertStringIncludes(stderr, "leave out --report");
+});
