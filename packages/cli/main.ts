@@ -21,9 +21,9 @@ import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { Command, CommanderError } from "commander";
 import { addRunFlags, type RunFlags } from "./commands/run_flags.ts";
-import self from "./deno.json" with { type: "json" };
 import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
+import { VERSION } from "./version.ts";
 
 /** How long a process that was interrupted waits for those who read its output, in milliseconds. */
 const MAX_FLUSH = 1000;
@@ -64,7 +64,7 @@ export async function main(args: string[], standardInput: Readable = process.std
   let exitCode: number = EXIT.succeeded;
   const program = new Command("workqueue")
     .description("Works through a list of items, with retries and backoff.")
-    .version(self.version)
+    .version(VERSION)
     .enablePositionalOptions()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .exitOverride();
@@ -96,5 +96,3 @@ export async function exitWith(exitCode: number): Promise<never> {
   await (exitCode > EXIT.signal ? Promise.race([flushed(), delay(MAX_FLUSH)]) : flushed());
   process.exit(exitCode);
 }
-
-if (import.meta.main) await exitWith(await main(process.argv.slice(2)));

@@ -111,7 +111,7 @@ export class Workspace implements AsyncDisposable {
    * @param script What a shell does, where the CLI is not started directly: `"$@"` stands for it there.
    */
   async start(args: string[], input: string | Uint8Array = "", script?: string): Promise<Cli> {
-    const whole = [...await runtimes[this.runtime]!(), `${ROOT}packages/cli/main.ts`, ...args];
+    const whole = [...await runtimes[this.runtime]!(), `${ROOT}packages/cli/workqueue.ts`, ...args];
     const [file, ...rest] = script === undefined ? whole : ["sh", "-c", script, "sh", ...whole];
     const command = new Deno.Command(file!, {
       args: rest,

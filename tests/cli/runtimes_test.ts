@@ -4,10 +4,10 @@ import { quickConfig, ROOT, runtimes, Workspace } from "./cli.ts";
 /** Starts the CLI as its users do. */
 const COMMANDS: Record<string, string[]> = {
   Deno: [Deno.execPath(), "task", "run"],
-  Bun: ["npx", "-y", "bun@1", "packages/cli/main.ts", "run"],
+  Bun: ["npx", "-y", "bun@1", "packages/cli/workqueue.ts", "run"],
 };
 
-Deno.test("runtimes: `deno task run` and `bun packages/cli/main.ts run` give the same report", async () => {
+Deno.test("runtimes: `deno task run` and `bun packages/cli/workqueue.ts run` give the same report", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig({ concurrency: 4, maxRetries: 2, timeout: "2s" }));
   workspace.write(

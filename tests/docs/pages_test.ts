@@ -7,6 +7,7 @@ import { assert, assertEquals } from "@std/assert";
 import { loadConfig } from "@workqueue/core";
 import GithubSlugger from "github-slugger";
 import type { Tokens } from "marked";
+import { parse } from "yaml";
 import { relativeLinks, tokensOf } from "./markdown.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -65,6 +66,9 @@ for (const page of pages) {
         case "json":
           if ("imports" in JSON.parse(text)) break; // a deno.json: tried by tests/installs/clone_test.ts
           loadConfig(text);
+          break;
+        case "yaml":
+          loadConfig(parse(text));
           break;
         case "sh":
           for (const [, task] of text.matchAll(/\bdeno task ([\w:]+)/g)) assert(task! in tasks, `no task ${task}`);

@@ -18,6 +18,7 @@ const FOLDERS = [
   "bench",
   "docs",
   "examples",
+  "release",
 ];
 
 /** Imports as `from > to`, or `from > to (specifier)` where that is not a path. */

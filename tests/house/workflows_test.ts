@@ -36,7 +36,9 @@ Deno.test("workflows: what is published was tested, and JSR is told where it com
   const publishing = jobs.filter(({ steps = [] }) => steps.some(publishes));
   assertEquals(publishing.map(({ needs, permissions }) => [needs, permissions!["id-token"]]), [["test", "write"]]);
   const folders = publishing[0]!.steps!.filter(publishes).map((step) => step["working-directory"] ?? ".");
-  const dependents = ["config-file", "opentelemetry", "prometheus", "redis"].map((name) => `packages/${name}`);
-  assertEquals(folders, [".", ...dependents]); // what depends on the core after it
+  const names = ["config-file", "dashboard", "opentelemetry", "prometheus", "redis", "cli"]; // each after what it needs
+  assertEquals(folders, [".", ...names.map((name) => `packages/${name}`)]);
+  const onNpm = publishing[0]!.steps!.find(({ run }) => run?.includes("npm@11 publish"))!.run!;
+  assertEquals(/^for package in (.+); do$/m.exec(onNpm)![1]!.split(" "), folders);
   assert(jobs.some(({ uses }) => uses === "./.github/workflows/test.yml"));
 });

@@ -1,19 +1,20 @@
 /** The package as JSR serves it. Only on Deno, which is asked what would be published, and started anew. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { JsrRegistry, publishedFiles } from "../../release/jsr_registry.ts";
 import { relativeLinks } from "../docs/markdown.ts";
 import { expectedFindings, manifest, Project, ROOT, run } from "./project.ts";
-import { publishedFiles, Registry } from "./registry.ts";
 
 /** Installs the package as README says, with nothing cached. Gives the environment to run it in. */
-async function add(project: Project, registry: Registry): Promise<Record<string, string>> {
+async function add(project: Project, registry: JsrRegistry): Promise<Record<string, string>> {
   const env = { JSR_URL: registry.url, DENO_DIR: project.path("deno_dir") };
   await project.run(Deno.execPath(), ["add", `jsr:${manifest.name}`], env);
   return env;
 }
 
 Deno.test("JSR: what is published installs, type-checks and runs under Deno, with no permissions", async () => {
-  await using registry = new Registry(await publishedFiles());
+  await using registry = new JsrRegistry();
+  await registry.publish(".");
   using project = new Project();
   const env = await add(project, registry);
   project.writeConsumer(`jsr:${manifest.name}@^${manifest.version}`);
@@ -50,11 +51,11 @@ Deno.test("JSR: what is published links to other sites, or to what is published 
 });
 
 Deno.test("JSR: a file that is not what was published is refused", async () => {
-  const files = await publishedFiles();
-  await using registry = new Registry(files);
+  await using registry = new JsrRegistry();
+  const files = await registry.publish(".");
   using project = new Project();
   const content = files.get("/lib/base/duration.ts")!;
-  registry.tampered.set("/lib/base/duration.ts", content.with(-1, " ".charCodeAt(0))); // in place of the last line feed
+  registry.tampered.set(`/${manifest.name}/lib/base/duration.ts`, content.with(-1, " ".charCodeAt(0))); // in place of the last line feed
   const { message } = await assertRejects(() => add(project, registry), Error);
   assertStringIncludes(message, "Integrity check failed");
   assertStringIncludes(message, "/lib/base/duration.ts");

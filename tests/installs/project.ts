@@ -2,32 +2,11 @@
 
 import { join } from "node:path";
 import manifest from "../../deno.json" with { type: "json" };
+import { NPM, ROOT, run } from "../../release/commands.ts";
 import type { Findings } from "./consumer.ts";
 
 export { manifest };
-
-/** The repository. */
-export const ROOT = new URL("../..", import.meta.url);
-
-/** Guards against a process that never ends, and nothing else. */
-const DEADLINE = 300_000;
-
-/** Rust, and so Deno, finds a batch file only by its whole name. */
-export const NPM = Deno.build.os === "windows" ? "npm.cmd" : "npm";
-
-/** What a command printed. Throws that if the command failed. */
-export async function run(command: string, args: string[], cwd: string | URL, env: Record<string, string> = {}) {
-  const { success, ...output } = await new Deno.Command(command, {
-    args,
-    cwd,
-    env: { NO_COLOR: "1", ...env },
-    stdin: "null",
-    signal: AbortSignal.timeout(DEADLINE),
-  }).output();
-  const [stdout, stderr] = [output.stdout, output.stderr].map((bytes) => new TextDecoder().decode(bytes));
-  if (!success) throw new Error(`${command} ${args.join(" ")} failed\n${stdout}${stderr}`);
-  return { stdout: stdout!, stderr: stderr! };
-}
+export { NPM, ROOT, run };
 
 /** Disposing it removes the folder. */
 export class Project implements Disposable {
@@ -46,7 +25,7 @@ export class Project implements Disposable {
     return (await run(command, args, this.folder, env)).stdout;
   }
 
-  /** Makes what is installed from npm of the package in a folder of the repository. */
+  /** Makes the file that Bun and Node install of a package in a folder of a clone. */
   async pack(tarball = "core.tgz", folder = "."): Promise<void> {
     const output = this.path(tarball);
     await run(

@@ -1,6 +1,5 @@
 import type { Readable } from "node:stream";
 import type { LoadConfigOptions } from "@workqueue/core";
-import self from "../deno.json" with { type: "json" };
 import { Backlog } from "../items/backlog.ts";
 import { CommandTemplate } from "../items/command_template.ts";
 import { type Input, openInput } from "../items/input.ts";
@@ -17,6 +16,7 @@ import { exitCodeOf, onSignals } from "../system/signals.ts";
 import { stderr, stdout } from "../system/standard_streams.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import { showProgress } from "../view/progress.ts";
+import { VERSION } from "../version.ts";
 import { GivenUpItems, summarize } from "../view/summary.ts";
 import { printCommands } from "./dry_run.ts";
 import { overridesOf, type RunFlags } from "./run_flags.ts";
@@ -73,7 +73,7 @@ export async function runCommand(
 function headerOf(command: readonly string[], flags: RunFlags, { document, queueName }: RunConfig): ReportHeader {
   const { json, append, dedupe } = flags;
   const hash = hashOf({ command, json, null: flags.null, append, dedupe, document, queueName });
-  return { workqueue: self.version, hash, command };
+  return { workqueue: VERSION, hash, command };
 }
 
 function openReportOf(

@@ -1,0 +1,86 @@
+/** The command `workqueue` as somebody installs it who has no clone, from registries that hold what would be published. */
+
+import { dirname } from "node:path";
+import { NPM, run } from "./commands.ts";
+import { JsrRegistry } from "./jsr_registry.ts";
+import { NpmRegistry } from "./npm_registry.ts";
+
+/** The packages it is made of, each after those that it needs. */
+const PACKAGES = [".", "packages/config-file", "packages/dashboard", "packages/cli"];
+
+/** How it is installed for each runtime in an empty folder: gives what starts it. */
+const INSTALLS = { Deno: installForDeno, Bun: installForBun, Node: installForNode };
+
+/** What the command runs on. */
+export type Runtime = keyof typeof INSTALLS;
+export const RUNTIMES = Object.keys(INSTALLS) as Runtime[];
+
+const done = new Map<Runtime, Promise<string[]>>();
+let npmRegistry: Promise<NpmRegistry> | undefined;
+
+/**
+ * Installs the command, once for a program or test file; it is removed when that has ended.
+ *
+ * @returns What starts it: a command and its first arguments.
+ */
+export function installed(runtime: Runtime): Promise<string[]> {
+  const command = done.get(runtime) ?? INSTALLS[runtime](temporaryFolder());
+  done.set(runtime, command);
+  return command;
+}
+
+function temporaryFolder(): string {
+  const folder = Deno.makeTempDirSync({ prefix: "workqueue_" });
+  globalThis.addEventListener("unload", () => Deno.removeSync(folder, { recursive: true }));
+  return folder;
+}
+
+async function installForDeno(folder: string): Promise<string[]> {
+  const env = await runWithJsr(folder, ["install", "-gA", "-n", "workqueue", "--root", ".", "jsr:@workqueue/cli"]);
+  const path = `${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`; // the installed script looks for `deno` there
+  const variables = Object.entries({ ...env, PATH: path }).map(([name, value]) => `${name}=${value}`);
+  return ["env", ...variables, `${folder}/bin/workqueue`];
+}
+
+/** Makes a single file of the command. Gives what starts it. */
+export async function compiled(): Promise<string[]> {
+  const folder = temporaryFolder();
+  await runWithJsr(folder, ["compile", "-A", "--output", "workqueue", "jsr:@workqueue/cli"]);
+  await Deno.remove(`${folder}/deno_dir`, { recursive: true }); // it needs nothing of that
+  return [`${folder}/workqueue`];
+}
+
+/** Runs Deno with nothing cached and a JSR that is gone afterwards. Gives the environment in which it ran. */
+async function runWithJsr(folder: string, args: string[]): Promise<Record<string, string>> {
+  await using registry = new JsrRegistry();
+  for (const name of PACKAGES) await registry.publish(name);
+  const env = { JSR_URL: registry.url, DENO_DIR: `${folder}/deno_dir` };
+  await run(Deno.execPath(), args, folder, env);
+  return env;
+}
+
+async function installForNode(folder: string): Promise<string[]> {
+  const { npmOption } = await npm();
+  const args = ["install", "--global", "--engine-strict", "--prefer-offline", "--no-audit", "--no-fund"];
+  await run(NPM, [...args, "--prefix", folder, npmOption, "@workqueue/cli"], folder);
+  return [`${folder}/bin/workqueue`];
+}
+
+async function installForBun(folder: string): Promise<string[]> {
+  const { url } = await npm();
+  const { stdout } = await run("npx", ["-y", "bun@1", "-e", "console.log(process.execPath)"], folder);
+  const bun = stdout.trim();
+  Deno.writeTextFileSync(`${folder}/.bunfig.toml`, `[install.scopes]\n"@workqueue" = "${url}"\n`);
+  await run(bun, ["add", "--global", "@workqueue/cli"], folder, { XDG_CONFIG_HOME: folder, BUN_INSTALL: folder });
+  return [bun, `${folder}/bin/workqueue`]; // whose first line names Node
+}
+
+/** The registry of npm, with the packages. */
+function npm(): Promise<NpmRegistry> {
+  return npmRegistry ??= (async () => {
+    const registry = new NpmRegistry();
+    globalThis.addEventListener("unload", () => void registry[Symbol.asyncDispose]());
+    await Promise.all(PACKAGES.map((name) => registry.publish(name)));
+    return registry;
+  })();
+}

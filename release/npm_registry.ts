@@ -1,0 +1,62 @@
+/** The registry of npm on loopback, for the packages of this repository: takes what `npm publish` uploads, and serves it. */
+
+import { NPM, ROOT, run } from "./commands.ts";
+
+/** What `npm publish` uploads, as far as it is looked at here. */
+interface Upload {
+  versions: Record<string, { dist: { tarball: string } }>;
+  _attachments?: Record<string, { data: string }>;
+}
+
+/** Speaks npm's protocol, https://github.com/npm/registry, as far as npm and Bun do, until it is disposed. */
+export class NpmRegistry implements AsyncDisposable {
+  /** The documents of the packages, by name. */
+  readonly #packages = new Map<string, Upload>();
+  readonly #tarballs = new Map<string, Uint8Array<ArrayBuffer>>();
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+
+  constructor() {
+    this.#server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => this.#answer(request));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.addr.port}/`;
+  }
+
+  /** The option that has npm ask here for the packages of this repository, and for all others where it always does. */
+  get npmOption(): string {
+    return `--@workqueue:registry=${this.url}`;
+  }
+
+  /** Publishes a package in a folder of the repository, by what the release runs. */
+  async publish(folder: string): Promise<void> {
+    const scratch = await Deno.makeTempDir({ prefix: "workqueue_" });
+    try {
+      await run(Deno.execPath(), ["run", "-A", "release/pack.ts", folder, `${scratch}/package.tgz`], ROOT);
+      const token = `--//127.0.0.1:${this.#server.addr.port}/:_authToken=any`;
+      await run(NPM, ["publish", "package.tgz", this.npmOption, token], scratch);
+    } finally {
+      await Deno.remove(scratch, { recursive: true });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const path = decodeURIComponent(new URL(request.url).pathname).slice(1);
+    if (request.method === "PUT") {
+      const { _attachments = {}, ...document } = await request.json() as Upload;
+      const [{ data }] = Object.values(_attachments) as [{ data: string }];
+      const [{ dist }] = Object.values(document.versions) as [{ dist: { tarball: string } }];
+      this.#packages.set(path, document);
+      this.#tarballs.set(new URL(dist.tarball).pathname.slice(1), Uint8Array.fromBase64(data));
+      return Response.json({ ok: true }, { status: 201 });
+    }
+    const document = this.#packages.get(path);
+    if (document !== undefined) return Response.json(document);
+    const tarball = this.#tarballs.get(path);
+    return tarball === undefined ? Response.json({ error: "Not found" }, { status: 404 }) : new Response(tarball);
+  }
+}

@@ -1,0 +1,168 @@
+/** The command as somebody installs it who has no clone, on each runtime. Only on Deno, which starts the others. */
+
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { compiled, installed, RUNTIMES } from "../../release/installed.ts";
+import { tokensOf } from "../docs/markdown.ts";
+import { manifest, Project, ROOT, run } from "./project.ts";
+
+/** What a command printed, and how it ended. */
+interface End {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the command in a folder, with an input that comes through a pipe. */
+async function workqueue(command: string[], folder: string, args: string[], input = ""): Promise<End> {
+  const child = new Deno.Command(command[0]!, {
+    args: [...command.slice(1), ...args],
+    cwd: folder,
+    env: { NO_COLOR: "1" },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  writer.write(new TextEncoder().encode(input)).then(() => writer.close()).catch(() => {}); // it may end without reading
+  const { code, ...output } = await child.output();
+  const [stdout, stderr] = [output.stdout, output.stderr].map((bytes) => new TextDecoder().decode(bytes));
+  return { code, stdout: stdout!, stderr: stderr! };
+}
+
+const CONFIG = `
+limiters:
+  quick: { type: exponential, baseDelay: 1ms, maxDelay: 1ms }
+queues:
+  images: { limiter: quick, concurrency: 2, maxRetries: 2 }
+`;
+
+/** Succeeds the third time for "later", and never for "never". */
+const SCRIPT = 'echo "got $1"; case "$1" in later) [ $WORKQUEUE_ATTEMPT = 3 ];; never) exit 42;; esac';
+
+/** Tries the command as it is installed: says what it is, retries, reports, and ends as documented. */
+async function tryCommand(command: string[]): Promise<void> {
+  using project = new Project();
+  const start = (args: string[], input?: string) => workqueue(command, project.folder, args, input);
+
+  assertEquals(await start(["--version"]), { code: 0, stdout: `${manifest.version}\n`, stderr: "" });
+  const help = await start(["--help"]);
+  assertEquals([help.code, help.stderr], [0, ""]);
+  assertMatch(help.stdout, /^Usage: workqueue /);
+
+  Deno.writeTextFileSync(project.path("queues.yaml"), CONFIG);
+  const shell = ["--", "sh", "-c", SCRIPT, "sh", "{}"];
+  const all = ["run", "--config", "queues.yaml", "--report", "report.jsonl", ...shell];
+  const failing = await start(all, "ok\nlater\nnever\nok\n");
+  assertEquals(failing.code, 1, failing.stderr);
+  const count = (item: string) => failing.stdout.split("\n").filter((line) => line === `got ${item}`).length;
+  assertEquals(["ok", "later", "never"].map(count), [1, 3, 3]);
+  const items = Deno.readTextFileSync(project.path("report.jsonl")).trimEnd().split("\n")
+    .map((line) => JSON.parse(line)).filter(({ item }) => item !== undefined);
+  assertEquals(
+    Object.fromEntries(items.map(({ item, outcome, attempts, exitCode }) => [item, [outcome, attempts, exitCode]])),
+    { ok: ["succeeded", 1, 0], later: ["succeeded", 3, 0], never: ["given-up", 3, 42] },
+  );
+
+  const succeeding = await start(["run", "--", "echo", "{}"], "a b\nc\n");
+  assertEquals([succeeding.code, succeeding.stdout.split("\n").sort()], [0, ["", "a b", "c"]]);
+
+  const missing = await start(["run", "--", "no-such-command"], "a\n");
+  assertEquals([missing.code, missing.stdout], [2, ""]);
+  assertStringIncludes(missing.stderr, "Cannot run 'no-such-command' as there is no such command");
+  Deno.writeTextFileSync(project.path("broken.yaml"), "queues: { images: { concurrency: none } }");
+  const broken = await start(["run", "--config", "broken.yaml", ...shell], "a\n");
+  assertEquals([broken.code, broken.stdout], [2, ""]);
+  assertStringIncludes(broken.stderr, "/queues/images/concurrency");
+  assertEquals((await start(["walk"])).code, 2);
+}
+
+const ignore = Deno.build.os === "windows"; // which has no `sh`
+
+for (const runtime of RUNTIMES) {
+  Deno.test({
+    name: `cli: installed for ${runtime} from a registry, it runs, retries and reports`,
+    ignore,
+    fn: async () => await tryCommand(await installed(runtime)),
+  });
+}
+
+/** Programs that the README's examples run, and what they do here. */
+const STUBS: Record<string, string> = {
+  curl: 'echo "curl $*"',
+  notify: 'echo "notify $*"',
+  tail: 'printf "first\\nsecond\\n"', // ends, as a file that is followed does not
+};
+
+Deno.test({
+  name: "cli: the examples of its README run as they stand there",
+  ignore,
+  fn: async () => {
+    using project = new Project();
+    Deno.mkdirSync(project.path("bin"));
+    for (const [name, script] of Object.entries(STUBS)) {
+      Deno.writeTextFileSync(project.path(`bin/${name}`), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    }
+    Deno.symlinkSync((await installed("Node"))[0]!, project.path("bin/workqueue"));
+    const readme = await Deno.readTextFile(new URL("packages/cli/README.md", ROOT));
+    const blocksOf = (language: string) => {
+      return tokensOf(readme).flatMap((token) => token.type === "code" && token.lang === language ? [token.text] : []);
+    };
+    const [config] = blocksOf("yaml");
+    Deno.writeTextFileSync(project.path("queues.yaml"), config!);
+    Deno.writeTextFileSync(project.path("urls.txt"), "https://example.com/a\nhttps://example.com/b\n");
+
+    const examples = blocksOf("sh").filter((block) => block.includes("workqueue run"));
+    const env = { PATH: `${project.path("bin")}:${Deno.env.get("PATH")}` };
+    const printed = [];
+    for (const example of examples) {
+      const lines = (await project.run("sh", ["-ec", example], env)).trimEnd().split("\n");
+      printed.push(lines.sort());
+    }
+    const downloads = ["curl -fsSO https://example.com/a", "curl -fsSO https://example.com/b"];
+    const notices = ["notify first --attempt 1", "notify second --attempt 1"];
+    assertEquals(printed, [downloads, downloads, notices]);
+  },
+});
+
+/** Where `deno compile` fetches what it puts in front of the modules, unless `DENORT_BIN` names it. */
+const DENORT = `https://dl.deno.land/release/v${Deno.version.deno}/denort-${Deno.build.target}.zip`;
+
+async function canCompile(): Promise<boolean> {
+  if (Deno.env.has("DENORT_BIN")) return true;
+  const signal = AbortSignal.timeout(10_000);
+  return await fetch(DENORT, { method: "HEAD", signal }).then(({ ok }) => ok, () => false);
+}
+
+Deno.test({
+  name: "cli: compiled into a single file, it does the same with nothing beside it",
+  ignore,
+  fn: async () => {
+    if (await canCompile()) await tryCommand(await compiled());
+    else console.log(`Left out, as there is no ${DENORT}, and DENORT_BIN is not set.`);
+  },
+});
+
+Deno.test({
+  name: "cli: what is installed from npm is modules, their types, the README and nothing else",
+  ignore,
+  fn: async () => {
+    using project = new Project();
+    await run(Deno.execPath(), ["task", "pack", "packages/cli", project.path("cli.tgz")], ROOT);
+    await project.run("tar", ["-xzf", "cli.tgz"]);
+    const { version, bin, engines, dependencies } = JSON.parse(
+      Deno.readTextFileSync(project.path("package/package.json")),
+    );
+    assertEquals([version, bin, engines], [manifest.version, { workqueue: "workqueue.js" }, { node: ">=20" }]);
+    assertEquals(dependencies[manifest.name], `^${manifest.version}`);
+    assertEquals(dependencies["@workqueue/config-file"], `^${manifest.version}`);
+
+    const files = (await project.run("tar", ["-tzf", "cli.tgz"])).trimEnd().split("\n");
+    const others = files.filter((file) => !/\.(js|d\.ts)$/.test(file)).sort();
+    assertEquals(others, ["package/README.md", "package/package.json"]);
+    assert(!files.some((file) => file.startsWith("package/demo")));
+
+    const path = project.path("package/workqueue.js");
+    assertMatch(Deno.readTextFileSync(path), /^#!\/usr\/bin\/env node\n/);
+    assertEquals(Deno.statSync(path).mode! & 0o111, 0o111);
+  },
+});
