@@ -1,0 +1,57 @@
+/** Those that run a command for each line of a list. */
+
+import { installed, type Runtime, RUNTIMES } from "../../release/installed.ts";
+import { BENCH, output } from "../machine.ts";
+
+/** Who is compared. */
+export interface Contender {
+  readonly name: string;
+  /** What this command runs on; nothing for the peers. */
+  readonly runtime: Runtime | "";
+  readonly version: string;
+  /** What is to be added to start a command for each line of the standard input, so many at once. */
+  command(concurrency: number): readonly string[];
+}
+
+export const OURS = "workqueue";
+export const XARGS = "xargs";
+export const PARALLEL = "GNU parallel";
+
+const PEERS: readonly { name: string; program: string; command: Contender["command"] }[] = [
+  { name: XARGS, program: "xargs", command: (concurrency) => ["xargs", "-P", `${concurrency}`, "-n", "1"] },
+  { name: PARALLEL, program: "parallel", command: (concurrency) => ["parallel", "-j", `${concurrency}`] },
+];
+
+const VERSIONS: Record<Runtime, [program: string, ...args: string[]]> = {
+  Deno: [Deno.execPath(), "--version"],
+  Bun: ["npx", "-y", "bun@1", "--version"],
+  Node: ["node", "--version"],
+};
+
+/** Everyone who is on this machine; the command as it is installed for each runtime. */
+export async function findContenders(): Promise<Contender[]> {
+  const found: Contender[] = [];
+  for (const { name, program, command } of PEERS) {
+    const version = await versionOf(program, "--version");
+    if (version === undefined) console.log(`There is no ${name} on the PATH: leaving it out.`);
+    else found.push({ name, runtime: "", version, command });
+  }
+  for (const runtime of RUNTIMES) {
+    console.log(`installing for ${runtime}`);
+    const start = await installed(runtime);
+    const version = await versionOf(...VERSIONS[runtime]);
+    found.push({
+      name: OURS,
+      runtime,
+      version: `${runtime} ${version}`,
+      command: (concurrency) => [...start, "run", "--concurrency", `${concurrency}`, "--"],
+    });
+  }
+  return found;
+}
+
+/** The first line of what a program says of itself, without its name; `undefined` if it is not there. */
+async function versionOf(program: string, ...args: string[]): Promise<string | undefined> {
+  const [line] = (await output(program, args, BENCH))?.split("\n") ?? [];
+  return line?.replace(/^deno |^v| \(stable.*/g, "");
+}

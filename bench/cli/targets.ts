@@ -1,0 +1,86 @@
+/** What has to be reached, and whether it was. */
+
+import { type Runtime, RUNTIMES } from "../../release/installed.ts";
+import type { Figures } from "../figures.ts";
+import { OURS, PARALLEL, XARGS } from "./contenders.ts";
+import { CONCURRENCIES, type Facts, figureOf } from "./facts.ts";
+
+/** A bound, and what is held against it on each runtime that has one. */
+export interface Target {
+  readonly claim: string;
+  readonly measured: Readonly<Partial<Record<Runtime, Measured>>>;
+}
+
+export interface Measured {
+  readonly bound: string;
+  readonly text: string;
+  readonly reached: boolean;
+}
+
+/** How many times as many items a second. */
+const LEAST: Readonly<Record<string, Partial<Record<Runtime, number>>>> = {
+  [XARGS]: { Bun: 0.8, Deno: 0.5, Node: 0.3 },
+  [PARALLEL]: { Bun: 2, Deno: 2 },
+};
+/** How much of the rate of the first tenth the last must have. */
+const STEADY = 0.9;
+const MEMORY = 200e6;
+/** In milliseconds. */
+const FIRST_CHILD: Partial<Record<Runtime, number>> = { Bun: 150, Deno: 300 };
+
+/** Every bound that has a figure. */
+export function targetsOf(figures: Figures, { contenders, lines, longRuns, firstChildren }: Facts): Target[] {
+  const peers = Object.keys(LEAST).filter((peer) => contenders.some(({ name }) => name === peer));
+  const ours = longRuns.filter(({ name }) => name === OURS);
+  const list = `of ${lines.toLocaleString("en")} lines`;
+  return [
+    ...peers.flatMap((peer) =>
+      CONCURRENCIES.map((concurrency) => ({
+        claim: `items a second, ${concurrency} at once, as ${peer}`,
+        measured: forEach(LEAST[peer]!, (runtime, least) => {
+          const ratio = ratioTo(figures, peer, runtime, concurrency);
+          return { bound: `${least} ×`, text: `${ratio.toFixed(2)} ×`, reached: ratio >= least };
+        }),
+      }))
+    ),
+    {
+      claim: `items a second in the last tenth ${list}, as in the first`,
+      measured: Object.fromEntries(ours.map(({ runtime, first, last }) => {
+        const ratio = last / first;
+        return [runtime, { bound: `${STEADY} ×`, text: `${ratio.toFixed(2)} ×`, reached: ratio >= STEADY }];
+      })),
+    },
+    {
+      claim: `the most memory for a list ${list}`,
+      measured: Object.fromEntries(
+        ours.filter(({ memory }) => memory !== undefined).map(({ runtime, memory }) => [
+          runtime,
+          { bound: `${MEMORY / 1e6} MB`, text: `${(memory! / 1e6).toFixed(0)} MB`, reached: memory! <= MEMORY },
+        ]),
+      ),
+    },
+    {
+      claim: "from start to first child",
+      measured: forEach(FIRST_CHILD, (runtime, most) => {
+        const { median } = firstChildren.find((each) => each.runtime === runtime)!;
+        return { bound: `${most} ms`, text: `${median.toFixed(0)} ms`, reached: median <= most };
+      }),
+    },
+  ];
+}
+
+/** How many times as many items a second the command does as a peer: the median of the rounds. */
+export function ratioTo(figures: Figures, peer: string, runtime: Runtime, concurrency: number): number {
+  return figures.ratio(
+    figureOf({ name: peer, runtime: "" }, concurrency),
+    figureOf({ name: OURS, runtime }, concurrency),
+  );
+}
+
+function forEach(
+  bounds: Partial<Record<Runtime, number>>,
+  measure: (runtime: Runtime, bound: number) => Measured,
+): Target["measured"] {
+  const bounded = RUNTIMES.filter((runtime) => bounds[runtime] !== undefined);
+  return Object.fromEntries(bounded.map((runtime) => [runtime, measure(runtime, bounds[runtime]!)]));
+}
