@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import process from "node:process";
 
 /** The whole environment of a child. */
@@ -12,16 +13,16 @@ const HAS_GROUPS = process.platform !== "win32";
 
 /**
  * On Deno, a child that leads a group is started by a fork, which takes three times as long, and ever longer the more
- * memory is in use. Without a group it is not, and `setsid` makes one just before it runs the command in its own place.
+ * memory is in use. Without a group it is not, as long as the path of what is run is given whole: so there it is `setsid`
+ * that is run, which makes a group, and runs the command in its own place.
  */
-const PREFERS_SETSID = "Deno" in globalThis && process.platform === "linux";
+const SETSID = "Deno" in globalThis ? ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path)) : undefined;
 /** What `setsid` exits with where it cannot run the command, as shells do. */
 const CANNOT_RUN = [126, 127];
 
 /** Starts commands, without a shell, as fast as the runtime can. */
 export class Starter {
   #usesSetsid = false;
-  #hasSetsid = PREFERS_SETSID;
   readonly #isOneFile: boolean;
 
   /** Begins. If it is always the same file that is run, that it can be run has to be found out only once. */
@@ -31,27 +32,20 @@ export class Starter {
 
   /** Resolves when the child runs; rejects, with the `code` of the system, if it could not be started. */
   async start(command: readonly string[], env: Environment): Promise<ChildProcess> {
-    const [file = "", ...args] = command;
-    if (!this.#usesSetsid) {
-      const child = await run(file, args, env, HAS_GROUPS);
-      this.#usesSetsid = this.#hasSetsid && this.#isOneFile; // the system has said that the command can be run
-      return child;
-    }
-    try {
-      const child = await run("setsid", ["--", ...command], env, false);
+    if (SETSID !== undefined && this.#usesSetsid) {
+      const child = await run([SETSID, ...command], env, false);
       child.once("exit", (exitCode) => {
         if (CANNOT_RUN.includes(exitCode ?? 0)) this.#usesSetsid = false; // the system is asked once more: it may be gone
       });
       return child;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-      this.#hasSetsid = this.#usesSetsid = false;
-      return await this.start(command, env);
     }
+    const child = await run(command, env, HAS_GROUPS);
+    this.#usesSetsid = this.#isOneFile; // the system has said that the command can be run
+    return child;
   }
 }
 
-function run(file: string, args: readonly string[], env: Environment, detached: boolean): Promise<ChildProcess> {
+function run([file = "", ...args]: readonly string[], env: Environment, detached: boolean): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, {
       detached,
