@@ -10,6 +10,7 @@ import { openReport, type Report } from "../report/report.ts";
 import { Run } from "../run/run.ts";
 import { RunConfig } from "../run/run_config.ts";
 import { RunMetrics } from "../run/statistics.ts";
+import type { DashboardServer } from "../serve/dashboard_server.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { OutputError } from "../system/output_error.ts";
 import { exitCodeOf, onSignals } from "../system/signals.ts";
@@ -28,6 +29,7 @@ interface Plan {
   readonly template: CommandTemplate;
   readonly input: Input;
   readonly backlog: Backlog;
+  readonly server: DashboardServer | undefined;
   readonly report: Report | undefined;
 }
 
@@ -60,6 +62,7 @@ export async function runCommand(
   const input = openInput(flags.input, standardInput);
   const backlog = new Backlog({ isDistinct: flags.dedupe, done: earlier?.done });
   if (flags.dryRun) return await dryRun(flags, { template, input, backlog });
+  const server = flags.serve === undefined ? undefined : await openServer(flags.serve);
   const report = openReportOf(flags, header, earlier, [
     { name: "the input", file: input.fd },
     { name: "the config", file: flags.config },
@@ -67,7 +70,7 @@ export async function runCommand(
     { name: "the standard output", file: 1 },
     { name: "the standard error", file: 2 },
   ]);
-  return await work(flags, { config, metrics, template, input, backlog, report });
+  return await work(flags, { config, metrics, template, input, backlog, server, report });
 }
 
 function headerOf(command: readonly string[], flags: RunFlags, { document, queueName }: RunConfig): ReportHeader {
@@ -98,12 +101,16 @@ async function dryRun(flags: RunFlags, { template, input, backlog }: Pick<Plan, 
   return refused.count > 0 ? EXIT.incomplete : EXIT.succeeded;
 }
 
-async function work(flags: RunFlags, { config, metrics, template, input, backlog, report }: Plan): Promise<number> {
+async function work(
+  flags: RunFlags,
+  { config, metrics, template, input, backlog, server, report }: Plan,
+): Promise<number> {
   const givenUp = new GivenUpItems();
   const refused = new RefusedLines();
   let isShort = false;
   let signalled: NodeJS.Signals | undefined;
 
+  const watch = await config.watch((message) => progress.note(message));
   const run = new Run({
     config,
     template,
@@ -130,6 +137,8 @@ async function work(flags: RunFlags, { config, metrics, template, input, backlog
     onHalt: () => progress.note(`Halted, as ${run.tally.givenUp} items were given up.`),
   });
   const progress = showProgress(() => run.tally, stdout, stderr);
+  server?.show(run, config);
+  if (server !== undefined) progress.note(`Dashboard: ${server.address}`);
   const stopListening = onSignals((signal) => {
     const { inFlight } = run.tally;
     if (!run.isInterrupted && inFlight > 0) {
@@ -149,6 +158,8 @@ async function work(flags: RunFlags, { config, metrics, template, input, backlog
   } catch (error) {
     failure = error;
   }
+  server?.[Symbol.dispose]();
+  watch?.[Symbol.dispose]();
   progress.end();
   stopListening();
   const { tally } = run;
@@ -158,6 +169,11 @@ async function work(flags: RunFlags, { config, metrics, template, input, backlog
   if (signalled !== undefined) return exitCodeOf(signalled);
   const isWhole = tally.refused === 0 && tally.doneBefore + tally.succeeded === tally.items;
   return isWhole ? EXIT.succeeded : EXIT.incomplete;
+}
+
+async function openServer(port: true | number): Promise<DashboardServer> {
+  const { DashboardServer } = await import("../serve/dashboard_server.ts");
+  return await DashboardServer.open(port === true ? 0 : port);
 }
 
 function separatorOf(flags: RunFlags): "NUL" | "line feed" {

@@ -44,6 +44,8 @@ export interface RunFlags {
   readonly resume?: string;
   /** Whether the commands are printed, and not run. */
   readonly dryRun?: true;
+  /** Whether the dashboard is served, or on which port. */
+  readonly serve?: true | number;
   /** Whether what the commands print has the item before it. */
   readonly tag?: true;
 }
@@ -77,6 +79,11 @@ export function addRunFlags(command: Command): Command {
     .option("--report <file>", "write there what becomes of each item, one line of JSON each; it has to be empty")
     .option("--resume <file>", "go on with that report: leave out what has succeeded, and add to it")
     .option("--tag", "print the item and a tab before each line that its command prints")
+    .option(
+      "--serve [port]",
+      "serve the dashboard of the run to this machine; on any free port if none is given",
+      parsePort,
+    )
     .option("--dry-run", "print the commands, and run none")
     .option("--config <file>", "a config of queues and limiters: .json, .jsonc, .yaml, .yml or .toml")
     .option("--queue <name>", "the queue of the config to use; needed if it has several and none named default")
@@ -94,6 +101,10 @@ function parseConcurrency(text: string): number {
 
 function parseRetries(text: string): number {
   return parseInteger(text, 0, 1_000_000);
+}
+
+function parsePort(text: string): number {
+  return parseInteger(text, 1, 65_535);
 }
 
 function parseInteger(text: string, min: number, max: number): number {

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { loadConfig, type LoadConfigOptions, type WorkQueueConfig } from "@workqueue/core";
+import { type ConfigChange, loadConfig, type LoadConfigOptions, type WorkQueueConfig } from "@workqueue/core";
 import { UsageError } from "../system/usage_error.ts";
 
 /** What options of the command line say in place of the config: members of a queue, and how failures wait. */
@@ -42,6 +42,8 @@ const MAX_RETRIES = 5;
 
 /** The config of a run: a file's, or the built-in one, with what options of the command line say in its place. */
 export class RunConfig {
+  /** The config file; `undefined` if there is none. */
+  readonly path: string | undefined;
   /** The queue of the config that is used. */
   readonly queueName: string;
   /** What is in force. */
@@ -53,7 +55,8 @@ export class RunConfig {
   readonly #overrides: Overrides;
   #timeout: number | undefined;
 
-  private constructor(document: Document, queueName: string, overrides: Overrides, load: LoadConfigOptions) {
+  private constructor(document: Document, queueName: string, { path, overrides, load }: RunConfigOptions) {
+    this.path = path;
     this.queueName = queueName;
     this.#overrides = overrides;
     const whole = this.#withOverrides(document);
@@ -76,10 +79,11 @@ export class RunConfig {
    * @returns What is in force.
    * @throws {UsageError} If the file cannot be read, anything in it is wrong, or it is open which queue is meant.
    */
-  static async open({ path, queue, overrides, load }: RunConfigOptions): Promise<RunConfig> {
+  static async open(options: RunConfigOptions): Promise<RunConfig> {
+    const { path, queue, load } = options;
     try {
       const document = path === undefined ? BUILT_IN : await read(path, load);
-      return new RunConfig(document, pickQueue(loadConfig(document, load), queue), overrides, load);
+      return new RunConfig(document, pickQueue(loadConfig(document, load), queue), options);
     } catch (error) {
       throw error instanceof UsageError ? error : new UsageError((error as Error).message, { cause: error });
     }
@@ -90,10 +94,29 @@ export class RunConfig {
     return this.#timeout;
   }
 
-  /** Puts in force what a document says now, as {@linkcode WorkQueueConfig.reload} does; the options stay. */
-  reload(source: string | object): ReturnType<WorkQueueConfig["reload"]> {
-    this.config.reload(source, { dryRun: true }); // which finds more that is wrong in a text
-    return this.config.reload(this.#withOverrides(parse(source)));
+  /** Reads the file again: what is to be in force, with what the options say. */
+  async readDocument(): Promise<object> {
+    const { readConfigFile } = await import("@workqueue/config-file");
+    return this.#withOverrides(parse(readConfigFile(this.path!)));
+  }
+
+  /**
+   * Puts in force what the file says, whenever it changes.
+   *
+   * @param tell Is told what has changed, or what is wrong with the file.
+   * @returns Ends that.
+   */
+  async watch(tell: (message: string) => void): Promise<Disposable | undefined> {
+    if (this.path === undefined) return undefined;
+    const { watchConfigFile } = await import("@workqueue/config-file");
+    const reload: WorkQueueConfig["reload"] = (source, options) => {
+      this.config.reload(source, { dryRun: true }); // which finds more that is wrong in a text
+      return this.config.reload(this.#withOverrides(parse(source)), options);
+    };
+    return watchConfigFile(this.path, { reload }, {
+      onReload: (changes) => changes.forEach((change) => tell(describe(change))),
+      onError: (error) => tell((error as Error).message),
+    });
   }
 
   #withOverrides(document: Document): Document {
@@ -130,6 +153,13 @@ function pickQueue(config: WorkQueueConfig, name: string | undefined): string {
   if (queueNames.includes("default")) return "default";
   const choice = queueNames.length === 0 ? "none" : queueNames.map((queue) => `"${queue}"`).join(", ");
   throw new UsageError(`Cannot pick a queue as the config has ${choice}: name one with --queue`);
+}
+
+function describe({ path, old, new: now, inForce }: ConfigChange): string {
+  const when = inForce === "now" ? "" : " (from the next run on)";
+  return `Config: ${path} is ${JSON.stringify(now) ?? "gone"} now, and was ${
+    JSON.stringify(old) ?? "not there"
+  }${when}`;
 }
 
 function parse(source: string | object): Document {

@@ -1,0 +1,66 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { serve as listen } from "@hono/node-server";
+import { allowToken, createDashboard, type Dashboard } from "@workqueue/dashboard";
+import type { Run } from "../run/run.ts";
+import type { RunConfig } from "../run/run_config.ts";
+import { UsageError } from "../system/usage_error.ts";
+
+const HOST = "127.0.0.1";
+
+/** A page for this machine that shows a run. Disposing it ends that. */
+export class DashboardServer implements Disposable {
+  /** Its address, with a token: whoever has it may look and steer. */
+  readonly address: string;
+  readonly #token: string;
+  readonly #server: ReturnType<typeof listen>;
+  #dashboard: Dashboard | undefined = undefined;
+
+  private constructor(server: ReturnType<typeof listen>, token: string) {
+    this.#server = server;
+    this.#token = token;
+    this.address = `http://${HOST}:${(server.address() as AddressInfo).port}/?token=${token}`;
+  }
+
+  /**
+   * Listens, so that nothing is begun where that is not possible.
+   *
+   * @param port The port; 0 for any that is free.
+   * @returns What is to show a run.
+   * @throws {UsageError} If nobody may listen there.
+   */
+  static async open(port: number): Promise<DashboardServer> {
+    const fetch = (request: Request, info: unknown) => opened.#answer(request, info);
+    const server = listen({ fetch, hostname: HOST, port });
+    try {
+      await new Promise<void>((resolve, reject) => server.once("listening", resolve).once("error", reject));
+    } catch (error) {
+      const reason = (error as NodeJS.ErrnoException).code === "EADDRINUSE" ? "it is taken" : (error as Error).message;
+      throw new UsageError(`Cannot serve the dashboard on port ${port} as ${reason}`);
+    }
+    const opened = new DashboardServer(server, randomBytes(16).toString("hex"));
+    return opened;
+  }
+
+  /** Shows a run from now on. */
+  show({ queue, pool }: Run, config: RunConfig): void {
+    const access = allowToken(this.#token);
+    this.#dashboard = createDashboard({
+      queues: { [config.queueName]: { queue, pool, keyText: ({ line }: { line: { text: string } }) => line.text } },
+      config: config.config,
+      view: access,
+      control: access,
+      ...(config.path === undefined ? {} : { readConfig: () => config.readDocument() }),
+    });
+  }
+
+  async #answer(request: Request, info: unknown): Promise<Response> {
+    return await this.#dashboard?.fetch(request, info) ?? new Response("The run has not begun", { status: 503 });
+  }
+
+  [Symbol.dispose](): void {
+    this.#dashboard?.[Symbol.dispose]();
+    this.#server.close();
+    if ("closeAllConnections" in this.#server) this.#server.closeAllConnections();
+  }
+}
