@@ -48,7 +48,7 @@ for (const runtime of Object.keys(runtimes)) {
     await until(() => workspace.has("began"), "the slow one has begun");
     await until(async () => (await look(page)).failingItems.length === 1, "the bad one has failed");
     const { failingItems: failing, runningItems: running } = await look(page);
-    assertEquals([failing[0].key, failing[0].error, running[0].key], ["bad", "db down", "slow"]);
+    assertEquals([failing[0].key, failing[0].error, running[0].key], ["bad", "Error: db down", "slow"]);
 
     assertEquals((await fetch(`${page.base}api/state`)).status, 401, "only who has the token may look");
     await act(page, "take-back", { key: "bad" });
