@@ -54,6 +54,10 @@ export interface ConfigIssue {
   readonly path: string;
   /** What: the option, the rule it breaks and the value received. */
   readonly message: string;
+  /** The line of the text, from 1, that it stands in. For what reads files to fill in, where their parser tells. */
+  readonly line?: number;
+  /** The column of that line, from 1. */
+  readonly column?: number;
 }
 
 /**
@@ -96,9 +100,10 @@ export class ConfigError extends Error {
 export const MAX_ISSUES_IN_MESSAGE = 20;
 
 function describeIssues(issues: readonly ConfigIssue[]): string {
-  const lines = issues.slice(0, MAX_ISSUES_IN_MESSAGE).map(({ path, message }) =>
-    path === "" ? message : `${message} (at ${shorten(path)})`
-  );
+  const lines = issues.slice(0, MAX_ISSUES_IN_MESSAGE).map(({ path, message, line, column }) => {
+    const place = line === undefined ? "" : `, line ${line}, column ${column}`;
+    return path === "" ? message : `${message} (at ${shorten(path)}${place})`;
+  });
   if (lines.length === 1) return lines[0]!;
   const left = issues.length - lines.length;
   if (left > 0) lines.push(`… and ${left} more`);

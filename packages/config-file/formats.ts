@@ -1,35 +1,32 @@
-import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { parse as parseToml, TomlError } from "smol-toml";
-import { parse as parseYaml } from "yaml";
+import { parseJson, parseJsonc } from "./json.ts";
+import type { Parsed, Unparsed } from "./parsed.ts";
+import { parseToml } from "./toml.ts";
+import { parseYaml } from "./yaml.ts";
 
-/** By extension: what a text of that format says. JSON is left to the core, which finds more that is wrong with it. */
-export const PARSERS: Readonly<Record<string, ((text: string) => unknown) | "core">> = {
-  ".json": "core",
-  ".jsonc": parseJsonc,
-  ".yaml": parseYaml,
-  ".yml": parseYaml,
-  ".toml": parseTomlWithPlace,
+/** What a config can be written in. */
+export type ConfigFormat = "json" | "jsonc" | "yaml" | "toml";
+
+/** How texts of a format are understood. */
+export interface Format {
+  /** What people call it. */
+  readonly name: string;
+  /** Says what a text says, or what is wrong with it. */
+  parse(text: string): Parsed | Unparsed;
+}
+
+/** The formats by name. */
+export const FORMATS: Readonly<Record<ConfigFormat, Format>> = {
+  json: { name: "JSON", parse: parseJson },
+  jsonc: { name: "JSONC", parse: parseJsonc },
+  yaml: { name: "YAML", parse: parseYaml },
+  toml: { name: "TOML", parse: parseToml },
 };
 
-/** By way of the tree: objects made of that have no prototype which a key `__proto__` could replace. */
-function parseJsonc(text: string): unknown {
-  const errors: ParseError[] = [];
-  const tree = parseTree(text, errors, { allowTrailingComma: true });
-  const [first] = errors;
-  if (first !== undefined) {
-    const before = text.slice(0, first.offset).split("\n");
-    const reason = printParseErrorCode(first.error);
-    throw new SyntaxError(`${reason} at line ${before.length}, column ${before.at(-1)!.length + 1}`);
-  }
-  return tree && getNodeValue(tree);
-}
-
-function parseTomlWithPlace(text: string): unknown {
-  try {
-    return parseToml(text);
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
-    const reason = error.message.split("\n", 1)[0]!.replace("Invalid TOML document: ", "");
-    throw new SyntaxError(`${reason} at line ${error.line}, column ${error.column}`);
-  }
-}
+/** The formats by the extensions of files. */
+export const FORMATS_BY_EXTENSION: Readonly<Record<string, Format>> = {
+  ".json": FORMATS.json,
+  ".jsonc": FORMATS.jsonc,
+  ".yaml": FORMATS.yaml,
+  ".yml": FORMATS.yaml,
+  ".toml": FORMATS.toml,
+};

@@ -16,12 +16,12 @@ import { ConfigFile } from "./config_file.ts";
  * @param path The file: a path, or a `file:` URL.
  * @param options The options of `loadConfig`.
  * @returns What the file describes.
- * @throws {ConfigError} If anything in the document is wrong; with all that is, and the file named.
- * @throws {Error} If the file cannot be read or is not valid in its format; with the place, where the parser tells.
+ * @throws {ConfigError} If anything in the file is wrong; with all that is, the file named, and where the parser tells, the
+ * line and column of each problem.
+ * @throws {Error} If the file cannot be read.
  * @throws {TypeError} If the path is neither, or an option is unknown or of the wrong type.
  */
 export function loadConfigFile(path: string | URL, options?: LoadConfigOptions): WorkQueueConfig {
   const file = new ConfigFile(path);
-  const document = file.parse(file.read());
-  return file.named("load", () => loadConfig(document, options));
+  return file.content.run("load", file.read(), (document) => loadConfig(document, options));
 }

@@ -5,6 +5,8 @@
  */
 
 export { loadConfigFile } from "./load_config_file.ts";
+export { loadConfigText } from "./load_config_text.ts";
+export type { ConfigFormat } from "./formats.ts";
 export { readConfigFile } from "./read_config_file.ts";
 export { watchConfigFile, type WatchConfigFileOptions } from "./watch_config_file.ts";
 // Those that the types of this package are made of, and what these are made of.

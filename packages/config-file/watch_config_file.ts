@@ -126,8 +126,7 @@ class Watch implements Disposable {
     let changes: ConfigChange[];
     try {
       if ("error" in found) throw found.error;
-      const document = this.#file.parse(found.text);
-      changes = this.#file.named("reload", () => this.#config.reload(document));
+      changes = this.#file.content.run("reload", found.text, (document) => this.#config.reload(document));
     } catch (error) {
       return this.#tell(error);
     }

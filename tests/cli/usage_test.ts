@@ -177,8 +177,14 @@ for (const [file, text] of Object.entries(CONFIGS)) {
     );
     const message = await fail(workspace, ["run", "--config", file, "--", "true"]);
     assertStringIncludes(message, `workqueue: Cannot load config '${file}' as it has 2 problems:\n`);
-    assertMatch(message, /"exponentail".*did you mean "exponential"\? \(at \/limiters\/quick\/type\)$/m);
-    assertMatch(message, /'maxRetries' must .*: received -1 \(at \/queues\/default\/maxRetries\)$/m);
+    assertMatch(
+      message,
+      /"exponentail".*did you mean "exponential"\? \(at \/limiters\/quick\/type(, line \d+, column \d+)?\)$/m,
+    );
+    assertMatch(
+      message,
+      /'maxRetries' must .*: received -1 \(at \/queues\/default\/maxRetries(, line \d+, column \d+)?\)$/m,
+    );
 
     workspace.write(file, text.replace("quick", '"'));
     assertStringIncludes(await fail(workspace, ["run", "--config", file, "--", "true"]), `config '${file}' as `);

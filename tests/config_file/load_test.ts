@@ -52,7 +52,11 @@ Deno.test("config file: the options of loadConfig are taken, and refused as stri
 /** What a file says that is wrong, and the message without its beginning. */
 const WRONG: [name: string, text: string, message: string][] = [
   ["a.json", '{ "queues": }', "load config 'FILE' as the text is not JSON: expected a value at line 1, column 13"],
-  ["a.json", '{ "queues": 1 }', "load config 'FILE' as 'queues' must be an object: received 1 (at /queues)"],
+  [
+    "a.json",
+    '{ "queues": 1 }',
+    "load config 'FILE' as 'queues' must be an object: received 1 (at /queues, line 1, column 3)",
+  ],
   [
     "a.jsonc",
     '{\n  "a": /* none */\n}',
@@ -72,7 +76,7 @@ for (const [name, text, message] of WRONG) {
     const path = folder.write(name, text);
     const error = assertThrows(() => loadConfigFile(path), Error);
     assertEquals(error.message, `Cannot ${message.replace("FILE", path)}`);
-    assertEquals(error instanceof ConfigError, message.startsWith("load"));
+    assertEquals(error instanceof ConfigError, !message.includes("extension"));
   });
 }
 

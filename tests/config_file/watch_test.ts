@@ -225,7 +225,7 @@ Deno.test("watching: a broken file is told once, with its name, and leaves in fo
   assert(error instanceof ConfigError);
   assertEquals(
     error.message,
-    `Cannot reload config '${path}' as it has 2 problems:\n  it is broken (at /broken)\n  so says twice`,
+    `Cannot reload config '${path}' as it has 2 problems:\n  it is broken (at /broken, line 1, column 1)\n  so says twice`,
   );
   assertEquals(error.issues.map(({ path }) => path), ["/broken", ""]);
 

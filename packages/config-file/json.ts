@@ -1,0 +1,56 @@
+import type { ConfigIssue } from "@workqueue/core";
+import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
+import { Lines, locate, type Place, type Tree } from "./places.ts";
+
+/** JSON is left to the core, which finds more that is wrong with it, and says in words where a text is no JSON. */
+export function parseJson(text: string): Parsed {
+  const locateNamed = createLocate(text, () => parseTree(text));
+  return {
+    document: text,
+    locate(issue) {
+      const [, line, column] = /^the text is not JSON: .* at line (\d+), column (\d+)$/.exec(issue.message) ?? [];
+      return line === undefined ? locateNamed(issue) : { line: Number(line), column: Number(column) };
+    },
+  };
+}
+
+/** By way of the tree: objects made of that have no prototype which a key `__proto__` could replace. */
+export function parseJsonc(text: string): Parsed | Unparsed {
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { allowTrailingComma: true });
+  const [first] = errors; // of those that follow, many are there because of it
+  if (first !== undefined) {
+    return { problems: [problemAt(new Lines(text).place(first.offset), printParseErrorCode(first.error))] };
+  }
+  return { document: tree && getNodeValue(tree), locate: createLocate(text, () => tree) };
+}
+
+/** `parse` is called once, if anything has to be located. */
+function createLocate(text: string, parse: () => Node | undefined): (issue: ConfigIssue) => Place | undefined {
+  let found: { readonly tree: Tree<Node>; readonly lines: Lines } | undefined;
+  return ({ path }) => {
+    try {
+      found ??= { tree: treeOf(parse()!), lines: new Lines(text) };
+    } catch {
+      return undefined; // there is nothing in the text, or it is too deep for the parser
+    }
+    return found.lines.place(locate(found.tree, path));
+  };
+}
+
+function treeOf(root: Node): Tree<Node> {
+  return {
+    root,
+    offsetOf: ({ offset }) => offset,
+    find({ type, children = [] }, name) {
+      if (type === "array") {
+        const element = /^\d+$/.test(name) ? children[Number(name)] : undefined;
+        return element && { name: element, value: element };
+      }
+      // Of those that have one name, the last one counts.
+      const [key, value] = children.findLast(({ children }) => children![0]!.value === name)?.children ?? [];
+      return key && value && { name: key, value };
+    },
+  };
+}

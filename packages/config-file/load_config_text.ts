@@ -1,0 +1,32 @@
+import { loadConfig, type LoadConfigOptions, type WorkQueueConfig } from "@workqueue/core";
+import { invalidArgument } from "@workqueue/core/arguments";
+import { ConfigText } from "./config_text.ts";
+import { type ConfigFormat, FORMATS } from "./formats.ts";
+
+/**
+ * Loads a config from a text in one of the formats, for one that is in no file, such as what comes by standard input.
+ *
+ * @example Usage
+ * ```ts
+ * import { loadConfigText } from "@workqueue/config-file";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const config = loadConfigText("queues: { images: { concurrency: 4 } }", "yaml");
+ * assertEquals(config.workers("images"), { concurrency: 4 });
+ * ```
+ *
+ * @param text The text.
+ * @param format What it is written in: `"json"`, `"jsonc"`, `"yaml"` or `"toml"`.
+ * @param options The options of `loadConfig`.
+ * @returns What the text describes.
+ * @throws {ConfigError} If anything in the text is wrong; with all that is, and where the parser tells, the line and column
+ * of each problem.
+ * @throws {TypeError} If an argument is of the wrong type, the format is none of these, or an option is unknown.
+ */
+export function loadConfigText(text: string, format: ConfigFormat, options?: LoadConfigOptions): WorkQueueConfig {
+  if (typeof text !== "string") throw invalidArgument("load config", "text", "must be a string", text);
+  if (!Object.hasOwn(FORMATS, format)) {
+    throw invalidArgument("load config", "format", `must be one of ${Object.keys(FORMATS).join(", ")}`, format);
+  }
+  return new ConfigText(undefined, FORMATS[format]).run("load", text, (document) => loadConfig(document, options));
+}

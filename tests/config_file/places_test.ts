@@ -1,0 +1,243 @@
+/** Where in a text the things stand that are wrong with a config, in each format. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ConfigError } from "@workqueue/core";
+import { type ConfigFormat, loadConfigFile, loadConfigText, readConfigFile } from "@workqueue/config-file";
+import { Folder } from "./folder.ts";
+
+function refuse(text: string, format: ConfigFormat): ConfigError {
+  return assertThrows(() => loadConfigText(text, format), ConfigError);
+}
+
+/** Each problem of a text as `line:column pointer`, or the pointer alone where the place is not known. */
+function placesOf(text: string, format: ConfigFormat): string[] {
+  return refuse(text, format).issues.map(({ path, line, column }) => `${line}:${column} ${path}`.replace(/^un.* /, ""));
+}
+
+/** The problem that a text has as such. */
+function syntaxOf(text: string, format: ConfigFormat): [message: string, line?: number, column?: number] {
+  const { issues } = refuse(text, format);
+  assertEquals(issues.map(({ path }) => path), [""]);
+  const { message, line, column } = issues[0]!;
+  return line === undefined ? [message] : [message, line, column!];
+}
+
+const POINTERS = [
+  "/limiters/a~1b/burst",
+  "/limiters/a~1b/rat",
+  "/limiters/all/limiters/1/type",
+  "/queues/q/concurency",
+  "/queues/q/maxRetries",
+  "/queues/q/limiter",
+];
+const sorted = (places: string[]) => places.sort((a, b) => a.split(" ").at(-1)! < b.split(" ").at(-1)! ? -1 : 1);
+const BROKEN: Record<ConfigFormat, { text: string; places: string[] }> = {
+  json: {
+    text: `{
+  "limiters": {
+    "a/b": { "type": "bucket", "rate": 1, "rat": 1 },
+    "all": { "type": "max-of", "limiters": [
+      "a/b",
+      { "type": "jiter" }
+    ] }
+  },
+  "queues": {
+    "q": {
+      "concurency": 4,
+      "maxRetries": -1, "limiter":
+        "non"
+    }
+  }
+}`,
+    places: ["3:5", "3:43", "6:9", "11:7", "12:7", "12:25"],
+  },
+  jsonc: {
+    text: `// two lines of comment
+/* of it */
+{
+  "limiters": {
+    "a/b": { "type": "bucket", /* here */ "rate": 1, "rat": 1, },
+    "all": { "type": "max-of", "limiters": [
+      "a/b",
+      { "type": "jiter" },
+    ] },
+  },
+  "queues": { "q": { "concurency": 4, "maxRetries": -1, "limiter": "non" } }
+}`,
+    places: ["5:5", "5:54", "8:9", "11:22", "11:39", "11:57"],
+  },
+  yaml: {
+    text: `# a comment
+limiters:
+  a/b:
+    type: bucket
+    rate: 1
+    rat: 1
+  all:
+    type: max-of
+    limiters:
+      - a/b
+      - type: jiter
+queues:
+  q: { concurency: 4, "maxRetries": -1,
+    limiter: non }
+`,
+    places: ["3:3", "6:5", "11:9", "13:8", "13:23", "14:5"],
+  },
+  toml: {
+    text: `[limiters."a/b"]
+type = "bucket"
+rate = 1
+rat = 1
+[limiters.all]
+type = "max-of"
+limiters = ["a/b", { type = "jiter" }]
+[queues.q]
+concurency = 4
+maxRetries = -1
+limiter = "non"
+`,
+    places: [],
+  },
+};
+
+for (const [format, { text, places }] of Object.entries(BROKEN) as [ConfigFormat, typeof BROKEN.json][]) {
+  Deno.test(`places, ${format}: each problem has that of the name, and what is missing that of what it is missing in`, () => {
+    const expected = POINTERS.map((pointer, i) => places.length === 0 ? pointer : `${places[i]} ${pointer}`);
+    assertEquals(sorted(placesOf(text, format)), sorted(expected));
+    assertEquals(placesOf(`\uFEFF${text}`, format), placesOf(text, format), "with a byte order mark");
+    if (format !== "toml") { // its parser takes no other line feed in a comment
+      assertEquals(placesOf(text.replaceAll("\n", "\r\n"), format), placesOf(text, format), "with CRLF");
+    }
+  });
+}
+
+Deno.test("places: the message of the error says them", () => {
+  assertEquals(
+    refuse("queues:\n  q:\n    timeot: 1s\n    maxRetries: -1\n", "yaml").message,
+    `Cannot load config as it has 2 problems:
+  "timeot" is not an option here; did you mean "timeout"? (at /queues/q/timeot, line 3, column 5)
+  'maxRetries' must be a non-negative integer: received -1 (at /queues/q/maxRetries, line 4, column 5)`,
+  );
+});
+
+Deno.test("places: what is wrong with the whole document stands where that begins", () => {
+  for (const [text, format] of [["\n [1]", "json"], ["\n [1]", "jsonc"], ["\n - 1", "yaml"]] as const) {
+    assertEquals(placesOf(text, format), ["2:2 "]);
+  }
+  assertEquals(placesOf("\n text", "yaml"), ["2:2 "]);
+  for (const format of ["jsonc", "yaml"] as const) assertEquals(refuse("", format).issues.length, 1);
+});
+
+Deno.test("places, json: a name that is there twice has that of the second, whose value counts", () => {
+  const text = `{ "queues": { "q": { "maxRetries": 1,\n"maxRetries": -1 } } }`;
+  assertEquals(placesOf(text, "json"), ["2:1 /queues/q/maxRetries", "2:1 /queues/q/maxRetries"]);
+});
+
+Deno.test("places, json: a text that is too deep for a tree of it is refused without them", () => {
+  const depth = 100_000;
+  const text = `{ "queues": 1, "a": ${"[".repeat(depth)}${"]".repeat(depth)} }`;
+  assertEquals(placesOf(text, "json").map((place) => place.split(" ").at(-1)), ["/a", "/queues"]);
+});
+
+Deno.test("places, yaml: what is wrong in an anchor is placed there, for each that uses it", () => {
+  const text = `queues:
+  a: &common
+    maxRetries: -1
+  b: *common
+  c:
+    <<: *common
+    concurrency: 0
+  d: { <<: [{ timeout: 1s }, *common], maxRetries: 2 }
+`;
+  assertEquals(placesOf(text, "yaml"), [
+    "3:5 /queues/a/maxRetries",
+    "3:5 /queues/b/maxRetries",
+    "7:5 /queues/c/concurrency",
+    "3:5 /queues/c/maxRetries",
+  ]);
+});
+
+Deno.test("yaml: merge keys merge, and what is said beside them counts", () => {
+  const config = loadConfigText(
+    "queues:\n  a: &a { concurrency: 4, maxRetries: 5 }\n  b: { <<: *a, maxRetries: 2 }\n",
+    "yaml",
+  );
+  assertEquals(config.workers("b"), { concurrency: 4, maxRetries: 2 });
+});
+
+Deno.test("places, yaml: names that are no texts are found", () => {
+  assertEquals(placesOf("queues:\n  1: { timeot: 1s }\n  true: 3\n", "yaml"), [
+    "2:8 /queues/1/timeot",
+    "3:3 /queues/true",
+  ]);
+});
+
+/** Texts that are not of their format, with what is said of them. */
+const INVALID: [format: ConfigFormat, text: string, message: string, line: number, column: number][] = [
+  ["json", '{\n "queues": }', "the text is not JSON: expected a value", 2, 12],
+  ["json", "", "the text is not JSON: expected a value", 1, 1],
+  ["json", '{ // no\n "queues": {} }', "the text is not JSON: expected a key in double quotes", 1, 3],
+  ["jsonc", '{\n "queues": }', "it is not valid JSONC: ValueExpected", 2, 12],
+  ["jsonc", '{\n "queues" {},\n "a" 1 }', "it is not valid JSONC: ColonExpected", 2, 11],
+  ["yaml", "queues:\n  a: 1\n  a: 2", "it is not valid YAML: Map keys must be unique", 3, 3],
+  ["yaml", "queues:\n\ta: 1", "it is not valid YAML: Tabs are not allowed as indentation", 2, 1],
+  [
+    "yaml",
+    "queues: {}\n---\nqueues: {}",
+    "it is not valid YAML: another document begins, and a config is only one",
+    2,
+    1,
+  ],
+  ["yaml", "queues:\n  a: *b\n", "it is not valid YAML: there is no anchor &b before this alias", 2, 6],
+  ["yaml", "queues:\n  a: !ref b\n", "it is not valid YAML: Unresolved tag: !ref", 2, 6],
+  ["toml", "a = 1\na = 2", "it is not valid TOML: trying to redefine an already defined table or value", 2, 1],
+];
+
+for (const [format, text, message, line, column] of INVALID) {
+  Deno.test(`places, ${format}: ${JSON.stringify(text)} is refused with where it goes wrong, in words and as numbers`, () => {
+    assertEquals(syntaxOf(text, format), [`${message} at line ${line}, column ${column}`, line, column]);
+    assert(refuse(text, format).message.endsWith(`${message} at line ${line}, column ${column}`));
+  });
+}
+
+Deno.test("places, yaml: all that is no YAML is told", () => {
+  assertEquals(placesOf("queues: {}\nqueues: {}\nlimiters: *a\nlimiters: *b\n", "yaml"), [
+    "2:1 ",
+    "4:1 ",
+    "3:11 ",
+    "4:11 ",
+  ]);
+});
+
+Deno.test("places, yaml: what the parser refuses without a place is refused", () => {
+  const bomb = [
+    "a: &a [x, x]",
+    ..."bcdefgh".split("").map((name, i) => `${name}: &${name} [*${"abcdefg"[i]}, *${"abcdefg"[i]}]`),
+  ];
+  assertEquals(syntaxOf(bomb.join("\n"), "yaml"), [
+    "it is not valid YAML: Excessive alias count indicates a resource exhaustion attack",
+  ]);
+  assertEquals(syntaxOf("queues: { <<: 3 }", "yaml"), [
+    "it is not valid YAML: Merge sources must be maps or map aliases",
+  ]);
+});
+
+Deno.test("places: a file has them as a text has, loaded or only read", () => {
+  using folder = new Folder();
+  const path = folder.write("a.yaml", "queues:\n  q: { timeot: 1s }\n");
+  const { issues } = assertThrows(() => loadConfigFile(path), ConfigError);
+  assertEquals(issues, refuse("queues:\n  q: { timeot: 1s }\n", "yaml").issues);
+  folder.write("a.yaml", "a: 1\na: 2\n");
+  assertEquals(assertThrows(() => readConfigFile(path), ConfigError).issues, refuse("a: 1\na: 2\n", "yaml").issues);
+});
+
+Deno.test("config text: what is no text, no format or no option is refused", () => {
+  assertThrows(() => loadConfigText(7 as never, "json"), Error, "'text' must be a string: received 7");
+  assertThrows(
+    () => loadConfigText("{}", "ini" as never),
+    TypeError,
+    `Cannot load config as 'format' must be one of json, jsonc, yaml, toml: received "ini"`,
+  );
+  assertThrows(() => loadConfigText("{}", "json", { clok: 1 } as never), TypeError, `"clok" is not an option here`);
+});
