@@ -113,10 +113,12 @@ function plainSchema(field: PlainField): Record<string, unknown> {
 
 /** A schema cannot compare durations that are texts: their bounds are checked on loading only. */
 function durationSchema(minimum: number, maximum?: number): Record<string, unknown> {
+  // Bun gives what is not ASCII as an escape, and the schema is to be the same everywhere.
+  const pattern = DURATION.source.replaceAll(/\\u([0-9A-F]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16)));
   return {
     type: ["string", "number"],
     ...defined({ minimum, maximum }),
-    pattern: minimum < 0 ? DURATION.source : DURATION.source.replace("[+-]", "\\+"),
+    pattern: minimum < 0 ? pattern : pattern.replace("[+-]", "\\+"),
     maxLength: MAX_DURATION_LENGTH,
     examples: ["250ms", "1h30m"],
   };
