@@ -1,5 +1,6 @@
 /**
- * A plugin: registers a limiter of its own, which a config can then name as the built-in ones.
+ * A plugin: registers a limiter of its own, which a config can then name as the built-in ones. A program uses it by
+ * `registry.use(fibonacciPlugin)`, and the command by `--plugin examples/fibonacci_plugin.ts`.
  *
  * The limiter lets an item wait for as many units of time as the Fibonacci numbers say: 1, 1, 2, 3, 5, and so on. That
  * is slower than adding the same each time, and gentler than doubling.
@@ -43,3 +44,6 @@ const fibonacci = defineLimiter({
 export function fibonacciPlugin(registry: LimiterRegistry): void {
   registry.register(fibonacci);
 }
+
+/** For the command. */
+export default ({ limiters }: { limiters: LimiterRegistry }): LimiterRegistry => limiters.use(fibonacciPlugin);

@@ -1,0 +1,163 @@
+/** Plugins: what `--plugin` loads, and what is told of one that cannot be loaded. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { runtimes, Workspace } from "./cli.ts";
+
+/** A limiter without imports, as it has to be where a bare import leads nowhere. */
+const FIXED = `
+export default ({ limiters }) => {
+  limiters.register({
+    type: "fixed",
+    description: "Always the same delay.",
+    options: { delay: { kind: "duration", description: "The delay." } },
+    create: ({ delay }) => ({ when: () => delay, forget() {}, numRequeues: () => 0 }),
+  });
+};
+`;
+
+/** Types, a discipline, what the core is given for, and time. */
+const TYPED = `
+import type * as core from "@workqueue/core";
+
+type Registries = { limiters: core.LimiterRegistry; disciplines: core.DisciplineRegistry; core: typeof core };
+
+const plugin = async ({ limiters, disciplines, core }: Registries) => {
+  await Promise.resolve();
+  limiters.register(core.defineLimiter({
+    type: "doubled",
+    description: "Twice as long as an exponential one.",
+    options: { baseDelay: { kind: "duration", description: "Half the first delay." } },
+    create({ baseDelay }: { baseDelay: number }) {
+      const limiter = core.createExponentialLimiter({ baseDelay, maxDelay: "1h" });
+      return {
+        when: (item: unknown) => 2 * limiter.when(item),
+        forget: (item: unknown) => limiter.forget(item),
+        numRequeues: (item: unknown) => limiter.numRequeues(item),
+      };
+    },
+  }));
+  disciplines.register(core.defineDiscipline({
+    type: "lifo",
+    description: "Last in, first out.",
+    options: {},
+    create() {
+      const entries: any[] = [];
+      return { push: (e) => void entries.push(e), pop: () => entries.pop(), touch() {}, get length() { return entries.length } };
+    },
+  }));
+};
+export default plugin;
+`;
+
+const CONFIG = `
+limiters:
+  steady: { type: fixed, delay: 2s }
+  twice: { type: doubled, baseDelay: 1s }
+queues:
+  images: { limiter: steady, discipline: { type: lifo } }
+`;
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`plugins, ${runtime}: JavaScript and TypeScript are loaded, by paths from the working directory`, async () => {
+    await using workspace = new Workspace(runtime);
+    Deno.mkdirSync(`${workspace.directory}/of mine #1`);
+    workspace.write("of mine #1/fixed.mjs", FIXED);
+    workspace.write("typed.ts", TYPED);
+    workspace.write("q.yaml", CONFIG);
+    const plugins = ["--plugin", "of mine #1/fixed.mjs", "--plugin", `${workspace.directory}/typed.ts`];
+
+    assertEquals(await workspace.run(["check", ...plugins, "q.yaml"]), {
+      code: 0,
+      stdout: "q.yaml: ok, 1 queue, 2 limiters\n",
+      stderr: "",
+    });
+    const { stdout } = await workspace.run(["check", "q.yaml", "--plugin", "typed.ts"]);
+    assertMatch(
+      stdout,
+      /^q\.yaml:3:13: \/limiters\/steady\/type: 'type' must be one of .*, "doubled": received "fixed"\n$/,
+    );
+
+    const delays = await workspace.run(["delays", ...plugins, "q.yaml", "--failures", "3"]);
+    assertEquals(delays, {
+      code: 0,
+      stdout: [
+        "         steady         twice",
+        "failure  delay  in all  delay  in all",
+        "      1    2 s     2 s    2 s     2 s",
+        "      2    2 s     4 s    4 s     6 s",
+        "      3    2 s     6 s    8 s    14 s",
+        "",
+      ].join("\n"),
+      stderr: "",
+    });
+  });
+
+  /** Each with the message, where `PLACE` stands for a line and column. */
+  const WRONG: [file: string, text: string, message: RegExp][] = [
+    ["syntax.mjs", "const a = 1;\nexport default (( ;\n", /it fails at line 2, column 19: .*(Unexpected|expected)/],
+    ["throws.mjs", 'const a = 1;\nthrow new Error("boom\\nmore");\n', /it fails at line 2, column \d+: boom$/],
+    [
+      "later.mjs",
+      'export default async () => {\n  throw new Error("boom");\n};',
+      /it fails at line 2, column \d+: boom$/,
+    ],
+    ["odd.mjs", "throw null;", /it fails: null$/],
+    ["lost.mjs", 'import "./gone.mjs";', /it fails.*: .*gone\.mjs/],
+    [
+      "bare.mjs",
+      'import { defineLimiter } from "@workqueue/core/nowhere";',
+      /it fails.*: .*@workqueue\/core.*; the function that it exports is given that: \(\{ limiters, core \}\) => …$/,
+    ],
+    [
+      "empty.mjs",
+      "export const a = 1;",
+      /it exports no function by default, such as \(\{ limiters \}\) => limiters\.register/,
+    ],
+    ["object.mjs", "export default { type: 'fixed' };", /it exports no function by default/],
+    ["idle.mjs", "export default () => {};", /it registers no type of limiter or discipline$/],
+    [
+      "taken.mjs",
+      "export default ({ limiters }) => limiters.register(limiters.get('bucket'));",
+      /it fails.*: Cannot register limiter as the type "bucket" is registered already$/,
+    ],
+    [
+      "wrong.mjs",
+      "export default ({ disciplines }) => disciplines.register({ type: 'x', description: '', options: {} });",
+      /it fails.*: Cannot define discipline as 'create' must be a function: received undefined$/,
+    ],
+  ];
+
+  Deno.test(`plugins, ${runtime}: one that cannot be loaded is told in a sentence, with its place where the runtime tells`, async () => {
+    await using workspace = new Workspace(runtime);
+    for (const [file, text] of WRONG) workspace.write(file, text);
+    const results = WRONG.map(async ([file, , message]) => {
+      const { code, stdout, stderr } = await workspace.run(["schema", "--plugin", file]);
+      assertEquals([code, stdout], [2, ""], file);
+      const [line, ...rest] = stderr.split("\n");
+      assertEquals(rest, [""], stderr);
+      assert(line!.startsWith(`workqueue: Cannot load plugin '${file}' as `), line);
+      assertMatch(line!, message);
+    });
+    await Promise.all(results);
+  });
+}
+
+Deno.test("plugins: a file that is not there, or given twice, is told by every command", async () => {
+  await using workspace = new Workspace();
+  workspace.write("q.json", "{}");
+  workspace.write("fixed.mjs", FIXED);
+  for (const args of [["check", "q.json"], ["delays", "q.json"], ["schema"]]) {
+    const refuse = (...plugins: string[]) =>
+      workspace.run([...args, ...plugins.flatMap((plugin) => ["--plugin", plugin])]).then((
+        { code, stderr },
+      ) => [code, stderr]);
+    assertEquals(await refuse("none.mjs"), [2, "workqueue: Cannot load plugin 'none.mjs' as there is no such file\n"]);
+    assertEquals(await refuse("."), [2, "workqueue: Cannot load plugin '.' as it is a directory\n"]);
+    const [code, message] = await refuse("fixed.mjs", "./fixed.mjs");
+    assertEquals(code, 2);
+    assertMatch(
+      String(message),
+      /'\.\/fixed\.mjs' as it fails .*: Cannot register limiter as the type "fixed" is registered already\n$/,
+    );
+  }
+});
