@@ -13,6 +13,9 @@
  * Exit codes: 0 if all items succeeded, 1 if some were given up or some lines refused, 2 for an error of usage, of the
  * config or of a file, 130 if the run was interrupted.
  *
+ * `workqueue check` looks for mistakes in configs, `workqueue schema` prints their JSON Schema, and `workqueue delays` shows
+ * what their limiters do.
+ *
  * @module
  */
 
@@ -20,6 +23,14 @@ import process from "node:process";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { Command, CommanderError } from "commander";
+import {
+  addCheckFlags,
+  addDelaysFlags,
+  addSchemaFlags,
+  type CheckFlags,
+  type DelaysFlags,
+  type SchemaFlags,
+} from "./commands/config_flags.ts";
 import { addRunFlags, type RunFlags } from "./commands/run_flags.ts";
 import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
@@ -78,6 +89,18 @@ export async function main(args: string[], standardInput: Readable = process.std
       const { runCommand } = await import("./commands/run_command.ts");
       exitCode = await runCommand(command, flags, standardInput);
     });
+  addCheckFlags(program.command("check")).action(async (files: string[], flags: CheckFlags) => {
+    const { checkCommand } = await import("./commands/check_command.ts");
+    exitCode = await checkCommand(files, flags, standardInput);
+  });
+  addSchemaFlags(program.command("schema")).action(async (flags: SchemaFlags) => {
+    const { schemaCommand } = await import("./commands/schema_command.ts");
+    await schemaCommand(flags);
+  });
+  addDelaysFlags(program.command("delays")).action(async (file: string, flags: DelaysFlags) => {
+    const { delaysCommand } = await import("./commands/delays_command.ts");
+    await delaysCommand(file, flags);
+  });
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {

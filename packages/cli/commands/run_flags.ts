@@ -107,7 +107,8 @@ function parsePort(text: string): number {
   return parseInteger(text, 1, 65_535);
 }
 
-function parseInteger(text: string, min: number, max: number): number {
+/** Reads the value of an option that is a whole number. */
+export function parseInteger(text: string, min: number, max: number): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < min || number > max) {
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);

@@ -1,0 +1,72 @@
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { type ConfigFormat, loadConfigFile, loadConfigText } from "@workqueue/config-file";
+import { ConfigError, type ConfigIssue, type WorkQueueConfig } from "@workqueue/core";
+import { inOneLine } from "@workqueue/core/arguments";
+import { loadPlugins } from "../config/plugins.ts";
+import { STANDARD_INPUT } from "../items/input.ts";
+import { EXIT } from "../system/exit_codes.ts";
+import { stderr } from "../system/standard_streams.ts";
+import { UsageError } from "../system/usage_error.ts";
+import type { CheckFlags } from "./config_flags.ts";
+import { print } from "./print.ts";
+
+/**
+ * Does what `workqueue check` says: looks at every config, and prints every problem in them.
+ *
+ * @param paths The config files, or `-` for standard input.
+ * @param flags The options.
+ * @param standardInput What is read for `-`.
+ * @returns The exit code: that of the worst that was found.
+ * @throws {UsageError} If something is wrong with the plugins or the options, or the output cannot be written.
+ */
+export async function checkCommand(
+  paths: readonly string[],
+  flags: CheckFlags,
+  standardInput: Readable,
+): Promise<number> {
+  requireFormat(paths, flags.format);
+  const options = await loadPlugins(flags.plugin);
+  let exitCode: number = EXIT.succeeded;
+  for (const path of paths) {
+    try {
+      const config = path === STANDARD_INPUT
+        ? loadConfigText(await text(standardInput), flags.format!, options)
+        : loadConfigFile(path, options);
+      if (!flags.quiet) await print(`${inOneLine(path)}: ok, ${describeContents(config)}\n`);
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      if (error instanceof ConfigError) {
+        exitCode = Math.max(exitCode, EXIT.incomplete);
+        await print(error.issues.map((issue) => `${describeProblem(path, issue)}\n`).join(""));
+      } else {
+        exitCode = EXIT.usage;
+        stderr.write(`workqueue: ${(error as Error).message}\n`);
+      }
+    }
+  }
+  return exitCode;
+}
+
+function requireFormat(paths: readonly string[], format: ConfigFormat | undefined): void {
+  const asked = paths.filter((path) => path === STANDARD_INPUT).length;
+  if (asked > 1) throw new UsageError("Cannot read standard input more than once");
+  if (asked === 1 && format === undefined) {
+    throw new UsageError("Cannot read standard input as nobody says what it is: name it with --format");
+  }
+  if (asked === 0 && format !== undefined) {
+    throw new UsageError("Cannot take --format without - for standard input: of files, the extension counts");
+  }
+}
+
+function describeContents({ queueNames, limiterNames }: WorkQueueConfig): string {
+  const count = ({ length }: string[], what: string) => `${length} ${what}${length === 1 ? "" : "s"}`;
+  return `${count(queueNames, "queue")}, ${count(limiterNames, "limiter")}`;
+}
+
+/** As compilers do, so that editors and CI find the place. */
+function describeProblem(file: string, { path, message, line, column }: ConfigIssue): string {
+  const place = line === undefined ? file : `${file}:${line}:${column}`;
+  if (path !== "") return inOneLine(`${place}: ${path}: ${message}`);
+  return inOneLine(`${place}: ${message.replace(` at line ${line}, column ${column}`, "")}`); // it says the place, too
+}

@@ -1,0 +1,82 @@
+import { formatDuration, inOneLine } from "@workqueue/core/arguments";
+import type { LimiterDelays } from "./measure.ts";
+
+const GAP = "  ";
+const MAX_TITLE = 40;
+const HEADINGS = ["delay", "in all"];
+
+/** Two columns, with a heading over both. */
+interface Columns {
+  readonly title: string;
+  readonly widths: readonly number[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/**
+ * Writes the delays of limiters as a table: a row for each failure; for each limiter the delay, and the time until then.
+ *
+ * @param limiters The limiters and their delays, of which all have as many.
+ * @param width How wide it may be: what is more goes into another table below. One limiter is always there.
+ * @returns The table, which ends with a line feed.
+ */
+export function tableOf(limiters: readonly LimiterDelays[], width = Infinity): string {
+  const failures = failuresOf(limiters);
+  const tables: Columns[][] = [];
+  let left = 0;
+  for (const columns of limiters.map(columnsOf)) {
+    const needed = GAP.length + widthOf(columns.widths);
+    left -= needed;
+    if (tables.length === 0 || left < 0) {
+      tables.push([]);
+      left = width - widthOf([failures[0]!.length]) - needed;
+    }
+    tables.at(-1)!.push(columns);
+  }
+  return tables.map((table) => write(failures, table)).join("\n");
+}
+
+/**
+ * Gives the rows of one limiter by themselves, for what is to be written beside them.
+ *
+ * @param limiter The limiter and its delays.
+ * @returns The heading, and a line for each delay; all are of the same width.
+ */
+export function rowsOf(limiter: LimiterDelays): string[] {
+  const { widths, rows } = columnsOf({ ...limiter, title: "" });
+  const failures = failuresOf([limiter]);
+  return [HEADINGS, ...rows].map((row, i) => line([failures[i]!, ...row], [failures[0]!.length, ...widths]));
+}
+
+/** The first column, with its heading. */
+function failuresOf([limiter]: readonly LimiterDelays[]): string[] {
+  return ["failure", ...(limiter?.delays ?? []).map((_, i) => String(i + 1))];
+}
+
+function columnsOf({ title, delays }: LimiterDelays): Columns {
+  let total = 0;
+  const rows = delays.map((delay) => [formatDuration(delay), formatDuration(total += delay)]);
+  const widths = HEADINGS.map((heading, i) => Math.max(heading.length, ...rows.map((row) => row[i]!.length)));
+  const shown = inOneLine(title).slice(0, MAX_TITLE);
+  widths[0]! += Math.max(0, shown.length - widthOf(widths));
+  return { title: shown, widths, rows };
+}
+
+function write(failures: readonly string[], columns: readonly Columns[]): string {
+  const widths = [failures[0]!.length, ...columns.flatMap(({ widths }) => widths)];
+  const titles = [
+    failures[0]!.replaceAll(/./g, " "),
+    ...columns.map(({ title, widths }) => title.padEnd(widthOf(widths))),
+  ];
+  const rows = failures.map((failure, i) =>
+    line([failure, ...columns.flatMap(({ rows }) => i === 0 ? HEADINGS : rows[i - 1]!)], widths)
+  );
+  return [titles.join(GAP).trimEnd(), ...rows, ""].join("\n");
+}
+
+function line(cells: readonly string[], widths: readonly number[]): string {
+  return cells.map((cell, i) => cell.padStart(widths[i]!)).join(GAP);
+}
+
+function widthOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
+}

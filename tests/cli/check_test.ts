@@ -1,0 +1,181 @@
+/** `workqueue check`: every problem of every config, with its place. */
+
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { runtimes, Workspace } from "./cli.ts";
+
+const MESSAGES = {
+  type: `'type' must be one of "bucket", "exponential", "fast-slow", "jitter", "max-of", "max-wait", "per-group"` +
+    `: received "exponentail"; did you mean "exponential"?`,
+  missing: "'burst' is missing: How many retries may happen at once.",
+  concurency: `"concurency" is not an option here; did you mean "concurrency"?`,
+  maxRetries: "'maxRetries' must be a non-negative integer: received -1",
+};
+
+/** Each with the same four problems, and the places of these, in the order in which they are found. */
+const BROKEN: Record<string, { text: string; places: string[] }> = {
+  "a.json": {
+    text: `{
+  "limiters": {
+    "slow": { "type": "exponentail" },
+    "api": { "type": "bucket", "rate": 1 }
+  },
+  "queues": {
+    "images": { "limiter": "slow", "maxRetries": -1, "concurency": 4 }
+  }
+}`,
+    places: ["3:15", "4:5", "7:54", "7:36"],
+  },
+  "a.jsonc": {
+    text: `{
+  // how long a failed item waits
+  "limiters": { "slow": { "type": "exponentail" }, "api": { "type": "bucket", "rate": 1 } },
+  "queues": {
+    "images": { "limiter": "slow",
+      "maxRetries": -1,
+      "concurency": 4, }, }
+}`,
+    places: ["3:27", "3:52", "7:7", "6:7"],
+  },
+  "a.yaml": {
+    text: `limiters:
+  slow: { type: exponentail }
+  api:
+    type: bucket
+    rate: 1
+queues:
+  images:
+    limiter: slow
+    maxRetries: -1
+    concurency: 4
+`,
+    places: ["2:11", "3:3", "10:5", "9:5"],
+  },
+  "a.toml": {
+    text: `limiters.slow = { type = "exponentail" }
+limiters.api = { type = "bucket", rate = 1 }
+queues.images = { limiter = "slow", maxRetries = -1, concurency = 4 }
+`,
+    places: [],
+  },
+};
+const PROBLEMS = [
+  `/limiters/slow/type: ${MESSAGES.type}`,
+  `/limiters/api/burst: ${MESSAGES.missing}`,
+  `/queues/images/concurency: ${MESSAGES.concurency}`,
+  `/queues/images/maxRetries: ${MESSAGES.maxRetries}`,
+];
+const problemsOf = (file: string, places: string[]) =>
+  PROBLEMS.map((problem, i) => `${file}${places.length === 0 ? "" : `:${places[i]}`}: ${problem}\n`).join("");
+
+for (const [file, { text, places }] of Object.entries(BROKEN)) {
+  Deno.test(`check: every problem in ${file} is a line, with its place where the parser tells`, async () => {
+    await using workspace = new Workspace();
+    workspace.write(file, text);
+    assertEquals(await workspace.run(["check", file]), { code: 1, stdout: problemsOf(file, places), stderr: "" });
+  });
+}
+
+const INVALID: [file: string, text: string, line: string][] = [
+  ["s.json", '{\n "queues": }', "s.json:2:12: the text is not JSON: expected a value"],
+  ["s.jsonc", '{\n "queues": }', "s.jsonc:2:12: it is not valid JSONC: ValueExpected"],
+  ["s.yaml", "a: 1\na: 2", "s.yaml:2:1: it is not valid YAML: Map keys must be unique"],
+  ["s.yml", "queues:\n\ta: 1", "s.yml:2:1: it is not valid YAML: Tabs are not allowed as indentation"],
+  ["s.toml", "a = 1\na = 2", "s.toml:2:1: it is not valid TOML: trying to redefine an already defined table or value"],
+  ["text.yaml", "# nothing\ntext", "text.yaml:2:1: it must be an object: received a text"],
+  ["none.yaml", "", "none.yaml: 'config' must be an object: received null"],
+];
+
+Deno.test("check: what is not of its format is told with its place", async () => {
+  await using workspace = new Workspace();
+  for (const [file, text] of INVALID) workspace.write(file, text);
+  const { code, stdout, stderr } = await workspace.run(["check", ...INVALID.map(([file]) => file)]);
+  assertEquals(stdout.split("\n"), [...INVALID.map(([, , line]) => line), ""]);
+  assertEquals([code, stderr], [1, ""]);
+});
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`check, ${runtime}: all files are checked, and the exit code is that of the worst`, async () => {
+    await using workspace = new Workspace(runtime);
+    workspace.write(
+      "good.json",
+      '{ "queues": { "a": {}, "b": {} }, "limiters": { "c": { "type": "bucket", "rate": 1, "burst": 1 } } }',
+    );
+    workspace.write("empty.toml", "");
+    for (const [file, { text }] of Object.entries(BROKEN)) workspace.write(file, text);
+    const good = "good.json: ok, 2 queues, 1 limiter\nempty.toml: ok, 0 queues, 0 limiters\n";
+    const bad = problemsOf("a.yaml", BROKEN["a.yaml"]!.places);
+
+    assertEquals(await workspace.run(["check", "good.json", "empty.toml"]), { code: 0, stdout: good, stderr: "" });
+    assertEquals(await workspace.run(["check", "--quiet", "good.json"]), { code: 0, stdout: "", stderr: "" });
+    assertEquals(await workspace.run(["check", "a.yaml", "good.json", "empty.toml"]), {
+      code: 1,
+      stdout: bad + good,
+      stderr: "",
+    });
+    assertEquals(await workspace.run(["check", "none.json", "x.ini", "a.yaml", "good.json", "--quiet"]), {
+      code: 2,
+      stdout: bad,
+      stderr: "workqueue: Cannot read config 'none.json' as there is no such file\n" +
+        "workqueue: Cannot read config 'x.ini' as its extension is none of .json, .jsonc, .yaml, .yml, .toml\n",
+    });
+  });
+
+  Deno.test(`check, ${runtime}: standard input is checked as what it is said to be`, async () => {
+    await using workspace = new Workspace(runtime);
+    const { text, places } = BROKEN["a.yaml"]!;
+    assertEquals(await workspace.run(["check", "-", "--format", "yaml"], text), {
+      code: 1,
+      stdout: problemsOf("-", places),
+      stderr: "",
+    });
+    assertEquals(await workspace.run(["check", "--format=toml", "-"], "queues.a = {}"), {
+      code: 0,
+      stdout: "-: ok, 1 queue, 0 limiters\n",
+      stderr: "",
+    });
+  });
+}
+
+Deno.test("check: options that cannot be meant are refused", async () => {
+  await using workspace = new Workspace();
+  workspace.write("a.json", "{}");
+  const refusals: [args: string[], message: string][] = [
+    [[], "error: missing required argument 'file'\n"],
+    [["-"], "workqueue: Cannot read standard input as nobody says what it is: name it with --format\n"],
+    [["-", "-", "--format", "json"], "workqueue: Cannot read standard input more than once\n"],
+    [
+      ["a.json", "--format", "json"],
+      "workqueue: Cannot take --format without - for standard input: of files, the extension counts\n",
+    ],
+    [["a.json", "--quite"], "error: unknown option '--quite'\n(Did you mean --quiet?)\n"],
+  ];
+  for (const [args, stderr] of refusals) {
+    assertEquals(await workspace.run(["check", ...args]), { code: 2, stdout: "", stderr });
+  }
+  const { code, stderr } = await workspace.run(["check", "-", "--format", "ini"]);
+  assertEquals(code, 2);
+  assertStringIncludes(stderr, "Allowed choices are json, jsonc, yaml, toml.");
+});
+
+Deno.test("check: what a config says cannot steer the terminal or begin a line", async () => {
+  await using workspace = new Workspace();
+  workspace.write("a.json", JSON.stringify({ queues: { "\x1b[31m\nfake.json:1:1: x": 1 } }));
+  const { stdout } = await workspace.run(["check", "a.json"]);
+  assertEquals(stdout.split("\n").length, 2, stdout);
+  assertEquals(stdout.match(/\p{Cc}/gu), ["\n"]);
+});
+
+Deno.test("check: a reader that has left is no error, and a full disk is one", async () => {
+  await using workspace = new Workspace();
+  workspace.write("a.json", "{}");
+  workspace.write("b.json", "[]");
+  const check = (...files: string[]) => ["check", ...files];
+  const left = await workspace.run(check("a.json", "b.json"), "", '{ "$@"; echo $? > code; } | :');
+  assertEquals([left.stderr, workspace.read("code")], ["", "1\n"]);
+  if (Deno.build.os !== "linux") return; // which has a device that is like a full disk
+  assertEquals(await workspace.run(check("a.json"), "", '"$@" > /dev/full'), {
+    code: 2,
+    stdout: "",
+    stderr: "workqueue: Cannot write standard output as no space is left on the device\n",
+  });
+});

@@ -1,0 +1,26 @@
+/** `workqueue schema`: what editors know of configs. */
+
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { ROOT, runtimes, Workspace } from "./cli.ts";
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`schema, ${runtime}: it is the one that is published, and with a plugin it knows the types of that`, async () => {
+    await using workspace = new Workspace(runtime);
+    const published = Deno.readTextFileSync(`${ROOT}schema/workqueue.schema.json`);
+    assertEquals(await workspace.run(["schema"]), { code: 0, stdout: published, stderr: "" });
+
+    const plugin = `${ROOT}examples/fibonacci_plugin.ts`;
+    const { code, stdout } = await workspace.run(["schema", "--plugin", plugin]);
+    assertEquals([code, stdout.at(-1)], [0, "\n"]);
+    const isValid = new Ajv2020({ allowUnionTypes: true }).compile(JSON.parse(stdout));
+    assert(isValid(JSON.parse(Deno.readTextFileSync(`${ROOT}examples/fibonacci.json`))));
+    assertFalse(isValid({ limiters: { a: { type: "fibonacci", unit: 0, maxDelay: 1 } } }));
+  });
+}
+
+Deno.test("schema: a reader that has left ends it in silence", async () => {
+  await using workspace = new Workspace();
+  const { stdout, stderr } = await workspace.run(["schema"], "", '{ "$@"; echo $? > code; } | head -n 1');
+  assertEquals([stdout, stderr, workspace.read("code")], ["{\n", "", "0\n"]);
+});
