@@ -1,6 +1,9 @@
 /** Plugins: what `--plugin` loads, and what is told of one that cannot be loaded. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { limiters, loadConfig } from "@workqueue/core";
+import { loadPlugins } from "../../packages/cli/config/plugins.ts";
+import { Folder } from "../config_file/folder.ts";
 import { runtimes, Workspace } from "./cli.ts";
 
 /** A limiter without imports, as it has to be where a bare import leads nowhere. */
@@ -160,4 +163,12 @@ Deno.test("plugins: a file that is not there, or given twice, is told by every c
       /'\.\/fixed\.mjs' as it fails .*: Cannot register limiter as the type "fixed" is registered already\n$/,
     );
   }
+});
+
+Deno.test("plugins: what they register is known to configs that are loaded with them, and to nobody else", async () => {
+  using folder = new Folder();
+  const options = await loadPlugins([folder.write("fixed.mjs", FIXED)]);
+  loadConfig({ limiters: { a: { type: "fixed", delay: 1 } } } as object, options);
+  assert(!limiters.has("fixed"));
+  assertEquals(await loadPlugins(), {});
 });

@@ -35,17 +35,18 @@ export function limitersOf(source: string | object): DocumentLimiter[] {
 export function namedLimiter(source: string | object, name: string): DocumentLimiter {
   return {
     title: name,
-    description: describe(parse(source).limiters?.[name]),
+    description: describe(parse(source).limiters?.[name], parse(source)),
     pick: (config) => config.limiter(name),
   };
 }
 
 /** The limiter that the queue of that name uses, be it a named one, or the default one. */
 export function queueLimiter(source: string | object, name: string): DocumentLimiter {
-  const { limiters = {}, queues = {} } = parse(source);
+  const sections = parse(source);
+  const { limiters = {}, queues = {} } = sections;
   return {
     title: Object.hasOwn(limiters, name) ? `${name} (queue)` : name,
-    description: describe(queues[name]?.limiter ?? defaultControllerConfig),
+    description: describe(queues[name]?.limiter ?? defaultControllerConfig, sections),
     pick: (config) => config.describe(name).limiter.create(),
   };
 }
@@ -54,9 +55,10 @@ function parse(source: string | object): Sections {
   return typeof source === "string" ? JSON.parse(source) : source;
 }
 
-function describe(config: unknown): string[] {
-  if (typeof config !== "object" || config === null) return [`the same as ${config}`];
-  const { type, ...options } = config as { type: string };
+/** Describes a limiter by its config, or by its name in the document. */
+function describe(config: unknown, sections: Sections): string[] {
+  if (typeof config === "string") return [`the same as ${config}`, ...describe(sections.limiters?.[config], sections)];
+  const { type, ...options } = { type: "", ...config as object };
   return [type, ...describeOptions(options)];
 }
 

@@ -1,0 +1,31 @@
+/**
+ * A plugin for the command: a limiter that lets an item wait for one step after its first failure, two after the second,
+ * and so on.
+ *
+ *     workqueue delays examples/linear.yaml --plugin examples/linear_plugin.mjs
+ *
+ * It imports nothing, so it works wherever it lies, and on every runtime.
+ */
+export default ({ limiters }) => {
+  limiters.register({
+    type: "linear",
+    description: "Adds the same to the delay with each failure.",
+    options: {
+      step: { kind: "duration", min: 1, description: "What each failure adds." },
+    },
+    create({ step }) {
+      const failures = new Map();
+      const count = (key) => failures.get(key) ?? 0;
+      const delayAfter = (failures) => failures * step;
+      return {
+        delayAfter,
+        when(item, key = item) {
+          failures.set(key, count(key) + 1);
+          return delayAfter(count(key));
+        },
+        forget: (item, key = item) => void failures.delete(key),
+        numRequeues: (item, key = item) => count(key),
+      };
+    },
+  });
+};
