@@ -9,7 +9,9 @@ const PAGES = ["docs/command_parts_subcommands.md"];
 
 /** A shell in which `workqueue` is the command, in a folder with the examples. */
 async function run(workspace: Workspace, script: string): Promise<string> {
-  const command = [...await runtimes["Deno"]!(), `${ROOT}packages/cli/main.ts`].map((part) => `'${part}'`).join(" ");
+  const command = [...await runtimes["Deno"]!(), `${ROOT}packages/cli/workqueue.ts`].map((part) => `'${part}'`).join(
+    " ",
+  );
   const { stdout, stderr } = await new Deno.Command("sh", {
     args: ["-c", `workqueue() { ${command} "$@"; }\n${script}`],
     cwd: workspace.directory,

@@ -73,6 +73,24 @@ async function tryCommand(command: string[]): Promise<void> {
   const broken = await start(["run", "--config", "broken.yaml", ...shell], "a\n");
   assertEquals([broken.code, broken.stdout], [2, ""]);
   assertStringIncludes(broken.stderr, "/queues/images/concurrency");
+  const checked = await start(["check", "queues.yaml", "broken.yaml"]);
+  assertEquals([checked.code, checked.stderr], [1, ""]);
+  assertMatch(
+    checked.stdout,
+    /^queues\.yaml: ok, 1 queue, 1 limiter\nbroken\.yaml:1:21: \/queues\/images\/concurrency: .*: received "none"\n$/,
+  );
+
+  // A plugin lies where the core is not to be found, and needs it not.
+  Deno.copyFileSync(new URL("examples/linear_plugin.mjs", ROOT), project.path("plugin.mjs"));
+  Deno.copyFileSync(new URL("examples/linear.yaml", ROOT), project.path("linear.yaml"));
+  const withPlugin = async (...args: string[]) => await start([...args, "--plugin", "plugin.mjs"]);
+  const schema = await withPlugin("schema");
+  assertEquals([schema.code, schema.stderr], [0, ""]);
+  assertStringIncludes(JSON.stringify(JSON.parse(schema.stdout)), "Adds the same to the delay with each failure.");
+  const delays = await withPlugin("delays", "linear.yaml", "--limiter", "polite", "--failures", "2");
+  assertEquals([delays.code, delays.stderr], [0, ""]);
+  assertEquals(delays.stdout.split("\n").slice(2, 4), ["      1   30 s     30 s", "      2  1 min  1.5 min"]);
+
   assertEquals((await start(["walk"])).code, 2);
 }
 
