@@ -10,7 +10,7 @@ import { describeSystemError, UsageError } from "../system/usage_error.ts";
  * A plugin: types of limiter and discipline of one's own, for `--plugin FILE`. It is what the file exports by default, a
  * function that registers them. A file of JavaScript runs on every runtime, one of TypeScript on those that run that.
  *
- * ```js
+ * ```js ignore
  * export default ({ limiters }) => {
  *   limiters.register({
  *     type: "fixed",
