@@ -39,31 +39,6 @@ import { VERSION } from "./version.ts";
 /** How long a process that was interrupted waits for those who read its output, in milliseconds. */
 const MAX_FLUSH = 1000;
 
-const RUN_NOTES = `
-The command also finds the item in WORKQUEUE_ITEM, and in WORKQUEUE_ATTEMPT how
-often it has been tried for it, 1 the first time. No shell is involved. An item
-that is due to be tried again goes before lines that were never tried.
-
-The input is UTF-8. A line that is not is left out, and named at the end.
-
-Memory: every distinct line is kept until the end, to know it when it comes
-again. An input without end needs --no-dedupe: each line is then an item of its
-own, even if it equals another, and both may run at once. What is kept then are
-about 10,000 lines that were read ahead, and at most 100,000 items that wait to
-be tried again: while there are so many, no other line is begun.
-
-Exit codes:
-  0    the command succeeded for every item
-  1    some items were given up, or some lines were not UTF-8
-  2    the command line, the config, a file or the command is wrong, or the
-       output or the report cannot be written, as on a full disk
-  130  interrupted: Ctrl-C once waits for what runs, twice kills it; SIGQUIT
-       kills it at once, and so does a reader of the output that has left, as
-       head does
-
-Example:
-  workqueue run --input urls.txt --report report.jsonl -- curl -fsSO {}`;
-
 /**
  * Runs the command line.
  *
@@ -79,16 +54,10 @@ export async function main(args: string[], standardInput: Readable = process.std
     .enablePositionalOptions()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .exitOverride();
-  addRunFlags(program.command("run"))
-    .description("Runs a command for each line of a list, and again, later, for those it fails for.")
-    .usage("[options] -- COMMAND [ARG with {} …]")
-    .argument("<command...>", "the command and its arguments, in which {} stands for the item")
-    .addHelpText("after", RUN_NOTES)
-    .passThroughOptions()
-    .action(async (command: string[], flags: RunFlags) => {
-      const { runCommand } = await import("./commands/run_command.ts");
-      exitCode = await runCommand(command, flags, standardInput);
-    });
+  addRunFlags(program.command("run")).action(async (command: string[], flags: RunFlags) => {
+    const { runCommand } = await import("./commands/run_command.ts");
+    exitCode = await runCommand(command, flags, standardInput);
+  });
   addCheckFlags(program.command("check")).action(async (files: string[], flags: CheckFlags) => {
     const { checkCommand } = await import("./commands/check_command.ts");
     exitCode = await checkCommand(files, flags, standardInput);

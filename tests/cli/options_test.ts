@@ -235,3 +235,28 @@ for (const [option, [value, reason]] of Object.entries(WRONG)) {
     assertStringIncludes(stderr, `argument '${value}' is invalid. ${reason}\n`);
   });
 }
+
+Deno.test("options: --plugin brings types of limiter for the config", async () => {
+  await using workspace = new Workspace();
+  workspace.write(
+    "plugin.mjs",
+    `export default ({ limiters }) => limiters.register({
+      type: "fixed",
+      description: "Always the same delay.",
+      options: { delay: { kind: "duration", description: "The delay." } },
+      create: ({ delay }) => ({ when: () => delay, forget() {}, numRequeues: () => 0 }),
+    });`,
+  );
+  workspace.write("config.yaml", "queues: { q: { limiter: { type: fixed, delay: 1ms }, maxRetries: 3 } }");
+  const args = ["--config", "config.yaml", "--report", "report.jsonl", "--", "false"];
+  assertEquals((await workspace.run(["run", ...args], "a\n")).code, 2);
+  assertEquals((await workspace.run(["run", "--plugin", "plugin.mjs", ...args], "a\n")).code, 1);
+  assertEquals(workspace.report()[0]!.attempts, 4);
+});
+
+Deno.test("options: --dry-run ends when nobody reads any more, even if the input does not", async () => {
+  await using workspace = new Workspace();
+  const script = '(yes; sleep 100) | "$@" | head -n 1';
+  const { stdout } = await workspace.run(["run", "--dry-run", "--no-dedupe", "--", "echo"], "", script);
+  assertEquals(stdout, "echo y\n");
+});

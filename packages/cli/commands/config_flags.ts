@@ -1,6 +1,6 @@
 import type { ConfigFormat } from "@workqueue/config-file";
 import { type Command, Option } from "commander";
-import { parseInteger } from "./run_flags.ts";
+import { parseInteger, pluginOption, repeatable } from "./option_values.ts";
 
 /** The options of `workqueue schema`. */
 export interface SchemaFlags {
@@ -103,13 +103,4 @@ export function addDelaysFlags(command: Command): Command {
         .choices(["table", "chart", "svg"]),
     )
     .addHelpText("after", DELAYS_NOTES);
-}
-
-function pluginOption(): Option {
-  return repeatable("--plugin <file>", "a module of limiters and disciplines for the config, which is run");
-}
-
-function repeatable(flags: string, description: string): Option {
-  const append = (text: string, before: readonly string[] = []) => [...before, text];
-  return new Option(flags, `${description}; may be repeated`).argParser(append);
 }

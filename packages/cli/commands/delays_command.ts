@@ -35,14 +35,12 @@ export async function delaysCommand(path: string, flags: DelaysFlags): Promise<v
     throw new UsageError(`Cannot show delays as config '${path}' has no limiters and no queues`);
   }
   const { columns, isTTY } = stdout; // some terminals have no width
-  switch (flags.format ?? (isTTY ? "chart" : "table")) {
-    case "table":
-      return await print(tableOf(limiters, columns || undefined));
-    case "chart":
-      return await print(chartOf(limiters, columns || DEFAULT_WIDTH));
-    case "svg":
-      return await print(svgOf(limiters));
-  }
+  const pictures = {
+    table: () => tableOf(limiters, columns || undefined),
+    chart: () => chartOf(limiters, columns || DEFAULT_WIDTH),
+    svg: () => svgOf(limiters),
+  };
+  await print(pictures[flags.format ?? (isTTY ? "chart" : "table")]());
 }
 
 /** Reads a document in which nothing is wrong, and which has all that is asked for. */

@@ -10,14 +10,14 @@ import { readLines } from "../items/lines.ts";
  * @param options How they are read.
  * @param backlog What folds them, and leaves out what an earlier run has done.
  * @param template The command.
- * @param print Takes the text. Resolves when it has been written.
+ * @param print Takes the text. Resolves when it has been written: to false if nobody reads any more, which ends it.
  */
 export async function printCommands(
   stream: AsyncIterable<Uint8Array>,
   options: LineOptions,
   backlog: Backlog,
   template: CommandTemplate,
-  print: (text: string) => Promise<void>,
+  print: (text: string) => Promise<boolean>,
 ): Promise<void> {
   for await (const lines of readLines(stream, options)) {
     let text = "";
@@ -25,7 +25,7 @@ export async function printCommands(
     for (let line = backlog.shift(); line !== undefined; line = backlog.shift()) {
       text += template.fill(line).map(quote).join(" ") + "\n";
     }
-    if (text !== "") await print(text);
+    if (text !== "" && !await print(text)) return;
   }
 }
 

@@ -20,6 +20,7 @@ import { showProgress } from "../view/progress.ts";
 import { VERSION } from "../version.ts";
 import { GivenUpItems, summarize } from "../view/summary.ts";
 import { printCommands } from "./dry_run.ts";
+import { print } from "./print.ts";
 import { overridesOf, type RunFlags } from "./run_flags.ts";
 
 /** What is known of a run before it begins. */
@@ -54,7 +55,7 @@ export async function runCommand(
     throw new UsageError("Cannot group lines of JSON by a separator: leave out --json or --group-by");
   }
   const metrics = new RunMetrics();
-  const load: LoadConfigOptions = { metrics };
+  const load: LoadConfigOptions = { metrics, ...await loadPlugins(flags.plugin) };
   const config = await RunConfig.open({ path: flags.config, queue: flags.queue, overrides: overridesOf(flags), load });
   const template = new CommandTemplate(command, { isJson: flags.json === true, appends: flags.append });
   const header = headerOf(command, flags, config);
@@ -176,12 +177,10 @@ async function openServer(port: true | number): Promise<DashboardServer> {
   return await DashboardServer.open(port === true ? 0 : port);
 }
 
-function separatorOf(flags: RunFlags): "NUL" | "line feed" {
-  return flags.null ? "NUL" : "line feed";
+async function loadPlugins(paths: readonly string[] = []): Promise<LoadConfigOptions> {
+  return paths.length === 0 ? {} : await (await import("../config/plugins.ts")).loadPlugins(paths);
 }
 
-function print(text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stdout.write(text, (error) => error === undefined ? resolve() : reject(new OutputError(error)));
-  });
+function separatorOf(flags: RunFlags): "NUL" | "line feed" {
+  return flags.null ? "NUL" : "line feed";
 }

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { STANDARD_INPUT } from "../items/input.ts";
 import { type Halt, parseHalt } from "../run/halt.ts";
 import type { Overrides } from "../run/run_config.ts";
+import { parseInteger, pluginOption } from "./option_values.ts";
 
 /** The options of `workqueue run`. */
 export interface RunFlags {
@@ -11,7 +12,7 @@ export interface RunFlags {
   /** The queue of the config. */
   readonly queue?: string;
   /** The modules of limiters and disciplines. */
-  readonly plugin: readonly string[];
+  readonly plugin?: readonly string[];
   /** The file of the items, or `-`. */
   readonly input: string;
   /** Whether NUL ends an item. */
@@ -56,9 +57,49 @@ const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600 };
 /** The seconds of starts that may begin at once, where there are many in one. */
 const BURST = 0.1;
 
-/** Adds the options of `workqueue run` to a command. */
+const NOTES = `
+In COMMAND, {} stands for the item, {.} for it without its extension, {/} for what
+is after the last slash, {//} for what is before it, {/.} for both, and {#} for its
+number. Without any of them the item goes to the end. No shell is involved: for
+one, run sh -c '… "$1"' sh {}. The command also finds the item in WORKQUEUE_ITEM,
+and in WORKQUEUE_ATTEMPT how often it has been tried for it, 1 the first time.
+
+Equal lines are one item. A line that is not UTF-8, or not JSON with --json, is left
+out and named at the end. An item that is due to be tried again goes before lines
+that were never tried. At most 10,000 lines are read ahead, and 100,000 items wait
+to be tried again: an input may have no end, with 27 to 54 bytes kept of each line
+that differs, and none with --no-dedupe.
+
+What a config says of the queue counts, and what options say counts more. A config
+that changes is taken over at once. With --group-by or a discipline, groups take
+turns among the lines that were read ahead.
+
+A report begins with a line about the command and its config; --resume refuses
+another. Killed at any time, a run that is resumed does again what was in flight;
+after a power cut, also what ended in the last second.
+
+Exit codes:
+  0    the command succeeded for every item
+  1    some items were given up, or not finished, or some lines were left out
+  2    the command line, the config, a file or the command is wrong, or the output
+       or the report cannot be written, as on a full disk
+  130  Ctrl-C: once waits for what runs, twice kills it; or nobody reads the output
+       any more, as with head
+  143  SIGTERM, which does the same; 128 and its number for any other signal
+
+Examples:
+  workqueue run --input urls.txt --rate 10/s --resume report.jsonl -- curl -fsSO
+  find . -name '*.wav' -print0 | workqueue run -0 -- lame {} {.}.mp3
+  workqueue run --json --input users.jsonl --retries 3 -- ./invite {email}`;
+
+/** Adds what `workqueue run` takes to a command. */
 export function addRunFlags(command: Command): Command {
   return command
+    .description("Runs a command for each line of a list, and again, later, for those it fails for.")
+    .usage("[options] -- COMMAND [ARG with {} …]")
+    .argument("<command...>", "the command and its arguments")
+    .addHelpText("after", NOTES)
+    .passThroughOptions()
     .option("--input <file>", "the list, one item a line; - is standard input", STANDARD_INPUT)
     .option("-0, --null", "NUL ends an item, and not a line feed, as in the output of find -print0")
     .option("--json", "each line is an object of JSON: {name} in the command is its member of that name")
@@ -87,7 +128,7 @@ export function addRunFlags(command: Command): Command {
     .option("--dry-run", "print the commands, and run none")
     .option("--config <file>", "a config of queues and limiters: .json, .jsonc, .yaml, .yml or .toml")
     .option("--queue <name>", "the queue of the config to use; needed if it has several and none named default")
-    .option("--plugin <file>", "a module of limiters and disciplines for the config; may be repeated", collect, []);
+    .addOption(pluginOption());
 }
 
 /** What the options say in place of the config. */
@@ -105,15 +146,6 @@ function parseRetries(text: string): number {
 
 function parsePort(text: string): number {
   return parseInteger(text, 1, 65_535);
-}
-
-/** Reads the value of an option that is a whole number. */
-export function parseInteger(text: string, min: number, max: number): number {
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || number < min || number > max) {
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-  }
-  return number;
 }
 
 function parseTimeout(text: string): number {
@@ -169,8 +201,4 @@ function parseWhen(text: string): Halt {
   const halt = parseHalt(text);
   if (halt === undefined) throw new InvalidArgumentError("It must be as soon,fail=1 or now,fail=10%.");
   return halt;
-}
-
-function collect(text: string, before: readonly string[]): string[] {
-  return [...before, text];
 }
