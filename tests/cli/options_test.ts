@@ -256,7 +256,7 @@ Deno.test("options: --plugin brings types of limiter for the config", async () =
 
 Deno.test("options: --dry-run ends when nobody reads any more, even if the input does not", async () => {
   await using workspace = new Workspace();
-  const script = '(yes; sleep 100) | "$@" | head -n 1';
+  const script = 'yes | "$@" | head -n 1';
   const { stdout } = await workspace.run(["run", "--dry-run", "--no-dedupe", "--", "echo"], "", script);
   assertEquals(stdout, "echo y\n");
 });
