@@ -1,15 +1,6 @@
-import type { ChildProcess } from "node:child_process";
-import type { Readable } from "node:stream";
 import { LineWriter, Tail } from "./child_output.ts";
+import type { Process, ProcessEnd } from "./process.ts";
 import { signalGroup } from "./start.ts";
-
-/** How a child ended. */
-export interface ChildEnd {
-  /** The exit code; `null` if a signal ended the child. */
-  readonly exitCode: number | null;
-  /** The signal that ended the child, if one did. */
-  readonly signal: string | null;
-}
 
 /** Where the output of a child goes. */
 export interface ChildOutput {
@@ -37,34 +28,33 @@ export class Child {
    * Resolves when the child has exited and its output was passed on. Where something that it started holds its pipes
    * open, the rest of the output may come later: the work is done when the child is.
    */
-  readonly ended: Promise<ChildEnd>;
+  readonly ended: Promise<ProcessEnd>;
   /** Resolves when the whole output was passed on, or could not be. */
   readonly passedOn: Promise<void>;
   /** Whether it was. */
   isPassedOn = false;
-  readonly #process: ChildProcess;
+  readonly #process: Process;
   readonly #stderr = new Tail(MAX_STDERR);
   readonly #output: LineWriter;
   readonly #errorOutput: LineWriter | undefined;
   #received = 0;
+  /** Whether nothing more can come from its pipes. */
+  #isClosed = false;
   #hasExited = false;
   #isKilled = false;
   #killTimer: ReturnType<typeof setTimeout> | undefined = undefined;
 
   /** Takes over a process that has just been started. */
-  constructor(child: ChildProcess, { tag, onOutput, onErrorOutput }: ChildOutput) {
-    this.#process = child;
+  constructor(process: Process, { tag, onOutput, onErrorOutput }: ChildOutput) {
+    this.#process = process;
     this.#output = new LineWriter(onOutput, tag);
     this.#errorOutput = onErrorOutput && new LineWriter(onErrorOutput);
-    const exited = new Promise<ChildEnd>((resolve) => {
-      child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
-    });
     const closed = Promise.all([
-      forEachChunk(child.stdout!, (chunk) => this.#write(chunk)),
-      forEachChunk(child.stderr!, (chunk) => this.#writeError(chunk)),
-    ]).then(() => {});
-    this.passedOn = this.#passOn(exited, closed);
-    this.ended = this.#end(exited, closed);
+      process.stdout.forEach((chunk) => this.#write(chunk)),
+      process.stderr.forEach((chunk) => this.#writeError(chunk)),
+    ]).then(() => void (this.#isClosed = true));
+    this.passedOn = this.#passOn(closed);
+    this.ended = this.#end(closed);
   }
 
   /** The last 4 KiB of what the child has written to its standard error so far. */
@@ -76,8 +66,12 @@ export class Child {
   kill(): void {
     if (this.#isKilled || this.#hasExited) return;
     this.#isKilled = true;
-    signalGroup(this.#process, "SIGTERM");
-    this.#killTimer = setTimeout(() => signalGroup(this.#process, "SIGKILL"), KILL_GRACE);
+    this.#signal("SIGTERM");
+    this.#killTimer = setTimeout(() => this.#signal("SIGKILL"), KILL_GRACE);
+  }
+
+  #signal(signal: "SIGTERM" | "SIGKILL"): void {
+    signalGroup(this.#process.pid, signal, this.#hasExited);
   }
 
   #write(chunk: Uint8Array): Promise<void> {
@@ -90,49 +84,35 @@ export class Child {
     return this.#errorOutput && settled(this.#errorOutput.write(chunk));
   }
 
-  async #passOn(exited: Promise<ChildEnd>, closed: Promise<void>): Promise<void> {
-    await exited;
+  async #passOn(closed: Promise<void>): Promise<void> {
+    await this.#process.exited;
     this.#hasExited = true;
     const received = this.#received;
-    while (!await resolvesWithin(closed, OUTPUT_GRACE)) {
+    while (!this.#isClosed && !await resolvesWithin(closed, OUTPUT_GRACE)) {
       if (!this.#output.isBusy || this.#received - received > MAX_PIPE) break;
       await settled(this.#output.idle);
     }
-    this.#process.stdout!.destroy();
-    this.#process.stderr!.destroy();
+    this.#process.stdout.close();
+    this.#process.stderr.close();
     await settled(this.#output.end());
     if (this.#errorOutput !== undefined) await settled(this.#errorOutput.end());
     if (this.#isKilled) {
       clearTimeout(this.#killTimer);
-      signalGroup(this.#process, "SIGKILL"); // what outlived the child; where it was not killed, that may live on
+      this.#signal("SIGKILL"); // what outlived the child; where it was not killed, that may live on
     }
     this.isPassedOn = true;
   }
 
-  async #end(exited: Promise<ChildEnd>, closed: Promise<void>): Promise<ChildEnd> {
-    const end = await exited;
+  async #end(closed: Promise<void>): Promise<ProcessEnd> {
+    const end = await this.#process.exited;
     // Who reads our output sets the pace: no other child takes this one's place before its output was taken.
-    while (!this.#isKilled && !await resolvesWithin(closed, END_GRACE)) {
+    while (!this.#isClosed && !this.#isKilled && !await resolvesWithin(closed, END_GRACE)) {
       if (!this.#output.isBusy) return end;
       await settled(this.#output.idle);
     }
     await this.passedOn;
     return end;
   }
-}
-
-/** Calls back with each chunk of a pipe, and reads no further until that has resolved. Resolves when there is no more. */
-function forEachChunk(pipe: Readable, callback: (chunk: Uint8Array) => Promise<void> | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    pipe.on("data", (chunk: Uint8Array) => {
-      const taken = callback(chunk);
-      if (taken === undefined) return;
-      pipe.pause();
-      void taken.then(() => pipe.resume());
-    });
-    pipe.on("error", () => {}); // the pipe was destroyed as the child is gone
-    pipe.once("close", () => resolve());
-  });
 }
 
 /** Whether a promise resolves within so many milliseconds. */

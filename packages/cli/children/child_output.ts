@@ -59,7 +59,7 @@ export class LineWriter {
 /** Keeps the last bytes of what is written to it. */
 export class Tail {
   readonly #size: number;
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes: Buffer | undefined = undefined;
 
   /** Keeps so many bytes. */
   constructor(size: number) {
@@ -68,11 +68,13 @@ export class Tail {
 
   /** Takes bytes in. */
   write(chunk: Uint8Array): void {
-    this.#bytes = Buffer.concat([this.#bytes, chunk]).subarray(-this.#size);
+    const bytes = this.#bytes === undefined ? Buffer.from(chunk) : Buffer.concat([this.#bytes, chunk]);
+    this.#bytes = bytes.subarray(-this.#size);
   }
 
   /** What is kept, whole characters only. */
   toString(): string {
+    if (this.#bytes === undefined) return "";
     let start = 0; // past the bytes of a character whose beginning was cut off
     while (start < this.#bytes.length && start < 4 && (this.#bytes[start]! & 0xc0) === 0x80) start++;
     return this.#bytes.toString("utf8", start);

@@ -1,9 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import process from "node:process";
+import { startOnBun } from "./bun_process.ts";
+import { startOnDeno } from "./deno_process.ts";
+import { startOnNode } from "./node_process.ts";
+import type { Environment, Process, StartProcess } from "./process.ts";
 
-/** The whole environment of a child. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+const startProcess: StartProcess = startOnBun ?? startOnDeno ?? startOnNode;
 
 /**
  * Where there are process groups, each child leads one of its own: Ctrl-C in the terminal does not reach it,
@@ -30,44 +33,39 @@ export class Starter {
     this.#isOneFile = isOneFile;
   }
 
-  /** Resolves when the child runs; rejects, with the `code` of the system, if it could not be started. */
-  async start(command: readonly string[], env: Environment): Promise<ChildProcess> {
+  /** Resolves when the command runs; rejects, with the `code` of the system, if it could not be started. */
+  async start(command: readonly string[], env: Environment): Promise<Process> {
     if (SETSID !== undefined && this.#usesSetsid) {
-      const child = await run([SETSID, ...command], env, false);
-      child.once("exit", (exitCode) => {
+      const child = await startProcess([SETSID, ...command], env, false);
+      void child.exited.then(({ exitCode }) => {
         if (CANNOT_RUN.includes(exitCode ?? 0)) this.#usesSetsid = false; // the system is asked once more: it may be gone
       });
       return child;
     }
-    const child = await run(command, env, HAS_GROUPS);
+    const child = await startProcess(command, env, HAS_GROUPS);
     this.#usesSetsid = this.#isOneFile; // the system has said that the command can be run
     return child;
   }
 }
 
-function run([file = "", ...args]: readonly string[], env: Environment, detached: boolean): Promise<ChildProcess> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(file, args, {
-      detached,
-      env: env as NodeJS.ProcessEnv,
-      stdio: ["ignore", "pipe", "pipe"],
-      windowsHide: true,
-    });
-    child.on("error", reject);
-    if (child.pid !== undefined) resolve(child);
-  });
-}
-
-/** Sends a signal to a child and to what it started. */
-export function signalGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
+/** Sends a signal to what a process started, and to itself unless it has exited. */
+export function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL", hasExited: boolean): void {
   if (!HAS_GROUPS) {
-    const args = ["/T", "/F", "/PID", String(child.pid)];
+    const args = ["/T", "/F", "/PID", String(pid)];
     spawn("taskkill", args, { stdio: "ignore", windowsHide: true }).on("error", () => {});
     return;
   }
   try {
-    process.kill(-child.pid!, signal);
+    process.kill(-pid, signal);
   } catch {
-    child.kill(signal); // which does nothing if everything in the group has ended, and else there is no group yet
+    if (!hasExited) killOne(pid, signal); // there is no group yet
+  }
+}
+
+function killOne(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has exited just now.
   }
 }

@@ -7,6 +7,7 @@ import {
   type WorkerPool,
 } from "@workqueue/core";
 import { Child } from "../children/child.ts";
+import type { Process } from "../children/process.ts";
 import { Starter } from "../children/start.ts";
 import { isCommandError, isItemError, isShortage } from "../children/start_error.ts";
 import { StartLimit } from "../children/start_limit.ts";
@@ -301,7 +302,7 @@ export class Run {
     }
   }
 
-  #takeOver(process: ConstructorParameters<typeof Child>[0], item: OpenItem): Child {
+  #takeOver(process: Process, item: OpenItem): Child {
     const { isTagged, onErrorOutput } = this.#settings;
     const { text } = item.line;
     const child = new Child(process, {

@@ -1,0 +1,49 @@
+import type { Environment, Pipe, Process, StartProcess } from "./process.ts";
+
+/** How much is read at a time: less than streams take by themselves, as most of what commands print is short. */
+const CHUNK = 16_384;
+/** How many buffers are kept for the next reads. */
+const MAX_BUFFERS = 64;
+
+/** Buffers that are free. Streams would make new ones all the time, which are outside of the heap and so are collected late. */
+const buffers: Uint8Array<ArrayBuffer>[] = [];
+
+/** Starts a process by Deno's own interface, which takes less memory and time there than the one of Node; `undefined` elsewhere. */
+export const startOnDeno: StartProcess | undefined = "Deno" in globalThis ? start : undefined;
+
+function start([file = "", ...args]: readonly string[], env: Environment, leadsGroup: boolean): Process {
+  const command = new Deno.Command(file, {
+    args,
+    env: env as Record<string, string>,
+    clearEnv: true,
+    detached: leadsGroup,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+  let child: Deno.ChildProcess;
+  try {
+    child = command.spawn();
+  } catch (error) {
+    throw error instanceof TypeError ? Object.assign(error, { code: "ERR_INVALID_ARG_VALUE" }) : error; // as on Node
+  }
+  const exited = child.status.then(({ code, signal }) => ({ exitCode: signal === null ? code : null, signal }));
+  return { pid: child.pid, exited, stdout: pipeOf(child.stdout), stderr: pipeOf(child.stderr) };
+}
+
+function pipeOf(stream: ReadableStream<Uint8Array>): Pipe {
+  const reader = stream.getReader({ mode: "byob" });
+  return {
+    async forEach(callback) {
+      let buffer = buffers.pop() ?? new Uint8Array(CHUNK);
+      for (;;) {
+        const { done, value } = await reader.read(buffer);
+        if (value !== undefined) buffer = new Uint8Array(value.buffer);
+        if (done) break;
+        await callback(value);
+      }
+      if (buffer.byteLength > 0 && buffers.length < MAX_BUFFERS) buffers.push(buffer);
+    },
+    close: () => void reader.cancel().catch(() => {}),
+  };
+}
