@@ -101,6 +101,7 @@ export class Run {
   #succeeded = 0;
   #givenUp = 0;
   #retries = 0;
+  #failures = 0;
   #lastFailure: Failure | undefined = undefined;
   #failure: unknown = undefined;
   #isInterrupted = false;
@@ -140,8 +141,10 @@ export class Run {
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
       retries: this.#retries,
+      failures: this.#failures,
       lastFailure: this.#lastFailure,
       nextDueIn: this.queue.snapshot({ limit: 1 }).waitingItems[0]?.dueIn,
+      isStopping: this.#stopper.signal.aborted,
       hasBegun: this.#hasBegun,
       seconds: (performance.now() - this.#startedAt) / 1000,
     };
@@ -329,6 +332,7 @@ export class Run {
   /** Counts the item among those that fail; returns why it does. */
   #countFailing(item: OpenItem): string {
     const { failure } = item;
+    this.#failures++;
     this.#lastFailure = failure;
     if (!item.isFailing) this.#failing++;
     item.isFailing = true;

@@ -26,10 +26,14 @@ export interface Tally {
   readonly givenUp: number;
   /** Attempts beyond the first of each item. */
   readonly retries: number;
+  /** Attempts that failed. */
+  readonly failures: number;
   /** The latest attempt that failed; `undefined` if none did. */
   readonly lastFailure: Failure | undefined;
   /** How long it is until the next of the items that failed is tried again, in milliseconds; `undefined` if none waits. */
   readonly nextDueIn: number | undefined;
+  /** Whether the run ends early: nothing more is begun. */
+  readonly isStopping: boolean;
   /** Whether a command was run at all. */
   readonly hasBegun: boolean;
   /** Seconds since the run began. */
