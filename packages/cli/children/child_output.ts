@@ -24,7 +24,7 @@ export class LineWriter {
   /** Takes bytes in. Resolves when more can be taken. */
   write(chunk: Uint8Array): Promise<void> {
     const bytes = Buffer.concat([this.#rest, chunk]);
-    const end = bytes.length > MAX_LINE ? bytes.length : bytes.lastIndexOf(LINE_FEED) + 1;
+    const end = bytes.lastIndexOf(LINE_FEED) + 1 || (bytes.length > MAX_LINE ? bytes.length : 0);
     this.#rest = bytes.subarray(end);
     return this.#pass(bytes.subarray(0, end));
   }
