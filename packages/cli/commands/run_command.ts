@@ -16,7 +16,7 @@ import { OutputError } from "../system/output_error.ts";
 import { exitCodeOf, onSignals } from "../system/signals.ts";
 import { stderr, stdout } from "../system/standard_streams.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
-import { showProgress } from "../view/progress.ts";
+import { isLive, showProgress } from "../view/progress.ts";
 import { VERSION } from "../version.ts";
 import { GivenUpItems, summarize } from "../view/summary.ts";
 import { printCommands } from "./dry_run.ts";
@@ -125,7 +125,7 @@ async function work(
       progress.write(lines).catch((error) => {
         throw new OutputError(error);
       }),
-    onErrorOutput: undefined,
+    onErrorOutput: isLive(stderr) ? (item, lines) => progress.writeError(item, lines) : undefined,
     onDecided: (item) => {
       report?.write(item);
       givenUp.add(item);

@@ -1,122 +1,71 @@
-import { createLogUpdate } from "log-update";
+import { fstatSync } from "node:fs";
+import process from "node:process";
 import type { Tally } from "../run/tally.ts";
 import type { OutputStream } from "../system/standard_streams.ts";
-import { formatSeconds } from "../system/text.ts";
+import { LiveProgress } from "./live_progress.ts";
+import { PlainProgress } from "./plain_progress.ts";
 
 /** Shows how far a run has come, on standard error. */
 export interface Progress {
-  /** Writes what a child printed to standard output. Resolves when it is written; rejects if it cannot be. */
+  /**
+   * Writes what a child printed to standard output.
+   *
+   * @param output The bytes: whole lines, or the end of the output.
+   * @returns Resolves when more can be taken; rejects if standard output cannot be written to.
+   */
   write(output: Uint8Array): Promise<void>;
+  /**
+   * Shows what a child printed to its standard error, where that is a terminal.
+   *
+   * @param item The item that the child was run for.
+   * @param lines The bytes: whole lines, or the end of the output.
+   * @returns Resolves when more can be taken; rejects if the terminal cannot be written to.
+   */
+  writeError(item: string, lines: Uint8Array): Promise<void>;
   /** Prints a line to standard error. */
   note(line: string): void;
   /** Shows nothing more. */
   end(): void;
 }
 
-/** How often the live line changes, in milliseconds. */
-const FRAME = 100;
-/** The longest time between two plain lines, likewise. */
-const MAX_PAUSE = 30_000;
+/** What decides how progress is shown: `NO_COLOR`, `TERM` and `CI` count. */
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Shows progress: as a line that stays and changes where standard error is a terminal, and else as a line
- * now and then.
+ * Shows progress: as rows that stay and change where standard error is a terminal, and else as a line now and then.
  *
  * @param tally Says how far the run has come.
  * @param stdout Where the children's output goes.
  * @param stderr Where progress goes.
+ * @param env The environment.
  * @returns The progress, which is being shown.
  */
-export function showProgress(tally: () => Tally, stdout: OutputStream, stderr: OutputStream): Progress {
-  const isTerminal = stderr.isTTY && (stderr.columns ?? 0) > 0; // some have no width: nothing could be shown there
-  return isTerminal ? new LiveProgress(tally, stdout, stderr) : new PlainProgress(tally, stdout, stderr);
+export function showProgress(
+  tally: () => Tally,
+  stdout: OutputStream,
+  stderr: OutputStream,
+  env: Environment = process.env,
+): Progress {
+  if (!isLive(stderr, env)) return new PlainProgress(tally, stdout, stderr);
+  return new LiveProgress(tally, stdout.isTTY && isOneTerminal() ? stderr : stdout, stderr, !env.NO_COLOR);
 }
 
-class PlainProgress implements Progress {
-  readonly #startedAt = performance.now();
-  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
-
-  constructor(readonly tally: () => Tally, readonly stdout: OutputStream, readonly stderr: OutputStream) {
-    this.#showLater();
-  }
-
-  write(output: Uint8Array): Promise<void> {
-    return writeTo(this.stdout, output);
-  }
-
-  note(line: string): void {
-    this.stderr.write(line + "\n");
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
-
-  /** After one second, two, four and so on: a short run shows something, and a long one does not fill a log. */
-  #showLater(): void {
-    const elapsed = performance.now() - this.#startedAt;
-    const pause = Math.min(Math.max(1000, elapsed), MAX_PAUSE);
-    this.#timer = setTimeout(() => {
-      this.note(describe(this.tally()));
-      this.#showLater();
-    }, pause);
-  }
+/**
+ * Whether progress is shown as rows that change, and with it what children write to their standard error. Some
+ * terminals have no width: nothing could be shown there. What runs in CI is read later, as a log.
+ *
+ * @param stderr Where progress goes.
+ * @param env The environment.
+ */
+export function isLive(stderr: OutputStream, env: Environment = process.env): boolean {
+  return stderr.isTTY === true && (stderr.columns ?? 0) > 0 && env.TERM !== "dumb" && !env.CI;
 }
 
-class LiveProgress implements Progress {
-  readonly #line: ReturnType<typeof createLogUpdate>;
-  readonly #timer: ReturnType<typeof setInterval>;
-
-  constructor(readonly tally: () => Tally, readonly stdout: OutputStream, readonly stderr: OutputStream) {
-    // The cursor stays: nobody would bring it back if the process were killed.
-    this.#line = createLogUpdate(stderr as NodeJS.WritableStream, { showCursor: true });
-    this.#timer = setInterval(() => this.#show(), FRAME);
+/** Whether standard output and standard error are the same terminal, as they are where neither is redirected. */
+function isOneTerminal(): boolean {
+  try {
+    return fstatSync(1).rdev === fstatSync(2).rdev;
+  } catch {
+    return false; // one of them is closed
   }
-
-  async write(output: Uint8Array): Promise<void> {
-    if (!this.stdout.isTTY) return await writeTo(this.stdout, output);
-    this.#line.clear();
-    const written = writeTo(this.stdout, output);
-    if (output.at(-1) !== 0x0a) this.stdout.write("\n"); // the line below would be written into what came last
-    this.#show();
-    await written;
-  }
-
-  note(line: string): void {
-    this.#line.clear();
-    this.stderr.write(line + "\n");
-    this.#show();
-  }
-
-  end(): void {
-    clearInterval(this.#timer);
-    this.#line.clear();
-  }
-
-  #show(): void {
-    this.#line(describe(this.tally()));
-  }
-}
-
-function describe(tally: Tally): string {
-  const { items, isReading, refused, inFlight, waiting, failing, retries, givenUp, seconds } = tally;
-  const done = tally.succeeded + givenUp;
-  const rate = done / seconds;
-  return [
-    `${done} of ${items}${isReading ? "+" : ""} done`,
-    `${inFlight} in flight`,
-    `${waiting} waiting`,
-    `${failing} failing`,
-    `${retries} retried`,
-    `${givenUp} given up`,
-    ...(refused > 0 ? [`${refused} refused`] : []),
-    `${rate.toFixed(1)} items/s`,
-    `${done > 0 && !isReading ? formatSeconds((items - done) / rate) : "?"} left`,
-  ].join(", ");
-}
-
-function writeTo(stream: OutputStream, output: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stream.write(output, (error) => error === undefined ? resolve() : reject(error));
-  });
 }

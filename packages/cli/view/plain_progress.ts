@@ -1,0 +1,73 @@
+import type { Tally } from "../run/tally.ts";
+import type { OutputStream } from "../system/standard_streams.ts";
+import { formatSeconds, printable } from "../system/text.ts";
+import { writeTo } from "./write_to.ts";
+
+/** The longest time between two lines, in milliseconds. */
+const MAX_PAUSE = 30_000;
+
+/** Shows progress as a line now and then, as for a log. What children write to their standard error is not in it. */
+export class PlainProgress {
+  readonly #tally: () => Tally;
+  readonly #stdout: OutputStream;
+  readonly #stderr: OutputStream;
+  readonly #startedAt = performance.now();
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+
+  /** Begins to show it. */
+  constructor(tally: () => Tally, stdout: OutputStream, stderr: OutputStream) {
+    this.#tally = tally;
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+    this.#showLater();
+  }
+
+  /** Passes it on as it is. */
+  write(output: Uint8Array): Promise<void> {
+    return writeTo(this.#stdout, output);
+  }
+
+  /** Ignores it: its end is in the report. */
+  writeError(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Prints a line. */
+  note(line: string): void {
+    this.#stderr.write(line + "\n");
+  }
+
+  /** Shows nothing more. */
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** After one second, two, four and so on: a short run shows something, and a long one does not fill a log. */
+  #showLater(): void {
+    const elapsed = performance.now() - this.#startedAt;
+    const pause = Math.min(Math.max(1000, elapsed), MAX_PAUSE);
+    this.#timer = setTimeout(() => {
+      this.note(describe(this.#tally()));
+      this.#showLater();
+    }, pause);
+  }
+}
+
+function describe(tally: Tally): string {
+  const { items, isReading, doneBefore, refused, inFlight, waiting, failing, retries, givenUp, seconds, lastFailure } =
+    tally;
+  const done = doneBefore + tally.succeeded + givenUp;
+  const rate = (done - doneBefore) / seconds;
+  const counts = [
+    `${done} of ${items}${isReading ? "+" : ""} done`,
+    `${inFlight} in flight`,
+    `${waiting} waiting`,
+    `${failing} failing`,
+    `${retries} retried`,
+    `${givenUp} given up`,
+    ...(refused > 0 ? [`${refused} refused`] : []),
+    `${rate.toFixed(1)} items/s`,
+    `${rate > 0 && !isReading ? formatSeconds((items - done) / rate) : "?"} left`,
+  ].join(", ");
+  return failing > 0 && lastFailure !== undefined ? `${counts}; last error: ${printable(lastFailure.reason)}` : counts;
+}

@@ -1,0 +1,8 @@
+import type { OutputStream } from "../system/standard_streams.ts";
+
+/** Writes to a stream. Resolves when it is written; rejects if it cannot be. */
+export function writeTo(stream: OutputStream, output: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(output, (error) => error === undefined ? resolve() : reject(error));
+  });
+}

@@ -1,0 +1,155 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { Places, widthOf } from "../../packages/cli/view/columns.ts";
+import { liveText, type Screen } from "../../packages/cli/view/live_text.ts";
+import { colored, plain } from "../../packages/cli/view/style.ts";
+import type { Tally } from "../../packages/cli/run/tally.ts";
+import { failingTally, recentOf, tallyOf } from "./tallies.ts";
+
+/** What is shown when the run has just come that far; the rate is that since it began. */
+function show(tally: Tally, screen: Partial<Screen> = {}): string[] {
+  return liveText(tally, recentOf(tally), { columns: 79, rows: 4, style: plain, places: new Places(), ...screen });
+}
+
+Deno.test("live text: while all goes well, there is a bar with how much is done, how fast, and the time left", () => {
+  assertEquals(show(tallyOf()), ["", "████████████░░░░░░░░  61 %    612 of 1,000 · 8 running · 61.2/s · 7 s left"]);
+});
+
+Deno.test("live text: why items fail stands at the top, then how many do and when they are tried again", () => {
+  assertEquals(show(failingTally()), [
+    "",
+    "✗ psql: could not connect to server: db down (db/users, attempt 3)",
+    "12 failing now · 3 given up · next try in 3 s",
+    "███████████▓░░░░░░░░  61 %    612 of 1,000 · 8 running · 61.2/s · 7 s left",
+  ]);
+});
+
+Deno.test("live text: where nothing succeeds, it says so", () => {
+  const tally = failingTally({ succeeded: 0, givenUp: 0, nextDueIn: 90_000 });
+  assertEquals(show(tally), [
+    "",
+    "✗ psql: could not connect to server: db down (db/users, attempt 3)",
+    "12 failing now · nothing succeeds · next try in 1 min 30 s",
+    "░░░░░░░░░░░░░░░░░░░░   0 %      0 of 1,000 · 8 running · 0.0/s",
+  ]);
+  assertEquals(show(tally, { rows: 1 }), ["✗ psql: could not connect to server: db down (db/users, attempt 3)"]);
+});
+
+Deno.test("live text: an error that is over stays, as the rows must not move", () => {
+  const row = (changes: Partial<Tally>) => show(failingTally(changes))[2];
+  assertEquals(row({ failing: 0, nextDueIn: undefined }), "0 failing now · 3 given up");
+  assertEquals(row({ failing: 1, givenUp: 0, nextDueIn: undefined }), "1 failing now");
+});
+
+Deno.test("live text: while the input is read, there is no total, and nothing that would follow from it", () => {
+  assertEquals(show(tallyOf({ isReading: true })), ["", "   612 of 1,000+ · 8 running · 61.2/s"]);
+});
+
+Deno.test("live text: while a file is read, how much of it is left tells how many items there will be", () => {
+  const tally = tallyOf({ isReading: true, partRead: 0.25, seconds: 9 });
+  assertEquals(show(tally), [
+    "",
+    "███░░░░░░░░░░░░░░░░░  15 %     612 of 1,000+ · 8 running · 68.0/s · ~50 s left",
+  ]);
+  assert(show({ ...tally, partRead: 1, succeeded: 1000 })[1]!.includes(" 99 %"));
+  assert(!show({ ...tally, partRead: 0 })[1]!.includes("%"));
+});
+
+Deno.test("live text: what an earlier run did is done, and says nothing of the rate", () => {
+  const row = show(tallyOf({ doneBefore: 500, succeeded: 100 }))[1];
+  assertEquals(row, "████████████░░░░░░░░  60 %    600 of 1,000 · 8 running · 10.0/s · 40 s left");
+});
+
+Deno.test("live text: all is done, and 100 %, only at the end", () => {
+  assertEquals(show(tallyOf({ succeeded: 999 }))[1]!.slice(0, 26), "███████████████████░  99 %");
+  assertEquals(show(tallyOf({ succeeded: 1000 }))[1]!.slice(0, 26), "████████████████████ 100 %");
+  assertEquals(show(tallyOf({ items: 0, succeeded: 0, inFlight: 0, seconds: 0 })), ["", "0 of 0 · 0 running"]);
+});
+
+Deno.test("live text: the time left is no shorter than until the next try", () => {
+  const tally = failingTally({ items: 613, failing: 1, nextDueIn: 30_000 });
+  assert(show(tally)[3]!.endsWith("30 s left"));
+});
+
+Deno.test("live text: lines that were refused are counted", () => {
+  assertEquals(show(tallyOf({ refused: 1200 }))[1], "0 failing now · 1,200 refused");
+});
+
+Deno.test("live text: what ends early waits for what runs, and promises nothing", () => {
+  const rows = show(failingTally({ isStopping: true, inFlight: 2 }));
+  assertEquals(rows[2], "12 failing now · 3 given up");
+  assertEquals(rows[3], "███████████▓░░░░░░░░  61 %    612 of 1,000 · stopping, 2 still run");
+});
+
+Deno.test("live text: a small terminal shows what matters most", () => {
+  const [reason, , progress] = show(failingTally()).slice(1);
+  assertEquals(show(failingTally(), { rows: 2 }), [reason!, progress!]);
+  assertEquals(show(failingTally(), { rows: 1 }), [progress!]);
+  const rowsOf = (columns: number) => show(failingTally(), { columns }).slice(1);
+  assertEquals(rowsOf(60), [
+    "✗ psql: could not co…o server: db down (db/users, attempt 3)",
+    "12 failing now · 3 given up · next try in 3 s",
+    "█████▓░░░░  61 %    612 of 1,000 · 61.2/s · 7 s left",
+  ]);
+  assertEquals(rowsOf(45).at(-1), "█████▓░░░░  61 %    612 of 1,000 · 7 s left");
+  assertEquals(rowsOf(40).at(-1), " 61 %    612 of 1,000 · 7 s left");
+  assertEquals(rowsOf(19), ["✗ psql: co… db down", "12 failing now · 3…", " 61 %    612 of 1,…"]);
+});
+
+Deno.test("live text: errors and items with control characters, styles and wide characters stay within their row", () => {
+  const lastFailure = { item: "日本語\n\x1b[2J", attempt: 1, reason: "\x1b[1;31merror:\x1b[0m 数据库\x07 down" };
+  assertEquals(show(failingTally({ lastFailure }))[1], "✗ error: 数据库\u{FFFD} down (日本語\u{FFFD}, attempt 1)");
+});
+
+Deno.test("live text: numbers that get shorter and longer move nothing", () => {
+  const places = new Places();
+  const separators = [[8, 100, 12], [10, 9, 9], [9, 1, 100]].map(([inFlight, done, failing]) => {
+    const tally = failingTally({ inFlight: inFlight!, succeeded: done!, failing: failing!, seconds: 1 });
+    const rows = show(tally, { columns: 100, places });
+    return rows.map((row) => [...row.matchAll(/ · /g)].map(({ index }) => index));
+  });
+  assertEquals(separators[2], separators[1]!.map((row, y) => row.map((x) => x + (y === 2 ? 1 : 0)))); // "100 failing now"
+  assertEquals(separators[1]![3]!.length, separators[0]![3]!.length);
+});
+
+Deno.test("live text: red is only what is bad", () => {
+  const red = (tally: Tally) => {
+    // deno-lint-ignore no-control-regex -- that is what terminals are controlled by
+    const texts = /\x1b\[31m(.+?)\x1b\[39m/g;
+    return show(tally, { style: colored }).flatMap((row) => [...row.matchAll(texts)].map(([, text]) => text));
+  };
+  assertEquals(red(tallyOf()), []);
+  assertEquals(red(failingTally()), ["✗ ", "12 failing now", "3 given up", "▓"]);
+  assertEquals(red(failingTally({ succeeded: 0, givenUp: 0 }))[1], "psql: could not connect to server: db down");
+});
+
+Deno.test("live text: it is never larger than the screen, whatever the run", () => {
+  const failure = fc.record({
+    item: fc.string({ unit: "grapheme", maxLength: 300 }),
+    attempt: fc.nat(),
+    reason: fc.string({ unit: "binary", maxLength: 300 }),
+  });
+  const tallies = fc.record({
+    items: fc.nat(),
+    succeeded: fc.nat(),
+    givenUp: fc.nat(),
+    refused: fc.nat(2),
+    failing: fc.nat(),
+    failures: fc.nat(),
+    inFlight: fc.nat(10_000),
+    isReading: fc.boolean(),
+    isStopping: fc.boolean(),
+    doneBefore: fc.nat(),
+    partRead: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
+    lastFailure: fc.option(failure, { nil: undefined }),
+    nextDueIn: fc.option(fc.double({ min: 0, max: 1e9, noNaN: true }), { nil: undefined }),
+    seconds: fc.double({ min: 0, max: 1e6, noNaN: true }),
+  });
+  const screens = fc.record({ columns: fc.integer({ min: 1, max: 200 }), rows: fc.integer({ min: 1, max: 4 }) });
+  fc.assert(fc.property(tallies, screens, fc.constantFrom(plain, colored), (changes, screen, style) => {
+    const items = changes.items + changes.doneBefore + changes.succeeded + changes.givenUp;
+    const rows = show(tallyOf({ ...changes, items }), { ...screen, style });
+    assert(rows.length >= 1 && rows.length <= screen.rows);
+    for (const row of rows) assert(widthOf(row) <= screen.columns && !row.includes("\n"));
+  }));
+});
