@@ -1,0 +1,114 @@
+/** Runs the CLI on a pseudo-terminal, which `script` of util-linux makes, and shows what it looks like there. */
+
+import { ROOT, runtimes, until, type Workspace } from "./cli.ts";
+import { Screen } from "./screen.ts";
+
+async function findScript(): Promise<boolean> {
+  try {
+    const { stdout } = await new Deno.Command("script", { args: ["--version"], stdin: "null" }).output();
+    return new TextDecoder().decode(stdout).includes("util-linux");
+  } catch {
+    return false;
+  }
+}
+
+/** Whether there is what makes one. */
+export const hasPseudoTerminals: boolean = await findScript();
+if (!hasPseudoTerminals) {
+  console.log("There is no script of util-linux on the PATH: leaving out the tests on a terminal.");
+}
+
+/** A pseudo-terminal with the CLI on it. */
+export class PseudoTerminal implements AsyncDisposable {
+  /** Resolves when the CLI has ended, with its exit code. */
+  readonly ended: Promise<number>;
+  /** What was written to it. */
+  output = "";
+  readonly screen: Screen;
+  readonly #workspace: Workspace;
+  readonly #process: Deno.ChildProcess;
+  readonly #keyboard: WritableStreamDefaultWriter<Uint8Array>;
+
+  private constructor(process: Deno.ChildProcess, screen: Screen, workspace: Workspace) {
+    this.#process = process;
+    this.screen = screen;
+    this.#workspace = workspace;
+    this.#keyboard = process.stdin.getWriter();
+    this.ended = this.#show();
+  }
+
+  /**
+   * Starts the CLI on a terminal of its own.
+   *
+   * @param workspace Where it is started.
+   * @param args What comes after `workqueue`.
+   */
+  static async start(
+    workspace: Workspace,
+    args: string[],
+    { columns = 80, rows = 24, env = {}, redirect = "" }: {
+      columns?: number;
+      rows?: number;
+      env?: Record<string, string>;
+      redirect?: string;
+    } = {},
+  ): Promise<PseudoTerminal> {
+    const command = [...await runtimes[workspace.runtime]!(), `${ROOT}packages/cli/main.ts`, ...args];
+    const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+    const line = `stty cols ${columns} rows ${rows}; tty > tty; echo $$ > pid; exec ${quoted} ${redirect}`;
+    const process = new Deno.Command("script", {
+      args: ["--quiet", "--return", "--flush", "--command", line, "/dev/null"],
+      cwd: workspace.directory,
+      env: { SHELL: "/bin/sh", TERM: "xterm-256color", CI: "", NO_COLOR: "", ...env },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+    return new PseudoTerminal(process, new Screen(columns, rows), workspace);
+  }
+
+  /** Types something. */
+  async type(text: string): Promise<void> {
+    await this.#keyboard.write(new TextEncoder().encode(text));
+  }
+
+  /** Waits until something can be seen. */
+  async until(isSeen: (rows: string[]) => boolean, what: string): Promise<void> {
+    try {
+      await until(() => isSeen(this.screen.rows), what);
+    } catch (error) {
+      throw new Error(`${(error as Error).message}; there is:\n${this.screen.rows.join("\n")}`);
+    }
+  }
+
+  /** Makes the window larger or smaller. */
+  async resize(columns: number, rows: number): Promise<void> {
+    this.screen.resize(columns, rows);
+    const tty = this.#workspace.read("tty").trim();
+    await new Deno.Command("stty", { args: ["-F", tty, "cols", `${columns}`, "rows", `${rows}`] }).output();
+  }
+
+  /** Sends a signal to the CLI. */
+  kill(signal: Deno.Signal): void {
+    Deno.kill(Number(this.#workspace.read("pid")), signal);
+  }
+
+  async #show(): Promise<number> {
+    const decoder = new TextDecoder();
+    for await (const chunk of this.#process.stdout) {
+      this.output += decoder.decode(chunk, { stream: true });
+      await this.screen.write(chunk);
+    }
+    return (await this.#process.status).code;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      this.kill("SIGQUIT"); // it ends its children
+    } catch {
+      // It has ended.
+    }
+    await this.#keyboard.close().catch(() => {});
+    await this.ended;
+  }
+}

@@ -1,0 +1,245 @@
+/** The command on a terminal: what a person sees there. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { isRunning, until, Workspace } from "./cli.ts";
+import { hasTmux, Tmux } from "./tmux.ts";
+import { hasPseudoTerminals, PseudoTerminal } from "./pseudo_terminal.ts";
+
+const ignore = !hasPseudoTerminals;
+
+/** Fails for every third item, as its error says; the others wait for the file `go`. */
+const DATABASE = `case $1 in */3|*/6|*/9) echo 'psql: connection refused: db down' >&2; exit 2;; esac
+until [ -e go ]; do sleep 0.02; done; echo "$1 done"`;
+
+/** A list of items, a config in which failures wait for a minute, and what runs `sh -c` for the items. */
+function prepare(workspace: Workspace, script: string, items = 9, concurrency = 9): string[] {
+  const limiter = { type: "exponential", baseDelay: "1m", maxDelay: "1m" };
+  workspace.write("config.json", JSON.stringify({ queues: { slow: { limiter } } }));
+  workspace.write("list", Array.from({ length: items }, (_, i) => `db/${i + 1}\n`).join(""));
+  const options = ["--config", "config.json", "--input", "list", "--concurrency", String(concurrency)];
+  return ["run", ...options, "--", "sh", "-c", script, "sh", "{}"];
+}
+
+/** The rows that are not empty. */
+const filled = (rows: string[]) => rows.filter((row) => row !== "");
+
+const REASON = /^✗ psql: connection refused: db down \(db\/[369], attempt 1\)$/;
+const THREE_FAIL = /^3 failing now · nothing succeeds · next try in (1 min 0 s|\d\d s)$/;
+/** The standard error of the three is above the rows. */
+const ERRORS = [3, 6, 9].map((i) => `db/${i} | psql: connection refused: db down`);
+const threeHaveFailed = (rows: string[]) =>
+  rows[3] === "" && THREE_FAIL.test(rows[5]!) && rows[6]!.includes("6 running");
+const sixAreDone = (rows: string[]) => rows.some((row) => /66 % {2}6 of 9/.test(row));
+const DONE = [1, 2, 4, 5, 7, 8].map((i) => `db/${i} done`);
+
+Deno.test({
+  name: "terminal: a person sees why items fail, how many do, a bar and the numbers",
+  ignore,
+  async fn() {
+    await using workspace = new Workspace();
+    await using terminal = await PseudoTerminal.start(workspace, prepare(workspace, DATABASE));
+    const { screen } = terminal;
+    await terminal.until(threeHaveFailed, "three have failed");
+    assertEquals(screen.rows.slice(0, 3).sort(), ERRORS);
+    assertMatch(screen.rows[4]!, REASON);
+    assertMatch(screen.rows[6]!, /^░{20} {3}0 % {2}0 of 9 · 6 running/);
+    assertEquals(filled(screen.rows).length, 6);
+    assertEquals([screen.colorOf("3 failing"), screen.colorOf("6 running")], [1, undefined]); // red
+
+    workspace.write("go", "");
+    await terminal.until(sixAreDone, "six are done");
+    assertEquals(screen.rows.slice(3, 9).sort(), DONE);
+    assertMatch(screen.rows[10]!, REASON);
+    assertMatch(screen.rows[12]!, /^█{13}░{7} {2}66 % {2}6 of 9/);
+    assertEquals(filled(screen.rows).length, 12);
+  },
+});
+
+Deno.test({
+  name: "terminal: output is whole and in order above the rows, and nothing else stays",
+  ignore,
+  async fn() {
+    await using workspace = new Workspace();
+    const script = "seq 30000; until [ -e go ]; do sleep 0.02; done; echo last";
+    await using terminal = await PseudoTerminal.start(workspace, prepare(workspace, script, 1));
+    await terminal.until((rows) => rows[21] === "30000" && /0 of 1 · 1 running/.test(rows[23]!), "all is printed");
+    workspace.write("go", "");
+    assertEquals(await terminal.ended, 0);
+    const { lines } = terminal.screen;
+    assertEquals(lines.slice(0, 30_000), Array.from({ length: 30_000 }, (_, i) => String(i + 1)));
+    assertEquals(lines[30_000], "last");
+    assertMatch(lines[30_001]!, /^Distinct items {5}1$/);
+    assertEquals(lines.filter((line) => /█|░|running/.test(line)), []);
+  },
+});
+
+Deno.test({
+  name: "terminal: what children write to their standard error is above the rows, with their item in front",
+  ignore,
+  async fn() {
+    await using workspace = new Workspace();
+    const script = "echo to output; echo one >&2; echo two >&2; until [ -e go ]; do sleep 0.02; done";
+    await using terminal = await PseudoTerminal.start(workspace, prepare(workspace, script, 1));
+    const shown = ["db/1 | one", "db/1 | two", "to output"];
+    await terminal.until((rows) => shown.every((line) => rows.slice(0, 3).includes(line)), "all is there");
+    workspace.write("go", "");
+    assertEquals(await terminal.ended, 0);
+    assertEquals(terminal.screen.lines.slice(0, 3).sort(), shown);
+  },
+});
+
+Deno.test({
+  name: "terminal: making it wider, lower and higher leaves nothing behind",
+  ignore,
+  async fn() {
+    await using workspace = new Workspace();
+    const size = { columns: 50 };
+    await using terminal = await PseudoTerminal.start(workspace, prepare(workspace, DATABASE), size);
+    await terminal.until((rows) => ERRORS.every((error) => rows.includes(error)), "three have failed");
+    for (const [columns, rows] of [[60, 24], [100, 24], [100, 8], [100, 30]] as const) {
+      await terminal.resize(columns, rows);
+      const reason = columns > 60 ? REASON : /^✗ psql: connection refused: db down$/;
+      await terminal.until((seen) => {
+        const shown = filled(seen).slice(-3);
+        return reason.test(shown[0]!) && shown[2]!.includes("6 running");
+      }, `it is shown in ${columns} × ${rows}`);
+    }
+    workspace.write("go", "");
+    await terminal.until(sixAreDone, "six are done");
+    const { lines } = terminal.screen;
+    assertEquals([lines.slice(0, 3).sort(), lines.slice(3, 9).sort(), lines.length], [ERRORS, DONE, 3 + 6 + 4]);
+  },
+});
+
+Deno.test({
+  name: "terminal: making it narrower leaves nothing behind in tmux, which wraps what is there",
+  ignore: !hasTmux,
+  async fn() {
+    await using workspace = new Workspace();
+    const script = `[ $1 != db/1 ] || seq 30; ${DATABASE}`; // so that the window is full
+    await using tmux = await Tmux.start(workspace, prepare(workspace, script));
+    const above = [...Array.from({ length: 30 }, (_, i) => String(i + 1)), ...ERRORS].sort();
+    const shows = (columns: number, rows: number, reason: RegExp) =>
+      tmux.until(({ all }) => {
+        const shown = filled(all).slice(-3);
+        return reason.test(shown[0]!) && shown[2]!.includes("0 of 9") && shown.every((row) => row.length < columns);
+      }, `it is shown in ${columns} × ${rows}`);
+    const { all } = await tmux.until(({ screen }) => threeHaveFailed(screen.slice(-8)), "three have failed");
+    assertEquals([all.slice(0, 33).sort(), filled(all).length], [above, 33 + 3]);
+    for (const [columns, rows] of [[50, 24], [30, 24], [100, 24], [45, 12]] as const) {
+      await tmux.resize(columns, rows);
+      await shows(columns, rows, columns === 100 ? REASON : columns === 30 ? /^✗ psql: c/ : /^✗ psql: conn/);
+    }
+    await tmux.resize(100, 24);
+    workspace.write("go", "");
+    const view = await tmux.until(({ screen }) => sixAreDone(screen), "six are done");
+    assertEquals([view.all.slice(0, 33).sort(), view.all.slice(33, 39).sort(), filled(view.all).length], [
+      above,
+      DONE,
+      33 + 6 + 3,
+    ]);
+  },
+});
+
+Deno.test({
+  name: "terminal: a tiny one shows what matters most",
+  ignore,
+  async fn() {
+    await using workspace = new Workspace();
+    const size = { columns: 20, rows: 3 };
+    await using terminal = await PseudoTerminal.start(workspace, prepare(workspace, DATABASE), size);
+    await terminal.until((rows) => /^✗ psql: co… db down$/.test(rows[1]!), "the reason is there");
+    await terminal.until((rows) => /^ {2}0 % {2}0 of 9/.test(rows[2]!), "the numbers are there");
+    workspace.write("go", "");
+    await terminal.until((rows) => /done$/.test(rows[0]!) && sixAreDone(rows), "output is above");
+    const { lines } = terminal.screen;
+    assertEquals([lines.slice(0, 3).sort(), lines.slice(3, 9).sort(), lines.length], [ERRORS, DONE, 3 + 6 + 2]);
+  },
+});
+
+Deno.test({
+  name: "terminal: an interrupted run says what it waits for, and leaves the cursor",
+  ignore,
+  async fn() {
+    await using workspace = new Workspace();
+    await using terminal = await PseudoTerminal.start(workspace, prepare(workspace, DATABASE));
+    await terminal.until(threeHaveFailed, "three have failed");
+    await terminal.type("\x03");
+    await terminal.until((rows) => rows.some((row) => row.endsWith("0 of 9 · stopping, 6 still run")), "it says so");
+    const rows = filled(terminal.screen.rows);
+    assert(rows.some((row) => row.includes("Interrupted: waiting for 6 in flight. Once more kills them.")));
+    assert(rows.some((row) => row === "3 failing now · nothing succeeds"), "no next try"); // it will not come
+    await terminal.type("\x03");
+    assertEquals(await terminal.ended, 130);
+    assertEquals(terminal.screen.lines.filter((line) => /░|✗/.test(line)), []);
+    assert(!terminal.output.includes("\x1b[?25l"), "the cursor is never hidden");
+  },
+});
+
+Deno.test({
+  name: "terminal: a killed run has not hidden the cursor, and the terminal wraps lines",
+  ignore,
+  async fn() {
+    await using workspace = new Workspace();
+    await using terminal = await PseudoTerminal.start(workspace, prepare(workspace, `echo $$ > child; ${DATABASE}`, 1));
+    await terminal.until((rows) => rows[1]!.includes("1 running"), "it runs");
+    terminal.kill("SIGKILL");
+    await terminal.ended;
+    workspace.write("go", ""); // for the child, which goes on
+    assert(!terminal.output.includes("\x1b[?25l"));
+    const on = (mode: string) => terminal.output.lastIndexOf(`\x1b[?${mode}h`);
+    const off = (mode: string) => terminal.output.lastIndexOf(`\x1b[?${mode}l`);
+    assert(on("7") > off("7"), "it wraps lines");
+    assert(off("2026") > on("2026"), "it shows what is written");
+    await until(async () => !await isRunning(workspace.read("child")), "the child has ended");
+  },
+});
+
+Deno.test({
+  name: "terminal: what is redirected is redirected, and the rows are still there",
+  ignore,
+  async fn() {
+    await using workspace = new Workspace();
+    workspace.write("go", "");
+    const redirect = { redirect: "> output" };
+    await using terminal = await PseudoTerminal.start(workspace, prepare(workspace, DATABASE), redirect);
+    await terminal.until(sixAreDone, "six are done");
+    assertEquals(filled(terminal.screen.rows).length, 3 + 3);
+    assertEquals(workspace.read("output").trimEnd().split("\n").sort(), DONE);
+  },
+});
+
+Deno.test({
+  name: "terminal: there are no colors where they are not wanted, and no rows where they cannot be",
+  ignore,
+  async fn() {
+    await using workspace = new Workspace();
+    const args = prepare(workspace, DATABASE);
+    {
+      await using terminal = await PseudoTerminal.start(workspace, args, { env: { NO_COLOR: "1" } });
+      await terminal.until(threeHaveFailed, "three have failed");
+      // deno-lint-ignore no-control-regex -- that is what terminals are controlled by
+      assertEquals(terminal.output.match(/\x1b\[[1-9][\d;]*m/), null);
+    }
+    for (const env of [{ TERM: "dumb" }, { CI: "true" }]) {
+      await using terminal = await PseudoTerminal.start(workspace, args, { env });
+      await terminal.until((rows) => rows[0]!.startsWith("0 of 9 done, 6 in flight"), "there is a plain line");
+      assert(!terminal.output.includes("\x1b[?2026"));
+    }
+  },
+});
+
+Deno.test({
+  name: "terminal: on Bun it looks alike",
+  ignore,
+  async fn() {
+    await using workspace = new Workspace("Bun");
+    await using terminal = await PseudoTerminal.start(workspace, prepare(workspace, DATABASE));
+    await terminal.until(threeHaveFailed, "three have failed");
+    await terminal.resize(100, 30);
+    await terminal.until((rows) => threeHaveFailed(rows) && rows[6]!.startsWith("░".repeat(20)), "it is wider");
+    workspace.write("go", "");
+    await terminal.until(sixAreDone, "six are done");
+    assertEquals(filled(terminal.screen.rows).length, 3 + 6 + 3);
+  },
+});

@@ -1,0 +1,75 @@
+/** Runs the CLI in tmux, a terminal of its own that people use, and looks at what it shows. */
+
+import { ROOT, runtimes, until, type Workspace } from "./cli.ts";
+
+/** What is shown. */
+export interface View {
+  /** The rows of the window. */
+  readonly screen: string[];
+  /** Those that have scrolled off as well, in front. */
+  readonly all: string[];
+}
+
+async function run(args: string[], cwd?: string): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command("tmux", { args, ...(cwd && { cwd }) }).output();
+  if (!success) throw new Error(`tmux ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
+  return new TextDecoder().decode(stdout);
+}
+
+/** Whether there is a tmux. */
+export const hasTmux: boolean = await run(["-V"]).then(() => true, () => false);
+if (!hasTmux) console.log("There is no tmux on the PATH: leaving out a test of the command in it.");
+
+/** A tmux with the CLI in it. Disposing it ends both. */
+export class Tmux implements AsyncDisposable {
+  readonly #workspace: Workspace;
+  readonly #server: string[];
+
+  private constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+    this.#server = ["-S", `${workspace.directory}/tmux`, "-f", "/dev/null", "-u"];
+  }
+
+  /** Starts the CLI in a window of 80 × 24. */
+  static async start(workspace: Workspace, args: string[]): Promise<Tmux> {
+    const tmux = new Tmux(workspace);
+    const env = ["TERM=tmux-256color", "CI=", "NO_COLOR=", "sh", "-c", 'echo $$ > pid; exec "$@"', "sh"];
+    const command = ["env", ...env, ...await runtimes[workspace.runtime]!(), `${ROOT}packages/cli/main.ts`, ...args];
+    await tmux.#run(["new-session", "-d", "-x", "80", "-y", "24", ...command]);
+    return tmux;
+  }
+
+  #run(args: string[]): Promise<string> {
+    return run([...this.#server, ...args], this.#workspace.directory);
+  }
+
+  /** Waits until something can be seen, and returns what is there then. */
+  async until(isSeen: (view: View) => boolean, what: string): Promise<View> {
+    let view: View = { screen: [], all: [] };
+    const look = async () => {
+      const rows = async (from: string) => (await this.#run(["capture-pane", "-p", "-S", from])).split("\n");
+      view = { screen: await rows("0"), all: await rows("-") };
+      return isSeen(view);
+    };
+    try {
+      await until(look, what);
+    } catch (error) {
+      throw new Error(`${(error as Error).message}; there is:\n${view.all.join("\n")}`);
+    }
+    return view;
+  }
+
+  /** Makes the window larger or smaller. */
+  async resize(columns: number, rows: number): Promise<void> {
+    await this.#run(["resize-window", "-x", String(columns), "-y", String(rows)]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      Deno.kill(Number(this.#workspace.read("pid")), "SIGQUIT"); // it ends its children
+    } catch {
+      // It has ended, or did not begin.
+    }
+    await until(() => this.#run(["list-sessions"]).then(() => false, () => true), "tmux has ended");
+  }
+}
