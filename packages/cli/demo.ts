@@ -1,34 +1,33 @@
 /**
- * Shows `workqueue run` at work: every file of this repository but the tests and benchmarks, some of them twice, goes
- * through a checksum that fails now and then.
+ * Shows `workqueue run` at work in ten seconds: four services are to be told of ten orders, and one of them is down at
+ * first. What it runs is printed first, and is all that is needed.
  *
  * @module
  */
 
-import { Buffer } from "node:buffer";
-import { readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import process from "node:process";
-import { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { exitWith, main } from "./main.ts";
+import { EXIT } from "./system/exit_codes.ts";
+import { stderr } from "./system/standard_streams.ts";
 
-const LEFT_OUT = [".git", "node_modules", "tests", "bench"];
-
-function* walk(directory: string): Generator<string, void, void> {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = directory === "." ? entry.name : `${directory}/${entry.name}`;
-    if (LEFT_OUT.includes(entry.name)) continue;
-    if (entry.isDirectory()) yield* walk(path);
-    else if (entry.isFile()) yield path;
-  }
-}
+const COMMAND = `workqueue run --input examples/webhooks.txt --concurrency 4 \\
+    --backoff 400ms..10s -- sh examples/deliver_webhook.sh {}`;
+/** How long one has to read it, in milliseconds. */
+const TIME_TO_READ = 1500;
 
 process.chdir(fileURLToPath(new URL("../../", import.meta.url)));
-const files = [...walk(".")].sort();
-const twice = files.filter((_, index) => index % 10 === 0);
-const list = [...files, ...twice].map((path) => path + "\n").join("");
-
-// Started without a config, a lock file and permission prompts, as that is the fastest.
-const checksum = [process.execPath, "run", "-A", "--no-config", "--no-lock", "examples/flaky_checksum.ts", "{}"];
-const args = ["run", "--config", "examples/workqueue.json", "--queue", "demo", "--", ...checksum];
-await exitWith(await main(args, Readable.from([Buffer.from(list)])));
+if (spawnSync("sh", ["-c", ":"]).error !== undefined) {
+  stderr.write(
+    "The demo runs a script of sh, which is not on the PATH here. On Windows, start it in WSL or Git Bash.\n",
+  );
+  await exitWith(EXIT.usage);
+}
+stderr.write(`# Four services are told of ten orders. One of them, billing, is down at first.\n$ ${COMMAND}\n`);
+await delay(TIME_TO_READ);
+const [_workqueue, ...args] = COMMAND.split(/[\s\\]+/);
+const exitCode = await main(args);
+stderr.write("# Where it is not installed, in a clone: npx -y deno task run instead of workqueue run\n");
+await exitWith(exitCode);

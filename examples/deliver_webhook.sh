@@ -1,0 +1,24 @@
+# Delivers a webhook, or rather pretends to. Billing is down at first: it answers the first four tries of each webhook
+# by 503. That goes by the try and not by the clock, so that every run is the same.
+#
+#     workqueue run --input examples/webhooks.txt -- sh examples/deliver_webhook.sh {}
+
+webhook=$1
+try=${WORKQUEUE_ATTEMPT:-1}
+
+case $webhook in
+billing/*)
+  if [ "$try" -le 4 ]; then
+    sleep 0.1
+    echo "503: billing is down (try $try)" >&2
+    exit 1
+  fi
+  ;;
+esac
+
+sleep 0.3
+if [ "$try" -eq 1 ]; then
+  echo "delivered $webhook"
+else
+  echo "delivered $webhook (try $try)"
+fi
