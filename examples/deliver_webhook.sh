@@ -10,13 +10,13 @@ case $webhook in
 billing/*)
   if [ "$try" -le 4 ]; then
     sleep 0.1
-    echo "503: billing is down (try $try)" >&2
+    echo "503: billing is down" >&2
     exit 1
   fi
   ;;
 esac
 
-sleep 0.3
+sleep 0.2
 if [ "$try" -eq 1 ]; then
   echo "delivered $webhook"
 else

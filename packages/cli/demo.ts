@@ -16,7 +16,7 @@ import { stderr } from "./system/standard_streams.ts";
 const COMMAND = `workqueue run --input examples/webhooks.txt --concurrency 4 \\
     --backoff 400ms..10s -- sh examples/deliver_webhook.sh {}`;
 /** How long one has to read it, in milliseconds. */
-const TIME_TO_READ = 1500;
+const TIME_TO_READ = 1000;
 
 process.chdir(fileURLToPath(new URL("../../", import.meta.url)));
 if (spawnSync("sh", ["-c", ":"]).error !== undefined) {
@@ -29,5 +29,5 @@ stderr.write(`# Four services are told of ten orders. One of them, billing, is d
 await delay(TIME_TO_READ);
 const [_workqueue, ...args] = COMMAND.split(/[\s\\]+/);
 const exitCode = await main(args);
-stderr.write("# Where it is not installed, in a clone: npx -y deno task run instead of workqueue run\n");
+stderr.write("# In a clone, where it is not installed, npx -y deno task run … does the same.\n");
 await exitWith(exitCode);
