@@ -29,5 +29,7 @@ stderr.write(`# Four services are told of ten orders. One of them, billing, is d
 await delay(TIME_TO_READ);
 const [_workqueue, ...args] = COMMAND.split(/[\s\\]+/);
 const exitCode = await main(args);
-stderr.write("# In a clone, where it is not installed, npx -y deno task run … does the same.\n");
+if (exitCode === EXIT.succeeded) {
+  stderr.write("\n# In a clone, where it is not installed, npx -y deno task run … does the same.\n");
+}
 await exitWith(exitCode);
