@@ -3,6 +3,7 @@
 import { deadline, delay } from "@std/async";
 import { fileURLToPath } from "node:url";
 import type { ItemReport, ReportHeader } from "../../packages/cli/report/records.ts";
+import { installed, type Runtime } from "../../release/installed.ts";
 import { runtimes } from "../runtimes.ts";
 
 export { runtimes };
@@ -72,6 +73,15 @@ async function forEachText(stream: ReadableStream<Uint8Array>, callback: (text: 
   for await (const chunk of stream) callback(decoder.decode(chunk, { stream: true }));
 }
 
+/**
+ * What starts the command: of the clone; or as it is installed from what would be published, on Node, and everywhere if
+ * `WORKQUEUE_INSTALLED` is set.
+ */
+async function commandOn(runtime: string): Promise<string[]> {
+  if (runtime === "Node" || Deno.env.has("WORKQUEUE_INSTALLED")) return await installed(runtime as Runtime);
+  return [...await runtimes[runtime]!(), `${ROOT}packages/cli/workqueue.ts`];
+}
+
 /** A directory for one test, with the CLI in it. Disposing it ends what runs and removes the directory. */
 export class Workspace implements AsyncDisposable {
   readonly directory = Deno.makeTempDirSync({ prefix: "workqueue_" });
@@ -111,7 +121,7 @@ export class Workspace implements AsyncDisposable {
    * @param script What a shell does, where the CLI is not started directly: `"$@"` stands for it there.
    */
   async start(args: string[], input: string | Uint8Array = "", script?: string): Promise<Cli> {
-    const whole = [...await runtimes[this.runtime]!(), `${ROOT}packages/cli/workqueue.ts`, ...args];
+    const whole = [...await commandOn(this.runtime), ...args];
     const [file, ...rest] = script === undefined ? whole : ["sh", "-c", script, "sh", ...whole];
     const command = new Deno.Command(file!, {
       args: rest,
