@@ -1,38 +1,113 @@
-/** What the pages on the command show is what it does: each block of `sh` prints the block of text that follows it. */
+/** What `docs/command.md` shows is what the command does, and no option is left out there. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Tokens } from "marked";
 import { ROOT, runtimes, Workspace } from "../cli/cli.ts";
 import { tokensOf } from "./markdown.ts";
 
-const PAGES = ["docs/command_parts_subcommands.md"];
+const PAGE = "docs/command.md";
+const DEADLINE = 120_000;
 
-/** A shell in which `workqueue` is the command, in a folder with the examples. */
-async function run(workspace: Workspace, script: string): Promise<string> {
-  const command = [...await runtimes["Deno"]!(), `${ROOT}packages/cli/workqueue.ts`].map((part) => `'${part}'`).join(
-    " ",
+const page = tokensOf(Deno.readTextFileSync(ROOT + PAGE)).filter((token) => token.type !== "space");
+
+/** The scripts of the page, each with the text that is shown below it: empty if there is none. */
+const examples = page.flatMap((token, index) => {
+  const next = page[index + 1];
+  return isCode(token, "sh") ? [{ script: token.text, shown: isCode(next, "text") ? next.text : "" }] : [];
+});
+
+function isCode(token: { type: string } | undefined, lang: string): token is Tokens.Code {
+  return token?.type === "code" && (token as Tokens.Code).lang === lang;
+}
+
+/** A directory with the examples, where `workqueue` is the command: a program, so that it can be killed by `$PPID`. */
+async function openShell(): Promise<{ workspace: Workspace; run(script: string): Promise<string> }> {
+  const workspace = new Workspace();
+  Deno.symlinkSync(`${ROOT}examples`, `${workspace.directory}/examples`);
+  const command = [...await runtimes["Deno"]!(), `${ROOT}packages/cli/workqueue.ts`].map((part) => `'${part}'`);
+  const programs = await Deno.makeTempDir({ dir: workspace.directory, prefix: "." });
+  Deno.writeTextFileSync(`${programs}/workqueue`, `#!/bin/sh\nexec ${command.join(" ")} "$@"\n`, { mode: 0o755 });
+  const run = async (script: string) => {
+    const { stdout } = await new Deno.Command("sh", {
+      args: ["-c", `exec 2>&1\n${script}`],
+      cwd: workspace.directory,
+      env: { PATH: `${programs}:${Deno.env.get("PATH")}`, NO_COLOR: "1" },
+      signal: AbortSignal.timeout(DEADLINE),
+    }).output();
+    return new TextDecoder().decode(stdout);
+  };
+  return { workspace, run };
+}
+
+/** Leaves out what differs each time: how far a run has come after a second, how long it took, and what is random. */
+function lasting(text: string): string {
+  return text
+    .replace(/^\d+ of \d+\+? done, .*\n/gm, "")
+    .replace(/^(Wall time|Queue wait|Work time) .*$/gm, "$1")
+    .replace(/http:\S+:\d+\/\?token=[0-9a-f]{32}$/gm, "ADDRESS")
+    .replace(/"hash":"[0-9a-f]+"/g, '"hash"')
+    .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, "TIME")
+    .replace(/Seconds":[\d.]+/g, 'Seconds"')
+    .trimEnd();
+}
+
+function withoutSummaries(text: string): string {
+  return text.replace(/^(Distinct items|Items) [^]*?^Work time .*\n/gm, "");
+}
+
+Deno.test(`${PAGE}: each script prints what is shown below it`, async () => {
+  const { workspace, run } = await openShell();
+  await using _ = workspace;
+  for (const { script, shown } of examples) {
+    const printed = await run(script);
+    const isWhole = /^Work time /m.test(shown);
+    assertEquals(lasting(isWhole ? printed : withoutSummaries(printed)), lasting(shown), script);
+  }
+  assert(examples.length > 30);
+});
+
+Deno.test(`${PAGE}: each option of each command is explained, and is in a script`, async () => {
+  const { workspace, run } = await openShell();
+  await using _ = workspace;
+  const rows = page.filter((token) => token.type === "table").flatMap((token) => (token as Tokens.Table).rows);
+  const explained = rows.map(([first]) => first!.text).join("\n");
+  const names = Array.from(
+    (await run("workqueue --help")).matchAll(/^ {2}([a-z]+) \[options\]/gm),
+    ([, name]) => name!,
   );
-  const { stdout, stderr } = await new Deno.Command("sh", {
-    args: ["-c", `workqueue() { ${command} "$@"; }\n${script}`],
-    cwd: workspace.directory,
-  }).output();
-  assertEquals(new TextDecoder().decode(stderr), "");
-  return new TextDecoder().decode(stdout).trimEnd();
+  assertEquals(names, ["run", "check", "schema", "delays"]);
+  for (const name of names) {
+    const used = optionsInScripts(name);
+    const options = [...(await run(`workqueue ${name} --help`)).matchAll(/^ {2}(?:(-\w), )?(--[a-z-]+)/gm)]
+      .map(([, ...flags]) => flags.filter((flag) => flag !== undefined))
+      .filter((flags) => !flags.includes("--help"));
+    assert(options.length > 0);
+    for (const flags of options) {
+      assert(flags.some((flag) => used.has(flag)), `no script has workqueue ${name} ${flags}`);
+      for (const flag of flags) assertMatch(explained, new RegExp(`\`${flag}[\` ]`), `no table has ${flag}`);
+    }
+  }
+});
+
+/** The options that scripts give to a command of `workqueue`. */
+function optionsInScripts(name: string): Set<string> {
+  const calls = examples.flatMap(({ script }) => [...script.matchAll(/\bworkqueue (\w+)([^|&;\n]*)/g)]);
+  const args = calls.filter(([, command]) => command === name).flatMap(([, , rest]) =>
+    rest!.split(" -- ")[0]!.split(" ")
+  );
+  return new Set(args.filter((arg) => arg.startsWith("-")));
 }
 
-for (const page of PAGES) {
-  Deno.test(`${page}: each command prints what is shown below it`, async () => {
-    await using workspace = new Workspace();
-    Deno.symlinkSync(`${ROOT}examples`, `${workspace.directory}/examples`);
-    const blocks = tokensOf(Deno.readTextFileSync(ROOT + page)).filter((token) => token.type !== "space");
-    let count = 0;
-    for (const [i, token] of blocks.entries()) {
-      if (token.type !== "code" || (token as Tokens.Code).lang !== "sh") continue;
-      const next = blocks[i + 1] as Tokens.Code | undefined;
-      const expected = next?.type === "code" && next.lang === "text" ? next.text : "";
-      assertEquals(await run(workspace, (token as Tokens.Code).text), expected);
-      count++;
-    }
-    assert(count > 3);
-  });
-}
+Deno.test(`${PAGE}: what stands beside the lines of xargs and GNU parallel can be run`, async () => {
+  const { workspace, run } = await openShell();
+  await using _ = workspace;
+  workspace.write("list", "a.txt\nb.txt\n");
+  workspace.write("list.jsonl", '{"name":"a"}\n');
+  const table = page.find((token) => token.type === "table" && (token as Tokens.Table).header[0]!.text === "there");
+  const lines = (table as Tokens.Table).rows.map(([, here]) => here!.text.slice(1, -1));
+  for (const line of lines) {
+    assertStringIncludes(line, "workqueue run ");
+    const printed = await run(`${line.replace("workqueue run ", "workqueue run --dry-run ")}\necho "exit code $?"`);
+    assert(/^(.+\n)+exit code 0\n$/.test(printed), `${line}: ${printed}`);
+  }
+});
