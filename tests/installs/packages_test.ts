@@ -6,7 +6,7 @@ import { manifest, Project, ROOT, run } from "./project.ts";
 
 /** Which page of the core's each README leads to. */
 const PAGES = {
-  cli: "config.md",
+  cli: "command.md",
   "config-file": "config.md",
   dashboard: "operate.md",
   opentelemetry: "operate.md",
