@@ -6,21 +6,21 @@ import { quickConfig, until, Workspace } from "./cli.ts";
 import { failingTally, tallyOf } from "./tallies.ts";
 
 /** Which progress is shown on a stream like that. */
-function kindOf(stream: Partial<OutputStream>, env: Record<string, string> = {}): string {
+async function kindOf(stream: Partial<OutputStream>, env: Record<string, string> = {}): Promise<string> {
   const stderr = { isTTY: true, columns: 80, rows: 24, write: () => true, ...stream };
-  const progress = showProgress(() => tallyOf(), stderr, stderr, env);
+  const progress = await showProgress(() => tallyOf(), stderr, stderr, env);
   progress.end();
   return progress.constructor.name;
 }
 
-Deno.test("progress: is live on a terminal that can show it, and plain elsewhere", () => {
-  assertEquals(kindOf({}), "LiveProgress");
-  assertEquals(kindOf({}, { TERM: "xterm", CI: "" }), "LiveProgress");
-  assertEquals(kindOf({ isTTY: false }), "PlainProgress");
-  assertEquals(kindOf({ columns: 0 }), "PlainProgress");
-  assertEquals(kindOf({ columns: undefined }), "PlainProgress");
-  assertEquals(kindOf({}, { TERM: "dumb" }), "PlainProgress");
-  assertEquals(kindOf({}, { CI: "true" }), "PlainProgress");
+Deno.test("progress: is live on a terminal that can show it, and plain elsewhere", async () => {
+  assertEquals(await kindOf({}), "LiveProgress");
+  assertEquals(await kindOf({}, { TERM: "xterm", CI: "" }), "LiveProgress");
+  assertEquals(await kindOf({ isTTY: false }), "PlainProgress");
+  assertEquals(await kindOf({ columns: 0 }), "PlainProgress");
+  assertEquals(await kindOf({ columns: undefined }), "PlainProgress");
+  assertEquals(await kindOf({}, { TERM: "dumb" }), "PlainProgress");
+  assertEquals(await kindOf({}, { CI: "true" }), "PlainProgress");
 });
 
 Deno.test("progress: plain lines say what failed last, while something fails", async () => {
@@ -28,7 +28,7 @@ Deno.test("progress: plain lines say what failed last, while something fails", a
   let written = "";
   const stream: OutputStream = { write: (data) => ((written += data), true) };
   using time = new FakeTime();
-  const progress = showProgress(() => tally, stream, stream, {});
+  const progress = await showProgress(() => tally, stream, stream, {});
   await progress.writeError("a", new TextEncoder().encode("not shown\n"));
   time.tick(1000);
   assertEquals(

@@ -53,7 +53,7 @@ export class PseudoTerminal implements AsyncDisposable {
       redirect?: string;
     } = {},
   ): Promise<PseudoTerminal> {
-    const command = [...await runtimes[workspace.runtime]!(), `${ROOT}packages/cli/main.ts`, ...args];
+    const command = [...await runtimes[workspace.runtime]!(), `${ROOT}packages/cli/workqueue.ts`, ...args];
     const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
     const line = `stty cols ${columns} rows ${rows}; tty > tty; echo $$ > pid; exec ${quoted} ${redirect}`;
     const process = new Deno.Command("script", {

@@ -34,7 +34,13 @@ export class Tmux implements AsyncDisposable {
   static async start(workspace: Workspace, args: string[]): Promise<Tmux> {
     const tmux = new Tmux(workspace);
     const env = ["TERM=tmux-256color", "CI=", "NO_COLOR=", "sh", "-c", 'echo $$ > pid; exec "$@"', "sh"];
-    const command = ["env", ...env, ...await runtimes[workspace.runtime]!(), `${ROOT}packages/cli/main.ts`, ...args];
+    const command = [
+      "env",
+      ...env,
+      ...await runtimes[workspace.runtime]!(),
+      `${ROOT}packages/cli/workqueue.ts`,
+      ...args,
+    ];
     await tmux.#run(["new-session", "-d", "-x", "80", "-y", "24", ...command]);
     return tmux;
   }

@@ -16,7 +16,7 @@ import { OutputError } from "../system/output_error.ts";
 import { exitCodeOf, onSignals } from "../system/signals.ts";
 import { stderr, stdout } from "../system/standard_streams.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
-import { isLive, showProgress } from "../view/progress.ts";
+import { isLive, type Progress, showProgress } from "../view/progress.ts";
 import { VERSION } from "../version.ts";
 import { GivenUpItems, summarize } from "../view/summary.ts";
 import { printCommands } from "./dry_run.ts";
@@ -112,6 +112,7 @@ async function work(
   let signalled: NodeJS.Signals | undefined;
 
   const watch = await config.watch((message) => progress.note(message));
+  const progress: Progress = await showProgress(() => run.tally, stdout, stderr);
   const run = new Run({
     config,
     template,
@@ -137,7 +138,6 @@ async function work(
     },
     onHalt: () => progress.note(`Halted, as ${run.tally.givenUp} items were given up.`),
   });
-  const progress = showProgress(() => run.tally, stdout, stderr);
   server?.show(run, config);
   if (server !== undefined) progress.note(`Dashboard: ${server.address}`);
   const stopListening = onSignals((signal) => {

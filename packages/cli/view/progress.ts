@@ -2,7 +2,6 @@ import { fstatSync } from "node:fs";
 import process from "node:process";
 import type { Tally } from "../run/tally.ts";
 import type { OutputStream } from "../system/standard_streams.ts";
-import { LiveProgress } from "./live_progress.ts";
 import { PlainProgress } from "./plain_progress.ts";
 
 /** Shows how far a run has come, on standard error. */
@@ -34,19 +33,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * Shows progress: as rows that stay and change where standard error is a terminal, and else as a line now and then.
  *
- * @param tally Says how far the run has come.
+ * @param tally Says how far the run has come. It is not asked at once.
  * @param stdout Where the children's output goes.
  * @param stderr Where progress goes.
  * @param env The environment.
  * @returns The progress, which is being shown.
  */
-export function showProgress(
+export async function showProgress(
   tally: () => Tally,
   stdout: OutputStream,
   stderr: OutputStream,
   env: Environment = process.env,
-): Progress {
+): Promise<Progress> {
   if (!isLive(stderr, env)) return new PlainProgress(tally, stdout, stderr);
+  const { LiveProgress } = await import("./live_progress.ts"); // which takes time, and is not always needed
   return new LiveProgress(tally, stdout.isTTY && isOneTerminal() ? stderr : stdout, stderr, !env.NO_COLOR);
 }
 
