@@ -1,4 +1,5 @@
-import type { Environment, Pipe, StartProcess } from "./process.ts";
+import process from "node:process";
+import type { Pipe, StartProcess } from "./process.ts";
 
 /** As much of Bun as is used here. */
 interface Bun {
@@ -6,7 +7,7 @@ interface Bun {
 }
 
 interface BunOptions {
-  readonly env: Environment;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly detached: boolean;
   readonly stdin: "ignore";
   readonly stdout: "pipe";
@@ -23,6 +24,8 @@ interface BunProcess {
   readonly stderr: ReadableStream<Uint8Array>;
 }
 
+const ours = { ...process.env };
+
 const { Bun } = globalThis as { Bun?: Bun };
 
 /**
@@ -31,7 +34,7 @@ const { Bun } = globalThis as { Bun?: Bun };
  */
 export const startOnBun: StartProcess | undefined = Bun && ((command, env, leadsGroup) => {
   const options = { stdin: "ignore", stdout: "pipe", stderr: "pipe", windowsHide: true } as const;
-  const child = Bun.spawn(command, { ...options, env, detached: leadsGroup });
+  const child = Bun.spawn(command, { ...options, env: { ...ours, ...env }, detached: leadsGroup });
   const exited = child.exited.then(() => ({ exitCode: child.exitCode, signal: child.signalCode }));
   return { pid: child.pid, exited, stdout: pipeOf(child.stdout), stderr: pipeOf(child.stderr) };
 });

@@ -14,8 +14,7 @@ export const startOnDeno: StartProcess | undefined = "Deno" in globalThis ? star
 function start([file = "", ...args]: readonly string[], env: Environment, leadsGroup: boolean): Process {
   const command = new Deno.Command(file, {
     args,
-    env: env as Record<string, string>,
-    clearEnv: true,
+    env,
     detached: leadsGroup,
     stdin: "null",
     stdout: "piped",

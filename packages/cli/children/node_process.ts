@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import process from "node:process";
 import type { Readable } from "node:stream";
 import type { Environment, Pipe, Process, ProcessEnd } from "./process.ts";
+
+const ours = { ...process.env };
 
 /** Starts a process as Node does, which Deno and Bun do too. */
 export function startOnNode(command: readonly string[], env: Environment, leadsGroup: boolean): Promise<Process> {
@@ -8,7 +11,7 @@ export function startOnNode(command: readonly string[], env: Environment, leadsG
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, {
       detached: leadsGroup,
-      env: env as NodeJS.ProcessEnv,
+      env: { ...ours, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       windowsHide: true,
     });

@@ -1,5 +1,5 @@
-/** The whole environment of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+/** What a process has in its environment beside what is in ours. */
+export type Environment = Readonly<Record<string, string>>;
 
 /** How a process ended. */
 export interface ProcessEnd {

@@ -14,6 +14,7 @@ import type { DashboardServer } from "../serve/dashboard_server.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { OutputError } from "../system/output_error.ts";
 import { exitCodeOf, onSignals } from "../system/signals.ts";
+import { keepHeapSmall } from "../system/small_heap.ts";
 import { stderr, stdout } from "../system/standard_streams.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import { isLive, type Progress, showProgress } from "../view/progress.ts";
@@ -74,6 +75,7 @@ export async function runCommand(
   return await work(flags, { config, metrics, template, input, backlog, server, report });
 }
 
+/** What options say of retries, rates and the like is not in it: somebody may go on, and be gentler. */
 function headerOf(command: readonly string[], flags: RunFlags, { document, queueName }: RunConfig): ReportHeader {
   const { json, append, dedupe } = flags;
   const hash = hashOf({ command, json, null: flags.null, append, dedupe, document, queueName });
@@ -152,13 +154,10 @@ async function work(
     run.kill();
   });
 
-  let failure: unknown;
-  try {
-    await run.finished;
-    await report?.close();
-  } catch (error) {
-    failure = error;
-  }
+  const heap = keepHeapSmall();
+  let failure = await errorOf(run.finished);
+  failure ??= await errorOf(report?.close());
+  heap[Symbol.dispose]();
   server?.[Symbol.dispose]();
   watch?.[Symbol.dispose]();
   progress.end();
@@ -170,6 +169,16 @@ async function work(
   if (signalled !== undefined) return exitCodeOf(signalled);
   const isWhole = tally.refused === 0 && tally.doneBefore + tally.succeeded === tally.items;
   return isWhole ? EXIT.succeeded : EXIT.incomplete;
+}
+
+/** What a promise rejects with; `undefined` if it does not. */
+async function errorOf(promise: Promise<void> | undefined): Promise<unknown> {
+  try {
+    await promise;
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
 async function openServer(port: true | number): Promise<DashboardServer> {

@@ -83,7 +83,7 @@ function requireSameWork(
   if (JSON.stringify(earlier.command) !== JSON.stringify(command)) {
     throw fail(`it is of another command: ${earlier.command.join(" ")}`);
   }
-  throw fail("its run had another config, or other options: what is tried again, and how often, would be a mixture");
+  throw fail("its run had another config, or read its lines otherwise: by --json, --null, --no-dedupe or --no-append");
 }
 
 function textAt(fd: number, length: number): string {

@@ -1,4 +1,3 @@
-import process from "node:process";
 import {
   type HandlerContext,
   type Outcome,
@@ -89,7 +88,6 @@ export class Run {
   readonly #stopper = new AbortController();
   /** Aborts when what runs is killed. */
   readonly #killer = new AbortController();
-  readonly #env = { ...process.env };
   readonly #startedAt = performance.now();
   /** How many workers have an item. */
   #working = 0;
@@ -278,7 +276,7 @@ export class Run {
     const { template } = this.#settings;
     const { signal } = this.#stopper;
     const command = template.fill(item.line);
-    const env = { ...this.#env, WORKQUEUE_ITEM: item.line.text, WORKQUEUE_ATTEMPT: String(attempt) };
+    const env = { WORKQUEUE_ITEM: item.line.text, WORKQUEUE_ATTEMPT: String(attempt) };
     let beganAt = performance.now();
     const start = async () => {
       beganAt = performance.now();

@@ -48,7 +48,7 @@ export class RunConfig {
   readonly queueName: string;
   /** What is in force. */
   readonly config: WorkQueueConfig;
-  /** The document that was loaded, without how many commands run at once. */
+  /** What the file says, or the built-in config. */
   readonly document: object;
   /** Whether the order in which lines are begun is that of a discipline. */
   readonly hasDiscipline: boolean;
@@ -59,9 +59,8 @@ export class RunConfig {
     this.path = path;
     this.queueName = queueName;
     this.#overrides = overrides;
-    const whole = this.#withOverrides(document);
-    this.document = { ...whole, queues: { [queueName]: { ...whole.queues![queueName], concurrency: undefined } } };
-    this.config = loadConfig(whole, load);
+    this.document = document;
+    this.config = loadConfig(this.#withOverrides(document), load);
     const { timeout, discipline } = this.config.describe(queueName);
     this.#timeout = timeout;
     this.hasDiscipline = discipline !== undefined;
