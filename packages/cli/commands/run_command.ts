@@ -8,9 +8,9 @@ import { type EarlierReport, readEarlierReport } from "../report/earlier_report.
 import { hashOf, type ReportHeader } from "../report/records.ts";
 import { openReport, type Report } from "../report/report.ts";
 import { Run } from "../run/run.ts";
-import { RunConfig } from "../run/run_config.ts";
+import { RunConfig } from "../config/run_config.ts";
 import { RunMetrics } from "../run/statistics.ts";
-import type { DashboardServer } from "../serve/dashboard_server.ts";
+import type { DashboardServer } from "../view/dashboard_server.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { OutputError } from "../system/output_error.ts";
 import { exitCodeOf, onSignals } from "../system/signals.ts";
@@ -182,7 +182,7 @@ async function errorOf(promise: Promise<void> | undefined): Promise<unknown> {
 }
 
 async function openServer(port: true | number): Promise<DashboardServer> {
-  const { DashboardServer } = await import("../serve/dashboard_server.ts");
+  const { DashboardServer } = await import("../view/dashboard_server.ts");
   return await DashboardServer.open(port === true ? 0 : port);
 }
 

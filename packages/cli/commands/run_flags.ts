@@ -2,7 +2,7 @@ import { parseDuration } from "@workqueue/core";
 import { type Command, InvalidArgumentError } from "commander";
 import { STANDARD_INPUT } from "../items/input.ts";
 import { type Halt, parseHalt } from "../run/halt.ts";
-import type { Overrides } from "../run/run_config.ts";
+import type { Overrides } from "../config/run_config.ts";
 import { parseInteger, pluginOption } from "./option_values.ts";
 
 /** The options of `workqueue run`. */

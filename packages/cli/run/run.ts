@@ -19,7 +19,7 @@ import { orAborted } from "../system/or_aborted.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import { type Halt, isTooMany } from "./halt.ts";
 import { OpenItem } from "./open_item.ts";
-import type { RunConfig } from "./run_config.ts";
+import type { RunConfig } from "../config/run_config.ts";
 import type { Failure, Tally } from "./tally.ts";
 
 /** What a {@linkcode Run} works with. */

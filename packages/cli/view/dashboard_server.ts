@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { serve as listen } from "@hono/node-server";
 import { allowToken, createDashboard, type Dashboard } from "@workqueue/dashboard";
 import type { Run } from "../run/run.ts";
-import type { RunConfig } from "../run/run_config.ts";
+import type { RunConfig } from "../config/run_config.ts";
 import { UsageError } from "../system/usage_error.ts";
 
 const HOST = "127.0.0.1";
