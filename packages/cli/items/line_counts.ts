@@ -10,7 +10,7 @@ const MAX_LOAD = 0.6;
 type Hash = readonly [number, number, number];
 
 /**
- * Counts lines without keeping them, in 16 to 54 bytes for each that differs. Lines are told apart by 96 bits of a SHA-256
+ * Counts lines without keeping them, in 27 to 54 bytes for each that differs. Lines are told apart by 96 bits of a SHA-256
  * hash: among a billion lines, the chance that two differ and are taken for one is less than one in 10^11. The hash begins
  * with random bytes, so nobody can make such lines on purpose.
  *
