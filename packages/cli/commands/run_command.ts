@@ -55,6 +55,7 @@ export async function runCommand(
   if (flags.json && flags.groupBy !== undefined) {
     throw new UsageError("Cannot group lines of JSON by a separator: leave out --json or --group-by");
   }
+  keepHeapSmall();
   const metrics = new RunMetrics();
   const load: LoadConfigOptions = { metrics, ...await loadPlugins(flags.plugin) };
   const config = await RunConfig.open({ path: flags.config, queue: flags.queue, overrides: overridesOf(flags), load });
@@ -154,10 +155,8 @@ async function work(
     run.kill();
   });
 
-  const heap = keepHeapSmall();
   let failure = await errorOf(run.finished);
   failure ??= await errorOf(report?.close());
-  heap[Symbol.dispose]();
   server?.[Symbol.dispose]();
   watch?.[Symbol.dispose]();
   progress.end();

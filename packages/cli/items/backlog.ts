@@ -1,4 +1,4 @@
-import { LineCounts } from "./line_counts.ts";
+import { LineNumbers } from "./line_numbers.ts";
 
 /** A line that an item is made of. */
 export interface Line {
@@ -18,8 +18,8 @@ const MIN_CUT = 1000;
 export interface BacklogOptions {
   /** Whether a line is folded into an equal one that came before. */
   readonly isDistinct: boolean;
-  /** What an earlier run has done: these lines are left out. */
-  readonly done: LineCounts | undefined;
+  /** What an earlier run has done, which is left out: for each line, one more than how often it has succeeded. */
+  readonly done: LineNumbers | undefined;
 }
 
 /** The lines of the input that were not handed on, in order. */
@@ -30,18 +30,17 @@ export class Backlog {
   folded = 0;
   /** How many items an earlier run has done. */
   doneBefore = 0;
-  readonly #seen: LineCounts | undefined;
-  readonly #done: LineCounts | undefined;
-  /** How often each line has been left out, where each is an item of its own. */
-  readonly #leftOut = new LineCounts();
+  readonly #isDistinct: boolean;
+  /** For each line that is known, one more than how often it is still to be left out, as an earlier run has done it. */
+  readonly #known: LineNumbers | undefined;
   #lines: Line[] = [];
   #next = 0;
   #characters = 0;
 
   /** Begins with no lines. */
   constructor({ isDistinct, done }: BacklogOptions) {
-    this.#seen = isDistinct ? new LineCounts() : undefined;
-    this.#done = done;
+    this.#isDistinct = isDistinct;
+    this.#known = done ?? (isDistinct ? new LineNumbers() : undefined);
   }
 
   /** Whether no more lines should be taken in for now. */
@@ -51,12 +50,14 @@ export class Backlog {
 
   /** Takes a line in, unless it came before, whatever has become of it since. */
   add(text: string): void {
-    if (this.#seen !== undefined && this.#seen.add(text) > 0) {
+    const isDistinct = this.#isDistinct;
+    const before = this.#known?.change(text, (before) => isDistinct ? 1 : before > 1 ? before - 1 : before) ?? 0;
+    if (isDistinct && before === 1) {
       this.folded++;
       return;
     }
     this.total++;
-    if (this.#isDone(text)) this.doneBefore++;
+    if (before > 1) this.doneBefore++;
     else {
       this.#lines.push({ text, number: this.total });
       this.#characters += text.length;
@@ -74,12 +75,5 @@ export class Backlog {
       this.#next = 0;
     }
     return line;
-  }
-
-  /** Of lines that are equal, and an item each, as many are done as have succeeded: which of them makes no difference. */
-  #isDone(text: string): boolean {
-    const times = this.#done?.count(text) ?? 0;
-    if (times === 0) return false;
-    return this.#seen !== undefined || this.#leftOut.add(text) < times;
   }
 }

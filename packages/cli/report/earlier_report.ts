@@ -1,13 +1,13 @@
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from "node:fs";
-import { LineCounts } from "../items/line_counts.ts";
+import { LineNumbers } from "../items/line_numbers.ts";
 import { readLines } from "../items/lines.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import type { ItemReport, ReportHeader } from "./records.ts";
 
 /** What an earlier run has left. */
 export interface EarlierReport {
-  /** How often each line has succeeded. */
-  readonly done: LineCounts;
+  /** For each line that has succeeded, one more than how often it has. */
+  readonly done: LineNumbers;
   /** The length of the report in bytes, without a last line that was cut short. */
   readonly length: number;
 }
@@ -51,8 +51,8 @@ async function readDone(
   length: number,
   header: ReportHeader,
   fail: (reason: string) => UsageError,
-): Promise<LineCounts> {
-  const done = new LineCounts();
+): Promise<LineNumbers> {
+  const done = new LineNumbers();
   let number = 0;
   const stream = createReadStream(path, { end: length - 1 });
   const lines = readLines(stream, {
@@ -67,7 +67,7 @@ async function readDone(
       const record = parse<ReportHeader & ItemReport>(line);
       if (++number === 1) requireSameWork(record, header, fail);
       else if (typeof record?.item !== "string") throw fail(`its line ${number} is none of a report`);
-      else if (record.outcome === "succeeded") done.add(record.item);
+      else if (record.outcome === "succeeded") done.change(record.item, (before) => Math.max(1, before) + 1);
     }
   }
   return done;

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -8,23 +9,19 @@ const PAUSE = 50;
 /**
  * Collects all garbage every few seconds, on V8, which would rather take memory from the system as long as there is any.
  * Memory is time here: each start of a child copies tables of all that is in use, on Node; and it has to be enough for
- * everybody else.
- *
- * @returns Ends that. It keeps no process alive.
+ * everybody else. It keeps no process alive.
  */
-export function keepHeapSmall(): Disposable {
+export function keepHeapSmall(): void {
   const collect = collector();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  if (collect === undefined) return;
   const later = (ms: number) => {
-    timer = setTimeout(() => {
+    setTimeout(() => {
       const start = performance.now();
-      collect!();
+      collect();
       later(Math.max(INTERVAL, PAUSE * (performance.now() - start)));
-    }, ms);
-    timer.unref();
+    }, ms).unref();
   };
-  if (collect !== undefined) later(INTERVAL);
-  return { [Symbol.dispose]: () => clearTimeout(timer) };
+  later(INTERVAL);
 }
 
 /** What collects all garbage; `undefined` where there is no such thing, or no need for it. */

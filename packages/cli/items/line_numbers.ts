@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** How many numbers a place has: three of the hash, and how often the line is counted; 0 there for a place that is free. */
+/** How many words a place has: three of the hash, and the number of the line, which is 0 for a place that is free. */
 const WORDS = 4;
-const COUNT = 3;
+const NUMBER = 3;
 const FIRST_PLACES = 1024;
 /** The part of the places that may be taken: with more, most lookups would find a place that is another line's. */
 const MAX_LOAD = 0.6;
@@ -10,33 +10,36 @@ const MAX_LOAD = 0.6;
 type Hash = readonly [number, number, number];
 
 /**
- * Counts lines without keeping them, in 27 to 54 bytes for each that differs. Lines are told apart by 96 bits of a SHA-256
- * hash: among a billion lines, the chance that two differ and are taken for one is less than one in 10^11. The hash begins
- * with random bytes, so nobody can make such lines on purpose.
+ * A number for each line, from 0 to 2^32 - 1, without the lines: 27 to 54 bytes for each that differs and is not 0. Lines
+ * are told apart by 96 bits of a SHA-256 hash: among a billion lines, the chance that two differ and are taken for one is
+ * less than one in 10^11. The hash begins with random bytes, so nobody can make such lines on purpose.
  *
- * It is one array of numbers outside of the heap, as memory is time: where a process is started by a fork, the system
- * copies tables of all the memory in use.
+ * It is one array outside of the heap, as memory is time: where a process is started by a fork, the system copies tables of
+ * all the memory in use.
  */
-export class LineCounts {
+export class LineNumbers {
   readonly #salt = randomBytes(16);
   #places = new Uint32Array(FIRST_PLACES * WORDS);
   #taken = 0;
 
-  /** Counts a line. Returns how often it had been counted before. */
-  add(line: string): number {
+  /**
+   * Gives a line another number.
+   *
+   * @param line The line.
+   * @param change Says which, and is given the one before; 0 for a line that had none, and never again afterwards.
+   * @returns The one before.
+   */
+  change(line: string, change: (before: number) => number): number {
     if (this.#taken >= (this.#places.length / WORDS) * MAX_LOAD) this.#grow();
     const hash = this.#hash(line);
     const at = placeOf(this.#places, hash);
-    const before = this.#places[at + COUNT]!;
+    const before = this.#places[at + NUMBER]!;
+    const after = change(before);
+    if (before === 0 && after === 0) return 0;
     if (before === 0) this.#taken++;
     this.#places.set(hash, at);
-    this.#places[at + COUNT] = before + 1;
+    this.#places[at + NUMBER] = after;
     return before;
-  }
-
-  /** How often a line was counted. */
-  count(line: string): number {
-    return this.#places[placeOf(this.#places, this.#hash(line)) + COUNT]!;
   }
 
   #hash(line: string): Hash {
@@ -48,7 +51,7 @@ export class LineCounts {
     const old = this.#places;
     this.#places = new Uint32Array(old.length * 2);
     for (let from = 0; from < old.length; from += WORDS) {
-      if (old[from + COUNT] === 0) continue;
+      if (old[from + NUMBER] === 0) continue;
       const place = placeOf(this.#places, [old[from]!, old[from + 1]!, old[from + 2]!]);
       this.#places.set(old.subarray(from, from + WORDS), place);
     }
@@ -58,7 +61,7 @@ export class LineCounts {
 /** Where a hash is, or else the first free place after the one that it points to. */
 function placeOf(places: Uint32Array, [a, b, c]: Hash): number {
   let at = (a * WORDS) % places.length;
-  while (places[at + COUNT] !== 0 && (places[at] !== a || places[at + 1] !== b || places[at + 2] !== c)) {
+  while (places[at + NUMBER] !== 0 && (places[at] !== a || places[at + 1] !== b || places[at + 2] !== c)) {
     at = (at + WORDS) % places.length;
   }
   return at;
