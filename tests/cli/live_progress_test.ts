@@ -182,13 +182,14 @@ Deno.test("live progress: two names of one terminal are written to in order", as
       return true;
     };
   }
-  using time = new FakeTime();
-  const progress = new LiveProgress(() => tallyOf(), stdout, terminal, false);
-  await time.tickAsync(FRAME);
-  await progress.write(encode("one\n"));
-  await time.tickAsync(FRAME);
-  progress.end();
-  time.restore();
+  {
+    using time = new FakeTime();
+    const progress = new LiveProgress(() => tallyOf(), stdout, terminal, false);
+    await time.tickAsync(FRAME);
+    await progress.write(encode("one\n"));
+    await time.tickAsync(FRAME);
+    progress.end();
+  }
   assertEquals(stdout.writes, ["one\n"]);
   terminal.writes.splice(0, Infinity, ...both.slice(0, -1));
   assertEquals(await terminal.linesAfter(Infinity), ["one", ...ROWS]);

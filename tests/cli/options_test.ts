@@ -260,3 +260,59 @@ Deno.test("options: --dry-run ends when nobody reads any more, even if the input
   const { stdout } = await workspace.run(["run", "--dry-run", "--no-dedupe", "--", "echo"], "", script);
   assertEquals(stdout, "echo y\n");
 });
+
+Deno.test("options: with --json, numbers are given as they are written, and what cannot be an argument is refused", async () => {
+  await using workspace = new Workspace();
+  const line =
+    '{"id":12345678901234567890,"p":1.10,"x":1e400,"o":{"k": 9007199254740993},"__proto__":"p","id2":1,"id2":2}';
+  const args = [
+    "run",
+    "--json",
+    "--concurrency",
+    "1",
+    "--",
+    "echo",
+    "{id}",
+    "{p}",
+    "{x}",
+    "{o}",
+    "{__proto__}",
+    "{id2}",
+  ];
+  const { stdout, stderr } = await workspace.run(args, `${line}\n${line.replace(':"p"', ':"\\ud800"')}\n`);
+  assertEquals(stdout, '12345678901234567890 1.10 1e400 {"k": 9007199254740993} p 2\n');
+  assertStringIncludes(stderr, "an object whose '__proto__' has half of a character: line 2\n");
+});
+
+Deno.test("options: an item that is too long for the environment is run without it there", async () => {
+  await using workspace = new Workspace();
+  const line = JSON.stringify({ id: 1, blob: "x".repeat(140_000) });
+  const { code, stdout } = await workspace.run(["run", "--json", "--", "echo", "{id}"], line);
+  assertEquals([code, stdout], [0, "1\n"]);
+});
+
+Deno.test("options: a limiter of a plugin that fails ends the run, and names why", async () => {
+  await using workspace = new Workspace();
+  const plugin = (when: string) =>
+    `export default ({ limiters }) => limiters.register({
+    type: "own", description: "Fails.", options: {}, create: () => ({ when() { ${when} }, forget() {}, numRequeues: () => 0 }),
+  });`;
+  workspace.write("throws.mjs", plugin('throw new Error("no idea")'));
+  workspace.write("late.mjs", plugin('setTimeout(() => { throw new Error("too late"); }, 1); return 60_000;'));
+  workspace.write("config.json", '{ "queues": { "q": { "limiter": { "type": "own" } } } }');
+  for (const [file, reason] of [["throws.mjs", "its limiter fails: no idea"], ["late.mjs", "too late"]] as const) {
+    const args = ["--config", "config.json", "--plugin", file, "--report", `${file}.report`, "--", "false"];
+    const { code, stderr } = await workspace.run(["run", ...args], "a\n");
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, reason);
+    assertEquals(workspace.report(`${file}.report`).length, 1);
+  }
+});
+
+Deno.test("options: a config that names no limiter waits as long as none does", async () => {
+  await using workspace = new Workspace();
+  workspace.write("config.json", '{ "queues": { "q": { "maxRetries": 2 } } }');
+  const started = Date.now();
+  assertEquals((await workspace.run(["run", "--config", "config.json", "--", "false"], "a\n")).code, 1);
+  assert(Date.now() - started >= 100 + 200);
+});

@@ -185,3 +185,22 @@ Deno.test("resume: it is one of --report and --resume", async () => {
   assertEquals([code, workspace.files()], [2, []]);
   assertStringIncludes(stderr, "leave out --report");
 });
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`resume, ${runtime}: two runs cannot add to one report; one that was killed is no hindrance`, async () => {
+    await using workspace = new Workspace(runtime);
+    const args = ["run", ...RESUME, ...sh("touch began; until [ -e go ]; do sleep 0.02; done", "{}")];
+    const first = await workspace.start(args, "a\n");
+    await until(() => workspace.has("began"), "it has begun");
+    const before = workspace.read("report.jsonl");
+    const second = await workspace.run(args, "b\n");
+    assertEquals(second.code, 2);
+    assertStringIncludes(second.stderr, "Cannot write report 'report.jsonl' as process ");
+    assertEquals(workspace.read("report.jsonl"), before);
+    first.kill("SIGKILL");
+    await first.ended;
+    workspace.write("go", "");
+    assertEquals((await workspace.run(args, "a\n")).code, 0);
+    assertEquals(workspace.files(), ["began", "go", "report.jsonl"]);
+  });
+}

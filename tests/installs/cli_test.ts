@@ -138,7 +138,7 @@ Deno.test({
     }
     const downloads = ["curl -fsSO https://example.com/a", "curl -fsSO https://example.com/b"];
     const notices = ["notify first --attempt 1", "notify second --attempt 1"];
-    assertEquals(printed, [downloads, downloads, notices]);
+    assertEquals(printed, [downloads, downloads, notices, downloads]);
   },
 });
 

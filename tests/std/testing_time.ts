@@ -12,6 +12,7 @@ const realSetTimeout = globalThis.setTimeout;
 const realSignalTimeout = AbortSignal.timeout;
 
 export class FakeTime {
+  #isRestored = false;
   readonly #clock: ReturnType<typeof FakeTimers.install>;
 
   constructor(start?: number | string | Date | null) {
@@ -57,6 +58,8 @@ export class FakeTime {
   }
 
   restore(): void {
+    if (this.#isRestored) throw new Error("Cannot restore time: time is already restored");
+    this.#isRestored = true;
     this.#clock.uninstall();
     AbortSignal.timeout = realSignalTimeout;
   }

@@ -3,6 +3,7 @@ import type { Pipe, StartProcess } from "./process.ts";
 
 /** As much of Bun as is used here. */
 interface Bun {
+  which(file: string): string | null;
   spawn(command: readonly string[], options: BunOptions): BunProcess;
 }
 
@@ -34,10 +35,21 @@ const { Bun } = globalThis as { Bun?: Bun };
  */
 export const startOnBun: StartProcess | undefined = Bun && ((command, env, leadsGroup) => {
   const options = { stdin: "ignore", stdout: "pipe", stderr: "pipe", windowsHide: true } as const;
-  const child = Bun.spawn(command, { ...options, env: { ...ours, ...env }, detached: leadsGroup });
+  const child = spawn(command, { ...options, env: { ...ours, ...env }, detached: leadsGroup });
   const exited = child.exited.then(() => ({ exitCode: child.exitCode, signal: child.signalCode }));
   return { pid: child.pid, exited, stdout: pipeOf(child.stdout), stderr: pipeOf(child.stderr) };
 });
+
+/** A script that does not say what runs it is run by a shell, as POSIX says, and as others do. */
+function spawn(command: readonly string[], options: BunOptions): BunProcess {
+  try {
+    return Bun!.spawn(command, options);
+  } catch (error) {
+    const [file = "", ...args] = command;
+    if ((error as NodeJS.ErrnoException).code !== "ENOEXEC") throw error;
+    return Bun!.spawn(["/bin/sh", file.includes("/") ? file : Bun!.which(file) ?? file, ...args], options);
+  }
+}
 
 function pipeOf(stream: ReadableStream<Uint8Array>): Pipe {
   const reader = stream.getReader();

@@ -1,6 +1,7 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { LineWriter, Tail } from "./child_output.ts";
 import type { Process, ProcessEnd } from "./process.ts";
-import { signalGroup } from "./start.ts";
+import { isGroupThere, signalGroup } from "./start.ts";
 
 /** Where the output of a child goes. */
 export interface ChildOutput {
@@ -14,8 +15,14 @@ export interface ChildOutput {
 
 /** How long a child has between SIGTERM and SIGKILL, in milliseconds. */
 const KILL_GRACE = 2000;
-/** How long a pipe that stays open when the child has exited is listened to while nothing comes, in milliseconds. */
+/** How often to look whether what a child has started has ended, in milliseconds. */
+const GROUP_LOOK = 20;
+/**
+ * How long a pipe that stays open when the child has exited is listened to, in milliseconds: while nothing comes, and at
+ * most.
+ */
 const OUTPUT_GRACE = 500;
+const MAX_LISTENING = 10_000;
 /** How long the end of the child's work is put off for the sake of such a pipe, in milliseconds. */
 const END_GRACE = 20;
 /** No pipe holds more bytes than this: what comes after them was not written by the child. */
@@ -42,6 +49,7 @@ export class Child {
   #isClosed = false;
   #hasExited = false;
   #isKilled = false;
+  #killedAt = 0;
   #killTimer: ReturnType<typeof setTimeout> | undefined = undefined;
 
   /** Takes over a process that has just been started. */
@@ -62,12 +70,20 @@ export class Child {
     return this.#stderr.toString();
   }
 
-  /** Ends the child, and what it started: they are asked to end, and killed after a while. Too late once it has exited. */
-  kill(): void {
-    if (this.#isKilled || this.#hasExited) return;
-    this.#isKilled = true;
-    this.#signal("SIGTERM");
-    this.#killTimer = setTimeout(() => this.#signal("SIGKILL"), KILL_GRACE);
+  /**
+   * Ends the child, and what it started: they are asked to end, and killed after a while.
+   *
+   * @returns Whether that was of any use: once it has exited it is too late.
+   */
+  kill(): boolean {
+    if (this.#hasExited) return false;
+    if (!this.#isKilled) {
+      this.#isKilled = true;
+      this.#killedAt = performance.now();
+      this.#signal("SIGTERM");
+      this.#killTimer = setTimeout(() => this.#signal("SIGKILL"), KILL_GRACE);
+    }
+    return true;
   }
 
   #signal(signal: "SIGTERM" | "SIGKILL"): void {
@@ -87,20 +103,28 @@ export class Child {
   async #passOn(closed: Promise<void>): Promise<void> {
     await this.#process.exited;
     this.#hasExited = true;
-    const received = this.#received;
-    while (!this.#isClosed && !await resolvesWithin(closed, OUTPUT_GRACE)) {
-      if (!this.#output.isBusy || this.#received - received > MAX_PIPE) break;
-      await settled(this.#output.idle);
+    if (this.#isKilled) await this.#endGroup();
+    const atExit = this.#received;
+    const exitedAt = performance.now();
+    for (let before = -1; !this.#isClosed && !await resolvesWithin(closed, OUTPUT_GRACE);) {
+      if (this.#output.isBusy) await settled(this.#output.idle);
+      else if (this.#received === before || performance.now() - exitedAt > MAX_LISTENING) break;
+      if (this.#received - atExit > MAX_PIPE) break;
+      before = this.#received;
     }
     this.#process.stdout.close();
     this.#process.stderr.close();
     await settled(this.#output.end());
     if (this.#errorOutput !== undefined) await settled(this.#errorOutput.end());
-    if (this.#isKilled) {
-      clearTimeout(this.#killTimer);
-      this.#signal("SIGKILL"); // what outlived the child; where it was not killed, that may live on
-    }
     this.isPassedOn = true;
+  }
+
+  /** Waits until what the child has started has ended too, or its time is up and it is killed. */
+  async #endGroup(): Promise<void> {
+    const { pid } = this.#process;
+    while (isGroupThere(pid) && performance.now() - this.#killedAt < KILL_GRACE) await delay(GROUP_LOOK);
+    clearTimeout(this.#killTimer);
+    this.#signal("SIGKILL");
   }
 
   async #end(closed: Promise<void>): Promise<ProcessEnd> {

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 
-/** A line longer than this is passed on in parts. */
-const MAX_LINE = 65_536;
+/** A line of more bytes than this is passed on in parts. */
+const MAX_LINE = 1 << 20;
 const LINE_FEED = 0x0a;
 
 /** Passes bytes on in whole lines, so that lines of children that run at once do not mix, each with a tag before it. */

@@ -62,6 +62,17 @@ export function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL", hasExite
   }
 }
 
+/** Whether anything is left in the group of a process. */
+export function isGroupThere(pid: number): boolean {
+  if (!HAS_GROUPS) return false;
+  try {
+    process.kill(-pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function killOne(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(pid, signal);

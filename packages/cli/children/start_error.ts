@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { describeSystemError } from "../system/usage_error.ts";
+
 /** There is no room now for another open file or process. */
 const SHORTAGES = ["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"];
 /** The command itself cannot be run, for any item. */
@@ -22,4 +25,10 @@ export function isItemError(error: unknown): boolean {
 
 function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
+}
+
+/** Words why a command could not be started, for the end of a sentence. */
+export function describeStartError(error: unknown, file: string): string {
+  const isThere = codeOf(error) === "ENOENT" && file.includes("/") && existsSync(file);
+  return isThere ? "what its first line says is to run it is not there" : describeSystemError(error, "command");
 }

@@ -7,13 +7,14 @@ import { RefusedLines } from "../items/refused_lines.ts";
 import { type EarlierReport, readEarlierReport } from "../report/earlier_report.ts";
 import { hashOf, type ReportHeader } from "../report/records.ts";
 import { openReport, type Report } from "../report/report.ts";
+import { lockReport } from "../report/report_lock.ts";
 import { Run } from "../run/run.ts";
 import { RunConfig } from "../config/run_config.ts";
 import { RunMetrics } from "../run/statistics.ts";
 import type { DashboardServer } from "../view/dashboard_server.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { OutputError } from "../system/output_error.ts";
-import { exitCodeOf, onSignals } from "../system/signals.ts";
+import { exitCodeOf, onSignals, onUncaught } from "../system/signals.ts";
 import { keepHeapSmall } from "../system/small_heap.ts";
 import { stderr, stdout } from "../system/standard_streams.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
@@ -56,10 +57,25 @@ export async function runCommand(
     throw new UsageError("Cannot group lines of JSON by a separator: leave out --json or --group-by");
   }
   keepHeapSmall();
+  const path = flags.resume ?? flags.report;
+  const lock = path === undefined || flags.dryRun ? undefined : lockReport(path);
+  try {
+    return await prepareAndWork(command, flags, standardInput);
+  } finally {
+    lock?.[Symbol.dispose]();
+  }
+}
+
+async function prepareAndWork(
+  command: readonly string[],
+  flags: RunFlags,
+  standardInput: Readable,
+): Promise<number> {
   const metrics = new RunMetrics();
   const load: LoadConfigOptions = { metrics, ...await loadPlugins(flags.plugin) };
   const config = await RunConfig.open({ path: flags.config, queue: flags.queue, overrides: overridesOf(flags), load });
-  const template = new CommandTemplate(command, { isJson: flags.json === true, appends: flags.append });
+  const readMembers = flags.json ? (await import("../items/json_members.ts")).readMembers : undefined;
+  const template = new CommandTemplate(command, { readMembers, appends: flags.append });
   const header = headerOf(command, flags, config);
   const earlier = flags.resume === undefined ? undefined : await readEarlierReport(flags.resume, header);
   const input = openInput(flags.input, standardInput);
@@ -113,6 +129,7 @@ async function work(
   const refused = new RefusedLines();
   let isShort = false;
   let signalled: NodeJS.Signals | undefined;
+  let uncaught: unknown;
 
   const watch = await config.watch((message) => progress.note(message));
   const progress: Progress = await showProgress(() => run.tally, stdout, stderr);
@@ -139,10 +156,17 @@ async function work(
       if (!isShort) progress.note(`Fewer commands run at once, as ${describeSystemError(error, "command")}.`);
       isShort = true;
     },
-    onHalt: () => progress.note(`Halted, as ${run.tally.givenUp} items were given up.`),
+    onHalt: () => {
+      const { givenUp } = run.tally;
+      progress.note(`Halted, as ${givenUp === 1 ? "1 item was" : `${givenUp} items were`} given up.`);
+    },
   });
   server?.show(run, config);
   if (server !== undefined) progress.note(`Dashboard: ${server.address}`);
+  const stopCatching = onUncaught((error) => {
+    uncaught ??= error;
+    run.kill();
+  });
   const stopListening = onSignals((signal) => {
     const { inFlight } = run.tally;
     if (!run.isInterrupted && inFlight > 0) {
@@ -157,10 +181,12 @@ async function work(
 
   let failure = await errorOf(run.finished);
   failure ??= await errorOf(report?.close());
+  failure ??= uncaught;
   server?.[Symbol.dispose]();
   watch?.[Symbol.dispose]();
   progress.end();
   stopListening();
+  stopCatching();
   const { tally } = run;
   if (failure === undefined || tally.hasBegun) stderr.write(summarize(tally, metrics, givenUp, refused));
   if (failure instanceof OutputError && failure.readerHasLeft) return EXIT.interrupted;

@@ -54,6 +54,8 @@ export interface RunFlags {
 const MAX_CONCURRENCY = 10_000;
 const MAX_TIMEOUT = 2 ** 31 - 1;
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600 };
+/** Attempts a second: nothing can be started that often. */
+const MAX_RATE = 1_000_000;
 /** The seconds of starts that may begin at once, where there are many in one. */
 const BURST = 0.1;
 
@@ -188,7 +190,9 @@ function parseJitter(text: string): number {
 function parseRate(text: string): Overrides["starts"] {
   const [, count, unit] = /^(\d+(?:\.\d+)?)\/(ms|s|m|h)$/.exec(text) ?? [];
   const rate = Number(count) / SECONDS[unit as keyof typeof SECONDS];
-  if (!(rate > 0)) throw new InvalidArgumentError("It must be a number and a unit of time, as 10/s, 100/m or 5/h.");
+  if (!(rate > 0 && rate <= MAX_RATE)) {
+    throw new InvalidArgumentError("It must be a number and a unit of time, as 10/s, 100/m or 5/h.");
+  }
   return { rate, burst: Math.max(1, Math.ceil(rate * BURST)) };
 }
 

@@ -34,10 +34,9 @@ interface Document {
   readonly queues?: Readonly<Record<string, Queue>>;
 }
 
-/** For runs without a config: failures wait 100 ms, then twice as long each time, up to half a minute. */
+const BUILT_IN: Document = { queues: { default: {} } };
+/** Where neither a config nor an option says: failures wait 100 ms, then twice as long each time, up to half a minute. */
 const BACKOFF = { type: "exponential", baseDelay: 100, maxDelay: 30_000 };
-const BUILT_IN: Document = { queues: { default: { limiter: BACKOFF } } };
-/** How often an item is tried again, where neither a config nor an option says. */
 const MAX_RETRIES = 5;
 
 /** The config of a run: a file's, or the built-in one, with what options of the command line say in its place. */
@@ -113,7 +112,10 @@ export class RunConfig {
       return this.config.reload(this.#withOverrides(parse(source)), options);
     };
     return watchConfigFile(this.path, { reload }, {
-      onReload: (changes) => changes.forEach((change) => tell(describe(change))),
+      onReload: (changes) => {
+        for (const change of changes) tell(describe(change));
+        if (changes.length === 0) tell("Config: it is read again, and says what it said before.");
+      },
       onError: (error) => tell((error as Error).message),
     });
   }
@@ -129,7 +131,7 @@ export class RunConfig {
     const discipline = groupBy && { type: "fair", separator: groupBy };
     const given = Object.entries({ concurrency, maxRetries, timeout, starts, limiter, discipline })
       .filter(([, value]) => value !== undefined);
-    const defaults = { concurrency: availableParallelism(), maxRetries: MAX_RETRIES };
+    const defaults = { limiter: BACKOFF, concurrency: availableParallelism(), maxRetries: MAX_RETRIES };
     const whole = { ...defaults, ...queue, ...Object.fromEntries(given) };
     return { ...document, queues: { ...document.queues, [this.queueName]: whole } };
   }

@@ -1,10 +1,11 @@
 import { posix } from "node:path";
 import type { Line } from "./backlog.ts";
+import type { Members } from "./json_members.ts";
 
 /** How a {@linkcode CommandTemplate} is read. */
 export interface TemplateOptions {
-  /** Whether a line is an object of JSON, whose members have placeholders of their names. */
-  readonly isJson: boolean;
+  /** Reads a line, where each is an object of JSON whose members have placeholders of their names; else `undefined`. */
+  readonly readMembers: ((text: string) => Members | undefined) | undefined;
   /** Whether the item is appended where the command has no placeholder. */
   readonly appends: boolean;
 }
@@ -18,6 +19,8 @@ const OF_LINES: Readonly<Record<string, (line: Line) => string>> = {
   "/.": ({ text }) => withoutExtension(posix.basename(text)),
   "#": ({ number }) => String(number),
 };
+/** No argument can have it: the command would be given something else. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
 const PLACEHOLDER = /\{(\/\/|\/\.|[./#]|)\}/;
 const JSON_PLACEHOLDER = /\{(#|[\p{L}_][\p{L}\p{N}_-]*|)\}/u;
 
@@ -25,15 +28,16 @@ const JSON_PLACEHOLDER = /\{(#|[\p{L}_][\p{L}\p{N}_-]*|)\}/u;
 export class CommandTemplate {
   /** Whether what is run differs from item to item. */
   readonly hasPlaceholderInFile: boolean;
-  readonly #isJson: boolean;
+  readonly #readMembers: TemplateOptions["readMembers"];
   /** Each argument, split: a text, the inside of a placeholder, a text, and so on. */
   readonly #args: readonly string[][];
   /** The members that lines of JSON must have. */
   readonly #members: readonly string[];
 
   /** Reads a command. */
-  constructor(command: readonly string[], { isJson, appends }: TemplateOptions) {
-    this.#isJson = isJson;
+  constructor(command: readonly string[], { readMembers, appends }: TemplateOptions) {
+    this.#readMembers = readMembers;
+    const isJson = readMembers !== undefined;
     const args = command.map((arg) => arg.split(isJson ? JSON_PLACEHOLDER : PLACEHOLDER));
     const isFixed = args.every((pieces) => pieces.length === 1);
     this.#args = isFixed && appends ? [...args, ["", "", ""]] : args;
@@ -44,32 +48,20 @@ export class CommandTemplate {
 
   /** Says what it is that keeps a line from being an item; `undefined` if it can be one. */
   fault(text: string): string | undefined {
-    if (!this.#isJson) return undefined;
-    const value = parse(text);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return "no JSON object";
-    const missing = this.#members.find((name) => !Object.hasOwn(value, name));
-    return missing === undefined ? undefined : `an object without '${missing}'`;
+    if (this.#readMembers === undefined) return undefined;
+    const members = this.#readMembers!(text);
+    if (members === undefined) return "no JSON object";
+    const missing = this.#members.find((name) => !members.has(name));
+    if (missing !== undefined) return `an object without '${missing}'`;
+    const broken = this.#members.find((name) => LONE_SURROGATE.test(members.get(name)!));
+    return broken === undefined ? undefined : `an object whose '${broken}' has half of a character`;
   }
 
   /** The command for an item. */
   fill(line: Line): string[] {
-    const value = this.#members.length > 0 ? JSON.parse(line.text) : undefined;
-    const valueOf = (name: string) => this.#members.includes(name) ? textOf(value[name]) : OF_LINES[name]!(line);
+    const members = this.#members.length > 0 ? this.#readMembers!(line.text) : undefined;
+    const valueOf = (name: string) => this.#members.includes(name) ? members!.get(name)! : OF_LINES[name]!(line);
     return this.#args.map((pieces) => pieces.map((piece, index) => index % 2 === 0 ? piece : valueOf(piece)).join(""));
-  }
-}
-
-/** A text as it is, so that it can be an argument; all else as JSON. */
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** `undefined` for what is not valid JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

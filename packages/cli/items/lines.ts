@@ -45,7 +45,7 @@ export async function* readLines(
     if (separator === "line feed") {
       if (lineNumber === 1 && line.startsWith(BYTE_ORDER_MARK)) line = line.slice(1);
       if (line.endsWith("\r")) line = line.slice(0, -1);
-      if (line.trim() === "") return;
+      if (/^[ \t]*$/.test(line)) return;
     }
     if (line === "") return;
     const reason = line.includes(REPLACEMENT) && !isUtf8(bytes) ? "not UTF-8" : fault(line);

@@ -66,7 +66,7 @@ export function openReport(path: string, { header, resumes, earlier, used }: Rep
       );
     }
     const length = earlier?.length ?? 0;
-    if (stats.isFile()) attempt(() => ftruncateSync(fd, length));
+    if (stats.isFile() && stats.size > length) attempt(() => ftruncateSync(fd, length));
     const report = new OpenReport(fd, stats.isFile() ? length : undefined, attempt);
     if (earlier === undefined) report.write(header);
     return report;
@@ -84,7 +84,8 @@ class OpenReport implements Report {
   #timer: ReturnType<typeof setInterval> | undefined = undefined;
   #isSynced = true;
   #syncing: Promise<void> = Promise.resolve();
-  #syncError: unknown = undefined;
+  /** The first error; nothing is written after it. */
+  #error: unknown = undefined;
 
   constructor(fd: number, length: number | undefined, attempt: (action: () => void) => void) {
     this.#fd = fd;
@@ -95,10 +96,11 @@ class OpenReport implements Report {
   write(record: ItemReport | ReportHeader): void {
     const line = new TextEncoder().encode(JSON.stringify(record) + "\n");
     this.#attempt(() => {
-      if (this.#syncError !== undefined) throw this.#syncError;
+      if (this.#error !== undefined) throw this.#error;
       try {
         writeAllSync(this.#fd, line);
       } catch (error) {
+        this.#error = error;
         if (this.#length !== undefined) ftruncateSync(this.#fd, this.#length); // a part of the line may be there
         throw error;
       }
@@ -115,7 +117,7 @@ class OpenReport implements Report {
     await this.#syncing;
     closeSync(this.#fd);
     this.#attempt(() => {
-      if (this.#syncError !== undefined) throw this.#syncError;
+      if (this.#error !== undefined) throw this.#error;
     });
   }
 
@@ -124,7 +126,7 @@ class OpenReport implements Report {
     this.#isSynced = true;
     this.#syncing = new Promise((resolve) => {
       fsync(this.#fd, (error) => {
-        this.#syncError ??= error ?? undefined;
+        this.#error ??= error ?? undefined;
         resolve();
       });
     });

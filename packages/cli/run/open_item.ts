@@ -33,13 +33,20 @@ export class OpenItem {
   #startedAt: string | null = null;
   #finishedAt: string | null = null;
   #workMs = 0;
+  #size: number;
   #timedOut = false;
   #end: AttemptEnd = { exitCode: null, signal: null, stderr: "" };
 
   /** An item that has not been tried. Where lines may be equal, the number tells them apart. */
   constructor(line: Line, isDistinct: boolean) {
     this.line = line;
+    this.#size = line.text.length;
     this.key = isDistinct ? line.text : `${line.text}\0${line.number}`;
+  }
+
+  /** About how many characters are kept of it; it changes when an attempt ends. */
+  get size(): number {
+    return this.#size;
   }
 
   /** What the core takes for the item where it wants a text. */
@@ -58,6 +65,7 @@ export class OpenItem {
   /** The attempt has ended. */
   end(end: AttemptEnd, timedOut: boolean): void {
     this.#end = end;
+    this.#size = this.line.text.length + end.stderr.length;
     this.#workMs += performance.now() - this.#attemptBeganAt;
     this.#timedOut = timedOut;
     this.#finishedAt = new Date().toISOString();

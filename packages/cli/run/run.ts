@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+import { setTimer } from "../system/timer.ts";
 import {
   type HandlerContext,
   type Outcome,
@@ -8,7 +10,7 @@ import {
 import { Child } from "../children/child.ts";
 import type { Process } from "../children/process.ts";
 import { Starter } from "../children/start.ts";
-import { isCommandError, isItemError, isShortage } from "../children/start_error.ts";
+import { describeStartError, isCommandError, isItemError, isShortage } from "../children/start_error.ts";
 import { StartLimit } from "../children/start_limit.ts";
 import type { Backlog } from "../items/backlog.ts";
 import type { CommandTemplate } from "../items/command_template.ts";
@@ -18,7 +20,7 @@ import type { ItemReport } from "../report/records.ts";
 import { orAborted } from "../system/or_aborted.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import { type Halt, isTooMany } from "./halt.ts";
-import { OpenItem } from "./open_item.ts";
+import { type AttemptEnd, OpenItem } from "./open_item.ts";
 import type { RunConfig } from "../config/run_config.ts";
 import type { Failure, Tally } from "./tally.ts";
 
@@ -54,8 +56,11 @@ export interface RunSettings {
   onHalt(): void;
 }
 
-/** How many items may be neither in the backlog nor decided: what is kept of them must not fill the memory. */
+/** How many items may be neither in the backlog nor decided, and their characters: they must not fill the memory. */
 const MAX_OPEN = 100_000;
+const MAX_OPEN_SIZE = 50_000_000;
+/** Items of more bytes than this are not in the environment: nothing could be started with some. */
+const MAX_IN_ENVIRONMENT = 100_000;
 /** How many lines are in the queue, where a discipline says which is next: it can choose among these. */
 const MAX_CHOICE = 10_000;
 /**
@@ -63,6 +68,9 @@ const MAX_CHOICE = 10_000;
  * while the one before is being killed.
  */
 const NO_TIMEOUT = 2 ** 31 - 1;
+
+/** An attempt failed, as the command did. */
+class AttemptError extends Error {}
 
 /**
  * Runs a command for each line of the input.
@@ -81,6 +89,8 @@ export class Run {
   readonly #settings: RunSettings;
   /** Those that went into the queue and are not decided. */
   readonly #open = new Set<OpenItem>();
+  /** How many characters these have. */
+  #openSize = 0;
   readonly #starts: StartLimit;
   readonly #starter: Starter;
   readonly #children = new Set<Child>();
@@ -114,7 +124,7 @@ export class Run {
     this.pool = config.runWorkers(queueName, this.queue, (item, context) => this.#work(item, context), {
       timeout: NO_TIMEOUT,
       signal: this.#killer.signal,
-      onError: () => {}, // what becomes of an item is shown and reported
+      onError: (error) => this.#failUnlessAttempt(error),
       onGiveUp: (_error, item) => this.#decide(item, "given-up"),
     });
     this.finished = this.#finish();
@@ -230,11 +240,12 @@ export class Run {
     const { backlog, config, isDistinct } = this.#settings;
     if (this.#stopper.signal.aborted) return;
     const wanted = config.hasDiscipline ? MAX_CHOICE : this.#starts.limit - this.#working;
-    while (this.queue.length < wanted && this.#open.size < MAX_OPEN) {
+    while (this.queue.length < wanted && this.#open.size < MAX_OPEN && this.#openSize < MAX_OPEN_SIZE) {
       const line = backlog.shift();
       if (line === undefined) break;
       const item = new OpenItem(line, isDistinct);
       this.#open.add(item);
+      this.#openSize += item.size;
       this.queue.add(item);
     }
     if (!backlog.isFull) this.#readOn();
@@ -257,17 +268,14 @@ export class Run {
     if (child === undefined) return { requeue: true };
     let timedOut = false;
     const { timeout } = this.#settings.config;
-    const timer = timeout === undefined ? undefined : setTimeout(() => {
-      timedOut = true;
-      child.kill();
-    }, timeout);
+    const timer = timeout === undefined ? undefined : setTimer(() => timedOut = child.kill(), timeout);
     const end = await child.ended;
-    clearTimeout(timer);
+    timer?.[Symbol.dispose]();
     this.#children.delete(child);
     this.#starts.end();
-    item.end({ ...end, stderr: child.stderr }, timedOut);
+    this.#endAttempt(item, { ...end, stderr: child.stderr }, timedOut);
     item.listenTo(child);
-    if (end.exitCode !== 0 || timedOut || this.#killer.signal.aborted) throw new Error(this.#countFailing(item));
+    if (end.exitCode !== 0 || timedOut || this.#killer.signal.aborted) throw new AttemptError(this.#countFailing(item));
     this.#decide(item, "succeeded");
   }
 
@@ -276,7 +284,7 @@ export class Run {
     const { template } = this.#settings;
     const { signal } = this.#stopper;
     const command = template.fill(item.line);
-    const env = { WORKQUEUE_ITEM: item.line.text, WORKQUEUE_ATTEMPT: String(attempt) };
+    const env = { ...environmentOf(item), WORKQUEUE_ATTEMPT: String(attempt) };
     let beganAt = performance.now();
     const start = async () => {
       beganAt = performance.now();
@@ -290,16 +298,16 @@ export class Run {
       return child;
     } catch (error) {
       if (signal.aborted) return undefined;
-      const reason = `Cannot run '${command[0]}' as ${describeSystemError(error, "command")}`;
+      const reason = `Cannot run '${command[0]}' as ${describeStartError(error, command[0]!)}`;
       const isCommandsFault = isCommandError(error);
       if (isShortage(error) || isCommandsFault && !template.hasPlaceholderInFile) {
         this.#fail(new UsageError(reason));
         throw error;
       }
       item.begin(attempt, beganAt);
-      item.end({ exitCode: null, signal: null, stderr: reason }, false);
+      this.#endAttempt(item, { exitCode: null, signal: null, stderr: reason }, false);
       this.#countFailing(item);
-      throw isItemError(error) || isCommandsFault ? new TerminalError(reason) : error;
+      throw isItemError(error) || isCommandsFault ? new TerminalError(reason) : new AttemptError(reason);
     }
   }
 
@@ -327,6 +335,19 @@ export class Run {
     }
   }
 
+  /** What becomes of an item is shown and reported; what else goes wrong is not the item's fault, but that of a limiter. */
+  #failUnlessAttempt(error: unknown): void {
+    if (error instanceof AttemptError || error instanceof TerminalError) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#fail(new UsageError(`Cannot try an item again as its limiter fails: ${reason}`));
+  }
+
+  #endAttempt(item: OpenItem, end: AttemptEnd, timedOut: boolean): void {
+    this.#openSize -= item.size;
+    item.end(end, timedOut);
+    this.#openSize += item.size;
+  }
+
   /** Counts the item among those that fail; returns why it does. */
   #countFailing(item: OpenItem): string {
     const { failure } = item;
@@ -347,6 +368,7 @@ export class Run {
     else if (outcome === "given-up") this.#givenUp++;
     if (item.isFailing) this.#failing--;
     this.#open.delete(item);
+    this.#openSize -= item.size;
     try {
       this.#settings.onDecided(item.report(outcome));
     } catch (error) {
@@ -369,4 +391,8 @@ export class Run {
     this.#stop();
     this.#kill();
   }
+}
+
+function environmentOf({ line: { text } }: OpenItem): Record<string, string> {
+  return Buffer.byteLength(text) > MAX_IN_ENVIRONMENT ? {} : { WORKQUEUE_ITEM: text };
 }

@@ -1,14 +1,24 @@
+import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import process from "node:process";
 import { EXIT } from "./exit_codes.ts";
 
 /** What asks a process to end. */
 const ASKING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"] as const;
-/**
- * What else ends a process unless it listens. SIGUSR1 is not here, as it makes some runtimes start their debugger, and
- * others are for the runtimes' own use.
- */
-const ENDING = ["SIGQUIT", "SIGABRT", "SIGALRM", "SIGVTALRM", "SIGUSR2", "SIGXCPU", "SIGXFSZ", "SIGIO"] as const;
+/** What else ends a process unless it listens, or makes its runtime start a debugger. */
+const ENDING = [
+  "SIGQUIT",
+  "SIGABRT",
+  "SIGALRM",
+  "SIGVTALRM",
+  "SIGPROF",
+  "SIGUSR1",
+  "SIGUSR2",
+  "SIGPWR",
+  "SIGXCPU",
+  "SIGXFSZ",
+  "SIGIO",
+] as const;
 
 /**
  * Listens to the signals that would end this process: the children would run on by themselves.
@@ -31,11 +41,38 @@ export function onSignals(
       // There is no such signal on this system, or nobody may listen to it.
     }
   };
-  for (const signal of ASKING) listen(signal, interrupt);
+  const ignored = ignoredSignals();
+  // One that is ignored needs a listener all the same: to listen to any makes Deno end the process at all of these.
+  for (const signal of ASKING) listen(signal, ignored.has(signal) ? () => {} : interrupt);
   for (const signal of ENDING) listen(signal, kill);
   return () => {
     for (const stop of stops) stop();
   };
+}
+
+/**
+ * Catches what nobody else does, such as an error in a timer of a plugin: it would end this process, and the children would
+ * run on by themselves.
+ *
+ * @param callback Is called with each error.
+ * @returns Ends that.
+ */
+export function onUncaught(callback: (error: unknown) => void): () => void {
+  const events = ["uncaughtException", "unhandledRejection"] as const;
+  for (const event of events) process.on(event, callback);
+  return () => {
+    for (const event of events) process.off(event, callback);
+  };
+}
+
+/** Signals that are ignored from the start, as SIGHUP is by `nohup`, where the system tells. Node ignores none of these. */
+function ignoredSignals(): Set<NodeJS.Signals> {
+  try {
+    const mask = BigInt(`0x${/^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))![1]}`);
+    return new Set(ASKING.filter((signal) => mask >> BigInt((constants.signals[signal] ?? 64) - 1) & 1n));
+  } catch {
+    return new Set();
+  }
 }
 
 /** What a process exits with that a signal has ended, as shells say it. */

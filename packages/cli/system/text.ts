@@ -12,7 +12,7 @@ const MAX_SHOWN = 200;
 /** A text as it can be shown on a terminal: not too long, and without control characters, which could do anything there. */
 export function printable(text: string): string {
   const shown = text.length > MAX_SHOWN ? text.slice(0, MAX_SHOWN) + "…" : text;
-  return shown.replace(/\p{Cc}/gu, "\u{FFFD}");
+  return shown.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, "\u{FFFD}");
 }
 
 /** The last line of a text, which may be followed by white space. */

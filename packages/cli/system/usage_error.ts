@@ -37,6 +37,9 @@ export function describeSystemError(error: unknown, missing: "file" | "directory
     case "ENOTDIR":
       return "a part of its path is no directory";
     default:
+      if (error instanceof Error && error.message.includes("(os error 27)")) {
+        return "it would be larger than files may be";
+      }
       return error instanceof Error ? error.message : String(error);
   }
 }
