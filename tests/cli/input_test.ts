@@ -75,3 +75,17 @@ for (const runtime of Object.keys(runtimes)) {
     assertMatch(stderr, /^Succeeded +2$/m);
   });
 }
+
+Deno.test("input: a line that is longer than any command can take is left out, and the others are run", async () => {
+  await using workspace = new Workspace();
+  const input = `a\n${"x".repeat(17 << 20)}\nb\n`;
+  const { code, stdout, stderr } = await workspace.run(["run", "--concurrency", "1", "--", "echo"], input);
+  assertEquals([code, stdout], [1, "a\nb\n"]);
+  assertStringIncludes(stderr, "Refused, as it is longer than 16 MiB: line 2\n");
+});
+
+Deno.test("input: of white space, only spaces and tabs make a blank line", async () => {
+  await using workspace = new Workspace();
+  const { stdout } = await workspace.run(["run", "--concurrency", "1", "--", "echo"], " \t\n\u00a0\n\u3000\n");
+  assertEquals(stdout, "\u00a0\n\u3000\n");
+});

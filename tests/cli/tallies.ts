@@ -22,6 +22,7 @@ export function tallyOf(changes: Partial<Tally> = {}): Tally {
     failures: 0,
     lastFailure: undefined,
     nextDueIn: undefined,
+    maxRate: undefined,
     isStopping: false,
     hasBegun: true,
     seconds: 10,

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { isatty } from "node:tty";
 import type { LoadConfigOptions } from "@workqueue/core";
 import { Backlog } from "../items/backlog.ts";
 import { CommandTemplate } from "../items/command_template.ts";
@@ -81,6 +82,7 @@ async function prepareAndWork(
   const input = openInput(flags.input, standardInput);
   const backlog = new Backlog({ isDistinct: flags.dedupe, done: earlier?.done });
   if (flags.dryRun) return await dryRun(flags, { template, input, backlog });
+  if (input.fd === 0 && isatty(0)) stderr.write("Reading the list from the terminal: Ctrl-D ends it.\n");
   const server = flags.serve === undefined ? undefined : await openServer(flags.serve);
   const report = openReportOf(flags, header, earlier, [
     { name: "the input", file: input.fd },

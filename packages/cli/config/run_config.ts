@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { type ConfigChange, loadConfig, type LoadConfigOptions, type WorkQueueConfig } from "@workqueue/core";
+import { printable } from "../system/text.ts";
 import { UsageError } from "../system/usage_error.ts";
 
 /** What options of the command line say in place of the config: members of a queue, and how failures wait. */
@@ -115,6 +116,9 @@ export class RunConfig {
       onReload: (changes) => {
         for (const change of changes) tell(describe(change));
         if (changes.length === 0) tell("Config: it is read again, and says what it said before.");
+        if (!this.config.queueNames.includes(this.queueName)) {
+          tell(`Config: it has no queue "${this.queueName}" any more, which goes on as it is.`);
+        }
       },
       onError: (error) => tell((error as Error).message),
     });
@@ -158,9 +162,8 @@ function pickQueue(config: WorkQueueConfig, name: string | undefined): string {
 
 function describe({ path, old, new: now, inForce }: ConfigChange): string {
   const when = inForce === "now" ? "" : " (from the next run on)";
-  return `Config: ${path} is ${JSON.stringify(now) ?? "gone"} now, and was ${
-    JSON.stringify(old) ?? "not there"
-  }${when}`;
+  const [is, was] = [now, old].map((value) => value === undefined ? undefined : printable(JSON.stringify(value)));
+  return `Config: ${path} is ${is ?? "gone"} now, and was ${was ?? "not there"}${when}`;
 }
 
 function parse(source: string | object): Document {

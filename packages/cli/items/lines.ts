@@ -4,6 +4,8 @@ import { Buffer, isUtf8 } from "node:buffer";
 export type Separator = "line feed" | "NUL";
 
 const BYTES: Record<Separator, number> = { "line feed": 0x0a, NUL: 0 };
+/** No command can be given a line of more bytes than this: it is left out before it fills the memory. */
+const MAX_LINE = 16 << 20;
 const BYTE_ORDER_MARK = "\uFEFF";
 /** What a decoder puts in the place of what is not UTF-8; a line may have it of its own, too. */
 const REPLACEMENT = "\uFFFD";
@@ -36,12 +38,26 @@ export async function* readLines(
 ): AsyncGenerator<string[], void, void> {
   const end = BYTES[separator];
   let pieces: Buffer[] = []; // of the line whose end has not come yet
+  let length = 0; // of these, and of what was left out of it
   let lineNumber = 0;
+
+  const take = (piece: Buffer): void => {
+    length += piece.length;
+    if (length > MAX_LINE) pieces = [];
+    else pieces.push(piece);
+  };
+
+  const endLine = (lines: string[]): void => {
+    lineNumber++;
+    if (length > MAX_LINE) onRefused(lineNumber, "longer than 16 MiB");
+    else decode(Buffer.concat(pieces), lines);
+    pieces = [];
+    length = 0;
+  };
 
   // Each line is decoded by itself: a text cut out of a longer one would keep all of that in memory.
   const decode = (bytes: Buffer, lines: string[]): void => {
     let line = bytes.toString("utf8");
-    lineNumber++;
     if (separator === "line feed") {
       if (lineNumber === 1 && line.startsWith(BYTE_ORDER_MARK)) line = line.slice(1);
       if (line.endsWith("\r")) line = line.slice(0, -1);
@@ -58,14 +74,14 @@ export async function* readLines(
     const lines: string[] = [];
     let start = 0;
     for (let stop = chunk.indexOf(end); stop !== -1; stop = chunk.indexOf(end, start)) {
-      decode(Buffer.concat([...pieces, chunk.subarray(start, stop)]), lines);
-      pieces = [];
+      take(chunk.subarray(start, stop));
+      endLine(lines);
       start = stop + 1;
     }
-    if (start < chunk.length) pieces.push(chunk.subarray(start));
+    if (start < chunk.length) take(chunk.subarray(start));
     yield lines;
   }
   const last: string[] = [];
-  if (pieces.length > 0) decode(Buffer.concat(pieces), last);
+  if (length > 0) endLine(last);
   yield last;
 }

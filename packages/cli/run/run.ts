@@ -153,6 +153,7 @@ export class Run {
       lastFailure: this.#lastFailure,
       nextDueIn: this.queue.snapshot({ limit: 1 }).waitingItems[0]?.dueIn,
       isStopping: this.#stopper.signal.aborted,
+      maxRate: (this.pool.starts as { readonly rate?: number } | undefined)?.rate,
       hasBegun: this.#hasBegun,
       seconds: (performance.now() - this.#startedAt) / 1000,
     };

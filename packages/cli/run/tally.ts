@@ -34,6 +34,8 @@ export interface Tally {
   readonly nextDueIn: number | undefined;
   /** Whether the run ends early: nothing more is begun. */
   readonly isStopping: boolean;
+  /** How many attempts may begin in a second; `undefined` if that is not bounded. */
+  readonly maxRate: number | undefined;
   /** Whether a command was run at all. */
   readonly hasBegun: boolean;
   /** Seconds since the run began. */

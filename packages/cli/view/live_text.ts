@@ -88,7 +88,8 @@ function describeProgress(tally: Tally, recent: Recent, { columns, style, places
     fields.push(["running", places.fill("running", `${inFlight} running`)]);
     if (recent.rate !== undefined) fields.push(["rate", places.fill("rate", `${formatRate(recent.rate)}/s`)]);
     if (recent.rate && expected !== undefined) {
-      const left = Math.max((expected - done) / recent.rate, (tally.nextDueIn ?? 0) / 1000);
+      const rate = Math.min(recent.rate, tally.maxRate ?? Infinity);
+      const left = Math.max((expected - done) / rate, (tally.nextDueIn ?? 0) / 1000);
       fields.push(["left", places.fill("left", `${isReading ? "~" : ""}${formatLength(left)} left`)]);
     }
   }
