@@ -4,9 +4,13 @@ import { deadline, delay } from "@std/async";
 import { fileURLToPath } from "node:url";
 import type { ItemReport, ReportHeader } from "../../packages/cli/report/records.ts";
 import { installed, type Runtime } from "../../release/installed.ts";
-import { runtimes } from "../runtimes.ts";
+import { runtimes as ofClone } from "../runtimes.ts";
 
-export { runtimes };
+/** Whether what is tried is the command as it is installed: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. */
+const isInstalled = Deno.env.has("WORKQUEUE_INSTALLED");
+
+/** What the command is tried on. */
+export const runtimes: typeof ofClone = isInstalled ? { ...ofClone, Node: () => installed("Node") } : ofClone;
 
 /** The path of the repository. */
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -73,13 +77,10 @@ async function forEachText(stream: ReadableStream<Uint8Array>, callback: (text: 
   for await (const chunk of stream) callback(decoder.decode(chunk, { stream: true }));
 }
 
-/**
- * What starts the command: of the clone; or as it is installed from what would be published, on Node, and everywhere if
- * `WORKQUEUE_INSTALLED` is set.
- */
+/** What starts the command: from the clone, or as it is installed from what would be published, as always on Node. */
 async function commandOn(runtime: string): Promise<string[]> {
-  if (runtime === "Node" || Deno.env.has("WORKQUEUE_INSTALLED")) return await installed(runtime as Runtime);
-  return [...await runtimes[runtime]!(), `${ROOT}packages/cli/workqueue.ts`];
+  if (runtime === "Node" || isInstalled) return await installed(runtime as Runtime);
+  return [...await ofClone[runtime]!(), `${ROOT}packages/cli/workqueue.ts`];
 }
 
 /** A directory for one test, with the CLI in it. Disposing it ends what runs and removes the directory. */

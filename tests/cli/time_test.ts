@@ -72,14 +72,18 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals([code, stdout], [0, "got a\ngot b\n"]);
   });
 
-  Deno.test(`time, ${runtime}: nohup holds`, async () => {
-    await using workspace = new Workspace(runtime);
-    const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done';
-    const args = ["run", "--concurrency", "1", ...sh(script, "{}")];
-    const cli = await workspace.start(args, "a\nb\n", `nohup ${WITH_PID}`);
-    await until(() => workspace.has("began a"), "it has begun");
-    Deno.kill(Number(workspace.read("pid")), "SIGHUP");
-    workspace.write("go", "");
-    assertEquals((await cli.ended).code, 0);
+  Deno.test({
+    name: `time, ${runtime}: nohup holds`,
+    ignore: runtime === "Node", // which forgets what was ignored
+    fn: async () => {
+      await using workspace = new Workspace(runtime);
+      const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done';
+      const args = ["run", "--concurrency", "1", ...sh(script, "{}")];
+      const cli = await workspace.start(args, "a\nb\n", `nohup ${WITH_PID}`);
+      await until(() => workspace.has("began a"), "it has begun");
+      Deno.kill(Number(workspace.read("pid")), "SIGHUP");
+      workspace.write("go", "");
+      assertEquals((await cli.ended).code, 0);
+    },
   });
 }
