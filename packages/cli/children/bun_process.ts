@@ -1,4 +1,4 @@
-import process from "node:process";
+import { wholeEnvironment } from "./environment.ts";
 import type { Pipe, StartProcess } from "./process.ts";
 
 /** As much of Bun as is used here. */
@@ -25,8 +25,6 @@ interface BunProcess {
   readonly stderr: ReadableStream<Uint8Array>;
 }
 
-const ours = { ...process.env };
-
 const { Bun } = globalThis as { Bun?: Bun };
 
 /**
@@ -35,7 +33,7 @@ const { Bun } = globalThis as { Bun?: Bun };
  */
 export const startOnBun: StartProcess | undefined = Bun && ((command, env, leadsGroup) => {
   const options = { stdin: "ignore", stdout: "pipe", stderr: "pipe", windowsHide: true } as const;
-  const child = spawn(command, { ...options, env: { ...ours, ...env }, detached: leadsGroup });
+  const child = spawn(command, { ...options, env: wholeEnvironment(env), detached: leadsGroup });
   const exited = child.exited.then(() => ({ exitCode: child.exitCode, signal: child.signalCode }));
   return { pid: child.pid, exited, stdout: pipeOf(child.stdout), stderr: pipeOf(child.stderr) };
 });

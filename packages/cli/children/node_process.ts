@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import process from "node:process";
 import type { Readable } from "node:stream";
+import { wholeEnvironment } from "./environment.ts";
 import type { Environment, Pipe, Process, ProcessEnd } from "./process.ts";
-
-const ours = { ...process.env };
 
 /** Starts a process as Node does, which Deno and Bun do too. */
 export function startOnNode(command: readonly string[], env: Environment, leadsGroup: boolean): Promise<Process> {
@@ -11,7 +9,7 @@ export function startOnNode(command: readonly string[], env: Environment, leadsG
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, {
       detached: leadsGroup,
-      env: { ...ours, ...env },
+      env: wholeEnvironment(env),
       stdio: ["ignore", "pipe", "pipe"],
       windowsHide: true,
     });
