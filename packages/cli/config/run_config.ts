@@ -81,8 +81,8 @@ export class RunConfig {
   static async open(options: RunConfigOptions): Promise<RunConfig> {
     const { path, queue, load } = options;
     try {
-      const document = path === undefined ? BUILT_IN : await read(path, load);
-      return new RunConfig(document, pickQueue(loadConfig(document, load), queue), options);
+      const [config, document] = path === undefined ? [loadConfig(BUILT_IN, load), BUILT_IN] : await read(path, load);
+      return new RunConfig(document, pickQueue(config, queue), options);
     } catch (error) {
       throw error instanceof UsageError ? error : new UsageError((error as Error).message, { cause: error });
     }
@@ -141,10 +141,10 @@ export class RunConfig {
   }
 }
 
-async function read(path: string, load: LoadConfigOptions): Promise<Document> {
+/** The config of a file, which finds more that is wrong in its text, and the document. */
+async function read(path: string, load: LoadConfigOptions): Promise<[WorkQueueConfig, Document]> {
   const { loadConfigFile, readConfigFile } = await import("@workqueue/config-file");
-  loadConfigFile(path, load); // which finds more that is wrong in a text
-  return parse(readConfigFile(path));
+  return [loadConfigFile(path, load), parse(readConfigFile(path))];
 }
 
 /** Picks a queue of a config: the one named; else the only one, else the one named "default". */
