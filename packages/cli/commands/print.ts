@@ -1,5 +1,6 @@
 import { OutputError } from "../system/output_error.ts";
 import { stdout } from "../system/standard_streams.ts";
+import { writeTo } from "../system/write_to.ts";
 
 /**
  * Prints to standard output what a command is asked for.
@@ -8,12 +9,13 @@ import { stdout } from "../system/standard_streams.ts";
  * @returns Whether somebody still reads it.
  * @throws {OutputError} If it cannot be written. That its reader has left, as `head` does, is no error.
  */
-export function print(text: string): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    stdout.write(text, (error) => {
-      const failure = error === undefined || error === null ? undefined : new OutputError(error);
-      if (failure === undefined || failure.readerHasLeft) resolve(failure === undefined);
-      else reject(failure);
-    });
-  });
+export async function print(text: string): Promise<boolean> {
+  try {
+    await writeTo(stdout, text);
+    return true;
+  } catch (error) {
+    const failure = new OutputError(error);
+    if (failure.readerHasLeft) return false;
+    throw failure;
+  }
 }

@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { setTimer } from "../system/timer.ts";
 import {
   type HandlerContext,
   type Outcome,
@@ -12,16 +11,17 @@ import type { Process } from "../children/process.ts";
 import { Starter } from "../children/start.ts";
 import { describeStartError, isCommandError, isItemError, isShortage } from "../children/start_error.ts";
 import { StartLimit } from "../children/start_limit.ts";
+import type { RunConfig } from "../config/run_config.ts";
 import type { Backlog } from "../items/backlog.ts";
 import type { CommandTemplate } from "../items/command_template.ts";
 import type { Input } from "../items/input.ts";
 import { readLines, type Separator } from "../items/lines.ts";
 import type { ItemReport } from "../report/records.ts";
 import { orAborted } from "../system/or_aborted.ts";
+import { setTimer } from "../system/timer.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import { type Halt, isTooMany } from "./halt.ts";
 import { type AttemptEnd, OpenItem } from "./open_item.ts";
-import type { RunConfig } from "../config/run_config.ts";
 import type { Failure, Tally } from "./tally.ts";
 
 /** What a {@linkcode Run} works with. */

@@ -1,4 +1,4 @@
-import type { OutputStream } from "../system/standard_streams.ts";
+import type { OutputStream } from "./standard_streams.ts";
 
 /** Writes to a stream. Resolves when it is written; rejects if it cannot be. */
 export function writeTo(stream: OutputStream, output: string | Uint8Array): Promise<void> {

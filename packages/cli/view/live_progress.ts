@@ -7,7 +7,7 @@ import { LiveRows, type Size } from "./live_rows.ts";
 import { Recent } from "./recent.ts";
 import { colored, plain, type Style } from "./style.ts";
 import { tagLines } from "./tagged_lines.ts";
-import { writeTo } from "./write_to.ts";
+import { writeTo } from "../system/write_to.ts";
 
 /** How often the rows change, and how long output waits for that at most, in milliseconds. */
 const FRAME = 100;
