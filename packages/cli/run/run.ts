@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import {
   type HandlerContext,
   type Outcome,
@@ -6,30 +5,18 @@ import {
   TerminalError,
   type WorkerPool,
 } from "@workqueue/core";
-import { Child } from "../children/child.ts";
-import type { Process } from "../children/process.ts";
-import { Starter } from "../children/start.ts";
-import { describeStartError, isCommandError, isItemError, isShortage } from "../children/start_error.ts";
-import { StartLimit } from "../children/start_limit.ts";
-import type { RunConfig } from "../config/run_config.ts";
 import type { Backlog } from "../items/backlog.ts";
-import type { CommandTemplate } from "../items/command_template.ts";
 import type { Input } from "../items/input.ts";
 import { readLines, type Separator } from "../items/lines.ts";
 import type { ItemReport } from "../report/records.ts";
-import { orAborted } from "../system/or_aborted.ts";
-import { setTimer } from "../system/timer.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
+import { Attempts, type AttemptSettings } from "./attempts.ts";
 import { type Halt, isTooMany } from "./halt.ts";
-import { type AttemptEnd, OpenItem } from "./open_item.ts";
+import { OpenItem } from "./open_item.ts";
 import type { Failure, Tally } from "./tally.ts";
 
 /** What a {@linkcode Run} works with. */
-export interface RunSettings {
-  /** How items are tried again, and how many commands run at once; it may be reloaded. */
-  readonly config: RunConfig;
-  /** The command. */
-  readonly template: CommandTemplate;
+export interface RunSettings extends AttemptSettings {
   /** What the items are read from. */
   readonly input: Input;
   /** What ends an item there. */
@@ -38,20 +25,12 @@ export interface RunSettings {
   readonly backlog: Backlog;
   /** Whether a line is folded into an equal one that came before. */
   readonly isDistinct: boolean;
-  /** Whether the lines that children print have their item before them. */
-  readonly isTagged: boolean;
   /** When the run is to end early. */
   readonly halt: Halt | undefined;
-  /** Takes what the children print, whole lines at a time. If it rejects, the run ends for that reason. */
-  onOutput(lines: Uint8Array): Promise<void>;
-  /** Takes what the children write to their standard error likewise; `undefined` if nobody wants it. */
-  readonly onErrorOutput: ((item: string, lines: Uint8Array) => Promise<void>) | undefined;
   /** Is told of every item that was taken in, once, when its fate is decided. */
   onDecided(item: ItemReport): void;
   /** Is told the number of each line that is left out, and what it is that no item may be. */
   onRefused(lineNumber: number, reason: string): void;
-  /** Is told when fewer commands than that can run at once. */
-  onShortage(error: unknown): void;
   /** Is told when the run ends early, as too many items were given up. */
   onHalt(): void;
 }
@@ -59,8 +38,6 @@ export interface RunSettings {
 /** How many items may be neither in the backlog nor decided, and their characters: they must not fill the memory. */
 const MAX_OPEN = 100_000;
 const MAX_OPEN_SIZE = 50_000_000;
-/** Items of more bytes than this are not in the environment: nothing could be started with some. */
-const MAX_IN_ENVIRONMENT = 100_000;
 /** How many lines are in the queue, where a discipline says which is next: it can choose among these. */
 const MAX_CHOICE = 10_000;
 /**
@@ -91,9 +68,7 @@ export class Run {
   readonly #open = new Set<OpenItem>();
   /** How many characters these have. */
   #openSize = 0;
-  readonly #starts: StartLimit;
-  readonly #starter: Starter;
-  readonly #children = new Set<Child>();
+  readonly #attempts: Attempts;
   /** Aborts when nothing more is to be begun. */
   readonly #stopper = new AbortController();
   /** Aborts when what runs is killed. */
@@ -103,12 +78,10 @@ export class Run {
   #working = 0;
   #isReading = true;
   #readOn: () => void = () => {};
-  #hasBegun = false;
   #refused = 0;
   #failing = 0;
   #succeeded = 0;
   #givenUp = 0;
-  #retries = 0;
   #failures = 0;
   #lastFailure: Failure | undefined = undefined;
   #failure: unknown = undefined;
@@ -116,10 +89,14 @@ export class Run {
 
   /** Starts the run. */
   constructor(settings: RunSettings) {
-    const { config: { config, queueName }, template, onShortage } = settings;
+    const { config: { config, queueName } } = settings;
     this.#settings = settings;
-    this.#starter = new Starter({ isOneFile: !template.hasPlaceholderInFile });
-    this.#starts = new StartLimit(() => this.pool.concurrency, onShortage);
+    this.#attempts = new Attempts(settings, {
+      maxRunning: () => this.pool.concurrency,
+      stopped: this.#stopper.signal,
+      killed: this.#killer.signal,
+      onFailure: (error) => this.#fail(error),
+    });
     this.queue = config.queue<OpenItem>(queueName, { keyOf: ({ key }) => key });
     this.pool = config.runWorkers(queueName, this.queue, (item, context) => this.#work(item, context), {
       timeout: NO_TIMEOUT,
@@ -134,7 +111,7 @@ export class Run {
   /** How far the run has come. */
   get tally(): Tally {
     const { input, backlog: { total, folded, doneBefore }, isDistinct } = this.#settings;
-    const inFlight = this.#starts.running;
+    const { running: inFlight, begun, retries } = this.#attempts;
     return {
       items: total,
       isDistinct,
@@ -148,13 +125,13 @@ export class Run {
       failing: this.#failing,
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
-      retries: this.#retries,
+      retries,
       failures: this.#failures,
       lastFailure: this.#lastFailure,
       nextDueIn: this.queue.snapshot({ limit: 1 }).waitingItems[0]?.dueIn,
       isStopping: this.#stopper.signal.aborted,
       maxRate: (this.pool.starts as { readonly rate?: number } | undefined)?.rate,
-      hasBegun: this.#hasBegun,
+      hasBegun: begun > 0,
       seconds: (performance.now() - this.#startedAt) / 1000,
     };
   }
@@ -184,7 +161,6 @@ export class Run {
 
   #kill(): void {
     this.#killer.abort();
-    for (const child of this.#children) child.kill();
   }
 
   async #finish(): Promise<void> {
@@ -240,7 +216,7 @@ export class Run {
   #handOn(): void {
     const { backlog, config, isDistinct } = this.#settings;
     if (this.#stopper.signal.aborted) return;
-    const wanted = config.hasDiscipline ? MAX_CHOICE : this.#starts.limit - this.#working;
+    const wanted = config.hasDiscipline ? MAX_CHOICE : this.#attempts.limit - this.#working;
     while (this.queue.length < wanted && this.#open.size < MAX_OPEN && this.#openSize < MAX_OPEN_SIZE) {
       const line = backlog.shift();
       if (line === undefined) break;
@@ -265,74 +241,18 @@ export class Run {
 
   /** Makes one attempt. Throws if it failed. */
   async #attempt(item: OpenItem, { attempt }: HandlerContext): Promise<void | Outcome> {
-    const child = await this.#begin(item, attempt);
-    if (child === undefined) return { requeue: true };
-    let timedOut = false;
-    const { timeout } = this.#settings.config;
-    const timer = timeout === undefined ? undefined : setTimer(() => timedOut = child.kill(), timeout);
-    const end = await child.ended;
-    timer?.[Symbol.dispose]();
-    this.#children.delete(child);
-    this.#starts.end();
-    this.#endAttempt(item, { ...end, stderr: child.stderr }, timedOut);
-    item.listenTo(child);
-    if (end.exitCode !== 0 || timedOut || this.#killer.signal.aborted) throw new AttemptError(this.#countFailing(item));
-    this.#decide(item, "succeeded");
-  }
-
-  /** Starts the command when there is room for it; `undefined` if the run ends before. Throws if it cannot be started. */
-  async #begin(item: OpenItem, attempt: number): Promise<Child | undefined> {
-    const { template } = this.#settings;
-    const { signal } = this.#stopper;
-    const command = template.fill(item.line);
-    const env = { ...environmentOf(item), WORKQUEUE_ATTEMPT: String(attempt) };
-    let beganAt = performance.now();
-    const start = async () => {
-      beganAt = performance.now();
-      return this.#takeOver(await this.#starter.start(command, env), item);
-    };
-    try {
-      const child = await this.#starts.start(start, signal);
-      item.begin(attempt, beganAt);
-      this.#hasBegun = true;
-      if (attempt > 1) this.#retries++;
-      return child;
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      const reason = `Cannot run '${command[0]}' as ${describeStartError(error, command[0]!)}`;
-      const isCommandsFault = isCommandError(error);
-      if (isShortage(error) || isCommandsFault && !template.hasPlaceholderInFile) {
-        this.#fail(new UsageError(reason));
-        throw error;
-      }
-      item.begin(attempt, beganAt);
-      this.#endAttempt(item, { exitCode: null, signal: null, stderr: reason }, false);
-      this.#countFailing(item);
-      throw isItemError(error) || isCommandsFault ? new TerminalError(reason) : new AttemptError(reason);
-    }
-  }
-
-  #takeOver(process: Process, item: OpenItem): Child {
-    const { isTagged, onErrorOutput } = this.#settings;
-    const { text } = item.line;
-    const child = new Child(process, {
-      tag: isTagged ? `${text}\t` : "",
-      onOutput: (lines) => this.#passOn(lines),
-      onErrorOutput: onErrorOutput && ((lines) => onErrorOutput(text, lines)),
-    });
-    this.#children.add(child);
-    if (this.#killer.signal.aborted) child.kill();
-    return child;
-  }
-
-  /** Passes on what a child printed. Where that fails, it fails for all; where the run is ended, nobody waits for it. */
-  async #passOn(lines: Uint8Array): Promise<void> {
-    const { signal } = this.#killer;
-    try {
-      await orAborted(this.#settings.onOutput(lines), signal);
-    } catch (error) {
-      if (!signal.aborted) this.#fail(error);
-      throw error;
+    const sizeBefore = item.size;
+    const result = await this.#attempts.make(item, attempt);
+    this.#openSize += item.size - sizeBefore;
+    switch (result) {
+      case "succeeded":
+        return this.#decide(item, "succeeded");
+      case "not-begun":
+        return { requeue: true };
+      case "failed":
+        throw new AttemptError(this.#countFailing(item));
+      case "hopeless":
+        throw new TerminalError(this.#countFailing(item));
     }
   }
 
@@ -341,12 +261,6 @@ export class Run {
     if (error instanceof AttemptError || error instanceof TerminalError) return;
     const reason = error instanceof Error ? error.message : String(error);
     this.#fail(new UsageError(`Cannot try an item again as its limiter fails: ${reason}`));
-  }
-
-  #endAttempt(item: OpenItem, end: AttemptEnd, timedOut: boolean): void {
-    this.#openSize -= item.size;
-    item.end(end, timedOut);
-    this.#openSize += item.size;
   }
 
   /** Counts the item among those that fail; returns why it does. */
@@ -392,8 +306,4 @@ export class Run {
     this.#stop();
     this.#kill();
   }
-}
-
-function environmentOf({ line: { text } }: OpenItem): Record<string, string> {
-  return Buffer.byteLength(text) > MAX_IN_ENVIRONMENT ? {} : { WORKQUEUE_ITEM: text };
 }
