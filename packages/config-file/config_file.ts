@@ -1,3 +1,4 @@
+import { type Buffer, isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
@@ -32,7 +33,7 @@ export class ConfigFile {
   /** Reads the text. Throws, with the file named, if that is not possible. */
   read(): string {
     try {
-      return readFileSync(this.#path, "utf8");
+      return decode(readFileSync(this.#path));
     } catch (error) {
       throw this.#readError(error);
     }
@@ -44,7 +45,7 @@ export class ConfigFile {
       const found = await stat(this.#path);
       // A pipe would be waited for, for ever perhaps, and so would the process that wants to end.
       if (!found.isFile() && !found.isDirectory()) throw new Error("it is no regular file");
-      return await readFile(this.#path, "utf8");
+      return decode(await readFile(this.#path));
     } catch (error) {
       throw this.#readError(error);
     }
@@ -60,6 +61,11 @@ function pathOf(path: string | URL): string {
   if (path instanceof URL && path.protocol === "file:") return fileURLToPath(path);
   const received = path instanceof URL ? path.href : path;
   throw invalidArgument("read config", "path", "must be a path or a file: URL", received);
+}
+
+function decode(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new Error("it is not UTF-8"); // half a name may be that of another queue
+  return bytes.toString();
 }
 
 function describeReadError(error: unknown): string {

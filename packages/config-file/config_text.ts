@@ -59,7 +59,7 @@ export class ConfigText {
       if (name === "NotCapable") { // Deno asks for a permission
         throw new Error(`Cannot read ${this.title} as ${message}`, { cause: error });
       }
-      return { problems: [{ path: "", message }] };
+      return { problems: [{ path: "", message: error instanceof RangeError ? "it is nested too deeply" : message }] };
     }
   }
 

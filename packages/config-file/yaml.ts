@@ -35,7 +35,14 @@ export function parseYaml(text: string): Parsed | Unparsed {
 }
 
 function describe({ code, message }: YAMLError): string {
-  return code === "MULTIPLE_DOCS" ? "another document begins, and a config is only one" : message;
+  switch (code) {
+    case "MULTIPLE_DOCS":
+      return "another document begins, and a config is only one";
+    case "RESOURCE_EXHAUSTION":
+      return "it is nested too deeply";
+    default:
+      return message;
+  }
 }
 
 /** Else the parser would only say that there is one. */

@@ -152,6 +152,11 @@ Deno.test("check: options that cannot be meant are refused", async () => {
   for (const [args, stderr] of refusals) {
     assertEquals(await workspace.run(["check", ...args]), { code: 2, stdout: "", stderr });
   }
+  assertEquals(await workspace.run(["check", "-", "--format", "toml"], Uint8Array.of(0xff)), {
+    code: 2,
+    stdout: "",
+    stderr: "workqueue: Cannot read standard input as it is not UTF-8\n",
+  });
   const { code, stderr } = await workspace.run(["check", "-", "--format", "ini"]);
   assertEquals(code, 2);
   assertStringIncludes(stderr, "Allowed choices are json, jsonc, yaml, toml.");

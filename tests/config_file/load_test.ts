@@ -115,6 +115,15 @@ Deno.test({
   },
 });
 
+Deno.test("config file: one that is not UTF-8 is refused, as half a name may be that of another queue", () => {
+  using folder = new Folder();
+  const path = folder.write(
+    "latin1.yaml",
+    Uint8Array.from("queues: { m\xfcller: {} }", (letter) => letter.charCodeAt(0)),
+  );
+  assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}' as it is not UTF-8`);
+});
+
 Deno.test("config file: what is neither a path nor a file: URL is refused", () => {
   const rule = "Cannot read config as 'path' must be a path or a file: URL: received";
   assertThrows(() => loadConfigFile(""), TypeError, `${rule} ""`);

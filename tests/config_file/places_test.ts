@@ -1,6 +1,6 @@
 /** Where in a text the things stand that are wrong with a config, in each format. */
 
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { ConfigError } from "@workqueue/core";
 import { type ConfigFormat, loadConfigFile, loadConfigText, readConfigFile } from "@workqueue/config-file";
 import { Folder } from "./folder.ts";
@@ -138,6 +138,14 @@ Deno.test("places, json: a text that is too deep for a tree of it is refused wit
   const depth = 100_000;
   const text = `{ "queues": 1, "a": ${"[".repeat(depth)}${"]".repeat(depth)} }`;
   assertEquals(placesOf(text, "json").map((place) => place.split(" ").at(-1)), ["/a", "/queues"]);
+});
+
+Deno.test("places: a text that is too deep for the parser is refused in words", () => {
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  for (const [format, text] of [["yaml", `queues: ${deep}`], ["jsonc", `{ "queues": ${deep} }`]] as const) {
+    const [message] = syntaxOf(text, format);
+    assertStringIncludes(message, `it is not valid ${format.toUpperCase()}: it is nested too deeply`);
+  }
 });
 
 Deno.test("places, yaml: what is wrong in an anchor is placed there, for each that uses it", () => {

@@ -1,5 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import type { Readable } from "node:stream";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { type ConfigFormat, loadConfigFile, loadConfigText } from "@workqueue/config-file";
 import { ConfigError, type ConfigIssue, type WorkQueueConfig } from "@workqueue/core";
 import { inOneLine } from "@workqueue/core/arguments";
@@ -31,7 +32,7 @@ export async function checkCommand(
   for (const path of paths) {
     try {
       const config = path === STANDARD_INPUT
-        ? loadConfigText(await text(standardInput), flags.format!, options)
+        ? loadConfigText(await readText(standardInput), flags.format!, options)
         : loadConfigFile(path, options);
       if (!flags.quiet) await print(`${inOneLine(path)}: ok, ${describeContents(config)}\n`);
     } catch (error) {
@@ -57,6 +58,12 @@ function requireFormat(paths: readonly string[], format: ConfigFormat | undefine
   if (asked === 0 && format !== undefined) {
     throw new UsageError("Cannot take --format without - for standard input: of files, the extension counts");
   }
+}
+
+async function readText(standardInput: Readable): Promise<string> {
+  const bytes = await buffer(standardInput);
+  if (!isUtf8(bytes)) throw new UsageError("Cannot read standard input as it is not UTF-8");
+  return bytes.toString();
 }
 
 function describeContents({ queueNames, limiterNames }: WorkQueueConfig): string {
