@@ -225,6 +225,7 @@ const WRONG: Record<string, [string, string]> = {
   "--rate": ["10", "It must be a number and a unit of time, as 10/s, 100/m or 5/h."],
   "--group-by": ["", "It must not be empty."],
   "--halt": ["later,fail=1", "It must be as soon,fail=1 or now,fail=10%."],
+  "--serve": ["echo", "It must be a whole number from 1 to 65535; write -- before the command."],
 };
 
 for (const [option, [value, reason]] of Object.entries(WRONG)) {

@@ -18,24 +18,20 @@ export default ({ limiters }) => {
 };
 `;
 
-/** Types, a discipline, what the core is given for, and time. */
-const TYPED = `
-import type * as core from "@workqueue/core";
-
-type Registries = { limiters: core.LimiterRegistry; disciplines: core.DisciplineRegistry; core: typeof core };
-
-const plugin = async ({ limiters, disciplines, core }: Registries) => {
+/** A discipline, what the core is given for, and time. */
+const DOUBLED = `
+export default async ({ limiters, disciplines, core }) => {
   await Promise.resolve();
   limiters.register(core.defineLimiter({
     type: "doubled",
     description: "Twice as long as an exponential one.",
     options: { baseDelay: { kind: "duration", description: "Half the first delay." } },
-    create({ baseDelay }: { baseDelay: number }) {
+    create({ baseDelay }) {
       const limiter = core.createExponentialLimiter({ baseDelay, maxDelay: "1h" });
       return {
-        when: (item: unknown) => 2 * limiter.when(item),
-        forget: (item: unknown) => limiter.forget(item),
-        numRequeues: (item: unknown) => limiter.numRequeues(item),
+        when: (item) => 2 * limiter.when(item),
+        forget: (item) => limiter.forget(item),
+        numRequeues: (item) => limiter.numRequeues(item),
       };
     },
   }));
@@ -44,12 +40,22 @@ const plugin = async ({ limiters, disciplines, core }: Registries) => {
     description: "Last in, first out.",
     options: {},
     create() {
-      const entries: any[] = [];
+      const entries = [];
       return { push: (e) => void entries.push(e), pop: () => entries.pop(), touch() {}, get length() { return entries.length } };
     },
   }));
 };
-export default plugin;
+`;
+
+const TYPED = `
+import type { LimiterRegistry } from "@workqueue/core";
+
+export default ({ limiters }: { limiters: LimiterRegistry }): void => limiters.register({
+  type: "none",
+  description: "No delay.",
+  options: {},
+  create: () => ({ when: (): number => 0, forget(): void {}, numRequeues: (_item: unknown): number => 0 }),
+});
 `;
 
 const CONFIG = `
@@ -61,20 +67,20 @@ queues:
 `;
 
 for (const runtime of Object.keys(runtimes)) {
-  Deno.test(`plugins, ${runtime}: JavaScript and TypeScript are loaded, by paths from the working directory`, async () => {
+  Deno.test(`plugins, ${runtime}: they are loaded, by paths from the working directory`, async () => {
     await using workspace = new Workspace(runtime);
     Deno.mkdirSync(`${workspace.directory}/of mine #1`);
     workspace.write("of mine #1/fixed.mjs", FIXED);
-    workspace.write("typed.ts", TYPED);
+    workspace.write("doubled.mjs", DOUBLED);
     workspace.write("q.yaml", CONFIG);
-    const plugins = ["--plugin", "of mine #1/fixed.mjs", "--plugin", `${workspace.directory}/typed.ts`];
+    const plugins = ["--plugin", "of mine #1/fixed.mjs", "--plugin", `${workspace.directory}/doubled.mjs`];
 
     assertEquals(await workspace.run(["check", ...plugins, "q.yaml"]), {
       code: 0,
       stdout: "q.yaml: ok, 1 queue, 2 limiters\n",
       stderr: "",
     });
-    const { stdout } = await workspace.run(["check", "q.yaml", "--plugin", "typed.ts"]);
+    const { stdout } = await workspace.run(["check", "q.yaml", "--plugin", "doubled.mjs"]);
     assertMatch(
       stdout,
       /^q\.yaml:3:13: \/limiters\/steady\/type: 'type' must be one of .*, "doubled": received "fixed"\n$/,
@@ -95,9 +101,23 @@ for (const runtime of Object.keys(runtimes)) {
     });
   });
 
-  /** Each with the message, where `PLACE` stands for a line and column. */
+  Deno.test(`plugins, ${runtime}: TypeScript is loaded where the runtime runs it, and refused with that reason elsewhere`, async () => {
+    await using workspace = new Workspace(runtime);
+    workspace.write("typed.ts", TYPED);
+    workspace.write("q.yaml", "limiters: { a: { type: none } }");
+    const refusal = "workqueue: Cannot load plugin 'typed.ts' as this version of Node runs no TypeScript: " +
+      "make JavaScript of it, or take Deno or Bun\n";
+    assertEquals(
+      await workspace.run(["check", "--plugin", "typed.ts", "q.yaml"]),
+      runtime === "Node"
+        ? { code: 2, stdout: "", stderr: refusal }
+        : { code: 0, stdout: "q.yaml: ok, 0 queues, 1 limiter\n", stderr: "" },
+    );
+  });
+
+  /** Each with the message. Node does not tell the column of what it cannot parse. */
   const WRONG: [file: string, text: string, message: RegExp][] = [
-    ["syntax.mjs", "const a = 1;\nexport default (( ;\n", /it fails at line 2, column 19: .*(Unexpected|expected)/],
+    ["syntax.mjs", "const a = 1;\nexport default (( ;\n", /it fails at line 2(, column 19)?: .*(Unexpected|expected)/],
     ["throws.mjs", 'const a = 1;\nthrow new Error("boom\\nmore");\n', /it fails at line 2, column \d+: boom$/],
     [
       "later.mjs",

@@ -10,12 +10,12 @@ for (const runtime of Object.keys(runtimes)) {
     const published = Deno.readTextFileSync(`${ROOT}schema/workqueue.schema.json`);
     assertEquals(await workspace.run(["schema"]), { code: 0, stdout: published, stderr: "" });
 
-    const plugin = `${ROOT}examples/fibonacci_plugin.ts`;
+    const plugin = `${ROOT}examples/linear_plugin.mjs`;
     const { code, stdout } = await workspace.run(["schema", "--plugin", plugin]);
     assertEquals([code, stdout.at(-1)], [0, "\n"]);
     const isValid = new Ajv2020({ allowUnionTypes: true }).compile(JSON.parse(stdout));
-    assert(isValid(JSON.parse(Deno.readTextFileSync(`${ROOT}examples/fibonacci.json`))));
-    assertFalse(isValid({ limiters: { a: { type: "fibonacci", unit: 0, maxDelay: 1 } } }));
+    assert(isValid({ limiters: { a: { type: "linear", step: "30s" } } }));
+    assertFalse(isValid({ limiters: { a: { type: "linear", step: 0 } } }));
   });
 }
 

@@ -147,6 +147,9 @@ function parseRetries(text: string): number {
 }
 
 function parsePort(text: string): number {
+  if (!/^\d/.test(text)) { // the port may be left out, so that the command is taken for it
+    throw new InvalidArgumentError("It must be a whole number from 1 to 65535; write -- before the command.");
+  }
   return parseInteger(text, 1, 65_535);
 }
 
