@@ -49,6 +49,8 @@ export interface DashboardQueue<T> {
    * @default the item, if it is a text; otherwise its key, as JSON
    */
   readonly keyText?: ((item: T) => string) | undefined;
+  /** Is told of each item that somebody takes back by the dashboard: nobody else hears of it. */
+  readonly onTakeBack?: ((item: T) => void) | undefined;
 }
 
 /** The options of {@linkcode createDashboard}. */

@@ -99,7 +99,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
 function requireQueue(name: string, shown: unknown): void {
   const action = `${ACTION} with queue ${inspect(name)}`;
   if (["", ".", ".."].includes(name)) throw new TypeError(`Cannot ${action} as addresses cannot have that name`);
-  requireRules(action, shown, { queue: A_QUEUE, pool: A_POOL, keyText: A_FUNCTION });
+  requireRules(action, shown, { queue: A_QUEUE, pool: A_POOL, keyText: A_FUNCTION, onTakeBack: A_FUNCTION });
   const { queue } = shown as { queue?: unknown };
   if (queue === undefined) throw invalidArgument(action, "queue", A_QUEUE[1], queue);
 }

@@ -114,7 +114,9 @@ Deno.test("controls: what is retried is tried no faster than starts allow", asyn
 
 Deno.test("controls: nothing is done to one item where several have its text", async () => {
   const queue = createRateLimitingQueue<{ name: string }>(createDefaultItemLimiter());
-  using asked = new Asked({ queues: { images: { queue, keyText: ({ name }: { name: string }) => name } } });
+  const takenBack: string[] = [];
+  const onTakeBack = ({ name }: { name: string }) => takenBack.push(name);
+  using asked = new Asked({ queues: { images: { queue, keyText: ({ name }: { name: string }) => name, onTakeBack } } });
   for (const name of ["a", "b", "a"]) queue.addAfter({ name }, "1h");
   const message =
     "Nothing was done, as 2 items that wait have this text: search for it to act on all of them, or tell " +
@@ -125,7 +127,7 @@ Deno.test("controls: nothing is done to one item where several have its text", a
   assertEquals((await asked.post("api/queues/images/take-back", { key: "b" }))[0], 200);
   assertEquals(queue.waiting, 2);
   assertEquals((await asked.post("api/queues/images/take-back", { search: "a" }))[0], 200);
-  assertEquals(queue.waiting, 0);
+  assertEquals([queue.waiting, takenBack], [0, ["b", "a", "a"]], "who asked for it is told of each");
   queue.shutDown();
 });
 

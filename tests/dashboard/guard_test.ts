@@ -358,6 +358,7 @@ Deno.test("createDashboard: options are checked", () => {
     [{ queues: { a: { queue: {} } }, view: allowLocal }, "'queue' must be a rate limiting queue"],
     [{ queues: { a: { queue, pool: {} } }, view: allowLocal }, "'pool' must be what runWorkers returns"],
     [{ queues: { a: { queue, keyText: "id" } }, view: allowLocal }, "'keyText' must be a function"],
+    [{ queues: { a: { queue, onTakeBack: "log" } }, view: allowLocal }, "'onTakeBack' must be a function"],
     [{ queues: { "..": { queue } }, view: allowLocal }, 'queue ".." as addresses cannot have that name'],
     [{ queues: { "": { queue } }, view: allowLocal }, 'queue "" as addresses cannot have that name'],
     [{ queues: { a: queue }, view: allowLocal }, 'Cannot create dashboard with queue "a" as'],

@@ -109,7 +109,7 @@ async function retry(queue: WatchedQueue, body: string): Promise<ControlResult> 
 
 async function takeBack(queue: WatchedQueue, body: string): Promise<ControlResult> {
   const result = "taken back, and will not be tried again unless added";
-  return await forEach("take back", queue, body, result, (item) => queue.source.takeBack(item));
+  return await forEach("take back", queue, body, result, (item) => queue.takeBack(item));
 }
 
 /** Somebody who acts on one item means that one. */

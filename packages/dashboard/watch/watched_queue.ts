@@ -44,6 +44,7 @@ export class WatchedQueue {
   readonly textOf: (item: unknown) => string;
   /** Whether the text of an item is the item. */
   readonly #hasTexts: boolean;
+  readonly #onTakeBack: DashboardQueue<unknown>["onTakeBack"];
   readonly #config: WorkQueueConfig | undefined;
   /** The name of the queue in the config. */
   readonly #configName: string;
@@ -56,15 +57,26 @@ export class WatchedQueue {
   /** Since when nothing has been handed out although something might have been. */
   #idleSince = 0;
 
-  constructor(name: string, { queue, pool, keyText }: DashboardQueue<unknown>, config: WorkQueueConfig | undefined) {
+  constructor(name: string, { queue, pool, keyText, onTakeBack }: DashboardQueue<unknown>, config?: WorkQueueConfig) {
     this.name = name;
     this.pool = pool;
     this.source = isOnRedis(queue) ? new RedisSource(queue, pool) : new MemorySource(queue as never, pool);
     this.textOf = keyTexts((item) => this.source.keyOf(item), keyText as never);
     this.#hasTexts = this.source.hasTexts && keyText === undefined;
     this.#searches = new Searches((limit) => itemsOf(this.source.allWaiting(limit)), this.textOf);
+    this.#onTakeBack = onTakeBack;
     this.#config = config;
     this.#configName = config?.queueNames.includes(this.source.queueName) ? this.source.queueName : name;
+  }
+
+  /** Takes back what waits, and tells of it. Returns whether it did still wait: at once, for a queue in memory. */
+  takeBack(waiting: LookWaiting): boolean | Promise<boolean> {
+    const tell = (isTaken: boolean): boolean => {
+      if (isTaken) this.#onTakeBack?.(waiting.item);
+      return isTaken;
+    };
+    const isTaken = this.source.takeBack(waiting);
+    return typeof isTaken === "boolean" ? tell(isTaken) : isTaken.then(tell);
   }
 
   /** The document has changed. */
