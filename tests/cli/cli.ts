@@ -110,8 +110,8 @@ export class Workspace implements AsyncDisposable {
   report(file = "report.jsonl"): ItemReport[] {
     const lines = this.read(file).split("\n");
     if (lines.pop() !== "") throw new Error("The report does not end with a line feed");
-    const [_header, ...items] = lines.map((line) => JSON.parse(line)) as [ReportHeader, ...ItemReport[]];
-    return items.sort((a, b) => a.item < b.item ? -1 : 1);
+    const records = lines.map((line) => JSON.parse(line)) as (ReportHeader | ItemReport)[];
+    return records.filter((record) => "item" in record).sort((a, b) => a.item < b.item ? -1 : 1);
   }
 
   /**

@@ -89,3 +89,15 @@ Deno.test("input: of white space, only spaces and tabs make a blank line", async
   const { stdout } = await workspace.run(["run", "--concurrency", "1", "--", "echo"], " \t\n\u00a0\n\u3000\n");
   assertEquals(stdout, "\u00a0\n\u3000\n");
 });
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`input, ${runtime}: an object of JSON that is too deep is refused, and the others are items`, async () => {
+    await using workspace = new Workspace(runtime);
+    const depth = 100_000;
+    const deep = `{"id":2,"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+    const args = ["run", "--json", "--concurrency", "1", "--", "echo", "{id}"];
+    const { code, stdout, stderr } = await workspace.run(args, `{"id":1}\n${deep}\n{"id":3}\n`);
+    assertEquals([code, stdout], [1, "1\n3\n"]);
+    assertStringIncludes(stderr, "Refused, as it is no JSON object: line 2\n");
+  });
+}

@@ -35,6 +35,13 @@ Deno.test("live text: where nothing succeeds, it says so", () => {
   assertEquals(show(tally, { rows: 1 }), ["✗ psql: could not connect to server: db down (db/users, attempt 3)"]);
 });
 
+Deno.test("live text: while the run is paused, it says so, and not how long it will take", () => {
+  assertEquals(show(tallyOf({ isPaused: true, inFlight: 0 })), [
+    "",
+    "████████████░░░░░░░░  61 %    612 of 1,000 · 0 running · paused",
+  ]);
+});
+
 Deno.test("live text: an error that is over stays, as the rows must not move", () => {
   const row = (changes: Partial<Tally>) => show(failingTally(changes))[2];
   assertEquals(row({ failing: 0, nextDueIn: undefined }), "0 failing now · 3 given up");

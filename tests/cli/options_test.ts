@@ -67,6 +67,12 @@ Deno.test("options: with --group-by, groups take turns, however many lines come 
   const order = stdout.trimEnd().split("\n");
   assertEquals(order.length, 52);
   assert(order.indexOf("small/2") < 10, `it came after ${order.indexOf("small/2")} others`);
+
+  const tabbed = items.join("\n").replaceAll("/", "\t"); // as people write it, and as a shell does
+  for (const tab of ["\\t", "\t"]) {
+    const { stdout } = await workspace.run(["run", "--group-by", tab, "--concurrency", "1", "--", "echo"], tabbed);
+    assert(stdout.split("\n").indexOf("small\t2") < 10);
+  }
 });
 
 Deno.test("options: placeholders are parts of the item, and its number", async () => {
@@ -142,6 +148,31 @@ Deno.test("options: with --json, a line is an object, and its members have place
   assertEquals(whole.stdout, lines[0]! + "\n");
 });
 
+Deno.test("options: with --json, what cannot be filled is an error, and not left as it is", async () => {
+  await using workspace = new Workspace();
+  const run = (...args: string[]) =>
+    workspace.run(["run", "--json", "--", "echo", ...args], '{"user.name":"n","url":"u"}\n');
+  assertEquals((await run("{user.name}")).stdout, "n\n");
+  for (const placeholder of ["{.}", "{/}", "{//}", "{/.}"]) {
+    const { code, stdout, stderr } = await run("{url}", `<${placeholder}>`);
+    assertEquals([code, stdout], [2, ""]);
+    assertEquals(
+      stderr,
+      `workqueue: Cannot fill ${placeholder} as each line is an object of JSON: name a member of it, as {name}\n`,
+    );
+  }
+});
+
+Deno.test("options: --quiet says nothing of a run that goes well, and all of one that does not", async () => {
+  await using workspace = new Workspace();
+  const run = (script: string) => workspace.run(["run", "--quiet", "--retries", "0", ...sh(script, "{}")], "a\nb\n");
+  assertEquals(await run("sleep 1.2"), { code: 0, stdout: "", stderr: "" });
+  const { code, stderr } = await run('sleep 1.2; echo "disk full" >&2; [ "$1" = b ]');
+  assertEquals(code, 1);
+  assertMatch(stderr, /^Distinct items {5}2\n/);
+  assertStringIncludes(stderr, "Given up:\n  a: exit code 1 after 1 attempt: disk full\n");
+});
+
 Deno.test("options: --tag puts the item before each line", async () => {
   await using workspace = new Workspace();
   const script = 'printf "one\\ntwo "; sleep 0.05; printf "three\\nend"';
@@ -171,6 +202,13 @@ Deno.test("options: --dry-run prints what a shell would take, runs nothing and w
     `touch 'it'\\''s' 'a b'\ntouch 'it'\\''s' '$(date)'\ntouch 'it'\\''s' plain\ntouch 'it'\\''s' 'ÿ'\n`,
   );
   assertEquals([code, stderr, workspace.files()], [0, "", []]);
+  const variable = await workspace.run(["run", "--dry-run", "--", "{}", "A=1"], "A=1\n");
+  assertEquals(variable.stdout, "'A=1' A=1\n");
+  const directory = await workspace.run(["run", "--dry-run", "--input", ".", "--", "echo"]);
+  assertEquals(
+    [directory.code, directory.stderr],
+    [2, "workqueue: Cannot read input '.' as it is a directory\n"],
+  );
 });
 
 for (const runtime of Object.keys(runtimes)) {
@@ -225,6 +263,8 @@ const WRONG: Record<string, [string, string]> = {
   "--rate": ["10", "It must be a number and a unit of time, as 10/s, 100/m or 5/h."],
   "--group-by": ["", "It must not be empty."],
   "--halt": ["later,fail=1", "It must be as soon,fail=1 or now,fail=10%."],
+  "--report": ["-", "It must be a file: the standard output is that of the commands."],
+  "--resume": ["-", "It must be a file: the standard output is that of the commands."],
   "--serve": ["echo", "It must be a whole number from 1 to 65535; write -- before the command."],
 };
 
@@ -306,7 +346,7 @@ Deno.test("options: a limiter of a plugin that fails ends the run, and names why
     const { code, stderr } = await workspace.run(["run", ...args], "a\n");
     assertEquals(code, 2);
     assertStringIncludes(stderr, reason);
-    assertEquals(workspace.report(`${file}.report`).length, 1);
+    assertEquals(workspace.report(`${file}.report`).map(({ outcome }) => outcome), ["unfinished"]);
   }
 });
 

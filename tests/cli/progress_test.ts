@@ -8,7 +8,7 @@ import { failingTally, tallyOf } from "./tallies.ts";
 /** Which progress is shown on a stream like that. */
 async function kindOf(stream: Partial<OutputStream>, env: Record<string, string> = {}): Promise<string> {
   const stderr = { isTTY: true, columns: 80, rows: 24, write: () => true, ...stream };
-  const progress = await showProgress(() => tallyOf(), stderr, stderr, env);
+  const progress = await showProgress(() => tallyOf(), stderr, stderr, { env });
   progress.end();
   return progress.constructor.name;
 }
@@ -28,7 +28,7 @@ Deno.test("progress: plain lines say what failed last, while something fails", a
   let written = "";
   const stream: OutputStream = { write: (data) => ((written += data), true) };
   using time = new FakeTime();
-  const progress = await showProgress(() => tally, stream, stream, {});
+  const progress = await showProgress(() => tally, stream, stream, { env: {} });
   await progress.writeError("a", new TextEncoder().encode("not shown\n"));
   time.tick(1000);
   assertEquals(
@@ -40,6 +40,12 @@ Deno.test("progress: plain lines say what failed last, while something fails", a
   written = "";
   time.tick(1000);
   assertMatch(written, /6\.3 s left\n$/);
+  tally = { ...tally, maxRate: 1 };
+  time.tick(2000);
+  assertMatch(written, /6 min 28 s left\n$/);
+  tally = { ...tally, isPaused: true };
+  time.tick(4000);
+  assertMatch(written, /items\/s, paused\n$/);
   progress.end();
 });
 

@@ -124,11 +124,11 @@ const CHANGED: Record<string, [string[], string]> = {
   "another command": [[...RESUME, "--", "echo", "b"], "it is of another command: echo a"],
   "a config": [
     [...RESUME, "--config", "config.json", "--", "echo", "a"],
-    "its run had another config, or read its lines otherwise",
+    "its config said something else: go back to that, and say by options, such as --rate, what is to change",
   ],
   "another way to read lines": [
     [...RESUME, "--null", "--", "echo", "a"],
-    "its run had another config, or read its lines otherwise",
+    "its run read lines otherwise: without --null",
   ],
 };
 
@@ -159,6 +159,36 @@ Deno.test("resume: what options say may change, and the words of a config", asyn
   assertEquals((await workspace.run(args("config.yaml"), "a\nb\n")).code, 2);
 });
 
+Deno.test("resume: what a config says since it changed while the run went on is no hindrance, and what it said before is", async () => {
+  await using workspace = new Workspace();
+  const before = "queues: { q: { concurrency: 1 }, other: {} }";
+  workspace.write("config.yaml", before);
+  const script = 'echo "$1" >> ran; until [ -e go ]; do sleep 0.02; done';
+  const args = ["run", "--resume", "report.jsonl", "--config", "config.yaml", "--queue", "q", ...sh(script, "{}")];
+  const cli = await workspace.start(args, "a\nb\n");
+  await until(() => workspace.has("ran"), "it has begun");
+  const after = "queues: { q: { concurrency: 2 }, other: {} }";
+  workspace.write("config.yaml", after);
+  await until(() => cli.stderr.includes("Config: /queues/q/concurrency is 2 now"), "it is in force");
+  workspace.write("go", "");
+  assertEquals((await cli.ended).code, 0);
+
+  assertEquals((await workspace.run(args, "a\nb\nc\n")).code, 0);
+  assertEquals(workspace.read("ran").trim().split("\n").sort(), ["a", "b", "c"]);
+  workspace.write("config.yaml", before);
+  assertEquals((await workspace.run(args, "a\nb\nc\n")).code, 2);
+  workspace.write("config.yaml", `${after.replace("other: {}", "other: { concurrency: 7 }")}`);
+  assertEquals((await workspace.run(args, "a\nb\nc\n")).code, 0, "the other queue is not used");
+});
+
+Deno.test("resume: an item may be as long as any, also where JSON takes more for it", async () => {
+  await using workspace = new Workspace();
+  workspace.write("items", '"'.repeat(9_000_000));
+  const args = ["run", ...RESUME, "--no-append", "--input", "items", ...sh("echo ran")];
+  assertEquals((await workspace.run(args)).stdout, "ran\n");
+  assertEquals(await workspace.run(args).then(({ code, stdout }) => [code, stdout]), [0, ""]);
+});
+
 const NO_REPORTS: Record<string, [string, string]> = {
   "a list": ["a\nb\n", "it is no report"],
   "a list of one line that does not end": ["https://example.com/", "it is no report"],
@@ -185,22 +215,3 @@ Deno.test("resume: it is one of --report and --resume", async () => {
   assertEquals([code, workspace.files()], [2, []]);
   assertStringIncludes(stderr, "leave out --report");
 });
-
-for (const runtime of Object.keys(runtimes)) {
-  Deno.test(`resume, ${runtime}: two runs cannot add to one report; one that was killed is no hindrance`, async () => {
-    await using workspace = new Workspace(runtime);
-    const args = ["run", ...RESUME, ...sh("touch began; until [ -e go ]; do sleep 0.02; done", "{}")];
-    const first = await workspace.start(args, "a\n");
-    await until(() => workspace.has("began"), "it has begun");
-    const before = workspace.read("report.jsonl");
-    const second = await workspace.run(args, "b\n");
-    assertEquals(second.code, 2);
-    assertStringIncludes(second.stderr, "Cannot write report 'report.jsonl' as process ");
-    assertEquals(workspace.read("report.jsonl"), before);
-    first.kill("SIGKILL");
-    await first.ended;
-    workspace.write("go", "");
-    assertEquals((await workspace.run(args, "a\n")).code, 0);
-    assertEquals(workspace.files(), ["began", "go", "report.jsonl"]);
-  });
-}

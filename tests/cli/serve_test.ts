@@ -123,3 +123,50 @@ Deno.test("serve: a pause from the dashboard lasts until it is resumed, and more
   assertEquals((await cli.ended).code, 0);
   assert(workspace.has("began d"));
 });
+
+Deno.test("serve: a run that is paused says so, and ends when nothing is left to do", async () => {
+  await using workspace = new Workspace();
+  const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done';
+  const cli = await workspace.start(["run", "--serve", "--concurrency", "2", ...sh(script, "{}")], "a\nb\n");
+  const page = await open(cli);
+  await until(() => workspace.has("began a") && workspace.has("began b"), "both have begun");
+  await act(page, "pause", {});
+  await until(() => cli.stderr.includes(", paused"), "it says so");
+  workspace.write("go", "");
+  assertEquals((await cli.ended).code, 0);
+});
+
+Deno.test("serve: what is taken back is decided at once, and who takes back the last item is answered", async () => {
+  await using workspace = new Workspace();
+  const fifo = `${workspace.directory}/fifo`;
+  await new Deno.Command("mkfifo", { args: [fifo] }).output();
+  const args = ["run", "--serve", "--backoff", "1h..1h", "--report", "report.jsonl", "--input", "fifo", "--", "false"];
+  const cli = await workspace.start(args);
+  using file = await Deno.open(fifo, { write: true });
+  await file.write(new TextEncoder().encode("a\nb\n"));
+  const page = await open(cli);
+  await until(async () => (await look(page)).failingItems.length === 2, "both have failed");
+  await act(page, "take-back", { key: "a" });
+  assertEquals(workspace.report().map(({ item, outcome }) => [item, outcome]), [["a", "unfinished"]]);
+  await until(() => / 1 waiting, 1 failing, /.test(cli.stderr), "it is not among what is to be tried");
+  file.close();
+  await act(page, "take-back", { search: "" });
+  assertEquals((await cli.ended).code, 1);
+  assertEquals(workspace.report().length, 2);
+});
+
+Deno.test("serve: however often the concurrency is raised, as many more begin at once", async () => {
+  await using workspace = new Workspace();
+  const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done';
+  const items = Array.from({ length: 12 }, (_, i) => `${i}\n`).join("");
+  const cli = await workspace.start(["run", "--serve", "--concurrency", "2", ...sh(script, "{}")], items);
+  const page = await open(cli);
+  const begun = () => workspace.files().filter((file) => file.startsWith("began")).length;
+  await until(() => begun() === 2, "two have begun");
+  for (const concurrency of [4, 6, 9]) {
+    await act(page, "concurrency", { concurrency });
+    await until(() => begun() === concurrency, `${concurrency} have begun`);
+  }
+  workspace.write("go", "");
+  assertEquals((await cli.ended).code, 0);
+});

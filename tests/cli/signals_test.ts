@@ -149,3 +149,12 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals([code, item!.outcome, item!.attempts, item!.exitCode], [130, "unfinished", 1, 7]);
   });
 }
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test(`signals, ${runtime}: it learns how children end, even where it was started with SIGCHLD ignored`, async () => {
+    await using workspace = new Workspace(runtime);
+    const args = ["run", "--concurrency", "1", "--", "echo"];
+    const { code, stdout } = await workspace.run(args, "a\nb\n", 'trap "" CHLD; exec "$@"');
+    assertEquals([code, stdout], [0, "a\nb\n"]);
+  });
+}

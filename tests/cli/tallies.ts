@@ -23,6 +23,7 @@ export function tallyOf(changes: Partial<Tally> = {}): Tally {
     lastFailure: undefined,
     nextDueIn: undefined,
     maxRate: undefined,
+    isPaused: false,
     isStopping: false,
     hasBegun: true,
     seconds: 10,

@@ -2,6 +2,7 @@ import type { Backlog } from "../items/backlog.ts";
 import type { CommandTemplate } from "../items/command_template.ts";
 import type { LineOptions } from "../items/lines.ts";
 import { readLines } from "../items/lines.ts";
+import { quoteAll } from "../system/text.ts";
 
 /**
  * Prints the commands that a run would start, as a shell takes them, and starts none.
@@ -23,12 +24,8 @@ export async function printCommands(
     let text = "";
     for (const line of lines) backlog.add(line);
     for (let line = backlog.shift(); line !== undefined; line = backlog.shift()) {
-      text += template.fill(line).map(quote).join(" ") + "\n";
+      text += quoteAll(template.fill(line)) + "\n";
     }
     if (text !== "" && !await print(text)) return;
   }
-}
-
-function quote(argument: string): string {
-  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,7 +3,7 @@ import { isatty } from "node:tty";
 import type { LoadConfigOptions } from "@workqueue/core";
 import { Backlog } from "../items/backlog.ts";
 import { CommandTemplate } from "../items/command_template.ts";
-import { type Input, openInput } from "../items/input.ts";
+import { bytesOf, type Input, openInput } from "../items/input.ts";
 import { RefusedLines } from "../items/refused_lines.ts";
 import { type EarlierReport, readEarlierReport } from "../report/earlier_report.ts";
 import { hashOf, type ReportHeader } from "../report/records.ts";
@@ -35,6 +35,8 @@ interface Plan {
   readonly backlog: Backlog;
   readonly server: DashboardServer | undefined;
   readonly report: Report | undefined;
+  /** What the report says of the work, by the config that is in force. */
+  header(): ReportHeader;
 }
 
 /**
@@ -59,7 +61,7 @@ export async function runCommand(
   }
   keepHeapSmall();
   const path = flags.resume ?? flags.report;
-  const lock = path === undefined || flags.dryRun ? undefined : lockReport(path);
+  const lock = path === undefined || flags.dryRun ? undefined : await lockReport(path);
   try {
     return await prepareAndWork(command, flags, standardInput);
   } finally {
@@ -77,28 +79,32 @@ async function prepareAndWork(
   const config = await RunConfig.open({ path: flags.config, queue: flags.queue, overrides: overridesOf(flags), load });
   const readMembers = flags.json ? (await import("../items/json_members.ts")).readMembers : undefined;
   const template = new CommandTemplate(command, { readMembers, appends: flags.append });
-  const header = headerOf(command, flags, config);
-  const earlier = flags.resume === undefined ? undefined : await readEarlierReport(flags.resume, header);
+  const header = () => headerOf(command, flags, config);
+  const earlier = flags.resume === undefined ? undefined : await readEarlierReport(flags.resume, header());
   const input = openInput(flags.input, standardInput);
   const backlog = new Backlog({ isDistinct: flags.dedupe, done: earlier?.done });
   if (flags.dryRun) return await dryRun(flags, { template, input, backlog });
   if (input.fd === 0 && isatty(0)) stderr.write("Reading the list from the terminal: Ctrl-D ends it.\n");
   const server = flags.serve === undefined ? undefined : await openServer(flags.serve);
-  const report = openReportOf(flags, header, earlier, [
+  const report = openReportOf(flags, header(), earlier, [
     { name: "the input", file: input.fd },
     { name: "the config", file: flags.config },
     { name: "the command", file: command[0]?.includes("/") ? command[0] : undefined },
     { name: "the standard output", file: 1 },
     { name: "the standard error", file: 2 },
   ]);
-  return await work(flags, { config, metrics, template, input, backlog, server, report });
+  return await work(flags, { config, metrics, template, input, backlog, server, report, header });
 }
 
 /** What options say of retries, rates and the like is not in it: somebody may go on, and be gentler. */
-function headerOf(command: readonly string[], flags: RunFlags, { document, queueName }: RunConfig): ReportHeader {
-  const { json, append, dedupe } = flags;
-  const hash = hashOf({ command, json, null: flags.null, append, dedupe, document, queueName });
-  return { workqueue: VERSION, hash, command };
+function headerOf(command: readonly string[], flags: RunFlags, { document }: RunConfig): ReportHeader {
+  const reading = [
+    ...(flags.json ? ["--json"] : []),
+    ...(flags.null ? ["--null"] : []),
+    ...(flags.dedupe ? [] : ["--no-dedupe"]),
+    ...(flags.append ? [] : ["--no-append"]),
+  ];
+  return { workqueue: VERSION, hash: hashOf({ command, reading, document }), command, reading };
 }
 
 function openReportOf(
@@ -118,14 +124,14 @@ async function dryRun(flags: RunFlags, { template, input, backlog }: Pick<Plan, 
     fault: (line: string) => template.fault(line),
     onRefused: (lineNumber: number, reason: string) => refused.add(lineNumber, reason),
   };
-  await printCommands(input.stream, options, backlog, template, print);
+  await printCommands(bytesOf(input), options, backlog, template, print);
   for (const line of refused.describe()) stderr.write(line + "\n");
   return refused.count > 0 ? EXIT.incomplete : EXIT.succeeded;
 }
 
 async function work(
   flags: RunFlags,
-  { config, metrics, template, input, backlog, server, report }: Plan,
+  { config, metrics, template, input, backlog, server, report, header }: Plan,
 ): Promise<number> {
   const givenUp = new GivenUpItems();
   const refused = new RefusedLines();
@@ -133,8 +139,13 @@ async function work(
   let signalled: NodeJS.Signals | undefined;
   let uncaught: unknown;
 
-  const watch = await config.watch((message) => progress.note(message));
-  const progress: Progress = await showProgress(() => run.tally, stdout, stderr);
+  let { hash } = header();
+  const watch = await config.watch((message) => progress.note(message), () => {
+    const changed = header();
+    if (changed.hash !== hash) report?.write(changed); // so that another run can go on with the config as it is
+    hash = changed.hash;
+  });
+  const progress: Progress = await showProgress(() => run.tally, stdout, stderr, { isQuiet: flags.quiet === true });
   const run = new Run({
     config,
     template,
@@ -148,7 +159,7 @@ async function work(
       progress.write(lines).catch((error) => {
         throw new OutputError(error);
       }),
-    onErrorOutput: isLive(stderr) ? (item, lines) => progress.writeError(item, lines) : undefined,
+    onErrorOutput: isLive(stderr) && !flags.quiet ? (item, lines) => progress.writeError(item, lines) : undefined,
     onDecided: (item) => {
       report?.write(item);
       givenUp.add(item);
@@ -165,7 +176,7 @@ async function work(
   });
   server?.show(run, config);
   if (server !== undefined) progress.note(`Dashboard: ${server.address}`);
-  const stopCatching = onUncaught((error) => {
+  onUncaught((error) => {
     uncaught ??= error;
     run.kill();
   });
@@ -184,17 +195,17 @@ async function work(
   let failure = await errorOf(run.finished);
   failure ??= await errorOf(report?.close());
   failure ??= uncaught;
-  server?.[Symbol.dispose]();
+  await server?.[Symbol.asyncDispose]();
   watch?.[Symbol.dispose]();
   progress.end();
   stopListening();
-  stopCatching();
   const { tally } = run;
-  if (failure === undefined || tally.hasBegun) stderr.write(summarize(tally, metrics, givenUp, refused));
+  const isWhole = tally.refused === 0 && tally.doneBefore + tally.succeeded === tally.items;
+  const isWorthwhile = failure === undefined ? !(flags.quiet && isWhole) : tally.hasBegun;
+  if (isWorthwhile) stderr.write(summarize(tally, metrics, givenUp, refused));
   if (failure instanceof OutputError && failure.readerHasLeft) return EXIT.interrupted;
   if (failure !== undefined) throw failure;
   if (signalled !== undefined) return exitCodeOf(signalled);
-  const isWhole = tally.refused === 0 && tally.doneBefore + tally.succeeded === tally.items;
   return isWhole ? EXIT.succeeded : EXIT.incomplete;
 }
 

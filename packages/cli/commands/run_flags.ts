@@ -49,6 +49,8 @@ export interface RunFlags {
   readonly serve?: true | number;
   /** Whether what the commands print has the item before it. */
   readonly tag?: true;
+  /** Whether nothing is said of a run that goes well. */
+  readonly quiet?: true;
 }
 
 const MAX_CONCURRENCY = 10_000;
@@ -119,9 +121,14 @@ export function addRunFlags(command: Command): Command {
     .option("--rate <n/unit>", "how many attempts may begin, as 10/s, 100/m or 5/h", parseRate)
     .option("--group-by <separator>", "let groups take turns; a group is what is before the separator", parseSeparator)
     .option("--halt <when>", "end early: soon,fail=N or now,fail=N%; soon finishes what runs, now kills it", parseWhen)
-    .option("--report <file>", "write there what becomes of each item, one line of JSON each; it has to be empty")
-    .option("--resume <file>", "go on with that report: leave out what has succeeded, and add to it")
+    .option(
+      "--report <file>",
+      "write there what becomes of each item, one line of JSON each; it has to be empty",
+      parseReport,
+    )
+    .option("--resume <file>", "go on with that report: leave out what has succeeded, and add to it", parseReport)
     .option("--tag", "print the item and a tab before each line that its command prints")
+    .option("--quiet", "show no progress, and no summary if every item has succeeded, as for cron")
     .option(
       "--serve [port]",
       "serve the dashboard of the run to this machine; on any free port if none is given",
@@ -201,7 +208,14 @@ function parseRate(text: string): Overrides["starts"] {
 
 function parseSeparator(text: string): string {
   if (text === "") throw new InvalidArgumentError("It must not be empty.");
-  return text;
+  return text.replaceAll("\\t", "\t"); // a shell has no simple way to write a tab
+}
+
+function parseReport(path: string): string {
+  if (path === STANDARD_INPUT) {
+    throw new InvalidArgumentError("It must be a file: the standard output is that of the commands.");
+  }
+  return path;
 }
 
 function parseWhen(text: string): Halt {

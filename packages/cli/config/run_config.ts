@@ -48,18 +48,17 @@ export class RunConfig {
   readonly queueName: string;
   /** What is in force. */
   readonly config: WorkQueueConfig;
-  /** What the file says, or the built-in config. */
-  readonly document: object;
   /** Whether the order in which lines are begun is that of a discipline. */
   readonly hasDiscipline: boolean;
   readonly #overrides: Overrides;
+  #document: Document;
   #timeout: number | undefined;
 
   private constructor(document: Document, queueName: string, { path, overrides, load }: RunConfigOptions) {
     this.path = path;
     this.queueName = queueName;
     this.#overrides = overrides;
-    this.document = document;
+    this.#document = document;
     this.config = loadConfig(this.#withOverrides(document), load);
     const { timeout, discipline } = this.config.describe(queueName);
     this.#timeout = timeout;
@@ -88,6 +87,12 @@ export class RunConfig {
     }
   }
 
+  /** What the file that is in force, or the built-in config, says of this run: other queues are left out. */
+  get document(): object {
+    const { queues, ...others } = this.#document;
+    return { ...others, queue: queues?.[this.queueName] };
+  }
+
   /** How long one attempt may take, in milliseconds; `undefined` for as long as it likes. */
   get timeout(): number | undefined {
     return this.#timeout;
@@ -103,22 +108,27 @@ export class RunConfig {
    * Puts in force what the file says, whenever it changes.
    *
    * @param tell Is told what has changed, or what is wrong with the file.
+   * @param onReload Is called when something else is in force.
    * @returns Ends that.
    */
-  async watch(tell: (message: string) => void): Promise<Disposable | undefined> {
+  async watch(tell: (message: string) => void, onReload: () => void): Promise<Disposable | undefined> {
     if (this.path === undefined) return undefined;
     const { watchConfigFile } = await import("@workqueue/config-file");
     const reload: WorkQueueConfig["reload"] = (source, options) => {
       this.config.reload(source, { dryRun: true }); // which finds more that is wrong in a text
-      return this.config.reload(this.#withOverrides(parse(source)), options);
+      const document = parse(source);
+      const changes = this.config.reload(this.#withOverrides(document), options);
+      this.#document = document;
+      return changes;
     };
     return watchConfigFile(this.path, { reload }, {
       onReload: (changes) => {
-        for (const change of changes) tell(describe(change));
+        for (const change of changes) tell(describe(change, this.queueName));
         if (changes.length === 0) tell("Config: it is read again, and says what it said before.");
         if (!this.config.queueNames.includes(this.queueName)) {
           tell(`Config: it has no queue "${this.queueName}" any more, which goes on as it is.`);
         }
+        onReload();
       },
       onError: (error) => tell((error as Error).message),
     });
@@ -160,10 +170,16 @@ function pickQueue(config: WorkQueueConfig, name: string | undefined): string {
   throw new UsageError(`Cannot pick a queue as the config has ${choice}: name one with --queue`);
 }
 
-function describe({ path, old, new: now, inForce }: ConfigChange): string {
-  const when = inForce === "now" ? "" : " (from the next run on)";
+function describe({ path, old, new: now, inForce }: ConfigChange, queueName: string): string {
+  const isInForce = inForce === "now" || now !== undefined && path === pointerTo("queues", queueName); // it is back
+  const when = isInForce ? "" : " (from the next run on)";
   const [is, was] = [now, old].map((value) => value === undefined ? undefined : printable(JSON.stringify(value)));
   return `Config: ${path} is ${is ?? "gone"} now, and was ${was ?? "not there"}${when}`;
+}
+
+/** A JSON Pointer. */
+function pointerTo(...names: string[]): string {
+  return names.map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
 function parse(source: string | object): Document {

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { UsageError } from "../system/usage_error.ts";
 import type { Line } from "./backlog.ts";
 import type { Members } from "./json_members.ts";
 
@@ -22,7 +23,9 @@ const OF_LINES: Readonly<Record<string, (line: Line) => string>> = {
 /** No argument can have it: the command would be given something else. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const PLACEHOLDER = /\{(\/\/|\/\.|[./#]|)\}/;
-const JSON_PLACEHOLDER = /\{(#|[\p{L}_][\p{L}\p{N}_-]*|)\}/u;
+const JSON_PLACEHOLDER = /\{(#|[\p{L}_][\p{L}\p{N}_.-]*|)\}/u;
+/** Parts of a path, which a line of JSON is not. */
+const PATH_PLACEHOLDER = /\{(\/\/|\/\.|[./])\}/;
 
 /** A command and its arguments, with placeholders for an item. */
 export class CommandTemplate {
@@ -34,10 +37,14 @@ export class CommandTemplate {
   /** The members that lines of JSON must have. */
   readonly #members: readonly string[];
 
-  /** Reads a command. */
+  /** Reads a command. Throws a {@linkcode UsageError} if it asks for what lines of JSON have not. */
   constructor(command: readonly string[], { readMembers, appends }: TemplateOptions) {
     this.#readMembers = readMembers;
     const isJson = readMembers !== undefined;
+    const [ofPath] = isJson ? PATH_PLACEHOLDER.exec(command.join("\0")) ?? [] : [];
+    if (ofPath !== undefined) {
+      throw new UsageError(`Cannot fill ${ofPath} as each line is an object of JSON: name a member of it, as {name}`);
+    }
     const args = command.map((arg) => arg.split(isJson ? JSON_PLACEHOLDER : PLACEHOLDER));
     const isFixed = args.every((pieces) => pieces.length === 1);
     this.#args = isFixed && appends ? [...args, ["", "", ""]] : args;

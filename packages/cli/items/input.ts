@@ -47,3 +47,18 @@ export function openInput(path: string, standardInput: Readable): Input {
     throw new UsageError(`Cannot read input '${path}' as ${describeSystemError(error, "file")}`);
   }
 }
+
+/**
+ * Reads the input.
+ *
+ * @param input The open input.
+ * @returns Its bytes, piece by piece.
+ * @throws {UsageError} If it cannot be read.
+ */
+export async function* bytesOf({ stream, name }: Input): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw new UsageError(`Cannot read ${name} as ${describeSystemError(error, "file")}`);
+  }
+}

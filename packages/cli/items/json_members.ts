@@ -7,12 +7,19 @@ export type Members = ReadonlyMap<string, string>;
  * Reads an object of JSON. Numbers are left as they are written: a large id would be another one as a number of JavaScript.
  *
  * @param text The text.
- * @returns The members; `undefined` if the text is no object.
+ * @returns The members; `undefined` if the text is no object, or too deep for the parser.
  */
 export function readMembers(text: string): Members | undefined {
-  if (!isObject(text)) return undefined;
-  const properties = parseTree(text)!.children!.map(({ children }) => children as [Node, Node]);
-  return new Map(properties.map(([name, value]) => [name.value, textOf(value, text)]));
+  const properties = isObject(text) ? propertiesOf(text) : undefined;
+  return properties && new Map(properties.map(([name, value]) => [name.value, textOf(value, text)]));
+}
+
+function propertiesOf(text: string): [name: Node, value: Node][] | undefined {
+  try {
+    return parseTree(text)!.children!.map(({ children }) => children as [Node, Node]);
+  } catch {
+    return undefined; // the stack is too small for it
+  }
 }
 
 function textOf({ type, value, offset, length }: Node, text: string): string {

@@ -4,8 +4,8 @@ import { Buffer, isUtf8 } from "node:buffer";
 export type Separator = "line feed" | "NUL";
 
 const BYTES: Record<Separator, number> = { "line feed": 0x0a, NUL: 0 };
-/** No command can be given a line of more bytes than this: it is left out before it fills the memory. */
-const MAX_LINE = 16 << 20;
+/** No command can be given a line of more MiB than this: it is left out before it fills the memory. */
+const MAX_MEBIBYTES = 16;
 const BYTE_ORDER_MARK = "\uFEFF";
 /** What a decoder puts in the place of what is not UTF-8; a line may have it of its own, too. */
 const REPLACEMENT = "\uFFFD";
@@ -14,6 +14,12 @@ const REPLACEMENT = "\uFFFD";
 export interface LineOptions {
   /** What ends a line. */
   readonly separator: Separator;
+  /**
+   * How long a line may be, in MiB.
+   *
+   * @default {16}
+   */
+  readonly maxMebibytes?: number;
   /** Says why a line cannot be an item; `undefined` if it can be. */
   fault(line: string): string | undefined;
   /** Is told the number of each line that is left out, 1 for the first one of the input, and why. */
@@ -34,8 +40,9 @@ export interface LineOptions {
  */
 export async function* readLines(
   input: AsyncIterable<Uint8Array>,
-  { separator, fault, onRefused }: LineOptions,
+  { separator, maxMebibytes = MAX_MEBIBYTES, fault, onRefused }: LineOptions,
 ): AsyncGenerator<string[], void, void> {
+  const maxLength = maxMebibytes * 2 ** 20;
   const end = BYTES[separator];
   let pieces: Buffer[] = []; // of the line whose end has not come yet
   let length = 0; // of these, and of what was left out of it
@@ -43,13 +50,13 @@ export async function* readLines(
 
   const take = (piece: Buffer): void => {
     length += piece.length;
-    if (length > MAX_LINE) pieces = [];
+    if (length > maxLength) pieces = [];
     else pieces.push(piece);
   };
 
   const endLine = (lines: string[]): void => {
     lineNumber++;
-    if (length > MAX_LINE) onRefused(lineNumber, "longer than 16 MiB");
+    if (length > maxLength) onRefused(lineNumber, `longer than ${maxMebibytes} MiB`);
     else decode(Buffer.concat(pieces), lines);
     pieces = [];
     length = 0;

@@ -1,6 +1,7 @@
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from "node:fs";
 import { LineNumbers } from "../items/line_numbers.ts";
 import { readLines } from "../items/lines.ts";
+import { printable, quoteAll } from "../system/text.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import type { ItemReport, ReportHeader } from "./records.ts";
 
@@ -14,6 +15,8 @@ export interface EarlierReport {
 
 const LINE_FEED = 0x0a;
 const BLOCK = 65_536;
+/** An item of 16 MiB may take six times as much in JSON, beside 24 KiB of standard error. */
+const MAX_MEBIBYTES = 100;
 /** How each report begins. */
 const BEGINNING = '{"workqueue":';
 
@@ -53,37 +56,45 @@ async function readDone(
   fail: (reason: string) => UsageError,
 ): Promise<LineNumbers> {
   const done = new LineNumbers();
+  let latest: Partial<ReportHeader> | undefined;
   let number = 0;
   const stream = createReadStream(path, { end: length - 1 });
   const lines = readLines(stream, {
     separator: "line feed",
+    maxMebibytes: MAX_MEBIBYTES,
     fault: () => undefined,
-    onRefused: (lineNumber) => {
-      throw fail(`its line ${lineNumber} is not UTF-8`);
+    onRefused: (lineNumber, reason) => {
+      throw fail(`its line ${lineNumber} is ${reason}`);
     },
   });
   for await (const some of lines) {
     for (const line of some) {
       const record = parse<ReportHeader & ItemReport>(line);
-      if (++number === 1) requireSameWork(record, header, fail);
+      if (++number === 1 || record?.hash !== undefined) latest = record;
       else if (typeof record?.item !== "string") throw fail(`its line ${number} is none of a report`);
       else if (record.outcome === "succeeded") done.change(record.item, (before) => Math.max(1, before) + 1);
     }
   }
+  requireSameWork(latest, header, fail);
   return done;
 }
 
 function requireSameWork(
   earlier: Partial<ReportHeader> | undefined,
-  { hash, command }: ReportHeader,
+  { hash, command, reading }: ReportHeader,
   fail: (reason: string) => UsageError,
 ): void {
   if (earlier?.hash === hash) return;
-  if (typeof earlier?.hash !== "string" || !Array.isArray(earlier.command)) throw fail("it is no report");
-  if (JSON.stringify(earlier.command) !== JSON.stringify(command)) {
-    throw fail(`it is of another command: ${earlier.command.join(" ")}`);
+  const isHeader = typeof earlier?.hash === "string" && Array.isArray(earlier.command) &&
+    Array.isArray(earlier.reading);
+  if (!isHeader) throw fail("it is no report");
+  if (String(earlier.reading) !== String(reading)) {
+    throw fail(`its run read lines otherwise: ${earlier.reading!.join(" ") || `without ${reading.join(" ")}`}`);
   }
-  throw fail("its run had another config, or read its lines otherwise: by --json, --null, --no-dedupe or --no-append");
+  if (JSON.stringify(earlier.command) !== JSON.stringify(command)) {
+    throw fail(`it is of another command: ${printable(quoteAll(earlier.command!))}`);
+  }
+  throw fail("its config said something else: go back to that, and say by options, such as --rate, what is to change");
 }
 
 function textAt(fd: number, length: number): string {

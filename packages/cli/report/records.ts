@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** The first line of a report. */
+/** The first line of a report, and one for each change of the config while the run went on: the last one counts. */
 export interface ReportHeader {
   /** The version of the command that wrote it. */
   readonly workqueue: string;
@@ -8,6 +8,8 @@ export interface ReportHeader {
   readonly hash: string;
   /** The command and its arguments, as they were given. */
   readonly command: readonly string[];
+  /** The options that say how lines are read, such as `"--json"`. */
+  readonly reading: readonly string[];
 }
 
 /** What became of an item: any other line of the report, with these keys in this order. */

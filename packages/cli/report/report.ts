@@ -27,8 +27,11 @@ export interface ReportOptions {
 
 /** A report that is open. */
 export interface Report {
-  /** Writes what became of an item. Throws a {@linkcode UsageError} if that cannot be written. */
-  write(item: ItemReport): void;
+  /**
+   * Writes what became of an item, or what the work is from now on. Throws a {@linkcode UsageError} if that cannot be
+   * written.
+   */
+  write(record: ItemReport | ReportHeader): void;
   /** Resolves when all that was written is on the disk. */
   close(): Promise<void>;
 }

@@ -6,10 +6,11 @@ import {
   type WorkerPool,
 } from "@workqueue/core";
 import type { Backlog } from "../items/backlog.ts";
-import type { Input } from "../items/input.ts";
+import { bytesOf, type Input } from "../items/input.ts";
 import { readLines, type Separator } from "../items/lines.ts";
 import type { ItemReport } from "../report/records.ts";
-import { describeSystemError, UsageError } from "../system/usage_error.ts";
+import { printable } from "../system/text.ts";
+import { UsageError } from "../system/usage_error.ts";
 import { Attempts, type AttemptSettings } from "./attempts.ts";
 import { type Halt, isTooMany } from "./halt.ts";
 import { OpenItem } from "./open_item.ts";
@@ -46,6 +47,9 @@ const MAX_CHOICE = 10_000;
  */
 const NO_TIMEOUT = 2 ** 31 - 1;
 
+/** How often to look whether somebody has raised the concurrency, in milliseconds: nobody tells. */
+const LOOK = 200;
+
 /** An attempt failed, as the command did. */
 class AttemptError extends Error {}
 
@@ -76,6 +80,9 @@ export class Run {
   readonly #startedAt = performance.now();
   /** How many workers have an item. */
   #working = 0;
+  /** How many items somebody has taken back. */
+  #takenBack = 0;
+  readonly #timer = setInterval(() => this.#handOn(), LOOK);
   #isReading = true;
   #readOn: () => void = () => {};
   #refused = 0;
@@ -102,7 +109,9 @@ export class Run {
       timeout: NO_TIMEOUT,
       signal: this.#killer.signal,
       onError: (error) => this.#failUnlessAttempt(error),
-      onGiveUp: (_error, item) => this.#decide(item, "given-up"),
+      onGiveUp: (error, item) => {
+        if (isOfAttempt(error)) this.#decide(item, "given-up");
+      },
     });
     this.finished = this.#finish();
     void this.#read();
@@ -121,7 +130,7 @@ export class Run {
       isReading: this.#isReading,
       partRead: input.partRead,
       inFlight,
-      waiting: total - doneBefore - this.#succeeded - this.#givenUp - inFlight,
+      waiting: total - doneBefore - this.#succeeded - this.#givenUp - this.#takenBack - inFlight,
       failing: this.#failing,
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
@@ -129,6 +138,7 @@ export class Run {
       failures: this.#failures,
       lastFailure: this.#lastFailure,
       nextDueIn: this.queue.snapshot({ limit: 1 }).waitingItems[0]?.dueIn,
+      isPaused: this.pool.snapshot().paused,
       isStopping: this.#stopper.signal.aborted,
       maxRate: (this.pool.starts as { readonly rate?: number } | undefined)?.rate,
       hasBegun: begun > 0,
@@ -139,6 +149,13 @@ export class Run {
   /** Whether somebody asked the run to end. */
   get isInterrupted(): boolean {
     return this.#isInterrupted;
+  }
+
+  /** Somebody has taken an item out of the queue: it is not tried again. */
+  takeBack(item: OpenItem): void {
+    this.#takenBack++;
+    this.#decide(item, "unfinished");
+    this.#handOn();
   }
 
   /** Asks the run to end. The first time, nothing more is begun; the second time, what runs is killed. */
@@ -167,6 +184,7 @@ export class Run {
     const { backlog, input, onDecided } = this.#settings;
     await this.pool.finished;
     for (const item of this.#open) await item.passedOn; // its fate may hang on that
+    clearInterval(this.#timer);
     this.queue.shutDown();
     input.stream.destroy();
     for (const item of this.#open) onDecided(item.report("unfinished"));
@@ -178,7 +196,7 @@ export class Run {
 
   async #read(): Promise<void> {
     const { input, separator, template, backlog } = this.#settings;
-    const lines = readLines(input.stream, {
+    const lines = readLines(bytesOf(input), {
       separator,
       fault: (line) => template.fault(line),
       onRefused: (lineNumber, reason) => {
@@ -195,21 +213,20 @@ export class Run {
       }
     } catch (error) {
       if (this.queue.shuttingDown) return; // the end of the run destroyed the input
-      return this.#fail(new UsageError(`Cannot read ${input.name} as ${describeSystemError(error, "file")}`));
+      return this.#fail(error);
     }
     this.#isReading = false;
     await this.#shutDownWhenDone();
   }
 
-  /** What is open when the queue is idle, and not waiting for its output, was taken back by somebody. */
   async #shutDownWhenDone(): Promise<void> {
     do {
       await this.queue.whenIdle();
       if (this.#stopper.signal.aborted) return;
-      for (const item of this.#open) if (item.passedOn === undefined) this.#decide(item, "unfinished");
       this.#handOn();
     } while (this.queue.length > 0);
     this.queue.shutDown();
+    this.pool.resume(); // one that is paused would wait for that, with nothing left to do
   }
 
   /** Puts as many lines in the queue as can be begun at once, and no more, so that they delay nothing else. */
@@ -258,8 +275,8 @@ export class Run {
 
   /** What becomes of an item is shown and reported; what else goes wrong is not the item's fault, but that of a limiter. */
   #failUnlessAttempt(error: unknown): void {
-    if (error instanceof AttemptError || error instanceof TerminalError) return;
-    const reason = error instanceof Error ? error.message : String(error);
+    if (isOfAttempt(error)) return;
+    const reason = printable(error instanceof Error ? error.message : String(error));
     this.#fail(new UsageError(`Cannot try an item again as its limiter fails: ${reason}`));
   }
 
@@ -306,4 +323,8 @@ export class Run {
     this.#stop();
     this.#kill();
   }
+}
+
+function isOfAttempt(error: unknown): boolean {
+  return error instanceof AttemptError || error instanceof TerminalError;
 }

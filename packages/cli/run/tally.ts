@@ -32,6 +32,8 @@ export interface Tally {
   readonly lastFailure: Failure | undefined;
   /** How long it is until the next of the items that failed is tried again, in milliseconds; `undefined` if none waits. */
   readonly nextDueIn: number | undefined;
+  /** Whether somebody has paused it: nothing more is begun until somebody ends that. */
+  readonly isPaused: boolean;
   /** Whether the run ends early: nothing more is begun. */
   readonly isStopping: boolean;
   /** How many attempts may begin in a second; `undefined` if that is not bounded. */

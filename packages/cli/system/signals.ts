@@ -45,6 +45,8 @@ export function onSignals(
   // One that is ignored needs a listener all the same: to listen to any makes Deno end the process at all of these.
   for (const signal of ASKING) listen(signal, ignored.has(signal) ? () => {} : interrupt);
   for (const signal of ENDING) listen(signal, kill);
+  // Whoever started this process may have had it ignore this one: how children end could not be told.
+  listen("SIGCHLD", () => {});
   return () => {
     for (const stop of stops) stop();
   };
@@ -52,17 +54,12 @@ export function onSignals(
 
 /**
  * Catches what nobody else does, such as an error in a timer of a plugin: it would end this process, and the children would
- * run on by themselves.
+ * run on by themselves. To the end of the process: what comes when the run is over does not decide how it ended.
  *
  * @param callback Is called with each error.
- * @returns Ends that.
  */
-export function onUncaught(callback: (error: unknown) => void): () => void {
-  const events = ["uncaughtException", "unhandledRejection"] as const;
-  for (const event of events) process.on(event, callback);
-  return () => {
-    for (const event of events) process.off(event, callback);
-  };
+export function onUncaught(callback: (error: unknown) => void): void {
+  process.on("uncaughtException", callback).on("unhandledRejection", callback);
 }
 
 /** Signals that are ignored from the start, as SIGHUP is by `nohup`, where the system tells. Node ignores none of these. */

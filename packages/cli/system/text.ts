@@ -19,3 +19,11 @@ export function printable(text: string): string {
 export function lastLine(text: string): string {
   return text.trimEnd().split("\n").at(-1)!;
 }
+
+/** A command as a shell takes it: what is before a command and has "=" in it would be a variable there. */
+export function quoteAll(command: readonly string[]): string {
+  return command.map((argument, index) => {
+    const isPlain = /^[\w@%+=:,./-]+$/.test(argument) && !(index === 0 && argument.includes("="));
+    return isPlain ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
+  }).join(" ");
+}

@@ -1,15 +1,20 @@
 import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { serve as listen } from "@hono/node-server";
-import { allowToken, createDashboard, type Dashboard } from "@workqueue/dashboard";
+import { allowToken, createDashboard, type Dashboard, type DashboardQueue } from "@workqueue/dashboard";
+import type { OpenItem } from "../run/open_item.ts";
 import type { Run } from "../run/run.ts";
 import type { RunConfig } from "../config/run_config.ts";
 import { UsageError } from "../system/usage_error.ts";
 
 const HOST = "127.0.0.1";
 
+/** How long answers that are under way may take when the run has ended, in milliseconds. */
+const END_GRACE = 500;
+
 /** A page for this machine that shows a run. Disposing it ends that. */
-export class DashboardServer implements Disposable {
+export class DashboardServer implements AsyncDisposable {
   /** Its address, with a token: whoever has it may look and steer. */
   readonly address: string;
   readonly #token: string;
@@ -43,10 +48,17 @@ export class DashboardServer implements Disposable {
   }
 
   /** Shows a run from now on. */
-  show({ queue, pool }: Run, config: RunConfig): void {
+  show(run: Run, config: RunConfig): void {
+    const { queue, pool } = run;
+    const shown: DashboardQueue<OpenItem> = {
+      queue,
+      pool,
+      keyText: ({ line }) => line.text,
+      onTakeBack: (item) => run.takeBack(item),
+    };
     const access = allowToken(this.#token);
     this.#dashboard = createDashboard({
-      queues: { [config.queueName]: { queue, pool, keyText: ({ line }: { line: { text: string } }) => line.text } },
+      queues: { [config.queueName]: shown },
       config: config.config,
       view: access,
       control: access,
@@ -58,9 +70,12 @@ export class DashboardServer implements Disposable {
     return await this.#dashboard?.fetch(request, info) ?? new Response("The run has not begun", { status: 503 });
   }
 
-  [Symbol.dispose](): void {
+  /** Who took the last item back is still answered. */
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#dashboard?.[Symbol.dispose]();
-    this.#server.close();
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    if ("closeIdleConnections" in this.#server) this.#server.closeIdleConnections();
+    await Promise.race([closed, delay(END_GRACE)]);
     if ("closeAllConnections" in this.#server) this.#server.closeAllConnections();
   }
 }

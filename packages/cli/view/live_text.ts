@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Failure, Tally } from "../run/tally.ts";
 import { formatSeconds, printable } from "../system/text.ts";
 import { cut, cutMiddle, type Places, widthOf } from "./columns.ts";
-import type { Recent } from "./recent.ts";
+import { type Recent, secondsLeft } from "./recent.ts";
 import type { Style } from "./style.ts";
 
 /** What rows are written for. */
@@ -86,10 +86,10 @@ function describeProgress(tally: Tally, recent: Recent, { columns, style, places
   if (isStopping) fields.push(["stopping", `stopping, ${inFlight} still ${inFlight === 1 ? "runs" : "run"}`]);
   else {
     fields.push(["running", places.fill("running", `${inFlight} running`)]);
-    if (recent.rate !== undefined) fields.push(["rate", places.fill("rate", `${formatRate(recent.rate)}/s`)]);
-    if (recent.rate && expected !== undefined) {
-      const rate = Math.min(recent.rate, tally.maxRate ?? Infinity);
-      const left = Math.max((expected - done) / rate, (tally.nextDueIn ?? 0) / 1000);
+    if (tally.isPaused) fields.push(["paused", style("bold", "paused")]);
+    else if (recent.rate !== undefined) fields.push(["rate", places.fill("rate", `${formatRate(recent.rate)}/s`)]);
+    if (recent.rate && expected !== undefined && !tally.isPaused) {
+      const left = secondsLeft(tally, expected - done, recent.rate);
       fields.push(["left", places.fill("left", `${isReading ? "~" : ""}${formatLength(left)} left`)]);
     }
   }

@@ -1,5 +1,6 @@
 import type { Tally } from "../run/tally.ts";
 import type { OutputStream } from "../system/standard_streams.ts";
+import { secondsLeft } from "./recent.ts";
 import { formatSeconds, printable } from "../system/text.ts";
 import { writeTo } from "../system/write_to.ts";
 
@@ -14,12 +15,12 @@ export class PlainProgress {
   readonly #startedAt = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  /** Begins to show it. */
-  constructor(tally: () => Tally, stdout: OutputStream, stderr: OutputStream) {
+  /** Begins to show it; or, if it is to be quiet, only notes. */
+  constructor(tally: () => Tally, stdout: OutputStream, stderr: OutputStream, isQuiet: boolean) {
     this.#tally = tally;
     this.#stdout = stdout;
     this.#stderr = stderr;
-    this.#showLater();
+    if (!isQuiet) this.#showLater();
   }
 
   /** Passes it on as it is. */
@@ -67,7 +68,9 @@ function describe(tally: Tally): string {
     `${givenUp} given up`,
     ...(refused > 0 ? [`${refused} refused`] : []),
     `${rate.toFixed(1)} items/s`,
-    `${rate > 0 && !isReading ? formatSeconds((items - done) / rate) : "?"} left`,
+    tally.isPaused
+      ? "paused"
+      : `${rate > 0 && !isReading ? formatSeconds(secondsLeft(tally, items - done, rate)) : "?"} left`,
   ].join(", ");
   return failing > 0 && lastFailure !== undefined ? `${counts}; last error: ${printable(lastFailure.reason)}` : counts;
 }

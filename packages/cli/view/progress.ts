@@ -36,16 +36,16 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @param tally Says how far the run has come. It is not asked at once.
  * @param stdout Where the children's output goes.
  * @param stderr Where progress goes.
- * @param env The environment.
+ * @param options Whether only notes are shown; and the environment.
  * @returns The progress, which is being shown.
  */
 export async function showProgress(
   tally: () => Tally,
   stdout: OutputStream,
   stderr: OutputStream,
-  env: Environment = process.env,
+  { isQuiet = false, env = process.env }: { isQuiet?: boolean; env?: Environment } = {},
 ): Promise<Progress> {
-  if (!isLive(stderr, env)) return new PlainProgress(tally, stdout, stderr);
+  if (isQuiet || !isLive(stderr, env)) return new PlainProgress(tally, stdout, stderr, isQuiet);
   const { LiveProgress } = await import("./live_progress.ts"); // which takes time, and is not always needed
   return new LiveProgress(tally, stdout.isTTY && isOneTerminal() ? stderr : stdout, stderr, !env.NO_COLOR);
 }

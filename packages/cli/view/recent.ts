@@ -39,3 +39,8 @@ export class Recent {
     this.rate = (done - first!.done) / (seconds - first!.seconds);
   }
 }
+
+/** About how long a run takes for so many items more, at so many a second as of late: retries wait, and starts are bounded. */
+export function secondsLeft({ maxRate = Infinity, nextDueIn = 0 }: Tally, items: number, rate: number): number {
+  return Math.max(items / Math.min(rate, maxRate), nextDueIn / 1000);
+}
