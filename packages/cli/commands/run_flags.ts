@@ -1,9 +1,20 @@
-import { parseDuration } from "@workqueue/core";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { STANDARD_INPUT } from "../items/input.ts";
-import { type Halt, parseHalt } from "../run/halt.ts";
+import type { Halt } from "../run/halt.ts";
 import type { Overrides } from "../config/run_config.ts";
-import { parseInteger, pluginOption } from "./option_values.ts";
+import { pluginOption } from "./option_values.ts";
+import {
+  parseBackoff,
+  parseConcurrency,
+  parseJitter,
+  parsePort,
+  parseRate,
+  parseReport,
+  parseRetries,
+  parseSeparator,
+  parseTimeout,
+  parseWhen,
+} from "./run_values.ts";
 
 /** The options of `workqueue run`. */
 export interface RunFlags {
@@ -52,14 +63,6 @@ export interface RunFlags {
   /** Whether nothing is said of a run that goes well. */
   readonly quiet?: true;
 }
-
-const MAX_CONCURRENCY = 10_000;
-const MAX_TIMEOUT = 2 ** 31 - 1;
-const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600 };
-/** Attempts a second: nothing can be started that often. */
-const MAX_RATE = 1_000_000;
-/** The seconds of starts that may begin at once, where there are many in one. */
-const BURST = 0.1;
 
 const NOTES = `
 In COMMAND, {} stands for the item, {.} for it without its extension, {/} for what
@@ -143,83 +146,4 @@ export function addRunFlags(command: Command): Command {
 /** What the options say in place of the config. */
 export function overridesOf({ concurrency, retries, timeout, rate, backoff, jitter, groupBy }: RunFlags): Overrides {
   return { concurrency, maxRetries: retries, timeout, starts: rate, backoff, jitter, groupBy };
-}
-
-function parseConcurrency(text: string): number {
-  return parseInteger(text, 1, MAX_CONCURRENCY);
-}
-
-function parseRetries(text: string): number {
-  return parseInteger(text, 0, 1_000_000);
-}
-
-function parsePort(text: string): number {
-  if (!/^\d/.test(text)) { // the port may be left out, so that the command is taken for it
-    throw new InvalidArgumentError("It must be a whole number from 1 to 65535; write -- before the command.");
-  }
-  return parseInteger(text, 1, 65_535);
-}
-
-function parseTimeout(text: string): number {
-  const timeout = parsePositive(text);
-  if (timeout < 1 || timeout > MAX_TIMEOUT) throw new InvalidArgumentError("It must be from 1ms to 24 days.");
-  return timeout;
-}
-
-function parseBackoff(text: string): Overrides["backoff"] {
-  const [first, longest, ...more] = text.split("..");
-  if (longest === undefined || more.length > 0) {
-    throw new InvalidArgumentError("It must be two durations, as 100ms..30s.");
-  }
-  const [baseDelay, maxDelay] = [parsePositive(first!), parsePositive(longest)];
-  if (maxDelay < baseDelay) throw new InvalidArgumentError("The first must not be longer than the other.");
-  return { baseDelay, maxDelay };
-}
-
-function parsePositive(text: string): number {
-  let duration = 0;
-  try {
-    duration = parseDuration(text);
-  } catch {
-    // It is none.
-  }
-  if (duration <= 0 || /^\d+$/.test(text)) {
-    throw new InvalidArgumentError("It must be a duration with its unit, as 250ms, 30s or 1h30m.");
-  }
-  return duration;
-}
-
-function parseJitter(text: string): number {
-  const part = Number(text);
-  if (text.trim() === "" || !(part >= 0 && part <= 1)) {
-    throw new InvalidArgumentError("It must be a number from 0 to 1.");
-  }
-  return part;
-}
-
-function parseRate(text: string): Overrides["starts"] {
-  const [, count, unit] = /^(\d+(?:\.\d+)?)\/(ms|s|m|h)$/.exec(text) ?? [];
-  const rate = Number(count) / SECONDS[unit as keyof typeof SECONDS];
-  if (!(rate > 0 && rate <= MAX_RATE)) {
-    throw new InvalidArgumentError("It must be a number and a unit of time, as 10/s, 100/m or 5/h.");
-  }
-  return { rate, burst: Math.max(1, Math.ceil(rate * BURST)) };
-}
-
-function parseSeparator(text: string): string {
-  if (text === "") throw new InvalidArgumentError("It must not be empty.");
-  return text.replaceAll("\\t", "\t"); // a shell has no simple way to write a tab
-}
-
-function parseReport(path: string): string {
-  if (path === STANDARD_INPUT) {
-    throw new InvalidArgumentError("It must be a file: the standard output is that of the commands.");
-  }
-  return path;
-}
-
-function parseWhen(text: string): Halt {
-  const halt = parseHalt(text);
-  if (halt === undefined) throw new InvalidArgumentError("It must be as soon,fail=1 or now,fail=10%.");
-  return halt;
 }
