@@ -118,7 +118,7 @@ export class RunConfig {
       this.config.reload(source, { dryRun: true }); // which finds more that is wrong in a text
       const document = parse(source);
       const changes = this.config.reload(this.#withOverrides(document), options);
-      this.#document = document;
+      if (document.queues?.[this.queueName] !== undefined) this.#document = document; // else the queue goes on as it is
       return changes;
     };
     return watchConfigFile(this.path, { reload }, {
