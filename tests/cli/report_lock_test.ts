@@ -46,6 +46,7 @@ for (const runtime of Object.keys(runtimes)) {
 Deno.test("report lock: a report is the same under another name", async () => {
   await using workspace = new Workspace();
   await workspace.run(["run", "--resume", "real.jsonl", "--", ...ARGS.slice(4)], "");
+  Deno.removeSync(`${workspace.directory}/real.jsonl`); // whether it is there or not
   Deno.symlinkSync("real.jsonl", `${workspace.directory}/report.jsonl`);
   const first = await start(workspace);
   const { code, stderr } = await workspace.run(["run", "--resume", "real.jsonl", "--", ...ARGS.slice(4)], "b\n");
@@ -76,14 +77,79 @@ Deno.test("report lock: of a process on another machine, or in another container
   assertEquals(await workspace.run(ARGS, "a\n").then(({ code, stdout }) => [code, stdout]), [0, "ran\n"]);
 });
 
-Deno.test("report lock: what is no lock is of no effect, and one that cannot be removed is told", async () => {
+Deno.test("report lock: a lock that was cut short is of no effect, and what is none is left as it is", async () => {
   await using workspace = new Workspace();
   workspace.write("go", "");
-  workspace.write(LOCK, "123");
+  workspace.write(LOCK, "");
   assertEquals((await workspace.run(ARGS, "a\n")).code, 0);
   assert(!workspace.has(LOCK));
+
+  const refuse = async () => {
+    const { code, stdout, stderr } = await workspace.run(ARGS, "b\n");
+    assertEquals([code, stdout], [2, ""]);
+    assertMatch(
+      stderr,
+      /^workqueue: Cannot write report 'report\.jsonl' as '.*report\.jsonl\.lock' is no lock of a report/,
+    );
+  };
+  for (const text of ["precious\n", '{"pid":1}\n', "\n"]) {
+    workspace.write(LOCK, text);
+    await refuse();
+    assertEquals(workspace.read(LOCK), text);
+  }
+  Deno.removeSync(`${workspace.directory}/${LOCK}`);
   Deno.mkdirSync(`${workspace.directory}/${LOCK}`);
-  const { code, stderr } = await workspace.run(ARGS, "b\n");
-  assertEquals(code, 2);
-  assertMatch(stderr, /^workqueue: Cannot write report 'report\.jsonl' as '.*report\.jsonl\.lock' cannot be removed: /);
+  await refuse();
+});
+
+Deno.test("report lock: a run touches its lock, as runs elsewhere go by that, and makes it anew if somebody removes it", async () => {
+  await using workspace = new Workspace();
+  const cli = await start(workspace);
+  const lock = `${workspace.directory}/${LOCK}`;
+  const modified = () => Deno.statSync(lock).mtime!.getTime();
+  const before = modified();
+  await until(() => modified() > before, "it was touched");
+  Deno.removeSync(lock);
+  await until(() => workspace.has(LOCK), "it is there again");
+  workspace.write("go", "");
+  assertEquals((await cli.ended).code, 0);
+  assertEquals(workspace.files(), ["began", "go", "report.jsonl"]);
+});
+
+Deno.test("report lock: a run that was stopped, and whose report another one has taken meanwhile, ends", async () => {
+  await using workspace = new Workspace();
+  const cli = await start(workspace);
+  const other = JSON.stringify({ pid: 1, host: "elsewhere", space: "another" });
+  workspace.write(LOCK, other);
+  const { code, stderr } = await cli.ended;
+  assertEquals([code, workspace.read(LOCK)], [2, other]);
+  assertStringIncludes(stderr, "Cannot write report 'report.jsonl' as another process writes it since");
+});
+
+Deno.test({
+  name: "report lock: a process that has ended and that its parent does not wait for has no report",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using workspace = new Workspace();
+    const script =
+      'exec 3<&0; "$@" <&3 & until [ -e began ]; do sleep 0.02; done; kill -9 $!; touch killed; exec sleep 300';
+    await workspace.start(ARGS, "a\n", script);
+    await until(() => workspace.has("killed"), "it is killed");
+    workspace.write("go", "");
+    assertEquals((await workspace.run(ARGS, "a\n")).code, 0);
+  },
+});
+
+Deno.test("report lock: many that find the lock of one that is gone do not run at once", async () => {
+  await using workspace = new Workspace();
+  await leaveLock(workspace, Deno.build.os === "linux" ? {} : { space: "another" });
+  Deno.removeSync(`${workspace.directory}/go`);
+  const args = ["run", "--resume", "report.jsonl", "--", ...ARGS.slice(4)];
+  const runs = await Promise.all(Array.from({ length: 4 }, () => workspace.start(args, "a\n")));
+  let refused = 0;
+  const ends = runs.map((run) => run.ended.then(({ code }) => code === 2 && refused++));
+  await until(() => refused === 3, "all but one are refused");
+  workspace.write("go", "");
+  await Promise.all(ends);
+  assertEquals(refused, 3);
 });

@@ -179,6 +179,8 @@ Deno.test("resume: what a config says since it changed while the run went on is 
   assertEquals((await workspace.run(args, "a\nb\nc\n")).code, 2);
   workspace.write("config.yaml", `${after.replace("other: {}", "other: { concurrency: 7 }")}`);
   assertEquals((await workspace.run(args, "a\nb\nc\n")).code, 0, "the other queue is not used");
+  const headers = workspace.read("report.jsonl").split("\n").filter((line) => line.startsWith('{"workqueue":'));
+  assertEquals(headers.length, 2, "one for each config that was in force");
 });
 
 Deno.test("resume: an item may be as long as any, also where JSON takes more for it", async () => {

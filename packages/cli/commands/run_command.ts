@@ -8,7 +8,7 @@ import { RefusedLines } from "../items/refused_lines.ts";
 import { type EarlierReport, readEarlierReport } from "../report/earlier_report.ts";
 import { hashOf, type ReportHeader } from "../report/records.ts";
 import { openReport, type Report } from "../report/report.ts";
-import { lockReport } from "../report/report_lock.ts";
+import { lockReport, type ReportLock } from "../report/report_lock.ts";
 import { Run } from "../run/run.ts";
 import { RunConfig } from "../config/run_config.ts";
 import { RunMetrics } from "../run/statistics.ts";
@@ -35,6 +35,7 @@ interface Plan {
   readonly backlog: Backlog;
   readonly server: DashboardServer | undefined;
   readonly report: Report | undefined;
+  readonly lock: ReportLock | undefined;
   /** What the report says of the work, by the config that is in force. */
   header(): ReportHeader;
 }
@@ -63,7 +64,7 @@ export async function runCommand(
   const path = flags.resume ?? flags.report;
   const lock = path === undefined || flags.dryRun ? undefined : await lockReport(path);
   try {
-    return await prepareAndWork(command, flags, standardInput);
+    return await prepareAndWork(command, flags, standardInput, lock);
   } finally {
     lock?.[Symbol.dispose]();
   }
@@ -73,6 +74,7 @@ async function prepareAndWork(
   command: readonly string[],
   flags: RunFlags,
   standardInput: Readable,
+  lock: ReportLock | undefined,
 ): Promise<number> {
   const metrics = new RunMetrics();
   const load: LoadConfigOptions = { metrics, ...await loadPlugins(flags.plugin) };
@@ -93,7 +95,7 @@ async function prepareAndWork(
     { name: "the standard output", file: 1 },
     { name: "the standard error", file: 2 },
   ]);
-  return await work(flags, { config, metrics, template, input, backlog, server, report, header });
+  return await work(flags, { config, metrics, template, input, backlog, server, report, lock, header });
 }
 
 /** What options say of retries, rates and the like is not in it: somebody may go on, and be gentler. */
@@ -131,7 +133,7 @@ async function dryRun(flags: RunFlags, { template, input, backlog }: Pick<Plan, 
 
 async function work(
   flags: RunFlags,
-  { config, metrics, template, input, backlog, server, report, header }: Plan,
+  { config, metrics, template, input, backlog, server, report, lock, header }: Plan,
 ): Promise<number> {
   const givenUp = new GivenUpItems();
   const refused = new RefusedLines();
@@ -142,7 +144,11 @@ async function work(
   let { hash } = header();
   const watch = await config.watch((message) => progress.note(message), () => {
     const changed = header();
-    if (changed.hash !== hash) report?.write(changed); // so that another run can go on with the config as it is
+    try {
+      if (changed.hash !== hash) report?.write(changed); // so that another run can go on with the config as it is
+    } catch (error) {
+      end(error);
+    }
     hash = changed.hash;
   });
   const progress: Progress = await showProgress(() => run.tally, stdout, stderr, { isQuiet: flags.quiet === true });
@@ -176,10 +182,12 @@ async function work(
   });
   server?.show(run, config);
   if (server !== undefined) progress.note(`Dashboard: ${server.address}`);
-  onUncaught((error) => {
+  const end = (error: unknown) => {
     uncaught ??= error;
     run.kill();
-  });
+  };
+  onUncaught(end);
+  lock?.lost.addEventListener("abort", () => end(lock.lost.reason));
   const stopListening = onSignals((signal) => {
     const { inFlight } = run.tally;
     if (!run.isInterrupted && inFlight > 0) {

@@ -1,34 +1,39 @@
+import { randomUUID } from "node:crypto";
 import {
   closeSync,
+  fchmodSync,
   fstatSync,
+  linkSync,
+  lstatSync,
   openSync,
   readFileSync,
   readlinkSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { hostname } from "node:os";
-import process from "node:process";
+import { dirname, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
+import { isAlive, type LockOwner, thisProcess } from "./lock_owner.ts";
 
-/** The process that has a report, as the lock says it. */
-interface Owner {
-  readonly pid: number;
-  readonly host: string;
-  /** Where the number means that process: a boot of a system, and a container there; `undefined` if that is not told. */
-  readonly space: string | undefined;
-  /** When it began, as the system counts: numbers are given again. */
-  readonly start: string | undefined;
+/** A report that is this process's alone. Disposing it ends that. */
+export interface ReportLock extends Disposable {
+  /** Aborts, with a {@linkcode UsageError}, if another process has taken the report while this one was stopped. */
+  readonly lost: AbortSignal;
 }
 
 /** How often a lock is touched, and how long one is watched for that, in milliseconds. */
 const BEAT = 1000;
 const WATCH = 3500;
 const LOOK = 100;
+/** No lock has more bytes. */
+const MAX_SIZE = 4096;
+const MAX_LINKS = 40;
 
 /**
  * Keeps a report to this process: two that add to one would run items twice. It is a file beside the report, which says
@@ -36,49 +41,67 @@ const LOOK = 100;
  * such a process is gone, the system says; or, where it may run on another machine or in another container, that nobody
  * touches the file.
  *
- * @param path The report. What is no regular file, such as a pipe, needs none of this.
+ * @param path The report. What is no regular file, such as a pipe, needs none of this, and where nobody may create files,
+ * there is none.
  * @returns Ends that.
- * @throws {UsageError} If another process has the report.
+ * @throws {UsageError} If another process has the report, or there is another file where the lock would be.
  */
-export async function lockReport(path: string): Promise<Disposable> {
-  const lock = `${realPath(path)}.lock`;
+export async function lockReport(path: string): Promise<ReportLock> {
+  const lock = `${targetOf(path)}.lock`;
+  const text = JSON.stringify(thisProcess()) + "\n";
+  const fail = (reason: string) => new UsageError(`Cannot write report '${path}' as ${reason}`);
+  const lost = new AbortController();
   const isOther = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
-  if (isOther || !await create(lock, path)) return { [Symbol.dispose]() {} };
-  const timer = setInterval(() => touch(lock), BEAT);
+  if (isOther || !await take(lock, text, fail)) return { lost: lost.signal, [Symbol.dispose]() {} };
+  const own = read(lock);
+  const timer = setInterval(() => {
+    const found = read(lock);
+    if (found === own) touch(lock);
+    else if (tryCreate(lock, text) === "EEXIST") {
+      lost.abort(fail("another process writes it since this one was stopped for a while"));
+    }
+  }, BEAT);
   timer.unref();
   return {
+    lost: lost.signal,
     [Symbol.dispose]() {
       clearInterval(timer);
-      rmSync(lock, { force: true });
+      if (read(lock) === own) rmSync(lock, { force: true });
     },
   };
 }
 
-/** The path of a report that is there, whatever it is called here. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
+/** The file that a path leads to by links, whether it is there or not. */
+function targetOf(path: string): string {
+  for (let links = 0; links < MAX_LINKS; links++) {
+    try {
+      return realpathSync(path);
+    } catch {
+      // It is not there; but there may be a link.
+    }
+    try {
+      path = resolve(dirname(path), readlinkSync(path));
+    } catch {
+      break;
+    }
   }
+  return path;
 }
 
-/** Makes the file. Where that is not possible, as in a folder that nobody may write to, there is none. */
-async function create(lock: string, path: string): Promise<boolean> {
-  const { pid } = process;
-  const own: Owner = { pid, host: hostname(), space: spaceOfNumbers(), start: startOf(pid) };
-  const fail = (reason: string) => new UsageError(`Cannot write report '${path}' as ${reason}`);
+/** Makes the lock. Gives false where nobody may. */
+async function take(lock: string, text: string, fail: (reason: string) => UsageError): Promise<boolean> {
   for (;;) {
-    const code = tryCreate(lock, JSON.stringify(own) + "\n");
+    const code = tryCreate(lock, text);
     if (code !== "EEXIST") return code === undefined;
-    const text = read(lock);
-    const owner = parse(text);
-    if (await isHeld(lock, owner, own)) {
+    if (lstatSync(lock, { throwIfNoEntry: false }) === undefined) continue; // it is gone by now
+    const found = read(lock);
+    const owner = parse(found);
+    if (owner === undefined && found !== "") throw fail(`'${lock}' is no lock of a report, or cannot be read`);
+    if ((owner && isAlive(owner)) ?? await isTouched(lock)) {
       throw fail(owner === undefined ? "another process writes it" : `process ${owner.pid} on ${owner.host} writes it`);
     }
-    if (read(lock) !== text) continue; // somebody else was faster
     try {
-      rmSync(lock, { force: true });
+      remove(lock, found!);
     } catch (error) {
       throw fail(`'${lock}' cannot be removed: ${describeSystemError(error, "file")}`);
     }
@@ -86,46 +109,38 @@ async function create(lock: string, path: string): Promise<boolean> {
 }
 
 /** Creates the file, if there is none; gives what the system says if that fails. On a full disk, it is empty. */
-function tryCreate(file: string, text: string): string | undefined {
+function tryCreate(lock: string, text: string): string | undefined {
+  let fd: number;
   try {
-    closeSync(openSync(file, "wx"));
+    fd = openSync(lock, "wx");
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? "";
   }
   try {
-    writeFileSync(file, text);
+    fchmodSync(fd, 0o644); // others need to know whose it is
+    writeFileSync(fd, text);
   } catch {
     // It is touched all the same.
+  } finally {
+    closeSync(fd);
   }
   return undefined;
 }
 
-async function isHeld(lock: string, owner: Owner | undefined, own: Owner): Promise<boolean> {
-  if (owner?.space === undefined || owner.space !== own.space) return await isTouched(lock);
-  return owner.start !== undefined && owner.start === startOf(owner.pid);
-}
-
-/** The boot of the system and the container, where it is Linux; process numbers mean something else elsewhere. */
-function spaceOfNumbers(): string | undefined {
+/** Removes the lock that was found. If somebody else was faster, and it is a new one by now, that stays. */
+function remove(lock: string, found: string): void {
+  const aside = `${lock}.${randomUUID()}`;
   try {
-    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`;
-  } catch {
-    return undefined;
+    renameSync(lock, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
   }
+  if (read(aside) !== found) linkSync(aside, lock);
+  unlinkSync(aside);
 }
 
-/** When a process began; `undefined` if there is none of that number, or it has ended and its parent does not know. */
-function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // the third and all after it, as proc(5) counts
-    return ["Z", "X"].includes(fields[0]!) ? undefined : fields[19];
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether somebody touches a file. What a file system over the network has cached of it is asked anew by opening it. */
+/** Whether somebody touches a file. */
 async function isTouched(lock: string): Promise<boolean> {
   const before = modifiedAt(lock);
   for (const end = performance.now() + WATCH; performance.now() < end;) {
@@ -136,6 +151,7 @@ async function isTouched(lock: string): Promise<boolean> {
   return false;
 }
 
+/** What a file system over the network has cached of a file is asked anew by opening it. */
 function modifiedAt(file: string): number | undefined {
   try {
     const fd = openSync(file, "r");
@@ -157,18 +173,20 @@ function touch(lock: string): void {
   }
 }
 
-function read(file: string): string {
+/** What the file says; `undefined` for what cannot be read, or is no lock by its looks. */
+function read(lock: string): string | undefined {
   try {
-    return readFileSync(file, "utf8");
+    const stats = lstatSync(lock);
+    return stats.isFile() && stats.size <= MAX_SIZE ? readFileSync(lock, "utf8") : undefined;
   } catch {
-    return "";
+    return undefined;
   }
 }
 
-/** `undefined` for what was cut short, or is not ours. */
-function parse(text: string): Owner | undefined {
+/** `undefined` for what was cut short, or is no lock. */
+function parse(text: string | undefined): LockOwner | undefined {
   try {
-    const owner = JSON.parse(text);
+    const owner = JSON.parse(text ?? "");
     return Number.isSafeInteger(owner.pid) && typeof owner.host === "string" ? owner : undefined;
   } catch {
     return undefined;
