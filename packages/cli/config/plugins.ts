@@ -112,8 +112,8 @@ function placeIn(path: string, error: { position?: Position } | undefined, trace
   const position = error?.position;
   if (position?.file === absolute) return ` at line ${position.line}, column ${position.column}`;
   for (const name of [pathToFileURL(absolute).href, absolute]) {
-    const [, line, column] = /^:(\d+)(?::(\d+))?/.exec(trace.split(name)[1] ?? "") ?? [];
-    if (line !== undefined) return ` at line ${line}` + (column === undefined ? "" : `, column ${column}`);
+    const [, line, column] = /^:(\d+):(\d+)/.exec(trace.split(name)[1] ?? "") ?? [];
+    if (line !== undefined) return ` at line ${line}, column ${column}`;
   }
   return "";
 }
