@@ -14,12 +14,11 @@ type Hash = readonly [number, number, number];
  * are told apart by 96 bits of a SHA-256 hash: among a billion lines, the chance that two differ and are taken for one is
  * less than one in 10^11. The hash begins with random bytes, so nobody can make such lines on purpose.
  *
- * It is one array outside of the heap, as memory is time: where a process is started by a fork, the system copies tables of
- * all the memory in use.
+ * It is one array outside of the heap, which the collector need not look at.
  */
 export class LineNumbers {
   readonly #salt = randomBytes(16);
-  #places = new Uint32Array(FIRST_PLACES * WORDS);
+  #places = createPlaces(FIRST_PLACES);
   #taken = 0;
 
   /**
@@ -49,13 +48,23 @@ export class LineNumbers {
 
   #grow(): void {
     const old = this.#places;
-    this.#places = new Uint32Array(old.length * 2);
+    this.#places = createPlaces(2 * old.length / WORDS);
     for (let from = 0; from < old.length; from += WORDS) {
       if (old[from + NUMBER] === 0) continue;
       const place = placeOf(this.#places, [old[from]!, old[from + 1]!, old[from + 2]!]);
       this.#places.set(old.subarray(from, from + WORDS), place);
     }
   }
+}
+
+/**
+ * Places that are free. The buffer could be resized, and never is: V8 takes such a buffer from memory that a fork leaves
+ * out, as its own heap, and all others from memory whose tables a fork copies. On Node, each start of a child is a fork: a
+ * million lines made it take twice as long.
+ */
+function createPlaces(count: number): Uint32Array {
+  const maxByteLength = count * WORDS * Uint32Array.BYTES_PER_ELEMENT;
+  return new Uint32Array(new ArrayBuffer(maxByteLength, { maxByteLength }), 0, count * WORDS);
 }
 
 /** Where a hash is, or else the first free place after the one that it points to. */
