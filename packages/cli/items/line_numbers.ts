@@ -7,8 +7,6 @@ const FIRST_PLACES = 1024;
 /** The part of the places that may be taken: with more, most lookups would find a place that is another line's. */
 const MAX_LOAD = 0.6;
 
-type Hash = readonly [number, number, number];
-
 /**
  * A number for each line, from 0 to 2^32 - 1, without the lines: 27 to 54 bytes for each that differs and is not 0. Lines
  * are told apart by 96 bits of a SHA-256 hash: among a billion lines, the chance that two differ and are taken for one is
@@ -30,29 +28,29 @@ export class LineNumbers {
    */
   change(line: string, change: (before: number) => number): number {
     if (this.#taken >= (this.#places.length / WORDS) * MAX_LOAD) this.#grow();
-    const hash = this.#hash(line);
-    const at = placeOf(this.#places, hash);
+    const [a, b, c] = this.#hash(line);
+    const at = placeOf(this.#places, a, b, c);
     const before = this.#places[at + NUMBER]!;
     const after = change(before);
     if (before === 0 && after === 0) return 0;
     if (before === 0) this.#taken++;
-    this.#places.set(hash, at);
-    this.#places[at + NUMBER] = after;
+    this.#places.set([a, b, c, after], at);
     return before;
   }
 
-  #hash(line: string): Hash {
+  #hash(line: string): [number, number, number] {
     const digest = createHash("sha256").update(this.#salt).update(line).digest();
     return [digest.readUInt32LE(0), digest.readUInt32LE(4), digest.readUInt32LE(8)];
   }
 
+  /** It makes no objects: there would be hundreds of thousands at once, before the collector could take any. */
   #grow(): void {
     const old = this.#places;
     this.#places = createPlaces(2 * old.length / WORDS);
     for (let from = 0; from < old.length; from += WORDS) {
       if (old[from + NUMBER] === 0) continue;
-      const place = placeOf(this.#places, [old[from]!, old[from + 1]!, old[from + 2]!]);
-      this.#places.set(old.subarray(from, from + WORDS), place);
+      const place = placeOf(this.#places, old[from]!, old[from + 1]!, old[from + 2]!);
+      for (let word = 0; word < WORDS; word++) this.#places[place + word] = old[from + word]!;
     }
   }
 }
@@ -68,7 +66,7 @@ function createPlaces(count: number): Uint32Array {
 }
 
 /** Where a hash is, or else the first free place after the one that it points to. */
-function placeOf(places: Uint32Array, [a, b, c]: Hash): number {
+function placeOf(places: Uint32Array, a: number, b: number, c: number): number {
   let at = (a * WORDS) % places.length;
   while (places[at + NUMBER] !== 0 && (places[at] !== a || places[at + 1] !== b || places[at + 2] !== c)) {
     at = (at + WORDS) % places.length;
