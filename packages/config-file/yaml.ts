@@ -22,9 +22,13 @@ type Value = Node | null;
 export function parseYaml(text: string): Parsed | Unparsed {
   const yaml = parseDocument(text, { prettyErrors: false, merge: true });
   const lines = new Lines(text);
+  const errors = [...yaml.errors, ...yaml.warnings];
+  const tooDeep = errors.find(({ code }) => code === "RESOURCE_EXHAUSTION"); // all others are there because of it
   const problems = [
-    ...[...yaml.errors, ...yaml.warnings].map((error) => problemAt(lines.place(error.pos[0]), describe(error))),
-    ...unknownAliases(yaml, lines),
+    ...(tooDeep === undefined ? errors : [tooDeep]).map((error) =>
+      problemAt(lines.place(error.pos[0]), describe(error))
+    ),
+    ...(tooDeep === undefined ? unknownAliases(yaml, lines) : []),
   ];
   if (problems.length > 0) return { problems };
   const tree = treeOf(yaml);
