@@ -5,6 +5,9 @@ import { quickConfig, runtimes, until, Workspace } from "./cli.ts";
 
 const sh = (script: string, ...args: string[]) => ["--", "sh", "-c", script, "sh", ...args];
 
+/** Prints members of lines of JSON, one line after the other. */
+const ECHO_JSON = ["run", "--json", "--concurrency", "1", "--", "echo"];
+
 const sorted = (text: string) => text.trimEnd().split("\n").sort();
 
 Deno.test("options: --retries says how often an item is tried again, in place of the config too", async () => {
@@ -123,12 +126,7 @@ Deno.test("options: with --json, a line is an object, and its members have place
   ];
   const { code, stdout, stderr } = await workspace.run(
     [
-      "run",
-      "--json",
-      "--concurrency",
-      "1",
-      "--",
-      "echo",
+      ...ECHO_JSON,
       "{url}",
       "{n}",
       "{tags}",
@@ -144,7 +142,7 @@ Deno.test("options: with --json, a line is an object, and its members have place
   assertStringIncludes(stderr, "Refused, as they are no JSON object: lines 2, 4\n");
   assertStringIncludes(stderr, "Refused, as it is an object without 'n': line 3\n");
 
-  const whole = await workspace.run(["run", "--json", "--concurrency", "1", "--", "echo"], lines[0]! + "\n");
+  const whole = await workspace.run(ECHO_JSON, lines[0]! + "\n");
   assertEquals(whole.stdout, lines[0]! + "\n");
 });
 
@@ -307,12 +305,7 @@ Deno.test("options: with --json, numbers are given as they are written, and what
   const line =
     '{"id":12345678901234567890,"p":1.10,"x":1e400,"o":{"k": 9007199254740993},"__proto__":"p","id2":1,"id2":2}';
   const args = [
-    "run",
-    "--json",
-    "--concurrency",
-    "1",
-    "--",
-    "echo",
+    ...ECHO_JSON,
     "{id}",
     "{p}",
     "{x}",

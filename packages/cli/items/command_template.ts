@@ -56,7 +56,7 @@ export class CommandTemplate {
   /** Says what it is that keeps a line from being an item; `undefined` if it can be one. */
   fault(text: string): string | undefined {
     if (this.#readMembers === undefined) return undefined;
-    const members = this.#readMembers!(text);
+    const members = this.#readMembers(text);
     if (members === undefined) return "no JSON object";
     const missing = this.#members.find((name) => !members.has(name));
     if (missing !== undefined) return `an object without '${missing}'`;

@@ -138,7 +138,7 @@ export class Run {
       failures: this.#failures,
       lastFailure: this.#lastFailure,
       nextDueIn: this.queue.snapshot({ limit: 1 }).waitingItems[0]?.dueIn,
-      isPaused: this.pool.snapshot().paused,
+      isPaused: this.pool.snapshot({ limit: 0 }).paused,
       isStopping: this.#stopper.signal.aborted,
       maxRate: (this.pool.starts as { readonly rate?: number } | undefined)?.rate,
       hasBegun: begun > 0,

@@ -1,8 +1,8 @@
 import type { Tally } from "../run/tally.ts";
 import type { OutputStream } from "../system/standard_streams.ts";
-import { secondsLeft } from "./recent.ts";
 import { formatSeconds, printable } from "../system/text.ts";
 import { writeTo } from "../system/write_to.ts";
+import { secondsLeft } from "./recent.ts";
 
 /** The longest time between two lines, in milliseconds. */
 const MAX_PAUSE = 30_000;
