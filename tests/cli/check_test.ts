@@ -1,7 +1,7 @@
 /** `workqueue check`: every problem of every config, with its place. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { runtimes, Workspace } from "./cli.ts";
+import { runtimes, TELL_CODE, Workspace } from "./cli.ts";
 
 const MESSAGES = {
   type: `'type' must be one of "bucket", "exponential", "fast-slow", "jitter", "max-of", "max-wait", "per-group"` +
@@ -175,7 +175,7 @@ Deno.test("check: a reader that has left is no error, and a full disk is one", a
   workspace.write("a.json", "{}");
   workspace.write("b.json", "[]");
   const check = (...files: string[]) => ["check", ...files];
-  const left = await workspace.run(check("a.json", "b.json"), "", '{ "$@"; echo $? > code; } | :');
+  const left = await workspace.run(check("a.json", "b.json"), "", `{ "$@"; ${TELL_CODE}; } | :`);
   assertEquals([left.stderr, workspace.read("code")], ["", "1\n"]);
   if (Deno.build.os !== "linux") return; // which has a device that is like a full disk
   assertEquals(await workspace.run(check("a.json"), "", '"$@" > /dev/full'), {

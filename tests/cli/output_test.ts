@@ -1,7 +1,7 @@
 /** What happens where output cannot be written, or nobody reads it. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { isRunning, runtimes, until, WITH_PID, Workspace } from "./cli.ts";
+import { isRunning, runtimes, TELL_CODE, until, WITH_PID, Workspace } from "./cli.ts";
 
 /** Not every system has this device, which is like a file on a disk that is full. */
 const hasFullDevice = Deno.build.os === "linux";
@@ -16,8 +16,8 @@ for (const runtime of Object.keys(runtimes)) {
       fn: async () => {
         await using workspace = new Workspace(runtime);
         const redirected = name === "gone"
-          ? '{ { "$@"; echo $? > code; } 2>&1 >&3 | :; } 3>&1'
-          : `"$@" 2${script}; echo $? > code`;
+          ? `{ { "$@"; ${TELL_CODE}; } 2>&1 >&3 | :; } 3>&1`
+          : `"$@" 2${script}; ${TELL_CODE}`;
         const { stdout } = await workspace.run(
           // Longer than it takes until the first line of progress.
           ["run", "--concurrency", "1", "--report", "report.jsonl", "--", "sh", "-c", "sleep 1.3; echo $1", "sh", "{}"],
@@ -114,7 +114,7 @@ for (const runtime of Object.keys(runtimes)) {
     const { stdout } = await workspace.run(
       ["run", "--concurrency", "3", "--report", "report.jsonl", "--", "sh", "-c", script, "sh", "{}"],
       "a\nb\nc\nd\n",
-      '{ "$@"; echo $? > code; } | head -n 1',
+      `{ "$@"; ${TELL_CODE}; } | head -n 1`,
     );
     assertMatch(stdout, /^[abc]\n$/);
     await until(() => workspace.has("code"), "the command has ended");
@@ -130,7 +130,7 @@ for (const runtime of Object.keys(runtimes)) {
     const cli = await workspace.start(
       ["run", "--concurrency", "2", "--report", "report.jsonl", "--no-append", "--", "seq", "100000"],
       "a\nb\nc\n",
-      `{ ${WITH_PID}; echo $? > code; } | { until [ -e go ]; do sleep 0.05; done; }`,
+      `{ ${WITH_PID}; ${TELL_CODE}; } | { until [ -e go ]; do sleep 0.05; done; }`,
     );
     await until(() => cli.stderr.includes("2 in flight"), "two run");
     const pid = Number(workspace.read("pid"));

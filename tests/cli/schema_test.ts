@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { ROOT, runtimes, Workspace } from "./cli.ts";
+import { ROOT, runtimes, TELL_CODE, Workspace } from "./cli.ts";
 
 for (const runtime of Object.keys(runtimes)) {
   Deno.test(`schema, ${runtime}: it is the one that is published, and with a plugin it knows the types of that`, async () => {
@@ -21,6 +21,6 @@ for (const runtime of Object.keys(runtimes)) {
 
 Deno.test("schema: a reader that has left ends it in silence", async () => {
   await using workspace = new Workspace();
-  const { stdout, stderr } = await workspace.run(["schema"], "", '{ "$@"; echo $? > code; } | head -n 1');
+  const { stdout, stderr } = await workspace.run(["schema"], "", `{ "$@"; ${TELL_CODE}; } | head -n 1`);
   assertEquals([stdout, stderr, workspace.read("code")], ["{\n", "", "0\n"]);
 });

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { RUNTIMES } from "../../release/installed.ts";
-import { ROOT, until, WITH_PID, Workspace } from "../cli/cli.ts";
+import { ROOT, TELL_CODE, until, WITH_PID, Workspace } from "../cli/cli.ts";
 
 const ignore = Deno.build.os === "windows"; // which has no `sh`
 
@@ -30,13 +30,13 @@ for (const runtime of RUNTIMES) {
     fn: async () => {
       await using workspace = new Workspace(runtime);
       const args = ["run", "--no-dedupe", "--concurrency", "4", "--report", "report.jsonl", "--", "sh", "-c"];
-      const script = `yes | { ${WITH_PID}; echo $? > code; }`;
+      const script = `yes | { ${WITH_PID}; ${TELL_CODE}; }`;
       const cli = await workspace.start([...args, 'echo "got $1"', "sh"], "", script);
       await until(() => cli.stdout.split("got y\n").length > 100, "a hundred were done");
       Deno.kill(Number(workspace.read("pid")), "SIGTERM");
-      await until(() => workspace.has("code"), "it has ended");
+      const { stderr } = await cli.ended;
       assertEquals(workspace.read("code"), "143\n");
-      assertMatch(cli.stderr, /^Unfinished +\d+$/m);
+      assertMatch(stderr, /^Unfinished +\d+$/m);
     },
   });
 
