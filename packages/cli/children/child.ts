@@ -25,6 +25,11 @@ const OUTPUT_GRACE = 500;
 const MAX_LISTENING = 10_000;
 /** How long the end of the child's work is put off for the sake of such a pipe, in milliseconds. */
 const END_GRACE = 20;
+/**
+ * How many steps of promises it may take until it is known here that a pipe was closed by the exit: for most children no
+ * timer is set, which costs more than all these.
+ */
+const SOON = 10;
 /** No pipe holds more bytes than this: what comes after them was not written by the child. */
 const MAX_PIPE = 1 << 20;
 const MAX_STDERR = 4096;
@@ -61,8 +66,9 @@ export class Child {
       process.stdout.forEach((chunk) => this.#write(chunk)),
       process.stderr.forEach((chunk) => this.#writeError(chunk)),
     ]).then(() => void (this.#isClosed = true));
-    this.passedOn = this.#passOn(closed);
-    this.ended = this.#end(closed);
+    const exited = this.#exit();
+    this.passedOn = this.#passOn(exited, closed);
+    this.ended = this.#end(exited, closed);
   }
 
   /** The last 4 KiB of what the child has written to its standard error so far. */
@@ -100,9 +106,16 @@ export class Child {
     return this.#errorOutput && settled(this.#errorOutput.write(chunk));
   }
 
-  async #passOn(closed: Promise<void>): Promise<void> {
-    await this.#process.exited;
+  /** Waits for the exit, and until it is known of pipes that were closed by it. */
+  async #exit(): Promise<ProcessEnd> {
+    const end = await this.#process.exited;
     this.#hasExited = true;
+    for (let i = 0; i < SOON && !this.#isClosed; i++) await undefined;
+    return end;
+  }
+
+  async #passOn(exited: Promise<ProcessEnd>, closed: Promise<void>): Promise<void> {
+    await exited;
     if (this.#isKilled) await this.#endGroup();
     const atExit = this.#received;
     const exitedAt = performance.now();
@@ -127,8 +140,8 @@ export class Child {
     this.#signal("SIGKILL");
   }
 
-  async #end(closed: Promise<void>): Promise<ProcessEnd> {
-    const end = await this.#process.exited;
+  async #end(exited: Promise<ProcessEnd>, closed: Promise<void>): Promise<ProcessEnd> {
+    const end = await exited;
     // Who reads our output sets the pace: no other child takes this one's place before its output was taken.
     while (!this.#isClosed && !this.#isKilled && !await resolvesWithin(closed, END_GRACE)) {
       if (!this.#output.isBusy) return end;

@@ -43,10 +43,11 @@ export function onSignals(
   };
   const ignored = ignoredSignals();
   // One that is ignored needs a listener all the same: to listen to any makes Deno end the process at all of these.
-  for (const signal of ASKING) listen(signal, ignored.has(signal) ? () => {} : interrupt);
+  for (const signal of ASKING) listen(signal, ignored?.has(signal) ? () => {} : interrupt);
   for (const signal of ENDING) listen(signal, kill);
-  // Whoever started this process may have had it ignore this one: how children end could not be told.
-  listen("SIGCHLD", () => {});
+  // Where this one is ignored, or may be, how children end could not be told without a listener. Elsewhere there is none,
+  // as it wakes a thread for each child.
+  if (ignored?.has("SIGCHLD") ?? true) listen("SIGCHLD", () => {});
   return () => {
     for (const stop of stops) stop();
   };
@@ -62,13 +63,14 @@ export function onUncaught(callback: (error: unknown) => void): void {
   process.on("uncaughtException", callback).on("unhandledRejection", callback);
 }
 
-/** Signals that are ignored from the start, as SIGHUP is by `nohup`, where the system tells. Node ignores none of these. */
-function ignoredSignals(): Set<NodeJS.Signals> {
+/** Signals that are ignored from the start, as SIGHUP is by `nohup`; `undefined` where the system does not tell. */
+function ignoredSignals(): Set<string> | undefined {
   try {
     const mask = BigInt(`0x${/^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))![1]}`);
-    return new Set(ASKING.filter((signal) => mask >> BigInt((constants.signals[signal] ?? 64) - 1) & 1n));
+    const ignored = Object.entries(constants.signals).filter(([_name, number]) => mask >> BigInt(number - 1) & 1n);
+    return new Set(ignored.map(([name]) => name));
   } catch {
-    return new Set();
+    return undefined;
   }
 }
 
