@@ -16,8 +16,13 @@ async function find(global: string, npmPackage: string, print: readonly string[]
 let deno: Promise<string> | undefined;
 let bun: Promise<string> | undefined;
 
-/** What starts a script, for each runtime; to be followed by options of V8 or the script. */
+/**
+ * What starts a script, for each runtime; to be followed by options of V8 or the script. Nothing is printed but what the
+ * script prints: Deno would tell of each package that it looks up the first time.
+ */
 export const runtimes: Record<string, () => Promise<string[]>> = {
-  Deno: async () => [await (deno ??= find("Deno", "deno@2", ["eval", "console.log(Deno.execPath())"])), "run", "-A"],
+  Deno: async () => {
+    return [await (deno ??= find("Deno", "deno@2", ["eval", "console.log(Deno.execPath())"])), "run", "--quiet", "-A"];
+  },
   Bun: async () => [await (bun ??= find("Bun", "bun@1", ["-e", "console.log(process.execPath)"]))],
 };
