@@ -41,8 +41,9 @@ export function report(figures: Figures, facts: Facts): string {
     "",
     `\`echo\` for each of ${count(lines)} lines, ${
       CONCURRENCIES[0]
-    } at once, as its output tells when how many are done. Memory`,
-    "is the most that the process itself ever had, without its children.",
+    } at once, as its output tells when how many are done.`,
+    "At its end the run does some lines and is stopped while a run that has just begun does as many, by turns: a machine",
+    "may be slower at one time than at another. Memory is the most that the process itself ever had, without its children.",
     "",
     ...longTable(facts),
     "",
@@ -86,15 +87,15 @@ function throughputTable(figures: Figures, { contenders }: Facts, concurrency: n
 }
 
 function longTable({ longRuns }: Facts): string[] {
-  const rows = longRuns.map(({ name, runtime, first, last, memory, minutes }) => [
+  const rows = longRuns.map(({ name, runtime, end, fresh, steadiness, memory, minutes }) => [
     titleOf({ name, runtime: runtime as Runtime | "" }),
-    count(first),
-    count(last),
-    `${(last / first).toFixed(2)} ×`,
+    count(end),
+    count(fresh),
+    `${steadiness.toFixed(2)} ×`,
     memory === undefined ? "?" : `${(memory / 1e6).toFixed(0)} MB`,
     minutes.toFixed(1),
   ]);
-  return table(["", "items a second, first tenth", "last tenth", "last as first", "memory", "minutes"], rows);
+  return table(["", "items a second, at its end", "of a fresh run", "as fresh", "memory", "minutes"], rows);
 }
 
 function firstChildTable({ firstChildren }: Facts): string[] {
