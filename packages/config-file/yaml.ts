@@ -6,9 +6,11 @@ import {
   isNode,
   isScalar,
   isSeq,
+  Lexer,
   type Node,
   type Pair,
   parseDocument,
+  Parser,
   visit,
   type YAMLError,
 } from "yaml";
@@ -18,17 +20,18 @@ import { Lines, locate, type Tree } from "./places.ts";
 /** What stands in a tree: empty values may be `null`. */
 type Value = Node | null;
 
+/** How deep a text may be nested: the parser calls itself for each level. */
+const MAX_DEPTH = 1000;
+
 /** YAML 1.2, with the merge keys (`<<`) of 1.1. */
 export function parseYaml(text: string): Parsed | Unparsed {
-  const yaml = parseDocument(text, { prettyErrors: false, merge: true });
   const lines = new Lines(text);
-  const errors = [...yaml.errors, ...yaml.warnings];
-  const tooDeep = errors.find(({ code }) => code === "RESOURCE_EXHAUSTION"); // all others are there because of it
+  const tooDeep = offsetOfTooDeep(text);
+  if (tooDeep !== undefined) return { problems: [problemAt(lines.place(tooDeep), "it is nested too deeply")] };
+  const yaml = parseDocument(text, { prettyErrors: false, merge: true });
   const problems = [
-    ...(tooDeep === undefined ? errors : [tooDeep]).map((error) =>
-      problemAt(lines.place(error.pos[0]), describe(error))
-    ),
-    ...(tooDeep === undefined ? unknownAliases(yaml, lines) : []),
+    ...[...yaml.errors, ...yaml.warnings].map((error) => problemAt(lines.place(error.pos[0]), describe(error))),
+    ...unknownAliases(yaml, lines),
   ];
   if (problems.length > 0) return { problems };
   const tree = treeOf(yaml);
@@ -38,15 +41,18 @@ export function parseYaml(text: string): Parsed | Unparsed {
   };
 }
 
-function describe({ code, message }: YAMLError): string {
-  switch (code) {
-    case "MULTIPLE_DOCS":
-      return "another document begins, and a config is only one";
-    case "RESOURCE_EXHAUSTION":
-      return "it is nested too deeply";
-    default:
-      return message;
+/** Where a text goes too deep, if it does. Only its tokens are read for that, without recursion. */
+function offsetOfTooDeep(text: string): number | undefined {
+  const parser = new Parser();
+  for (const source of new Lexer().lex(text)) {
+    for (const _ of parser.next(source)); // which works as it is read
+    if (parser.stack.length > MAX_DEPTH) return parser.offset;
   }
+  return undefined;
+}
+
+function describe({ code, message }: YAMLError): string {
+  return code === "MULTIPLE_DOCS" ? "another document begins, and a config is only one" : message;
 }
 
 /** Else the parser would only say that there is one. */

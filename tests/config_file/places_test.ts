@@ -141,8 +141,13 @@ Deno.test("places, json: a text that is too deep for a tree of it is refused wit
 });
 
 Deno.test("places: a text that is too deep for the parser is refused in words", () => {
-  const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
-  for (const [format, text] of [["yaml", `queues: ${deep}`], ["jsonc", `{ "queues": ${deep} }`]] as const) {
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  const texts = [
+    ["yaml", `queues: ${deep}`],
+    ["yaml", `queues:\n  ${"- ".repeat(100_000)}1`],
+    ["jsonc", `{ "queues": ${deep} }`],
+  ] as const;
+  for (const [format, text] of texts) {
     const [message] = syntaxOf(text, format);
     assertStringIncludes(message, `it is not valid ${format.toUpperCase()}: it is nested too deeply`);
   }
