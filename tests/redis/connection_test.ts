@@ -6,6 +6,7 @@ import { connect, type ConnectOptions } from "../../packages/redis/connection/co
 import type { Connection } from "../../packages/redis/connection/connection.ts";
 import { RedisConnectionError } from "../../packages/redis/connection/errors.ts";
 import { createScript } from "../../packages/redis/connection/script.ts";
+import { nextTurn } from "../queue_helpers.ts";
 import { RedisProxy } from "./proxy.ts";
 import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
@@ -285,6 +286,22 @@ redisTest("connection: a channel is heard until the end of the subscription", as
   otherOff();
   while (await server.call("PUBLISH", channel, "3") !== 0); // until the server has been told
 });
+
+redisTest(
+  "connection: a process that was busy reads what came meanwhile before it gives a connection up",
+  async (server) => {
+    const silence = 30;
+    await using connection = use({ url: server.url, silence });
+    let resumed = 0;
+    await connection.subscribe(uniqueName("channel"), () => {}, () => resumed++);
+    for (let i = 0; i < 20; i++) {
+      for (const end = Date.now() + 2 * silence; Date.now() < end;);
+      await nextTurn();
+    }
+    await connection.subscribe(uniqueName("channel"), () => {}); // on another one, if the first was given up
+    assertEquals(resumed, 0);
+  },
+);
 
 serverTest("connection: a subscription survives a restart, and says that messages may have been lost", async () => {
   await using server = await RedisServer.start();

@@ -1,6 +1,7 @@
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 import { inWords, isHopeless, isReply, messageOf, RedisConnectionError, toError } from "./errors.ts";
 import { Line } from "./line.ts";
+import { Watchdog } from "./watchdog.ts";
 import type { Dialer, SubscriberWire } from "./wire.ts";
 
 /** Somebody who listens on a channel. */
@@ -34,6 +35,7 @@ export class Subscriptions {
   readonly #waiting = new Map<Listener, Timer>();
   #wire: SubscriberWire | undefined;
   #pings: Timer | undefined;
+  #watchdog: Watchdog | undefined;
 
   constructor(dialer: Dialer) {
     this.#address = dialer.address;
@@ -78,17 +80,17 @@ export class Subscriptions {
 
   #down(): void {
     clearInterval(this.#pings);
+    this.#watchdog?.close();
     this.#wire = undefined;
     for (const channel of this.#channels.values()) channel.isConfirmed = false;
   }
 
   /** Who only listens cannot tell a connection that is broken from one on which nothing is said. */
   #ping(wire: SubscriberWire): void {
-    let isAnswered = true;
+    const watchdog = this.#watchdog = new Watchdog(wire);
     this.#pings = setInterval(() => {
-      if (!isAnswered) return wire.close(new Error(`there was no answer within ${inWords(wire.silence)}`));
-      isAnswered = false;
-      wire.send(["PING"]).then(() => isAnswered = true, () => {});
+      watchdog.sent();
+      wire.send(["PING"]).then(() => watchdog.heard(false), () => {});
     }, wire.silence).unref();
   }
 
