@@ -1,5 +1,6 @@
 import type { ConfigIssue } from "@workqueue/core";
 import {
+  type Alias,
   type Document,
   isAlias,
   isMap,
@@ -20,23 +21,26 @@ import { Lines, locate, type Tree } from "./places.ts";
 /** What stands in a tree: empty values may be `null`. */
 type Value = Node | null;
 
-/** How deep a text may be nested: the parser calls itself for each level. */
-const MAX_DEPTH = 1000;
+/** How deep a text may be nested: the parser calls itself for each level, several times. No config is nearly as deep. */
+const MAX_DEPTH = 200;
+/** How often an anchor may be used, with all that is used in it: what a text stands for must not fill the memory. */
+const MAX_USES = 10_000;
 
 /** YAML 1.2, with the merge keys (`<<`) of 1.1. */
 export function parseYaml(text: string): Parsed | Unparsed {
   const lines = new Lines(text);
   const tooDeep = offsetOfTooDeep(text);
   if (tooDeep !== undefined) return { problems: [problemAt(lines.place(tooDeep), "it is nested too deeply")] };
-  const yaml = parseDocument(text, { prettyErrors: false, merge: true });
+  const yaml = parseDocument(text, { prettyErrors: false, merge: true, logLevel: "error" });
+  const { targets, problems: problemsOfAliases } = resolveAliases(yaml, lines);
   const problems = [
     ...[...yaml.errors, ...yaml.warnings].map((error) => problemAt(lines.place(error.pos[0]), describe(error))),
-    ...unknownAliases(yaml, lines),
+    ...problemsOfAliases,
   ];
   if (problems.length > 0) return { problems };
-  const tree = treeOf(yaml);
+  const tree = treeOf(yaml, targets);
   return {
-    document: yaml.toJS(),
+    document: yaml.toJS({ maxAliasCount: MAX_USES }),
     locate: ({ path }) => tree.root === null ? undefined : lines.place(locate(tree, path)),
   };
 }
@@ -55,21 +59,31 @@ function describe({ code, message }: YAMLError): string {
   return code === "MULTIPLE_DOCS" ? "another document begins, and a config is only one" : message;
 }
 
-/** Else the parser would only say that there is one. */
-function unknownAliases(yaml: Document, lines: Lines): ConfigIssue[] {
+/** What each alias stands for, found in one walk: the parser looks through the whole document for each. */
+function resolveAliases(yaml: Document, lines: Lines): { targets: Map<Alias, Node>; problems: ConfigIssue[] } {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
   const problems: ConfigIssue[] = [];
   visit(yaml, {
-    Alias(_key, alias) {
-      if (alias.resolve(yaml) !== undefined) return;
-      problems.push(problemAt(lines.place(alias.range![0]), `there is no anchor &${alias.source} before this alias`));
+    Node(_key, node, path) {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.set(node.anchor, node);
+        return;
+      }
+      const { source } = node;
+      const target = anchors.get(source);
+      const refuse = (message: string) => problems.push(problemAt(lines.place(node.range![0]), message));
+      if (target === undefined) refuse(`there is no anchor &${source} before this alias`);
+      else if (path.includes(target)) refuse(`this alias stands within its own anchor &${source}`);
+      else targets.set(node, target);
     },
   });
-  return problems;
+  return { targets, problems };
 }
 
-function treeOf(yaml: Document): Tree<Value> {
+function treeOf(yaml: Document, targets: ReadonlyMap<Alias, Node>): Tree<Value> {
   const target = (value: unknown): Value => {
-    const node = isAlias(value) ? value.resolve(yaml) : value;
+    const node = isAlias(value) ? targets.get(value) : value;
     return isNode(node) ? node : null;
   };
   const find = (value: Value, name: string): { name: Value; value: Value } | undefined => {

@@ -145,6 +145,7 @@ Deno.test("places: a text that is too deep for the parser is refused in words", 
   const texts = [
     ["yaml", `queues: ${deep}`],
     ["yaml", `queues:\n  ${"- ".repeat(100_000)}1`],
+    ["yaml", `queues: ${"{ a: [ ".repeat(490)}${"] }".repeat(490)}`],
     ["jsonc", `{ "queues": ${deep} }`],
   ] as const;
   for (const [format, text] of texts) {
@@ -179,6 +180,12 @@ Deno.test("yaml: merge keys merge, and what is said beside them counts", () => {
   assertEquals(config.workers("b"), { concurrency: 4, maxRetries: 2 });
 });
 
+Deno.test("yaml: thousands of queues may use the same defaults", () => {
+  const names = Array.from({ length: 2000 }, (_, i) => `q${i}`);
+  const text = `queues:\n  a: &a { concurrency: 4 }\n${names.map((name) => `  ${name}: { <<: *a }\n`).join("")}`;
+  assertEquals(loadConfigText(text, "yaml").workers("q1999"), { concurrency: 4 });
+});
+
 Deno.test("places, yaml: names that are no texts are found", () => {
   assertEquals(placesOf("queues:\n  1: { timeot: 1s }\n  true: 3\n", "yaml"), [
     "2:8 /queues/1/timeot",
@@ -203,6 +210,7 @@ const INVALID: [format: ConfigFormat, text: string, message: string, line: numbe
     1,
   ],
   ["yaml", "queues:\n  a: *b\n", "it is not valid YAML: there is no anchor &b before this alias", 2, 6],
+  ["yaml", "queues: &q\n  <<: *q\n", "it is not valid YAML: this alias stands within its own anchor &q", 2, 7],
   ["yaml", "queues:\n  a: !ref b\n", "it is not valid YAML: Unresolved tag: !ref", 2, 6],
   ["toml", "a = 1\na = 2", "it is not valid TOML: trying to redefine an already defined table or value", 2, 1],
 ];
@@ -226,7 +234,9 @@ Deno.test("places, yaml: all that is no YAML is told", () => {
 Deno.test("places, yaml: what the parser refuses without a place is refused", () => {
   const bomb = [
     "a: &a [x, x]",
-    ..."bcdefgh".split("").map((name, i) => `${name}: &${name} [*${"abcdefg"[i]}, *${"abcdefg"[i]}]`),
+    ..."bcdefghijklmno".split("").map((name, i) =>
+      `${name}: &${name} [*${"abcdefghijklmn"[i]}, *${"abcdefghijklmn"[i]}]`
+    ),
   ];
   assertEquals(syntaxOf(bomb.join("\n"), "yaml"), [
     "it is not valid YAML: Excessive alias count indicates a resource exhaustion attack",
