@@ -112,7 +112,7 @@ serverTest("docs/redis.md: its rights are enough for what a queue does, and are 
   const words = new Set(scripts.match(/(?<=')[A-Z]+(?=')/g)!.map((word) => word.toLowerCase()));
   const infos = await server.call("COMMAND", "INFO", ...words) as unknown[]; // nothing for what is no command
   const used = [...words].filter((_, i) => infos[i] !== null);
-  assertEquals(granted.sort(), [...used, "eval", "evalsha", "subscribe", "unsubscribe"].sort());
+  assertEquals(granted.sort(), [...used, "eval", "evalsha", "ping", "subscribe", "unsubscribe"].sort());
 });
 
 /** Uses a queue in every way. */

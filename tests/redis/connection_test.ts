@@ -303,6 +303,17 @@ redisTest(
   },
 );
 
+serverTest("connection: a server that refuses to answer a ping is there all the same", async () => {
+  await using server = await RedisServer.start();
+  await server.call("ACL", "SETUSER", "default", "-ping");
+  await using connection = use({ url: server.url, silence: 20 });
+  let resumed = 0;
+  await connection.subscribe("channel", () => {}, () => resumed++);
+  const statistics = async () => String(await server.call("INFO", "commandstats"));
+  while (!/cmdstat_ping:.*rejected_calls=([5-9]|\d\d)/.test(await statistics()));
+  assertEquals(resumed, 0);
+});
+
 serverTest("connection: a subscription survives a restart, and says that messages may have been lost", async () => {
   await using server = await RedisServer.start();
   await using connection = use({ url: server.url });

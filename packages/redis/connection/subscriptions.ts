@@ -88,9 +88,10 @@ export class Subscriptions {
   /** Who only listens cannot tell a connection that is broken from one on which nothing is said. */
   #ping(wire: SubscriberWire): void {
     const watchdog = this.#watchdog = new Watchdog(wire);
+    const heard = () => watchdog.heard(false); // also where the server refuses to answer: it is there
     this.#pings = setInterval(() => {
       watchdog.sent();
-      wire.send(["PING"]).then(() => watchdog.heard(false), () => {});
+      wire.send(["PING"]).then(heard, heard);
     }, wire.silence).unref();
   }
 
