@@ -41,6 +41,18 @@ for (const runtime of RUNTIMES) {
   });
 
   Deno.test({
+    name: `cli, ${runtime}: as many as print at once, a quiet run is quiet`,
+    ignore,
+    fn: async () => {
+      await using workspace = new Workspace(runtime);
+      const items = Array.from({ length: 100 }, (_, i) => `${i}\n`);
+      const args = ["run", "--quiet", "--concurrency", "32", "--no-append", "--", "seq", "1000"];
+      const { code, stdout, stderr } = await workspace.run(args, items.join(""));
+      assertEquals([code, stderr, stdout.split("\n").length - 1], [0, "", 100 * 1000]);
+    },
+  });
+
+  Deno.test({
     name: `cli, ${runtime}: after kill -9 it goes on where it was`,
     ignore,
     fn: async () => {

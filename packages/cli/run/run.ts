@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import {
   type HandlerContext,
   type Outcome,
@@ -98,6 +99,7 @@ export class Run {
   constructor(settings: RunSettings) {
     const { config: { config, queueName } } = settings;
     this.#settings = settings;
+    setMaxListeners(0, this.#stopper.signal, this.#killer.signal); // Node would warn of as many as may run at once
     this.#attempts = new Attempts(settings, {
       maxRunning: () => this.pool.concurrency,
       stopped: this.#stopper.signal,
