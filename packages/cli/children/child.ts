@@ -119,7 +119,7 @@ export class Child {
     if (this.#isKilled) await this.#endGroup();
     const atExit = this.#received;
     const exitedAt = performance.now();
-    for (let before = -1; !this.#isClosed && !await resolvesWithin(closed, OUTPUT_GRACE);) {
+    for (let before = atExit; !this.#isClosed && !await resolvesWithin(closed, OUTPUT_GRACE);) {
       if (this.#output.isBusy) await settled(this.#output.idle);
       else if (this.#received === before || performance.now() - exitedAt > MAX_LISTENING) break;
       if (this.#received - atExit > MAX_PIPE) break;
