@@ -97,7 +97,7 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`starting, ${runtime}: what is due to be tried again goes before lines that were never tried`, async () => {
     await using workspace = new Workspace(runtime);
-    workspace.write("config.json", quickConfig({ concurrency: 2 }));
+    workspace.write("config.json", quickConfig({ concurrency: 1 }));
     const items = Array.from({ length: 200 }, (_, i) => `${i}\n`).join("");
     const script = 'echo "$1 $WORKQUEUE_ATTEMPT" >> log; [ $WORKQUEUE_ATTEMPT = 2 ]';
     const { code } = await workspace.run(
@@ -107,7 +107,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(code, 0);
     const log = workspace.read("log").trim().split("\n");
     assertEquals(log.length, 400);
-    // While an item waits, others begin: how many depends on the machine. After all of them it would be 200 places.
-    for (let i = 0; i < 200; i++) assertLess(log.indexOf(`${i} 2`) - log.indexOf(`${i} 1`), 100);
+    // While an item waits for a millisecond, another begins, or a few. After all of them it would be 200 places.
+    for (let i = 0; i < 200; i++) assertLess(log.indexOf(`${i} 2`) - log.indexOf(`${i} 1`), 10);
   });
 }
