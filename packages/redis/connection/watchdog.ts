@@ -35,25 +35,22 @@ export class Watchdog {
   }
 
   close(): void {
+    this.#owes = false;
     clearTimeout(this.#timer);
   }
 
   #wait(ms: number): void {
-    this.#timer = setTimeout(() => this.#look(TURNS_TO_READ), ms);
+    this.#timer = setTimeout(() => this.#look(), ms);
     this.#timer.unref(); // the wire itself keeps the process
   }
 
-  /** After a pause of this process, the answers that have come meanwhile are read first. */
-  #look(turns: number): void {
-    if (turns > 0 && this.#owes) {
-      setImmediate(() => this.#look(turns - 1));
-      return;
-    }
-    this.#timer = undefined;
+  /** When the time is up, what came in meanwhile is read first: this process may have been paused, or busy. */
+  #look(turns = TURNS_TO_READ): void {
     const silence = this.#wire.silence!;
-    if (!this.#owes) return;
     const left = this.#heardAt + silence - performance.now();
-    if (left > 0) this.#wait(left);
+    if (!this.#owes) this.#timer = undefined;
+    else if (left > 0) this.#wait(left);
+    else if (turns > 0) setImmediate(() => this.#look(turns - 1));
     else this.#wire.close(new Error(`there was no answer within ${inWords(silence)}`));
   }
 }
