@@ -32,13 +32,13 @@ export function parseYaml(text: string): Parsed | Unparsed {
   const tooDeep = offsetOfTooDeep(text);
   if (tooDeep !== undefined) return { problems: [problemAt(lines.place(tooDeep), "it is nested too deeply")] };
   const yaml = parseDocument(text, { prettyErrors: false, merge: true, logLevel: "error" });
-  const { targets, problems: problemsOfAliases } = resolveAliases(yaml, lines);
+  const aliases = resolveAliases(yaml, lines);
   const problems = [
     ...[...yaml.errors, ...yaml.warnings].map((error) => problemAt(lines.place(error.pos[0]), describe(error))),
-    ...problemsOfAliases,
+    ...aliases.problems,
   ];
   if (problems.length > 0) return { problems };
-  const tree = treeOf(yaml, targets);
+  const tree = treeOf(yaml, aliases.targets);
   return {
     document: yaml.toJS({ maxAliasCount: MAX_USES }),
     locate: ({ path }) => tree.root === null ? undefined : lines.place(locate(tree, path)),
