@@ -7,8 +7,7 @@ import { argumentOf } from "./throughput.ts";
 
 /** What a long list took. */
 export interface LongRun {
-  readonly name: string;
-  readonly runtime: string;
+  readonly runtime: Contender["runtime"];
   /** Items a second at its end, and those of runs that have just begun: the medians. */
   readonly end: number;
   readonly fresh: number;
@@ -19,8 +18,9 @@ export interface LongRun {
   readonly minutes: number;
 }
 
-/** How often, at the end of the list, it is compared with a fresh run; and the part of the list that one turn does, and at least. */
+/** How often the run is compared with a fresh one, at the end of the list. */
 const TURNS = 7;
+/** The part of the list that one turn does, and how many lines at least. */
 const TURN = 1 / 200;
 const LEAST = 10;
 /** How many lines more a fresh run has, as it is measured from its first one on. */
@@ -48,7 +48,6 @@ export async function measureLongRun(contender: Contender, concurrency: number, 
   const memory = await long.peakMemory();
   await long.finish(list.length);
   return {
-    name: contender.name,
     runtime: contender.runtime,
     end: medianOf(turns.map(({ end }) => end)),
     fresh: medianOf(turns.map(({ fresh }) => fresh)),

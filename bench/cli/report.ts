@@ -1,6 +1,6 @@
 /** Writes what was measured as a page of Markdown. */
 
-import { type Runtime, RUNTIMES } from "../../release/installed.ts";
+import { RUNTIMES } from "../../release/installed.ts";
 import type { Figures } from "../figures.ts";
 import { table } from "../markdown.ts";
 import { type Contender, OURS, PARALLEL, XARGS } from "./contenders.ts";
@@ -87,8 +87,8 @@ function throughputTable(figures: Figures, { contenders }: Facts, concurrency: n
 }
 
 function longTable({ longRuns }: Facts): string[] {
-  const rows = longRuns.map(({ name, runtime, end, fresh, steadiness, memory, minutes }) => [
-    titleOf({ name, runtime: runtime as Runtime | "" }),
+  const rows = longRuns.map(({ runtime, end, fresh, steadiness, memory, minutes }) => [
+    titleOf({ name: OURS, runtime }),
     count(end),
     count(fresh),
     `${steadiness.toFixed(2)} ×`,
