@@ -10,7 +10,7 @@ import {
 } from "@workqueue/core";
 import { Burst, type nextTask, TURNS_PER_PAUSE } from "../lib/structures/burst.ts";
 import { HandClock } from "./helpers.ts";
-import { flushPromises, nextTurn, pause } from "./queue_helpers.ts";
+import { beBusy, flushPromises, nextTurn, pause } from "./queue_helpers.ts";
 
 /** As long as a burst may be, in milliseconds. */
 const BURST = 10;
@@ -22,12 +22,6 @@ function newQueue<T>(): RateLimitingQueue<T> {
 /** Whether there is a pause to be made before each of the next pieces of work. */
 function ask(burst: Burst, pieces: number): boolean[] {
   return Array.from({ length: pieces }, () => burst.isTooLong());
-}
-
-/** Works for so long. Time that is faked does not pass meanwhile. */
-const { now } = Date;
-function beBusy(ms = BURST): void {
-  for (const end = now() + ms; now() < end;);
 }
 
 /** Notes in which turns of the event loop something happened. */
@@ -209,7 +203,7 @@ Deno.test("a pool makes its pause before the item that would be one too many", a
       queue.shutDown();
       await runWorkers(queue, () => {
         turns.note();
-        beBusy();
+        beBusy(BURST);
         if (isAsync) return Promise.resolve();
       }, { concurrency }).finished;
       assertEquals([turns.noted, turns.notedTwice], [5, 0]);
@@ -228,7 +222,7 @@ Deno.test("pools of a program share their pauses, and each has its turn", async 
       return runWorkers(queue, () => {
         turns.note();
         handled += name;
-        beBusy();
+        beBusy(BURST);
         if (isAsync) return Promise.resolve();
       }, { concurrency: 3 }).finished;
     }));
@@ -243,7 +237,7 @@ Deno.test("rule 9: a pool with a clock of its own makes no pauses: nothing there
   let handled = 0;
   const pool = runWorkers(queue, () => {
     handled++;
-    beBusy();
+    beBusy(BURST);
   }, { clock: new HandClock() });
   queue.shutDown();
   await flushPromises();
@@ -259,7 +253,7 @@ Deno.test("a pool that waits for each item makes no pause, however many it had",
   for (let i = 1; i <= 10; i++) {
     await nextTurn();
     await nextTurn();
-    beBusy();
+    beBusy(BURST);
     queue.add(i);
     await Promise.resolve().then(() => {}).then(() => {});
     assertEquals(handled, i);
@@ -294,7 +288,7 @@ Deno.test("a pool that makes a pause before its last item has not finished", asy
   await flushPromises();
   queue.add("a"); // so that it is ready again when the handler ends
   time.tick(10); // the handler's place goes to one who waits
-  beBusy();
+  beBusy(BURST);
   queue.shutDown();
   await flushPromises();
   overdue.resolve();
@@ -307,7 +301,7 @@ Deno.test("parallelizeUntil makes its pauses likewise, all its workers together"
     using turns = await Turns.begin();
     await parallelizeUntil(workers, 5, () => {
       turns.note();
-      beBusy();
+      beBusy(BURST);
     });
     assertEquals([turns.noted, turns.notedTwice], [5, 0]);
   }
@@ -344,7 +338,7 @@ Deno.test("rule 9: a loop over a queue with a clock of its own makes no pauses",
   (async () => {
     for await (const _ of queue) {
       rounds++;
-      beBusy();
+      beBusy(BURST);
     }
   })();
   await flushPromises();

@@ -40,6 +40,13 @@ export async function pause(): Promise<void> {
   for (let turn = 0; turn < TURNS_PER_PAUSE; turn++) await nextTurn();
 }
 
+const { now } = Date;
+
+/** Works for so many milliseconds, and lets nobody else have a turn. Time that is faked does not pass meanwhile. */
+export function beBusy(ms: number): void {
+  for (const end = now() + ms; now() < end;);
+}
+
 /** Lets timers and I/O have their turn, but no timers that a test has faked. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => nextTask(resolve));

@@ -23,7 +23,7 @@ import {
   type WorkSource,
 } from "@workqueue/core";
 import { assertType, HandClock, type Same } from "./helpers.ts";
-import { countListeners, flush, isSettled, randomNumbers } from "./queue_helpers.ts";
+import { beBusy, countListeners, flush, isSettled, randomNumbers } from "./queue_helpers.ts";
 import { RemoteQueue } from "./remote_queue.ts";
 
 /** A lease that notes when it is disposed. */
@@ -357,7 +357,7 @@ Deno.test("what was brought for a pool that makes a pause is given back if the p
   for (let item = 0; item < 1000; item++) remote.queue.add(item);
   let calls = 0;
   const pool = runWorkers(remote, () => {
-    for (const end = Date.now() + 2; Date.now() < end;);
+    beBusy(2);
     if (++calls === 20) queueMicrotask(() => void pool.stop());
   }, { concurrency: 100 });
   await pool.finished;

@@ -6,7 +6,7 @@ import { connect, type ConnectOptions } from "../../packages/redis/connection/co
 import type { Connection } from "../../packages/redis/connection/connection.ts";
 import { RedisConnectionError } from "../../packages/redis/connection/errors.ts";
 import { createScript } from "../../packages/redis/connection/script.ts";
-import { nextTurn } from "../queue_helpers.ts";
+import { beBusy, nextTurn } from "../queue_helpers.ts";
 import { RedisProxy } from "./proxy.ts";
 import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
@@ -295,7 +295,7 @@ redisTest(
     let resumed = 0;
     await connection.subscribe(uniqueName("channel"), () => {}, () => resumed++);
     for (let i = 0; i < 20; i++) {
-      for (const end = Date.now() + 2 * silence; Date.now() < end;);
+      beBusy(2 * silence);
       await nextTurn();
     }
     await connection.subscribe(uniqueName("channel"), () => {}); // on another one, if the first was given up
