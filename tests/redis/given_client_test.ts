@@ -113,7 +113,7 @@ for (const [name, create] of Object.entries(CLIENTS)) {
   redisTest(`${name}: messages come in on a connection of ours, also after it fell silent`, async ({ url, call }) => {
     await using proxy = await RedisProxy.start(url);
     const { client, close } = await create(proxy.url);
-    const connection = connect("connect", { client, silence: 200 });
+    const connection = connect("connect", { client, silence: 1000 });
     const channel = uniqueName("channel");
     const resumed = Promise.withResolvers<void>();
     const heard = Promise.withResolvers<string>();
