@@ -28,27 +28,20 @@
  */
 
 export { type Clock, systemClock } from "./lib/base/clock.ts";
-export { createDelayingQueue, type DelayingQueue, type DelayingQueueOptions } from "./lib/queue/delaying_queue.ts";
-export type { QueueDiscipline, QueueDisciplineFor, ReadyEntry } from "./lib/contracts/discipline.ts";
-export type { AttemptCounts, QueueHooks } from "./lib/contracts/queue_hooks.ts";
 export { type Duration, parseDuration } from "./lib/base/duration.ts";
+export type { ErrorCode } from "./lib/base/error_codes.ts";
+export { ConfigError, type ConfigIssue, TerminalError } from "./lib/base/errors.ts";
+export { RetryAfterError, type RetryAfterResponse } from "./lib/base/retry_after_error.ts";
+export type { QueueDiscipline, QueueDisciplineFor, ReadyEntry } from "./lib/contracts/discipline.ts";
 export {
   type Counter,
   type Gauge,
   type Histogram,
   InMemoryMetrics,
-  metricFamilies,
   type MetricFamily,
   type MetricsProvider,
   type SettableGauge,
 } from "./lib/metrics/mod.ts";
-export { type ParallelizeOptions, parallelizeUntil } from "./lib/workers/parallelize.ts";
-export {
-  createRateLimitingQueue,
-  type RateLimitedAddOptions,
-  type RateLimitingQueue,
-  type RateLimitingQueueOptions,
-} from "./lib/queue/rate_limiting_queue.ts";
 export {
   type AddOptions,
   createWorkQueue,
@@ -60,20 +53,29 @@ export {
   type WorkQueue,
   type WorkQueueOptions,
 } from "./lib/queue/work_queue.ts";
+export { createDelayingQueue, type DelayingQueue, type DelayingQueueOptions } from "./lib/queue/delaying_queue.ts";
+export {
+  createRateLimitingQueue,
+  type RateLimitedAddOptions,
+  type RateLimitingQueue,
+  type RateLimitingQueueOptions,
+} from "./lib/queue/rate_limiting_queue.ts";
+export { type Reservation, TokenBucket } from "./lib/tokens/token_bucket.ts";
+export { type ParallelizeOptions, parallelizeUntil } from "./lib/workers/parallelize.ts";
 export {
   type Ending,
   type FailingItem,
+  type GivenUpEnding,
+  type GivenUpItem,
+  type GiveUpReason,
   type Handler,
   type HandlerContext,
   type Outcome,
   type PoolSnapshot,
-  RetryAfterError,
   type RunningItem,
   runWorkers,
-  SOURCE,
+  type SOURCE,
   type SourcedQueue,
-  TerminalError,
-  type TokenSource,
   type WorkAttempt,
   type WorkerOptions,
   type WorkerPool,
@@ -81,6 +83,28 @@ export {
   type WorkRequest,
   type WorkSource,
 } from "./lib/workers/run_workers.ts";
-export * from "./config/mod.ts";
-export * from "./disciplines/mod.ts";
-export * from "./limiters/mod.ts";
+export type { Registry } from "./registry/registry.ts";
+export type * from "./registry/part_config.ts";
+export type * from "./limiters/limiter_config.ts";
+export type * from "./limiters/types.ts";
+export type { LimiterRegistry } from "./limiters/limiter_registry.ts";
+export { limiters } from "./limiters/limiters.ts";
+export { createDefaultControllerLimiter, createDefaultItemLimiter } from "./limiters/defaults.ts";
+export { defineLimiter } from "./limiters/definition.ts";
+export { type BucketLimiter, type bucketOptions, createBucketLimiter } from "./limiters/bucket.ts";
+export { createExponentialLimiter, type exponentialOptions } from "./limiters/exponential.ts";
+export { createFastSlowLimiter, type fastSlowOptions } from "./limiters/fast_slow.ts";
+export { createJitterLimiter, type jitterOptions } from "./limiters/jitter.ts";
+export { createMaxOfLimiter, type maxOfOptions } from "./limiters/max_of.ts";
+export { createMaxWaitLimiter, type maxWaitOptions } from "./limiters/max_wait.ts";
+export { createPerGroupLimiter, type PerGroupLimiter, type perGroupOptions } from "./limiters/per_group.ts";
+export type * from "./disciplines/discipline_config.ts";
+export type * from "./disciplines/types.ts";
+export type { DisciplineRegistry } from "./disciplines/discipline_registry.ts";
+export { disciplines } from "./disciplines/disciplines.ts";
+export { defineDiscipline } from "./disciplines/definition.ts";
+export { createFairDiscipline, type FairOptions, type fairOptions } from "./disciplines/fair.ts";
+export { createPriorityDiscipline, type priorityOptions } from "./disciplines/priority.ts";
+export { loadConfig, type LoadConfigOptions } from "./config/load_config.ts";
+export type * from "./config/work_queue_config.ts";
+export type { queueOptions } from "./config/queue_options.ts";

@@ -6,6 +6,9 @@ import { fileURLToPath } from "node:url";
 /** The folder of the benchmarks, where their packages are. */
 export const BENCH: string = fileURLToPath(new URL(".", import.meta.url));
 
+/** The config in which Deno finds the packages of the benchmarks. */
+export const CONFIG: string = fileURLToPath(new URL("../deno.all.json", import.meta.url));
+
 /** The machine, for a report. */
 export function machine(): string {
   const memory = Math.round(totalmem() / 2 ** 30);

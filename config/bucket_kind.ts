@@ -1,12 +1,11 @@
 import { hasMethods } from "../lib/base/arguments.ts";
-import { setRateAndBurst } from "../lib/structures/bucket_changes.ts";
-import { TokenBucket } from "../lib/structures/token_bucket.ts";
-import type { PartDefinition } from "../registry/definition.ts";
+import { setRateAndBurst } from "../lib/tokens/bucket_changes.ts";
+import { TokenBucket } from "../lib/tokens/token_bucket.ts";
+import type { PartDefinition, PartKind } from "../registry/definition.ts";
 import type { Fields } from "../registry/fields.ts";
-import type { PartKind } from "../registry/kind.ts";
 
 /**
- * Token buckets by themselves, as `starts` takes one. There is one type of them, so configs do not say it; and their
+ * Token buckets by themselves, as `throttle` takes one. There is one type of them, so configs do not say it; and their
  * names are those of the limiters that are buckets.
  */
 export const bucketKind: PartKind<"bucket", TokenBucket> = {

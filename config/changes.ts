@@ -1,21 +1,28 @@
+import { escapePointer, own } from "../lib/base/objects.ts";
 import type { Field, Fields } from "../registry/fields.ts";
-import { escapePointer, own } from "../registry/objects.ts";
 import { UNLIMITED } from "../registry/plain_values.ts";
-import { isSameTree, isSameValue } from "../registry/sameness.ts";
-import { isName, type OptionsTree, type PartNode, type PartTree } from "../registry/tree.ts";
-import type { DocumentTree } from "./document.ts";
-import { limiterPath, queuePath } from "./paths.ts";
+import { isName, isSameTree, isSameValue, type OptionsTree, type PartNode, type PartTree } from "../registry/tree.ts";
+import { type DocumentTree, limiterPath, queuePath } from "./document.ts";
 import { queueOptions } from "./queue_options.ts";
 import type { ConfigChange } from "./work_queue_config.ts";
 
-/** What another document says otherwise: what changed first, in the order of the new one, and then what is gone. */
-export function changesOf(old: DocumentTree, now: DocumentTree): ConfigChange[] {
+/**
+ * Lists what another document says otherwise: what changed first, in the order of the new one, and then what is gone.
+ *
+ * @param removed What earlier documents said of queues that the old one does not have. Their pools may still run, and
+ * follow the new document.
+ */
+export function changesOf(
+  old: DocumentTree,
+  now: DocumentTree,
+  removed: ReadonlyMap<string, OptionsTree> = new Map(),
+): ConfigChange[] {
   return [
     ...namesIn(old.limiterNames, now.limiterNames).flatMap((name) =>
       compareParts(limiterPath(name), old.limiters.get(name), now.limiters.get(name)).changes
     ),
     ...namesIn(old.queues.keys(), now.queues.keys()).flatMap((name) =>
-      compareQueues(queuePath(name), old.queues.get(name), now.queues.get(name))
+      compareQueues(queuePath(name), old.queues.get(name), now.queues.get(name), removed.get(name))
     ),
   ];
 }
@@ -24,17 +31,25 @@ function namesIn(old: Iterable<string>, now: Iterable<string>): string[] {
   return [...new Set([...now, ...old])];
 }
 
-/** The options of a queue that are felt by queues that are made from now on. */
-const AT_NEXT_START: readonly string[] = ["maxWait", "whileWaiting", "discipline"];
-
-function compareQueues(path: string, old: OptionsTree | undefined, now: OptionsTree | undefined): ConfigChange[] {
+function compareQueues(
+  path: string,
+  old: OptionsTree | undefined,
+  now: OptionsTree | undefined,
+  removed: OptionsTree | undefined,
+): ConfigChange[] {
   if (old === undefined || now === undefined) {
     const [before, after] = [old, now].map((options) => options && optionsData(options, queueOptions));
-    return [changeOf(path, before, after, "nextStart")];
+    if (now === undefined || removed === undefined) return [changeOf(path, before, after, "nextStart")];
+    const later = compareOptions(path, removed, now).filter(({ inForce }) => inForce === "nextStart");
+    return [changeOf(path, before, after, "now"), ...later];
   }
-  return Object.entries<Field<string>>(queueOptions).flatMap(([option, field]) => {
+  return compareOptions(path, old, now);
+}
+
+function compareOptions(path: string, old: OptionsTree, now: OptionsTree): ConfigChange[] {
+  return Object.entries(queueOptions).flatMap(([option, field]) => {
     const changes = compareOption(path, option, field, old, now).flatMap(({ changes }) => changes);
-    return AT_NEXT_START.includes(option)
+    return field.inForce === "nextStart"
       ? changes.map((change) => changeOf(change.path, change.old, change.new, "nextStart"))
       : changes;
   });
@@ -89,7 +104,8 @@ function compareOption(
   if (parts !== undefined || newParts !== undefined) return [compareParts(path, parts, newParts)];
   const [value, newValue] = [old, now].map(({ plain }) => own(plain, option));
   if (isSameValue(value, newValue)) return [];
-  return [{ changes: [changeOf(path, dataOf(field, value), dataOf(field, newValue), "now")], isOther: true }];
+  const change = changeOf(path, dataOf(field, value), dataOf(field, newValue), "now", field.startsAfresh);
+  return [{ changes: [change], isOther: true }];
 }
 
 /** A part as a document has it, defaults filled in. */

@@ -1,25 +1,23 @@
-import { ConfigError, inspect } from "../lib/base/errors.ts";
+import { argumentError, ConfigError, inspect } from "../lib/base/errors.ts";
+import { pick, withoutAbsent } from "../lib/base/objects.ts";
 import { suggest } from "../lib/base/suggest.ts";
 import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import type { RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
 import type { WorkerOptions } from "../lib/contracts/workers.ts";
-import type { TokenBucket } from "../lib/structures/token_bucket.ts";
+import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
 import { bucketLimiter } from "../limiters/bucket.ts";
 import type { LimiterDescription } from "../limiters/definition.ts";
 import { Builder, type Building, type MadeParts } from "../registry/build.ts";
 import { describeOptions, describePart, type Describing, type PartDescription } from "../registry/description.ts";
 import type { OptionsOf } from "../registry/fields.ts";
-import { withoutAbsent } from "../registry/objects.ts";
 import { isName, type PartTree } from "../registry/tree.ts";
 import { carryOut, type Update } from "../registry/updates.ts";
 import { bucketDefinitions, bucketOf } from "./bucket_kind.ts";
-import type { DocumentTree } from "./document.ts";
-import { LiveLimiter } from "./live_limiter.ts";
-import { limiterPath, queuePath } from "./paths.ts";
-import type { Places } from "./places.ts";
-import type { BucketDescription, QueueDescription } from "./queue_description.ts";
-import type { queueOptions } from "./queue_options.ts";
-import type { ConfigContents } from "./work_queue_config.ts";
+import { type DocumentTree, limiterPath, queuePath } from "./document.ts";
+import { LiveLimiter, type Places } from "./places.ts";
+import { type FromDocument, optionsFor, type queueOptions } from "./queue_options.ts";
+import type { BucketDescription, ConfigContents, QueueDescription } from "./work_queue_config.ts";
 
 /** What a document says of a queue, with its limiter and its bucket built. */
 type QueueSettings =
@@ -30,12 +28,24 @@ type QueueSettings =
     bucket: TokenBucket;
   }>;
 
-/** What a queue is made of. */
-export type QueueTerms = Pick<QueueSettings, "limiter" | "maxWait" | "whileWaiting" | "discipline">;
+/** What a queue is made of: its limiter, its own discipline, and what else a document gives of its options. */
+export type QueueTerms =
+  & Pick<QueueSettings, "limiter" | "discipline">
+  & FromDocument<
+    RateLimitingQueueOptions<unknown>,
+    "name" | "keyOf" | "discipline" | "clock" | "metrics" | "priorityLevels" | "ref" | "queue" | "onDrop"
+  >;
+
+const QUEUE_OPTIONS: readonly (keyof QueueTerms)[] = /* @__PURE__ */ optionsFor("queue");
+
+/** What a document gives of the options of pools. */
+type PoolTerms = FromDocument<WorkerOptions, "maxAbandoned" | "signal" | "clock" | "onError" | "onGiveUp">;
+
+const POOL_OPTIONS: readonly (keyof PoolTerms)[] = /* @__PURE__ */ optionsFor("pool");
 
 /**
- * What a document says, with all that it describes built. What was there before and goes on is the same, and changes only
- * when the new contents are put in force.
+ * What a document says, with all that it describes built. What was there before and goes on is the same, and changes
+ * only when the new contents are put in force.
  */
 export class Contents implements ConfigContents {
   readonly document: DocumentTree;
@@ -72,12 +82,12 @@ export class Contents implements ConfigContents {
       this.#buckets.set(name, requireBucket(building.action, name, named.get(name)));
     }
     for (const [name, { parts, ...others }] of document.queues) {
-      const { limiter, starts } = parts as { limiter: PartTree<RateLimiter>; starts?: PartTree<TokenBucket> };
+      const { limiter, throttle } = parts as { limiter: PartTree<RateLimiter>; throttle?: PartTree<TokenBucket> };
       const options = builder.options({ ...others, parts: {} }, before?.document.queues.get(name));
       this.#queues.set(name, {
-        ...options as Omit<QueueSettings, "limiter" | "starts">,
+        ...options as Omit<QueueSettings, "limiter" | "throttle">,
         limiter: open(`${queuePath(name)}/limiter`, build(limiter)),
-        starts: starts && (isName(starts) ? this.#buckets.get(starts.name) : builder.part(starts)),
+        throttle: throttle && (isName(throttle) ? this.#buckets.get(throttle.name) : builder.part(throttle)),
       });
     }
   }
@@ -112,19 +122,20 @@ export class Contents implements ConfigContents {
 
   /** What a queue of that name is made of. */
   queueTerms(name: string): QueueTerms {
-    return find(this.#queues, "queue", name);
+    const terms: QueueTerms = find(this.#queues, "queue", name);
+    return pick(terms, QUEUE_OPTIONS);
   }
 
   workers(name: string): WorkerOptions {
-    const { concurrency, maxRetries, timeout, starts } = find(this.#queues, "queue", name);
-    return withoutAbsent({ concurrency, maxRetries, timeout, starts });
+    const terms: PoolTerms = find(this.#queues, "queue", name);
+    return withoutAbsent(pick(terms, POOL_OPTIONS));
   }
 
   describe(name: string): QueueDescription {
-    const { starts: bucket } = find(this.#queues, "queue", name);
+    const { throttle: bucket } = find(this.#queues, "queue", name);
     const options = describeOptions(this.document.queues.get(name)!, this.#describing());
-    const starts = bucket && describeBucket(options["starts"] as PartDescription, bucket);
-    return { name, ...options, ...withoutAbsent({ starts }) } as object as QueueDescription;
+    const throttle = bucket && describeBucket(options["throttle"] as PartDescription, bucket);
+    return { name, ...options, ...withoutAbsent({ throttle }) } as object as QueueDescription;
   }
 
   /** Each limiter is described after all that it refers to. */
@@ -140,7 +151,7 @@ function find<V>(map: ReadonlyMap<string, V>, kind: string, name: string): V {
   const value = map.get(name);
   if (value !== undefined) return value;
   const hint = typeof name === "string" ? suggest(name, [...map.keys()]) : "";
-  throw new RangeError(`Cannot get ${kind} as the config has none named ${inspect(name)}${hint}`);
+  throw argumentError(`get ${kind}`, `the config has none named ${inspect(name)}${hint}`, RangeError);
 }
 
 /** What has the type of a bucket limiter has a bucket, unless another registry means something else by that type. */

@@ -1,19 +1,21 @@
-import { brokenRule, inspect } from "../lib/base/errors.ts";
+import { hasMethods } from "../lib/base/arguments.ts";
+import { brokenRule, inspect, invalidArgument } from "../lib/base/errors.ts";
+import { escapePointer, isPlainObject, own, PROTOTYPE_NAMES } from "../lib/base/objects.ts";
 import { suggest } from "../lib/base/suggest.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { disciplineKind } from "../disciplines/definition.ts";
+import type { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
+import { disciplines as defaultDisciplines } from "../disciplines/disciplines.ts";
 import { defaultControllerConfig } from "../limiters/defaults.ts";
 import { limiterKind } from "../limiters/definition.ts";
-import { registerBuiltIns } from "../limiters/limiters.ts";
-import { escapePointer, isPlainObject, own, PROTOTYPE_NAMES } from "../registry/objects.ts";
+import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
+import { builtInLimiters, limiters as defaultLimiters } from "../limiters/limiters.ts";
 import { ConfigReader, MAX_COUNT } from "../registry/reader.ts";
 import { isName, nodesOf, type OptionsTree, type PartTree } from "../registry/tree.ts";
 import { buildOrder, type Reference } from "./build_order.ts";
 import { bucketDefinitions, bucketKind } from "./bucket_kind.ts";
 import { parseJson } from "./json.ts";
-import { limiterPath, queuePath } from "./paths.ts";
 import { queueOptions } from "./queue_options.ts";
-import type { Registries } from "./registry_option.ts";
 
 /** A config document that was read and found right. Nothing of it is built yet. */
 export interface DocumentTree {
@@ -25,6 +27,12 @@ export interface DocumentTree {
   readonly bucketNames: readonly string[];
   /** The queues by name, in the order of the document. Each has a limiter: the default one, if need be. */
   readonly queues: ReadonlyMap<string, OptionsTree>;
+}
+
+/** The registries that a document may be read with. */
+export interface Registries {
+  readonly limiters: LimiterRegistry;
+  readonly disciplines: DisciplineRegistry;
 }
 
 /** Reads a document: JSON text, or what a parser made of another format. Throws everything that is wrong with it. */
@@ -63,11 +71,43 @@ export function readDocument(action: string, source: unknown, registries: Regist
   };
 }
 
+/** Returns the registries among some options, or the default ones. One may be of another copy of this package. */
+export function registriesOf(
+  action: string,
+  options: { [K in keyof Registries]?: Registries[K] | undefined },
+): Registries {
+  return {
+    limiters: registryOf(action, options, "limiters", defaultLimiters),
+    disciplines: registryOf(action, options, "disciplines", defaultDisciplines),
+  };
+}
+
+function registryOf<R>(action: string, options: object, option: keyof Registries, preset: R): R {
+  const registry = own(options, option);
+  if (registry === undefined) return preset;
+  if (!hasMethods(registry, "get", "types", "jsonSchema")) {
+    throw invalidArgument(action, option, `must be a registry of ${option}`, registry);
+  }
+  return registry as R;
+}
+
+/** Returns the JSON Pointer to a limiter with a name. */
+export function limiterPath(name: string): string {
+  return `/limiters/${escapePointer(name)}`;
+}
+
+/** Returns the JSON Pointer to a queue. */
+export function queuePath(name: string): string {
+  return `/queues/${escapePointer(name)}`;
+}
+
 function parse(text: string, reader: ConfigReader): unknown {
   const parsed = parseJson(text);
   if ("error" in parsed) {
     const { line, column, expected } = parsed.error;
-    reader.fail("", `the text is not JSON: expected ${expected} at line ${line}, column ${column}`);
+    if (/^[^\s"{}[\]]+\.(json|jsonc|yaml|yml|toml)$/i.test(text)) {
+      reader.fail("", "a path was given, not the text of a config: use loadConfigFile() of @workqueue/config-file");
+    } else reader.fail("", `the text is not JSON: expected ${expected} at line ${line}, column ${column}`);
     reader.throwIssues();
     return undefined;
   }
@@ -133,7 +173,7 @@ function readQueue(name: string, value: unknown, reader: ConfigReader): OptionsT
 
 /** The default controller limiter, at the place of the one that a queue leaves out. */
 function defaultLimiter(path: string): PartTree {
-  const reader = new ConfigReader("read default limiter", { kind: limiterKind, definitions: registerBuiltIns() });
+  const reader = new ConfigReader("read default limiter", { kind: limiterKind, definitions: builtInLimiters() });
   return reader.readPart(limiterKind, "limiter", defaultControllerConfig, path)!;
 }
 

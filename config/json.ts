@@ -1,5 +1,5 @@
 import { MAX_ISSUES_IN_MESSAGE } from "../lib/base/errors.ts";
-import { escapePointer } from "../registry/objects.ts";
+import { escapePointer } from "../lib/base/objects.ts";
 
 /** A place in a text. */
 export interface Place {
@@ -81,13 +81,12 @@ class Scanner {
 
   /** Returns where the text goes wrong, or its length if it does not. */
   findError(): number {
-    do {
+    for (;;) {
       if (this.#open.at(-1)?.isObject && !this.#takeName()) return this.#at;
       const value = this.#takeValue();
       if (value === undefined) return this.#at;
-      if (value === "complete" && !this.#takeWhatFollows()) return this.#at;
-    } while (this.#open.length > 0);
-    return this.#at;
+      if (value === "complete" && !this.#takeComma()) return this.#at;
+    }
   }
 
   /** Takes the name of a value and the colon after it. */
@@ -129,8 +128,11 @@ class Scanner {
     return "opened";
   }
 
-  /** Takes closing brackets after a value, and then a comma or the end of the text. */
-  #takeWhatFollows(): boolean {
+  /**
+   * Takes closing brackets after a value, and then a comma. Returns whether there is a comma, and so another value. If
+   * there is none, the scanner stands at the end of the text or at the error.
+   */
+  #takeComma(): boolean {
     for (let open = this.#open.at(-1); open !== undefined; open = this.#open.at(-1)) {
       const next = this.#take(",", open.isObject ? "}" : "]");
       if (next === undefined) return false;
@@ -142,7 +144,7 @@ class Scanner {
     }
     this.#skipSpace();
     this.expected = "the end";
-    return this.#at === this.#text.length;
+    return false;
   }
 
   /** Takes one of two characters, or notes that they were expected. */

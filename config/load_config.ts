@@ -10,9 +10,9 @@ import type { Random } from "../lib/base/random.ts";
 import type { MetricsProvider } from "../lib/contracts/metrics.ts";
 import type { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
 import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
-import { requireContext } from "../registry/context.ts";
+import { requireContext } from "../registry/definition.ts";
+import { registriesOf } from "./document.ts";
 import { LoadedConfig } from "./loaded_config.ts";
-import { registriesOf } from "./registry_option.ts";
 import type { WorkQueueConfig } from "./work_queue_config.ts";
 
 /** The options of {@linkcode loadConfig}. */
@@ -52,7 +52,7 @@ const ACTION = "load config";
  * `$schema` is allowed.
  *
  * Where a limiter is expected, a text names another limiter of the document and shares it. A queue's options
- * are `limiter`, `maxWait`, `whileWaiting`, `discipline`, `starts`, `concurrency`, `maxRetries` and `timeout`.
+ * are those of {@linkcode queueOptions}.
  *
  * The source is JSON text or what a parser of another format made of it. It is rejected whole if anything in
  * it is wrong.

@@ -1,5 +1,7 @@
 import { A_BOOLEAN, requireObject, requireRules } from "../lib/base/arguments.ts";
+import { withCode } from "../lib/base/error_codes.ts";
 import { invalidArgument } from "../lib/base/errors.ts";
+import { withoutAbsent } from "../lib/base/objects.ts";
 import type { Handler } from "../lib/contracts/handler.ts";
 import type { MetricsProvider } from "../lib/contracts/metrics.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
@@ -7,22 +9,25 @@ import type { RateLimitingQueue, RateLimitingQueueOptions } from "../lib/contrac
 import type { SourcedQueue } from "../lib/contracts/work_source.ts";
 import type { WorkerOptions, WorkerPool } from "../lib/contracts/workers.ts";
 import { createRateLimitingQueue } from "../lib/queue/rate_limiting_queue.ts";
-import { together } from "../lib/structures/bucket_changes.ts";
-import type { TokenBucket } from "../lib/structures/token_bucket.ts";
+import { together } from "../lib/tokens/bucket_changes.ts";
+import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
+import { builtInLimiters } from "../limiters/limiters.ts";
 import type { Building } from "../registry/build.ts";
-import type { BuildContext } from "../registry/context.ts";
-import type { NameNode } from "../registry/tree.ts";
-import { withoutAbsent } from "../registry/objects.ts";
+import type { BuildContext } from "../registry/definition.ts";
+import type { NameNode, OptionsTree, PartNode } from "../registry/tree.ts";
+import { bucketDefinitions } from "./bucket_kind.ts";
 import { changesOf } from "./changes.ts";
 import { Contents } from "./contents.ts";
-import { readDocument } from "./document.ts";
-import { limiterPath } from "./paths.ts";
+import { limiterPath, readDocument, type Registries } from "./document.ts";
 import { Places } from "./places.ts";
-import { createRisks } from "./update_risks.ts";
 import { runFollowing } from "./pools.ts";
-import type { QueueDescription } from "./queue_description.ts";
-import type { Registries } from "./registry_option.ts";
-import type { ConfigChange, ConfigContents, ReloadOptions, WorkQueueConfig } from "./work_queue_config.ts";
+import type {
+  ConfigChange,
+  ConfigContents,
+  QueueDescription,
+  ReloadOptions,
+  WorkQueueConfig,
+} from "./work_queue_config.ts";
 
 /** What is known beside the documents, and is the same for each. */
 export interface Surroundings {
@@ -39,6 +44,8 @@ type Follower = (next: ConfigContents) => (() => void) | void;
 export class LoadedConfig implements WorkQueueConfig {
   readonly #surroundings: Surroundings;
   readonly #places = new Places();
+  /** What the last document that had a queue said of it. Its pools may still run. */
+  readonly #removed = new Map<string, OptionsTree>();
   readonly #followers = new Set<{ readonly prepare: Follower }>();
   readonly #building: Omit<Building, "action">;
   #contents: Contents;
@@ -48,7 +55,7 @@ export class LoadedConfig implements WorkQueueConfig {
     this.#surroundings = surroundings;
     const places = this.#places;
     const named = ({ name }: NameNode) => places.get(limiterPath(name));
-    this.#building = { context: surroundings.context, named, riskOf: createRisks() };
+    this.#building = { context: surroundings.context, named, mayRefuse };
     this.#contents = this.#read("load config", source);
   }
 
@@ -81,12 +88,12 @@ export class LoadedConfig implements WorkQueueConfig {
   }
 
   queue<T>(name: string, options: RateLimitingQueueOptions<T> = {}): RateLimitingQueue<T> {
-    const { limiter, maxWait, whileWaiting, discipline } = this.#contents.queueTerms(name);
+    const { limiter, discipline, ...others } = this.#contents.queueTerms(name);
     requireObject("create queue", options);
     const given = withoutAbsent(options);
     return createRateLimitingQueue<T>(limiter, {
       name,
-      ...withoutAbsent({ ...this.#surroundings.queueOptions, maxWait, whileWaiting }),
+      ...withoutAbsent({ ...this.#surroundings.queueOptions, ...others }),
       ...(discipline === undefined || given.discipline !== undefined ? {} : { discipline: discipline() }),
       ...given,
     });
@@ -110,7 +117,7 @@ export class LoadedConfig implements WorkQueueConfig {
 
   reload(source: string | object, options: ReloadOptions = {}): ConfigChange[] {
     requireRules("reload config", options, { dryRun: A_BOOLEAN });
-    if (this.#isReloading) throw new Error("Cannot reload config as it is being reloaded");
+    if (this.#isReloading) throw withCode("WQ_CONFIG", new Error("Cannot reload config as it is being reloaded"));
     let changes: ConfigChange[] = [];
     together(() => { // so that what begins when a bucket changes sees all of the new document
       this.#isReloading = true;
@@ -134,13 +141,18 @@ export class LoadedConfig implements WorkQueueConfig {
       return next;
     });
     carryOutAll(steps);
-    return changesOf(before.document, this.#contents.document);
+    const { document } = this.#contents;
+    const changes = changesOf(before.document, document, this.#removed);
+    for (const [name, options] of before.document.queues) {
+      if (!document.queues.has(name)) this.#removed.set(name, options);
+    }
+    return changes;
   }
 
   /** All that may refuse the document, and then nothing: it is forgotten again. */
   #tryReload(source: string | object): ConfigChange[] {
     const next = this.#places.tryFor(() => this.#prepare(source)[0]);
-    return changesOf(this.#contents.document, next.document);
+    return changesOf(this.#contents.document, next.document, this.#removed);
   }
 
   #prepare(source: string | object): [next: Contents, steps: (() => void)[]] {
@@ -152,6 +164,12 @@ export class LoadedConfig implements WorkQueueConfig {
     const document = readDocument(action, source, this.#surroundings.registries);
     return new Contents(document, { ...this.#building, action }, this.#places, before);
   }
+}
+
+/** Whether an update may throw: our own never do. */
+function mayRefuse(definition: PartNode["definition"]): boolean {
+  const builtIns: readonly unknown[] = [bucketDefinitions.get(), builtInLimiters().get(definition.type)];
+  return !builtIns.includes(definition);
 }
 
 function requireStep(step: unknown): () => void {

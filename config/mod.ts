@@ -13,19 +13,18 @@
  * @module
  */
 
-export { SOURCE } from "../lib/base/brands.ts";
+export type { SOURCE } from "../lib/base/brands.ts";
 export { ConfigError, type ConfigIssue } from "../lib/base/errors.ts";
 export type * from "../lib/contracts/discipline.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../lib/contracts/metrics.ts";
 export type * from "../lib/contracts/rate_limiting_queue.ts";
 export type * from "../lib/contracts/delaying_queue.ts";
 export type * from "../lib/contracts/work_queue.ts";
-export type { TokenSource } from "../lib/contracts/token_source.ts";
 export type * from "../lib/contracts/handler.ts";
 export type { FailingItem, PoolSnapshot, RunningItem, WorkerOptions, WorkerPool } from "../lib/contracts/workers.ts";
 export type * from "../lib/contracts/work_source.ts";
 export type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-export { type Reservation, TokenBucket } from "../lib/structures/token_bucket.ts";
+export { type Reservation, TokenBucket } from "../lib/tokens/token_bucket.ts";
 export { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
 export type * from "../disciplines/discipline_config.ts";
 export type * from "../disciplines/types.ts";
@@ -36,6 +35,5 @@ export type * from "../registry/part_config.ts";
 export { Registry } from "../registry/registry.ts";
 export { loadConfig, type LoadConfigOptions } from "./load_config.ts";
 export type * from "./work_queue_config.ts";
-export type { BucketDescription, QueueDescription } from "./queue_description.ts";
 export { queueOptions } from "./queue_options.ts";
 export { configSchema, type ConfigSchemaOptions } from "./schema.ts";

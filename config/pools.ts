@@ -1,14 +1,16 @@
 import { requireObject } from "../lib/base/arguments.ts";
+import { pick, withoutAbsent } from "../lib/base/objects.ts";
 import type { Handler } from "../lib/contracts/handler.ts";
 import type { RateLimitingQueue } from "../lib/contracts/rate_limiting_queue.ts";
 import type { SourcedQueue } from "../lib/contracts/work_source.ts";
 import type { WorkerOptions, WorkerPool } from "../lib/contracts/workers.ts";
-import { startPool } from "../lib/workers/start_pool.ts";
-import { withoutAbsent } from "../registry/objects.ts";
+import type { PoolChanges } from "../lib/workers/settings.ts";
+import { startPool } from "../lib/workers/pool.ts";
+import { optionsFor } from "./queue_options.ts";
 import type { WorkQueueConfig } from "./work_queue_config.ts";
 
-/** The options of pools that a document may give. */
-const SETTINGS = ["concurrency", "maxRetries", "timeout", "starts"] as const;
+/** The options of pools that a reload changes. */
+const LIVE_OPTIONS: readonly (keyof PoolChanges)[] = /* @__PURE__ */ optionsFor("pool", "now");
 
 /** Runs workers with the options that the config has for a queue, and changes them with it for as long as they run. */
 export function runFollowing<T>(
@@ -25,10 +27,10 @@ export function runFollowing<T>(
   const end = config.onReload((next) => {
     if (!next.queueNames.includes(name)) return undefined; // the pool goes on as it is
     const wanted = next.workers(name);
-    const changed = SETTINGS.filter((option) => given[option] === undefined && settings[option] !== wanted[option]);
+    const changed = LIVE_OPTIONS.filter((option) => given[option] === undefined && settings[option] !== wanted[option]);
     return () => {
       settings = wanted;
-      pool.change(Object.fromEntries(changed.map((option) => [option, wanted[option]])));
+      pool.change(pick(wanted, changed));
     };
   });
   pool.finished.then(end, end);

@@ -1,57 +1,119 @@
 import { MAX_TIMEOUT } from "../lib/base/clock.ts";
-import type { Fields } from "../registry/fields.ts";
+import type { Field } from "../registry/fields.ts";
 
-/** The options of a queue in a config document. */
+/** The declaration of an option of a queue. Whatever has to know the option follows from it, or does not compile. */
+interface Declaration {
+  /** Whom the option is for: the queue, or the pools that work on it. */
+  readonly serves: "queue" | "pool";
+  /** When a reload changes it: `"now"` for what runs, or `"nextStart"` for queues and pools that are made later. */
+  readonly inForce: "now" | "nextStart";
+  /** What a reload changes, and what it leaves alone. */
+  readonly onReload: string;
+}
+
+/** The options of a queue in a config document, each declared once. */
 export const queueOptions = {
   limiter: {
+    serves: "queue",
+    inForce: "now",
+    onReload: "Changes the delays of later failures. Delays that were set stay.",
     kind: "limiter",
     required: false,
     description:
-      "How long failed items wait; client-go's default controller limiter if left out. The delay is given at the failure: what waits already does not feel a change, that is what 'starts' is for.",
+      "How long failed items are delayed. Default: client-go's controller limiter. A delay is set at the failure, so a change does not affect items that are delayed already; use 'throttle' for that.",
   },
-  maxWait: {
+  maxSleep: {
+    serves: "queue",
+    inForce: "nextStart",
+    onReload: "Applies to queues made from now on. Existing queues stay as they are.",
     kind: "duration",
     min: 1,
     max: MAX_TIMEOUT as number,
     required: false,
-    description: "The longest time until deadlines are looked at again; ten seconds if left out.",
+    description:
+      "The longest sleep between two checks of deadlines. After a suspend, an item is late by at most this. Default: ten seconds.",
   },
-  whileWaiting: {
+  addWhileDelayed: {
+    serves: "queue",
+    inForce: "nextStart",
+    onReload: "Applies to queues made from now on. Existing queues stay as they are.",
     kind: "enum",
     values: ["keep", "replace"],
     required: false,
     description:
-      'What happens to an item that is added while it waits: "keep", and it comes now and again when it is due; or "replace", and it comes once, now. "keep" if left out.',
+      'What happens when a delayed item is added: "keep" (the default) hands it out now and again when its delay ends; "replace" hands it out once, now.',
   },
   discipline: {
+    serves: "queue",
+    inForce: "nextStart",
+    onReload: "Applies to queues made from now on. Existing queues stay as they are.",
     kind: "discipline",
     template: true,
     required: false,
-    description: "Which of the items that are ready is next; first in, first out if left out.",
+    description: "Which ready item is next. First in, first out if omitted.",
   },
-  starts: {
+  throttle: {
+    serves: "pool",
+    inForce: "now",
+    onReload: "Changes how often attempts start. Running attempts continue.",
     kind: "bucket",
     required: false,
     description:
-      "How often attempts may begin, first ones and retries; as often as the workers can if left out. The throttle that works at once, on what waits already too.",
+      "How often attempts may start, first attempts and retries alike. No limit if omitted. A change takes effect at once, for delayed items too.",
   },
   concurrency: {
+    serves: "pool",
+    inForce: "now",
+    onReload: "Starts more handlers at once, or fewer as running ones end.",
     kind: "integer",
     min: 1,
     required: false,
-    description: "How many items are worked on at once; one if left out.",
+    description: "How many items are worked on at once. Default: one.",
   },
   maxRetries: {
+    serves: "pool",
+    inForce: "now",
+    onReload: "Applies from the next failure on. Given-up items stay given up.",
     kind: "integer",
     min: 0,
     required: false,
-    description: "How many times an item that fails is tried again until it is given up; without end if left out.",
+    description: "How many times a failed item is retried before it is given up. No limit if omitted.",
   },
   timeout: {
+    serves: "pool",
+    inForce: "now",
+    onReload: "Applies to attempts that start from now on. Running attempts keep theirs.",
     kind: "duration",
     min: 1,
     max: MAX_TIMEOUT as number,
     required: false,
-    description: "How long one attempt may take; as long as it likes if left out.",
+    description: "How long one attempt may take. No limit if omitted.",
   },
-} as const satisfies Fields<"limiter" | "discipline" | "bucket">;
+} as const satisfies Readonly<Record<string, Declaration & Field<"limiter" | "discipline" | "bucket">>>;
+
+type Options = typeof queueOptions;
+
+/**
+ * The names of the options that are for queues, or for pools; or those of them that a reload changes at a certain time.
+ */
+type OptionFor<Who extends Declaration["serves"], When extends Declaration["inForce"] = Declaration["inForce"]> = {
+  [K in keyof Options]: Options[K] extends { serves: Who; inForce: When } ? K : never;
+}[keyof Options];
+
+/** Lists the options that are for queues, or for pools; or those of them that a reload changes at a certain time. */
+export function optionsFor<
+  Who extends Declaration["serves"],
+  When extends Declaration["inForce"] = Declaration["inForce"],
+>(who: Who, when?: When): OptionFor<Who, When>[] {
+  const entries = Object.entries<Declaration>(queueOptions);
+  const chosen = entries.filter(([, { serves, inForce }]) => serves === who && (when ?? inForce) === inForce);
+  return chosen.map(([option]) => option as OptionFor<Who, When>);
+}
+
+/**
+ * What a document has to give of some options: all but those that only code can give. A new option of `Given` is either
+ * declared for documents, or named among `InCode`.
+ */
+export type FromDocument<Given, InCode extends keyof Given> = {
+  [K in Exclude<keyof Given, InCode>]-?: Given[K] | undefined;
+};

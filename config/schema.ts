@@ -5,9 +5,8 @@ import { limiterKind } from "../limiters/definition.ts";
 import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
 import { optionsSchema, partSchemas } from "../registry/schema.ts";
 import { bucketDefinitions, bucketKind } from "./bucket_kind.ts";
-import { FORBIDDEN_NAMES } from "./document.ts";
+import { FORBIDDEN_NAMES, registriesOf } from "./document.ts";
 import { queueOptions } from "./queue_options.ts";
-import { registriesOf } from "./registry_option.ts";
 
 /** The options of {@linkcode configSchema}. */
 export interface ConfigSchemaOptions {
@@ -31,7 +30,7 @@ export interface ConfigSchemaOptions {
  *
  * @example Usage
  * ```ts
- * import { configSchema } from "@workqueue/core";
+ * import { configSchema } from "@workqueue/core/config";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(Object.keys(configSchema().properties as object), ["$schema", "limiters", "queues"]);

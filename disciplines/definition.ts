@@ -1,9 +1,8 @@
 import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
-import { isDiscipline } from "../lib/queue/queue_options.ts";
-import { type PartDefinition, requireDefinition } from "../registry/definition.ts";
+import { isDiscipline } from "../lib/queue/options.ts";
+import { type PartDefinition, type PartKind, requireDefinition } from "../registry/definition.ts";
 import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
-import type { PartKind } from "../registry/kind.ts";
 import { createInCode } from "../registry/options_in_code.ts";
 
 /** Disciplines, as the registry knows them. No two queues share one, so documents give them no names. */
@@ -35,9 +34,9 @@ export type DisciplineDescription = PartDescription<QueueDiscipline<unknown>>;
  *
  * The options are declared as plain data. Their TypeScript types in `create`, their validation and their
  * JSON Schema come from that declaration. The kinds are `"duration"`, `"integer"`, `"number"`, `"boolean"`,
- * `"string"`, `"enum"` (one of `values`), `"weights"` (positive numbers by name), `"discipline"` and `"disciplines"`; see
- * {@linkcode Field} for their bounds, and {@linkcode PartField} for disciplines of which there is one for each group of
- * items. An option is required unless it has a `default` or says `required: false`.
+ * `"string"`, `"enum"` (one of `values`), `"weights"` (positive numbers by name), `"discipline"` and `"disciplines"`;
+ * see {@linkcode Field} for their bounds, and {@linkcode PartField} for disciplines of which there is one for each
+ * group of items. An option is required unless it has a `default` or says `required: false`.
  *
  * @example Usage
  * ```ts

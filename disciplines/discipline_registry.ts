@@ -1,6 +1,5 @@
 import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
-import type { BuildContext } from "../registry/context.ts";
-import type { PartKind } from "../registry/kind.ts";
+import type { BuildContext, PartKind } from "../registry/definition.ts";
 import type { CustomConfig } from "../registry/part_config.ts";
 import { Registry } from "../registry/registry.ts";
 import { type DisciplineDescription, disciplineKind } from "./definition.ts";
@@ -39,8 +38,8 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
    */
   override build<T>(config: DisciplineConfig, context?: BuildContext): QueueDiscipline<T>;
   /**
-   * Builds a discipline that is not built in, or that such a discipline is nested in. Options of disciplines that are not
-   * built in are checked when this is called, and not by the compiler.
+   * Builds a discipline that is not built in, or that such a discipline is nested in. Options of disciplines that are
+   * not built in are checked when this is called, and not by the compiler.
    *
    * @typeParam T The type of the items.
    * @typeParam C The type of the config itself.
@@ -59,8 +58,8 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
   }
 
   /**
-   * Checks the config of a discipline and gives it as data: defaults filled in, lengths of time in milliseconds. Nothing is
-   * built.
+   * Checks the config of a discipline and gives it as data: defaults filled in, lengths of time in milliseconds.
+   * Nothing is built.
    *
    * @param config The discipline's type and options, as `build` takes them.
    * @param context What disciplines are built with, for `create` of the description.

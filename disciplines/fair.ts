@@ -1,9 +1,9 @@
 /**
  * A discipline that divides the work between groups of items.
  *
- * Order: groups take turns by their weights, however many items each has.
+ * Order: groups take turns by weight, however many items each has.
  *
- * Choose it when one tenant, host or kind of item must not hold up all others.
+ * Choose it when one tenant, host or kind of item must not hold up the others.
  *
  * ```json
  * {
@@ -18,6 +18,7 @@
  * @module
  */
 
+import { argumentError } from "../lib/base/errors.ts";
 import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
 import { NumberHeap } from "../lib/structures/number_heap.ts";
 import type { OptionsInCode } from "../registry/fields.ts";
@@ -37,31 +38,31 @@ export const fairOptions = {
   separator: {
     kind: "string",
     minLength: 1,
-    description: 'What ends the name of the group in a key: with "/", the key "shop/42" is of the group "shop".',
+    description: 'Ends the name of the group in a key: with "/", the key "shop/42" is in the group "shop".',
   },
   weights: {
     kind: "weights",
     required: false,
-    description: "By group, how many items it gets for each one of a group that is not named here.",
+    description: "How many items each named group gets for one item of a group that is not named.",
   },
   maxPerGroup: {
     kind: "integer",
     min: 1,
     required: false,
-    description: "How many items of one group may be worked on at once; any number if left out.",
+    description: "How many items of one group may be processing at once. No limit if omitted.",
   },
   within: {
     kind: "discipline",
     template: true,
     required: false,
-    description: "The order inside of each group; first in, first out if left out.",
+    description: "The order within each group. First in, first out if omitted.",
   },
 } as const satisfies DisciplineFields;
 
 /** The definition of `{ "type": "fair" }`. */
 export const fairDiscipline: DisciplineDefinition<"fair", typeof fairOptions> = {
   type: "fair",
-  description: "Lets groups of items take turns, by their weights.",
+  description: "Lets groups of items take turns, by weight.",
   options: fairOptions,
   create: ({ separator, ...options }) => new FairDiscipline(groupBySeparator(separator), options),
 };
@@ -79,12 +80,12 @@ export type FairOptions<T> =
  * turns, so that one with a hundred thousand items does not hold up one with ten.
  *
  * This is start-time fair queuing (Goyal, Vin, Cheng: "Start-time Fair Queuing: A Scheduling Algorithm for Integrated
- * Services Packet Switching Networks", SIGCOMM 1996), with one item as the unit of work. A group with a weight of 3 gets
- * three items for each one of a group with a weight of 1, as long as both have any. A group that had nothing to do saves
- * nothing up, and one that was too quick pays nothing back but its last turn: a group that becomes ready waits for about
- * one item of each other one.
+ * Services Packet Switching Networks", SIGCOMM 1996), with one item as the unit of work. A group with a weight of 3
+ * gets three items for each one of a group with a weight of 1, as long as both have any. A group that had nothing to do
+ * saves nothing up, and one that was too quick pays nothing back but its last turn: a group that becomes ready waits
+ * for about one item of each other one.
  *
- * `maxPerGroup` bounds how many items of one group are held at once. Others of the group are held back meanwhile, and
+ * `maxPerGroup` bounds how many items of one group are held at once. Others of the group are blocked meanwhile, and
  * other groups go on.
  *
  * What is known of a group is dropped when its last turn is over, so groups may come and go without end. No more than
@@ -119,8 +120,9 @@ export type FairOptions<T> =
  * @typeParam T The type of the items.
  * @param options One of `groupOf`, which tells the group of an item and is asked whenever an item becomes ready, and
  * `separator`, which ends the name of the group in a key that is a text; `weights`: numbers from 0.001 to 1,000 by
- * group, 1 for others; `maxPerGroup`: how many items of one group may be held at once, any number by default; `within`: makes the
- * discipline inside of a group, first in, first out by default.
+ * group, 1 for others; `maxPerGroup`: how many items of one group may be held at once, any number by default; `within`:
+ * makes the discipline inside of a group, first in, first out by default. If `groupOf` throws, so does `add`. An item
+ * that was accepted before is ready all the same: it goes first, and does not count for `maxPerGroup`.
  * @returns The discipline, for one queue. With a `separator`, it refuses keys that are no strings with a `TypeError`.
  * @throws {RangeError} If an option is out of its bounds.
  * @throws {TypeError} If an option is of the wrong type, unknown or missing.
@@ -155,7 +157,7 @@ class Group {
   /** When its next turn starts, in virtual time, and when its last one was over. */
   start = 0;
   finish = 0;
-  held = 0;
+  processing = 0;
   /** How many entries may be handed out, and how many there are. */
   ready = 0;
   size = 0;
@@ -172,8 +174,8 @@ class Group {
 }
 
 /**
- * Start-time fair queuing. Each group has a clock of its own, which runs on by the cost of each item that is handed out;
- * virtual time is where the group is that was served last. The group that is the furthest behind is next.
+ * Start-time fair queuing. Each group has a clock of its own, which runs on by the cost of each item that is handed
+ * out; virtual time is where the group is that was served last. The group that is the furthest behind is next.
  */
 class FairDiscipline implements QueueDiscipline<unknown> {
   readonly #groupOf: GroupOf;
@@ -185,7 +187,9 @@ class FairDiscipline implements QueueDiscipline<unknown> {
   readonly #ready = new NumberHeap<Group>();
   /** The groups that have no entry, and none that is held and counts, by the end of their last turn. */
   readonly #idle = new NumberHeap<Group>();
-  /** The groups of entries, as far as they will be needed: for `touch` where there is something inside, and for `done`. */
+  /**
+   * The groups of entries, as far as they will be needed: for `touch` where there is something inside, and for `done`.
+   */
   readonly #homes = new Map<ReadyEntry<unknown>, Group>();
   /** Virtual time. */
   #now = 0;
@@ -207,7 +211,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     return this.#length;
   }
 
-  get heldBack(): number {
+  get blocked(): number {
     return this.#size - this.#length;
   }
 
@@ -249,7 +253,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     const group = this.#homes.get(entry);
     if (group === undefined) return;
     this.#homes.delete(entry);
-    group.held--;
+    group.processing--;
     try {
       group.within.done?.(entry);
     } finally {
@@ -291,12 +295,12 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     if (this.#makeWithin === undefined) return new FifoDiscipline();
     const made: unknown = this.#makeWithin();
     if (disciplineKind.is(made)) return made;
-    throw new TypeError("Cannot add item as 'within' made something that is no queue discipline");
+    throw argumentError("add item", "'within' made something that is no queue discipline");
   }
 
   #handOut(entry: ReadyEntry<unknown>, group: Group): void {
     if (group.countsHeld) {
-      group.held++;
+      group.processing++;
       this.#homes.set(entry, group);
     } else if (this.#makeWithin !== undefined) this.#homes.delete(entry);
     group.finish = group.start + group.cost;
@@ -311,7 +315,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
 
   /** Forgets the idle groups whose last turn is over, and those that are too many. */
   #forgetIdle(): void {
-    while (this.#idle.length > 0 && (this.#idle.smallest <= this.#now || this.#idle.length > MAX_IDLE)) {
+    while (this.#idle.smallest <= this.#now || this.#idle.length > MAX_IDLE) {
       this.#forget(this.#idle.pop()!);
     }
   }
@@ -325,8 +329,8 @@ class FairDiscipline implements QueueDiscipline<unknown> {
   /** Puts a group where it belongs, after anything that may have changed it. */
   #settle(group: Group): void {
     const { within } = group;
-    const ready = Math.max(0, Math.min(within.length, this.#maxPerGroup - group.held));
-    const size = within.length + (within.heldBack ?? 0);
+    const ready = Math.max(0, Math.min(within.length, this.#maxPerGroup - group.processing));
+    const size = within.length + (within.blocked ?? 0);
     this.#length += ready - group.ready;
     this.#size += size - group.size;
     group.ready = ready;
@@ -340,7 +344,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
       group.readySlot = NONE;
     }
 
-    const isIdle = size === 0 && group.held === 0;
+    const isIdle = size === 0 && group.processing === 0;
     if (!isIdle && group.idleSlot !== NONE) {
       this.#idle.remove(group.idleSlot);
       group.idleSlot = NONE;
@@ -367,7 +371,10 @@ class Preview {
     return this.#given === this.#group.ready;
   }
 
-  /** The entry of the next turn, unless there is no telling. Asks for more and more entries, as most groups get few turns. */
+  /**
+   * The entry of the next turn, unless there is no telling. Asks for more and more entries, as most groups get few
+   * turns.
+   */
   next(limit: number): ReadyEntry<unknown> | undefined {
     if (this.#given === this.#known.length) {
       const { within, ready } = this.#group;

@@ -1,9 +1,9 @@
 /**
  * A discipline that hands out urgent items sooner.
  *
- * Order: a higher priority is worth a head start, so urgent items go first and yet none waits for ever.
+ * Order: a higher priority is worth a head start, so urgent items go first and no item waits forever.
  *
- * Choose it when some items are more urgent than others, and each has to be worked on in the end.
+ * Choose it when some items are more urgent than others, and every item must be worked on eventually.
  *
  * ```json
  * { "type": "priority", "min": 0, "max": 10, "maxHeadStart": "5m" }
@@ -23,6 +23,12 @@ export type * from "./types.ts";
 /** How far `min` and `max` are apart at least, so that what a point of priority is worth stays finite. */
 const MIN_RANGE = 1e-6;
 
+/**
+ * The longest head start that is not unlimited, in milliseconds: 100 years. Longer ones count as this. Up to there,
+ * numbers tell moments apart that are a microsecond from each other.
+ */
+const MAX_HEAD_START = 3_155_760_000_000;
+
 /** The options of a priority discipline. */
 export const priorityOptions = {
   min: {
@@ -30,35 +36,36 @@ export const priorityOptions = {
     min: -1e9,
     max: 1e9,
     default: -100,
-    description: "The lowest priority. Lower ones count as this.",
+    description: "The lowest priority. Lower values count as this.",
   },
   max: {
     kind: "number",
     min: -1e9,
     max: 1e9,
     default: 100,
-    description: "The highest priority. Higher ones count as this. It must be greater than `min` by at least 0.000001.",
+    description:
+      "The highest priority. Higher values count as this. It must be greater than `min` by at least 0.000001.",
   },
   maxHeadStart: {
     kind: "duration",
     infinite: true,
     default: "1m",
     description:
-      "How much later an item of the highest priority may become ready and still go before one of the lowest.",
+      "How much later an item of the highest priority may become ready and still go before an item of the lowest.",
   },
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "priority" }`. */
 export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorityOptions> = {
   type: "priority",
-  description: "Hands out items of a higher priority sooner: it is worth a head start.",
+  description: "Hands out items of a higher priority sooner, by a head start.",
   options: priorityOptions,
   check: ({ min, max }) =>
     max - min >= MIN_RANGE ? undefined : { option: "max", rule: `must be greater than 'min' by at least ${MIN_RANGE}` },
   create: ({ min, max, maxHeadStart }) =>
     maxHeadStart === Infinity
       ? new StrictPriorityDiscipline(min, max)
-      : new PriorityDiscipline(min, max, maxHeadStart / (max - min)),
+      : new PriorityDiscipline(min, max, Math.min(maxHeadStart, MAX_HEAD_START) / (max - min)),
 };
 
 /**
@@ -67,8 +74,8 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
  * Each point of priority is worth the same head start, `maxHeadStart / (max - min)`: the next item is the one that
  * became ready first, if each had become ready earlier by its priority times that. So an item waits for the more urgent
  * ones that became ready before it and shortly after, and never for others that keep coming: none starves, not even one
- * of the lowest priority in a queue that has more work than it can do. Items of one priority are handed out in the order
- * in which they became ready.
+ * of the lowest priority in a queue that has more work than it can do. Items of one priority are handed out in the
+ * order in which they became ready.
  *
  * An item that is ready and is added again with a higher priority gets the head start of that, and keeps the time at
  * which it became ready. A lower priority changes nothing.
@@ -90,8 +97,9 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
  *
  * @typeParam T The type of the items.
  * @param options `min` and `max`: the lowest and the highest priority, -100 and 100 by default; others count as the
- * nearest of them. Both are from -1,000,000,000 to 1,000,000,000, and at least 0.000001 apart. `maxHeadStart`: how much later an item of the highest priority may become ready and still go before
- * one of the lowest, one minute by default; 0 is first in, first out.
+ * nearest of them. Both are from -1,000,000,000 to 1,000,000,000, and at least 0.000001 apart. `maxHeadStart`: how much
+ * later an item of the highest priority may become ready and still go before one of the lowest, one minute by default;
+ * 0 is first in, first out, and more than 100 years count as 100 years.
  * @returns The discipline, for one queue.
  * @throws {RangeError} If `max` is not greater than `min` by so much, or an option is out of its bounds.
  * @throws {TypeError} If an option is of the wrong type or unknown.
@@ -108,13 +116,13 @@ type Seated = ReadyEntry<unknown> & { [SEAT]?: number };
 /** What both ways have in common: a heap of numbers, which say how soon an entry is next. */
 abstract class HeapDiscipline implements QueueDiscipline<unknown> {
   protected readonly heap = new NumberHeap<Seated>();
+  protected readonly min: number;
   /** The slots of entries that have no room for them: a map costs more than the heap. */
   readonly #slots = new Map<Seated, number>();
-  readonly #min: number;
   readonly #max: number;
 
   constructor(min: number, max: number) {
-    this.#min = min;
+    this.min = min;
     this.#max = max;
   }
 
@@ -150,11 +158,14 @@ abstract class HeapDiscipline implements QueueDiscipline<unknown> {
   protected abstract renumber(slot: number, entry: ReadyEntry<unknown>, number: number): void;
 
   protected clamp(priority: number): number {
-    return priority > this.#max ? this.#max : priority > this.#min ? priority : this.#min;
+    return priority > this.#max ? this.#max : priority > this.min ? priority : this.min;
   }
 }
 
-/** Priorities that are worth a head start. A number does not depend on when it is looked at, so it never has to be renewed. */
+/**
+ * Priorities that are worth a head start. A number does not depend on when it is looked at, so it never has to be
+ * renewed.
+ */
 class PriorityDiscipline extends HeapDiscipline {
   /** What one point of priority is worth, in milliseconds. */
   readonly #headStart: number;
@@ -165,7 +176,7 @@ class PriorityDiscipline extends HeapDiscipline {
   }
 
   protected numberOf({ readyAt, priority }: ReadyEntry<unknown>): number {
-    return readyAt - this.clamp(priority) * this.#headStart;
+    return readyAt - (this.clamp(priority) - this.min) * this.#headStart; // from 0, so that it stays small
   }
 
   protected renumber(slot: number, _: ReadyEntry<unknown>, number: number): void {

@@ -1,6 +1,6 @@
 /**
- * A plugin for the command: a limiter that lets an item wait for one step after its first failure, two after the second,
- * and so on.
+ * A plugin for the command: a limiter that lets an item wait for one step after its first failure, two after the
+ * second, and so on.
  *
  *     workqueue delays examples/linear.yaml --plugin examples/linear_plugin.mjs
  *

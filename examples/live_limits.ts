@@ -1,7 +1,7 @@
 /**
  * Works on items while its config file is edited: what the file says is in force within half a second.
  *
- *     deno run --allow-read --allow-env examples/live_limits.ts
+ *     npx -y deno run --allow-read --allow-env examples/live_limits.ts
  *     bun examples/live_limits.ts
  *
  * Then edit `live_limits.yaml`, or the file that is named as an argument.

@@ -1,7 +1,7 @@
 /**
  * Loads the same config from JSON, YAML and TOML, and prints what it says.
  *
- *     deno run --allow-read --allow-env examples/load_config.ts
+ *     npx -y deno run --allow-read --allow-env examples/load_config.ts
  *
  * Bun imports YAML and TOML without a package: `load_config_bun.ts`.
  */

@@ -2,7 +2,7 @@
  * Serves the metrics of a queue for Prometheus to scrape, at http://127.0.0.1:9464/metrics or another port:
  *
  * ```sh
- * deno run -A examples/metrics.ts 9464
+ * npx -y deno run -A --config deno.all.json examples/metrics.ts 9464
  * bun examples/metrics.ts 9464
  * ```
  *

@@ -1,7 +1,7 @@
 /**
  * Builds a limiter of a plugin from a config file and shows its delays.
  *
- *     deno run examples/use_plugin.ts
+ *     npx -y deno run examples/use_plugin.ts
  *     bun examples/use_plugin.ts
  */
 

@@ -1,12 +1,12 @@
 /**
  * A limiter for all items together: a token bucket.
  *
- * Delay: none until items come faster than `rate` a second with bursts of `burst`, and then as long as it takes.
+ * Delay: none within the `burst`; beyond it, as long as it takes to keep to `rate` a second.
  *
- * Choose it when retries must not overrun what is behind all items.
+ * Choose it when retries must not overload a service, however many items fail.
  *
- * Delays that were given stand: a lower rate slows the failures that come, and not what waits already. The throttle that
- * works at once, for first attempts too, is a bucket as `starts` of a queue or a pool.
+ * A delay is set at the failure: a lower rate slows later failures, not the items that are delayed already. To slow all
+ * attempts at once, first attempts too, give a queue or a pool a bucket as `throttle`.
  *
  * ```json
  * { "type": "bucket", "rate": 1, "burst": 5 }
@@ -17,16 +17,20 @@
 
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { setRateAndBurst } from "../lib/structures/bucket_changes.ts";
-import { TokenBucket } from "../lib/structures/token_bucket.ts";
-import { FOREVER, NS_PER_MS } from "../lib/structures/tokens.ts";
+import { setRateAndBurst } from "../lib/tokens/bucket_changes.ts";
+import { type Reservation, TokenBucket } from "../lib/tokens/token_bucket.ts";
+import { FOREVER, NS_PER_MS } from "../lib/tokens/tokens.ts";
+import { giveBackUnused } from "../lib/tokens/unused_tokens.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
+import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
 
-export { type Reservation, TokenBucket } from "../lib/structures/token_bucket.ts";
+export { type Reservation, TokenBucket } from "../lib/tokens/token_bucket.ts";
 export type * from "./types.ts";
 
-/** A limiter whose delays are those of a token bucket, which it shares with everything else that takes tokens from it. */
+/**
+ * A limiter whose delays are those of a token bucket, which it shares with everything else that takes tokens from it.
+ */
 export interface BucketLimiter<T = unknown> extends RateLimiter<T> {
   /** The bucket itself. Each call of `when` takes a token from it. */
   readonly bucket: TokenBucket;
@@ -34,17 +38,20 @@ export interface BucketLimiter<T = unknown> extends RateLimiter<T> {
 
 /** The options of a bucket limiter. */
 export const bucketOptions = {
-  rate: { kind: "number", min: 0, infinite: true, description: "Retries a second, on average and over all items." },
+  rate: { kind: "number", min: 0, infinite: true, description: "Retries a second, on average, over all items." },
   burst: { kind: "integer", min: 0, description: "How many retries may happen at once." },
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "bucket" }`. */
 export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = {
   type: "bucket",
-  description: "Limits how often items are retried, all items together: a token bucket. " +
-    "It gives delays to items that fail from now on; what slows all attempts at once is 'starts' of a queue.",
+  description: "Limits how often items are retried, all items together, with a token bucket. " +
+    "It sets the delays of later failures; to slow all attempts at once, use 'throttle' of a queue.",
   options: bucketOptions,
-  create: ({ rate, burst }, { clock }) => new TokenBucketLimiter(new TokenBucket(rate, burst, { clock })),
+  create: /* @__PURE__ */ builtIn(
+    1,
+    ({ rate, burst }, { clock }) => new TokenBucketLimiter(new TokenBucket(rate, burst, { clock })),
+  ),
   update: (limiter: TokenBucketLimiter, { rate, burst }) => limiter.change(rate, burst),
 };
 
@@ -83,6 +90,8 @@ class TokenBucketLimiter implements BucketLimiter {
   readonly bucket: TokenBucket;
   #rate: number;
   #burst: number;
+  /** The latest call of `when`, unless it was taken back. */
+  #latest: { readonly key: unknown; readonly reservation: Reservation } | undefined = undefined;
 
   constructor(bucket: TokenBucket) {
     this.bucket = bucket;
@@ -90,8 +99,18 @@ class TokenBucketLimiter implements BucketLimiter {
     this.#burst = bucket.burst;
   }
 
-  when(): number {
-    return Math.min(this.bucket.take(), FOREVER / NS_PER_MS); // "never" has to be finite: some 292 years, as in Go
+  when(item: unknown, key: unknown = item): number {
+    const reservation = this.bucket.reserve();
+    this.#latest = { key, reservation };
+    return Math.min(reservation.delay, FOREVER / NS_PER_MS); // "never" has to be finite: some 292 years, as in Go
+  }
+
+  /** Gives the token back, unless another item has taken one since: its delay may count on that. */
+  uncount(item: unknown, key: unknown = item): void {
+    const latest = this.#latest;
+    if (latest === undefined || latest.key !== key) return;
+    giveBackUnused(latest.reservation);
+    this.#latest = undefined;
   }
 
   /** The tokens that are there stay, and those that are owed: a larger burst is filled at the rate. */

@@ -1,10 +1,8 @@
 import { hasMethods } from "../lib/base/arguments.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import type { BuildContext } from "../registry/context.ts";
-import { type PartDefinition, requireDefinition } from "../registry/definition.ts";
+import { type BuildContext, type PartDefinition, type PartKind, requireDefinition } from "../registry/definition.ts";
 import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
-import type { PartKind } from "../registry/kind.ts";
 import { createInCode } from "../registry/options_in_code.ts";
 
 /** Limiters, as the registry knows them. */
@@ -21,7 +19,10 @@ export type LimiterFields = Fields<"limiter">;
 /** The type of a limiter's options as `create` gets them. */
 export type LimiterOptions<F extends LimiterFields> = OptionsOf<F, Record<"limiter", RateLimiter>>;
 
-/** A type of limiter: what it is called, which options it takes, and how it is made of them. `L` is the type of what is made. */
+/**
+ * A type of limiter: what it is called, which options it takes, and how it is made of them. `L` is the type of what is
+ * made.
+ */
 export type LimiterDefinition<
   Type extends string = string,
   F extends LimiterFields = LimiterFields,
@@ -71,8 +72,8 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  * ```
  *
  * With `update` a limiter goes on when its config is reloaded: it is given what `create` made, and the new options. It
- * keeps the clock and the random numbers that it was made with. Without `update`, a limiter whose options change is made
- * anew, and has counted nothing.
+ * keeps the clock and the random numbers that it was made with. Without `update`, a limiter whose options change is
+ * made anew, and has counted nothing.
  *
  * @example A limiter that keeps its counts when its options change
  * ```ts
@@ -135,7 +136,9 @@ export function defineLimiter<
   return definition;
 }
 
-/** Makes a limiter of options that were given in code; `contextOptions` are those that the definition does not declare. */
+/**
+ * Makes a limiter of options that were given in code; `contextOptions` are those that the definition does not declare.
+ */
 export function createLimiter<F extends LimiterFields>(
   definition: LimiterDefinition<string, F>,
   options: object,

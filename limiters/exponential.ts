@@ -1,9 +1,9 @@
 /**
  * A limiter for each item by itself: exponential backoff.
  *
- * Delay: `baseDelay` after the first failure of an item, doubled with each further one, at most `maxDelay`.
+ * Delay: `baseDelay` after the first failure of an item, doubled with each further failure, at most `maxDelay`.
  *
- * Choose it when what fails is likely to fail for a while.
+ * Choose it when a failure is likely to last for a while.
  *
  * ```json
  * { "type": "exponential", "baseDelay": "5ms", "maxDelay": "1000s" }
@@ -15,6 +15,7 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
+import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
 import { FailureLimiter, forgetAfterField } from "./failures.ts";
 
@@ -22,22 +23,25 @@ export type * from "./types.ts";
 
 /** The options of an exponential limiter. */
 export const exponentialOptions = {
-  baseDelay: { kind: "duration", description: "How long an item waits after its first failure." },
-  maxDelay: { kind: "duration", description: "The longest an item waits, however often it failed." },
+  baseDelay: { kind: "duration", description: "The delay after an item's first failure." },
+  maxDelay: { kind: "duration", description: "The longest delay, however often the item failed." },
   forgetAfter: forgetAfterField as typeof forgetAfterField, // or else the declarations that are packed have no type
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "exponential" }`. */
 export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponentialOptions> = {
   type: "exponential",
-  description: "Doubles the delay of an item with each of its failures.",
+  description: "Doubles the delay of an item with each failure.",
   options: exponentialOptions,
   check: ({ baseDelay, maxDelay }) =>
     maxDelay < baseDelay
       ? { option: "maxDelay", rule: `must not be less than 'baseDelay' (${baseDelay} ms)` }
       : undefined,
-  create: ({ baseDelay, maxDelay, forgetAfter }, { clock }) =>
-    new FailureLimiter(doublingDelay(baseDelay, maxDelay), forgetAfter, clock),
+  create: /* @__PURE__ */ builtIn(
+    1,
+    ({ baseDelay, maxDelay, forgetAfter }, { clock }) =>
+      new FailureLimiter(doublingDelay(baseDelay, maxDelay), forgetAfter, clock),
+  ),
   update: (limiter: FailureLimiter, { baseDelay, maxDelay, forgetAfter }) =>
     limiter.change(doublingDelay(baseDelay, maxDelay), forgetAfter),
 };

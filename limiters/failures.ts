@@ -1,16 +1,15 @@
-import { type Clock, systemClock } from "../lib/base/clock.ts";
+import type { Clock } from "../lib/base/clock.ts";
+import { steadyClock } from "../lib/base/steady_clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Field } from "../registry/fields.ts";
-import type { FailureCounts } from "./failure_counts.ts";
-import { LastingCounts } from "./lasting_counts.ts";
-import { PassingCounts } from "./passing_counts.ts";
+import { FailureCounts } from "./failure_counts.ts";
 
 /** The option of limiters that count. */
 export const forgetAfterField = {
   kind: "duration",
   required: false,
-  description: "How long after the end of its last delay an item's failures are forgotten; never, if left out. " +
-    "It has to be longer than a try takes, or no failure ever follows another.",
+  description: "How long after the end of its last delay an item's failures are forgotten. Never if omitted. " +
+    "Must be longer than an attempt takes, or no failure ever follows another.",
 } as const satisfies Field;
 
 /**
@@ -18,30 +17,35 @@ export const forgetAfterField = {
  * item waits is a function of that number.
  */
 export class FailureLimiter implements RateLimiter {
-  readonly #clock: Clock;
+  readonly #counts: FailureCounts;
   #delayAfter: (failures: number) => number;
-  #forgetAfter: number | undefined;
-  #counts: FailureCounts;
 
   /**
    * Makes a limiter without any failures.
    *
-   * @param delayAfter The milliseconds that an item waits after so many failures, which is 1 after the first.
-   * @param forgetAfter How long after the end of the last delay a count is dropped; never, if it is undefined.
+   * @param delayAfter Returns the delay after a number of failures, which is 1 after the first, in milliseconds.
+   * @param forgetAfter How long after the end of the last delay a count is dropped, in milliseconds; never by default.
+   * @param clock Where time comes from.
    */
   constructor(
     delayAfter: (failures: number) => number,
-    forgetAfter: number | undefined,
-    clock: Clock = systemClock,
+    forgetAfter: number = Infinity,
+    clock?: Clock,
   ) {
-    this.#clock = clock;
     this.#delayAfter = delayAfter;
-    this.#forgetAfter = forgetAfter;
-    this.#counts = createCounts(forgetAfter, clock);
+    this.#counts = new FailureCounts(forgetAfter, steadyClock(clock));
   }
 
   when(item: unknown, key: unknown = item): number {
     return this.#counts.add(key, this.#delayAfter);
+  }
+
+  get forgetAfter(): number {
+    return this.#counts.forgetAfter;
+  }
+
+  uncount(item: unknown, key: unknown = item): void {
+    this.#counts.uncount(key);
   }
 
   forget(item: unknown, key: unknown = item): void {
@@ -60,22 +64,12 @@ export class FailureLimiter implements RateLimiter {
     return this.#counts.isEmpty();
   }
 
-  /** Gives other delays from now on, and drops counts after another time. The counts stay, and the delays that were given. */
-  change(delayAfter: (failures: number) => number, forgetAfter: number | undefined): void {
-    if (forgetAfter !== this.#forgetAfter) this.#moveCounts(forgetAfter);
+  /**
+   * Gives other delays from now on, and drops counts after another time. The counts stay, and the delays that were
+   * given.
+   */
+  change(delayAfter: (failures: number) => number, forgetAfter: number = Infinity): void {
+    if (forgetAfter !== this.forgetAfter) this.#counts.changeForgetAfter(forgetAfter, this.#delayAfter);
     this.#delayAfter = delayAfter;
   }
-
-  /** What lasted so far may have given its last delay just now, and no later. */
-  #moveCounts(forgetAfter: number | undefined): void {
-    const now = this.#clock.now();
-    const counts = createCounts(forgetAfter, this.#clock);
-    for (const [key, count, end = now + this.#delayAfter(count)] of this.#counts.entries()) counts.set(key, count, end);
-    this.#counts = counts;
-    this.#forgetAfter = forgetAfter;
-  }
-}
-
-function createCounts(forgetAfter: number | undefined, clock: Clock): FailureCounts {
-  return forgetAfter === undefined ? new LastingCounts() : new PassingCounts(forgetAfter, clock);
 }

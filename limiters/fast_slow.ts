@@ -1,9 +1,9 @@
 /**
  * A limiter for each item by itself: some quick retries, then slow ones.
  *
- * Delay: `fastDelay` for the item's first `maxFastAttempts` failures, and then `slowDelay`.
+ * Delay: `fastDelay` after each of the item's first `maxFastAttempts` failures, then `slowDelay`.
  *
- * Choose it when most failures are hiccups, and the rest need a person.
+ * Choose it when most failures are brief, and the rest need a person.
  *
  * ```json
  * { "type": "fast-slow", "fastDelay": "100ms", "slowDelay": "1m", "maxFastAttempts": 5 }
@@ -15,6 +15,7 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
+import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
 import { FailureLimiter, forgetAfterField } from "./failures.ts";
 
@@ -22,18 +23,21 @@ export type * from "./types.ts";
 
 /** The options of a fast-slow limiter. */
 export const fastSlowOptions = {
-  fastDelay: { kind: "duration", description: "How long an item waits after each of its first failures." },
-  slowDelay: { kind: "duration", description: "How long it waits after each further failure." },
-  maxFastAttempts: { kind: "integer", min: 0, description: "After how many failures the delay becomes slow." },
+  fastDelay: { kind: "duration", description: "The delay after each of an item's first failures." },
+  slowDelay: { kind: "duration", description: "The delay after each further failure." },
+  maxFastAttempts: { kind: "integer", min: 0, description: "How many failures get the fast delay." },
   forgetAfter: forgetAfterField as typeof forgetAfterField, // or else the declarations that are packed have no type
 } as const satisfies Fields;
 
 /** The definition of `{ "type": "fast-slow" }`. */
 export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOptions> = {
   type: "fast-slow",
-  description: "Retries an item quickly a number of times, then slowly.",
+  description: "Retries an item quickly a few times, then slowly.",
   options: fastSlowOptions,
-  create: ({ forgetAfter, ...delays }, { clock }) => new FailureLimiter(fastThenSlow(delays), forgetAfter, clock),
+  create: /* @__PURE__ */ builtIn(
+    1,
+    ({ forgetAfter, ...delays }, { clock }) => new FailureLimiter(fastThenSlow(delays), forgetAfter, clock),
+  ),
   update: (limiter: FailureLimiter, { forgetAfter, ...delays }) => limiter.change(fastThenSlow(delays), forgetAfter),
 };
 

@@ -1,9 +1,9 @@
 /**
- * A limiter around another: a random part is taken off each delay.
+ * A limiter around another: it subtracts a random part from each delay.
  *
- * Delay: what another limiter says, less a random part of it, which is at most `spread` of the whole.
+ * Delay: the delay of another limiter, minus a random part of at most `spread` of it.
  *
- * Choose it when items that failed together must not come back together. Put it around a backoff: around a bucket it
+ * Choose it when items that failed together should not come back together. Put it around a backoff: around a bucket it
  * would break the bucket's rate.
  *
  * ```json
@@ -18,31 +18,34 @@
  */
 
 import { requireOptions } from "../lib/base/arguments.ts";
-import { invalidArgument } from "../lib/base/errors.ts";
+import { limiterError } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { isAtRest } from "./at_rest.ts";
+import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
 
 export type * from "./types.ts";
 
 /** The options of a jitter limiter. */
 export const jitterOptions = {
-  limiter: { kind: "limiter", description: "The limiter to ask, as a config or a name; a backoff, and no bucket." },
+  limiter: { kind: "limiter", description: "The limiter to ask, as a config or a name. Use a backoff, not a bucket." },
   spread: {
     kind: "number",
     min: 0,
     max: 1,
-    description: "The largest part of a delay that is taken off: with 1, the item waits for anything up to the whole.",
+    description: "The largest part of a delay that is subtracted. With 1, the delay is anything from 0 to the whole.",
   },
 } as const satisfies LimiterFields;
 
 /** The definition of `{ "type": "jitter" }`. */
 export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = {
   type: "jitter",
-  description: "Asks another limiter, and takes a random part off its delays.",
+  description: "Subtracts a random part from the delays of another limiter.",
   options: jitterOptions,
-  create: ({ limiter, spread }, { random = Math.random }) => new JitterLimiter(limiter, spread, random),
+  create: /* @__PURE__ */ builtIn(
+    1,
+    ({ limiter, spread }, { random = Math.random }) => new JitterLimiter(limiter, spread, random),
+  ),
   update: (part: JitterLimiter, { limiter, spread }) => part.change(limiter, spread),
 };
 
@@ -50,9 +53,9 @@ export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = 
  * Makes a limiter that asks another, and takes a random part of up to `spread` of each delay off it, so that items that
  * failed together do not come back together.
  *
- * With a `spread` of 1 an item waits for anything from nothing to the whole delay ("full jitter"), with 0.5 for at least
- * half of it ("equal jitter"); see Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. Put it
- * around a backoff, inside a max-of limiter: around a bucket, items would come faster than the bucket's rate.
+ * With a `spread` of 1 an item waits for anything from nothing to the whole delay ("full jitter"), with 0.5 for at
+ * least half of it ("equal jitter"); see Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+ * Put it around a backoff, inside a max-of limiter: around a bucket, items would come faster than the bucket's rate.
  *
  * @example Usage
  * ```ts
@@ -67,7 +70,8 @@ export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = 
  * @typeParam T The type of the items.
  * @param limiter The limiter to ask.
  * @param options `spread`: from 0 to 1; `random`: where random numbers from 0 to 1 come from, by default `Math.random`.
- * @returns The limiter. Its `when` throws a `RangeError` if `random` gives anything else, and counts nothing in that case.
+ * @returns The limiter. Its `when` throws a `RangeError` if `random` gives anything else, and counts nothing in that
+ * case.
  * @throws {RangeError} If `spread` is out of its bounds.
  * @throws {TypeError} If `limiter` is no rate limiter, or an option is of the wrong type, unknown or missing.
  */
@@ -98,9 +102,17 @@ class JitterLimiter implements RateLimiter {
   when(item: unknown, key: unknown = item): number {
     const random = this.#random();
     if (!(typeof random === "number" && random >= 0 && random <= 1)) {
-      throw invalidArgument("spread delay", "random()", "must be a number from 0 to 1", random);
+      throw limiterError("spread delay", "random()", "must be a number from 0 to 1", random);
     }
     return this.#limiter.when(item, key) * (1 - this.#spread * random);
+  }
+
+  get forgetAfter(): number | undefined {
+    return this.#limiter.forgetAfter;
+  }
+
+  uncount(item: unknown, key: unknown = item): void {
+    this.#limiter.uncount?.(item, key);
   }
 
   forget(item: unknown, key: unknown = item): void {
@@ -112,6 +124,6 @@ class JitterLimiter implements RateLimiter {
   }
 
   atRest(): boolean {
-    return isAtRest(this.#limiter);
+    return this.#limiter.atRest?.() === true;
   }
 }

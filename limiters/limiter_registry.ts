@@ -1,6 +1,5 @@
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import type { BuildContext } from "../registry/context.ts";
-import type { PartKind } from "../registry/kind.ts";
+import type { BuildContext, PartKind } from "../registry/definition.ts";
 import type { CustomConfig } from "../registry/part_config.ts";
 import { Registry } from "../registry/registry.ts";
 import { type LimiterDescription, limiterKind } from "./definition.ts";
@@ -62,8 +61,8 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
   }
 
   /**
-   * Checks the config of a limiter and gives it as data: defaults filled in, lengths of time in milliseconds. Nothing is
-   * built.
+   * Checks the config of a limiter and gives it as data: defaults filled in, lengths of time in milliseconds. Nothing
+   * is built.
    *
    * @example The data
    * ```ts

@@ -1,11 +1,18 @@
-import { registerExports } from "../registry/register_exports.ts";
+import { registerExports } from "../registry/registry.ts";
 import * as builtIns from "./built_ins.ts";
 import { LimiterRegistry } from "./limiter_registry.ts";
 
 /** The default registry, with the built-in limiters. */
-export const limiters: LimiterRegistry = /* @__PURE__ */ registerBuiltIns(); // left out of a bundle that does not use it
+// Left out of a bundle that does not use it
+export const limiters: LimiterRegistry = /* @__PURE__ */ registerBuiltIns();
 
-/** A registry with the built-in limiters and no others, whatever becomes of the default one. */
-export function registerBuiltIns(): LimiterRegistry {
+let unchanged: LimiterRegistry | undefined;
+
+/** Returns a registry with the built-in limiters and no others, whatever was registered with the default one. */
+export function builtInLimiters(): Pick<LimiterRegistry, "get" | "types"> {
+  return unchanged ??= registerBuiltIns();
+}
+
+function registerBuiltIns(): LimiterRegistry {
   return registerExports(new LimiterRegistry(), builtIns);
 }

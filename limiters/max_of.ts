@@ -1,9 +1,9 @@
 /**
  * A limiter made of others: the longest delay wins.
  *
- * Delay: the longest that any of several limiters says.
+ * Delay: the longest delay of several limiters.
  *
- * Choose it when several hold: each item backs off, and all of them together keep to a rate.
+ * Choose it when several limits apply: each item backs off, and all items together keep to a rate.
  *
  * ```json
  * {
@@ -19,7 +19,7 @@
  */
 
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { isAtRest } from "./at_rest.ts";
+import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
 
 export type * from "./types.ts";
@@ -32,9 +32,9 @@ export const maxOfOptions = {
 /** The definition of `{ "type": "max-of" }`. */
 export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = {
   type: "max-of",
-  description: "Asks several limiters and takes the longest delay.",
+  description: "Asks several limiters and uses the longest delay.",
   options: maxOfOptions,
-  create: ({ limiters }) => new MaxOfLimiter(limiters),
+  create: /* @__PURE__ */ builtIn(1, ({ limiters }) => new MaxOfLimiter(limiters)),
   update: (limiter: MaxOfLimiter, { limiters }) => limiter.change(limiters),
 };
 
@@ -65,6 +65,15 @@ export function createMaxOfLimiter<T = unknown>(...limiters: RateLimiter<T>[]): 
   return createLimiter(maxOfLimiter, { limiters });
 }
 
+/** Never throws: the error of the limiter that failed first is the one to tell. */
+function uncount(limiter: RateLimiter, item: unknown, key: unknown): void {
+  try {
+    limiter.uncount?.(item, key);
+  } catch {
+    // See above.
+  }
+}
+
 class MaxOfLimiter implements RateLimiter {
   #limiters: readonly RateLimiter[];
 
@@ -77,9 +86,29 @@ class MaxOfLimiter implements RateLimiter {
   }
 
   when(item: unknown, key: unknown = item): number {
+    const limiters = this.#limiters;
     let longest = 0;
-    for (const limiter of this.#limiters) longest = Math.max(longest, limiter.when(item, key));
+    let asked = 0;
+    try {
+      for (; asked < limiters.length; asked++) longest = Math.max(longest, limiters[asked]!.when(item, key));
+    } catch (error) {
+      for (const limiter of limiters.slice(0, asked)) uncount(limiter, item, key); // or the retry counts twice there
+      throw error;
+    }
     return longest;
+  }
+
+  /** The longest of those that count. */
+  get forgetAfter(): number | undefined {
+    let longest: number | undefined;
+    for (const { forgetAfter = longest } of this.#limiters) {
+      longest = forgetAfter === undefined ? undefined : Math.max(longest ?? 0, forgetAfter);
+    }
+    return longest;
+  }
+
+  uncount(item: unknown, key: unknown = item): void {
+    for (const limiter of this.#limiters) limiter.uncount?.(item, key);
   }
 
   forget(item: unknown, key: unknown = item): void {
@@ -93,6 +122,6 @@ class MaxOfLimiter implements RateLimiter {
   }
 
   atRest(): boolean {
-    return this.#limiters.every(isAtRest);
+    return this.#limiters.every((limiter) => limiter.atRest?.() === true);
   }
 }

@@ -1,9 +1,9 @@
 /**
  * A limiter around another: no delay is longer than a maximum.
  *
- * Delay: what another limiter says, at most `maxDelay`.
+ * Delay: the delay of another limiter, at most `maxDelay`.
  *
- * Choose it when nothing may wait longer than that.
+ * Choose it when no item may be delayed longer than a maximum.
  *
  * ```json
  * {
@@ -18,7 +18,7 @@
 
 import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { isAtRest } from "./at_rest.ts";
+import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition, type LimiterFields } from "./definition.ts";
 
 export type * from "./types.ts";
@@ -26,15 +26,15 @@ export type * from "./types.ts";
 /** The options of a max-wait limiter. */
 export const maxWaitOptions = {
   limiter: { kind: "limiter", description: "The limiter to ask, as a config or a name." },
-  maxDelay: { kind: "duration", description: "The longest an item waits, whatever that limiter says." },
+  maxDelay: { kind: "duration", description: "The longest delay, whatever that limiter says." },
 } as const satisfies LimiterFields;
 
 /** The definition of `{ "type": "max-wait" }`. */
 export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions> = {
   type: "max-wait",
-  description: "Asks another limiter, but never waits longer than a maximum.",
+  description: "Limits the delays of another limiter to a maximum.",
   options: maxWaitOptions,
-  create: ({ limiter, maxDelay }) => new MaxWaitLimiter(limiter, maxDelay),
+  create: /* @__PURE__ */ builtIn(1, ({ limiter, maxDelay }) => new MaxWaitLimiter(limiter, maxDelay)),
   update: (part: MaxWaitLimiter, { limiter, maxDelay }) => part.change(limiter, maxDelay),
 };
 
@@ -82,6 +82,14 @@ class MaxWaitLimiter implements RateLimiter {
     return Math.min(this.#limiter.when(item, key), this.#maxDelay);
   }
 
+  get forgetAfter(): number | undefined {
+    return this.#limiter.forgetAfter;
+  }
+
+  uncount(item: unknown, key: unknown = item): void {
+    this.#limiter.uncount?.(item, key);
+  }
+
   forget(item: unknown, key: unknown = item): void {
     this.#limiter.forget(item, key);
   }
@@ -91,6 +99,6 @@ class MaxWaitLimiter implements RateLimiter {
   }
 
   atRest(): boolean {
-    return isAtRest(this.#limiter);
+    return this.#limiter.atRest?.() === true;
   }
 }

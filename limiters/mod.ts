@@ -19,7 +19,7 @@
  */
 
 export { ConfigError, type ConfigIssue } from "../lib/base/errors.ts";
-export { every, type Reservation, TokenBucket } from "../lib/structures/token_bucket.ts";
+export { type Reservation, TokenBucket } from "../lib/tokens/token_bucket.ts";
 export * from "./built_ins.ts";
 export { createDefaultControllerLimiter, createDefaultItemLimiter, defaultControllerConfig } from "./defaults.ts";
 export { defineLimiter } from "./definition.ts";

@@ -1,9 +1,9 @@
 /**
  * A limiter for each group of items: for each host, tenant or token.
  *
- * Delay: what the limiter of the item's group says, of which there is one for each.
+ * Delay: the delay of the group's own limiter.
  *
- * Choose it when each of many hosts, tenants or tokens has a limit of its own.
+ * Choose it when each host, tenant or token has a limit of its own.
  *
  * ```json
  * {
@@ -16,13 +16,15 @@
  * @module
  */
 
-import { invalidArgument } from "../lib/base/errors.ts";
+import { limiterError } from "../lib/base/errors.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { type Clock, systemClock } from "../lib/base/clock.ts";
 import { ChurnMap } from "../lib/structures/churn_map.ts";
+import { inSlices } from "../lib/structures/in_slices.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 import type { Template } from "../registry/fields.ts";
 import { createGroupedInCode, groupBySeparator, type GroupOf } from "../registry/grouping.ts";
-import { isAtRest } from "./at_rest.ts";
+import { builtIn } from "./built_in.ts";
 import { type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
 
 export type * from "./types.ts";
@@ -48,17 +50,21 @@ export const perGroupOptions = {
   separator: {
     kind: "string",
     minLength: 1,
-    description: "An item's group is the text before the first of these in its key, or the whole key without one.",
+    startsAfresh: true,
+    description: "Ends the name of the group in a key; a key without it is a group by itself.",
   },
-  limiter: { kind: "limiter", template: true, description: "The limiter of which each group has one of its own." },
+  limiter: { kind: "limiter", template: true, description: "The limiter that each group gets its own copy of." },
 } as const satisfies LimiterFields;
 
 /** The definition of `{ "type": "per-group" }`. */
 export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOptions> = {
   type: "per-group",
-  description: "Asks a limiter of which each group of items has one of its own.",
+  description: "Gives each group its own limiter.",
   options: perGroupOptions,
-  create: ({ separator, limiter }) => new LimiterOfGroups(groupBySeparator(separator), limiter),
+  create: /* @__PURE__ */ builtIn(
+    1,
+    ({ separator, limiter }, { clock }) => new LimiterOfGroups(groupBySeparator(separator), limiter, clock),
+  ),
   update: (part: LimiterOfGroups, { separator, limiter }) => part.change(groupBySeparator(separator), limiter),
 };
 
@@ -66,11 +72,11 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
  * Makes a limiter that has one for each group of items, such as a bucket for each host. It is made when the first item
  * of the group comes.
  *
- * A limiter that is at rest is as good as a new one, so it is dropped, and made anew when it is needed again: groups that
- * come and go leave nothing for ever. A few are looked at whenever a new group comes. Up to a hundred limiters are kept
- * in any case, and so are those that cannot tell whether they are at rest: see `atRest` of {@linkcode RateLimiter}. What
- * groups share, such as a bucket for all of them, belongs beside this limiter in a max-of limiter: inside, no group would
- * be at rest while that is busy.
+ * A limiter that is at rest is as good as a new one, so it is dropped, and made anew when it is needed again: groups
+ * that come and go leave nothing for ever. A few are looked at whenever a new group comes. Up to a hundred limiters are
+ * kept in any case, and so are those that cannot tell whether they are at rest: see `atRest` of
+ * {@linkcode RateLimiter}. What groups share, such as a bucket for all of them, belongs beside this limiter in a max-of
+ * limiter: inside, no group would be at rest while that is busy.
  *
  * @example A bucket for each host
  * ```ts
@@ -86,15 +92,16 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
  * const urls = ["https://a.example/1", "https://a.example/2", "https://b.example/1"];
  * assertEquals(urls.map((url) => limiter.when(url)), [0, 1000, 0]);
  *
- * limiter.of("https://b.example/1").bucket.hold("1m"); // that host asked for it
+ * limiter.of("https://b.example/1").bucket.pauseFor("1m"); // that host asked for it
  * assertEquals(limiter.when("https://b.example/2"), 61_000);
  * ```
  *
  * @typeParam T The type of the items.
  * @typeParam L The type of the limiters.
- * @param options `limiter`: makes the limiter of a group. `groupOf`: tells the group of an item; groups are the same that
- * are the same key of a `Map`, and items with the same key have to be of the same group. Or, in its place, `separator`: the group is the text before the first separator in the
- * item's key, which has to be a string, and the whole key if there is none in it.
+ * @param options `limiter`: makes the limiter of a group. `groupOf`: tells the group of an item; groups are the same
+ * that are the same key of a `Map`, and items with the same key have to be of the same group. Or, in its place,
+ * `separator`: the group is the text before the first separator in the item's key, which has to be a string, and the
+ * whole key if there is none in it.
  * @returns The limiter. It is at rest when all those of its groups are, and looks at each of them to tell.
  * @throws {TypeError} If `groupOf` and `separator` are both given or both missing, or an option is of the wrong type,
  * unknown or missing.
@@ -118,31 +125,64 @@ export function createPerGroupLimiter<T = unknown, L extends RateLimiter<T> = Ra
 /** So many limiters are not worth looking at. */
 const MAX_KEPT_AT_REST = 100;
 
+/** The limiter of a group, and the template that it follows. */
+interface Group {
+  limiter: RateLimiter;
+  template: Template<RateLimiter>;
+}
+
 class LimiterOfGroups implements PerGroupLimiter {
-  readonly #limiters = new ChurnMap<unknown, RateLimiter>();
-  readonly #pruner = new Pruner(this.#limiters);
+  readonly #groups = new ChurnMap<unknown, Group>();
+  readonly #pruner = new Pruner(this.#groups);
+  readonly #clock: Clock;
+  /** The group that was made last, be it dropped since. */
+  #latest: Group | undefined = undefined;
   #groupOf: GroupOf;
   #template: Template<RateLimiter>;
 
-  constructor(groupOf: GroupOf, template: Template<RateLimiter>) {
+  constructor(groupOf: GroupOf, template: Template<RateLimiter>, clock: Clock = systemClock) {
     this.#groupOf = groupOf;
     this.#template = template;
+    this.#clock = clock;
   }
 
-  /** The groups that there are keep their names, even if items are told apart in another way from now on. */
+  /**
+   * Changes the limiters of all groups: of each when it is asked next, and of the others in slices. The groups that
+   * there are keep their names, even if items are told apart in another way from now on.
+   *
+   * @throws What updating one of them throws, if the template may refuse. They are all what they were before then.
+   */
   change(groupOf: GroupOf, template: Template<RateLimiter>): void {
-    for (const [group, limiter] of this.#bringUpToDate(template)) this.#limiters.set(group, limiter);
+    if (!template.neverRefuses) this.#updateAll(template);
     this.#groupOf = groupOf;
     this.#template = template;
+    const names = this.#groups.keys();
+    inSlices(() => {
+      if (this.#template !== template) return false; // the next change goes through all groups again
+      const { done, value } = names.next();
+      const group = done ? undefined : this.#groups.get(value);
+      if (group !== undefined) this.#upToDate(group);
+      return !done;
+    }, this.#clock);
   }
 
   of(item: unknown, key: unknown = item): RateLimiter {
-    const group = this.#groupOf(item as never, key);
-    return this.#limiters.get(group) ?? this.#make(group);
+    const name = this.#groupOf(item as never, key);
+    const group = this.#groups.get(name);
+    return group === undefined ? this.#make(name) : this.#upToDate(group);
   }
 
   when(item: unknown, key: unknown = item): number {
     return this.of(item, key).when(item, key);
+  }
+
+  /** That of any group, as they are all made alike. */
+  get forgetAfter(): number | undefined {
+    return this.#latest && this.#upToDate(this.#latest).forgetAfter;
+  }
+
+  uncount(item: unknown, key: unknown = item): void {
+    this.#find(item, key)?.uncount?.(item, key);
   }
 
   forget(item: unknown, key: unknown = item): void {
@@ -154,43 +194,54 @@ class LimiterOfGroups implements PerGroupLimiter {
   }
 
   atRest(): boolean {
-    const groups = this.#limiters.keys();
-    for (let next = groups.next(); !next.done; next = groups.next()) {
-      const limiter = this.#limiters.get(next.value);
-      if (limiter !== undefined && !isAtRest(limiter)) return false;
+    const names = this.#groups.keys();
+    for (let next = names.next(); !next.done; next = names.next()) {
+      const group = this.#groups.get(next.value);
+      if (group !== undefined && this.#upToDate(group).atRest?.() !== true) return false;
     }
     return true;
   }
 
   /** The limiter of a group that has one: a new one has nothing to forget. */
   #find(item: unknown, key: unknown): RateLimiter | undefined {
-    return this.#limiters.get(this.#groupOf(item as never, key));
+    const group = this.#groups.get(this.#groupOf(item as never, key));
+    return group && this.#upToDate(group);
   }
 
-  /** The limiters of all groups as a template makes them. If it fails with one, they are what they were before. */
-  #bringUpToDate(template: Template<RateLimiter>): Map<unknown, RateLimiter> {
-    const limiters = new Map<unknown, RateLimiter>();
+  /** Returns a group's limiter, which follows the newest template from now on. */
+  #upToDate(group: Group): RateLimiter {
+    const template = this.#template;
+    if (group.template !== template) Object.assign(group, { limiter: updated(group.limiter, template), template });
+    return group.limiter;
+  }
+
+  /** Updates the limiters of all groups. If it fails with one, they are what they were before. */
+  #updateAll(template: Template<RateLimiter>): void {
+    const limiters = new Map<Group, RateLimiter>();
     try {
-      for (const [group, limiter] of this.#limiters.entries()) limiters.set(group, upToDate(limiter, template));
+      for (const [, group] of this.#groups.entries()) limiters.set(group, updated(this.#upToDate(group), template));
     } catch (error) {
-      for (const group of limiters.keys()) upToDate(this.#limiters.get(group)!, this.#template);
+      for (const { limiter } of limiters.keys()) updated(limiter, this.#template);
       throw error;
     }
-    return limiters;
+    for (const [group, limiter] of limiters) Object.assign(group, { limiter, template });
   }
 
-  #make(group: unknown): RateLimiter {
-    const limiter = this.#template();
+  #make(name: unknown): RateLimiter {
+    const template = this.#template;
+    const limiter = template();
     if (!limiterKind.is(limiter)) {
-      throw invalidArgument("make limiter of group", "limiter()", `must be a ${limiterKind.name}`, limiter);
+      throw limiterError("make limiter of group", "limiter()", `must be a ${limiterKind.name}`, limiter);
     }
-    if (this.#limiters.size >= MAX_KEPT_AT_REST) this.#pruner.prune(isAtRest);
-    this.#limiters.set(group, limiter);
+    if (this.#groups.size >= MAX_KEPT_AT_REST) {
+      this.#pruner.prune((group) => this.#upToDate(group).atRest?.() === true);
+    }
+    this.#groups.set(name, this.#latest = { limiter, template });
     return limiter;
   }
 }
 
-/** What a template makes of a limiter that another one made. */
-function upToDate(limiter: RateLimiter, template: Template<RateLimiter>): RateLimiter {
+/** Returns a limiter that does what a template makes: the same one, or one in its place. */
+function updated(limiter: RateLimiter, template: Template<RateLimiter>): RateLimiter {
   return template.update === undefined ? template() : template.update(limiter);
 }

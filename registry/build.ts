@@ -7,14 +7,24 @@
 
 import { ConfigError, inspect } from "../lib/base/errors.ts";
 import type { Template } from "./fields.ts";
-import { isSameOptions, isSameTree } from "./sameness.ts";
-import { isName, type NameNode, type OptionsTree, type PartNode, type PartTree } from "./tree.ts";
-import { carryOut, noteReplaced, replacedBy, type Update, type Updating } from "./updates.ts";
+import {
+  isName,
+  isSameOptions,
+  isSameTree,
+  type NameNode,
+  type OptionsTree,
+  type PartNode,
+  type PartTree,
+} from "./tree.ts";
+import { carryOut, mayRefuse, noteReplaced, replacedBy, type Update, type Updating } from "./updates.ts";
 
 /** How parts are built of what was read. */
 export interface Building extends Updating {
-  /** The part of that name, which is built already. It is the same for as long as there is such a name. */
-  named(node: NameNode): unknown;
+  /**
+   * The part of that name, which is built already. It is the same for as long as there is such a name. Names are of a
+   * document.
+   */
+  named?(node: NameNode): unknown;
   /** Whether each template was tried already. */
   readonly hasTried?: boolean;
 }
@@ -36,13 +46,15 @@ export function buildPart<Part>(tree: PartTree<Part>, building: Building): Part 
 }
 
 /**
- * Builds parts, in the place of those that were made before. Nothing that was there changes until the updates are carried
- * out.
+ * Builds parts, in the place of those that were made before. Nothing that was there changes until the updates are
+ * carried out.
  */
 export class Builder {
   /** All that was built, and what goes on. */
   readonly made: MadeParts;
-  /** What is to be carried out for the parts that go on and have other options, those inside before those around them. */
+  /**
+   * What is to be carried out for the parts that go on and have other options, those inside before those around them.
+   */
   readonly updates: readonly Update[];
   readonly #made = new Map<string, Made>();
   readonly #updates: Update[] = [];
@@ -58,7 +70,7 @@ export class Builder {
 
   /** Builds a part, and those that it is made of before it; or lets the one go on that was there before. */
   part<Part>(tree: PartTree<Part>): Part {
-    if (isName(tree)) return this.#building.named(tree) as Part;
+    if (isName(tree)) return this.#building.named!(tree) as Part;
     const old = this.#before.get(tree.path);
     const options = this.options(tree, old?.node);
     const part = this.#goOn(old, tree, options) ?? create(tree, options, this.#building);
@@ -83,7 +95,7 @@ export class Builder {
     if (isSameOptions(old.node, node, (one, other) => this.#isSamePart(one, other))) return part;
     if (node.definition.update === undefined) return undefined;
     const before = this.#before;
-    const partBefore = (tree: PartTree) => isName(tree) ? this.#building.named(tree) : before.get(tree.path)!.part;
+    const partBefore = (tree: PartTree) => isName(tree) ? this.#building.named!(tree) : before.get(tree.path)!.part;
     this.#updates.push({ node, part, options, oldOptions: () => optionsOf(old.node, this.#building, partBefore) });
     return part;
   }
@@ -133,7 +145,9 @@ interface Origin {
 /** Of all parts that templates have made. There may be very many, so those with no parts inside share theirs. */
 const origins = /* @__PURE__ */ new WeakMap<object, Origin>();
 
-/** Makes parts of a node, any number of them, and brings those up to date that were made of another one at its place. */
+/**
+ * Makes parts of a node, any number of them, and brings those up to date that were made of another one at its place.
+ */
 function templateOf(node: PartNode, { ...building }: Building): Template<unknown> {
   Object.assign(building, { hasTried: true });
   const simple: Origin = { node, inside: NONE };
@@ -153,5 +167,5 @@ function templateOf(node: PartNode, { ...building }: Building): Template<unknown
     if (now !== part) noteReplaced(part as object, now as object);
     return now;
   };
-  return Object.assign(() => build(new Builder(building)), { update });
+  return Object.assign(() => build(new Builder(building)), { update, neverRefuses: !mayRefuse(node, building) });
 }

@@ -1,8 +1,51 @@
-import { inspect, invalidArgument } from "../lib/base/errors.ts";
-import type { BuildContext } from "./context.ts";
+/**
+ * Definitions of parts: the kinds of part, the types of each kind, and the context that parts are built in.
+ *
+ * @module
+ */
+
+import { A_CLOCK, A_FUNCTION, requireRules } from "../lib/base/arguments.ts";
+import type { Clock } from "../lib/base/clock.ts";
+import { argumentError, inspect, invalidArgument } from "../lib/base/errors.ts";
+import type { Random } from "../lib/base/random.ts";
 import type { Field, Fields, OptionsOf, PlainField, PlainOptionsOf } from "./fields.ts";
-import { findPartKind, type PartKind } from "./kind.ts";
 import { offencesOf, readPlainValue } from "./plain_values.ts";
+
+/**
+ * A kind of part that a config can describe, such as limiters. Definitions, reading, building and schemas are the same
+ * for all kinds; this is what they have to know of each.
+ */
+export interface PartKind<Word extends string = string, Part = unknown> {
+  /**
+   * What one such part is called in configs, in schemas, and as the kind of an option that takes one. An option whose
+   * kind is this word with an `s` takes a list of them.
+   */
+  readonly word: Word;
+  /** Its name in messages about code, such as "rate limiter". */
+  readonly name: string;
+  /** Whether a document gives names to such parts, so that an option can take a name in place of a config. */
+  readonly hasNames: boolean;
+  /** The type of all such parts, where there is only one: configs do not say it then. */
+  readonly onlyType?: string;
+  /** Whether a value is such a part. */
+  is(value: unknown): value is Part;
+}
+
+/** What parts are built with beside their options. */
+export interface BuildContext {
+  /**
+   * Where time comes from.
+   *
+   * @default {systemClock}
+   */
+  readonly clock?: Clock | undefined;
+  /**
+   * Where random numbers come from: from 0 up to 1.
+   *
+   * @default {Math.random}
+   */
+  readonly random?: Random | undefined;
+}
 
 /** A rule between options that does not hold. */
 export interface BrokenRule {
@@ -34,14 +77,37 @@ export interface PartDefinition<
   /** Makes the part of options that were checked. What it throws is reported with its place in the config. */
   create(options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): Made;
   /**
-   * Changes a part that `create` made, for a config that is reloaded: from then on it does what one made of these options
-   * would do, and keeps what it has counted. Where there is none, a part whose options change is made anew. If it throws,
-   * nothing of the reload is in force; so it has to check before it changes anything. To undo a change that another part
-   * refused after it, it is called with the options of before, which it has to take.
+   * Changes a part that `create` made, for a config that is reloaded: from then on it does what one made of these
+   * options would do, and keeps what it has counted. Where there is none, a part whose options change is made anew. If
+   * it throws, nothing of the reload is in force; so it has to check before it changes anything. To undo a change that
+   * another part refused after it, it is called with the options of before, which it has to take.
    */
   update?:
     | { update(part: Made, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): void }["update"]
     | undefined; // the type of a method, so that the definition of a limiter is the definition of a part
+}
+
+/** What a field says of the parts that its option takes. */
+interface PartOption<Kind extends PartKind> {
+  readonly kind: Kind;
+  readonly isList: boolean;
+}
+
+/** Finds the kind of part that a field names; `undefined` for an option that is plain data. */
+export function findPartKind<Kind extends PartKind>(
+  kinds: readonly Kind[],
+  fieldKind: string,
+): PartOption<Kind> | undefined {
+  for (const kind of kinds) {
+    if (fieldKind === kind.word) return { kind, isList: false };
+    if (fieldKind === `${kind.word}s`) return { kind, isList: true };
+  }
+  return undefined;
+}
+
+/** Refuses a context with a member that is unknown or of the wrong type. */
+export function requireContext(action: string, context: BuildContext): void {
+  requireRules(action, context, { clock: A_CLOCK, random: A_FUNCTION });
 }
 
 const PLAIN_KINDS: readonly PlainField["kind"][] = [
@@ -70,7 +136,7 @@ export function requireDefinition(kind: PartKind, definition: unknown): void {
   if (!isObject(options)) throw invalidArgument(action, "options", "must be an object", options);
   for (const [option, field] of Object.entries(options)) {
     if (option === "type") {
-      throw new TypeError(`Cannot ${action} ${inspect(type)} as 'type' names the ${kind.word} and is no option`);
+      throw argumentError(`${action} ${inspect(type)}`, `'type' names the ${kind.word} and is no option`);
     }
     requireField(kind, `${action} ${inspect(type)}`, option, field);
   }

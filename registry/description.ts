@@ -9,8 +9,8 @@ import type { PartDefinition } from "./definition.ts";
 import { isName, type NameNode, type OptionsTree, type PartNode, type PartTree } from "./tree.ts";
 
 /**
- * A part of a config that was checked, such as a limiter. Its members are plain data, which can be sent as JSON; what is
- * not data is in its methods.
+ * A part of a config that was checked, such as a limiter. Its members are plain data, which can be sent as JSON; what
+ * is not data is in its methods.
  */
 export interface PartDescription<Part = unknown> {
   /** The type of the part, as its config names it. */
@@ -57,8 +57,8 @@ export type OptionDescription =
 export interface Describing {
   /** How the described parts are made. */
   readonly building: Building;
-  /** The description of the part of that name, which exists already. */
-  named(node: NameNode): PartDescription;
+  /** The description of the part of that name, which exists already. Names are of a document. */
+  named?(node: NameNode): PartDescription;
 }
 
 /** Describes a part, and those that it is made of. `name` is what the document calls it. */
@@ -67,7 +67,7 @@ export function describePart<Part>(
   describing: Describing,
   name?: string,
 ): PartDescription<Part> {
-  if (isName(tree)) return describing.named(tree) as PartDescription<Part>;
+  if (isName(tree)) return describing.named!(tree) as PartDescription<Part>;
   return new Described(tree, describing, name === undefined ? {} : { name });
 }
 

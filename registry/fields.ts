@@ -19,6 +19,11 @@ export interface FieldBase {
    * @default {true}
    */
   readonly required?: boolean | undefined;
+  /**
+   * Whether the part loses what it has counted when a reload changes the option, although its definition has `update`.
+   * `reload` then reports the change with `startsAfresh`.
+   */
+  readonly startsAfresh?: true | undefined;
 }
 
 /** A length of time: given as a {@linkcode Duration}, handed to `create` in milliseconds. */
@@ -34,8 +39,8 @@ export interface DurationField extends FieldBase {
   /** The longest allowed, in milliseconds. */
   readonly max?: number | undefined;
   /**
-   * Whether there may be no end to it, where no `max` forbids that: `Infinity`, or the text `"unlimited"`, as JSON has no
-   * infinity. Handed to `create` as `Infinity`.
+   * Whether there may be no end to it, where no `max` forbids that: `Infinity`, or the text `"unlimited"`, as JSON has
+   * no infinity. Handed to `create` as `Infinity`.
    *
    * @default {false}
    */
@@ -162,11 +167,13 @@ export interface Template<Part> {
   /** Makes a part. */
   (): Part;
   /**
-   * Makes a part that an earlier template of the same option made do what a new one would do, and gives it; or gives one
-   * in its place. Where it throws, the part has not changed. Templates of a config that is reloaded have it; functions that
-   * are given in code need not.
+   * Makes a part that an earlier template of the same option made do what a new one would do, and gives it; or gives
+   * one in its place. Where it throws, the part has not changed. Templates of a config that is reloaded have it;
+   * functions that are given in code need not.
    */
   update?(part: Part): Part;
+  /** Whether `update` never throws, so that a part may be updated when it is used next. By default it may. */
+  readonly neverRefuses?: boolean;
 }
 
 /** The type of one option as `create` gets it. `Parts` has the type of a part that is built, by its kind. */
@@ -194,7 +201,9 @@ export type InCodeOf<F, Parts = unknown> = F extends { kind: "duration" } ? Dura
 /** The type of the options as one writes them in a config. */
 export type OptionsInput<F, Parts = unknown> = ByNeed<F, { [K in keyof F]: InputOf<F[K], Parts> }>;
 
-/** The type of the options as one gives them in the call of a `create…` function: with parts where a config has configs. */
+/**
+ * The type of the options as one gives them in the call of a `create…` function: with parts where a config has configs.
+ */
 export type OptionsInCode<F, Parts = unknown> = ByNeed<F, { [K in keyof F]: InCodeOf<F[K], Parts> }>;
 
 /** These types of options, of which those that may be left out may be undefined too. */

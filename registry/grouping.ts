@@ -1,9 +1,7 @@
 import { requireOptions } from "../lib/base/arguments.ts";
-import { inspect, invalidArgument } from "../lib/base/errors.ts";
-import type { BuildContext } from "./context.ts";
-import type { PartDefinition } from "./definition.ts";
+import { argumentError, inspect, invalidArgument } from "../lib/base/errors.ts";
+import type { BuildContext, PartDefinition, PartKind } from "./definition.ts";
 import type { Fields, OptionsOf } from "./fields.ts";
-import type { PartKind } from "./kind.ts";
 import { actionOf, createInCode } from "./options_in_code.ts";
 
 /** Tells the group of an item. Groups are the same that are the same key of a `Map`. */
@@ -16,8 +14,9 @@ export type SeparatorField = { readonly kind: "string"; readonly minLength: 1; r
 export function groupBySeparator(separator: string): GroupOf {
   return (_, key) => {
     if (typeof key !== "string") {
-      throw new TypeError(
-        `Cannot tell group of item as its key must be a string to have a 'separator': received ${inspect(key)}`,
+      throw argumentError(
+        "tell group of item",
+        `its key must be a string to have a 'separator': received ${inspect(key)}`,
       );
     }
     const end = key.indexOf(separator);
@@ -46,7 +45,7 @@ export function createGroupedInCode<Word extends string, Part, F extends Fields<
   requireOptions(action, input, ["groupOf", ...Object.keys(definition.options), ...contextOptions]);
   const { groupOf, ...given } = input as { groupOf?: unknown; separator?: unknown };
   if ((groupOf === undefined) === (given.separator === undefined)) {
-    throw new TypeError(`Cannot ${action} as one of 'groupOf' and 'separator' must be given, and not both`);
+    throw argumentError(action, "one of 'groupOf' and 'separator' must be given, and not both");
   }
   if (groupOf === undefined) return createInCode(kind, definition, given, ...contextOptions);
   if (typeof groupOf !== "function") throw invalidArgument(action, "groupOf", "must be a function", groupOf);

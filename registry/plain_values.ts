@@ -1,7 +1,7 @@
 import { DURATION_RULE, tryParseDuration } from "../lib/base/duration.ts";
 import { inspect } from "../lib/base/errors.ts";
+import { escapePointer, isPlainObject, PROTOTYPE_NAMES } from "../lib/base/objects.ts";
 import type { DurationField, NumberField, PlainField } from "./fields.ts";
-import { escapePointer, isPlainObject, PROTOTYPE_NAMES } from "./objects.ts";
 
 /** The text for a duration without an end. */
 export const UNLIMITED = "unlimited";
@@ -15,7 +15,10 @@ export function isInfinite({ infinite = false, max }: DurationField | NumberFiel
   return infinite && max === undefined;
 }
 
-/** Reads the value of an option as its declaration says; `undefined` if it breaks the rule that {@linkcode ruleOf} words. */
+/**
+ * Reads the value of an option as its declaration says; `undefined` if it breaks the rule that {@linkcode ruleOf}
+ * words.
+ */
 export function readPlainValue(field: PlainField, value: unknown): unknown {
   const read = field.kind === "duration" ? readDuration(field, value) : value;
   if (!isAllowed(field, read)) return undefined;

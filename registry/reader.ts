@@ -1,9 +1,8 @@
 import { brokenRule, ConfigError, type ConfigIssue, inspect, MAX_ISSUES_IN_MESSAGE } from "../lib/base/errors.ts";
+import { escapePointer, isPlainObject, own } from "../lib/base/objects.ts";
 import { suggest } from "../lib/base/suggest.ts";
-import type { BrokenRule, PartDefinition } from "./definition.ts";
+import { type BrokenRule, findPartKind, type PartDefinition, type PartKind } from "./definition.ts";
 import type { Fields, PartField, PartsField, PlainField } from "./fields.ts";
-import { findPartKind, type PartKind } from "./kind.ts";
-import { escapePointer, isPlainObject, own } from "./objects.ts";
 import { offencesOf, readPlainValue } from "./plain_values.ts";
 import type { NameNode, OptionsTree, PartNode, PartTree } from "./tree.ts";
 

@@ -1,10 +1,15 @@
-import { inspect } from "../lib/base/errors.ts";
+import { hasMethods } from "../lib/base/arguments.ts";
+import { argumentError, inspect } from "../lib/base/errors.ts";
 import { type Building, buildPart } from "./build.ts";
-import { type BuildContext, requireContext } from "./context.ts";
-import { type PartDefinition, requireDefinition } from "./definition.ts";
+import {
+  type BuildContext,
+  type PartDefinition,
+  type PartKind,
+  requireContext,
+  requireDefinition,
+} from "./definition.ts";
 import { describePart, type PartDescription } from "./description.ts";
 import type { Fields } from "./fields.ts";
-import type { PartKind } from "./kind.ts";
 import { ConfigReader } from "./reader.ts";
 import { partSchemas, SCHEMA_DIALECT } from "./schema.ts";
 import type { PartTree } from "./tree.ts";
@@ -31,7 +36,7 @@ export abstract class Registry<Word extends string, Part> {
     requireDefinition(this.kind, definition);
     const { type } = definition;
     if (this.has(type)) {
-      throw new TypeError(`Cannot register ${this.kind.word} as the type ${inspect(type)} is registered already`);
+      throw argumentError(`register ${this.kind.word}`, `the type ${inspect(type)} is registered already`);
     }
     this.#definitions.set(type, definition as unknown as PartDefinition<Word, Part>);
     return this;
@@ -125,7 +130,7 @@ export abstract class Registry<Word extends string, Part> {
    */
   describe(config: unknown, context: BuildContext = {}): PartDescription<Part> {
     const { tree, building } = this.#read(`describe ${this.kind.word}`, config, context);
-    return describePart(tree, { building, named: noName });
+    return describePart(tree, { building });
   }
 
   /**
@@ -150,11 +155,12 @@ export abstract class Registry<Word extends string, Part> {
     const reader = new ConfigReader(action, { kind: this.kind, definitions: this });
     const tree = reader.readPart(this.kind, "config", config, "");
     reader.throwIssues();
-    return { tree: tree!, building: { action, context, named: noName } };
+    return { tree: tree!, building: { action, context } };
   }
 }
 
-/** Reading has refused names, as there is no document to look in. */
-function noName(): never {
-  throw new Error("a config outside a document has no names");
+/** Registers the definitions among the exports of a module. The other exports are functions and single options. */
+export function registerExports<R extends { register(definition: never): unknown }>(registry: R, exports: object): R {
+  for (const value of Object.values(exports)) if (hasMethods(value, "create")) registry.register(value as never);
+  return registry;
 }

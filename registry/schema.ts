@@ -1,8 +1,7 @@
 import { DURATION, MAX_DURATION_LENGTH } from "../lib/base/duration.ts";
-import type { PartDefinition } from "./definition.ts";
+import { own, PROTOTYPE_NAMES } from "../lib/base/objects.ts";
+import { findPartKind, type PartDefinition, type PartKind } from "./definition.ts";
 import type { Field, Fields, PartField, PartsField, PlainField } from "./fields.ts";
-import { findPartKind, type PartKind } from "./kind.ts";
-import { own, PROTOTYPE_NAMES } from "./objects.ts";
 import { isInfinite, MAX_WEIGHT, MIN_WEIGHT, UNLIMITED } from "./plain_values.ts";
 import { MAX_ITEMS } from "./reader.ts";
 

@@ -1,12 +1,11 @@
 /**
- * What reading makes of a config: a tree of plain data that was checked. Building walks it, once or many times, and
- * afterwards it says which part came from which place.
+ * The tree that reading makes of a config: plain data that was checked. Building walks it, once or many times, and
+ * afterwards it says which part came from which place. Two trees are compared to find what a reload changes.
  *
  * @module
  */
 
-import type { PartDefinition } from "./definition.ts";
-import type { PartKind } from "./kind.ts";
+import type { PartDefinition, PartKind } from "./definition.ts";
 
 /** Options that were read. */
 export interface OptionsTree {
@@ -49,4 +48,47 @@ export function* nodesOf(tree: PartTree | undefined): Generator<PartTree> {
   yield tree;
   if (isName(tree)) return;
   for (const part of Object.values({ ...tree.parts, ...tree.templates }).flat()) yield* nodesOf(part);
+}
+
+/** An option that is a part, or a list of them. */
+type Parts = PartTree | readonly PartTree[];
+
+/** Reports whether two values of an option that is plain data are the same. */
+export function isSameValue(one: unknown, other: unknown): boolean {
+  if (!(one instanceof Map && other instanceof Map)) return one === other;
+  return one.size === other.size && [...one].every(([name, weight]) => other.get(name) === weight);
+}
+
+/**
+ * Reports whether two trees at the same place say the same, however it is written: `"5ms"` or `"0.005s"`. A part made
+ * of one would be like a part made of the other.
+ */
+export function isSameTree(one: PartTree, other: PartTree): boolean {
+  if (isName(one) || isName(other)) return isName(one) && isName(other) && one.name === other.name;
+  return one.definition === other.definition && isSameOptions(one, other, isSameTree);
+}
+
+/** Reports whether options are the same. `isSamePart` compares the parts among them. */
+export function isSameOptions(
+  one: OptionsTree,
+  other: OptionsTree,
+  isSamePart: (one: PartTree, other: PartTree) => boolean,
+): boolean {
+  const isSameList = (one: Parts, other: Parts) => {
+    const [some, others] = [[one].flat(), [other].flat()];
+    return some.length === others.length && some.every((part, i) => isSamePart(part, others[i]!));
+  };
+  return isSameRecord(one.plain, other.plain, isSameValue) &&
+    isSameRecord(one.parts, other.parts, isSameList) &&
+    isSameRecord(one.templates, other.templates, isSameTree);
+}
+
+function isSameRecord<V>(
+  one: Readonly<Record<string, V>>,
+  other: Readonly<Record<string, V>>,
+  isSame: (one: V, other: V) => boolean,
+): boolean {
+  const options = Object.keys(one);
+  return options.length === Object.keys(other).length &&
+    options.every((option) => Object.hasOwn(other, option) && isSame(one[option]!, other[option]!));
 }

@@ -1,6 +1,6 @@
 import { ConfigError, inspect } from "../lib/base/errors.ts";
-import type { BuildContext } from "./context.ts";
-import type { PartNode } from "./tree.ts";
+import type { BuildContext } from "./definition.ts";
+import { isName, nodesOf, type PartNode } from "./tree.ts";
 
 /** A part that is to do what another tree says. */
 export interface Update {
@@ -18,36 +18,58 @@ export interface Updating {
   /** What is being done, for messages. */
   readonly action: string;
   readonly context: BuildContext;
-  /** How likely it is that the updates of a definition throw. The likelier ones come first, so that little has to be undone. */
-  riskOf?(definition: PartNode["definition"]): number;
+  /** Whether the updates of a definition may throw; by default all of them may. */
+  mayRefuse?(definition: PartNode["definition"]): boolean;
 }
 
-/** While updates are carried out: what was made anew within templates, and what it replaced. */
-let replaced: Map<object, object> | undefined;
+/** Whether bringing a part of this node up to date may throw, or a part inside of it. */
+export function mayRefuse(node: PartNode, updating: Updating): boolean {
+  if (updating.mayRefuse === undefined) return true;
+  for (const inner of nodesOf(node)) if (!isName(inner) && updating.mayRefuse(inner.definition)) return true;
+  return false;
+}
+
+/** The updates of parts, and of parts inside of these, that are being carried out together. */
+interface Batch {
+  /** Parts that were made anew within templates, and what each replaced. */
+  readonly replaced: Map<object, object>;
+  /**
+   * Updates that never throw. They wait until no other can throw, as they cannot be undone: a smaller burst loses
+   * tokens.
+   */
+  readonly safe: { update: Update; updating: Updating }[];
+}
+
+let batch: Batch | undefined;
 
 /**
- * Carries out all of the updates, or none: those before one that throws are undone. That one as well, as it may be made of
- * several parts of which some are updated.
+ * Carries out all of the updates, or none: those before one that throws are undone. That one as well, as it may be made
+ * of several parts of which some are updated. Within an update of another part, those that never throw wait for all of
+ * that.
  *
  * @throws {ConfigError} If an update throws, with the place of its part.
  */
 export function carryOut(updates: readonly Update[], updating: Updating): void {
   if (updates.length === 0) return;
-  const outer = replaced;
-  replaced ??= new Map();
-  const riskOf = ({ node }: Update) => updating.riskOf?.(node.definition) ?? 0;
-  const ordered = [...updates].sort((one, other) => riskOf(other) - riskOf(one));
+  const outer = batch;
+  batch ??= { replaced: new Map(), safe: [] };
   const begun: Update[] = [];
   try {
-    for (const update of ordered) {
+    for (const update of updates) {
+      if (!mayRefuse(update.node, updating)) {
+        batch.safe.push({ update, updating });
+        continue;
+      }
       begun.unshift(update);
       carryOutOne(update, updating);
     }
+    // More may come meanwhile: those inside of the parts of a group.
+    if (outer === undefined) { for (const { update, updating } of batch.safe) carryOutOne(update, updating); }
   } catch (error) {
     for (const update of begun) undo(update, updating);
     throw error;
   } finally {
-    replaced = outer;
+    batch = outer;
   }
 }
 
@@ -70,10 +92,10 @@ function undo({ node: { definition }, part, oldOptions }: Update, { context }: U
 
 /** Notes that a part was made anew, in case that is undone. */
 export function noteReplaced(part: object, replacement: object): void {
-  replaced?.set(replacement, part);
+  batch?.replaced.set(replacement, part);
 }
 
 /** The part that this one replaced just now. */
 export function replacedBy(part: object): object | undefined {
-  return replaced?.get(part);
+  return batch?.replaced.get(part);
 }

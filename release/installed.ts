@@ -1,4 +1,6 @@
-/** The command `workqueue` as somebody installs it who has no clone, from registries that hold what would be published. */
+/**
+ * The command `workqueue` as somebody installs it who has no clone, from registries that hold what would be published.
+ */
 
 import { dirname } from "node:path";
 import { NPM, run } from "./commands.ts";

@@ -2,7 +2,10 @@
 
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
 import { ROOT, run } from "./commands.ts";
+import { copyRepository } from "./copy.ts";
+import { pin } from "./pin.ts";
 
 /** The files of a package, by their paths in it, such as `/mod.ts`. */
 export type Files = Map<string, Uint8Array<ArrayBuffer>>;
@@ -26,6 +29,8 @@ export class JsrRegistry implements AsyncDisposable {
   /** What is served in place of some of the files. The checksums stay those of the right ones. */
   readonly tampered: Files = new Map();
   readonly #releases = new Map<string, Release>();
+  /** A copy of the repository where packages are pinned, as when they are published. Made when it is first needed. */
+  #pinned: string | undefined;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
   constructor() {
@@ -38,14 +43,25 @@ export class JsrRegistry implements AsyncDisposable {
 
   /** Publishes a package in a folder of the repository. Gives what was uploaded. */
   async publish(folder: string): Promise<Files> {
-    const { name } = JSON.parse(await Deno.readTextFile(new URL(`${folder}/deno.json`, ROOT)));
+    const from = new URL(`${folder}/`, folder === "." ? ROOT : this.#pinnedCopy());
+    const { name } = JSON.parse(await Deno.readTextFile(new URL("deno.json", from)));
     const args = ["publish", "--quiet", "--allow-dirty", "--no-provenance", "--token", "any"];
-    await run(Deno.execPath(), args, new URL(`${folder}/`, ROOT), { JSR_URL: this.url });
+    await run(Deno.execPath(), args, from, { JSR_URL: this.url });
     return this.#releases.get(name)!.files;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server.shutdown();
+    if (this.#pinned !== undefined) await Deno.remove(this.#pinned, { recursive: true });
+  }
+
+  #pinnedCopy(): URL {
+    if (this.#pinned === undefined) {
+      this.#pinned = Deno.makeTempDirSync({ prefix: "workqueue_" });
+      copyRepository(this.#pinned);
+      pin(pathToFileURL(`${this.#pinned}/`));
+    }
+    return pathToFileURL(`${this.#pinned}/`);
   }
 
   async #answer(request: Request): Promise<Response> {

@@ -1,4 +1,7 @@
-/** The registry of npm on loopback, for the packages of this repository: takes what `npm publish` uploads, and serves it. */
+/**
+ * The registry of npm on loopback, for the packages of this repository: takes what `npm publish` uploads, and serves
+ * it.
+ */
 
 import { NPM, ROOT, run } from "./commands.ts";
 

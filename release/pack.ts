@@ -1,26 +1,44 @@
 /**
- * Makes of a package the file that is published on npm, and that npm and Bun install:
- * `deno task pack packages/cli workqueue-cli.tgz`.
+ * Makes the tarballs that npm and Bun install.
  *
- * `deno pack` makes the modules. To their `package.json` is added here what it leaves out: the packages of this
- * repository that are imported, and `bin`, `engines` and `peerDependencies` of the package's own `package.json`; where
- * GitHub releases it, the repository too, which npm compares with where the release says it comes from.
+ * ```sh
+ * npx -y deno task pack packages/redis              # this package and those it needs, to install from a clone
+ * npx -y deno task pack                             # every package
+ * npx -y deno task pack packages/redis package.tgz  # only this package, as published on npm
+ * ```
+ *
+ * Files are written to the folder that the task is started from, with names such as `workqueue-redis.tgz`.
+ *
+ * `deno pack` makes the modules and a `package.json`. Added here is what it leaves out: the packages of this repository
+ * that are imported, and `bin`, `engines` and `peerDependencies` of the package's own `package.json`. On GitHub it also
+ * names the repository, which npm compares with the origin that the release states.
+ *
+ * Published, the imported packages are `dependencies`. In a tarball from a clone they are optional
+ * `peerDependencies`: npm and Bun check the version of those that are installed, and never ask a registry for one.
+ * Nothing is published yet, and a name that is not ours there could be anybody's.
  *
  * @module
  */
 
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { NPM, ROOT, run } from "./commands.ts";
 
 /** What is read or written here of a `package.json`. */
 interface Manifest {
+  name: string;
   version: string;
   bin?: Record<string, string>;
   engines?: Record<string, string>;
   dependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
+  peerDependenciesMeta?: Record<string, { optional: boolean }>;
 }
+
+/** Whether a tarball is installed from a clone or published. */
+type Purpose = "clone" | "publish";
+
+const root = resolve(fileURLToPath(ROOT));
 
 /** What is read here of what `deno info` knows. */
 interface Info {
@@ -29,6 +47,16 @@ interface Info {
 
 function readJson<Value>(path: string): Value {
   return JSON.parse(Deno.readTextFileSync(path));
+}
+
+/** The folders of the packages, by name. */
+function foldersByName(): Map<string, string> {
+  const folders = [
+    root,
+    ...[...Deno.readDirSync(join(root, "packages"))].filter(({ isDirectory }) => isDirectory)
+      .map(({ name }) => join(root, "packages", name)),
+  ];
+  return new Map(folders.map((folder) => [readJson<{ name: string }>(join(folder, "deno.json")).name, folder]));
 }
 
 /** The packages of this repository that one of them imports, in the versions it needs. */
@@ -46,21 +74,31 @@ async function siblings(folder: string): Promise<Record<string, string>> {
       if (specifier.startsWith(scope)) names.add(specifier.split("/", 2).join("/"));
     }
   }
-  return Object.fromEntries([...names].sort().map((sibling) => [sibling, `^${version}`]));
+  return Object.fromEntries([...names].sort().map((sibling) => [sibling, version]));
 }
 
-/** The `package.json` of what is published. */
-function complete(packed: Manifest, own: Manifest | undefined, imported: Record<string, string>): Manifest {
-  const { bin = {}, engines = {}, peerDependencies = {} } = own ?? {};
+/** The `package.json` of a tarball. */
+function complete(
+  packed: Manifest,
+  own: Partial<Manifest>,
+  imported: Record<string, string>,
+  purpose: Purpose,
+): Manifest {
+  const { bin = {}, engines = {}, peerDependencies = {} } = own;
   const commands = Object.entries(bin).map(([name, file]) => [name, file.replace(/^\.\/|\.ts$/g, "") + ".js"]);
   const { dependencies: fromNpm, ...rest } = packed;
-  const dependencies = Object.entries({ ...imported, ...fromNpm }).filter(([name]) => !(name in peerDependencies));
+  const isPublished = purpose === "publish";
+  const dependencies = Object.entries({ ...isPublished ? imported : {}, ...fromNpm })
+    .filter(([name]) => !(name in peerDependencies));
   const added = {
     repository: repositoryOnGitHub(),
     bin: Object.fromEntries(commands),
     engines,
     dependencies: Object.fromEntries(dependencies),
-    peerDependencies,
+    peerDependencies: isPublished ? peerDependencies : { ...imported, ...peerDependencies },
+    peerDependenciesMeta: isPublished
+      ? {}
+      : Object.fromEntries(Object.keys(imported).map((name) => [name, { optional: true }])),
   };
   return { ...rest, ...Object.fromEntries(Object.entries(added).filter(([, value]) => Object.keys(value).length > 0)) };
 }
@@ -70,25 +108,75 @@ function repositoryOnGitHub(): Record<string, string> {
   return server !== undefined && path !== undefined ? { type: "git", url: `git+${server}/${path}.git` } : {};
 }
 
-const [target, file] = Deno.args;
-if (target === undefined || file === undefined) {
-  console.error("Say which package, and into which file: deno task pack packages/cli workqueue-cli.tgz");
-  Deno.exit(2);
+/** Writes the tarball of a package. */
+async function pack(folder: string, tarball: string, purpose: Purpose): Promise<void> {
+  const scratch = await Deno.makeTempDir({ prefix: "workqueue_pack_" });
+  try {
+    const all = join(scratch, "all.tgz");
+    // Without --quiet, `deno pack` lists every file whose types it leaves out because no entry mentions them.
+    await run(Deno.execPath(), ["pack", "--quiet", "--allow-dirty", "--no-source-maps", "--output", all], folder);
+    await run("tar", ["-xzf", "all.tgz"], scratch);
+    const path = join(scratch, "package", "package.json");
+    const own = join(folder, "package.json");
+    const hasOwn = await Deno.stat(own).then(() => true, () => false);
+    const manifest = complete(readJson(path), hasOwn ? readJson(own) : {}, await siblings(folder), purpose);
+    Deno.writeTextFileSync(path, JSON.stringify(manifest, undefined, 2) + "\n");
+    const { stdout } = await run(NPM, ["pack", "--silent", "./package"], scratch);
+    await Deno.copyFile(join(scratch, stdout.trim()), tarball);
+  } finally {
+    await Deno.remove(scratch, { recursive: true });
+  }
 }
-const folder = resolve(fileURLToPath(ROOT), target);
-const scratch = Deno.makeTempDirSync({ prefix: "workqueue_pack_" });
+
+/** Adds packages and those they need to the names that are found, each after those it needs. */
+async function addWithSiblings(found: Set<string>, names: string[], folders: Map<string, string>): Promise<void> {
+  for (const name of names) {
+    if (found.has(name)) continue;
+    await addWithSiblings(found, Object.keys(await siblings(folders.get(name)!)), folders);
+    found.add(name);
+  }
+}
+
+/** Writes a tarball of each package to a folder: all of them, or none if one cannot be packed. */
+async function packForClone(targets: string[], folders: Map<string, string>, output: string): Promise<void> {
+  const found = new Set<string>();
+  await addWithSiblings(found, targets.length === 0 ? [...folders.keys()] : targets, folders);
+  const names = [...found];
+  const scratch = await Deno.makeTempDir({ prefix: "workqueue_pack_" });
+  try {
+    const tarballs = names.map((name) => `${name.slice(1).replace("/", "-")}.tgz`);
+    const packed = await Promise.allSettled(
+      names.map((name, i) => pack(folders.get(name)!, join(scratch, tarballs[i]!), "clone")),
+    );
+    for (const result of packed) if (result.status === "rejected") throw result.reason;
+    for (const tarball of tarballs) await Deno.copyFile(join(scratch, tarball), join(output, tarball));
+    console.log(`Wrote ${tarballs.map((tarball) => `./${tarball}`).join(" ")}`);
+  } finally {
+    await Deno.remove(scratch, { recursive: true });
+  }
+}
+
+function fail(message: string, code: number): never {
+  console.error(message);
+  Deno.exit(code);
+}
+
+const folders = foldersByName();
+const output = Deno.env.get("INIT_CWD") ?? ".";
+const isFile = (arg: string) => arg.endsWith(".tgz");
+const files = Deno.args.filter(isFile);
+const targets = Deno.args.filter((arg) => !isFile(arg)).map((target) => {
+  const found = [...folders].find(([, folder]) => resolve(folder) === resolve(root, target));
+  if (found !== undefined) return found[0];
+  const known = [...folders.values()].map((folder) => relative(root, folder) || ".").sort();
+  fail(`Cannot pack ${target}: not a package of this repository. Packages: ${known.join(", ")}`, 2);
+});
+if (files.length > 1 || (files.length === 1 && targets.length !== 1)) {
+  fail("Cannot pack: name one package with a FILE.tgz, or any number of packages without one", 2);
+}
 try {
-  const all = join(scratch, "all.tgz");
-  // --quiet, as it lists every file whose types it leaves out because no entry mentions them.
-  await run(Deno.execPath(), ["pack", "--quiet", "--allow-dirty", "--no-source-maps", "--output", all], folder);
-  await run("tar", ["-xzf", "all.tgz"], scratch);
-  const path = join(scratch, "package", "package.json");
-  const own = join(folder, "package.json");
-  const hasOwn = await Deno.stat(own).then(() => true, () => false);
-  const manifest = complete(readJson(path), hasOwn ? readJson(own) : undefined, await siblings(folder));
-  Deno.writeTextFileSync(path, JSON.stringify(manifest, undefined, 2) + "\n");
-  const { stdout } = await run(NPM, ["pack", "--silent", "./package"], scratch);
-  Deno.copyFileSync(join(scratch, stdout.trim()), resolve(Deno.env.get("INIT_CWD") ?? ".", file));
-} finally {
-  Deno.removeSync(scratch, { recursive: true });
+  if (files.length === 0) await packForClone(targets, folders, output);
+  else await pack(folders.get(targets[0]!)!, resolve(output, files[0]!), "publish");
+} catch (error) {
+  fail(error instanceof Error ? error.message : `${error}`, 1);
 }

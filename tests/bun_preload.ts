@@ -1,9 +1,8 @@
 /**
  * Lets the suite run on Bun: `Deno.test` there is Bun's own `test`.
  *
- * The tests use nothing else of `Deno`, but for those of `tests/cli/`, `tests/docs/`, `tests/house/` and
- * `tests/installs/`. These and those of `tests/recipes/` and of each folder `process/` start processes, on both runtimes
- * already, and are left to Deno.
+ * The tests that Bun runs use nothing else of `Deno`. `denoFolders` in `tests/test_files.ts` lists the folders that
+ * stay with Deno: their tests use more of it, or start processes on both runtimes already.
  */
 
 // @ts-ignore -- Deno's type checker does not know Bun's modules

@@ -7,7 +7,7 @@ import { nextTurn } from "./queue_helpers.ts";
 export class ArrayQueue<T> implements WorkQueue<T> {
   readonly name = "foreign";
   readonly ready: T[] = [];
-  readonly processing: T[] = [];
+  readonly inProcess: T[] = [];
   readonly again: T[] = [];
   shuttingDown = false;
 
@@ -15,29 +15,29 @@ export class ArrayQueue<T> implements WorkQueue<T> {
     return this.ready.length;
   }
 
-  get held(): number {
-    return this.processing.length;
+  get processing(): number {
+    return this.inProcess.length;
   }
 
   add(item: T): void {
     if (this.shuttingDown || this.ready.includes(item)) return;
-    if (!this.processing.includes(item)) this.ready.push(item);
+    if (!this.inProcess.includes(item)) this.ready.push(item);
     else if (!this.again.includes(item)) this.again.push(item);
   }
 
   tryGet(): Lease<T> | undefined {
     if (this.ready.length === 0) return undefined;
     const item = this.ready.shift() as T;
-    this.processing.push(item);
-    let held = true;
+    this.inProcess.push(item);
+    let processing = true;
     return {
       item,
       shutdown: false,
       priority: 0,
-      addedAgain: false,
+      addedAgain: () => processing && this.again.includes(item),
       [Symbol.dispose]: () => {
-        if (held) this.done(item);
-        held = false;
+        if (processing) this.done(item);
+        processing = false;
       },
     };
   }
@@ -53,7 +53,7 @@ export class ArrayQueue<T> implements WorkQueue<T> {
   }
 
   done(item: T): void {
-    if (!remove(this.processing, item)) return;
+    if (!remove(this.inProcess, item)) return;
     if (remove(this.again, item)) this.ready.push(item);
   }
 
@@ -63,11 +63,11 @@ export class ArrayQueue<T> implements WorkQueue<T> {
 
   async shutDownWithDrain(_options?: DrainOptions): Promise<void> {
     this.shutDown();
-    while (this.ready.length + this.processing.length > 0) await nextTurn();
+    while (this.ready.length + this.inProcess.length > 0) await nextTurn();
   }
 
   async whenIdle({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
-    while (this.ready.length + this.processing.length > 0) {
+    while (this.ready.length + this.inProcess.length > 0) {
       signal?.throwIfAborted();
       await nextTurn();
     }
@@ -84,13 +84,13 @@ export class ArrayQueue<T> implements WorkQueue<T> {
     const list = (items: T[]) => items.slice(0, limit).map((item) => ({ item, priority: 0 }));
     return {
       name: this.name,
-      length: this.length,
-      heldBack: 0,
-      waiting: 0,
-      held: this.held,
+      ready: this.length,
+      blocked: 0,
+      delayed: 0,
+      processing: this.processing,
       readyItems: list(this.ready),
-      waitingItems: [],
-      heldItems: list(this.processing).map((each) => ({ ...each, addedAgain: this.again.includes(each.item) })),
+      delayedItems: [],
+      processingItems: list(this.inProcess).map((each) => ({ ...each, addedAgain: this.again.includes(each.item) })),
     };
   }
 
@@ -113,24 +113,24 @@ export class ArrayQueue<T> implements WorkQueue<T> {
 
 /** Layer 2 with a delay that a test ends by hand. */
 export class HandDelayingQueue<T> extends ArrayQueue<T> implements DelayingQueue<T> {
-  readonly delayed: { item: T; delayMs: number }[] = [];
+  readonly later: { item: T; delayMs: number }[] = [];
 
-  get waiting(): number {
-    return this.delayed.length;
+  get delayed(): number {
+    return this.later.length;
   }
 
   addAfter(item: T, delayMs: number): void {
-    if (!this.shuttingDown) this.delayed.push({ item, delayMs });
+    if (!this.shuttingDown) this.later.push({ item, delayMs });
   }
 
-  cancelAfter(item: T): boolean {
-    const index = this.delayed.findIndex((each) => each.item === item);
-    if (index !== -1) this.delayed.splice(index, 1);
+  cancelDelayed(item: T): boolean {
+    const index = this.later.findIndex((each) => each.item === item);
+    if (index !== -1) this.later.splice(index, 1);
     return index !== -1;
   }
 
   endDelays(): void {
-    for (const { item } of this.delayed.splice(0)) this.add(item);
+    for (const { item } of this.later.splice(0)) this.add(item);
   }
 }
 

@@ -1,6 +1,11 @@
-import { assertThrows } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { type Clock, ConfigError, type ConfigIssue } from "@workqueue/core";
 import { flush } from "./queue_helpers.ts";
+
+/** The code of an error, such as `"WQ_ARGUMENT"`; `undefined` if it has none. */
+export function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null | undefined)?.code;
+}
 
 /** A clock that a test moves by hand, in either direction. Its timers fire when `advance` passes them. */
 export class HandClock implements Clock {
@@ -35,14 +40,16 @@ export class HandClock implements Clock {
     this.#timers.delete(handle as number);
   }
 
-  /** Moves on and fires each timer at its time, the earliest first. Lets promises settle after each. */
-  async advance(ms: number): Promise<void> {
+  /** Moves on and fires each timer at its time, the earliest first. Calls `settle` after each, for what it sets off. */
+  async advance(ms: number, settle: () => Promise<void> = flush): Promise<void> {
     const end = this.time + ms;
-    while (this.fireNext(end)) await flush();
+    while (this.fireNext(end)) await settle();
     this.time = end;
   }
 
-  /** Moves to the earliest timer, of equal ones the first that was set, and fires it. Says whether there is one by then. */
+  /**
+   * Moves to the earliest timer, of equal ones the first that was set, and fires it. Says whether there is one by then.
+   */
   fireNext(end = Infinity): boolean {
     let next: [handle: number, timer: { at: number; callback: () => void }] | undefined;
     for (const timer of this.#timers) if (next === undefined || timer[1].at < next[1].at) next = timer;
@@ -52,6 +59,30 @@ export class HandClock implements Clock {
     this.time = Math.max(this.time, at);
     callback();
     return true;
+  }
+}
+
+/** What is written to `console.error` from now on. */
+export class Console implements Disposable {
+  readonly calls: unknown[][] = [];
+  readonly #error = console.error;
+
+  constructor(write: (line: string) => void = () => {}) {
+    console.error = (...args: unknown[]) => {
+      this.calls.push(args);
+      write(String(args[0]));
+    };
+  }
+
+  get lines(): string[] {
+    return this.calls.map((args) => {
+      assertEquals(args.length, 1);
+      return args[0] as string;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    console.error = this.#error;
   }
 }
 

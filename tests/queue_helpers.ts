@@ -165,7 +165,7 @@ export class OneOfAGroup implements QueueDiscipline<string> {
     return this.peek(Infinity).length;
   }
 
-  get heldBack(): number {
+  get blocked(): number {
     return this.#entries.length - this.length;
   }
 }

@@ -1,19 +1,45 @@
 /** A second copy of the package, such as a program has that depends on it twice. */
 
-import { build, stop } from "esbuild";
+import { build, type BuildOptions, stop } from "esbuild";
 import { Buffer } from "node:buffer";
 import { fileURLToPath } from "node:url";
 
+const ROOT = new URL("../", import.meta.url);
+
 /** Loads a copy of its own: nothing of it is the very object that is imported as `@workqueue/core`. */
 export async function loadSecondCopy(): Promise<typeof import("@workqueue/core")> {
+  return await load("mod.ts") as typeof import("@workqueue/core");
+}
+
+/**
+ * Loads a module of a package with a copy of the core that has another version.
+ *
+ * @param path The module, which uses internals of the core alone.
+ * @param version The version that the core says it has.
+ */
+export async function loadWithCore(path: string, version: string): Promise<unknown> {
+  return await load(path, {
+    alias: { "@workqueue/core/internal": fileURLToPath(new URL("lib/base/mod.ts", ROOT)) },
+    plugins: [{
+      name: "version of the core",
+      setup({ onLoad }) {
+        const contents = `export const VERSION = ${JSON.stringify(version)};`;
+        onLoad({ filter: /lib[\\/]base[\\/]version\.ts$/ }, () => ({ contents }));
+      },
+    }],
+  });
+}
+
+async function load(path: string, options: BuildOptions = {}): Promise<unknown> {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL("../mod.ts", import.meta.url))],
+    ...options,
+    entryPoints: [fileURLToPath(new URL(path, ROOT))],
     bundle: true,
     format: "esm",
     target: "es2022",
     write: false,
   });
   await stop();
-  const code = Buffer.from(outputFiles[0]!.contents).toString("base64");
+  const code = Buffer.from(outputFiles![0]!.contents).toString("base64");
   return await import(`data:text/javascript;base64,${code}`);
 }

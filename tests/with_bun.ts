@@ -1,41 +1,42 @@
-/** Runs the tests that are for Bun as well, after what they need is installed for it: `deno task test:bun [FILE…]`. */
+/**
+ * Installs for Bun what the tests need, and runs them there. On Deno: `deno task test:bun [FILE…]`, by default all that
+ * Bun can run. On Bun: `bun tests/with_bun.ts [FILE…]`, by default the tests of the core.
+ */
 
-const ROOT = new URL("..", import.meta.url);
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { coreTests, packageFolders, testsIn } from "./test_files.ts";
 
-/** Beside those in `tests/` itself. The others are about Deno, or start every runtime by themselves. */
-const FOLDERS = [
-  "registry",
-  "limiters",
-  "disciplines",
-  "config",
-  "config_file",
-  "contracts",
-  "dashboard",
-  "model",
-  "faults",
-  "conformance",
-  "opentelemetry",
-  "prometheus",
-  "redis",
-  "redis/faults",
-];
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const [BUN, ...FIRST_ARGS]: string[] = process.versions["bun"] === undefined
+  ? ["npx", "-y", "bun@1"]
+  : [process.execPath];
 
-async function bun(args: string[], folder: URL): Promise<void> {
-  const { code } = await new Deno.Command("npx", { args: ["-y", "bun@1", ...args], cwd: folder }).spawn().status;
-  if (code !== 0) Deno.exit(code);
+/** Runs Bun in a folder of the repository. Ends this process if that fails. */
+async function bun(args: readonly string[], folder = ""): Promise<void> {
+  // Npx is a batch file there
+  const options = { cwd: ROOT + folder, stdio: "inherit", shell: process.platform === "win32" } as const;
+  const [code] = await once(spawn(BUN!, [...FIRST_ARGS, ...args], options), "exit");
+  if (code !== 0) process.exit(code ?? 1);
 }
 
-function namesIn(folder: string): string[] {
-  return [...Deno.readDirSync(new URL(folder, ROOT))].map(({ name }) => name).sort();
+async function install(): Promise<void> {
+  const packages = readdirSync(`${ROOT}packages`).sort().map((name) => `packages/${name}`);
+  for (const folder of ["tests", ...packages].filter((folder) => existsSync(`${ROOT}${folder}/package.json`))) {
+    await bun(["install", "--no-save", "--silent"], folder);
+  }
 }
 
-for (const folder of ["tests/", ...namesIn("packages").map((name) => `packages/${name}/`)]) {
-  await bun(["install", "--no-save", "--silent"], new URL(folder, ROOT));
+function defaultFiles(): readonly string[] {
+  if (process.versions["bun"] === undefined) return [...coreTests, ...packageFolders.flatMap(testsIn)];
+  console.log("Running the tests of the core: a few minutes.");
+  return coreTests;
 }
-const files = ["tests/", ...FOLDERS.map((folder) => `tests/${folder}/`)].flatMap((folder) =>
-  namesIn(folder).filter((name) => name.endsWith("_test.ts")).map((name) => `./${folder}${name}`)
-);
-await bun(
-  ["test", "--timeout", "300000", "--preload", "./tests/bun_preload.ts", ...(Deno.args.length > 0 ? Deno.args : files)],
-  ROOT,
-);
+
+const given = process.argv.slice(2);
+const files = given.length > 0 ? given : defaultFiles().map((file) => `./${file}`);
+await install();
+await bun(["test", "--timeout", "300000", "--preload", "./tests/bun_preload.ts", ...files]);

@@ -1,4 +1,6 @@
-/** Whether a long list is worked through as fast at its end as a short one is from its start, and in how much memory. */
+/**
+ * Whether a long list is worked through as fast at its end as a short one is from its start, and in how much memory.
+ */
 
 import { medianOf } from "../figures.ts";
 import type { Contender } from "./contenders.ts";
@@ -28,8 +30,8 @@ const FIRST = 20;
 const LINE_FEED = 0x0a;
 
 /**
- * Runs `echo` for each line, whose output tells how many are done. As a machine may be slower at one time than at another,
- * the run is stopped now and then at its end, while a fresh one does as many lines.
+ * Runs `echo` for each line, whose output tells how many are done. As a machine may be slower at one time than at
+ * another, the run is stopped now and then at its end, while a fresh one does as many lines.
  */
 export async function measureLongRun(contender: Contender, concurrency: number, list: List): Promise<LongRun> {
   const start = performance.now();

@@ -3,8 +3,8 @@
  *
  *     deno task bench:cli [--rounds 5] [--items 10000] [--lines 100000] [--quick]
  *
- * `--items` is how long the list of a round is, `--lines` that of the long list, for memory and steadiness: a million of
- * them take an hour and a half. `--quick` does a little of everything, to see that it works, and writes nothing.
+ * `--items` is how long the list of a round is, `--lines` that of the long list, for memory and steadiness: a million
+ * of them take an hour and a half. `--quick` does a little of everything, to see that it works, and writes nothing.
  *
  * @module
  */

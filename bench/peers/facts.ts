@@ -19,7 +19,7 @@ export interface SizeFacts {
 /** Bytes a key, full and drained. */
 export interface MemoryFacts {
   readonly ready: { readonly full: number; readonly drained: number };
-  readonly waiting: { readonly full: number; readonly drained: number };
+  readonly delayed: { readonly full: number; readonly drained: number };
 }
 
 /** Milliseconds. */

@@ -2,7 +2,7 @@
  * Prints how long another process waits for an answer, in milliseconds, while work of a millisecond each wants all of
  * the CPU; and which part of the time that work has got.
  *
- *     deno run -A bench/peers/latency.ts [keep-alive | fresh]
+ *     deno run -A --config deno.all.json bench/peers/latency.ts [keep-alive | fresh]
  *
  * @module
  */

@@ -1,7 +1,8 @@
 /**
- * Times one contender at one work, in a process of its own, and prints the nanoseconds an item, or of what the work says: the median.
+ * Times one contender at one work, in a process of its own, and prints the nanoseconds an item, or of what the work
+ * says: the median.
  *
- *     deno run -A bench/peers/measure.ts heap flatqueue
+ *     deno run -A --config deno.all.json bench/peers/measure.ts heap flatqueue
  *
  * @module
  */

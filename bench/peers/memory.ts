@@ -19,16 +19,16 @@ function bytesInUse(): number {
 
 function bytesAKey(fill: (queue: DelayingQueue<string>, clock: StillClock) => void): { full: number; drained: number } {
   const clock = new StillClock();
-  const queue = createDelayingQueue<string>({ clock, maxWait: 2 ** 31 - 1 });
+  const queue = createDelayingQueue<string>({ clock, maxSleep: 2 ** 31 - 1 });
   const before = bytesInUse();
   fill(queue, clock);
   const full = bytesInUse();
-  if (queue.waiting > 0) clock.moveToNextTimer();
+  if (queue.delayed > 0) clock.moveToNextTimer();
   takeAll(queue);
   const drained = bytesInUse();
   return { full: (full - before) / KEYS.length, drained: (drained - before) / KEYS.length };
 }
 
 const ready = bytesAKey((queue) => KEYS.forEach((key) => queue.add(key)));
-const waiting = bytesAKey((queue) => KEYS.forEach((key) => queue.addAfter(key, 1000)));
-console.log(JSON.stringify({ ready, waiting }));
+const delayed = bytesAKey((queue) => KEYS.forEach((key) => queue.addAfter(key, 1000)));
+console.log(JSON.stringify({ ready, delayed }));

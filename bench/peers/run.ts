@@ -11,7 +11,7 @@
 
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { BENCH, findBun, machine, output } from "../machine.ts";
+import { BENCH, CONFIG, findBun, machine, output } from "../machine.ts";
 import type { Facts, LatencyFacts, LatenessFacts, MemoryFacts } from "./facts.ts";
 import { type Figure, Figures } from "../figures.ts";
 import { plotGrowth } from "./plot.ts";
@@ -38,7 +38,7 @@ async function findRuntimes(): Promise<Runtime[]> {
     {
       name: "deno",
       version: `Deno ${Deno.version.deno} (V8 ${Deno.version.v8})`,
-      start: start(Deno.execPath(), ["run", "-A", "--no-check", "--v8-flags=--expose-gc"]),
+      start: start(Deno.execPath(), ["run", "--config", CONFIG, "-A", "--no-check", "--v8-flags=--expose-gc"]),
     },
     { name: "bun", version: `Bun ${await output(bun, ["--version"], BENCH)}`, start: start(bun, []) },
   ];

@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 
 const mod = fileURLToPath(new URL("../../mod.ts", import.meta.url));
 
-/** The bytes of a module that exports this of ours, such as `*` or `{ createWorkQueue }`, bundled, minified and gzipped. */
+/**
+ * The bytes of a module that exports this of ours, such as `*` or `{ createWorkQueue }`, bundled, minified and gzipped.
+ */
 export async function gzippedSize(what: string): Promise<number> {
   const { outputFiles } = await build({
     stdin: { contents: `export ${what} from ${JSON.stringify(mod)};`, resolveDir: "." },

@@ -38,7 +38,7 @@ export function targetsOf(figures: Figures, { memory, lateness, latency, size }:
     }
     targets.push({ claim, bound, measured });
   };
-  const atLeast = (least: number, value: number): Measured | undefined =>
+  const minDelay = (least: number, value: number): Measured | undefined =>
     Number.isNaN(value) ? undefined : { text: `${value.toFixed(2)} ×`, reached: value >= least };
   const atMost = (most: number, value: number, unit: string): Measured => ({
     text: `${value.toFixed(2)} ${unit}`,
@@ -46,12 +46,12 @@ export function targetsOf(figures: Figures, { memory, lateness, latency, size }:
   });
 
   const faster = (claim: string, work: string, least: number) =>
-    add(claim, `${least} × client-go`, (runtime) => atLeast(least, clientGo(work) / ours(work, runtime)));
+    add(claim, `${least} × client-go`, (runtime) => minDelay(least, clientGo(work) / ours(work, runtime)));
   const fasterThan = (claim: string, work: string, contender: string, least: number) =>
     add(
       claim,
       least === 1 ? `ahead of ${contender}` : `${least} × ${contender}`,
-      (runtime) => atLeast(least, other(work, contender, runtime) / ours(work, runtime)),
+      (runtime) => minDelay(least, other(work, contender, runtime) / ours(work, runtime)),
     );
   const within = (claim: string, work: string, contender: string, most: number) =>
     add(
@@ -68,7 +68,7 @@ export function targetsOf(figures: Figures, { memory, lateness, latency, size }:
     add(
       "10 workers wait in `get`, a producer adds 100,000 keys",
       least === 1 ? "ahead of client-go at GOMAXPROCS=1" : `${least} × client-go at GOMAXPROCS=${procs}`,
-      (runtime) => atLeast(least, other("waitingWorkers", CLIENT_GO, procs) / ours("waitingWorkers", runtime)),
+      (runtime) => minDelay(least, other("waitingWorkers", CLIENT_GO, procs) / ours("waitingWorkers", runtime)),
     );
   }
   faster("`addAfter` of 100,000 keys over 50 deadlines, all fired and taken", "delayed", 3);
@@ -118,12 +118,12 @@ export function targetsOf(figures: Figures, { memory, lateness, latency, size }:
   add(
     "memory of a waiting key, among a million",
     "at most 150 bytes",
-    (runtime) => atMost(150, memory[runtime]!.waiting.full, "bytes"),
+    (runtime) => atMost(150, memory[runtime]!.delayed.full, "bytes"),
   );
   add(
     "the same, after draining",
     "back to the start",
-    (runtime) => atMost(1, Math.max(memory[runtime]!.waiting.drained, memory[runtime]!.ready.drained), "bytes"),
+    (runtime) => atMost(1, Math.max(memory[runtime]!.delayed.drained, memory[runtime]!.ready.drained), "bytes"),
   );
   add(
     "lateness of 100,000 items due over 5 s, workers busy, 99th percentile",

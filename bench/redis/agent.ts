@@ -1,6 +1,6 @@
 /**
- * A process that does what it is told: each line of its input is a call as JSON, and is answered by a line with the result. Runs on
- * Deno, Bun and, bundled, on Node.
+ * A process that does what it is told: each line of its input is a call as JSON, and is answered by a line with the
+ * result. Runs on Deno, Bun and, bundled, on Node.
  *
  * @module
  */

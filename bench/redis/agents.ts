@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { BENCH, findBun, output } from "../machine.ts";
+import { BENCH, CONFIG, findBun, output } from "../machine.ts";
 import type { Calls } from "./agent.ts";
 
 const AGENT = fileURLToPath(new URL("agent.ts", import.meta.url));
@@ -18,7 +18,9 @@ export interface Runtime {
   start(): Agent;
 }
 
-/** The runtimes that are here. Node gets a bundle, as it does not read TypeScript, and as those do who take the package. */
+/**
+ * The runtimes that are here. Node gets a bundle, as it does not read TypeScript, and as those do who take the package.
+ */
 export async function findRuntimes(): Promise<Runtime[]> {
   const bun = await findBun();
   const node = await output("node", ["--version"], BENCH);
@@ -26,7 +28,7 @@ export async function findRuntimes(): Promise<Runtime[]> {
     {
       name: "Deno",
       version: `Deno ${Deno.version.deno}`,
-      command: [Deno.execPath(), "run", "-A", "--no-check", AGENT],
+      command: [Deno.execPath(), "run", "--config", CONFIG, "-A", "--no-check", AGENT],
     },
     { name: "Bun", version: `Bun ${await output(bun, ["--version"], BENCH)}`, command: [bun, AGENT] },
   ];

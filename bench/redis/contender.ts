@@ -1,6 +1,9 @@
 /** What is asked of those who are compared, so that the same measurements fit all of them. */
 
-/** Who is compared, with a queue of a name on a server. `payload` is the number of characters beside the key; 0: keys alone. */
+/**
+ * Who is compared, with a queue of a name on a server. `payload` is the number of characters beside the key; 0: keys
+ * alone.
+ */
 export type Contender = (options: { url: string; queue: string; payload: number }) => Promise<Session>;
 
 /** A queue as one process sees it, connected. Items are known by their keys here. */

@@ -1,6 +1,8 @@
 import { createClient } from "@redis/client";
 
-/** Calls a script that does nothing, one call after the other, and tells the microseconds a call: nobody can be faster. */
+/**
+ * Calls a script that does nothing, one call after the other, and tells the microseconds a call: nobody can be faster.
+ */
 export async function measureEmptyCall({ url, times }: { url: string; times: number }): Promise<number> {
   const client = createClient({ url, RESP: 2 });
   await client.connect();

@@ -13,7 +13,7 @@ import type { ScriptTimes, Server } from "./server.ts";
 export interface MillionFacts {
   readonly keys: number;
   /** Bytes of the server's memory a key. */
-  readonly memory: { readonly ready: number; readonly waiting: number };
+  readonly memory: { readonly ready: number; readonly delayed: number };
   /** Microseconds of the script that takes one key. */
   readonly take: { readonly few: number; readonly many: number };
   /** What the scripts have taken, by what was done. */
@@ -28,10 +28,10 @@ const LEASE = 1000;
 const AT_ONCE = 500;
 
 export async function measureMillion(server: Server, count: number): Promise<MillionFacts> {
-  const connection = connect("measure", { url: server.url, client: undefined, patience: 60_000 });
+  const connection = connect("measure", { url: server.url, client: undefined, callTimeout: 60_000 });
   const engineOf = (name: string) =>
     new Engine(connection, createScripts(), {
-      ...{ name, lease: LEASE, maxLapses: 5, replaces: false, hasItems: false },
+      ...{ name, leaseDuration: LEASE, maxStalls: 5, replaces: false, hasItems: false },
       limiter: planLimiter("plan", limiters.describe(defaultControllerConfig)),
     });
   const many = engineOf("many");
@@ -44,7 +44,7 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
   };
 
   await server.empty();
-  await few.stats(); // what there is once
+  await few.counts(); // what there is once
   const empty = await server.memory();
   await watch("add, 500 at once", () => addAll(many, count, () => 0));
   const ready = (await server.memory() - empty) / count;
@@ -57,8 +57,8 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
     await watch(`take ${wanted}, then finish them`, () => takeAndFinish(many, wanted));
   }
   await many.release("nobody", []);
-  await watch("stats", () => times(20, () => many.stats()));
-  await watch("snapshot, 1000 of each", () => times(20, () => many.contents(1000)));
+  await watch("counts", () => times(20, () => many.counts()));
+  await watch("snapshot, 1000 of each", () => times(20, () => many.snapshot(1000)));
   const known = (await hold(many, "released")).slice(AT_ONCE);
   await watch(`release the 500 of ${HELD} that the owner does not know of`, () => many.release("released", known));
   await hold(many, "gone");
@@ -69,7 +69,7 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
   await watch(`take away ${HELD} keys of an owner whose lease is over`, () => expire(many));
 
   await server.empty();
-  await few.stats();
+  await few.counts();
   const before = await server.memory();
   const due = performance.now() + count / 30;
   await watch("add, 500 at once, for one moment later", () => addAll(many, count, () => due - performance.now()));
@@ -84,13 +84,15 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
     () => addAll(many, Math.min(20_000, count / 20), () => 0, 2 * count),
   );
   await watch("take 1, until all are ready", async () => {
-    while (await server.call("ZCARD", "workqueue:{many}:waiting") !== 0) await turn(many, "promotes", { wanted: 100 });
+    while (await server.call("ZCARD", "workqueue:{many}:delayed") !== 0) await turn(many, "promotes", { wanted: 100 });
   });
   await connection.release();
-  return { keys: count, memory: { ready, waiting }, take, slowest };
+  return { keys: count, memory: { ready, delayed: waiting }, take, slowest };
 }
 
-/** Adds many keys, each after the milliseconds that are said when its turn has come. A few calls are under way at once. */
+/**
+ * Adds many keys, each after the milliseconds that are said when its turn has come. A few calls are under way at once.
+ */
 async function addAll(engine: Engine, count: number, delay: () => number, from = 0): Promise<void> {
   const starts = Array.from({ length: count / AT_ONCE }, (_, i) => from + i * AT_ONCE).values();
   await Promise.all(Array.from({ length: 4 }, async () => {
@@ -103,7 +105,7 @@ function turn(
   owner: string,
   { wanted = 0, finishes = [] }: { wanted?: number; finishes?: Finish[] },
 ): Promise<TurnReply> {
-  return engine.turn({ process: owner, owner, known: 0, wanted, starts: undefined, finishes });
+  return engine.turn({ process: owner, owner, known: 0, wanted, throttle: undefined, finishes });
 }
 
 const finishOf = (kind: Finish["kind"]) => ({ key, token }: { key: string; token: string }): Finish => ({

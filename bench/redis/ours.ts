@@ -10,7 +10,7 @@ export const ours: Contender = async ({ url, queue: name, payload }) => {
     : createRedisQueue<unknown>({ name, url, keyOf: (item) => (item as Item).key });
   const itemOf = (key: string) => payload === 0 ? key : { key, text };
   const keyOf = (item: unknown) => payload === 0 ? item as string : (item as Item).key;
-  await queue.stats(); // it is connected then
+  await queue.counts(); // it is connected then
   return {
     add: (key) => queue.add(itemOf(key)),
     addAfter: (key, ms) => queue.addAfter(itemOf(key), ms),
@@ -29,8 +29,8 @@ export const ours: Contender = async ({ url, queue: name, payload }) => {
       if (!lease.shutdown) await lease.finish();
     },
     async left() {
-      const { ready, waiting, held } = await queue.stats();
-      return ready + waiting + held;
+      const { ready, delayed, processing } = await queue.counts();
+      return ready + delayed + processing;
     },
     [Symbol.asyncDispose]: () => queue.shutDownWithDrain(),
   };

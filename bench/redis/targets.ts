@@ -58,7 +58,7 @@ export function targetsOf(figures: Figures, facts: Facts): Target[] {
       bound: `at most ${LATENESS} ms`,
       measured: runtimes.map((runtime) => atMost(LATENESS, reactionOn(runtime).due.p99, "ms")),
     },
-    ...(["ready", "waiting"] as const).map((kind) => ({
+    ...(["ready", "delayed"] as const).map((kind) => ({
       claim: `memory of ${count} keys that are ${kind}, of 26 bytes each, a key`,
       bound: `at most ${MEMORY} bytes`,
       measured: [atMost(MEMORY, million.memory[kind], "bytes")],

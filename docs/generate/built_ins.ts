@@ -9,6 +9,8 @@ export interface BuiltIn<Config> {
   readonly entry: string;
   /** The file that the entry stands for, relative to the repository. */
   readonly file: string;
+  /** The main entry's exports of the file: the function that creates the part, and types. */
+  readonly names: readonly string[];
   /** What it does: how long items wait, or in which order they are handed out. */
   readonly effect: string;
   /** When to choose it. */
@@ -41,10 +43,40 @@ function describe<Config>(room: string, name: string, effect: string): BuiltIn<C
   return {
     entry: `./${room}/${name.replaceAll("_", "-")}`,
     file,
+    names: exportsOf(read(file)),
     effect: find(`paragraph "${effect}: …"`, new RegExp(`^${effect}: ([^]+?)\\.\n\n`, "m")),
     choice: find('paragraph "Choose it when …"', /^Choose it when ([^]+?)\.\n\n/m),
     example: JSON.parse(find("example in a block of JSON", /^```json\n([^]+?)\n```$/m)),
   };
+}
+
+/**
+ * The exports of a built-in part's file for the main entry: functions, types, and the options' types, without their
+ * values.
+ */
+function exportsOf(source: string): string[] {
+  return [...source.matchAll(/^export (function|interface|type|const) (\w+)/gm)]
+    .map(([, kind, name]) => ({ kind, name: name! }))
+    .filter(({ kind, name }) => kind !== "const" || name.endsWith("Options"))
+    .sort((a, b) => placeOf(a.name) < placeOf(b.name) ? -1 : 1)
+    .map(({ kind, name }) => kind === "function" ? name : `type ${name}`);
+}
+
+/** Text by which `deno fmt` sorts names. */
+function placeOf(name: string): string {
+  return `${name.toLowerCase()} ${name}`;
+}
+
+/** The main entry, with an export for each built-in part. */
+export function mainEntry(): string {
+  const isGenerated = (line: string) =>
+    /^export \{ .*\bcreate\w+\b.*\} from "\.\/(limiters\/(?!defaults\.)|disciplines\/)/.test(line);
+  const linesOf = (parts: readonly BuiltIn<unknown>[]) =>
+    parts.map(({ names, file }) => `export { ${names.join(", ")} } from "./${file}";`);
+  return read("mod.ts").split("\n").filter((line) => !isGenerated(line)).flatMap((line) => {
+    if (line.startsWith("export { defineLimiter }")) return [line, ...linesOf(builtIns)];
+    return line.startsWith("export { defineDiscipline }") ? [line, ...linesOf(builtInDisciplines)] : [line];
+  }).join("\n");
 }
 
 /** A manifest of the package, with an entry for each built-in part. */

@@ -1,56 +1,119 @@
 import { readFileSync } from "node:fs";
-import { disciplines, type Field, type Fields, limiters, queueOptions } from "@workqueue/core";
+import { disciplines, type Field, type Fields, limiters } from "@workqueue/core";
+import { queueOptions } from "@workqueue/core/config";
 import { MAX_WEIGHT, MIN_WEIGHT } from "../../registry/plain_values.ts";
 import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
 import { type BuiltIn, builtInDisciplines, builtIns } from "./built_ins.ts";
 
-/** What parts are called that an option may be. */
+/** The kinds of parts that an option can hold. */
 type Words = "limiter" | "discipline" | "bucket";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-/** Where the schema of this version is published. */
+/** Path of the schema from a config in a folder of a clone. */
+const SCHEMA_PATH = "../schema/workqueue.schema.json";
+
+/** Returns the URL at which the schema of this version is published. */
 export function schemaUrl(): string {
   const { name, version } = JSON.parse(read("deno.json")) as { name: string; version: string };
   return `https://jsr.io/${name}/${version}/schema/workqueue.schema.json`;
 }
 
+/** How a program reaches the limiter of a group. */
+const OF_GROUPS =
+  `In code, cast the limiter: \`config.limiter("tenants") as PerGroupLimiter<string, BucketLimiter<string>>\`. Its \`of(key)\`
+returns the limiter of the key's group, so \`.of("acme/1").bucket.pauseFor("30s")\` pauses one tenant. A queue on Redis
+has its limiters on the server and does not use that object.`;
+
 /** The page, as Markdown. */
 export function configReference(): string {
-  const example = read("examples/workqueue.json").replace("../schema/workqueue.schema.json", schemaUrl());
+  const example = read("examples/workqueue.json");
   return `# Config reference
 
-Written by \`deno task generate\` from the definitions of the limiters and queues.
-
-A config is an object with \`limiters\` and \`queues\`, each by name, and both optional. \`loadConfig\` takes it as JSON
-text, or as what a parser of YAML, TOML or anything else made of a file. \`@workqueue/config-file\` reads such files, and
-watches them; [examples](../examples) has the same config in all three.
+A config document names limiters and queues. Both sections are optional:
 
 ${code("json", example)}
 
-An object of JSON text that gives a name twice is refused, as YAML and TOML refuse it. A name is any text but \`""\`, \`"__proto__"\`, \`"constructor"\` and \`"prototype"\`.
+\`loadConfig\` takes it as JSON text or as an object. It rejects a document that has any mistake, and reports every
+mistake with its place (\`ConfigError.issues\`). A name may be any text except \`""\`, \`"__proto__"\`, \`"constructor"\` and
+\`"prototype"\`. JSON text that gives a name twice is refused, as in YAML and TOML.
+
+${
+    code(
+      "ts",
+      `import { loadConfig } from "@workqueue/core";
+
+const config = loadConfig(\`{ "queues": { "images": { "concurrency": 4, "maxRetries": 5 } } }\`);
+const queue = config.queue<string>("images");
+config.runWorkers("images", queue, (item) => console.log(item));
+queue.add("logo.png");
+await queue.shutDownWithDrain();`,
+    )
+  }
+
+- \`config.queue(name, options)\` creates a new queue at each call. Its second argument takes what a document cannot hold:
+  \`keyOf\`, \`onDrop\`, \`priorityLevels\`, \`ref\`, \`queue\`, and a \`clock\` or \`metrics\` other than those of \`loadConfig\`.
+- \`config.runWorkers(name, queue, handler, options)\` takes callbacks such as \`onError\` after the handler.
+- \`config.limiter(name)\` and \`config.bucket(name)\` return a limiter or a bucket of the document:
+  \`config.bucket("api").pauseFor("30s")\` pauses all queues that it throttles.
+- \`config.describe(name)\` and \`limiters.describe(config)\` return a queue or a limiter as data, for a page that shows it.
+
+## Config files
+
+\`@workqueue/config-file\` loads JSON, JSONC, YAML and TOML, and reloads the file when it changes.
+[examples](../examples) has the same config in three formats.
+
+${
+    code(
+      "ts",
+      `import { loadConfigFile, watchConfigFile } from "@workqueue/config-file";
+
+const config = loadConfigFile("examples/workqueue.yaml");
+const queue = config.queue<string>("demo");
+config.runWorkers("demo", queue, (item) => console.log(item));
+
+const watch = watchConfigFile("examples/workqueue.yaml", config, {
+  // Such as { path: "/queues/demo/concurrency", old: 4, new: 8, inForce: "now" }
+  onReload: (changes) => console.log(changes),
+});
+queue.add("logo.png");
+await queue.shutDownWithDrain();
+watch[Symbol.dispose](); // a long-running service never needs to dispose the watch`,
+    )
+  }
+
+To see it work, run this in a clone and edit \`examples/live_limits.yaml\` meanwhile:
+
+${code("sh", "npx -y deno run -A examples/live_limits.ts")}
 
 ## Help from an editor
 
-\`$schema\` says where the JSON Schema is. Editors that know JSON Schema complete types and options, explain them, and
-mark mistakes; \`loadConfig\` only checks that it is a text. In YAML, editors look for a comment instead, the first of
-these; in TOML, for the second:
+\`$schema\` tells editors where the JSON Schema is. They then complete types and options, explain them, and mark mistakes.
+In YAML, write the first of these comments instead. In TOML, write the second:
 
-${code("text", `# yaml-language-server: $schema=${schemaUrl()}\n#:schema ${schemaUrl()}`)}
+${code("text", `# yaml-language-server: $schema=${SCHEMA_PATH}\n#:schema ${SCHEMA_PATH}`)}
 
-What a schema cannot say is checked on loading: whether a name stands for a limiter, that names lead to no circle, that
-\`maxDelay\` is not less than \`baseDelay\`, the bounds of durations that are texts, and how many limiters there are in
-one: up to ${MAX_COUNT} in all, nested in up to ${MAX_DEPTH} others.
+The path is relative to the config. This one works in a folder of a clone, such as \`examples/\`. Elsewhere, write the
+path to \`schema/workqueue.schema.json\` in the clone, or run \`workqueue schema > workqueue.schema.json\` and write
+\`./workqueue.schema.json\`. Once published, the schema of this version is also at
+\`${schemaUrl()}\`.
+
+\`loadConfig\` ignores the value of \`$schema\` if it is a string. It checks what a schema can't express: that each name
+exists, that names form no circle, that \`maxDelay\` is not less than \`baseDelay\`, and the bounds of durations such as
+\`"5s"\`. A limiter may contain up to ${MAX_COUNT} limiters, nested up to ${MAX_DEPTH} deep.
 
 ## Durations
 
-A duration is a text of numbers and units, as in \`"250ms"\`, \`"2.5s"\` and \`"1h30m"\`, or a number of milliseconds. The
-units are \`h\`, \`m\`, \`s\`, \`ms\`, \`us\` (or \`µs\`) and \`ns\`. \`"0"\` needs none.
+A duration is a string of numbers and units, such as \`"250ms"\`, \`"2.5s"\` or \`"1h30m"\`, or a number of milliseconds. The
+units are \`h\`, \`m\`, \`s\`, \`ms\`, \`us\` (or \`µs\`) and \`ns\`. \`"0"\` needs no unit.
 
 ## Limiters by name
 
-Where a limiter is expected there is either its config, with its \`type\` and its options, or the name of another limiter
-of the document. All that name one share it: queues that name the same bucket keep to its rate together.
+Write a limiter as an object with its \`type\` and options, or as the name of another limiter of the document. A named
+limiter is shared: the retries of all queues that name the same bucket keep to its rate together.
+
+The \`limiter\` of a \`per-group\` limiter must be an object, because each group gets its own copy. Inside that object,
+names are accepted. All groups share a limiter that is named there.
 
 ## Queues
 
@@ -58,66 +121,69 @@ ${optionsTable(queueOptions)}
 
 ## Changing limits while it runs
 
-\`config.reload(source)\` puts another document in force: at once and whole for everything that runs, or not at all, if
-anything in it is wrong. \`@workqueue/config-file\` does so whenever a file changes. Pools that are to follow are run by
-\`config.runWorkers("images", queue, handler)\`, which takes what a document cannot say after the handler; what is given
-there stays.
+\`config.reload(document)\` puts another document in force. It changes everything at once, or nothing if the document has
+a mistake. It returns the changes. Pools started by \`config.runWorkers\` follow it, except for options that you passed in
+code.
 
 ${
     code(
       "ts",
       `import { loadConfig } from "@workqueue/core";
+import { assertEquals } from "@std/assert";
 
-const document = (rate: number) => ({ queues: { images: { concurrency: 50, starts: { rate, burst: 1 } } } });
+const document = (rate: number) => ({ queues: { images: { concurrency: 50, throttle: { rate, burst: 1 } } } });
 const config = loadConfig(document(1000));
 const queue = config.queue<string>("images");
 config.runWorkers("images", queue, (image) => console.log(image));
 
-config.reload(document(20)); // [{ path: "/queues/images/starts/rate", old: 1000, new: 20, inForce: "now" }]
+const changes = config.reload(document(20));
+assertEquals(changes, [{ path: "/queues/images/throttle/rate", old: 1000, new: 20, inForce: "now" }]);
 queue.shutDown();`,
     )
   }
 
-**The throttle that works now is \`starts\`.** No attempt begins without one of its tokens, be it the first one of an item or
-a retry, and a changed rate is felt at once by all who wait for one. A limiter cannot do that: it gives a delay when an item
-fails, and that delay stands. When 4,820 items wait after an outage, a lower rate of their limiter slows the next failures
-and none of these items, and a higher rate frees none of them.
+**To slow a running queue, change its \`throttle\`.** Every attempt needs a token, so a new rate takes effect at once. A
+limiter sets a delay when an item fails, and that delay stays. With 4,820 delayed items after an outage, a lower rate of
+the limiter slows only later failures, and a higher rate frees none of these items.
 
-| what changes | what it does | what it does not |
-| --- | --- | --- |
-| \`starts\`: \`rate\`, \`burst\`, another bucket, none | how often attempts begin, from now on | it ends nothing that runs |
-| \`concurrency\` | more begin at once, or fewer as those that run end | it ends nothing that runs |
-| \`timeout\` | how long the attempts may take that begin | those that run keep theirs |
-| \`maxRetries\` | which failures give an item up, from the next one on | what was given up stays so |
-| options of a limiter, or which one a queue has | the delays of the failures that come | delays that were given stand |
-| \`discipline\`, \`maxWait\`, \`whileWaiting\` | queues that are made from now on | queues that were made stay as they are |
-| a queue or a limiter that is gone | it is unknown by its name, until it is back; pools that run follow it again from then on | who holds it goes on with what it had |
+${reloadTable()}
 
-A limiter or bucket goes on with what it has counted (failures, tokens that are there or owed) if one of the same type stood
-at the same place of the document: for a limiter in a list, that is its place in the list. Those of another type start
-afresh, and so do those of your own whose definition has no \`update\`, if their options change. \`reload\` returns what
-changed, place by place: whether it is in force \`"now"\` or at the \`"nextStart"\`, and whether something
-\`startsAfresh\`. What was set by hand, such as \`config.bucket("api").setRate(5)\` or \`pool.concurrency = 2\`, stays until
-the document changes there.
+What is counted survives a reload:
+
+- A limiter or bucket keeps its failure counts and tokens if the new document has the same type at the same place. The
+  place of a limiter in a list is its index.
+- A limiter of another type starts afresh. So does a limiter of your own whose options change, unless its definition has
+  [\`update\`](extend.md#survive-a-reload).
+- The limiters of a \`per-group\` limiter follow its new \`limiter\` by the same rules. If its \`separator\` changes, a group
+  whose name stays the same keeps its counts, and other groups start afresh.
+- Values set in code, such as \`config.bucket("api").setRate(5)\` or \`pool.concurrency = 2\`, stay until the document
+  changes at that place.
+
+Each change that \`reload\` returns says whether it is in force \`"now"\` or at the \`"nextStart"\`, and whether something
+\`startsAfresh\`.
 
 ## Types of limiters
 
-![Delays after the first 20 failures of an item, for each of the examples below](delays.svg)
+Which one to take: [choosing a limiter](limiters.md). The picture shows the delays of an item that fails again as soon as
+it is retried.
 
-The item of the picture fails again as soon as it is tried.
+![Delays after the first 20 failures of an item, for each of the examples below](delays.svg)
 
 ${table(["type", "delay", "choose it when"], builtIns.map(partRow))}
 
 ${
     builtIns
-      .map(({ example }) => partSection(limiters.get(example.type)!, { limiters: { example } }))
+      .map(({ example }) => {
+        const section = partSection(limiters.get(example.type)!, { limiters: { example } });
+        return example.type === "per-group" ? `${section}\n\n${OF_GROUPS}` : section;
+      })
       .join("\n\n")
   }
 
 ## Types of disciplines
 
-A discipline says which of the items that are ready is handed out next. Without one, a queue is first in, first out. Each
-queue has a discipline of its own, so they have no names.
+Which one to take: [choosing a discipline](ordering.md). Each queue has its own discipline, so disciplines have no names.
+Without one, a queue is first in, first out.
 
 ${table(["type", "order", "choose it when"], builtInDisciplines.map(partRow))}
 
@@ -131,12 +197,11 @@ ${
 
 ## Types of your own
 
-A limiter that a plugin defines is used in a config as the built-in ones are, by a registry that knows it:
-\`loadConfig(source, { limiters: registry })\`; and likewise a discipline with \`{ disciplines: registry }\`. The registry
-also describes it to editors: \`configSchema({ limiters: registry })\` is the schema with its types. [examples/print_schema.ts](../examples/print_schema.ts)
-prints one:
+A config can name limiters and disciplines of your own, and editors can know them: [extend](extend.md).
 
-${code("sh", "deno run examples/print_schema.ts > workqueue.schema.json")}
+---
+
+\`npx -y deno task generate\` writes this page from the definitions in the code.
 `;
 }
 
@@ -144,7 +209,7 @@ function partRow({ example: { type }, effect, choice }: BuiltIn<{ type: string }
   return [`[\`${type}\`](#${type})`, effect, choice];
 }
 
-/** `document` shows the part in its place. */
+/** Returns the section of one type; `document` is its example. */
 function partSection(
   { type, description, options }: { type: string; description: string; options: Fields<Words> },
   document: Record<string, Record<string, unknown>>,
@@ -152,7 +217,7 @@ function partSection(
   return [`### ${type}`, description, code("json", shortDocument(document)), optionsTable(options)].join("\n\n");
 }
 
-/** A document of which each part stands on one line. */
+/** Prints a document with each part on one line. */
 function shortDocument(document: Record<string, Record<string, unknown>>): string {
   const sections = Object.entries(document).map(([section, parts]) => {
     const lines = Object.entries(parts).map(([name, part]) => `    "${name}": ${onOneLine(part)}`);
@@ -179,11 +244,26 @@ function optionsTable(fields: Fields<Words>): string {
   return table(["option", "value", "required", "description"], rows);
 }
 
+function reloadTable(): string {
+  const rows = Object.entries(queueOptions).map(([option, { inForce, onReload }]) => [
+    `\`${option}\``,
+    inForce === "now" ? "now" : "next start",
+    onReload,
+  ]);
+  const gone =
+    "Its name is unknown until a document has it again. Running queues and pools keep what they had, and follow the name again once it is back.";
+  return table(["what changes", "in force", "effect"], [...rows, [
+    "a queue or limiter is removed",
+    "now",
+    gone,
+  ]]);
+}
+
 function table(head: string[], rows: string[][]): string {
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** What an option takes, in words. */
+/** Describes the values that an option takes. */
 function valueOf(field: Field<Words>): string {
   switch (field.kind) {
     case "duration":
@@ -191,27 +271,29 @@ function valueOf(field: Field<Words>): string {
     case "integer":
       return field.kind + bounds(field.min, field.max);
     case "number":
-      return field.kind + bounds(field.min, field.max) + (field.infinite ? ", perhaps infinite" : "");
+      return field.kind + bounds(field.min, field.max) + (field.infinite ? ", or infinite" : "");
     case "boolean":
       return "`true` or `false`";
     case "string":
-      return "text" + bounds(field.minLength, field.maxLength, " characters");
+      return field.minLength === 1 && field.maxLength === undefined
+        ? "non-empty string"
+        : "string" + bounds(field.minLength, field.maxLength, " characters");
     case "enum":
       return field.values.map((value) => `\`"${value}"\``).join(", ");
     case "weights":
       return `object of numbers by name${bounds(MIN_WEIGHT, MAX_WEIGHT)}`;
     case "limiter":
-      return field.template ? "limiter" : "limiter, or the name of one";
+      return field.template ? "limiter, not a name" : "limiter, or a name";
     case "limiters":
-      return "list of limiters or names" + bounds(field.minItems, undefined, " of them");
+      return "list of limiters or names" + bounds(field.minItems, undefined, " items");
     case "bucket":
-      return "`{ rate, burst }`, or the name of a limiter that is a bucket";
+      return "`{ rate, burst }`, or the name of a bucket limiter";
     case "buckets":
-      return "list of those" + bounds(field.minItems, undefined, " of them");
+      return "list of buckets" + bounds(field.minItems, undefined, " items");
     case "discipline":
       return "discipline";
     case "disciplines":
-      return "list of disciplines" + bounds(field.minItems, undefined, " of them");
+      return "list of disciplines" + bounds(field.minItems, undefined, " items");
   }
 }
 
@@ -222,6 +304,6 @@ function bounds(min: number | undefined, max: number | undefined, unit = ""): st
 }
 
 function isRequired(field: Field<Words>): string {
-  if ("default" in field) return `no: \`${JSON.stringify(field.default)}\` if left out`;
+  if ("default" in field) return `no: default \`${JSON.stringify(field.default)}\``;
   return field.required === false ? "no" : "yes";
 }

@@ -12,7 +12,9 @@ interface Panel {
   readonly limits?: readonly [orange: number, red: number];
 }
 
-/** The metrics of the queues that are chosen, and what is made of them. Queues of one name are one, over all processes. */
+/**
+ * The metrics of the queues that are chosen, and what is made of them. Queues of one name are one, over all processes.
+ */
 const of = Object.fromEntries(
   Object.entries(metricFamilies).map(([method, { name }]) => [method, name]),
 ) as Readonly<Record<keyof typeof metricFamilies, string>>;
@@ -30,9 +32,9 @@ const VERDICTS: readonly Panel[] = [
   {
     title: "Backlog grows by",
     description:
-      "Items a second that come and are not done, ready or waiting. Above 0 for long: more workers, or fewer adds.",
+      "Items a second that come and are not done: ready, blocked or delayed. Above 0 for long: more workers, or fewer adds.",
     unit: "suffix: /s",
-    queries: { "": worst(`${slope(of.depth)} + ${slope(of.waiting)} or ${slope(of.depth)}`) },
+    queries: { "": worst(`${slope(of.depth)} + ${slope(of.delayed)} or ${slope(of.depth)}`) },
     limits: [0.1, 1],
   },
   {
@@ -44,7 +46,7 @@ const VERDICTS: readonly Panel[] = [
   },
   {
     title: "Attempts that fail",
-    description: "Of all attempts, how many fail. Where most do, what they depend on is down: hold the starts.",
+    description: "Of all attempts, how many fail. Where most do, what they depend on is down: pause the throttle.",
     unit: "percentunit",
     queries: { "": worst(`${rate(of.failures)} / (${rate(`${of.workDuration}_count`)} > 0)`) },
     limits: [0.1, 0.5],
@@ -74,14 +76,15 @@ const VERDICTS: readonly Panel[] = [
 
 const GRAPHS: readonly Panel[] = [
   {
-    title: "Ready, waiting, active",
+    title: "Ready, blocked, delayed, active",
     description:
-      "Ready: may be taken now. Waiting: for a delay to pass, that of a retry or of a rate limit. Active: handlers " +
-      "that run, of those that may.",
+      "Ready: can be handed out now. Blocked: the group is at its limit. Delayed: the delay of a retry or of a rate " +
+      "limit has not passed. Active: handlers that are running, of those that may.",
     unit: "short",
     queries: {
-      ready: sum(of.depth),
-      waiting: sum(of.waiting),
+      ready: `${sum(of.depth)} - ${sum(of.blocked)} or ${sum(of.depth)}`,
+      blocked: sum(of.blocked),
+      delayed: sum(of.delayed),
       active: sum(of.active),
       "may be active": sum(of.concurrency),
     },

@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the dashboard that the pages show, of programs that run: those whose paths begin with an argument,
- * or all. It needs Chromium, and three minutes.
+ * Takes the pictures of the dashboard that the pages show, of programs that run: those whose paths begin with an
+ * argument, or all. It needs Chromium, and three minutes.
  *
  *     npx -y deno task pictures [docs/operate/]
  *
@@ -59,7 +59,9 @@ async function freePort(): Promise<number> {
 function start([script, ...args]: readonly string[], port: number): ChildProcess {
   const file = fileURLToPath(new URL(script!, ROOT));
   const env = { ...process.env, PORT: String(port) };
-  return spawn(process.execPath, ["run", "-A", file, ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
+  const config = fileURLToPath(new URL("deno.all.json", ROOT));
+  const options = ["run", "-A", "--config", config, file, ...args];
+  return spawn(process.execPath, options, { env, stdio: ["ignore", "ignore", "inherit"] });
 }
 
 async function open(browser: Browser, { path, colorScheme = "light" }: Subject, port: number): Promise<Page> {

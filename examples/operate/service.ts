@@ -1,8 +1,9 @@
 /**
  * A service to look at and to turn while it runs, with all that docs/operate.md uses: metrics and a view of what is
- * going on over HTTP, the dashboard, a config file that is taken over when it is edited, and an end that loses nothing.
+ * going on over HTTP, the dashboard, a config file that is taken over when it is edited, and an end that loses nothing:
+ * what is left after 25 s is saved in `left.json`, and comes first at the next start.
  *
- *     deno run -A examples/operate/service.ts [TROUBLE [CONFIG]]
+ *     npx -y deno task operate [TROUBLE [CONFIG]]
  */
 
 import { loadConfigFile, watchConfigFile } from "@workqueue/config-file";
@@ -10,6 +11,7 @@ import { RetryAfterError } from "@workqueue/core";
 import { allowLocal, createDashboard } from "@workqueue/dashboard";
 import { prometheusMetrics } from "@workqueue/prometheus";
 import { getRequestListener } from "@hono/node-server";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import process from "node:process";
 import { register } from "prom-client";
@@ -20,15 +22,20 @@ const [trouble = "none", file = new URL("service.json", import.meta.url)] = proc
 const backend = new Backend(trouble as Trouble);
 
 const config = loadConfigFile(file, { metrics: prometheusMetrics() });
-const queue = config.queue<string>("orders");
-const starts = config.bucket("backend");
+const left = new Set<string>();
+const queue = config.queue<string>("orders", { onDrop: (order) => left.add(order) });
+if (existsSync("left.json")) {
+  for (const order of JSON.parse(readFileSync("left.json", "utf8"))) queue.add(order);
+  rmSync("left.json");
+}
+const throttle = config.bucket("backend");
 
 const pool = config.runWorkers("orders", queue, async (order, { signal }) => {
   const { status, reason, retryAfter } = await backend.take(order, signal);
   if (status === 200) return;
   const message = `${status} ${reason}`;
   if (retryAfter === undefined) throw new Error(message);
-  starts.hold(`${retryAfter}s`); // no attempt begins before that, of any order
+  throttle.pauseFor(`${retryAfter}s`); // no attempt begins before that, of any order
   throw new RetryAfterError(`${retryAfter}s`, message);
 }, { onError: () => {}, onGiveUp: (error, order) => console.log(`gave up ${order}: ${error}`) });
 
@@ -51,17 +58,20 @@ const page = getRequestListener(dashboard.fetch);
 
 const server = createServer(async (request, response) => {
   if (request.url!.startsWith("/dashboard")) return page(request, response);
-  response.end(request.url === "/metrics" ? await register.metrics() : show(queue, pool, starts));
+  response.end(request.url === "/metrics" ? await register.metrics() : show(queue, pool, throttle));
 }).listen(Number(process.env["PORT"] ?? 9464), "127.0.0.1", () => console.log(`process ${process.pid} is ready`));
 
 process.once("SIGTERM", async () => {
-  clearInterval(events);
+  clearInterval(events); // a queue that drains ignores adds
   console.log("drains", queue);
   try {
-    await queue.shutDownWithDrain({ waiting: "wait", signal: AbortSignal.timeout(20_000) });
+    await queue.shutDownWithDrain({ delayed: "flush", signal: AbortSignal.timeout(25_000) });
     console.log("nothing is left");
   } catch {
-    console.log("left undone:", queue);
+    const { readyItems, processingItems } = queue.snapshot({ limit: queue.length + queue.processing });
+    for (const { item } of [...readyItems, ...processingItems]) left.add(item);
+    writeFileSync("left.json", JSON.stringify([...left]));
+    console.log(`saved ${left.size} items in left.json`);
   }
   server.close();
   process.exit();

@@ -1,21 +1,23 @@
 import type { RateLimitingQueue, TokenBucket, WorkerPool } from "@workqueue/core";
 import { inspect } from "node:util";
 
-/** What somebody on call wants to know, as text: the queue, the pool, the throttle, whose turn it is, and what fails. */
-export function show(queue: RateLimitingQueue<string>, pool: WorkerPool<string>, starts: TokenBucket): string {
+/**
+ * What somebody on call wants to know, as text: the queue, the pool, the throttle, whose turn it is, and what fails.
+ */
+export function show(queue: RateLimitingQueue<string>, pool: WorkerPool<string>, throttle: TokenBucket): string {
   const { readyItems } = queue.snapshot({ limit: 1000 });
   const { failingItems } = pool.snapshot({ limit: 1000 });
   const byTenant = Map.groupBy(readyItems, ({ item }) => item.split("/")[0]);
   const tenants = [...byTenant].sort().map(([tenant, items]) => `${items.length} of ${tenant}`);
   const failing = failingItems.sort((a, b) => b.attempts - a.attempts).slice(0, 3).map((failure) =>
     `  ${failure.item}, attempt ${failure.attempts}: ${failure.error}, due in ${
-      ((failure.dueIn ?? 0) / 1000).toFixed(1)
+      ((failure.dueInMs ?? 0) / 1000).toFixed(1)
     } s`
   );
   return [
     inspect(queue),
     inspect(pool),
-    inspect(starts),
+    inspect(throttle),
     ...(tenants.length > 0 ? [`next ${readyItems.length}: ${tenants.join(", ")}`] : []),
     ...(failing.length > 0 ? ["failing, most attempts first:", ...failing] : []),
   ].join("\n") + "\n";

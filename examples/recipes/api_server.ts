@@ -1,6 +1,7 @@
 /**
- * As much of a Kubernetes API server as `controller.ts` needs, in memory and on loopback: it lists and
- * watches websites and stores their status. It stands in for a cluster where there is none.
+ * A small Kubernetes API server in memory, on loopback, for `controller.ts` where there is no cluster. It stores
+ * websites and config maps, lists and watches them, refuses updates of old versions, honours finalizers and deletes
+ * what a deleted object owned.
  *
  * @module
  */
@@ -10,31 +11,44 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-/** An object as the server keeps it. */
+/** A stored object. */
 export interface ApiObject {
-  metadata: { namespace: string; name: string; generation?: number; resourceVersion?: string };
+  metadata: {
+    namespace: string;
+    name: string;
+    uid?: string;
+    generation?: number;
+    resourceVersion?: string;
+    deletionTimestamp?: string;
+    finalizers?: string[];
+    ownerReferences?: { uid: string }[];
+  };
   spec?: unknown;
   status?: unknown;
+  data?: unknown;
 }
 
-/** What a watch sends, and the version that the server had reached with it. */
+type Plural = "websites" | "configmaps";
+
+/** One change, with the version that the server reached by it. */
 interface WatchEvent {
-  type: "ADDED" | "MODIFIED";
+  plural: Plural;
+  type: "ADDED" | "MODIFIED" | "DELETED";
   object: ApiObject;
   version: number;
 }
 
-const COLLECTION = "/apis/example.dev/v1/websites";
-const STATUS = /^\/apis\/example\.dev\/v1\/namespaces\/([^/]+)\/websites\/([^/]+)\/status$/;
+const PATH =
+  /^\/apis?\/(?:example\.dev\/)?v1(?:\/namespaces\/([^/]+))?\/(websites|configmaps)(?:\/([^/]+))?(\/status)?$/;
 
 /** The server. Disposing it cuts all connections. */
 export class ApiServer implements AsyncDisposable {
-  /** Is awaited before a status is stored: here a demo or a test comes in between. */
+  /** Awaited before a status is stored, for demos and tests. */
   beforeUpdate: (object: ApiObject) => void | Promise<void> = () => {};
   readonly #server = createServer((request, response) => this.#answer(request, response));
-  readonly #objects = new Map<string, ApiObject>();
+  readonly #objects = { websites: new Map<string, ApiObject>(), configmaps: new Map<string, ApiObject>() };
   readonly #events: WatchEvent[] = [];
-  readonly #watches = new Set<ServerResponse>();
+  readonly #watches = new Map<ServerResponse, Plural>();
 
   /** Starts a server on a free port. */
   static async start(): Promise<ApiServer> {
@@ -58,16 +72,34 @@ export class ApiServer implements AsyncDisposable {
     });
   }
 
-  /** Says how a website should be, as `kubectl apply` does. */
+  /** Creates or changes a website, as `kubectl apply` does. */
   apply(namespace: string, name: string, spec: unknown): void {
-    const old = this.#objects.get(`${namespace}/${name}`);
+    const old = this.#objects.websites.get(`${namespace}/${name}`);
     const generation = (old?.metadata.generation ?? 0) + 1;
-    this.#store({ ...old, metadata: { namespace, name, generation }, spec });
+    this.#store("websites", { ...old, metadata: { ...old?.metadata, namespace, name, generation }, spec });
   }
 
-  /** The status that was written last; `undefined` if none was. */
+  /** Deletes an object, as `kubectl delete` does: at once, or when its last finalizer is removed. */
+  delete(plural: Plural, key: string): void {
+    const object = this.#objects[plural].get(key);
+    if (object === undefined) return;
+    const { metadata } = object;
+    if ((metadata.finalizers ?? []).length === 0) return this.#remove(plural, object);
+    const generation = (metadata.generation ?? 0) + 1;
+    this.#store(plural, {
+      ...object,
+      metadata: { ...metadata, generation, deletionTimestamp: new Date().toISOString() },
+    });
+  }
+
+  /** An object as it is stored; `undefined` if there is none. */
+  get(plural: Plural, key: string): ApiObject | undefined {
+    return this.#objects[plural].get(key);
+  }
+
+  /** The last status of a website; `undefined` if none was written. */
   status(key: string): unknown {
-    return this.#objects.get(key)?.status;
+    return this.get("websites", key)?.status;
   }
 
   /** Ends the server. */
@@ -78,52 +110,85 @@ export class ApiServer implements AsyncDisposable {
     await closed;
   }
 
-  #store({ metadata, ...rest }: ApiObject): ApiObject {
+  #store(plural: Plural, { metadata, ...rest }: ApiObject): ApiObject {
     const key = `${metadata.namespace}/${metadata.name}`;
     const version = this.#events.length + 1;
-    const type = this.#objects.has(key) ? "MODIFIED" : "ADDED";
-    const object = { ...rest, metadata: { ...metadata, resourceVersion: String(version) } };
-    this.#objects.set(key, object);
-    this.#events.push({ type, object, version });
-    for (const watch of this.#watches) watch.write(JSON.stringify({ type, object }) + "\n");
+    const type = this.#objects[plural].has(key) ? "MODIFIED" : "ADDED";
+    const uid = metadata.uid ?? `uid-${version}`;
+    const object = { ...rest, metadata: { ...metadata, uid, resourceVersion: String(version) } };
+    this.#objects[plural].set(key, object);
+    this.#publish({ plural, type, object, version });
     return object;
+  }
+
+  #remove(plural: Plural, object: ApiObject): void {
+    const { namespace, name, uid } = object.metadata;
+    this.#objects[plural].delete(`${namespace}/${name}`);
+    this.#publish({ plural, type: "DELETED", object, version: this.#events.length + 1 });
+    for (const [key, { metadata }] of this.#objects.configmaps) {
+      if (metadata.ownerReferences?.some((owner) => owner.uid === uid)) this.delete("configmaps", key);
+    }
+  }
+
+  #publish(event: WatchEvent): void {
+    this.#events.push(event);
+    for (const [watch, plural] of this.#watches) if (plural === event.plural) send(watch, event);
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url!, "http://localhost");
-    const [, namespace, name] = STATUS.exec(pathname) ?? [];
-    if (request.method === "PUT" && name !== undefined) {
-      await this.#updateStatus(`${namespace}/${name}`, await json(request) as ApiObject, response);
-    } else if (request.method !== "GET" || pathname !== COLLECTION) {
+    const [path, namespace, plural, name, status] = PATH.exec(pathname) as unknown as
+      & [string, string, Plural, string]
+      & string[] ?? [];
+    if (path === undefined) {
       reply(response, 404, { message: "not found" });
+    } else if (request.method === "POST") {
+      const object = await json(request) as ApiObject;
+      const isThere = this.get(plural, `${namespace}/${object.metadata.name}`) !== undefined;
+      if (isThere) return reply(response, 409, { message: "the object is there already" });
+      reply(response, 201, this.#store(plural, { ...object, metadata: { ...object.metadata, namespace } }));
+    } else if (request.method === "PUT") {
+      await this.#update(
+        plural,
+        `${namespace}/${name}`,
+        await json(request) as ApiObject,
+        status !== undefined,
+        response,
+      );
     } else if (searchParams.get("watch") === "true") {
-      this.#watch(Number(searchParams.get("resourceVersion")), response);
+      this.#watch(plural, Number(searchParams.get("resourceVersion")), response);
     } else {
       const metadata = { resourceVersion: String(this.#events.length) };
-      reply(response, 200, { metadata, items: [...this.#objects.values()] });
+      reply(response, 200, { metadata, items: [...this.#objects[plural].values()] });
     }
   }
 
-  /** Sends what happened since the version, and goes on with what happens from now on. */
-  #watch(since: number, response: ServerResponse): void {
+  /** Sends the changes since the version, and each later one. */
+  #watch(plural: Plural, since: number, response: ServerResponse): void {
     response.writeHead(200, { "content-type": "application/json" });
     response.flushHeaders();
-    for (const { type, object, version } of this.#events) {
-      if (version > since) response.write(JSON.stringify({ type, object }) + "\n");
-    }
-    this.#watches.add(response);
+    for (const event of this.#events) if (event.plural === plural && event.version > since) send(response, event);
+    this.#watches.set(response, plural);
     response.once("close", () => this.#watches.delete(response));
   }
 
-  /** Refuses a status that was made from an older version of the object, so that no update is lost. */
-  async #updateStatus(key: string, object: ApiObject, response: ServerResponse): Promise<void> {
-    await this.beforeUpdate(object);
-    const current = this.#objects.get(key);
-    if (current === undefined) reply(response, 404, { message: "not found" });
-    else if (object.metadata.resourceVersion !== current.metadata.resourceVersion) {
-      reply(response, 409, { message: "the object has been modified" });
-    } else reply(response, 200, this.#store({ ...current, status: object.status }));
+  /** Refuses an update that was made from an older version of the object, so that no update is lost. */
+  async #update(plural: Plural, key: string, update: ApiObject, isStatus: boolean, response: ServerResponse) {
+    if (isStatus) await this.beforeUpdate(update);
+    const current = this.get(plural, key);
+    if (current === undefined) return reply(response, 404, { message: "not found" });
+    if (update.metadata.resourceVersion !== current.metadata.resourceVersion) {
+      return reply(response, 409, { message: "the object has been modified" });
+    }
+    if (isStatus) return reply(response, 200, this.#store(plural, { ...current, status: update.status }));
+    const isOver = current.metadata.deletionTimestamp !== undefined && (update.metadata.finalizers ?? []).length === 0;
+    if (isOver) this.#remove(plural, current);
+    reply(response, 200, isOver ? update : this.#store(plural, { ...update, status: current.status }));
   }
+}
+
+function send(watch: ServerResponse, { type, object }: WatchEvent): void {
+  watch.write(JSON.stringify({ type, object }) + "\n");
 }
 
 function reply(response: ServerResponse, status: number, body: unknown): void {

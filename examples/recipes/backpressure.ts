@@ -3,7 +3,7 @@
  * few of them, and waits at the end until all of them are done, retries included.
  *
  * ```sh
- * deno run examples/recipes/backpressure.ts
+ * npx -y deno run examples/recipes/backpressure.ts
  * bun examples/recipes/backpressure.ts
  * ```
  *
@@ -28,7 +28,7 @@ let most = 0;
 for await (const record of readRecords()) {
   await queue.whenBelow(LIMIT);
   queue.add(record);
-  most = Math.max(most, queue.length + queue.waiting);
+  most = Math.max(most, queue.length + queue.delayed);
 }
 
 await queue.whenIdle();

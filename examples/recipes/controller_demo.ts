@@ -3,7 +3,7 @@
  * changed by somebody else just as its status is written. While it is written again, SIGTERM comes.
  *
  * ```sh
- * deno run -A examples/recipes/controller_demo.ts
+ * npx -y deno run -A --config deno.all.json examples/recipes/controller_demo.ts
  * bun examples/recipes/controller_demo.ts
  * ```
  *

@@ -3,7 +3,7 @@
  * {@linkcode INTERVAL}, and lets no host wait for another. Ends when no page is left.
  *
  * ```sh
- * deno run -A examples/recipes/crawler.ts
+ * npx -y deno run -A --config deno.all.json examples/recipes/crawler.ts
  * bun examples/recipes/crawler.ts
  * ```
  *
@@ -16,6 +16,7 @@ import {
   createFairDiscipline,
   createPerGroupLimiter,
   createRateLimitingQueue,
+  RetryAfterError,
   runWorkers,
   TerminalError,
 } from "@workqueue/core";
@@ -25,7 +26,7 @@ import { serveSite } from "./site.ts";
 /** How long after a request to a host the next one may begin, in milliseconds. */
 export const INTERVAL = 50;
 
-/** How long a host is left alone that is too busy. */
+/** How long a host is left alone that is too busy and does not say how long. */
 const TOO_BUSY = "100ms";
 
 const groupOf = (url: string) => new URL(url).host;
@@ -49,10 +50,12 @@ export async function crawl(first: readonly string[], log: (line: string) => voi
   await using _pool = runWorkers(queue, async (url, { signal, attempt }) => {
     const { bucket } = hosts.of(url);
     await bucket.wait(1, { signal });
-    bucket.hold(INTERVAL);
+    bucket.pauseFor(INTERVAL);
     const response = await fetchPage(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) });
     const page = await response.text();
-    if (response.status === 429 || response.status === 503) bucket.hold(TOO_BUSY); // no page of the host before that
+    if (response.status === 429 || response.status === 503) { // no page of the host before that
+      bucket.pauseFor(RetryAfterError.from(response)?.delay ?? TOO_BUSY);
+    }
     if (response.status === 429 || response.status >= 500) throw new Error(`status ${response.status}`);
     if (!response.ok) throw new TerminalError(`status ${response.status}`); // as it will be the next time
     for (const link of parse(page).querySelectorAll("a[href]")) {

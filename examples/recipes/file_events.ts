@@ -3,7 +3,7 @@
  * processed once for all that come within a moment, and always once more after the last.
  *
  * ```sh
- * deno run -A examples/recipes/file_events.ts
+ * npx -y deno run -A examples/recipes/file_events.ts
  * bun examples/recipes/file_events.ts
  * ```
  *
@@ -44,7 +44,7 @@ await rm(join(folder, "draft.txt"));
 await writeFile(join(folder, "end"), "");
 
 await watching;
-await queue.shutDownWithDrain({ waiting: "flush" });
+await queue.shutDownWithDrain({ delayed: "flush" });
 await rm(folder, { recursive: true });
 
 function ignoreMissing(error: NodeJS.ErrnoException): undefined {

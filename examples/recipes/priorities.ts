@@ -3,7 +3,7 @@
  * that is added again with a higher priority moves up, and nothing waits for ever.
  *
  * ```sh
- * deno run examples/recipes/priorities.ts
+ * npx -y deno run examples/recipes/priorities.ts
  * bun examples/recipes/priorities.ts
  * ```
  *

@@ -3,7 +3,7 @@
  * There is at most one next time for a feed, however often it is asked for in between.
  *
  * ```sh
- * deno run examples/recipes/resync.ts
+ * npx -y deno run examples/recipes/resync.ts
  * bun examples/recipes/resync.ts
  * ```
  *

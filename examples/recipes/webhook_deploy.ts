@@ -3,7 +3,7 @@
  * Redis: `WORKQUEUE_REDIS_URL`, or the one on this machine.
  *
  * ```sh
- * deno run -A examples/recipes/webhook_deploy.ts
+ * npx -y deno run -A examples/recipes/webhook_deploy.ts
  * bun examples/recipes/webhook_deploy.ts
  * ```
  *

@@ -18,7 +18,7 @@ const WINDOW = 500;
 const queue = createRedisQueue({
   name: "mirrors",
   url: process.env["WORKQUEUE_REDIS_URL"],
-  patience: "2s", // a sender does not wait for longer
+  callTimeout: "2s", // a sender does not wait for longer
 });
 
 const server = createServer(async (request, response) => {

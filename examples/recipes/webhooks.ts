@@ -3,7 +3,7 @@
  * repository. It answers at once and works later, so that no sender waits or repeats itself.
  *
  * ```sh
- * deno run -A examples/recipes/webhooks.ts
+ * npx -y deno run -A examples/recipes/webhooks.ts
  * bun examples/recipes/webhooks.ts
  * ```
  *
@@ -30,14 +30,15 @@ runWorkers(queue, (repository) => {
 const server = createServer(async (request, response) => {
   const event = await json(request).catch(() => undefined) as { repository?: unknown } | undefined;
   if (typeof event?.repository !== "string") return response.writeHead(400).end();
+  if (queue.shuttingDown) return response.writeHead(503).end(); // it would ignore the event
   queue.addAfter(event.repository, WINDOW); // the earlier deadline wins: later events do not put it off
   response.writeHead(202).end();
 });
 server.listen(0, "127.0.0.1");
 await once(server, "listening");
 
-// What follows is for show: a burst for two repositories, and the end. A service would wait for SIGTERM, and
-// drain with `waiting: "flush"`: it has said 202 and must not forget, but has no time to wait either.
+// What follows is for show: a burst for two repositories, and the end. A service waits for SIGTERM, and drains as
+// `deploy.ts` does: it has said 202 and must not forget, but has no time to wait either.
 const { port } = server.address() as AddressInfo;
 for (let i = 0; i < 40; i++) {
   const body = JSON.stringify({ repository: i % 2 === 0 ? "acme/web" : "acme/api" });
@@ -45,4 +46,4 @@ for (let i = 0; i < 40; i++) {
   await response.body?.cancel();
 }
 server.close();
-await queue.shutDownWithDrain({ waiting: "wait" });
+await queue.shutDownWithDrain({ delayed: "wait" });

@@ -6,7 +6,9 @@
 /** Marks errors: the item whose handler throws one is given up at once. */
 export const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal");
 
-/** Where an entry of a queue has room for a number, by which the discipline finds it again. Without it, it needs a map. */
+/**
+ * Where an entry of a queue has room for a number, by which the discipline finds it again. Without it, it needs a map.
+ */
 export const SEAT: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.seat");
 
 /** How long the item whose handler throws the error has to wait at least, in milliseconds. */
@@ -23,6 +25,9 @@ export const ON_CHANGE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.on
 
 /** Where a reservation has the function that gives back tokens that were not used: see `giveBackUnused`. */
 export const GIVE_BACK: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.giveBack");
+
+/** Where the `create` of a built-in limiter's definition has the version of what it makes: see `builtIn`. */
+export const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.builtIn");
 
 /** Where a queue has the function that opens a `WorkSource` for a pool. */
 export const SOURCE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.source");

@@ -10,6 +10,9 @@
 /**
  * A source of time and timers.
  *
+ * If a method throws, or `now` returns no finite number, it is called once more. If that fails too, the latest time is
+ * used, or a timer of the system's clock. The first such failure is written to `console.error`.
+ *
  * @example A clock that a test moves by hand
  * ```ts
  * import { type Clock, createBucketLimiter } from "@workqueue/core";
@@ -37,18 +40,17 @@ export interface Clock {
 /** The longest delay that a runtime's timers hold, in milliseconds: a longer one fires at once. */
 export const MAX_TIMEOUT = 2 ** 31 - 1;
 
-/** Lets the process exit although the timer is set, on runtimes whose timers can: Deno (2.9 and later), Bun and Node. */
+/**
+ * Lets the process exit although the timer is set, on runtimes whose timers can: Deno (2.9 and later), Bun and Node.
+ */
 export function unref(handle: unknown): void {
   (handle as { unref?(): void } | undefined)?.unref?.();
 }
 
-/** The runtime's own globals, as they were when this module was loaded: fake timers that came later leave them alone. */
-const runtime = {
-  Date: globalThis.Date,
-  setTimeout: globalThis.setTimeout,
-  clearTimeout: globalThis.clearTimeout,
-  wallClock: /* @__PURE__ */ globalThis.Date.now.bind(globalThis.Date),
-};
+/**
+ * The runtime's own globals, as they were when this module was loaded: fake timers that came later leave them alone.
+ */
+const runtime = { Date, setTimeout, clearTimeout, wallClock: /* @__PURE__ */ Date.now.bind(Date) };
 
 /** The runtime's monotonic clock, whatever fake timers say. */
 const monotonicNow: () => number = /* @__PURE__ */ performance.now.bind(performance);
@@ -103,7 +105,8 @@ class SystemTimer {
   }
 
   #start(ms: number): void {
-    const { setTimeout, clearTimeout } = fakeDate === undefined ? runtime : globalThis; // apart, as browsers refuse another `this`
+    // Apart, as browsers refuse another `this`
+    const { setTimeout, clearTimeout } = fakeDate === undefined ? runtime : globalThis;
     const handle = setTimeout(() => this.#fire(), ms);
     this.#handle = handle;
     this.#clear = () => clearTimeout(handle);
@@ -118,7 +121,7 @@ class SystemTimer {
 }
 
 /** Whether there may be fake timers that the system clock follows, or has followed. */
-export function isTimeFaked(): boolean {
+function isTimeFaked(): boolean {
   return globalThis.Date !== runtime.Date || fakeDate !== undefined;
 }
 
@@ -148,7 +151,9 @@ function followGlobals(): boolean {
   return true;
 }
 
-/** How far fake timers have been moved on that are seen for the first time. Rounded up, as both times are rounded down. */
+/**
+ * How far fake timers have been moved on that are seen for the first time. Rounded up, as both times are rounded down.
+ */
 function aheadOfWallClock(): number {
   const ahead = globalThis.Date.now() - runtime.wallClock();
   return ahead > 0 && ahead <= MAX_AHEAD ? ahead + 1 : 0;
@@ -187,3 +192,11 @@ export const systemClock: Clock = {
     (handle as SystemTimer | undefined)?.stop();
   },
 };
+
+/**
+ * Reports whether time passes by itself under a clock. Under one that a test or a simulation moves, it does not. Fake
+ * timers count only while they are in place: the system clock may not have been looked at since they went.
+ */
+export function isRealTime(clock: Clock): boolean {
+  return clock === systemClock && globalThis.Date === runtime.Date;
+}

@@ -6,7 +6,9 @@
 
 import { invalidArgument } from "./errors.ts";
 
-/** A length of time: a number of milliseconds, or a text such as `"5ms"` or `"1h30m"` (see {@linkcode parseDuration}). */
+/**
+ * A length of time: a number of milliseconds, or a text such as `"5ms"` or `"1h30m"` (see {@linkcode parseDuration}).
+ */
 export type Duration = number | string;
 
 const NANOSECONDS: Readonly<Record<string, number>> = {

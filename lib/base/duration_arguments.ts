@@ -1,16 +1,16 @@
+import type { Rule } from "./arguments.ts";
 import { MAX_TIMEOUT } from "./clock.ts";
 import { DURATION_RULE, tryParseDuration } from "./duration.ts";
 import { invalidArgument } from "./errors.ts";
 
-/** Whether a value is a duration that a timer can hold. */
-export function isTimeout(value: unknown): boolean {
-  const ms = tryParseDuration(value);
-  return ms !== undefined && ms >= 1 && ms <= MAX_TIMEOUT;
+/** Returns the rule for an option that is a duration which a timer can hold. */
+export function timeoutRule(): Rule {
+  return [isTimeout, `${DURATION_RULE} from 1 to ${MAX_TIMEOUT} ms`];
 }
 
-/** What {@linkcode isTimeout} asks, in words. */
-export function timeoutRule(): string {
-  return `${DURATION_RULE} from 1 to ${MAX_TIMEOUT} ms`;
+function isTimeout(value: unknown): boolean {
+  const ms = tryParseDuration(value);
+  return ms !== undefined && ms >= 1 && ms <= MAX_TIMEOUT;
 }
 
 /** The milliseconds of a duration. */

@@ -5,6 +5,7 @@
  */
 
 import { TERMINAL } from "./brands.ts";
+import { type CodedError, type ErrorCode, withCode } from "./error_codes.ts";
 import { quote } from "./safe_text.ts";
 
 /**
@@ -43,7 +44,8 @@ export class TerminalError extends Error {
    */
   constructor(message?: string, options?: ErrorOptions) {
     super(message, options);
-    // Pools know the errors of another copy of this package by this. No member, as bundlers would keep the class for it.
+    // Pools know the errors of another copy of this package by this. No member, as bundlers would keep the class for
+    // it.
     Object.defineProperty(this, TERMINAL, { value: true });
   }
 }
@@ -81,6 +83,8 @@ export interface ConfigIssue {
 export class ConfigError extends Error {
   /** The name of the class, as for every error. */
   override name = "ConfigError";
+  /** The code of every such error. */
+  readonly code: "WQ_CONFIG" = "WQ_CONFIG" satisfies ErrorCode;
   /** Every problem found. */
   readonly issues: readonly ConfigIssue[];
 
@@ -111,12 +115,21 @@ function describeIssues(issues: readonly ConfigIssue[]): string {
 }
 
 /**
- * Makes the error for an argument that breaks a rule: a `RangeError` for a number, a `TypeError` for
+ * Creates the error for an argument that breaks a rule: a `RangeError` for a number, a `TypeError` for
  * anything else.
  */
-export function invalidArgument(action: string, option: string, rule: string, value: unknown): Error {
-  const ErrorClass = typeof value === "number" ? RangeError : TypeError;
-  return new ErrorClass(`Cannot ${action} as ${brokenRule(option, rule, value)}`);
+export function invalidArgument(action: string, option: string, rule: string, value: unknown): CodedError {
+  return argumentError(action, brokenRule(option, rule, value), typeof value === "number" ? RangeError : TypeError);
+}
+
+/** Creates the error for arguments that cannot be used, for any reason. */
+export function argumentError(action: string, reason: string, ErrorClass: ErrorConstructor = TypeError): CodedError {
+  return withCode("WQ_ARGUMENT", new ErrorClass(`Cannot ${action} as ${reason}`));
+}
+
+/** Creates the error for a function of a limiter, called `name`, that returned a value which breaks a rule. */
+export function limiterError(action: string, name: string, rule: string, value: unknown): CodedError {
+  return withCode("WQ_LIMITER", invalidArgument(action, name, rule, value));
 }
 
 /** Words a broken rule: the option, the rule and the value received. */

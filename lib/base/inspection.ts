@@ -1,6 +1,7 @@
 /**
- * How objects are printed. A console prints what is enumerable: of ours, an empty object, as everything is private. Deno,
- * Node and Bun all ask an object first what to print, by a method under a registered symbol.
+ * How objects are printed. A console prints what is enumerable: of ours, an empty object, as everything is private.
+ * Deno, Node and Bun all ask an object first what to print, by a method under a registered symbol. Texts ask by
+ * `toString`.
  */
 
 import { inspect } from "./errors.ts";
@@ -8,8 +9,8 @@ import { inspect } from "./errors.ts";
 const INSPECT = "nodejs.util.inspect.custom";
 
 /**
- * Has consoles print the objects of a class in one line, as `title: description`. To be called by the constructor: as a
- * member, the method would keep bundlers from leaving the class out.
+ * Has consoles and texts print the objects of a class in one line, as `title: description`. Call it in the constructor
+ * of a class that bundlers should leave out where nothing uses it, and in a static block of any other class.
  *
  * @typeParam T The class.
  * @param prototype The prototype of the class.
@@ -21,13 +22,16 @@ export function setInspection<T extends object>(
   title: (object: T) => string,
   describe: (object: T) => string,
 ): void {
-  const name = Symbol.for(INSPECT);
-  if (Object.hasOwn(prototype, name)) return;
-  const value = function (this: T): string {
-    const description = attempt(() => describe(this), "cannot be described, as something in it throws");
-    return `${attempt(() => title(this), "An object")}: ${description}`;
-  };
-  Object.defineProperty(prototype, name, { __proto__: null, value } as PropertyDescriptor); // inherits no `get`
+  if (Object.hasOwn(prototype, "toString")) return;
+  const method = {
+    __proto__: null, // inherits no `get`
+    value(this: T): string {
+      const description = attempt(() => describe(this), "cannot be described, as something in it throws");
+      return `${attempt(() => title(this), "An object")}: ${description}`;
+    },
+  } as PropertyDescriptor;
+  Object.defineProperty(prototype, "toString", method);
+  Object.defineProperty(prototype, Symbol.for(INSPECT), method);
 }
 
 function attempt(action: () => string, otherwise: string): string {

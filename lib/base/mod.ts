@@ -1,9 +1,10 @@
 /**
- * How this package checks what it is given, and words what is wrong with it: for packages around it, so that all speak alike.
+ * Internals that the packages of this repository share, so that all check and report alike. **Unstable:** this entry
+ * may change in any release. It is for packages of this repository, which require exactly this version of the core.
  *
  * @example Usage
  * ```ts
- * import { A_POSITIVE_INTEGER, requireRules } from "@workqueue/core/arguments";
+ * import { A_POSITIVE_INTEGER, requireRules } from "@workqueue/core/internal";
  * import { assertThrows } from "@std/assert";
  *
  * const rules = { retries: A_POSITIVE_INTEGER };
@@ -26,14 +27,20 @@ export {
   A_SIGNAL,
   A_STRING,
   hasMethods,
-  requireInteger,
   requireOptions,
+  requireRule,
   requireRules,
   type Rule,
 } from "./arguments.ts";
+export { callSafely } from "./call_safely.ts";
 export { requireDuration } from "./duration_arguments.ts";
-export { inspect, invalidArgument } from "./errors.ts";
+export { ErrorOutput } from "./error_output.ts";
+export { messageOf } from "./error_text.ts";
+export { argumentError, inspect, invalidArgument } from "./errors.ts";
+export { type CodedError, type ErrorCode, withCode } from "./error_codes.ts";
 export { formatDuration, formatNumber, setInspection } from "./inspection.ts";
+export { LabelledNumber, LabelledNumbers, type Labels } from "./labelled_numbers.ts";
+export { requireVersion } from "./require_version.ts";
 export { inOneLine } from "./safe_text.ts";
 export { suggest } from "./suggest.ts";
 export type { Duration } from "./duration.ts";

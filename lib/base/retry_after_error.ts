@@ -1,6 +1,11 @@
+import { hasMethods } from "./arguments.ts";
 import { RETRY_AFTER } from "./brands.ts";
 import type { Duration } from "./duration.ts";
 import { requireDuration } from "./duration_arguments.ts";
+import { invalidArgument } from "./errors.ts";
+import { retryAfter, type RetryAfterResponse } from "./http_retry_after.ts";
+
+export type { RetryAfterResponse } from "./http_retry_after.ts";
 
 /**
  * Thrown by a handler of {@linkcode runWorkers} to say that the item must not be tried again before a time is over, as
@@ -11,7 +16,7 @@ import { requireDuration } from "./duration_arguments.ts";
  * A rate limiting queue of somebody else's that takes no such option is asked for `addAfter` instead: its limiter does
  * not hear of that failure.
  *
- * To keep all items waiting, and not only this one, `hold` the bucket that the pool has as `starts`.
+ * To delay all attempts, not only this item, call `pauseFor` of the bucket that the pool has as `throttle`.
  *
  * @example Usage
  * ```ts
@@ -53,7 +58,43 @@ export class RetryAfterError extends Error {
   constructor(delay: Duration, message?: string, options?: ErrorOptions) {
     super(message, options);
     this.delay = requireDuration("create retry-after error", "delay", delay);
-    // Pools know the errors of another copy of this package by this. No member, as bundlers would keep the class for it.
+    // Pools know the errors of another copy of this package by this. No member, as bundlers would keep the class for
+    // it.
     Object.defineProperty(this, RETRY_AFTER, { value: this.delay });
+  }
+
+  /**
+   * Makes the error of a response with a valid `Retry-After` header (RFC 9110): a number of seconds, or a date. Its
+   * message is the status. A date that has passed gives a `delay` of 0, and 2^31 seconds is the longest.
+   *
+   * @example Usage
+   * ```ts
+   * import { RetryAfterError } from "@workqueue/core";
+   * import { assertEquals } from "@std/assert";
+   *
+   * function check(response: Response): void {
+   *   if (!response.ok) throw RetryAfterError.from(response) ?? new Error(`status ${response.status}`);
+   * }
+   *
+   * const busy = new Response(null, { status: 429, headers: { "Retry-After": "30" } });
+   * try {
+   *   check(busy);
+   * } catch (error) {
+   *   assertEquals(error instanceof RetryAfterError && error.delay, 30_000);
+   * }
+   * assertEquals(RetryAfterError.from(new Response(null, { status: 503 })), undefined);
+   * ```
+   *
+   * @param response The response, such as the one of `fetch`.
+   * @returns The error to throw, or `undefined` if the header is missing or not valid.
+   * @throws {TypeError} If `response` has no headers to `get`.
+   */
+  static from(response: RetryAfterResponse): RetryAfterError | undefined {
+    if (!hasMethods(response?.headers, "get")) {
+      throw invalidArgument("create retry-after error", "response", "must be a Response", response);
+    }
+    const delay = retryAfter(response);
+    if (delay === undefined) return undefined;
+    return new RetryAfterError(delay, `${response.status} ${response.statusText ?? ""}`.trim());
   }
 }

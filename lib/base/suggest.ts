@@ -8,8 +8,8 @@ export function suggest(given: string, known: readonly string[]): string {
   let best: string | undefined;
   let least = Infinity;
   for (const name of known) {
-    const most = Math.max(2, Math.floor(Math.max(given.length, name.length) / 3));
-    if (name.length > MAX_LENGTH || Math.abs(name.length - given.length) > most) continue;
+    if (name.length > MAX_LENGTH) continue;
+    const most = Math.max(6, given.length, name.length) / 3;
     const distance = editDistance(given.toLowerCase(), name.toLowerCase());
     if (distance <= most && distance < least && distance < name.length) [best, least] = [name, distance];
   }
@@ -18,7 +18,7 @@ export function suggest(given: string, known: readonly string[]): string {
 
 /** Levenshtein's distance (1965), by Wagner and Fischer's algorithm (1974), of which one row at a time is kept. */
 function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  let row = [...Array(b.length + 1).keys()];
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {

@@ -6,7 +6,11 @@ export interface ReadyEntry<T> {
   readonly item: T;
   /** How urgent the item is: the highest priority it was added with since it was last handed out. 0 unless told. */
   readonly priority: number;
-  /** When the key became ready, by the queue's clock, in milliseconds. It never decreases from entry to entry. */
+  /**
+   * When the key became ready, by the queue's clock, in milliseconds. It never decreases from entry to entry, with one
+   * exception: keys that became due together have one time, and many of them are pushed in slices of some 10 ms. Other
+   * keys that are pushed between the slices became ready later.
+   */
   readonly readyAt: number;
 }
 
@@ -42,27 +46,33 @@ export interface ReadyEntry<T> {
  * ```
  */
 export interface QueueDiscipline<T> {
-  /** Takes in the entry of a key that became ready. */
+  /**
+   * Takes in the entry of a key that became ready. If this throws, so does the `add`, and nothing is added. An item
+   * that was accepted before, and comes back from a worker or from its delay, is not lost: the queue hands it out
+   * before the entries that the discipline has, and calls neither `touch`, `pop` nor `done` for it. The error is thrown
+   * by the `done` of the queue, or written to `console.error` at the end of a delay.
+   */
   push(entry: ReadyEntry<T>): void;
   /** Gives out the entry that is next. Called only while {@linkcode QueueDiscipline.length} is positive. */
   pop(): ReadyEntry<T> | undefined;
   /**
    * Is told that a ready item was added again. The entry has the newest item by then, and perhaps a higher priority; if
-   * this throws, it has what it had before.
+   * this throws, it has what it had before. If the delay of the newer item has passed, that one is handed out all the
+   * same.
    */
   touch(entry: ReadyEntry<T>): void;
   /** How many entries may be handed out now. */
   readonly length: number;
   /** How many entries were pushed and must wait until `done` is called for another one. Without it, there are none. */
-  readonly heldBack?: number;
+  readonly blocked?: number;
   /**
    * Is told that the work on a popped entry has ended: once for each pop, and before the push of its key if that was
    * added again meanwhile. It may raise {@linkcode QueueDiscipline.length}.
    */
   done?(entry: ReadyEntry<T>): void;
   /**
-   * The entries that will be popped next, in that order as far as it is known, and no more than `limit` of them; nothing
-   * changes by that. A snapshot of the queue lists others that are ready behind them, in no particular order.
+   * The entries that will be popped next, in that order as far as it is known, and no more than `limit` of them;
+   * nothing changes by that. A snapshot of the queue lists others that are ready behind them, in no particular order.
    */
   peek?(limit: number): ReadyEntry<T>[];
 }

@@ -12,7 +12,7 @@
  * const everySecond: RateLimiter<string> = { when: () => 1000, forget() {}, numRequeues: () => 0 };
  * using queue = createRateLimitingQueue(everySecond);
  * queue.addRateLimited("a");
- * assertEquals(queue.waiting, 1);
+ * assertEquals(queue.delayed, 1);
  * ```
  */
 export interface RateLimiter<T = unknown> {
@@ -35,12 +35,22 @@ export interface RateLimiter<T = unknown> {
    */
   atRest?(): boolean;
   /**
+   * How long after the end of its last delay the limiter forgets an item, in milliseconds; `Infinity` if it never does.
+   * Pools forget their count of the item's attempts then. A limiter that does not count leaves it out.
+   */
+  readonly forgetAfter?: number | undefined;
+  /**
+   * Takes the latest `when` of the item back, as the add that asked for the delay failed. A limiter without the method
+   * counts that failure.
+   */
+  uncount?(item: T, key?: unknown): void;
+  /**
    * How long an item waits after so many failures, for a limiter whose delays depend on nothing else: not on the item,
    * the time, or what other items did. `when` gives `delayAfter(1)` after the first failure since the item was last
    * forgotten, `delayAfter(2)` after the second one, and `numRequeues` is the number of these failures.
    *
-   * A limiter that has this works where the failures are counted elsewhere, as those of a queue that many processes share.
-   * In memory, what shows limiters asks for it. A limiter with other delays leaves it out.
+   * A limiter that has this works where the failures are counted elsewhere, as those of a queue that many processes
+   * share. In memory, what shows limiters asks for it. A limiter with other delays leaves it out.
    *
    * @param failures The number of failures: a positive integer.
    * @returns The delay in milliseconds, a finite number.

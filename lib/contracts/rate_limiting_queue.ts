@@ -11,7 +11,8 @@ import type { AddOptions } from "./work_queue.ts";
 export interface RateLimitingQueue<T> extends DelayingQueue<T> {
   /**
    * Adds the item once the limiter says it may be. Once the queue is shutting down it is not added; the limiter is
-   * asked all the same, as in client-go. A drain with `waiting: "wait"` still takes an item that is held: its retry.
+   * asked all the same, as in client-go. A drain with `delayed: "flush"` or `"wait"` still takes an item that is held:
+   * its retry.
    *
    * @param item The item.
    * @param options The item's priority, and how long it waits at least.
@@ -37,14 +38,14 @@ export interface RateLimitedAddOptions extends AddOptions {
    *
    * @default {0}
    */
-  atLeast?: Duration | undefined;
+  minDelay?: Duration | undefined;
 }
 
 /** The options of {@linkcode createRateLimitingQueue}. */
 export interface RateLimitingQueueOptions<T> extends Omit<DelayingQueueOptions<T>, "queue"> {
   /**
    * The queue to add to. By default a new {@linkcode createDelayingQueue} with the other options, which are
-   * of no use beside a queue of your own, but for `name` and `keyOf`.
+   * of no use beside a queue of your own, but for `name` and `keyOf`: give `onDrop` to that queue.
    */
   queue?: DelayingQueue<T> | undefined;
 }

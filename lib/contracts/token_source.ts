@@ -1,6 +1,8 @@
 /**
- * Where a pool takes the tokens from without which no attempt begins: a {@linkcode TokenBucket}, or what has its
+ * Source of the tokens without which a pool begins no attempt: a {@linkcode TokenBucket}, or an object with its
  * `reserve`.
+ *
+ * @internal
  */
 export interface TokenSource {
   /** Takes tokens, from the future if need be. */

@@ -32,13 +32,13 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   add(item: T, options?: AddOptions): void;
 
   /**
-   * The number of items that may be handed out now: not being processed, not waiting for a delay, not held back by a
+   * The number of items that may be handed out now: not being processed, not waiting for a delay, not blocked by a
    * discipline.
    */
   readonly length: number;
 
   /** The number of items that were handed out and are not done. */
-  readonly held: number;
+  readonly processing: number;
 
   /**
    * Waits for an item and hands it out. Waiters are served in the order they came.
@@ -77,7 +77,7 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   shutDownWithDrain(options?: DrainOptions): Promise<void>;
 
   /**
-   * Waits until there has been, since the call, a moment with nothing ready, held back, waiting for a delay or being
+   * Waits until there has been, since the call, a moment with nothing ready, blocked, waiting for a delay or being
    * processed: all is done, retries included.
    *
    * @param options With a `signal` that ends the wait.
@@ -87,7 +87,7 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void>;
 
   /**
-   * Waits until fewer items than that are ready, held back or waiting for a delay, or until the queue is shut down:
+   * Waits until fewer items than that are ready, blocked or waiting for a delay, or until the queue is shut down:
    * what a producer awaits before it adds more. Everybody who waits goes on at once when it is so.
    *
    * @param count A positive integer.
@@ -138,22 +138,22 @@ export interface QueueSnapshot<T> {
   /** The queue's name. */
   name: string;
   /** How many items may be handed out now. */
-  length: number;
-  /** How many items are ready and held back by the discipline. */
-  heldBack: number;
+  ready: number;
+  /** How many items are ready and blocked by the discipline. */
+  blocked: number;
   /** How many items wait for their delay. */
-  waiting: number;
+  delayed: number;
   /** How many items were handed out and are not done. */
-  held: number;
+  processing: number;
   /**
    * Items that may be handed out now, the next one first, as far as the discipline can tell that; then others in no
    * particular order.
    */
   readyItems: { item: T; priority: number }[];
   /** Items that wait, and in how many milliseconds each is due; the earliest first. */
-  waitingItems: { item: T; priority: number; dueIn: number }[];
+  delayedItems: { item: T; priority: number; dueInMs: number }[];
   /** Items that are being processed, and whether each was added again meanwhile. */
-  heldItems: { item: T; priority: number; addedAgain: boolean }[];
+  processingItems: { item: T; priority: number; addedAgain: boolean }[];
 }
 
 /** The right to work on an item. While it is held, the item's key is handed to nobody else. */
@@ -164,8 +164,13 @@ export interface Lease<T> extends Disposable {
   readonly shutdown: false;
   /** The priority that the item was handed out with: the highest of the adds that led to it. */
   readonly priority: number;
-  /** Whether the item was added again since it was handed out, as of now; `false` once it is given back. */
-  readonly addedAgain: boolean;
+  /**
+   * Reports whether the item was added again since it was handed out; `false` once it is given back. Works without its
+   * lease as well (`const { addedAgain } = lease`).
+   */
+  readonly addedAgain: () => boolean;
+  /** The item's key: what `keyOf` returned when the item was added. Leases of other queues may not have it. */
+  readonly key?: unknown;
 }
 
 /** What `get` gives once the queue is shut down and nothing is ready. Disposing it does nothing. */
@@ -179,16 +184,23 @@ export interface Shutdown extends Disposable {
 /** How to drain a queue. */
 export interface DrainOptions {
   /**
-   * What becomes of items whose delay has not passed: `"drop"` forgets them, `"flush"` makes them ready now,
-   * `"wait"` waits for each until it is due. With `"wait"`, what fails meanwhile is tried again: what was in the queue
-   * is worked on to its end.
+   * What happens to delayed items, and to items that fail during the drain:
+   *
+   * - `"drop"` drops delayed items, and gives up an item that fails;
+   * - `"flush"` makes delayed items ready now, and retries an item that fails when its limiter says so;
+   * - `"wait"` leaves delayed items until they are due, and retries as `"flush"` does.
+   *
+   * With `"flush"` and `"wait"` the drain ends when every item is done or given up. In every drain, a handler that asks
+   * for `requeue` or `requeueAfter` is done.
    *
    * @default {"drop"}
    */
-  waiting?: "drop" | "flush" | "wait" | undefined;
+  delayed?: "drop" | "flush" | "wait" | undefined;
   /**
-   * Ends the drain when it aborts, as `shutDown` does. The drain's promise rejects with the signal's reason; those of
-   * other drains that wait resolve. Without it, a drain that no worker serves waits for ever.
+   * Ends the drain when it aborts, as `shutDown` does: delayed items are dropped, retries included. The drain's promise
+   * rejects with the signal's reason. The promises of other drains that wait resolve, although items were dropped.
+   * Without a signal, a drain that no worker serves waits for ever, and so does a `"flush"` or `"wait"` drain of an
+   * item that always fails, unless `maxRetries` gives it up.
    */
   signal?: AbortSignal | undefined;
 }
@@ -218,8 +230,8 @@ export interface WorkQueueOptions<T> {
   /** Where measurements go. As in client-go, a queue without a name is not measured. */
   metrics?: MetricsProvider | undefined;
   /**
-   * Names of priorities whose depth is measured by itself: `{ urgent: 100, background: -100 }`. An item is counted under
-   * the name of the priority it was added with, if that has one. By default there are none.
+   * Names of priorities whose depth is measured by itself: `{ urgent: 100, background: -100 }`. An item is counted
+   * under the name of the priority it was added with, if that has one. By default there are none.
    */
   priorityLevels?: Readonly<Record<string, number>> | undefined;
 }

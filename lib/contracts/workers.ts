@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
+import type { GiveUpReason } from "./handler.ts";
 import type { TokenSource } from "./token_source.ts";
 import type { SnapshotOptions } from "./work_queue.ts";
 
@@ -23,8 +24,9 @@ export interface WorkerOptions<T = unknown> {
   /**
    * How many times an item is tried again until a failure gives it up; a non-negative integer or `Infinity`.
    * An attempt that asks for `requeue` counts, but gives nothing up. A failure also gives up the item, whatever retries
-   * are left, when the queue is shutting down and takes no retries: it does so only while it drains with
-   * `waiting: "wait"`. `forget` of the queue starts the count afresh.
+   * are left, when the queue is shutting down and takes no retries: it takes them only while it drains with
+   * `delayed: "flush"` or `"wait"`. `forget` of the queue starts the count afresh, and so does a
+   * limiter that forgets the item after a time (`forgetAfter`).
    *
    * @default {Infinity}
    */
@@ -44,38 +46,45 @@ export interface WorkerOptions<T = unknown> {
    */
   clock?: Clock | undefined;
   /**
-   * A {@linkcode TokenBucket}: no attempt begins without a token of it, be it the first one of an item or a retry. Pools
-   * that share a bucket take turns. The pool takes the token first, and then the item that is next, so what has to wait
+   * A {@linkcode TokenBucket}: no attempt begins without one of its tokens, neither a first one nor a retry. Pools that
+   * share a bucket take turns. The pool takes the token first, and then the item that is next, so what has to wait
    * waits in the queue, in its order; for a token that finds no item it waits for one. By then the bucket may have got
    * another token: after a while without items, each pool may begin one attempt more than the bucket holds. A pool that
    * ends, is paused or may begin no other handler gives its token to the next one that waits, or back to the bucket.
    *
-   * A changed rate or burst is felt at once by those who wait. Under a rate or a burst of 0, the pool waits until that is
-   * changed. While the bucket is held (`hold`), no attempt begins, not even with a token that was taken before: it goes
-   * back to the bucket. An item that comes in the very moment of the `hold` is added again, as in a pause; if its queue is
-   * shutting down and does not take it, the pool works on it.
+   * A changed rate or burst is felt at once by those who wait. Under a rate or a burst of 0, the pool waits until that
+   * is changed. While the bucket is paused (`pauseFor`), no attempt begins, not even with a token that was taken
+   * before: it goes back to the bucket. An item that comes in the very moment of the `pauseFor` is added again, as when
+   * the pool is paused; if its queue is shutting down and does not take it, the pool works on it. `resume` ends that at
+   * once.
    *
-   * All this holds for a `TokenBucket`. One of somebody else's that has no more than a `reserve` tells of no changes: what
-   * it has granted stands, and what is not used is kept for the next pool that asks.
+   * All this is true of a `TokenBucket`. An object that has only its `reserve` reports no changes: what it has granted
+   * stands, and unused tokens are kept for the next pool that asks.
    */
-  starts?: TokenSource | undefined;
+  throttle?: TokenSource | undefined;
   /**
    * Is told of every attempt that failed. An attempt that runs out of time is reported at that moment, once, however
    * its handler ends. What the callback throws is dropped: there is nobody to tell.
    *
-   * With a queue that is not in this process, it is also told of attempts whose outcome does not count, as their lease was
-   * lost, and of those whose outcome could not be sent.
+   * With a queue that is not in this process, it is also told of attempts whose outcome does not count, as their lease
+   * was lost, and of those whose outcome could not be sent.
    *
    * Without the callback, failures are written to `console.error`, one line a second at most.
    */
   onError?: ((error: unknown, item: T, attempt: number) => void) | undefined;
-  /** Is told, once, of every item that is given up, after `onError`. What it throws goes to `onError`. */
-  onGiveUp?: ((error: unknown, item: T, attempts: number) => void) | undefined;
+  /**
+   * Called once for each item that is given up, after `onError`, with the last error, the item, the number of attempts,
+   * and the reason. What it throws goes to `onError`.
+   *
+   * With a queue on Redis, one of the pools is also told of items that are given up as each process that worked on them
+   * was lost (`"stalled"`).
+   */
+  onGiveUp?: ((error: unknown, item: T, attempts: number, reason: GiveUpReason) => void) | undefined;
 }
 
 /** The workers of one {@linkcode runWorkers}. Disposing the pool stops it. */
 export interface WorkerPool<T = unknown> extends AsyncDisposable {
-  /** The number of handlers that are running, those that ran out of time among them. */
+  /** Number of handlers that run, abandoned ones included. */
   readonly active: number;
   /**
    * How many items are worked on at once. It may be set at any time, to a positive integer: with a higher number more
@@ -83,12 +92,12 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
    * was left out.
    */
   concurrency: number;
-  /** Where the pool takes its tokens from now, if no attempt begins without one: what it was given, or its document says. */
-  readonly starts?: TokenSource | undefined;
+  /** The bucket that attempts take their tokens from now, if there is one: from the pool's options, or its document. */
+  readonly throttle?: TokenSource | undefined;
   /**
-   * Begins no more handlers until {@linkcode WorkerPool.resume}; those that are running go on. The items stay in the queue,
-   * for others who take some. A paused pool does not look at its queue: if that is shut down, a drain is held up, and
-   * `finished` waits, until the pool is resumed or stopped.
+   * Begins no more handlers until {@linkcode WorkerPool.resume}; those that are running go on. The items stay in the
+   * queue, for others who take some. A paused pool does not look at its queue: if that is shut down, a drain is held
+   * up, and `finished` waits, until the pool is resumed or stopped.
    *
    * An item that comes in this very moment is added again: it goes to the end of the queue. If the queue is shutting
    * down and does not take it, the pool works on this last one.
@@ -118,13 +127,13 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
 }
 
 /**
- * What a pool does at one moment. Beside the items there are only numbers, texts and booleans, so it can be sent as JSON if
- * they can.
+ * What a pool does at one moment. Beside the items there are only numbers, texts and booleans, so it can be sent as
+ * JSON if they can.
  */
 export interface PoolSnapshot<T = unknown> {
-  /** How many handlers are running, those that ran out of time among them. */
+  /** Number of handlers that run, abandoned ones included. */
   active: number;
-  /** How many of them ran out of time and go on. */
+  /** How many of them are abandoned: they passed their timeout and still run. */
   abandoned: number;
   /** How many items may be worked on at once. */
   concurrency: number;
@@ -133,8 +142,8 @@ export interface PoolSnapshot<T = unknown> {
   /** What handlers are running for, the one that has been running longest first. */
   runningItems: RunningItem<T>[];
   /**
-   * What failed the last time it was tried here and will be tried again, the latest failure first. A pool knows the latest
-   * 1,000 keys that failed. It forgets one when it succeeds, is given up, or is forgotten by the queue.
+   * What failed the last time it was tried here and will be tried again, the latest failure first. A pool knows the
+   * latest 1,000 keys that failed. It forgets one when it succeeds, is given up, or is forgotten by the queue.
    */
   failingItems: FailingItem<T>[];
 }
@@ -150,7 +159,7 @@ export interface RunningItem<T> {
    * time. Pools look at the system's clock once for all handlers that begin in one turn of the event loop, so this may
    * be longer by as much as that turn took: some ten milliseconds, unless a handler blocks.
    */
-  forMs: number;
+  runningMs: number;
 }
 
 /** An item whose last attempt failed and that will be tried again. */
@@ -162,7 +171,7 @@ export interface FailingItem<T> {
   /** The last error, in one line. */
   error: string;
   /** How long ago it was, in milliseconds. */
-  agoMs: number;
+  failedAgoMs: number;
   /** In how many milliseconds the item is due; left out if it does not wait, or if the queue cannot tell. */
-  dueIn?: number;
+  dueInMs?: number;
 }

@@ -10,6 +10,8 @@ export interface MetricFamily {
   readonly kind: "counter" | "gauge" | "histogram";
   /** What a value counts or measures. */
   readonly unit: "items" | "adds" | "attempts" | "handlers" | "seconds";
+  /** What tells its series apart, beside `name`, the queue's name; none if left out. */
+  readonly label?: "priority" | "reason";
   /** The upper bounds of a histogram's buckets, in that unit. */
   readonly buckets?: readonly number[];
 }
@@ -17,7 +19,10 @@ export interface MetricFamily {
 /** Those of Kubernetes: 10 ns, then ten times as much each. */
 const BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10, 100, 1000];
 
-/** The metric that each method of a {@linkcode MetricsProvider} makes: client-go's seven, and what they leave in the dark. */
+/**
+ * The metric that each method of a {@linkcode MetricsProvider} makes: client-go's seven, and what they leave in the
+ * dark.
+ */
 export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider, "gone">]: MetricFamily } = {
   depth: {
     name: "workqueue_depth",
@@ -67,13 +72,20 @@ export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider
     name: "workqueue_depth_by_priority",
     kind: "gauge",
     unit: "items",
+    label: "priority",
     help: "Items that need work and are not handed out, of those that were added with a priority that has a name.",
   },
-  waiting: {
-    name: "workqueue_waiting",
+  delayed: {
+    name: "workqueue_delayed",
     kind: "gauge",
     unit: "items",
     help: "Items whose delay has not passed.",
+  },
+  blocked: {
+    name: "workqueue_blocked",
+    kind: "gauge",
+    unit: "items",
+    help: "Items whose delay has passed and that cannot be handed out yet: part of workqueue_depth.",
   },
   oldestReady: {
     name: "workqueue_oldest_ready_seconds",
@@ -103,6 +115,7 @@ export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider
     name: "workqueue_given_up_total",
     kind: "counter",
     unit: "items",
-    help: "Items that were given up.",
+    label: "reason",
+    help: "Items that were given up, by reason.",
   },
 };

@@ -1,3 +1,5 @@
+import { LabelledNumber, LabelledNumbers, type Labels } from "../base/labelled_numbers.ts";
+import type { GiveUpReason } from "../contracts/handler.ts";
 import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 import { metricFamilies } from "./families.ts";
 
@@ -32,9 +34,9 @@ const FAMILIES = /* @__PURE__ */ Object.values(metricFamilies);
  * assertStringIncludes(metrics.toPrometheus(), `workqueue_adds_total{name="images"} 1`);
  * ```
  */
-export class InMemoryMetrics implements MetricsProvider {
-  /** The series of each family, by their labels as they are printed. */
-  readonly #series = new Map<string, Map<string, Series>>();
+export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> {
+  /** The series of each family, by its name. */
+  readonly #series = new Map<string, LabelledNumbers<Series>>();
 
   /** Makes the metric `workqueue_depth` of a queue. */
   depth(queue: string): Gauge {
@@ -76,9 +78,14 @@ export class InMemoryMetrics implements MetricsProvider {
     return this.#add("priorityDepth", queue, level);
   }
 
-  /** Makes the metric `workqueue_waiting` of a queue. */
-  waiting(queue: string): SettableGauge {
-    return this.#add("waiting", queue);
+  /** Makes the metric `workqueue_delayed` of a queue. */
+  delayed(queue: string): SettableGauge {
+    return this.#add("delayed", queue);
+  }
+
+  /** Makes the metric `workqueue_blocked` of a queue. */
+  blocked(queue: string): SettableGauge {
+    return this.#add("blocked", queue);
   }
 
   /** Makes the metric `workqueue_oldest_ready_seconds` of a queue. */
@@ -101,9 +108,9 @@ export class InMemoryMetrics implements MetricsProvider {
     return this.#add("failures", queue);
   }
 
-  /** Makes the metric `workqueue_given_up_total` of a queue. */
-  givenUp(queue: string): Counter {
-    return this.#add("givenUp", queue);
+  /** Makes the metric `workqueue_given_up_total` of a queue and one of the reasons. */
+  givenUp(queue: string, reason: GiveUpReason): Counter {
+    return this.#add("givenUp", queue, reason);
   }
 
   /**
@@ -111,11 +118,13 @@ export class InMemoryMetrics implements MetricsProvider {
    *
    * @param metric The name under which Kubernetes exports it, such as `workqueue_depth`.
    * @param queue The name of the queue.
-   * @param level The name of the priority, of `workqueue_depth_by_priority`.
+   * @param label The value of the metric's other label: the name of the priority of `workqueue_depth_by_priority`, the
+   * reason of `workqueue_given_up_total`. By default the sum over all of them.
    * @returns The value; of a histogram, the sum of what was observed. `undefined` if no such queue is measured.
    */
-  value(metric: string, queue: string, level?: string): number | undefined {
-    return this.#find(metric, queue, level)?.value;
+  value(metric: string, queue: string, label?: string): number | undefined {
+    const found = this.#find(metric, queue, label);
+    return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
   }
 
   /**
@@ -126,7 +135,7 @@ export class InMemoryMetrics implements MetricsProvider {
    * @returns The number of values. `undefined` if no such queue is measured.
    */
   count(metric: string, queue: string): number | undefined {
-    return this.#find(metric, queue)?.count;
+    return this.#find(metric, queue)[0]?.count;
   }
 
   /**
@@ -137,56 +146,46 @@ export class InMemoryMetrics implements MetricsProvider {
   toPrometheus(): string {
     const lines: string[] = [];
     for (const { name, kind, help } of FAMILIES) {
-      const seriesByLabel = this.#series.get(name);
-      if (seriesByLabel === undefined) continue;
+      const numbers = this.#series.get(name);
+      if (numbers === undefined) continue;
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`);
-      for (const [label, series] of seriesByLabel) {
-        if (kind === "histogram") lines.push(...series.bucketLines(name, label));
-        else if (!Number.isNaN(series.value)) lines.push(`${name}{${label}} ${series.value}`);
+      for (const series of numbers.all()) {
+        const labels = printLabels(series.labels);
+        if (kind === "histogram") lines.push(...series.bucketLines(name, labels));
+        else if (!Number.isNaN(series.value)) lines.push(`${name}{${labels}} ${series.value}`);
       }
     }
     return lines.map((line) => line + "\n").join("");
   }
 
-  #find(metric: string, queue: string, level?: string): Series | undefined {
-    return this.#series.get(metric)?.get(labelsOf(queue, level));
+  #find(metric: string, queue: string, label?: string): Series[] {
+    return this.#series.get(metric)?.find(queue, label) ?? [];
   }
 
   /** Two queues of one name add to the same series, as they would in Prometheus. */
-  #add(method: keyof typeof metricFamilies, queue: string, level?: string): Series {
-    const { name, buckets = [] } = metricFamilies[method];
-    const label = labelsOf(queue, level);
-    let seriesByLabel = this.#series.get(name);
-    if (seriesByLabel === undefined) this.#series.set(name, seriesByLabel = new Map());
-    let series = seriesByLabel.get(label);
-    if (series === undefined) seriesByLabel.set(label, series = new Series(buckets));
-    return series;
+  #add(method: keyof typeof metricFamilies, queue: string, label?: string): Series {
+    const family = metricFamilies[method];
+    let numbers = this.#series.get(family.name);
+    if (numbers === undefined) {
+      numbers = new LabelledNumbers(family.label, (labels) => new Series(labels, family.buckets));
+      this.#series.set(family.name, numbers);
+    }
+    return numbers.of(queue, label);
   }
 }
 
-/** One metric of one queue. It is of every kind at once; which it is used as, its family says. */
-class Series implements Gauge, Counter, Histogram, SettableGauge {
-  value = 0;
+/** Series of one metric, of every kind at once. Its family says which kind it is used as. */
+class Series extends LabelledNumber implements Histogram {
+  /** Number of observed values. `value` is their sum. */
   count = 0;
   /** The buckets' upper bounds, and how many observed values fell between each of them and the one below. */
   readonly #bounds: readonly number[];
   readonly #buckets: number[];
 
-  constructor(bounds: readonly number[]) {
+  constructor(labels: Labels, bounds: readonly number[] = []) {
+    super(labels);
     this.#bounds = bounds;
     this.#buckets = bounds.map(() => 0);
-  }
-
-  inc(): void {
-    this.value++;
-  }
-
-  dec(): void {
-    this.value--;
-  }
-
-  set(value: number): void {
-    this.value = value;
   }
 
   observe(value: number): void {
@@ -213,9 +212,8 @@ class Series implements Gauge, Counter, Histogram, SettableGauge {
   }
 }
 
-function labelsOf(queue: string, level: string | undefined): string {
-  const name = `name="${escapeLabel(queue)}"`;
-  return level === undefined ? name : `${name},priority="${escapeLabel(level)}"`;
+function printLabels(labels: Labels): string {
+  return Object.entries(labels).map(([label, value]) => `${label}="${escapeLabel(value)}"`).join();
 }
 
 function escapeLabel(value: string): string {

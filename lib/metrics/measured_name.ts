@@ -1,4 +1,5 @@
 import type { MetricsProvider } from "../contracts/metrics.ts";
+import { tellGone } from "./meter.ts";
 
 /** What all have in common that measure under one name and send it to one provider: queues and pools. */
 export class MeasuredName {
@@ -14,24 +15,23 @@ export class MeasuredName {
     this.#name = name;
   }
 
-  static of(provider: MetricsProvider, name: string): MeasuredName {
+  /** One more begins to measure. */
+  static begin(provider: MetricsProvider, name: string): MeasuredName {
     let names = measured.get(provider);
     if (names === undefined) measured.set(provider, names = new Map());
     let found = names.get(name);
     if (found === undefined) names.set(name, found = new MeasuredName(provider, name));
+    found.#count++;
     return found;
-  }
-
-  begin(): void {
-    this.#count++;
   }
 
   /** The last one is told to the provider: nothing is measured after that. */
   end(): void {
     this.#count--;
     if (this.#count > 0) return;
-    measured.get(this.#provider)?.delete(this.#name); // names may come and go; what is left of this one is known to nobody
-    this.#provider.gone?.(this.#name);
+    // Names may come and go; what is left of this one is known to nobody
+    measured.get(this.#provider)?.delete(this.#name);
+    tellGone(this.#provider, this.#name);
   }
 }
 
@@ -61,8 +61,7 @@ const measured = /* @__PURE__ */ new WeakMap<MetricsProvider, Map<string, Measur
  * @returns Tells that it has ended. Only the first call does.
  */
 export function beginMeasuring(provider: MetricsProvider, name: string): () => void {
-  const shared = MeasuredName.of(provider, name);
-  shared.begin();
+  const shared = MeasuredName.begin(provider, name);
   let hasEnded = false;
   return () => {
     if (hasEnded) return;

@@ -20,11 +20,12 @@
  * | --- | --- | --- |
  * | `priorityDepth` | `workqueue_depth_by_priority` | items |
  *
- * And six say what client-go's leave in the dark:
+ * Seven more measure what client-go's don't. `workqueue_given_up_total` has the reason as the label `reason`:
  *
  * | method of {@linkcode MetricsProvider} | exported as | unit |
  * | --- | --- | --- |
- * | `waiting` | `workqueue_waiting` | items |
+ * | `delayed` | `workqueue_delayed` | items |
+ * | `blocked` | `workqueue_blocked` | items |
  * | `oldestReady` | `workqueue_oldest_ready_seconds` | seconds |
  * | `active` | `workqueue_active` | handlers |
  * | `concurrency` | `workqueue_concurrency` | handlers |
@@ -35,7 +36,9 @@
  */
 
 export type * from "../contracts/metrics.ts";
+export type { GiveUpReason } from "../contracts/handler.ts";
 export { metricFamilies, type MetricFamily } from "./families.ts";
 export { beginMeasuring } from "./measured_name.ts";
+export { type Meter, type MeteredMethod, type MeterOf, meterOf } from "./meter.ts";
 export { InMemoryMetrics } from "./in_memory_metrics.ts";
 export { type Totals, totalsOf } from "./totals.ts";

@@ -1,31 +1,39 @@
-import type { Counter, Gauge, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
+import type { GiveUpReason } from "../contracts/handler.ts";
+import type { MetricsProvider } from "../contracts/metrics.ts";
 import { MeasuredName } from "./measured_name.ts";
+import { type Meter, meterOf } from "./meter.ts";
 
-/** Takes the measurements of one pool, as far as its provider has the methods. */
+/** Takes the measurements of one pool, as far as its provider has the methods. Nothing here throws. */
 export class PoolMetrics {
-  readonly active: Gauge | undefined;
-  readonly failures: Counter | undefined;
-  readonly givenUp: Counter | undefined;
-  readonly #concurrency: SettableGauge | undefined;
+  readonly active: Meter | undefined;
+  readonly failures: Meter | undefined;
+  readonly givenUp: Readonly<Record<GiveUpReason, Meter | undefined>>;
+  readonly #concurrency: Meter | undefined;
   readonly #shared: MeasuredName;
   /** What is this pool's of the sum. */
   #share = 0;
   #hasEnded = false;
 
   constructor(provider: MetricsProvider, queue: string) {
-    this.active = provider.active?.(queue);
-    this.failures = provider.failures?.(queue);
-    this.givenUp = provider.givenUp?.(queue);
-    this.#concurrency = provider.concurrency?.(queue);
-    this.#shared = MeasuredName.of(provider, queue);
-    this.#shared.begin();
+    this.active = meterOf(provider, "active", queue);
+    this.failures = meterOf(provider, "failures", queue);
+    const givenUp = (reason: GiveUpReason) => meterOf(provider, "givenUp", queue, reason);
+    this.givenUp = { // all of them at once, as rates need to see where a series begins
+      maxRetries: givenUp("maxRetries"),
+      terminal: givenUp("terminal"),
+      shutdown: givenUp("shutdown"),
+      stalled: givenUp("stalled"),
+      limiter: givenUp("limiter"),
+    };
+    this.#concurrency = meterOf(provider, "concurrency", queue);
+    this.#shared = MeasuredName.begin(provider, queue);
   }
 
   setConcurrency(concurrency: number): void {
     if (this.#hasEnded || concurrency === this.#share) return;
     this.#shared.concurrency += concurrency - this.#share;
     this.#share = concurrency;
-    dropErrors(() => this.#concurrency?.set(this.#shared.concurrency));
+    this.#concurrency?.set(this.#shared.concurrency);
   }
 
   /** The pool measures nothing any more. */
@@ -33,15 +41,6 @@ export class PoolMetrics {
     this.setConcurrency(0);
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    dropErrors(() => this.#shared.end());
-  }
-}
-
-/** What a metric throws that concerns no item has nobody to go to, and must not keep a pool from ending. */
-function dropErrors(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // As said.
+    this.#shared.end();
   }
 }

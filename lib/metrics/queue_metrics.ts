@@ -1,60 +1,67 @@
 import { type Clock, unref } from "../base/clock.ts";
-import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
+import type { MetricsProvider } from "../contracts/metrics.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { TicketTimes } from "../structures/ticket_times.ts";
-import { beginMeasuring } from "./measured_name.ts";
+import { MeasuredName } from "./measured_name.ts";
+import { type Meter, meterOf } from "./meter.ts";
 import { PriorityDepths } from "./priority_depths.ts";
 
 /** How often the metrics are set that grow by themselves, in milliseconds. client-go's default. */
 const UPDATE_PERIOD = 500;
 
-/** Takes the measurements of one queue. */
+/**
+ * Takes the measurements of one queue. Nothing here throws, whatever the provider throws: the clock is a steady one.
+ */
 export class QueueMetrics {
   readonly #clock: Clock;
-  readonly #depth: Gauge;
+  readonly #depth: Meter;
   readonly #priorityDepths: PriorityDepths | undefined;
-  readonly #adds: Counter;
-  readonly #queueLatency: Histogram;
-  readonly #workDuration: Histogram;
-  readonly #unfinishedWork: SettableGauge;
-  readonly #longestRunningProcessor: SettableGauge;
-  readonly #oldestReady: SettableGauge | undefined;
+  readonly #adds: Meter;
+  readonly #queueLatency: Meter;
+  readonly #workDuration: Meter;
+  readonly #unfinishedWork: Meter;
+  readonly #longestRunningProcessor: Meter;
+  readonly #oldestReady: Meter | undefined;
+  readonly #blocked: Meter | undefined;
+  readonly #line: { readonly blocked: number };
   /** When the item of each ticket was added, until it is handed out, and when it was handed out, until it is done. */
   readonly #addedAt = new TicketTimes();
   readonly #startedAt = new TicketTimes();
   /** When a key was added again that is held, and so has no new ticket yet. */
   readonly #addedAgainAt = new ChurnMap<unknown, number>();
   readonly #createdAt: number;
-  readonly #endMeasuring: () => void;
-  #timer: unknown = undefined;
-  #stopped = false;
-  #hasEnded = false;
+  /** Left when the queue is over. */
+  #shared: MeasuredName | undefined;
+  /** The timer of the next update; `null` once there will be none. */
+  #timer: unknown;
 
   constructor(
     provider: MetricsProvider,
     queue: string,
     clock: Clock,
     priorityLevels: Readonly<Record<string, number>> | undefined,
+    line: { readonly blocked: number },
   ) {
     this.#clock = clock;
-    this.#depth = provider.depth(queue);
-    const levels = provider.priorityDepth === undefined ? undefined : priorityLevels;
-    this.#priorityDepths = levels && new PriorityDepths(provider, queue, levels);
-    this.#adds = provider.adds(queue);
-    this.#queueLatency = provider.queueLatency(queue);
-    this.#workDuration = provider.workDuration(queue);
-    this.#unfinishedWork = provider.unfinishedWork(queue);
-    this.#longestRunningProcessor = provider.longestRunningProcessor(queue);
-    this.#oldestReady = provider.oldestReady?.(queue);
+    this.#depth = meterOf(provider, "depth", queue);
+    this.#priorityDepths = priorityLevels && new PriorityDepths(provider, queue, priorityLevels);
+    this.#adds = meterOf(provider, "adds", queue);
+    this.#queueLatency = meterOf(provider, "queueLatency", queue);
+    this.#workDuration = meterOf(provider, "workDuration", queue);
+    this.#unfinishedWork = meterOf(provider, "unfinishedWork", queue);
+    this.#longestRunningProcessor = meterOf(provider, "longestRunningProcessor", queue);
+    this.#oldestReady = meterOf(provider, "oldestReady", queue);
+    this.#blocked = meterOf(provider, "blocked", queue);
+    this.#line = line;
     this.#createdAt = clock.now();
-    this.#endMeasuring = beginMeasuring(provider, queue);
+    this.#shared = MeasuredName.begin(provider, queue);
   }
 
   added(ticket: number, key: unknown, priority: number): void {
     const now = this.#clock.now();
     this.#addedAt.set(ticket, now);
     this.#count(key, priority);
-    if (this.#timer === undefined && this.#oldestReady !== undefined) this.#updateLater(now);
+    if (this.#oldestReady !== undefined) this.#updateLater(now);
   }
 
   addedAgain(key: unknown, priority: number): void {
@@ -64,46 +71,27 @@ export class QueueMetrics {
 
   /** A key that was added again while it was held has its ticket now. */
   ready(key: unknown, ticket: number): void {
-    this.#addedAt.set(ticket, this.#addedAgainAt.get(key) ?? this.#clock.now());
+    const now = this.#clock.now();
+    this.#addedAt.set(ticket, this.#addedAgainAt.get(key) ?? now);
     this.#addedAgainAt.delete(key);
-    if (this.#timer === undefined && this.#oldestReady !== undefined) this.#updateLater(this.#clock.now());
+    if (this.#oldestReady !== undefined) this.#updateLater(now);
   }
 
-  /**
-   * The key with this ticket is handed out under that number. If a metric throws, it is not, and goes back to the
-   * line like one that was added again.
-   */
+  /** The key with this ticket is handed out under that number. */
   taken(key: unknown, ticket: number, called: number): void {
     const now = this.#clock.now();
     const addedAt = this.#addedAt.take(ticket) ?? now;
     this.#startedAt.set(called, now);
-    try {
-      if (this.#timer === undefined) this.#updateLater(now);
-      this.#queueLatency.observe((now - addedAt) / 1000);
-      this.#depth.dec();
-      this.#priorityDepths?.taken(key);
-    } catch (error) {
-      this.#startedAt.take(called);
-      this.#addedAgainAt.set(key, addedAt);
-      throw error;
-    }
-  }
-
-  /** A key that was added again while it was held is not here any more, as a discipline refused it. */
-  lost(key: unknown): void {
-    this.#addedAgainAt.delete(key);
+    this.#updateLater(now);
+    this.#queueLatency.observe((now - addedAt) / 1000);
     this.#depth.dec();
     this.#priorityDepths?.taken(key);
   }
 
-  /** Takes a hand-out off the work in progress. Returns when the work began, for {@linkcode finished}. */
-  forget(called: number): number | undefined {
-    return this.#startedAt.take(called);
-  }
-
-  finished(startedAt: number | undefined): void {
+  /** The work on what was handed out under that number has ended. */
+  finished(called: number): void {
     const now = this.#clock.now();
-    this.#workDuration.observe((now - (startedAt ?? now)) / 1000);
+    this.#workDuration.observe((now - (this.#startedAt.take(called) ?? now)) / 1000);
   }
 
   #count(key: unknown, priority: number): void {
@@ -114,19 +102,18 @@ export class QueueMetrics {
 
   /** Ends the updates, as client-go does at shutdown. */
   stop(): void {
-    this.#stopped = true;
     this.#clock.clearTimeout(this.#timer);
+    this.#timer = null;
   }
 
   /** The queue was shut down, and nothing is left in it. */
   end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    try {
-      this.#oldestReady?.set(0);
-    } finally {
-      this.#endMeasuring();
-    }
+    const shared = this.#shared;
+    if (shared === undefined) return;
+    this.#shared = undefined;
+    this.#oldestReady?.set(0);
+    this.#blocked?.set(0);
+    shared.end();
   }
 
   /**
@@ -134,7 +121,7 @@ export class QueueMetrics {
    * say, for the same moments, and it keeps no process alive.
    */
   #updateLater(now: number): void {
-    if (this.#stopped) return;
+    if (this.#timer !== undefined) return;
     const sinceLast = (now - this.#createdAt) % UPDATE_PERIOD;
     this.#timer = this.#clock.setTimeout(() => this.#update(), Math.ceil(UPDATE_PERIOD - sinceLast));
     unref(this.#timer);
@@ -143,17 +130,17 @@ export class QueueMetrics {
   #update(): void {
     this.#timer = undefined;
     const now = this.#clock.now();
-    const isReady = this.#oldestReady !== undefined && this.#addedAt.size > 0;
-    if (isReady || this.#startedAt.size > 0) this.#updateLater(now);
+    if (this.#startedAt.size > 0 || (this.#oldestReady && this.#addedAt.size > 0)) this.#updateLater(now);
+    const secondsSince = (time = now) => (now - time) / 1000;
     let total = 0;
-    let longest = 0;
-    for (const startedAt of this.#startedAt.all()) {
-      const seconds = (now - startedAt) / 1000;
-      total += seconds;
-      if (seconds > longest) longest = seconds;
-    }
+    for (const startedAt of this.#startedAt.all()) total += secondsSince(startedAt);
     this.#unfinishedWork.set(total);
-    this.#longestRunningProcessor.set(longest);
-    this.#oldestReady?.set((now - (this.#addedAt.first ?? now)) / 1000);
+    this.#longestRunningProcessor.set(secondsSince(this.#startedAt.first));
+    this.#oldestReady?.set(secondsSince(this.#addedAt.first));
+    try {
+      this.#blocked?.set(this.#line.blocked);
+    } catch {
+      // A discipline that throws leaves the number as it was.
+    }
   }
 }

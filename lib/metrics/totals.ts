@@ -1,8 +1,13 @@
 import { TOTALS } from "../base/brands.ts";
+import type { GiveUpReason } from "../contracts/handler.ts";
 
-/** What a queue or a pool has counted since it was made. They cost nothing that could be measured, so all of them count. */
+/**
+ * What a queue or a pool has counted since it was made. They cost nothing that could be measured, so all of them count.
+ */
 export interface Totals {
-  /** Of a queue: how many items were handed out. With those that are ready or held back, that is how many became ready. */
+  /**
+   * Of a queue: how many items were handed out. With those that are ready or blocked, that is how many became ready.
+   */
   readonly handedOut?: number;
   /** Of a queue: whether it is first in, first out, so that its totals tell which item is the oldest. */
   readonly isFifo?: boolean;
@@ -12,6 +17,8 @@ export interface Totals {
   readonly failed?: number;
   /** Of a pool: items that were given up. */
   readonly givenUp?: number;
+  /** Of a pool: the same, by reason. */
+  readonly givenUpFor?: Readonly<Record<GiveUpReason, number>>;
 }
 
 const NONE: Totals = {};

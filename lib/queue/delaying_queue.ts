@@ -4,26 +4,32 @@
  * @module
  */
 
-import { hasMethods, requireInteger, requireRules } from "../base/arguments.ts";
-import { type Clock, systemClock, unref } from "../base/clock.ts";
+import { A_POSITIVE_INTEGER, hasMethods, requireRule, requireRules } from "../base/arguments.ts";
+import { callSafely } from "../base/call_safely.ts";
+import { type Clock, unref } from "../base/clock.ts";
 import { type Duration, parseDuration } from "../base/duration.ts";
-import { requireDuration } from "../base/duration_arguments.ts";
-import { brokenRule } from "../base/errors.ts";
+import { requireDuration, timeoutRule } from "../base/duration_arguments.ts";
+import { ErrorOutput } from "../base/error_output.ts";
+import { messageOf, placeOf } from "../base/error_text.ts";
+import { argumentError, brokenRule, inspect } from "../base/errors.ts";
+import { inOneLine } from "../base/safe_text.ts";
+import { steadyClock } from "../base/steady_clock.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
-import type { Counter, SettableGauge } from "../contracts/metrics.ts";
+import type { DelayedItem } from "../contracts/queue_hooks.ts";
 import type { AddOptions, DrainOptions, QueueSnapshot, SnapshotOptions, WorkQueue } from "../contracts/work_queue.ts";
+import { type Meter, meterOf } from "../metrics/meter.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
-import { NumberHeap } from "../structures/number_heap.ts";
+import { Deadlines } from "../structures/deadlines.ts";
 import { Priorities } from "../structures/priorities.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
-import { priorityFor, priorityOf } from "./add_options.ts";
-import { limitOf, signalOf } from "./call_options.ts";
-import { readDrainOptions } from "./drain_options.ts";
 import { hooksOf, setHooks } from "./hooks.ts";
+import { withKey } from "./known_key.ts";
+import { delayingRules, limitOf, priorityFor, priorityOf, readDrainOptions, signalOf } from "./options.ts";
+import { describeDelayed } from "./delayed_inspection.ts";
 import { setQueueInspection } from "./queue_inspection.ts";
 import { QueueLayer } from "./queue_layer.ts";
-import { delayingRules } from "./delaying_options.ts";
+import { Slices } from "./slices.ts";
 import { createWorkQueue } from "./work_queue.ts";
 
 export type { Duration } from "../base/duration.ts";
@@ -46,34 +52,39 @@ export * from "./work_queue.ts";
  *
  * time.tick(1000);
  * assertEquals(queue.tryGet()?.item, "sooner");
- * assertEquals(queue.waiting, 1);
+ * assertEquals(queue.delayed, 1);
  * ```
  *
  * @typeParam T The type of the items.
  * @param options The queue's options; all may be left out.
  * @returns An empty queue.
- * @throws {RangeError} If `maxWait` is out of its bounds.
- * @throws {TypeError} If an option is unknown, or not what it should be; or if `whileWaiting` is `"replace"` over a queue
- * that cannot tell what is ready.
+ * @throws {RangeError} If `maxSleep` is out of its bounds.
+ * @throws {TypeError} If an option is unknown, or not what it should be; or if `addWhileDelayed` is `"replace"` over a
+ * queue that cannot tell what is ready.
  */
 export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): DelayingQueue<T> {
   requireRules(ACTION, options, {
-    ...delayingRules(),
+    ...delayingRules(timeoutRule()),
     queue: [isWorkQueue, "must be a work queue"],
   });
-  const { queue, maxWait = DEFAULT_MAX_WAIT, ref = true, whileWaiting = "keep", ...common } = options;
-  const maxSleep = parseDuration(maxWait);
+  const { queue, maxSleep = DEFAULT_MAX_SLEEP, ref = true, addWhileDelayed = "keep", onDrop, ...common } = options;
   const below = queue ?? createWorkQueue<T>(common);
-  if (whileWaiting === "replace" && hooksOf(below).stateOf === undefined) {
+  if (addWhileDelayed === "replace" && hooksOf(below).stateOf === undefined) {
     const rule = "must be \"keep\" over a queue that has no hook 'stateOf'";
-    throw new TypeError(`Cannot ${ACTION} as ${brokenRule("whileWaiting", rule, whileWaiting)}`);
+    throw argumentError(ACTION, brokenRule("addWhileDelayed", rule, addWhileDelayed));
   }
-  return new DeadlineQueue(below, { ...common, maxSleep, ref, replaces: whileWaiting === "replace" });
+  return new DeadlineQueue(below, {
+    ...common,
+    maxSleep: parseDuration(maxSleep),
+    ref,
+    replaces: addWhileDelayed === "replace",
+    onDrop,
+  });
 }
 
 const ACTION = "create delaying queue";
-const DEFAULT_MAX_WAIT = 10_000;
-/** When an item is added again that could not be added as it was due, in milliseconds. */
+const DEFAULT_MAX_SLEEP = 10_000;
+/** When an item is added again that could not be added as it was due. */
 const TRY_AGAIN = 1000;
 
 function isWorkQueue(value: unknown): boolean {
@@ -86,16 +97,22 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   readonly #ref: boolean;
   /** Whether a key that waits does not wait any more once it is added without a delay. */
   readonly #replaces: boolean;
-  readonly #retries: Counter | undefined;
-  readonly #waitingGauge: SettableGauge | undefined;
+  readonly #onDrop: ((item: T) => void) | undefined;
+  readonly #retries: Meter | undefined;
+  readonly #delayedGauge: Meter | undefined;
   /** What it was set to last. */
-  #waitingMeasured = 0;
-  /** The keys that wait, by deadline; and the slot of each of them in there. */
-  readonly #heap = new NumberHeap<unknown>();
-  readonly #slots = new ChurnMap<unknown, number>();
+  #delayedMeasured = 0;
+  /** The keys that wait. */
+  #deadlines = new Deadlines<unknown>();
+  readonly #slices: Slices;
+  readonly #errors: ErrorOutput;
+  /** During a flush: the keys that it has not made ready yet. What comes back meanwhile waits for its own deadline. */
+  #flushed: Deadlines<unknown> | undefined = undefined;
+  /** The first error of an add during a flush. */
+  #flushFailure: { error: unknown } | undefined = undefined;
   readonly #priorities = new Priorities();
   /** The newest item of each key that waits, where an item is not its own key. */
-  readonly #items: ChurnMap<unknown, T> | undefined;
+  #items: ChurnMap<unknown, T> | undefined;
   /** Calls of `shutDownWithDrain` that wait. */
   readonly #drainers = new Waiters<void>();
   /** Those who want to know when fewer keys wait. */
@@ -108,7 +125,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   /** What the timer is set for; infinity while there is none. */
   #wakeAt = Infinity;
 
-  constructor(below: WorkQueue<T>, { maxSleep, ref, replaces, metrics, ...common }: Settings<T>) {
+  constructor(below: WorkQueue<T>, { maxSleep, ref, replaces, onDrop, metrics, ...common }: Settings<T>) {
     super(below, common);
     const { hooks } = this;
     setHooks<T>(this, {
@@ -117,25 +134,37 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       takesBack: (item) => this.#takesBack(item),
       takeBack: (item, delay, options) => this.#takesBack(item) && this.#addAfter(item, delay, priorityOf(options)),
       dueAt: (item) => this.#dueAt(this.key(item)),
-      nextDueAt: () => this.waiting === 0 ? undefined : this.#heap.smallest,
-      batch: (action) => this.#batch(action),
+      nextDueAt: () =>
+        this.delayed === 0 ? undefined : Math.min(this.#deadlines.earliest, this.#flushed?.earliest ?? Infinity),
+      allDelayed: () => this.#allDelayed(),
+      ...(hooks.beginBatch && { beginBatch: (readyAt) => hooks.beginBatch!(readyAt) }),
       watch: (callback) => this.#watch(callback),
+      ...(hooks.givenUp && { givenUp: (given) => hooks.givenUp!(given) }),
+      mayComeBack: () => hooks.mayComeBack?.() === true,
+      known: this.sharesKeys ? hooks.known : undefined,
       metrics: hooks.metrics ?? metrics,
     });
     if (this.keyOf !== undefined) this.#items = new ChurnMap();
-    this.#clock = this.clock ?? systemClock;
+    this.#clock = steadyClock(this.clock);
+    this.#errors = new ErrorOutput(() => this.#clock.now());
+    this.#slices = new Slices(this.#clock, hooks, {
+      isNothingDue: (time) => this.#isNothingDue(time),
+      makeNextReady: () => this.#makeNextReady(),
+      onBatchEnd: () => this.#flushed = undefined,
+    });
     this.#maxSleep = maxSleep;
     this.#ref = ref;
     this.#replaces = replaces;
-    if (this.name !== "") {
-      this.#retries = metrics?.retries(this.name);
-      this.#waitingGauge = metrics?.waiting?.(this.name);
+    this.#onDrop = onDrop;
+    if (this.name !== "" && metrics !== undefined) {
+      this.#retries = meterOf(metrics, "retries", this.name);
+      this.#delayedGauge = meterOf(metrics, "delayed", this.name);
     }
-    setQueueInspection(DeadlineQueue.prototype, "DelayingQueue");
+    setQueueInspection<DelayingQueue<unknown>>(DeadlineQueue.prototype, "DelayingQueue", describeDelayed);
   }
 
-  get waiting(): number {
-    return this.#heap.length;
+  get delayed(): number {
+    return this.#deadlines.length + (this.#flushed?.length ?? 0);
   }
 
   override get shuttingDown(): boolean {
@@ -144,50 +173,56 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   override add(item: T, options?: AddOptions): void {
     const priority = options === undefined ? 0 : priorityFor(this.below, options);
-    if (this.#draining === undefined) this.#addNow(item, priority);
+    if (this.#draining !== undefined) return;
+    if (this.known === undefined || this.delayed === 0) this.#addNow(item, priority);
+    else withKey(this.known, item, this.key(item), () => this.#addNow(item, priority));
   }
 
   addAfter(item: T, delay: Duration, options?: AddOptions): void {
     const ms = requireDuration("add item", "delay", delay);
     const priority = options === undefined ? 0 : priorityFor(this.below, options);
     if (this.shuttingDown) return;
-    this.#addAfter(item, ms, priority);
+    if (this.known === undefined) this.#addAfter(item, ms, priority);
+    else withKey(this.known, item, this.key(item), () => this.#addAfter(item, ms, priority));
   }
 
-  cancelAfter(item: T): boolean {
+  cancelDelayed(item: T): boolean {
     const key = this.key(item);
-    const slot = this.#slots.get(key);
-    if (slot === undefined) return false;
-    this.#remove(key, slot);
+    if (!this.#remove(key)) return false;
     this.#tellLess();
     return true;
   }
 
   override shutDown(): void {
-    this.#forgetWaiting();
+    const tellDropped = this.#drop();
     this.#drainers.serveAll();
     try {
-      this.#measureWaiting();
-    } finally {
+      this.#measureDelayed();
       this.below.shutDown();
       this.#watchers.tell();
+    } finally {
+      tellDropped();
     }
   }
 
   override shutDownWithDrain(options?: DrainOptions): Promise<void> {
     try {
-      const { waiting = "drop", signal } = readDrainOptions(options);
+      const { delayed = "drop", signal } = readDrainOptions(options);
       if (signal?.aborted) {
         this.shutDown();
         return Promise.reject(signal.reason);
       }
-      this.#draining = waiting;
+      this.#draining = delayed;
       this.#clock.now(); // if fake timers are gone, what was set there moves to the runtime's
       const drained = this.#drainers.wait(signal, () => this.shutDown());
-      const failure = waiting === "flush" ? this.#flush() : undefined;
-      if (waiting !== "wait") this.#forgetWaiting();
-      this.#tellLess();
-      return failure === undefined ? drained : drained.then(() => Promise.reject(failure.error));
+      if (delayed === "flush") this.#flush();
+      const tellDropped = delayed === "drop" ? this.#drop() : undefined;
+      try {
+        this.#tellLess();
+      } finally {
+        tellDropped?.();
+      }
+      return delayed === "flush" ? drained.then(() => this.#throwFlushFailure()) : drained;
     } catch (error) {
       return Promise.reject(error);
     }
@@ -199,16 +234,16 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     do { // A moment may be missed in which a queue was idle that cannot be watched.
       await this.below.whenIdle({ signal });
       await this.#waits.wait(IDLE, signal);
-    } while (this.waiting > 0 || !this.#isEmptyBelow());
+    } while (this.delayed > 0 || !this.#isEmptyBelow());
   }
 
   override async whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void> {
     const signal = signalOf("wait for fewer items", options);
-    requireInteger("wait for fewer items", "count", count, 1);
+    requireRule("wait for fewer items", "count", count, A_POSITIVE_INTEGER);
     if (this.hooks.watch !== undefined) return await this.#waits.wait(count, signal);
     await this.#waits.wait(count, signal);
-    while (!this.shuttingDown && !hasFewer(this.below, count - this.waiting)) {
-      await this.below.whenBelow(Math.max(count - this.waiting, 1), { signal }); // late, if fewer wait meanwhile
+    while (!this.shuttingDown && !hasFewer(this.below, count - this.delayed)) {
+      await this.below.whenBelow(Math.max(count - this.delayed, 1), { signal }); // late, if fewer wait meanwhile
       await this.#waits.wait(count, signal);
     }
   }
@@ -217,40 +252,60 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     const limit = limitOf(options);
     const now = this.#clock.now();
     const below = super.snapshot(options);
-    const waitingItems = this.#heap.first(limit).map((key) => ({
-      item: this.#items === undefined ? key as T : this.#items.get(key)!,
+    const delayedItems = this.#firstDelayed(limit).map((key) => ({
+      item: this.#itemOf(key),
       priority: this.#priorities.get(key),
-      dueIn: Math.max(this.#dueAt(key)! - now, 0),
+      dueInMs: Math.max(this.#dueAt(key)! - now, 0),
     }));
-    return { ...below, waiting: this.waiting, waitingItems };
+    return { ...below, delayed: this.delayed, delayedItems };
+  }
+
+  *#allDelayed(): Generator<DelayedItem<T>, void> {
+    for (const deadlines of [this.#flushed, this.#deadlines]) {
+      for (const key of deadlines?.keys() ?? []) {
+        const dueAt = deadlines!.get(key);
+        if (dueAt === undefined) continue; // not any more
+        yield { item: this.#itemOf(key), priority: this.#priorities.get(key), dueAt };
+      }
+    }
+  }
+
+  /** The newest item of a key that waits. */
+  #itemOf(key: unknown): T {
+    return this.#items === undefined ? key as T : this.#items.get(key)!;
   }
 
   #takesBack(item: T): boolean {
-    return (this.#draining ?? "wait") === "wait" && (this.hooks.takesBack?.(item) ?? false);
+    return this.#draining !== "drop" && (this.hooks.takesBack?.(item) ?? false);
   }
 
   #dueAt(key: unknown): number | undefined {
-    const slot = this.#slots.get(key);
-    return slot === undefined ? undefined : this.#heap.numberOf(slot);
+    return this.#deadlines.get(key) ?? this.#flushed?.get(key);
+  }
+
+  /** The keys that wait, the one that is ready first going first; `limit` at most. */
+  #firstDelayed(limit: number): unknown[] {
+    const flushed = this.#flushed?.first(limit) ?? [];
+    return [...flushed, ...this.#deadlines.first(limit - flushed.length)];
   }
 
   /** Whether a wait is over; or the part of it that is known here, if the queue below cannot be watched. */
   #isWaitOver(count: number): boolean {
     const canWatch = this.hooks.watch !== undefined;
-    if (count === IDLE) return this.waiting === 0 && (!canWatch || this.#isEmptyBelow());
+    if (count === IDLE) return this.delayed === 0 && (!canWatch || this.#isEmptyBelow());
     if (this.shuttingDown) return true;
-    return canWatch ? hasFewer(this.below, count - this.waiting) : this.waiting < count;
+    return canWatch ? hasFewer(this.below, count - this.delayed) : this.delayed < count;
   }
 
   #isEmptyBelow(): boolean {
-    return this.below.held === 0 && hasFewer(this.below, 1);
+    return this.below.processing === 0 && hasFewer(this.below, 1);
   }
 
   #addAfter(item: T, ms: number, priority: number): void {
     if (ms <= 0 || (this.#replaces && this.#isComing(item))) this.#addNow(item, priority);
     else {
       this.#wait(item, this.#clock.now() + ms, priority);
-      this.#measureWaiting();
+      this.#measureDelayed();
     }
     this.#retries?.inc();
   }
@@ -262,16 +317,15 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   #addNow(item: T, priority: number): void {
-    const mayWait = this.waiting > 0 && (this.#replaces || this.#items !== undefined);
-    if (mayWait) this.#addBesideWaiting(item, priority);
+    const mayWait = this.delayed > 0 && (this.#replaces || this.#items !== undefined);
+    if (mayWait) this.#addBesideDelayed(item, priority);
     else this.#addBelow(item, priority);
   }
 
   /** Adds an item now of which there may be one that waits. */
-  #addBesideWaiting(item: T, priority: number): void {
+  #addBesideDelayed(item: T, priority: number): void {
     const key = this.key(item);
-    const slot = this.#slots.get(key);
-    if (slot === undefined) return this.#addBelow(item, priority);
+    if (this.#dueAt(key) === undefined) return this.#addBelow(item, priority);
     // The newest item with a key is the one handed out: an older one that waits must not come after it.
     const newest = this.#items === undefined ? item : this.#newest(key, item);
     if (!this.#replaces) {
@@ -279,7 +333,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       return this.#addBelow(newest, priority);
     }
     this.#addBelow(newest, Math.max(priority, this.#priorities.get(key)));
-    this.#remove(key, slot);
+    this.#remove(key);
     this.#tellLess();
   }
 
@@ -290,39 +344,37 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   #wait(item: T, deadline: number, priority: number): void {
     const key = this.key(item);
-    this.#items?.set(key, this.#newest(key, item));
-    const slot = this.#slots.get(key);
-    if (slot === undefined) {
-      this.#beginToWait(key, deadline, priority);
-    } else {
-      this.#priorities.raise(key, priority);
-      this.#heap.decrease(slot, deadline);
-      this.#setTimer();
-    }
+    this.#waitAs(key, this.#items === undefined ? item : this.#newest(key, item), deadline, priority);
   }
 
-  /** If a map or a clock throws, the key does not wait. */
-  #beginToWait(key: unknown, deadline: number, priority: number): void {
-    const slot = this.#heap.push(key, deadline);
+  #waitAs(key: unknown, item: T, deadline: number, priority: number): void {
+    this.#items?.set(key, item);
+    if (this.#dueAt(key) === undefined) return this.#beginDelay(key, deadline, priority);
+    this.#priorities.raise(key, priority);
+    this.#deadlines.bringForward(key, deadline);
+    this.#setTimer();
+  }
+
+  /** If a map throws, the key does not wait. */
+  #beginDelay(key: unknown, deadline: number, priority: number): void {
     try {
-      this.#slots.set(key, slot);
+      this.#deadlines.add(key, deadline);
       this.#priorities.set(key, priority);
-      this.#setTimer();
     } catch (error) {
-      this.#heap.remove(slot);
-      this.#slots.delete(key);
+      this.#deadlines.remove(key);
       this.#items?.delete(key);
       throw error;
     }
+    this.#setTimer();
   }
 
-  /** Takes a key out that waits. */
-  #remove(key: unknown, slot: number): void {
-    this.#heap.remove(slot);
-    this.#slots.remove(key);
+  /** Takes a key out. Returns whether it waited. */
+  #remove(key: unknown): boolean {
+    if (!this.#deadlines.remove(key) && !this.#flushed?.remove(key)) return false;
     this.#priorities.set(key, 0);
     this.#items?.delete(key);
-    if (this.waiting === 0) this.#clearTimer();
+    if (this.#deadlines.length === 0 && !this.#slices.isUnderWay) this.#clearTimer();
+    return true;
   }
 
   /** Of an item that is being worked on and added again, the newest one with its key; of any other, itself. */
@@ -332,55 +384,71 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return this.#items!.get(key) ?? newestBelow;
   }
 
-  /** Adds every item that is due at the time to the queue below, the earliest first, before any of them is handed out. */
-  #makeReady(time: number): void {
-    this.#batch(() => {
-      while (this.#heap.length > 0 && this.#heap.smallest <= time) this.#makeNextReady();
-    });
+  /** Whether no item is to be made ready by this time. In a flush, the time doesn't matter. */
+  #isNothingDue(time: number): boolean {
+    if (this.#flushed !== undefined) return this.#flushed.length === 0;
+    return this.#deadlines.length === 0 || this.#deadlines.earliest > time;
   }
 
-  /** Adds the item that is due first. There must be one. */
+  /** Adds the item that is due first to the queue below. There must be one. */
   #makeNextReady(): void {
-    const key = this.#heap.pop();
+    const key = (this.#flushed ?? this.#deadlines).shift();
     const priority = this.#priorities.take(key);
-    this.#slots.remove(key);
-    let item = key as T;
-    if (this.#items !== undefined) {
-      item = this.#items.get(key)!;
-      this.#items.remove(key);
-    }
+    const item = this.#itemOf(key);
+    this.#items?.remove(key);
+    if (this.known === undefined) this.#addDue(key, item, priority);
+    else withKey(this.known, item, key, () => this.#addDue(key, item, priority));
+  }
+
+  /** Adds an item whose delay has passed, or adds it again later. Never throws: it is called by a timer. */
+  #addDue(key: unknown, item: T, priority: number): void {
     try {
       this.#addBelow(item, priority);
     } catch (error) {
-      const isLost = this.hooks.stateOf?.(item) === undefined && this.hooks.stateOf !== undefined;
-      if (isLost && this.#draining !== "flush") this.#wait(item, this.#clock.now() + TRY_AGAIN, priority);
-      throw error;
+      const isKept = this.#keepBelow(item, priority);
+      if (!isKept) this.#waitAs(key, this.#items?.get(key) ?? item, this.#clock.now() + TRY_AGAIN, priority);
+      if (this.#flushed !== undefined) this.#flushFailure ??= { error };
+      else callSafely(() => this.#errors.write(() => this.#describe(error, key, isKept)), () => {}, undefined);
     }
   }
 
-  #batch(action: () => void): void {
-    if (this.hooks.batch === undefined) action();
-    else this.hooks.batch(action);
+  /** Has the queue below keep an item whose add threw. Returns whether it has the item. */
+  #keepBelow(item: T, priority: number): boolean {
+    try {
+      this.hooks.keep?.(item, priority);
+      return this.hooks.stateOf !== undefined && this.#isComing(item);
+    } catch {
+      return false;
+    }
   }
 
-  /** Makes everything ready that waits. An add that throws, as a metric may, stops none of the others. */
-  #flush(): { error: unknown } | undefined {
-    let failure: { error: unknown } | undefined;
-    this.#batch(() => {
-      while (this.waiting > 0) {
-        try {
-          this.#makeReady(Infinity);
-        } catch (error) {
-          failure ??= { error };
-        }
-      }
-    });
-    return failure;
+  #describe(error: unknown, key: unknown, isKept: boolean): string {
+    const queue = this.name === "" ? "" : ` of queue ${inspect(this.name)}`;
+    const result = isKept ? "ready, but its add failed" : "due, but cannot be added for another second";
+    return `Delayed item ${inspect(key)}${queue} is ${result}: ${messageOf(error)} ${placeOf(error)}`.trimEnd();
+  }
+
+  /** Makes everything ready that waits. An add that throws, as a discipline may, stops none of the others. */
+  #flush(): void {
+    this.#clearTimer();
+    const delayed = this.#deadlines;
+    this.#deadlines = new Deadlines();
+    if (this.#flushed === undefined) this.#flushed = delayed;
+    else for (const key of delayed.keys()) this.#flushed.add(key, delayed.get(key)!); // of a flush that is under way
+    this.#flushFailure = undefined;
+    if (this.#slices.isAdding) return; // by a discipline, in the middle of a slice, which goes on with this
+    this.#slices.addNext();
+    this.#setTimer();
+  }
+
+  #throwFlushFailure(): void {
+    if (this.#flushFailure !== undefined) throw this.#flushFailure.error;
   }
 
   /** Sees to it that the timer fires no later than the earliest deadline; there is one timer at most. */
   #setTimer(): void {
-    const next = this.#heap.smallest;
+    if (this.#slices.isAdding) return; // the timer is set after the slice
+    const next = this.#slices.isUnderWay ? -Infinity : this.#deadlines.earliest;
     if (next >= this.#wakeAt) return;
     const now = this.#clock.now();
     const wakeAt = Math.min(next, now + this.#maxSleep);
@@ -401,20 +469,33 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #wake(): void {
     this.#wakeAt = Infinity;
     try {
-      if (this.below.shuttingDown) this.#forgetWaiting(); // somebody shut it down without asking this layer
-      else this.#makeReady(this.#clock.now());
+      if (this.below.shuttingDown) this.#drop()(); // somebody shut it down without asking this layer
+      else this.#slices.addNext();
     } finally {
       this.#setTimer();
       this.#tellLess();
     }
   }
 
-  #forgetWaiting(): void {
+  /** Drops everything that waits. Returns what tells of it, for when the queue is shut down. */
+  #drop(): () => void {
+    const dropped = this.#onDrop === undefined ? [] : Array.from(this.#allDelayed(), ({ item }) => item);
     this.#clearTimer();
-    this.#heap.clear();
-    this.#slots.clear();
+    this.#deadlines = new Deadlines();
+    this.#flushed = undefined;
+    this.#slices.cancel();
     this.#priorities.clear();
-    this.#items?.clear();
+    if (this.#items !== undefined) this.#items = new ChurnMap();
+    return () => {
+      for (const item of dropped) this.#tellDropped(item);
+    };
+  }
+
+  /** A callback that throws, or is asynchronous and rejects, keeps no other item from being told. */
+  #tellDropped(item: T): void {
+    const report = (error: unknown) =>
+      console.error(inOneLine(`Item ${inspect(item)} was dropped, and onDrop failed: ${messageOf(error)}`));
+    callSafely(this.#onDrop!, report, item);
   }
 
   /** Calls back whenever there is less to do, here or below. */
@@ -430,18 +511,15 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   /** Fewer keys may wait than before. */
   #tellLess(): void {
-    try {
-      this.#measureWaiting();
-    } finally {
-      this.#closeWhenNothingIsLeft();
-      this.#watchers.tell();
-    }
+    this.#measureDelayed();
+    this.#closeWhenNothingIsLeft();
+    this.#watchers.tell();
   }
 
-  #measureWaiting(): void {
-    if (this.#waitingGauge === undefined || this.waiting === this.#waitingMeasured) return;
-    this.#waitingMeasured = this.waiting;
-    this.#waitingGauge.set(this.waiting);
+  #measureDelayed(): void {
+    if (this.#delayedGauge === undefined || this.delayed === this.#delayedMeasured) return;
+    this.#delayedMeasured = this.delayed;
+    this.#delayedGauge.set(this.delayed);
   }
 
   /**
@@ -449,8 +527,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
    * have to wait once more, so that queue must have nothing ready and nothing held either.
    */
   #closeWhenNothingIsLeft(): void {
-    if (this.#drainers.isEmpty || this.waiting > 0) return;
-    const mayComeBack = this.#draining === "wait" && this.hooks.watch !== undefined && !this.#isEmptyBelow();
+    if (this.#drainers.isEmpty || this.delayed > 0) return;
+    const mayComeBack = this.#draining !== "drop" && this.hooks.watch !== undefined && !this.#isEmptyBelow();
     if (mayComeBack) this.#stopWatching ??= this.hooks.watch!(() => this.#closeWhenNothingIsLeft());
     else this.#close();
   }
@@ -458,7 +536,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #close(): void {
     this.#stopWatching?.();
     this.#stopWatching = undefined;
-    this.below.shutDownWithDrain({ waiting: this.#draining }).then(
+    this.below.shutDownWithDrain({ delayed: this.#draining }).then(
       () => this.#drainers.serveAll(),
       (error) => this.#drainers.failAll(error),
     );
@@ -472,8 +550,8 @@ interface Settings<T> extends DelayingQueueOptions<T> {
   readonly replaces: boolean;
 }
 
-/** Whether fewer items of a queue than that are ready or held back. No snapshot is made where the ready ones tell. */
+/** Whether fewer items of a queue than that are ready or blocked. No snapshot is made where the ready ones tell. */
 function hasFewer(queue: WorkQueue<unknown>, count: number): boolean {
   const { length } = queue;
-  return length < count && length + queue.snapshot({ limit: 0 }).heldBack < count;
+  return length < count && length + queue.snapshot({ limit: 0 }).blocked < count;
 }

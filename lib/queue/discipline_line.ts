@@ -1,5 +1,6 @@
 import { SEAT } from "../base/brands.ts";
 import type { Clock } from "../base/clock.ts";
+import { argumentError } from "../base/errors.ts";
 import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import type { Line, ListedKey } from "./line.ts";
@@ -13,6 +14,9 @@ const READY = 2 ** 52;
 /** The ticket of an entry that never got into the line. */
 const GONE = 0;
 
+/** The seat of an entry that the discipline does not have, because it refused the key. */
+const NO_SEAT = -1;
+
 /** A key, from when it became ready until it is done. */
 class Entry<T> implements ReadyEntry<T> {
   readonly #line: DisciplineLine<unknown>;
@@ -25,9 +29,9 @@ class Entry<T> implements ReadyEntry<T> {
   nextPriority = 0;
   /** For the discipline. */
   [SEAT] = 0;
-  /** Its neighbours among those that are held. */
-  previous: Entry<T> | undefined = undefined;
-  next: Entry<T> | undefined = undefined;
+  /** Its neighbours among the processing keys, or among the refused ones. */
+  previous: Entry<T> | undefined;
+  next: Entry<T> | undefined;
 
   constructor(line: DisciplineLine<T>, key: unknown, item: T, priority: number, readyAt: number, ticket: number) {
     this.#line = line;
@@ -40,33 +44,71 @@ class Entry<T> implements ReadyEntry<T> {
 
   /** Whether this is an entry of the line that is ready: a discipline may give out anything, a copy too. */
   static isReady<T>(line: DisciplineLine<T>, given: unknown): given is Entry<T> {
-    if (typeof given !== "object" || given === null || !(#line in given)) return false;
-    const entry = given as Entry<unknown>;
-    return entry.#line === line && entry.ticket >= READY;
+    const entry = Object(given) as Entry<unknown>; // a wrapper of what is no object
+    return #line in entry && entry.#line === line && entry.ticket > line.called;
+  }
+}
+
+/** Entries, first in, first out. An entry is in one list at most. */
+class EntryList<T> {
+  length = 0;
+  last: Entry<T> | undefined;
+  #first: Entry<T> | undefined;
+
+  append(entry: Entry<T>): void {
+    entry.previous = this.last;
+    entry.next = undefined;
+    if (this.last === undefined) this.#first = entry;
+    else this.last.next = entry;
+    this.last = entry;
+    this.length++;
+  }
+
+  remove({ previous, next }: Entry<T>): void {
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.last = previous;
+    else next.previous = previous;
+    this.length--;
+  }
+
+  shift(): Entry<T> | undefined {
+    const first = this.#first;
+    if (first !== undefined) this.remove(first);
+    return first;
+  }
+
+  list(limit: number): Entry<T>[] {
+    const entries: Entry<T>[] = [];
+    for (let entry = this.#first; entry !== undefined && entries.length < limit; entry = entry.next) {
+      entries.push(entry);
+    }
+    return entries;
   }
 }
 
 /**
  * A line in which a discipline says whose turn it is.
  *
- * A discipline is somebody else's code: it may throw, and it may call the queue, which knows the key by then.
+ * A discipline is somebody else's code: it may throw, and it may call the queue, which knows the key by then. A key
+ * that was accepted is not lost if the discipline refuses it: the line hands it out by itself, before the keys that the
+ * discipline has.
  */
 export class DisciplineLine<T> implements Line<T> {
-  held = 0;
   called = 0;
   drawn = 0;
   priority = 0;
+  latest = -Infinity;
+  batches = 0;
+  readyAt: number | undefined;
   readonly #discipline: QueueDiscipline<T>;
   readonly #clock: Clock;
   readonly #entries = new ChurnMap<unknown, Entry<T>>();
-  /** Those that are held, as a linked list: the one that was called first, and the one called last. */
-  #firstHeld: Entry<T> | undefined = undefined;
-  /** It is often done next, and known without a look. */
-  #lastHeld: Entry<T> | undefined = undefined;
+  readonly #processing = new EntryList<T>();
+  /** Ready keys that the discipline does not have, because it refused them. */
+  readonly #refused = new EntryList<T>();
   /** The last ticket that was drawn. */
   #last = READY;
-  /** When the last key became ready. */
-  #latest = -Infinity;
 
   constructor(discipline: QueueDiscipline<T>, clock: Clock) {
     this.#discipline = discipline;
@@ -74,11 +116,15 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   get length(): number {
-    return this.#discipline.length;
+    return this.batches > 0 ? 0 : this.#ready;
   }
 
-  get heldBack(): number {
-    return this.#discipline.heldBack ?? 0;
+  get blocked(): number {
+    return (this.#discipline.blocked ?? 0) + this.#ready - this.length;
+  }
+
+  get processing(): number {
+    return this.#processing.length;
   }
 
   get size(): number {
@@ -89,40 +135,47 @@ export class DisciplineLine<T> implements Line<T> {
     return this.#entries.get(key)?.ticket;
   }
 
-  join(key: unknown, item: T, priority: number): number {
-    this.#latest = Math.max(this.#latest, this.#clock.now()); // a clock may be set back
-    const entry = new Entry(this, key, item, priority, this.#latest, ++this.#last);
-    this.#entries.set(key, entry);
+  join(key: unknown, item: T, priority: number, isKept = false): number {
+    const entry = this.#enter(key, item, priority);
     try {
       this.#discipline.push(entry);
     } catch (error) {
-      entry.ticket = GONE; // the discipline may have kept it
-      this.#entries.delete(key);
+      if (entry.ticket > this.called) { // unless the discipline had it handed out before it threw
+        entry.ticket = GONE; // the discipline may have it
+        if (isKept) this.keep(key, item, priority);
+        else this.#entries.delete(key);
+      }
       throw error;
     }
     return entry.ticket;
   }
 
+  keep(key: unknown, item: T, priority: number): number {
+    const entry = this.#enter(key, item, priority);
+    entry[SEAT] = NO_SEAT;
+    this.#refused.append(entry);
+    return entry.ticket;
+  }
+
   rejoin(key: unknown, item: T): number {
-    const entry = this.#heldEntry(key);
-    this.#release(entry);
+    const entry = this.#processingEntry(key);
+    this.#processing.remove(entry);
+    let ticket: number;
     try {
-      this.#discipline.done?.(entry);
-      return this.join(key, item, entry.nextPriority);
-    } catch (error) {
-      this.#entries.delete(key);
-      throw error;
+      this.#tellDone(entry);
+    } finally {
+      ticket = this.join(key, item, entry.nextPriority, true);
     }
+    return ticket;
   }
 
   next(): unknown {
-    const entry = this.#discipline.pop();
+    const entry = this.#refused.shift() ?? this.#discipline.pop();
     if (!Entry.isReady(this, entry)) {
-      throw new Error(
-        "Cannot get an item as the discipline gave out one that is not ready: a discipline is for one queue",
-      );
+      const reason = "the discipline returned no ready item: each queue needs its own";
+      throw argumentError("get an item", reason, Error);
     }
-    this.#hold(entry);
+    this.#processing.append(entry);
     this.drawn = entry.ticket;
     this.priority = entry.priority;
     entry.ticket = ++this.called;
@@ -140,6 +193,7 @@ export class DisciplineLine<T> implements Line<T> {
     const before = { item: entry.item, priority: entry.priority };
     entry.item = item;
     if (priority > entry.priority) entry.priority = priority;
+    if (entry[SEAT] === NO_SEAT) return;
     try {
       this.#discipline.touch(entry);
     } catch (error) {
@@ -149,19 +203,20 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   leave(key: unknown): void {
-    const entry = this.#heldEntry(key);
-    this.#release(entry);
+    const entry = this.#processingEntry(key);
+    this.#processing.remove(entry);
     this.#entries.remove(key);
-    this.#discipline.done?.(entry);
+    this.#tellDone(entry);
   }
 
   /**
-   * What the discipline tells first; then others that are ready, in no particular order, as it may know less than all.
-   * Some of those may be held back: that only the discipline knows.
+   * Refused keys first; then what the discipline tells; then others that are ready, in no particular order, as it may
+   * know less than all. Some of those may be held back: that only the discipline knows.
    */
   listReady(limit: number): ListedKey[] {
     const count = Math.min(limit, this.length);
-    const ready = new Set<ListedKey>(this.#discipline.peek?.(count));
+    const ready = new Set<ListedKey>(this.#refused.list(count));
+    for (const entry of this.#discipline.peek?.(count - ready.size) ?? []) ready.add(entry);
     for (const [, entry] of this.#entries.entries()) {
       if (ready.size >= count) break;
       if (entry.ticket > this.called) ready.add(entry);
@@ -170,28 +225,30 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   listHeld(limit: number): ListedKey[] {
-    const held: ListedKey[] = [];
-    for (let entry = this.#firstHeld; entry !== undefined && held.length < limit; entry = entry.next) held.push(entry);
-    return held;
+    return this.#processing.list(limit);
   }
 
-  #heldEntry(key: unknown): Entry<T> {
-    return this.#lastHeld?.key === key ? this.#lastHeld! : this.#entries.get(key)!;
+  get #ready(): number {
+    return this.#discipline.length + this.#refused.length;
   }
 
-  #hold(entry: Entry<T>): void {
-    entry.previous = this.#lastHeld;
-    if (this.#lastHeld === undefined) this.#firstHeld = entry;
-    else this.#lastHeld.next = entry;
-    this.#lastHeld = entry;
-    this.held++;
+  /** The key that was called last is often done next, and needs no look. */
+  #processingEntry(key: unknown): Entry<T> {
+    const { last } = this.#processing;
+    return last?.key === key ? last! : this.#entries.get(key)!;
   }
 
-  #release({ previous, next }: Entry<T>): void {
-    if (previous === undefined) this.#firstHeld = next;
-    else previous.next = next;
-    if (next === undefined) this.#lastHeld = previous;
-    else next.previous = previous;
-    this.held--;
+  /** Gives a key a new entry with a new ticket. */
+  #enter(key: unknown, item: T, priority: number): Entry<T> {
+    const readyAt = this.readyAt ?? Math.max(this.latest, this.#clock.now()); // a clock may be set back
+    this.latest = Math.max(this.latest, readyAt);
+    const entry = new Entry(this, key, item, priority, readyAt, ++this.#last);
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  /** The discipline has heard of an entry only if it handed it out. */
+  #tellDone(entry: Entry<T>): void {
+    if (entry[SEAT] !== NO_SEAT) this.#discipline.done?.(entry);
   }
 }

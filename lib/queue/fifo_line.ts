@@ -5,54 +5,52 @@ import type { Line, ListedKey } from "./line.ts";
 /** So few held keys are worth a map of their own. Of more, some are found soon among all keys. */
 const FEW = 10_000;
 
-/** So few keys may stay in memory. */
-const SLACK = 6;
+/** So many ready keys are in one block. Large arrays would be copied as they grow. */
+const BLOCK = 256;
 
-/** A ready key that kept an older place in the map. */
-interface Returned {
-  readonly key: unknown;
-  readonly ticket: number;
-  next: Returned | undefined;
+/** Some of the ready keys. */
+interface Block {
+  readonly keys: unknown[];
+  next: Block | undefined;
+}
+
+function newBlock(): Block {
+  return { keys: new Array(BLOCK), next: undefined };
 }
 
 /**
  * First in, first out: tickets are called in the order of their numbers. Priorities change nothing here, but are kept.
  *
- * One map from keys to tickets is the whole line. An iterator over it gives the keys in the order in which they were put
- * there, which is that of their tickets, and goes on with what is put there later. It is asked only while a key is
- * ready, so it never ends.
- *
- * A key that comes back may have kept an older place in the map, where the iterator has passed. It waits in a second
- * line, a linked list. Tickets have no gaps, so the first one there is next exactly if its ticket is.
+ * Keys that are ready are in a linked list of blocks.
  */
 export class FifoLine implements Line<unknown> {
-  readonly heldBack = 0;
+  readonly blocked = 0;
+  readonly latest = -Infinity;
+  batches = 0;
+  readyAt: number | undefined;
   called = 0;
   priority = 0;
   /** The last ticket that was drawn. */
   #drawn = 0;
-  readonly #tickets = new ChurnMap<unknown, number>(() => this.#beginAnew());
+  readonly #tickets = new ChurnMap<unknown, number>();
   /** Of keys that are ready, or were added again while they were held. */
   readonly #priorities = new Priorities();
   /** Those that held keys were called with. */
-  readonly #heldPriorities = new Priorities();
+  readonly #processingPriorities = new Priorities();
   /** The keys that are held and their tickets, once a snapshot had to look for a few of them among all keys. */
-  #held: ChurnMap<unknown, number> | undefined = undefined;
-  #fresh = this.#tickets.keys();
-  /** Keys that a snapshot has taken from the iterator ahead of time: the last one is next. */
-  #seen: unknown[] = [];
-  /** The ticket after which keys were called whose memory the iterator may keep. */
-  #begunAt = 0;
-  /** The second line: its first and its last key, and how many there are. */
-  #first: Returned | undefined = undefined;
-  #last: Returned | undefined = undefined;
-  #returned = 0;
+  #processing: ChurnMap<unknown, number> | undefined;
+  /** The block that the next key is in, and its place there. */
+  #first = newBlock();
+  #place = 0;
+  /** The block that the next ready key is put into, and its place there. */
+  #last = this.#first;
+  #end = 0;
 
   get length(): number {
     return this.#drawn - this.called;
   }
 
-  get held(): number {
+  get processing(): number {
     return this.size - this.length;
   }
 
@@ -71,23 +69,24 @@ export class FifoLine implements Line<unknown> {
   join(key: unknown, _item: unknown, priority: number): number {
     const ticket = this.#drawn + 1;
     this.#priorities.set(key, priority);
-    if (this.#tickets.set(key, ticket)) this.#return(key, ticket);
+    this.#tickets.set(key, ticket);
+    this.#push(key);
     return this.#drawn = ticket;
   }
 
   rejoin(key: unknown): number {
     this.#release(key);
-    const ticket = ++this.#drawn;
-    this.#tickets.set(key, ticket);
-    this.#return(key, ticket);
-    return ticket;
+    this.#tickets.set(key, ++this.#drawn);
+    this.#push(key);
+    return this.#drawn;
   }
 
   next(): unknown {
-    const key = this.#nextKey();
+    const key = this.#shift();
+    this.called++;
     this.priority = this.#priorities.take(key);
-    this.#heldPriorities.set(key, this.priority);
-    this.#held?.set(key, this.called);
+    this.#processingPriorities.set(key, this.priority);
+    this.#processing?.set(key, this.called);
     return key;
   }
 
@@ -104,88 +103,59 @@ export class FifoLine implements Line<unknown> {
   leave(key: unknown): void {
     this.#release(key);
     this.#tickets.remove(key);
-    if (this.called - this.#begunAt > 2 * this.#tickets.size + SLACK) this.#beginAnew();
   }
 
   listReady(limit: number): ListedKey[] {
-    const count = Math.min(limit, this.length);
-    this.#look(count);
-    let returned = this.#first;
-    let seen = this.#seen.length;
-    return Array.from({ length: count }, (_, i) => {
-      let key: unknown;
-      if (returned?.ticket === this.called + 1 + i) {
-        key = returned.key;
-        returned = returned.next;
-      } else key = this.#seen[--seen];
+    let [block, place] = [this.#first, this.#place];
+    return Array.from({ length: Math.min(limit, this.length) }, () => {
+      if (place === BLOCK) [block, place] = [block.next!, 0];
+      const key = block.keys[place++];
       return { key, priority: this.#priorities.get(key) };
     });
   }
 
   listHeld(limit: number): ListedKey[] {
-    const held: ListedKey[] = [];
-    const count = Math.min(limit, this.held);
-    if (count > 0 && this.held <= FEW) this.#held ??= this.#findHeld();
-    for (const [key, ticket] of (this.#held ?? this.#tickets).entries()) {
-      if (held.length === count) break;
-      if (ticket <= this.called) held.push({ key, priority: this.#heldPriorities.get(key) });
+    const processing: ListedKey[] = [];
+    const count = Math.min(limit, this.processing);
+    if (count > 0 && this.processing <= FEW) this.#processing ??= this.#findHeld();
+    for (const [key, ticket] of (this.#processing ?? this.#tickets).entries()) {
+      if (processing.length === count) break;
+      if (ticket <= this.called) processing.push({ key, priority: this.#processingPriorities.get(key) });
     }
-    return held;
+    return processing;
   }
 
   #findHeld(): ChurnMap<unknown, number> {
-    const held = new ChurnMap<unknown, number>();
+    const processing = new ChurnMap<unknown, number>();
     for (const [key, ticket] of this.#tickets.entries()) {
-      if (ticket <= this.called) held.set(key, ticket);
-      if (held.size === this.held) break;
+      if (ticket <= this.called) processing.set(key, ticket);
+      if (processing.size === this.processing) break;
     }
-    return held;
+    return processing;
   }
 
   /** Forgets what is known of a key because it is held. */
   #release(key: unknown): void {
-    this.#heldPriorities.set(key, 0);
-    this.#held?.remove(key);
+    this.#processingPriorities.set(key, 0);
+    this.#processing?.remove(key);
   }
 
-  #nextKey(): unknown {
-    const ticket = ++this.called;
-    const first = this.#first;
-    if (first === undefined || first.ticket !== ticket) {
-      return this.#seen.length > 0 ? this.#seen.pop() : this.#fresh.next().value;
+  #push(key: unknown): void {
+    if (this.#end === BLOCK) {
+      this.#last = this.#last.next = newBlock();
+      this.#end = 0;
     }
-    this.#first = first.next;
-    this.#returned--;
-    return first.key;
+    this.#last.keys[this.#end++] = key;
   }
 
-  /** Puts a key at the end of the second line. */
-  #return(key: unknown, ticket: number): void {
-    const returned = { key, ticket, next: undefined };
-    if (this.#first === undefined) this.#first = returned;
-    else this.#last!.next = returned;
-    this.#last = returned;
-    this.#returned++;
-  }
-
-  /** Takes so many keys from the iterator as are ready, and no more than `count`, to be seen and to be called from there. */
-  #look(count: number): void {
-    const fresh = Math.min(count, this.length - this.#returned);
-    if (this.#seen.length >= fresh) return;
-    const keys = this.#seen.reverse();
-    while (keys.length < fresh) keys.push(this.#fresh.next().value);
-    this.#seen = keys.reverse();
-  }
-
-  /**
-   * Begins a new iterator, as one may keep the memory that the map had before it shrank, and the keys in there, until it
-   * moves on: after each sweep of the map, and whenever many more keys were called than there are. It has to pass the
-   * keys in front: those that are held, came back, are gone, or were seen.
-   */
-  #beginAnew(): void {
-    const fresh = this.length - this.#returned - this.#seen.length;
-    this.#fresh = this.#tickets.keys();
-    for (let passed = this.#tickets.span - fresh; passed > 0; passed--) this.#fresh.next();
-    this.#begunAt = this.called - (this.size - this.length);
+  #shift(): unknown {
+    if (this.#place === BLOCK) {
+      this.#first = this.#first.next!;
+      this.#place = 0;
+    }
+    const { keys } = this.#first;
+    const key = keys[this.#place];
+    keys[this.#place++] = undefined; // or the block would keep it from being collected
+    return key;
   }
 }

@@ -1,6 +1,6 @@
 import { systemClock } from "../base/clock.ts";
 import type { Lease, WorkQueue } from "../contracts/work_queue.ts";
-import { burst } from "../structures/burst.ts";
+import { MAX_BURST, nextTask, TURNS_PER_PAUSE, wallClock } from "../structures/burst.ts";
 
 /**
  * Iterates over a queue's items, holding each until the next is asked for or the loop is left.
@@ -11,8 +11,9 @@ export class ItemIterator<T> implements AsyncIterator<T, void, void> {
   readonly #queue: WorkQueue<T>;
   /** Under a clock of somebody else's nothing waits for the event loop, which knows real time only. */
   readonly #makesPauses: boolean;
-  #lease: Lease<T> | undefined = undefined;
+  #lease: Lease<T> | undefined;
   #isOver = false;
+  #pausedAt = wallClock();
   /** The call before: calls take turns, as those of a generator do. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -26,7 +27,7 @@ export class ItemIterator<T> implements AsyncIterator<T, void, void> {
     return this.#takeTurn(async () => {
       this.#giveBack();
       if (this.#isOver) return { done: true, value: undefined };
-      if (this.#makesPauses && burst.isTooLong()) await burst.turn(); // a body that never waits would let no timer fire
+      if (this.#makesPauses && Math.abs(wallClock() - this.#pausedAt) >= MAX_BURST) await this.#pause();
       const lease = await this.#queue.get();
       if (lease.shutdown) {
         this.#isOver = true;
@@ -43,6 +44,16 @@ export class ItemIterator<T> implements AsyncIterator<T, void, void> {
       this.#giveBack();
       return Promise.resolve({ done: true, value: undefined });
     });
+  }
+
+  /**
+   * Lets timers and I/O have their turn, for a millisecond at most. With a body that never waits they would have none.
+   */
+  async #pause(): Promise<void> {
+    const now = wallClock();
+    let turns = 0;
+    do await new Promise<void>(nextTask); while (++turns < TURNS_PER_PAUSE && wallClock() === now);
+    this.#pausedAt = wallClock();
   }
 
   #takeTurn<R>(call: () => Promise<R>): Promise<R> {

@@ -15,9 +15,9 @@ export interface Line<T> {
   /** The number of keys that may be called now. */
   readonly length: number;
   /** The number of keys that are ready and may not be called now. */
-  readonly heldBack: number;
+  readonly blocked: number;
   /** The number of keys that are held. */
-  readonly held: number;
+  readonly processing: number;
   /** The number of keys that are here: the sum of the three. */
   readonly size: number;
   /** The ticket that was called last. */
@@ -32,8 +32,19 @@ export interface Line<T> {
    */
   join(key: unknown, item: T, priority: number): number;
 
-  /** Likewise for a key that is held, with the priority that it was added again with. */
+  /**
+   * Likewise for a key that is held, with the priority that it was added again with.
+   *
+   * @throws What a discipline throws. The key is ready all the same.
+   */
   rejoin(key: unknown, item: T): number;
+
+  /**
+   * Makes a key ready that is not here and that a discipline refused: it goes before the keys that the discipline has.
+   *
+   * @throws What the runtime throws. The key is not here in that case.
+   */
+  keep?(key: unknown, item: T, priority: number): number;
 
   /** Calls the next key and returns it. There must be one. Its ticket is {@linkcode Line.called} from now on. */
   next(): unknown;
@@ -44,7 +55,9 @@ export interface Line<T> {
   /** The priority that it was called with. */
   readonly priority: number;
 
-  /** Notes that a key with this ticket, which is held, was added again. Of several adds, the highest priority counts. */
+  /**
+   * Notes that a key with this ticket, which is held, was added again. Of several adds, the highest priority counts.
+   */
   addAgain(key: unknown, ticket: number, priority: number): void;
 
   /** Notes that a ready key was added again, perhaps with a newer item or a higher priority. */
@@ -52,6 +65,18 @@ export interface Line<T> {
 
   /** Lets go of a key that is held. */
   leave(key: unknown): void;
+
+  /**
+   * How many batches of keys that became ready together are joining. Unless keys that join later change nothing about
+   * who is next, no key may be called meanwhile.
+   */
+  batches: number;
+
+  /** When keys that join now became ready, if they are of a batch. */
+  readyAt: number | undefined;
+
+  /** When the last key became ready, where that is noted. */
+  readonly latest: number;
 
   /** Keys that may be called now, the next one first as far as that is known; `limit` at most. */
   listReady(limit: number): ListedKey[];

@@ -1,24 +1,24 @@
-import { systemClock } from "../base/clock.ts";
-import { formatDuration, formatNumber, setInspection, titleOf } from "../base/inspection.ts";
+import { formatNumber, setInspection, titleOf } from "../base/inspection.ts";
 import type { WorkQueue } from "../contracts/work_queue.ts";
-import { hooksOf } from "./hooks.ts";
 
-/** Has consoles print the queues of a class by their numbers. */
-export function setQueueInspection(prototype: WorkQueue<unknown> & { waiting?: number }, type: string): void {
+/**
+ * Has consoles print the queues of a class by their numbers.
+ *
+ * @param describeDelayed Returns what is said of delayed items.
+ */
+export function setQueueInspection<Q extends WorkQueue<unknown>>(
+  prototype: Q,
+  type: string,
+  describeDelayed?: (queue: Q) => string,
+): void {
   setInspection(prototype, ({ name }) => titleOf(type, name), (queue) => {
-    const { length, waiting, held, shuttingDown } = queue;
-    const { heldBack } = queue.snapshot({ limit: 0 });
+    const { length, processing, shuttingDown } = queue;
+    const { blocked } = queue.snapshot({ limit: 0 });
     const parts = [`${formatNumber(length)} ready`];
-    if (heldBack > 0) parts.push(`${formatNumber(heldBack)} held back`);
-    if (waiting !== undefined) parts.push(`${formatNumber(waiting)} waiting${nextOf(queue)}`);
-    parts.push(`${formatNumber(held)} held`);
+    if (blocked > 0) parts.push(`${formatNumber(blocked)} blocked`);
+    if (describeDelayed !== undefined) parts.push(describeDelayed(queue));
+    parts.push(`${formatNumber(processing)} processing`);
     if (shuttingDown) parts.push("shutting down");
     return parts.join(", ");
   });
-}
-
-function nextOf(queue: WorkQueue<unknown>): string {
-  const dueAt = hooksOf(queue).nextDueAt?.();
-  if (dueAt === undefined) return "";
-  return ` (next in ${formatDuration(Math.max(dueAt - (queue.clock ?? systemClock).now(), 0))})`;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { QueueHooks } from "../contracts/queue_hooks.ts";
+import type { KnownKey, QueueHooks } from "../contracts/queue_hooks.ts";
 import type {
   AddOptions,
   DrainOptions,
@@ -10,8 +10,8 @@ import type {
   WorkQueue,
 } from "../contracts/work_queue.ts";
 import { setTotals, totalsOf } from "../metrics/totals.ts";
-import { markTakesOptions, takesOptions } from "./add_options.ts";
-import { hooksOf } from "./hooks.ts";
+import { hooksOf, markTakesOptions, takesOptions } from "./hooks.ts";
+import { noKnownKey } from "./known_key.ts";
 
 /**
  * A queue that passes everything on to the queue below it.
@@ -22,13 +22,20 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
   protected readonly below: Q;
   /** What the queue below can be asked beside its interface. */
   protected readonly hooks: QueueHooks<T>;
+  /** Whether the queue below has the same keys. */
+  protected readonly sharesKeys: boolean;
+  /** The record that all layers with the same keys share; none where items are their own keys. */
+  protected readonly known: KnownKey | undefined;
   readonly name: string;
   keyOf?(item: T): unknown;
   readonly clock?: Clock;
 
-  constructor(below: Q, { name = below.name, keyOf = below.keyOf?.bind(below), clock = below.clock }: LayerOptions<T>) {
+  constructor(below: Q, { name = below.name, keyOf, clock = below.clock }: LayerOptions<T>) {
     this.below = below;
     this.hooks = hooksOf(below);
+    this.sharesKeys = keyOf === undefined || keyOf === below.keyOf;
+    keyOf ??= below.keyOf?.bind(below);
+    if (keyOf !== undefined) this.known = (this.sharesKeys ? this.hooks.known : undefined) ?? noKnownKey();
     this.name = name;
     if (keyOf !== undefined) this.keyOf = keyOf;
     if (clock !== undefined) this.clock = clock;
@@ -40,8 +47,8 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
     return this.below.length;
   }
 
-  get held(): number {
-    return this.below.held;
+  get processing(): number {
+    return this.below.processing;
   }
 
   get shuttingDown(): boolean {
@@ -93,7 +100,8 @@ export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
   }
 
   protected key(item: T): unknown {
-    return this.keyOf === undefined ? item : this.keyOf(item);
+    if (this.keyOf === undefined) return item;
+    return item === this.known!.item ? this.known!.key : this.keyOf(item);
   }
 }
 

@@ -6,8 +6,8 @@
 
 import { hasMethods, requireRules } from "../base/arguments.ts";
 import type { Duration } from "../base/duration.ts";
-import { requireDuration } from "../base/duration_arguments.ts";
-import { brokenRule, invalidArgument } from "../base/errors.ts";
+import { requireDuration, timeoutRule } from "../base/duration_arguments.ts";
+import { argumentError, brokenRule, invalidArgument, limiterError } from "../base/errors.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type {
@@ -16,11 +16,12 @@ import type {
   RateLimitingQueueOptions,
 } from "../contracts/rate_limiting_queue.ts";
 import type { AddOptions } from "../contracts/work_queue.ts";
-import { ChurnMap } from "../structures/churn_map.ts";
-import { priorityFor, withPriority } from "./add_options.ts";
-import { delayingRules } from "./delaying_options.ts";
+import { Attempts } from "./attempts.ts";
 import { createDelayingQueue } from "./delaying_queue.ts";
 import { setHooks } from "./hooks.ts";
+import { withKey } from "./known_key.ts";
+import { delayingRules, priorityFor, withPriority } from "./options.ts";
+import { describeDelayed } from "./delayed_inspection.ts";
 import { setQueueInspection } from "./queue_inspection.ts";
 import { QueueLayer } from "./queue_layer.ts";
 
@@ -57,25 +58,30 @@ export * from "./delaying_queue.ts";
  * @param limiter Says how long an item waits. It may be shared by queues.
  * @param options The queue's options; all may be left out.
  * @returns An empty queue.
- * @throws {TypeError} If `limiter` is no rate limiter, or an option unknown or not what it should be; or if `whileWaiting`
- * is `"replace"` beside a queue of your own, or over one that cannot tell what is ready.
- * @throws {RangeError} If `maxWait` is out of its bounds.
+ * @throws {TypeError} If `limiter` is no rate limiter, or an option unknown or not what it should be; or if `onDrop` is
+ * given beside a queue of your own, or `addWhileDelayed` is `"replace"` there, or over one that cannot tell what is
+ * ready.
+ * @throws {RangeError} If `maxSleep` is out of its bounds.
  */
 export function createRateLimitingQueue<T>(
   limiter: RateLimiter<T>,
   options: RateLimitingQueueOptions<T> = {},
 ): RateLimitingQueue<T> {
   if (!hasMethods(limiter, "when", "forget", "numRequeues")) {
-    throw invalidArgument(ACTION, "limiter", "must be a rate limiter", limiter);
+    const isConfig = typeof (limiter as { type?: unknown } | null | undefined)?.type === "string";
+    const maker = isConfig ? "limiters.build(), from a config" : "createExponentialLimiter or another create…Limiter";
+    const rule = `must be a rate limiter, made by ${maker}`;
+    throw invalidArgument(ACTION, "limiter", rule, limiter);
   }
   requireRules(ACTION, options, {
-    ...delayingRules(),
+    ...delayingRules(timeoutRule()),
     queue: [(value: unknown) => hasMethods(value, "addAfter"), "must be a delaying queue"],
   });
   const { queue, ...others } = options;
-  if (queue !== undefined && options.whileWaiting === "replace") {
+  const misplaced = options.addWhileDelayed === "replace" ? "addWhileDelayed" : options.onDrop && "onDrop";
+  if (queue !== undefined && misplaced !== undefined) {
     const rule = "must be given to the delaying queue, where that is one of your own";
-    throw new TypeError(`Cannot ${ACTION} as ${brokenRule("whileWaiting", rule, options.whileWaiting)}`);
+    throw argumentError(ACTION, brokenRule(misplaced, rule, options[misplaced]));
   }
   return new LimitedQueue(limiter, queue ?? createDelayingQueue(others), others);
 }
@@ -83,11 +89,14 @@ export function createRateLimitingQueue<T>(
 const ACTION = "create rate limiting queue";
 class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLimitingQueue<T> {
   readonly #limiter: RateLimiter<T>;
-  readonly #attempts = new ChurnMap<unknown, number>();
+  readonly #attempts: Attempts<T>;
+  /** The error of the limiter, if it threw when it was asked last. */
+  #limiterFailure: { error: unknown } | undefined = undefined;
 
   constructor(limiter: RateLimiter<T>, below: DelayingQueue<T>, options: RateLimitingQueueOptions<T>) {
     super(below, options);
     this.#limiter = limiter;
+    this.#attempts = new Attempts(limiter);
     const { hooks } = this;
     setHooks<T>(this, {
       newest: (item) => hooks.newest?.(item),
@@ -95,16 +104,21 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
       takeBack: (item, delay, options) => hooks.takeBack?.(item, delay, options),
       dueAt: (item) => hooks.dueAt?.(item),
       nextDueAt: () => hooks.nextDueAt?.(),
+      ...(hooks.allDelayed && { allDelayed: () => hooks.allDelayed!() }),
       ...(hooks.watch && { watch: (callback) => hooks.watch!(callback) }),
+      ...(hooks.givenUp && { givenUp: (given) => hooks.givenUp!(given) }),
+      mayComeBack: () => hooks.mayComeBack?.() === true,
+      known: this.sharesKeys ? hooks.known : undefined,
       metrics: hooks.metrics ?? options.metrics,
-      takesAtLeast: true,
+      takesMinDelay: true,
+      limiterThrew: (error) => this.#limiterFailure?.error === error,
       attempts: this.#attempts,
     });
-    setQueueInspection(LimitedQueue.prototype, "RateLimitingQueue");
+    setQueueInspection<DelayingQueue<unknown>>(LimitedQueue.prototype, "RateLimitingQueue", describeDelayed);
   }
 
-  get waiting(): number {
-    return this.below.waiting;
+  get delayed(): number {
+    return this.below.delayed;
   }
 
   override add(item: T, options?: AddOptions): void {
@@ -118,23 +132,37 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
   }
 
   addRateLimited(item: T, options?: RateLimitedAddOptions): void {
-    let atLeast = 0;
+    let minDelay = 0;
     let passedOn: AddOptions | undefined;
     if (options !== undefined) {
-      passedOn = this.#passedOn(options, ["priority", "atLeast"]);
-      if (options.atLeast !== undefined) atLeast = requireDuration("add item", "atLeast", options.atLeast);
+      passedOn = this.#passedOn(options, ["priority", "minDelay"]);
+      if (options.minDelay !== undefined) minDelay = requireDuration("add item", "minDelay", options.minDelay);
     }
-    const delay = this.#limiter.when(item, this.key(item));
-    if (!Number.isFinite(delay)) {
-      throw invalidArgument("add item", "when", "of the limiter must return a finite number of milliseconds", delay);
-    }
-    const longer = Math.max(delay, atLeast);
-    if (this.shuttingDown) this.hooks.takeBack?.(item, longer, passedOn);
-    else this.below.addAfter(item, longer, passedOn);
+    const key = this.key(item);
+    const longer = Math.max(this.#askLimiter(item, key), minDelay);
+    if (this.known === undefined) this.#addWhenAllowed(item, longer, passedOn);
+    else withKey(this.known, item, key, () => this.#addWhenAllowed(item, longer, passedOn));
   }
 
-  cancelAfter(item: T): boolean {
-    return this.below.cancelAfter(item);
+  #askLimiter(item: T, key: unknown): number {
+    this.#limiterFailure = undefined;
+    try {
+      const delay = this.#limiter.when(item, key);
+      if (Number.isFinite(delay)) return delay;
+      throw limiterError("add item", "when", "of the limiter must return a finite number of milliseconds", delay);
+    } catch (error) {
+      this.#limiterFailure = { error };
+      throw error;
+    }
+  }
+
+  #addWhenAllowed(item: T, delay: number, options: AddOptions | undefined): void {
+    if (this.shuttingDown) this.hooks.takeBack?.(item, delay, options);
+    else this.below.addAfter(item, delay, options);
+  }
+
+  cancelDelayed(item: T): boolean {
+    return this.below.cancelDelayed(item);
   }
 
   forget(item: T): void {

@@ -1,6 +1,7 @@
-import { requireInteger } from "../base/arguments.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
+import { A_POSITIVE_INTEGER, requireRule } from "../base/arguments.ts";
+import type { Clock } from "../base/clock.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
+import type { AddSlice, KnownKey } from "../contracts/queue_hooks.ts";
 import type {
   AddOptions,
   DrainOptions,
@@ -13,34 +14,36 @@ import type {
 } from "../contracts/work_queue.ts";
 import { inspect } from "../base/errors.ts";
 import { setInspection } from "../base/inspection.ts";
+import { steadyClock } from "../base/steady_clock.ts";
 import { QueueMetrics } from "../metrics/queue_metrics.ts";
 import { setTotals } from "../metrics/totals.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
-import { markTakesOptions, priorityOf } from "./add_options.ts";
 import { DisciplineLine } from "./discipline_line.ts";
-import { readDrainOptions } from "./drain_options.ts";
 import { FifoLine } from "./fifo_line.ts";
-import { setHooks } from "./hooks.ts";
+import { markTakesOptions, setHooks } from "./hooks.ts";
 import { ItemIterator } from "./item_iterator.ts";
+import { noKnownKey } from "./known_key.ts";
 import type { Line } from "./line.ts";
+import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { setQueueInspection } from "./queue_inspection.ts";
-import { limitOf, signalOf } from "./call_options.ts";
 
-/** The right to one hand-out. It may be stale: its key may have been finished and handed out again. The ticket tells. */
+/**
+ * The right to one hand-out. It may be stale: its key may have been finished and handed out again. The ticket tells.
+ */
 class TicketLease<T> implements Lease<T> {
   readonly item: T;
   readonly priority: number;
+  readonly key: unknown;
   readonly #queue: TicketQueue<T>;
-  readonly #key: unknown;
   readonly #ticket: number;
 
   constructor(queue: TicketQueue<T>, key: unknown, item: T, priority: number, ticket: number) {
     this.item = item;
     this.priority = priority;
     this.#queue = queue;
-    this.#key = key;
+    this.key = key;
     this.#ticket = ticket;
   }
 
@@ -48,19 +51,20 @@ class TicketLease<T> implements Lease<T> {
     return false;
   }
 
-  get addedAgain(): boolean {
-    return this.#queue.isAddedAgain(this.#key, this.#ticket);
+  /** A function of its own each time, so that it works without the lease and costs nothing unless it is read. */
+  get addedAgain(): () => boolean {
+    return () => this.#queue.ticketOf(this.key) === -this.#ticket;
   }
 
   [Symbol.dispose](): void {
-    this.#queue.finish(this.#key, this.#ticket);
+    this.#queue.finish(this.key, this.#ticket);
   }
 
   static setInspection(): void {
-    setInspection<TicketLease<unknown>>(TicketLease.prototype, (lease) => `Lease ${inspect(lease.#key)}`, (lease) => {
-      const state = lease.#queue.isHeld(lease.#key, lease.#ticket) ? "held" : "done";
+    setInspection<TicketLease<unknown>>(TicketLease.prototype, (lease) => `Lease ${inspect(lease.key)}`, (lease) => {
+      const state = lease.#queue.ticketOf(lease.key) === lease.#ticket ? "held" : "done";
       const priority = lease.priority === 0 ? "" : `, priority ${lease.priority}`;
-      return `${state}${lease.addedAgain ? ", added again" : ""}${priority}`;
+      return (lease.addedAgain() ? "held, added again" : state) + priority;
     });
   }
 }
@@ -77,18 +81,19 @@ export class TicketQueue<T> implements WorkQueue<T> {
   keyOf?(item: T): unknown;
   readonly clock?: Clock;
   readonly #line: Line<T>;
+  readonly #known: KnownKey | undefined;
   /** The newest item of each key that needs work, where an item is not its own key. */
   readonly #items: ChurnMap<unknown, T> | undefined;
   /** Likewise the item that was handed out of each key that is held. */
-  readonly #heldItems: ChurnMap<unknown, T> | undefined;
+  readonly #processingItems: ChurnMap<unknown, T> | undefined;
   /** The lease handed out last is often given back next. Its ticket is known without a look; 0 if it is not. */
   #latestTicket = 0;
-  #latestKey: unknown = undefined;
+  #latestKey: unknown;
   readonly #metrics: QueueMetrics | undefined;
-  /** Calls of `get` that wait. While there are any, nothing may be handed out, but for the length of a batch. */
+  /** Calls of `get` that wait. While there are any, nothing may be handed out, but for the length of a slice. */
   readonly #getters = new Waiters<Lease<T> | Shutdown>();
-  /** How many batches of adds are being made, one within the other. */
-  #batches = 0;
+  /** How many keys are held and were added again. */
+  #comingBack = 0;
   /** Calls of `shutDownWithDrain` that wait. */
   readonly #drainers = new Waiters<void>();
   /** Those who want to know when there is less to do. */
@@ -101,22 +106,26 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.name = name;
     if (keyOf !== undefined) {
       this.keyOf = keyOf;
+      this.#known = noKnownKey();
       this.#items = new ChurnMap();
-      this.#heldItems = new ChurnMap();
+      this.#processingItems = new ChurnMap();
     }
     if (clock !== undefined) this.clock = clock;
     this.#line = discipline === undefined
       ? new FifoLine()
-      : new DisciplineLine(discipline as QueueDiscipline<T>, clock ?? systemClock);
+      : new DisciplineLine(discipline as QueueDiscipline<T>, steadyClock(clock));
     if (metrics !== undefined && name !== "") {
-      this.#metrics = new QueueMetrics(metrics, name, clock ?? systemClock, priorityLevels);
+      this.#metrics = new QueueMetrics(metrics, name, steadyClock(clock), priorityLevels, this.#line);
     }
     setHooks<T>(this, {
       newest: (item) => this.#newest(this.#key(item), item),
       stateOf: (item) => this.#stateOf(item),
-      takesBack: (item) => !this.#shuttingDown && this.#isKeyHeld(this.#key(item)),
-      batch: (action) => this.#batch(action),
+      takesBack: (item) => !this.#shuttingDown && (this.#stateOf(item) ?? "ready") !== "ready",
+      beginBatch: (time) => this.#beginBatch(time),
+      ...(discipline && { keep: (item: T, priority: number) => this.#keep(item, priority) }),
       watch: (callback) => this.#watchers.add(callback),
+      mayComeBack: () => this.#comingBack > 0,
+      known: this.#known,
       metrics: this.#metrics && metrics,
     });
     setTotals(this, () => ({ handedOut: this.#line.called, isFifo: discipline === undefined }));
@@ -129,8 +138,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
     return this.#line.length;
   }
 
-  get held(): number {
-    return this.#line.held;
+  get processing(): number {
+    return this.#line.processing;
   }
 
   get shuttingDown(): boolean {
@@ -143,13 +152,9 @@ export class TicketQueue<T> implements WorkQueue<T> {
     const key = this.#key(item);
     const ticket = this.#line.ticketOf(key);
     if (ticket === undefined) {
-      const drawn = this.#makeReady(key, item, priority);
-      try {
-        this.#metrics?.added(drawn, key, priority);
-      } finally {
-        this.#serve();
-      }
-      return;
+      const drawn = this.#join(key, item, priority);
+      this.#metrics?.added(drawn, key, priority);
+      return this.#serve();
     }
     const newest = this.#newest(key, item) ?? item;
     if (ticket > this.#line.called) this.#line.touch(key, newest, priority);
@@ -158,22 +163,19 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#line.addAgain(key, ticket, priority);
     if (ticket < 0) return;
     this.#forgetLatest();
+    this.#comingBack++;
     this.#metrics?.addedAgain(key, priority);
   }
 
   get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown> {
-    let signal: AbortSignal | undefined;
-    if (options !== undefined) {
-      try {
-        signal = signalOf("get item", options);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-      if (signal?.aborted) return Promise.reject(signal.reason);
+    try {
+      const signal = signalOf("get item", options);
+      if (signal?.aborted) throw signal.reason;
+      if (this.length > 0) return Promise.resolve(this.#take());
+      return this.#isOver() ? Promise.resolve(SHUTDOWN) : this.#getters.wait(signal);
+    } catch (error) {
+      return Promise.reject(error);
     }
-    if (this.length > 0) return this.#takeAsync();
-    if (this.#isOver()) return Promise.resolve(SHUTDOWN);
-    return this.#getters.wait(signal);
   }
 
   tryGet(): Lease<T> | undefined {
@@ -187,14 +189,9 @@ export class TicketQueue<T> implements WorkQueue<T> {
     if (ticket !== undefined && ticket <= this.#line.called) this.#end(key, ticket);
   }
 
-  /** Whether the key was added again since it was handed out under this ticket, and is held. */
-  isAddedAgain(key: unknown, ticket: number): boolean {
-    return this.#line.ticketOf(key) === -ticket;
-  }
-
-  /** Whether the hand-out with this ticket has not ended. */
-  isHeld(key: unknown, ticket: number): boolean {
-    return Math.abs(this.#line.ticketOf(key) ?? 0) === ticket;
+  /** What the ticket of the key says, as in {@linkcode Line}. */
+  ticketOf(key: unknown): number | undefined {
+    return this.#line.ticketOf(key);
   }
 
   /** Ends the hand-out with this ticket, unless it has ended. */
@@ -209,7 +206,6 @@ export class TicketQueue<T> implements WorkQueue<T> {
   shutDown(): void {
     this.#close();
     this.#drainers.serveAll();
-    this.#endMetricsIfEmpty();
   }
 
   shutDownWithDrain(options?: DrainOptions): Promise<void> {
@@ -220,7 +216,6 @@ export class TicketQueue<T> implements WorkQueue<T> {
         return Promise.reject(signal.reason);
       }
       this.#close();
-      this.#endMetricsIfEmpty();
       return this.#line.size === 0 ? Promise.resolve() : this.#drainers.wait(signal, () => this.shutDown());
     } catch (error) {
       return Promise.reject(error);
@@ -233,27 +228,27 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   async whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void> {
     const signal = signalOf("wait for fewer items", options);
-    requireInteger("wait for fewer items", "count", count, 1);
+    requireRule("wait for fewer items", "count", count, A_POSITIVE_INTEGER);
     await this.#waits.wait(count, signal);
   }
 
   snapshot(options?: SnapshotOptions): QueueSnapshot<T> {
     const limit = limitOf(options);
-    const { length, heldBack, held } = this.#line;
+    const { length, blocked, processing } = this.#line;
     const itemOf = (items: ChurnMap<unknown, T> | undefined, key: unknown) =>
       (items === undefined ? key : items.get(key)) as T;
     return {
       name: this.name,
-      length,
-      heldBack,
-      waiting: 0,
-      held,
+      ready: length,
+      blocked,
+      delayed: 0,
+      processing,
       readyItems: this.#line.listReady(limit)
         .map(({ key, priority }) => ({ item: itemOf(this.#items, key), priority })),
-      waitingItems: [],
-      heldItems: this.#line.listHeld(limit)
+      delayedItems: [],
+      processingItems: this.#line.listHeld(limit)
         .map(({ key, priority }) => ({
-          item: itemOf(this.#heldItems, key),
+          item: itemOf(this.#processingItems, key),
           priority,
           addedAgain: this.#line.ticketOf(key)! < 0,
         })),
@@ -270,47 +265,52 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   #isWaitOver(count: number): boolean {
     if (count === IDLE) return this.#line.size === 0;
-    return this.#shuttingDown || this.length + this.#line.heldBack < count;
+    return this.#shuttingDown || this.length + this.#line.blocked < count;
   }
 
   #key(item: T): unknown {
-    return this.keyOf === undefined ? item : this.keyOf(item);
+    if (this.keyOf === undefined) return item;
+    return item === this.#known!.item ? this.#known!.key : this.keyOf(item);
   }
 
-  #isKeyHeld(key: unknown): boolean {
-    const ticket = this.#line.ticketOf(key);
-    return ticket !== undefined && ticket <= this.#line.called;
-  }
-
-  #stateOf(item: T): "ready" | "held" | "addedAgain" | undefined {
+  #stateOf(item: T): "ready" | "processing" | "addedAgain" | undefined {
     const ticket = this.#line.ticketOf(this.#key(item));
     if (ticket === undefined) return undefined;
     if (ticket > this.#line.called) return "ready";
-    return ticket > 0 ? "held" : "addedAgain";
+    return ticket > 0 ? "processing" : "addedAgain";
   }
 
   #newest(key: unknown, item: T): T | undefined {
-    if (this.#items === undefined || this.#heldItems!.get(key) !== item) return undefined;
+    if (this.#items === undefined || this.#processingItems!.get(key) !== item) return undefined;
     return this.#items.get(key) ?? item;
   }
 
-  /**
-   * Makes a key ready: one that is not here with this priority, or a held one with what it was added again with. Returns
-   * the ticket that it draws.
-   */
-  #makeReady(key: unknown, item: T, priority: number | undefined): number {
+  /** Makes a key ready that is not here. Returns the ticket that it draws. If that fails, it is not here. */
+  #join(key: unknown, item: T, priority: number): number {
     this.#items?.set(key, item);
     try {
-      return priority === undefined ? this.#line.rejoin(key, item) : this.#line.join(key, item, priority);
+      return this.#line.join(key, item, priority);
     } catch (error) {
-      this.#items?.delete(key);
+      if (this.#line.ticketOf(key) === undefined) this.#items?.delete(key);
       throw error;
     }
   }
 
+  /** Makes an item ready although the discipline refused it. If its key is ready, it replaces the older item. */
+  #keep(item: T, priority: number): void {
+    const key = this.#key(item);
+    const ticket = this.#line.ticketOf(key);
+    if (this.#shuttingDown || ticket! <= this.#line.called) return;
+    this.#items?.set(key, item);
+    if (ticket !== undefined) return;
+    const drawn = this.#line.keep!(key, item, priority);
+    this.#metrics?.added(drawn, key, priority);
+    this.#serve();
+  }
+
   /** Hands what is ready to the calls of `get` that wait. A failure is theirs: the call that added the item did so. */
   #serve(): void {
-    while (!this.#getters.isEmpty && this.length > 0 && this.#batches === 0) {
+    while (!this.#getters.isEmpty && this.length > 0 && this.#line.readyAt === undefined) {
       const getter = this.#getters.shift();
       try {
         getter.resolve(this.#take());
@@ -321,19 +321,27 @@ export class TicketQueue<T> implements WorkQueue<T> {
     if (!this.#getters.isEmpty && this.#isOver()) this.#getters.serveAll(SHUTDOWN);
   }
 
-  #batch(action: () => void): void {
-    this.#batches++;
-    try {
-      action();
-    } finally {
-      this.#batches--;
-      this.#serve();
-    }
+  #beginBatch(time: number): AddSlice {
+    const line = this.#line;
+    const readyAt = Math.max(time, line.latest); // a clock may be set back
+    line.batches++;
+    return (action) => {
+      const outer = line.readyAt; // of another slice, within which this one is added
+      line.readyAt = readyAt;
+      let isOver = true;
+      try {
+        isOver = action();
+      } finally {
+        line.readyAt = outer;
+        if (isOver) line.batches--;
+        this.#serve();
+      }
+    };
   }
 
   /** Whether nothing is handed out any more, but for what is held and was added again. */
   #isOver(): boolean {
-    return this.#shuttingDown && this.length === 0 && this.#line.heldBack === 0;
+    return this.#shuttingDown && this.length === 0 && this.#line.blocked === 0;
   }
 
   /** Hands out the next ready item. There must be one. */
@@ -344,64 +352,42 @@ export class TicketQueue<T> implements WorkQueue<T> {
     if (this.#items !== undefined) {
       item = this.#items.get(key)!;
       this.#items.delete(key);
-      this.#heldItems!.set(key, item);
+      this.#processingItems!.set(key, item);
     }
     this.#latestTicket = ticket;
     this.#latestKey = key;
-    try {
-      this.#metrics?.taken(key, this.#line.drawn, ticket);
-    } catch (error) {
-      // The metrics may have called the queue: the item may be done by now, or there may be a newer one.
-      if (Math.abs(this.#line.ticketOf(key) ?? 0) === ticket) {
-        this.#forgetLatest();
-        this.#line.addAgain(key, this.#line.ticketOf(key)!, priority);
-        this.#comeBack(key, this.#items?.get(key) ?? item);
-      }
-      throw error;
-    }
-    if (!this.#watchers.isEmpty) this.#watchers.tell();
+    this.#metrics?.taken(key, this.#line.drawn, ticket);
+    this.#watchers.tell();
     return new TicketLease(this, key, item, priority, ticket);
-  }
-
-  #takeAsync(): Promise<Lease<T>> {
-    try {
-      return Promise.resolve(this.#take());
-    } catch (error) {
-      return Promise.reject(error);
-    }
   }
 
   /** Ends a hand-out. With a negative ticket, the key goes back to the end of the line. */
   #end(key: unknown, ticket: number): void {
     this.#forgetLatest();
-    const startedAt = this.#metrics?.forget(Math.abs(ticket)); // before the key is handed out again
     try {
-      if (ticket < 0) {
-        this.#comeBack(key, this.#items === undefined ? key as T : this.#items.get(key)!);
-      } else {
-        this.#heldItems?.delete(key);
-        this.#line.leave(key);
-      }
-      this.#metrics?.finished(startedAt);
+      this.#processingItems?.delete(key);
+      if (ticket < 0) this.#comeBack(key);
+      else this.#line.leave(key);
     } finally {
+      this.#metrics?.finished(Math.abs(ticket));
       this.#serve(); // a discipline may have held keys back until this one was done
       if (this.#line.size === 0) this.#drainers.serveAll();
-      if (!this.#watchers.isEmpty) this.#watchers.tell();
-      if (this.#shuttingDown) this.#endMetricsIfEmpty();
+      this.#watchers.tell();
+      this.#endMetricsIfOver();
     }
   }
 
-  /** Makes a held key ready. If that fails, as a discipline may, the key is not held any more either. */
-  #comeBack(key: unknown, item: T): void {
-    this.#heldItems?.delete(key);
-    let drawn: number;
+  /** Makes a held key ready. It is ready even if a discipline throws. */
+  #comeBack(key: unknown): void {
+    this.#comingBack--;
+    const item = this.#items === undefined ? key as T : this.#items.get(key)!;
+    let drawn: number | undefined;
     try {
-      drawn = this.#makeReady(key, item, undefined);
-    } catch (error) {
-      this.#metrics?.lost(key);
-      throw error;
+      drawn = this.#line.rejoin(key, item);
+    } finally {
+      drawn ??= this.#line.ticketOf(key)!;
+      if (drawn > this.#line.called) this.#metrics?.ready(key, drawn); // unless the discipline had it handed out
     }
-    this.#metrics?.ready(key, drawn);
   }
 
   #forgetLatest(): void {
@@ -414,10 +400,11 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#serve();
     this.#metrics?.stop();
     this.#watchers.tell();
+    this.#endMetricsIfOver();
   }
 
-  /** Of a queue that was shut down. */
-  #endMetricsIfEmpty(): void {
-    if (this.#line.size === 0) this.#metrics?.end();
+  /** The queue is over once it was shut down and nothing is left in it. */
+  #endMetricsIfOver(): void {
+    if (this.#shuttingDown && this.#line.size === 0) this.#metrics?.end();
   }
 }

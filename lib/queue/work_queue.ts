@@ -6,11 +6,12 @@
 
 import { requireRules } from "../base/arguments.ts";
 import type { WorkQueue, WorkQueueOptions } from "../contracts/work_queue.ts";
-import { WORK_QUEUE_RULES } from "./queue_options.ts";
+import { WORK_QUEUE_RULES } from "./options.ts";
 import { TicketQueue } from "./ticket_queue.ts";
 
 export type { Clock } from "../base/clock.ts";
 export type * from "../contracts/discipline.ts";
+export type { GiveUpReason } from "../contracts/handler.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 export type * from "../contracts/work_queue.ts";
 

@@ -1,7 +1,7 @@
 import { Waiters } from "./waiters.ts";
 
 /** After how long it is time for a pause, in milliseconds. */
-const MAX_BURST = 10;
+export const MAX_BURST = 10;
 
 /** How many pieces of work go by without a look at the clock, at most: a look takes as long as a small piece. */
 const MAX_PIECES_PER_LOOK = 8;
@@ -9,7 +9,7 @@ const MAX_PIECES_PER_LOOK = 8;
 /** As they were when this module was loaded: fake timers that came later leave them alone. */
 const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
 /** Milliseconds are exact enough, and Deno's other clock takes twice as long. When it is set, one pause comes early. */
-const wallClock = Date.now;
+export const wallClock: () => number = Date.now;
 
 /**
  * How many turns of the event loop a pause takes. Timers fire in each of them. But Deno looks for what came in from the
@@ -19,13 +19,14 @@ const wallClock = Date.now;
 export const TURNS_PER_PAUSE: number = setImmediate === undefined ? 1 : 64;
 
 /** How long a pause may take, as a part of the burst before it: turns in which much is done for others take longer. */
-const MAX_PAUSE = 1 / 20;
+const MAX_PAUSE = 0.05;
 
 /**
  * Work that goes on without waiting for anything but promises.
  *
  * Promises go before timers and I/O, so these would have no turn for as long as there is one more piece of work. A
- * burst lasts until they had a turn. If that does not happen within ten milliseconds, whoever works has to make a pause.
+ * burst lasts until they had a turn. If that does not happen within ten milliseconds, whoever works has to make a
+ * pause.
  */
 export class Burst {
   readonly #now: () => number;
@@ -52,7 +53,10 @@ export class Burst {
     return this.#isOn ? this.#count : 0;
   }
 
-  /** To be asked before each piece of work. If the burst is too long, {@linkcode Burst.turn} has to be awaited before it. */
+  /**
+   * To be asked before each piece of work. If the burst is too long, {@linkcode Burst.turn} has to be awaited before
+   * it.
+   */
   isTooLong(): boolean {
     if (!this.#isOn) this.#begin();
     else if (++this.#pieces === this.#lookAfter) this.#look();
@@ -78,7 +82,9 @@ export class Burst {
     nextTask(this.#onTurn);
   }
 
-  /** Looks at the clock, and says when to look again: no later than pieces like those before fill the time that is left. */
+  /**
+   * Looks at the clock, and says when to look again: no later than pieces like those before fill the time that is left.
+   */
   #look(): void {
     const pieces = this.#pieces;
     const passed = this.#now() - this.#beganAt;
@@ -104,7 +110,10 @@ export class Burst {
     return ++this.#turns >= TURNS_PER_PAUSE || now >= this.#pauseEndsAt;
   }
 
-  /** Lets those who wait go on, one after the other. Those who are left when this burst is too long go first in the next. */
+  /**
+   * Lets those who wait go on, one after the other. Those who are left when this burst is too long go first in the
+   * next.
+   */
   async #serveLine(): Promise<void> {
     this.#begin();
     while (!this.#line.isEmpty && !this.#isTooLong) {

@@ -1,7 +1,9 @@
 /** A map of so few keys deletes them: there the chains are short. */
 const SMALL = 32;
 
-/** After so many keys in a row were removed, the next ones are deleted: those do not come and go, the map is drained. */
+/**
+ * After so many keys in a row were removed, the next ones are deleted: those do not come and go, the map is drained.
+ */
 const MAX_MARKS_IN_A_ROW = 64;
 
 /** How many marked keys there may be for each that is not. */
@@ -21,12 +23,6 @@ export class ChurnMap<K, V> {
   #marks = 0;
   /** How many keys were marked since the last one was set. */
   #marksInARow = 0;
-  readonly #onSweep: (() => void) | undefined;
-
-  /** `onSweep` is called after each sweep. Iterators that were made before go on over the old map. */
-  constructor(onSweep?: () => void) {
-    this.#onSweep = onSweep;
-  }
 
   /** The number of keys that have a value. */
   get size(): number {
@@ -66,7 +62,7 @@ export class ChurnMap<K, V> {
 
   /** Removes a key, if it has a value. */
   delete(key: K): void {
-    if (this.#entries.has(key) && this.#entries.get(key) !== MARK) this.remove(key);
+    if (this.#entries.size > 0 && this.#entries.has(key) && this.#entries.get(key) !== MARK) this.remove(key);
   }
 
   /** Removes a key that has a value. */
@@ -81,7 +77,10 @@ export class ChurnMap<K, V> {
     if (this.#marks > 0 && this.#marks > MAX_MARKS * this.size) this.#sweep();
   }
 
-  /** Iterates over all keys, the marked ones among them. It goes on with those that are set later. */
+  /**
+   * Iterates over all keys, the marked ones among them. It goes on with those that are set later, until a sweep: then
+   * it goes on over the keys that there were.
+   */
   keys(): Iterator<K> {
     return this.#entries.keys();
   }
@@ -98,7 +97,7 @@ export class ChurnMap<K, V> {
 
   #setAfterSweep(key: K, value: V, cause: unknown): void {
     if (this.#marks === 0) {
-      throw new RangeError(`Cannot add key as a Map of this runtime holds no more than ${this.size}`, { cause });
+      throw new RangeError(`Cannot add key as a Map holds no more than ${this.size}`, { cause });
     }
     this.#sweep();
     this.#entries.set(key, value);
@@ -109,6 +108,5 @@ export class ChurnMap<K, V> {
     for (const [key, value] of this.#entries) if (value !== MARK) entries.set(key, value);
     this.#entries = entries;
     this.#marks = 0;
-    this.#onSweep?.();
   }
 }

@@ -11,7 +11,9 @@ const MIN_CAPACITY = 16;
 export class NumberHeap<E> {
   #length = 0;
   #pushed = 0;
-  /** By place in the heap: the numbers, and the slots they belong to. Behind the heap's end are the slots that are free. */
+  /**
+   * By place in the heap: the numbers, and the slots they belong to. Behind the heap's end are the slots that are free.
+   */
   #numbers = new Float64Array(MIN_CAPACITY);
   #slots = Int32Array.from({ length: MIN_CAPACITY }, (_, slot) => slot);
   /** By slot: the place in the heap, which of two was pushed first, and the entry. */
@@ -29,8 +31,8 @@ export class NumberHeap<E> {
   }
 
   /**
-   * Returns the slot, which is the entry's until it is popped. Of equal numbers, that with the smaller `order` is first,
-   * which need not be the order in which they are pushed.
+   * Returns the slot, which is the entry's until it is popped. Of equal numbers, that with the smaller `order` is
+   * first, which need not be the order in which they are pushed.
    */
   push(entry: E, number: number, order: number = this.#pushed++): number {
     if (this.#length === this.#slots.length) this.#resize(this.#length * 2);
@@ -59,12 +61,8 @@ export class NumberHeap<E> {
     const moved = this.#slots[last]!;
     const number = this.#numbers[last]!;
     this.#slots[last] = slot; // free
-    if (moved === slot) return;
-    if (place > 0) {
-      this.#siftUp(moved, number, place);
-      if (this.#places[moved] !== place) return;
-    }
-    this.#siftDown(moved, number, place);
+    this.#siftUp(moved, number, place);
+    if (this.#places[moved] === place) this.#siftDown(moved, number, place);
   }
 
   /** The entry of a slot; `undefined` if the slot is free. */

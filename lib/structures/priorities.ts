@@ -1,8 +1,10 @@
 import { ChurnMap } from "./churn_map.ts";
 
-/** A priority for each of some keys, of which few have one that is not 0: those are kept, and nothing if there are none. */
+/**
+ * A priority for each of some keys, of which few have one that is not 0: those are kept, and nothing if there are none.
+ */
 export class Priorities {
-  #byKey: ChurnMap<unknown, number> | undefined = undefined;
+  #byKey: ChurnMap<unknown, number> | undefined;
 
   get(key: unknown): number {
     return this.#byKey === undefined ? 0 : this.#byKey.get(key) ?? 0;

@@ -4,8 +4,8 @@ import type { ChurnMap } from "./churn_map.ts";
 const LOOKS = 2;
 
 /**
- * Rids a map of what is over, with no timer and no look at all of it at once: each call looks at the next two keys, round
- * and round. Called with each key that is set, it keeps the map within a small multiple of what is not over.
+ * Rids a map of what is over, with no timer and no look at all of it at once: each call looks at the next two keys,
+ * round and round. Called with each key that is set, it keeps the map within a small multiple of what is not over.
  */
 export class Pruner<K, V> {
   readonly #map: ChurnMap<K, V>;
@@ -17,7 +17,7 @@ export class Pruner<K, V> {
   }
 
   /** Removes those of the next keys whose values are over. */
-  prune(isOver: (value: V) => boolean): void {
+  prune(isOver: (value: V, key: K) => boolean): void {
     for (let looks = 0; looks < LOOKS; looks++) {
       const { done, value: key } = this.#round.next();
       if (done) {
@@ -25,7 +25,7 @@ export class Pruner<K, V> {
         return;
       }
       const value = this.#map.get(key);
-      if (value !== undefined && isOver(value)) this.#map.remove(key);
+      if (value !== undefined && isOver(value, key)) this.#map.remove(key);
     }
   }
 }

@@ -43,7 +43,10 @@ export class Waiters<T> {
     });
   }
 
-  /** Takes out the waiter that has waited longest. The caller has to serve it: its signal does not count any more. There must be one. */
+  /**
+   * Takes out the waiter that has waited longest. The caller has to serve it: its signal does not count any more. There
+   * must be one.
+   */
   shift(): Pick<Waiter<T>, "resolve" | "reject"> {
     const first = this.#end.next as Waiter<T>;
     first.leave();

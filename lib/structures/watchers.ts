@@ -7,10 +7,6 @@ export type Watch = (callback: () => void) => () => void;
 export class Watchers {
   readonly #callbacks = new Set<() => void>();
 
-  get isEmpty(): boolean {
-    return this.#callbacks.size === 0;
-  }
-
   /** Returns what takes the callback out again. */
   add(callback: () => void): () => void {
     this.#callbacks.add(callback);
@@ -18,6 +14,7 @@ export class Watchers {
   }
 
   tell(): void {
+    if (this.#callbacks.size === 0) return; // quicker than to begin the loop, and most queues have none
     for (const callback of this.#callbacks) callback();
   }
 }
@@ -25,12 +22,14 @@ export class Watchers {
 /** What `whenIdle` waits for, where a positive number is the count that `whenBelow` waits for. */
 export const IDLE = 0;
 
-/** Calls of `whenIdle` and `whenBelow` that wait. Those that wait for the same go on together, after one look for all. */
+/**
+ * Calls of `whenIdle` and `whenBelow` that wait. Those that wait for the same go on together, after one look for all.
+ */
 export class Waits {
   readonly #isOver: (count: number) => boolean;
   readonly #watch: Watch;
   readonly #byCount = new Map<number, Waiters<void>>();
-  #stop: (() => void) | undefined = undefined;
+  #stop: (() => void) | undefined;
 
   /** Whether a wait is over is looked at when it begins, and whenever `watch` calls back. */
   constructor(isOver: (count: number) => boolean, watch: Watch) {

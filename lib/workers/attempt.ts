@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { HandlerContext } from "../contracts/handler.ts";
 import type { WorkAttempt, WorkLease } from "../contracts/work_source.ts";
-import type { Moment } from "./burst_time.ts";
+import type { Moment } from "../structures/burst_time.ts";
 
 /** What every attempt of a pool is subject to: what the terms are when it begins. */
 export interface AttemptTerms {
@@ -122,8 +122,10 @@ export class AttemptContext implements HandlerContext {
     return this.#attempt.lease.priority ?? 0;
   }
 
-  get addedAgain(): boolean {
-    return this.#attempt.lease.addedAgain ?? false;
+  /** A function of its own each time, so that it works without the context and costs nothing unless it is read. */
+  get addedAgain(): () => boolean {
+    const { lease } = this.#attempt;
+    return () => lease.addedAgain?.() ?? false;
   }
 
   get token(): bigint | undefined {

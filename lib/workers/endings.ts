@@ -1,4 +1,5 @@
-import type { Ending, WorkAttempt, WorkSource } from "../contracts/work_source.ts";
+import { withCode } from "../base/error_codes.ts";
+import type { Ending, GivenUpEnding, WorkAttempt, WorkSource } from "../contracts/work_source.ts";
 import type { Failures } from "./failures.ts";
 import type { Reports } from "./reports.ts";
 
@@ -37,17 +38,23 @@ export class Endings<T> {
     return this.#source.takesBack === undefined || this.#source.takesBack(attempt, reason);
   }
 
-  /** Gives an item back that is not finished, so that it is ready again as it came. Tells whether the source takes it. */
+  /**
+   * Gives an item back that is not finished, so that it is ready again as it came. Tells whether the source takes it.
+   */
   handBack(attempt: WorkAttempt<T>): boolean {
     if (!this.takesBack(attempt, "handedBack")) return false;
     this.carryOut(attempt, HANDED_BACK);
     return true;
   }
 
-  async #settle(attempt: WorkAttempt<T>, ending: Ending, isDone: Promise<boolean>): Promise<void> {
+  async #settle(attempt: WorkAttempt<T>, ending: Ending, isDone: Promise<boolean | GivenUpEnding>): Promise<void> {
     this.#pending++;
     try {
-      if (await isDone) this.#note(attempt, ending);
+      const answer = await isDone;
+      if (typeof answer === "object") {
+        this.#reports.error(answer.error, attempt);
+        this.#note(attempt, answer);
+      } else if (answer) this.#note(attempt, ending);
       else if (ending.kind !== "handedBack") this.#reports.error(lostLease(ending), attempt);
     } catch (error) {
       this.#reports.error(error, attempt);
@@ -59,13 +66,16 @@ export class Endings<T> {
   #note(attempt: WorkAttempt<T>, ending: Ending): void {
     if (ending.kind === "failed") this.#failures.add(attempt, ending.error);
     else if (ending.kind !== "handedBack") this.#failures.delete(attempt.key);
-    if (ending.kind === "givenUp") this.#reports.givenUp(ending.error, attempt);
-    else if (ending.kind !== "failed" && ending.kind !== "handedBack") this.#reports.succeeded();
+    if (ending.kind === "givenUp") {
+      const { lease: { item }, key, number: attempts } = attempt;
+      const { error, reason } = ending;
+      this.#reports.givenUp({ item, key, attempts, error, reason });
+    } else if (ending.kind !== "failed" && ending.kind !== "handedBack") this.#reports.succeeded();
   }
 }
 
 /** What is said of an ending that counts for nothing. */
 function lostLease(ending: Ending): Error {
   const message = "The lease of the item was lost before its handler had ended, so what came of that does not count";
-  return "error" in ending ? new Error(message, { cause: ending.error }) : new Error(message);
+  return withCode("WQ_LEASE_LOST", new Error(message, "error" in ending ? { cause: ending.error } : {}));
 }

@@ -1,7 +1,7 @@
 import { inOneLine } from "../base/safe_text.ts";
 import type { WorkAttempt } from "../contracts/work_source.ts";
-import type { BurstTime, Moment } from "./burst_time.ts";
-import { messageOf } from "./error_text.ts";
+import type { BurstTime, Moment } from "../structures/burst_time.ts";
+import { messageOf } from "../base/error_text.ts";
 
 /** How many keys are remembered. */
 export const MAX_FAILURES = 1000;
@@ -38,11 +38,11 @@ export class Failures<T> {
   }
 
   /** The latest failures that `isKnown` says are known, the very latest first. Those that are not are dropped. */
-  list(limit: number, isKnown: (key: unknown) => boolean): Failure<T>[] {
+  list(limit: number, isKnown: (key: unknown, item: T) => boolean): Failure<T>[] {
     const listed: Failure<T>[] = [];
     for (const failure of [...this.#byKey.values()].reverse()) {
       if (listed.length === limit) break;
-      if (isKnown(failure.key)) listed.push({ ...failure, error: inOneLine(failure.error) });
+      if (isKnown(failure.key, failure.item)) listed.push({ ...failure, error: inOneLine(failure.error) });
       else this.#byKey.delete(failure.key);
     }
     return listed;

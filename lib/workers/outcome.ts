@@ -1,10 +1,10 @@
 import { RETRY_AFTER, TERMINAL } from "../base/brands.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
-import { inspect } from "../base/errors.ts";
+import { argumentError, inspect } from "../base/errors.ts";
 import { suggest } from "../base/suggest.ts";
-import type { Outcome } from "../contracts/handler.ts";
+import type { GiveUpReason, Outcome } from "../contracts/handler.ts";
 import type { Ending } from "../contracts/work_source.ts";
-import { priorityOf } from "../queue/add_options.ts";
+import { priorityOf } from "../queue/options.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Endings } from "./endings.ts";
 import type { Reports } from "./reports.ts";
@@ -19,7 +19,9 @@ export interface OutcomeRules {
 
 const SUCCEEDED: Ending = { kind: "succeeded" };
 
-/** Decides what becomes of an item when its attempt has ended: it is forgotten, tried again, handed back, or given up. */
+/**
+ * Decides what becomes of an item when its attempt has ended: it is forgotten, tried again, handed back, or given up.
+ */
 export class Outcomes<T> {
   readonly #endings: Endings<T>;
   readonly #reports: Reports<T>;
@@ -40,53 +42,62 @@ export class Outcomes<T> {
   fail(attempt: Attempt<T>, thrown: unknown): void {
     const { maxRetries, signal } = this.#rules;
     const isTerminal = isTerminalError(thrown);
-    if (attempt.timeoutError === undefined) {
-      if (signal?.aborted && !isTerminal && this.#handBack(attempt)) return;
-      if (!attempt.isLost) this.#reports.failed(thrown, attempt); // or else it is reported as the cause of that
-    }
+    const isInterrupted = signal?.aborted === true && !isTerminal && attempt.timeoutError === undefined;
+    if (isInterrupted && this.#handBack(attempt)) return;
+    // A timeout was reported when it came. The failure of a lost lease is reported as the cause of that.
+    if (attempt.timeoutError === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
     const error = attempt.timeoutError ?? thrown;
+    if (isTerminal) return this.#giveUp(attempt, error, "terminal");
+    if (attempt.number > maxRetries && !isInterrupted) return this.#giveUp(attempt, error, "maxRetries");
+    // What the queue does not take is given up, or else nobody would learn what became of the item.
+    if (!this.#takesBack(attempt)) return this.#giveUp(attempt, error, "shutdown");
     try {
-      // What the queue does not take is given up, or else nobody would learn what became of the item.
-      if (isTerminal || attempt.number > maxRetries || !this.#endings.takesBack(attempt, "failed")) {
-        return this.#giveUp(attempt, error);
-      }
-      this.#endings.carryOut(attempt, { kind: "failed", error, atLeast: retryAfterOf(thrown) });
+      this.#endings.carryOut(attempt, { kind: "failed", error, minDelay: retryAfterOf(thrown) });
     } catch (failure) {
       // The limiter failed, so nobody can say when to try again.
       this.#reports.error(failure, attempt);
-      this.#giveUp(attempt, failure);
+      this.#giveUp(attempt, failure, "limiter");
     }
   }
 
   /** What a handler asks for that returned something. */
   #endingOf(attempt: Attempt<T>, outcome: Outcome): Ending {
     const { requeue, requeueAfter, priority } = (outcome ?? {}) as Record<string, unknown>;
-    if (requeueAfter !== undefined) {
-      refuseMisspelt(outcome, isLikePriority);
-      const delay = requireDuration("requeue item", "requeueAfter", requeueAfter);
-      return { kind: "requeueAfter", delay, priority: askedPriority(priority) };
+    if (requeue === undefined && requeueAfter === undefined) {
+      refuseMisspelt(outcome, isLikeRequeue);
+      return SUCCEEDED;
     }
-    if (requeue === undefined) refuseMisspelt(outcome, isLikeRequeue);
-    else if (requeue && this.#endings.takesBack(attempt, "requeue")) {
-      refuseMisspelt(outcome, isLikePriority);
+    if (requeue || requeueAfter !== undefined) refuseMisspelt(outcome, isLikePriority);
+    const delay = requeueAfter === undefined ? 0 : requireDuration("requeue item", "requeueAfter", requeueAfter);
+    if (delay > 0) return { kind: "requeueAfter", delay, priority: askedPriority(priority) };
+    if (requeue && this.#endings.takesBack(attempt, "requeue")) {
       return { kind: "requeue", priority: askedPriority(priority) };
     }
     return SUCCEEDED;
   }
 
-  /** An attempt that was interrupted is not counted. Tells whether nothing is left to decide. */
+  /** An attempt that was interrupted is not counted, unless its item cannot be handed back. Returns whether it was. */
   #handBack(attempt: Attempt<T>): boolean {
     try {
       return this.#endings.handBack(attempt);
     } catch (error) {
       this.#reports.error(error, attempt);
-      return true;
+      return false;
     }
   }
 
-  #giveUp(attempt: Attempt<T>, error: unknown): void {
+  #takesBack(attempt: Attempt<T>): boolean {
     try {
-      this.#endings.carryOut(attempt, { kind: "givenUp", error });
+      return this.#endings.takesBack(attempt, "failed");
+    } catch (error) { // of a source of somebody else's
+      this.#reports.error(error, attempt);
+      return false;
+    }
+  }
+
+  #giveUp(attempt: Attempt<T>, error: unknown, reason: GiveUpReason): void {
+    try {
+      this.#endings.carryOut(attempt, { kind: "givenUp", error, reason });
     } catch (failure) { // of a source of somebody else's
       this.#reports.error(failure, attempt);
     }
@@ -127,7 +138,7 @@ const FIELDS: readonly string[] = ["requeue", "requeueAfter", "priority"];
 function refuseMisspelt(outcome: unknown, isMisspelt: (field: string) => boolean): void {
   for (const field of fieldsOf(outcome)) {
     if (FIELDS.includes(field) || !isMisspelt(field)) continue;
-    throw new TypeError(`Cannot requeue item as ${inspect(field)} is not an outcome${suggest(field, FIELDS)}`);
+    throw argumentError("requeue item", `${inspect(field)} is not an outcome${suggest(field, FIELDS)}`);
   }
 }
 

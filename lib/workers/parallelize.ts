@@ -4,7 +4,7 @@
  * @module
  */
 
-import { A_POSITIVE_INTEGER, A_SIGNAL, requireInteger, requireRules } from "../base/arguments.ts";
+import { A_NON_NEGATIVE_INTEGER, A_POSITIVE_INTEGER, A_SIGNAL, requireRule, requireRules } from "../base/arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import { burst } from "../structures/burst.ts";
 
@@ -55,8 +55,8 @@ export async function parallelizeUntil(
   doWorkPiece: (piece: number) => void | Promise<void>,
   options: ParallelizeOptions = {},
 ): Promise<void> {
-  requireInteger(ACTION, "workers", workers, 1);
-  requireInteger(ACTION, "pieces", pieces, 0);
+  requireRule(ACTION, "workers", workers, A_POSITIVE_INTEGER);
+  requireRule(ACTION, "pieces", pieces, A_NON_NEGATIVE_INTEGER);
   if (typeof doWorkPiece !== "function") {
     throw invalidArgument(ACTION, "doWorkPiece", "must be a function", doWorkPiece);
   }

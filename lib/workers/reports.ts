@@ -1,9 +1,9 @@
-import type { Counter } from "../contracts/metrics.ts";
-import type { WorkAttempt } from "../contracts/work_source.ts";
+import { callSafely } from "../base/call_safely.ts";
+import type { FailureLog } from "../base/failure_log.ts";
+import type { GivenUpItem, WorkAttempt } from "../contracts/work_source.ts";
 import type { WorkerOptions } from "../contracts/workers.ts";
 import type { PoolMetrics } from "../metrics/pool_metrics.ts";
 import type { Totals } from "../metrics/totals.ts";
-import type { FailureLog } from "./failure_log.ts";
 
 /** What a pool calls when something goes wrong. */
 export type Callbacks<T> = Pick<WorkerOptions<T>, "onError" | "onGiveUp">;
@@ -14,6 +14,7 @@ export class Reports<T> {
   readonly #log: FailureLog;
   readonly #metrics: PoolMetrics | undefined;
   readonly #totals = { succeeded: 0, failed: 0, givenUp: 0 };
+  readonly #givenUpFor = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };
 
   /** Errors that no callback wants go to the log. */
   constructor(callbacks: Callbacks<T>, log: FailureLog, metrics: PoolMetrics | undefined) {
@@ -23,21 +24,7 @@ export class Reports<T> {
   }
 
   get totals(): Totals {
-    return { ...this.#totals };
-  }
-
-  /** A handler begins. */
-  began(attempt: WorkAttempt<T>): void {
-    this.#count(this.#metrics?.active, attempt);
-  }
-
-  /** A handler has ended. */
-  ended(attempt: WorkAttempt<T>): void {
-    try {
-      this.#metrics?.active?.dec();
-    } catch (error) {
-      this.error(error, attempt);
-    }
+    return { ...this.#totals, givenUpFor: { ...this.#givenUpFor } };
   }
 
   /** An attempt did not fail. */
@@ -49,41 +36,31 @@ export class Reports<T> {
   failed(error: unknown, attempt: WorkAttempt<T>): void {
     this.#totals.failed++;
     this.error(error, attempt);
-    this.#count(this.#metrics?.failures, attempt);
+    this.#metrics?.failures?.inc();
   }
 
   /** A callback that fails itself has nobody to report to, and must not end the pool. */
   readonly error = (error: unknown, attempt: WorkAttempt<T>): void => {
-    callSafely(() => {
-      if (this.#callbacks.onError === undefined) return this.#log.write(error, attempt);
-      return this.#callbacks.onError(error, attempt.lease.item, attempt.number);
-    }, () => {});
+    this.#tell(error, attempt.lease.item, attempt.key, attempt.number);
   };
 
-  givenUp(error: unknown, attempt: WorkAttempt<T>): void {
+  /** An item was given up. */
+  givenUp({ item, key, attempts, error, reason }: GivenUpItem<T>): void {
     this.#totals.givenUp++;
+    this.#givenUpFor[reason]++;
+    const onError = (thrown: unknown) => this.#tell(thrown, item, key, attempts);
+    callSafely((error) => this.#callbacks.onGiveUp?.(error, item, attempts, reason), onError, error);
+    this.#metrics?.givenUp[reason]?.inc();
+  }
+
+  #tell(error: unknown, item: T, key: unknown, number: number): void {
     callSafely(
-      () => this.#callbacks.onGiveUp?.(error, attempt.lease.item, attempt.number),
-      (thrown) => this.error(thrown, attempt),
+      (error) => {
+        if (this.#callbacks.onError === undefined) return this.#log.write(error, { key, number });
+        return this.#callbacks.onError(error, item, number);
+      },
+      () => {},
+      error,
     );
-    this.#count(this.#metrics?.givenUp, attempt);
-  }
-
-  /** A metric that throws costs no item anything. */
-  #count(meter: Counter | undefined, attempt: WorkAttempt<T>): void {
-    try {
-      meter?.inc();
-    } catch (error) {
-      this.error(error, attempt);
-    }
-  }
-}
-
-/** Calls a user's function, which may throw, or be asynchronous and reject. */
-function callSafely(action: () => unknown, onError: (error: unknown) => void): void {
-  try {
-    Promise.resolve(action()).catch(onError);
-  } catch (error) {
-    onError(error);
   }
 }

@@ -8,13 +8,13 @@ import type { Handler } from "../contracts/handler.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { SourcedQueue } from "../contracts/work_source.ts";
 import type { WorkerOptions, WorkerPool } from "../contracts/workers.ts";
-import { startPool } from "./start_pool.ts";
+import { startPool } from "./pool.ts";
 
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
-export { SOURCE } from "../base/brands.ts";
+export type { SOURCE } from "../base/brands.ts";
 export { TerminalError } from "../base/errors.ts";
-export { RetryAfterError } from "../base/retry_after_error.ts";
+export { RetryAfterError, type RetryAfterResponse } from "../base/retry_after_error.ts";
 export type { DelayingQueue } from "../contracts/delaying_queue.ts";
 export type * from "../contracts/handler.ts";
 export type { QueueDiscipline, QueueDisciplineFor, ReadyEntry } from "../contracts/discipline.ts";
@@ -24,7 +24,6 @@ export type * from "../contracts/work_queue.ts";
 export type * from "../contracts/token_source.ts";
 export type * from "../contracts/work_source.ts";
 export type * from "../contracts/workers.ts";
-export { onBucketChange } from "../structures/bucket_changes.ts";
 
 /**
  * Takes items from the queue and runs the handler on each, until the queue is shut down and empty or the
@@ -51,14 +50,14 @@ export { onBucketChange } from "../structures/bucket_changes.ts";
  * ```
  *
  * @typeParam T The type of the items.
- * @param queue Where items come from and where failed ones go back to: a rate limiting queue, or one that is not in memory
- * and offers a source of its own.
+ * @param queue Where items come from and where failed ones go back to: a rate limiting queue, or one that is not in
+ * memory and offers a source of its own.
  * @param handler Works on one item.
  * @param options Concurrency, retries, timeout, signal and callbacks; all may be left out.
  * @returns The running pool.
  * @throws {RangeError} If `concurrency`, `maxAbandoned`, `maxRetries` or `timeout` is out of its bounds.
  * @throws {TypeError} If `queue` is no rate limiting queue, `handler` or a callback no function, `signal` no signal,
- * `clock` no clock, `starts` no token bucket, or an option is unknown.
+ * `clock` no clock, `throttle` no token bucket, or an option is unknown.
  */
 export function runWorkers<T>(
   queue: RateLimitingQueue<T> | SourcedQueue<T>,

@@ -9,7 +9,7 @@ import {
 } from "../base/arguments.ts";
 import type { Clock } from "../base/clock.ts";
 import { parseDuration } from "../base/duration.ts";
-import { isTimeout, timeoutRule } from "../base/duration_arguments.ts";
+import { timeoutRule } from "../base/duration_arguments.ts";
 import type { TokenSource } from "../contracts/token_source.ts";
 import type { WorkerOptions } from "../contracts/workers.ts";
 import type { Callbacks } from "./reports.ts";
@@ -20,7 +20,7 @@ export interface LiveSettings {
   maxRetries: number;
   /** In milliseconds; `undefined` is as long as it likes. An attempt that runs keeps what it began with. */
   timeout: number | undefined;
-  starts: TokenSource | undefined;
+  throttle: TokenSource | undefined;
 }
 
 /** The options of a pool, checked, with defaults filled in. */
@@ -45,21 +45,22 @@ function liveRules(): Readonly<Record<keyof LiveSettings, Rule>> {
   return {
     concurrency: A_POSITIVE_INTEGER,
     maxRetries: A_COUNT,
-    timeout: [isTimeout, timeoutRule()],
-    starts: [(value: unknown) => hasMethods(value, "reserve"), "must be a token bucket"],
+    timeout: timeoutRule(),
+    throttle: [(value: unknown) => hasMethods(value, "reserve"), "must be a token bucket"],
   };
 }
 
 /** Checks the options and fills in what was left out. */
 export function settingsOf<T>(action: string, options: WorkerOptions<T>): PoolSettings<T> {
-  requireRules(action, options, {
+  const rules: Readonly<Record<keyof WorkerOptions, Rule>> = {
     ...liveRules(),
     maxAbandoned: A_COUNT,
     signal: A_SIGNAL,
     clock: A_CLOCK,
     onError: A_FUNCTION,
     onGiveUp: A_FUNCTION,
-  });
+  };
+  requireRules(action, options, rules);
   const { maxAbandoned, signal, clock } = options;
   return { ...withDefaults(options), maxAbandoned, signal, clock, callbacks: options };
 }
@@ -71,6 +72,6 @@ export function changedSettings(changes: PoolChanges): Partial<LiveSettings> {
   return Object.fromEntries(given);
 }
 
-function withDefaults({ concurrency = 1, maxRetries = Infinity, timeout, starts }: PoolChanges): LiveSettings {
-  return { concurrency, maxRetries, timeout: timeout === undefined ? undefined : parseDuration(timeout), starts };
+function withDefaults({ concurrency = 1, maxRetries = Infinity, timeout, throttle }: PoolChanges): LiveSettings {
+  return { concurrency, maxRetries, timeout: timeout === undefined ? undefined : parseDuration(timeout), throttle };
 }

@@ -2,21 +2,21 @@
 export interface SlotBounds {
   /** How many handlers may run at once. With fewer than before, those that run go on. */
   readonly concurrency: number;
-  /** How many more may that have run out of time; as many as `concurrency` says if that is left out. */
+  /** How many abandoned handlers may run beside those. By default, as many as `concurrency`. */
   readonly maxAbandoned: number | undefined;
 }
 
 /**
  * The places of a pool's handlers.
  *
- * A handler that ran out of time and goes on gives its place to another one. That is so for as many handlers as may be
- * abandoned; the ones beyond keep their places, or else a backend that hangs would lift the bound.
+ * An abandoned handler gives its place to another one. Beyond `maxAbandoned`, abandoned handlers keep their places;
+ * otherwise, a backend that hangs would lift the bound.
  */
 export class Slots {
   readonly #bounds: SlotBounds;
   #taken = 0;
-  #overdue = 0;
-  /** Whether it was told that the bound is reached, since the last time that no handler was overdue. */
+  #abandoned = 0;
+  /** Whether the bound was reported since the last time that no handler was abandoned. */
   #wasTold = false;
 
   constructor(bounds: SlotBounds) {
@@ -26,7 +26,7 @@ export class Slots {
   /** How many more handlers may begin. Negative with more than that, as `concurrency` was lowered. */
   get free(): number {
     const free = this.#bounds.concurrency - this.#taken;
-    return this.#overdue === 0 ? free : free + Math.min(this.#overdue, this.#maxAbandoned);
+    return this.#abandoned === 0 ? free : free + Math.min(this.#abandoned, this.#maxAbandoned);
   }
 
   /** Whether one more handler may begin. */
@@ -34,9 +34,9 @@ export class Slots {
     return this.free > 0;
   }
 
-  /** How many handlers have run out of time and go on. */
-  get overdue(): number {
-    return this.#overdue;
+  /** Number of handlers that passed their timeout and still run. */
+  get abandoned(): number {
+    return this.#abandoned;
   }
 
   /** How many were taken and not given back, those of abandoned handlers among them. */
@@ -49,26 +49,26 @@ export class Slots {
   }
 
   /**
-   * The handler in a slot ran out of time. Tells whether it is the first one that cannot be abandoned and keeps its
-   * place, since the last time that no handler was overdue.
+   * Notes that the handler in a slot passed its timeout. Returns whether the bound is to be reported: this handler
+   * keeps its slot, as the first one since the last time that no handler was abandoned.
    */
   abandon(): boolean {
-    this.#overdue++;
-    if (this.#wasTold || this.#overdue <= this.#maxAbandoned) return false;
+    this.#abandoned++;
+    if (this.#wasTold || this.#abandoned <= this.#maxAbandoned) return false;
     return this.#wasTold = true;
   }
 
   /** What is said of that. */
   boundError(): Error {
     return new Error(
-      `Cannot begin as many handlers as 'concurrency' says until some have ended: ${this.#overdue} ran out of time and ` +
-        `go on, and 'maxAbandoned' is ${this.#maxAbandoned}`,
+      `Cannot begin as many handlers as 'concurrency' allows until some have ended: ${this.#abandoned} abandoned handlers ` +
+        `still run, and 'maxAbandoned' is ${this.#maxAbandoned}`,
     );
   }
 
   giveBack(wasAbandoned = false): void {
     this.#taken--;
-    if (wasAbandoned && --this.#overdue === 0) this.#wasTold = false;
+    if (wasAbandoned && --this.#abandoned === 0) this.#wasTold = false;
   }
 
   get #maxAbandoned(): number {

@@ -4,27 +4,34 @@ import type { WorkRequest } from "../contracts/work_source.ts";
 /** The wait of a pool for an item: there is one at a time, which can be taken back. */
 export class Wait {
   readonly #wanted: () => number;
-  readonly #starts: () => TokenSource | undefined;
+  readonly #throttle: () => TokenSource | undefined;
   #takeBack = new AbortController();
   #isOn = false;
+  #isOver = false;
 
-  /** Each wait is for as many items as are `wanted`, with tokens of `starts`. */
-  constructor(wanted: () => number, starts: () => TokenSource | undefined) {
+  /** Each wait is for as many items as are `wanted`, with tokens of `throttle`. */
+  constructor(wanted: () => number, throttle: () => TokenSource | undefined) {
     this.#wanted = wanted;
-    this.#starts = starts;
+    this.#throttle = throttle;
   }
 
   get isOn(): boolean {
     return this.#isOn;
   }
 
-  begin(): WorkRequest {
-    this.#isOn = true;
-    return { signal: this.#takeBack.signal, wanted: this.#wanted, starts: this.#starts() };
+  /** Whether a wait has told that the source has shut down. No wait brings an item then. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
-  end(): void {
+  begin(): WorkRequest {
+    this.#isOn = true;
+    return { signal: this.#takeBack.signal, wanted: this.#wanted, throttle: this.#throttle() };
+  }
+
+  end(isShutdown = false): void {
     this.#isOn = false;
+    this.#isOver ||= isShutdown;
   }
 
   /** An item that comes all the same is given back. */

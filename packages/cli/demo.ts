@@ -1,6 +1,6 @@
 /**
- * Shows `workqueue run` at work in ten seconds: four services are to be told of ten orders, and one of them is down at
- * first. What it runs is printed first, and is all that is needed.
+ * Shows `workqueue run` in ten seconds: it delivers ten orders to four services, one of which is down at first. It
+ * prints its command first; that command is all that is needed.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { stderr } from "./system/standard_streams.ts";
 
 const COMMAND = `workqueue run --input examples/webhooks.txt --concurrency 4 \\
     --backoff 400ms..10s -- sh examples/deliver_webhook.sh {}`;
-/** How long one has to read it, in milliseconds. */
+/** Time to read the command before it runs, in milliseconds. */
 const TIME_TO_READ = 1000;
 
 process.chdir(fileURLToPath(new URL("../../", import.meta.url)));

@@ -6,15 +6,15 @@
  * workqueue run --config queues.yaml --input urls.txt --report report.jsonl -- curl -fsSO {}
  * ```
  *
- * The child finds the item in its arguments, where `{}` stands, and in the environment as `WORKQUEUE_ITEM`;
- * `WORKQUEUE_ATTEMPT` is 1 the first time, and one more each time it is tried again. The report is described
- * by the type `ItemReport` in `report.ts`.
+ * The item replaces `{}` in the arguments of the command, and is in its environment as `WORKQUEUE_ITEM`.
+ * `WORKQUEUE_ATTEMPT` is 1 for the first attempt, and one more for each retry. The type `ItemReport` in
+ * `report/records.ts` describes the report.
  *
  * Exit codes: 0 if all items succeeded, 1 if some were given up or some lines refused, 2 for an error of usage, of the
  * config or of a file, 130 if the run was interrupted.
  *
- * `workqueue check` looks for mistakes in configs, `workqueue schema` prints their JSON Schema, and `workqueue delays` shows
- * what their limiters do.
+ * `workqueue check` finds mistakes in configs, `workqueue schema` prints their JSON Schema, and `workqueue delays`
+ * shows the delays of their limiters.
  *
  * @module
  */
@@ -31,19 +31,19 @@ import {
   type DelaysFlags,
   type SchemaFlags,
 } from "./commands/config_flags.ts";
-import { addRunFlags, type RunFlags } from "./commands/run_flags.ts";
+import { addRunFlags, givenFlags } from "./commands/run_parser.ts";
 import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
 import { VERSION } from "./version.ts";
 
-/** How long a process that was interrupted waits for those who read its output, in milliseconds. */
+/** Longest time that an interrupted process waits for its output to be read, in milliseconds. */
 const MAX_FLUSH = 1000;
 
 /**
  * Runs the command line.
  *
  * @param args The arguments, without the names of the runtime and the script.
- * @param standardInput What the items are read from where no file is named.
+ * @param standardInput The stream to read where no file is named.
  * @returns The exit code.
  */
 export async function main(args: string[], standardInput: Readable = process.stdin): Promise<number> {
@@ -53,10 +53,11 @@ export async function main(args: string[], standardInput: Readable = process.std
     .version(VERSION)
     .enablePositionalOptions()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
-    .exitOverride();
-  addRunFlags(program.command("run")).action(async (command: string[], flags: RunFlags) => {
+    .exitOverride()
+    .hook("preAction", async () => void await import("./core_version.ts"));
+  addRunFlags(program.command("run")).action(async (command: string[], _options: unknown, run: Command) => {
     const { runCommand } = await import("./commands/run_command.ts");
-    exitCode = await runCommand(command, flags, standardInput);
+    exitCode = await runCommand(command, givenFlags(run), standardInput);
   });
   addCheckFlags(program.command("check")).action(async (files: string[], flags: CheckFlags) => {
     const { checkCommand } = await import("./commands/check_command.ts");
@@ -73,7 +74,8 @@ export async function main(args: string[], standardInput: Readable = process.std
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.succeeded : EXIT.usage; // it has said why
+    // Commander has printed the reason
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.succeeded : EXIT.usage;
     stderr.write(`workqueue: ${error instanceof Error ? error.message : error}\n`);
     return EXIT.usage;
   }
@@ -81,8 +83,9 @@ export async function main(args: string[], standardInput: Readable = process.std
 }
 
 /**
- * Ends the process when all that was written has left it: `process.exit` alone would drop that, and without
- * it a pending read of standard input would keep the process alive. What was interrupted ends even if nobody reads.
+ * Ends the process as soon as all its output is written. `process.exit` alone would drop pending output; without it, a
+ * pending read of standard input would keep the process alive. An interrupted process ends even if nobody reads its
+ * output.
  */
 export async function exitWith(exitCode: number): Promise<never> {
   await (exitCode > EXIT.signal ? Promise.race([flushed(), delay(MAX_FLUSH)]) : flushed());

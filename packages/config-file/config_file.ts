@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { invalidArgument } from "@workqueue/core/arguments";
+import { invalidArgument, withCode } from "@workqueue/core/internal";
 import { ConfigText } from "./config_text.ts";
 import { FORMATS_BY_EXTENSION } from "./formats.ts";
 
@@ -25,7 +25,7 @@ export class ConfigFile {
     const extension = extname(this.#path).toLowerCase();
     if (!Object.hasOwn(FORMATS_BY_EXTENSION, extension)) {
       const known = Object.keys(FORMATS_BY_EXTENSION).join(", ");
-      throw new Error(`Cannot read config '${name}' as its extension is none of ${known}`);
+      throw withCode("WQ_CONFIG", new Error(`Cannot read config '${name}' as its extension is none of ${known}`));
     }
     this.content = new ConfigText(name, FORMATS_BY_EXTENSION[extension]!);
   }
@@ -52,7 +52,8 @@ export class ConfigFile {
   }
 
   #readError(cause: unknown): Error {
-    return new Error(`Cannot read ${this.content.title} as ${describeReadError(cause)}`, { cause });
+    const message = `Cannot read ${this.content.title} as ${describeReadError(cause)}`;
+    return withCode("WQ_CONFIG", new Error(message, { cause }));
   }
 }
 

@@ -1,4 +1,5 @@
 import { ConfigError, type ConfigIssue } from "@workqueue/core";
+import { withCode } from "@workqueue/core/internal";
 import type { Format } from "./formats.ts";
 import type { Parsed, Unparsed } from "./parsed.ts";
 
@@ -23,8 +24,8 @@ export class ConfigText {
   }
 
   /**
-   * Runs what takes the document that a text says. What is wrong in that is told with the config named, and with its place
-   * in the text.
+   * Runs what takes the document that a text says. What is wrong in that is told with the config named, and with its
+   * place in the text.
    */
   run<R>(verb: "load" | "reload", text: string, take: (document: string | object) => R): R {
     const { document, locate } = this.#parse(text);
@@ -44,6 +45,7 @@ export class ConfigText {
       throw this.#error("read", parsed.problems.map((issue) => ({ ...issue, message: describe(issue.message) })));
     }
     const { document, locate } = parsed;
+    if (name === "TOML" && isEmpty(document)) throw this.#error("load", [{ path: "", message: "it is empty" }]);
     if (typeof document === "string" && name !== "JSON") { // the core would take it for JSON
       const issue = { path: "", message: "it must be an object: received a text" };
       throw this.#error("load", [{ ...issue, ...locate(issue) }]);
@@ -57,7 +59,7 @@ export class ConfigText {
     } catch (error) {
       const { name, message } = error as Error;
       if (name === "NotCapable") { // Deno asks for a permission
-        throw new Error(`Cannot read ${this.title} as ${message}`, { cause: error });
+        throw withCode("WQ_CONFIG", new Error(`Cannot read ${this.title} as ${message}`, { cause: error }));
       }
       return { problems: [{ path: "", message: error instanceof RangeError ? "it is nested too deeply" : message }] };
     }
@@ -66,4 +68,9 @@ export class ConfigText {
   #error(verb: "read" | "load" | "reload", issues: readonly ConfigIssue[]): ConfigError {
     return new ConfigError(`${verb} ${this.title}`, issues);
   }
+}
+
+/** In TOML, a text without content is an empty object. Other formats refuse such a text: a file may be half written. */
+function isEmpty(document: unknown): boolean {
+  return Object.keys(document as object).length === 0;
 }

@@ -16,8 +16,8 @@ import { ConfigFile } from "./config_file.ts";
  * @param path The file: a path, or a `file:` URL.
  * @param options The options of `loadConfig`.
  * @returns What the file describes.
- * @throws {ConfigError} If anything in the file is wrong; with all that is, the file named, and where the parser tells, the
- * line and column of each problem.
+ * @throws {ConfigError} If anything in the file is wrong; with all that is, the file named, and where the parser tells,
+ * the line and column of each problem.
  * @throws {Error} If the file cannot be read.
  * @throws {TypeError} If the path is neither, or an option is unknown or of the wrong type.
  */

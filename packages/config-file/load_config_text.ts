@@ -1,5 +1,5 @@
 import { loadConfig, type LoadConfigOptions, type WorkQueueConfig } from "@workqueue/core";
-import { invalidArgument } from "@workqueue/core/arguments";
+import { invalidArgument } from "@workqueue/core/internal";
 import { ConfigText } from "./config_text.ts";
 import { type ConfigFormat, FORMATS } from "./formats.ts";
 
@@ -19,8 +19,8 @@ import { type ConfigFormat, FORMATS } from "./formats.ts";
  * @param format What it is written in: `"json"`, `"jsonc"`, `"yaml"` or `"toml"`.
  * @param options The options of `loadConfig`.
  * @returns What the text describes.
- * @throws {ConfigError} If anything in the text is wrong; with all that is, and where the parser tells, the line and column
- * of each problem.
+ * @throws {ConfigError} If anything in the text is wrong; with all that is, and where the parser tells, the line and
+ * column of each problem.
  * @throws {TypeError} If an argument is of the wrong type, the format is none of these, or an option is unknown.
  */
 export function loadConfigText(text: string, format: ConfigFormat, options?: LoadConfigOptions): WorkQueueConfig {

@@ -4,10 +4,13 @@
  * @module
  */
 
+import "./core_version.ts"; // first, so that no other module fails because of another core
+
 export { loadConfigFile } from "./load_config_file.ts";
 export { loadConfigText } from "./load_config_text.ts";
 export type { ConfigFormat } from "./formats.ts";
 export { readConfigFile } from "./read_config_file.ts";
-export { watchConfigFile, type WatchConfigFileOptions } from "./watch_config_file.ts";
+export { watchConfigFile } from "./watch_config_file.ts";
+export type { WatchConfigFileOptions } from "./watched_file.ts";
 // Those that the types of this package are made of, and what these are made of.
 export type * from "@workqueue/core";

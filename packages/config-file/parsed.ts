@@ -6,8 +6,8 @@ export interface Parsed {
   /** What it says; JSON as it is, as the core finds more that is wrong with it. */
   readonly document: unknown;
   /**
-   * Where the thing stands that something is wrong with: the name of a member, or an element of a list. If it is missing,
-   * the nearest thing around it. `undefined` where the parser does not tell.
+   * Where the thing stands that something is wrong with: the name of a member, or an element of a list. If it is
+   * missing, the nearest thing around it. `undefined` where the parser does not tell.
    */
   locate(issue: ConfigIssue): Place | undefined;
 }

@@ -26,11 +26,15 @@ export interface Tree<Node> {
   readonly root: Node;
   /** Where a node begins: an offset in the text. */
   offsetOf(node: Node): number;
-  /** A member of an object, or an element of a list, which is its own name; `undefined` if there is none of that name. */
+  /**
+   * A member of an object, or an element of a list, which is its own name; `undefined` if there is none of that name.
+   */
   find(node: Node, name: string): { readonly name: Node; readonly value: Node } | undefined;
 }
 
-/** Where the name of what a JSON Pointer leads to begins; if there is no such thing, that of the nearest one around it. */
+/**
+ * Where the name of what a JSON Pointer leads to begins; if there is no such thing, that of the nearest one around it.
+ */
 export function locate<Node>(tree: Tree<Node>, pointer: string): number {
   let nearest = tree.root;
   let node = tree.root;

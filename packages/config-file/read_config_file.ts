@@ -14,8 +14,8 @@ import { ConfigFile } from "./config_file.ts";
  *
  * @param path The file: a path, or a `file:` URL.
  * @returns What `loadConfig` takes: the text of JSON, and the value of what is written in another format.
- * @throws {ConfigError} If the file is not valid in its format, with the place where the parser tells; or if the document
- * is no object but a text. What is wrong with JSON, `loadConfig` says.
+ * @throws {ConfigError} If the file is not valid in its format, with the place where the parser tells; or if the
+ * document is no object but a text. What is wrong with JSON, `loadConfig` says.
  * @throws {Error} If the file cannot be read.
  * @throws {TypeError} If the path is neither.
  */

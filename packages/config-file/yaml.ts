@@ -21,7 +21,9 @@ import { Lines, locate, type Tree } from "./places.ts";
 /** What stands in a tree: empty values may be `null`. */
 type Value = Node | null;
 
-/** How deep a text may be nested: the parser calls itself for each level, several times. No config is nearly as deep. */
+/**
+ * How deep a text may be nested: the parser calls itself for each level, several times. No config is nearly as deep.
+ */
 const MAX_DEPTH = 200;
 /** How often an anchor may be used, with all that is used in it: what a text stands for must not fill the memory. */
 const MAX_USES = 10_000;

@@ -1,4 +1,4 @@
-import { invalidArgument } from "@workqueue/core/arguments";
+import { argumentError, invalidArgument } from "@workqueue/core/internal";
 import type { Access } from "./contract.ts";
 
 /** The address that a request came from, where the server told it. */
@@ -23,9 +23,9 @@ export function notePeer(request: Request, info: unknown): void {
 }
 
 /**
- * Allows requests from this machine: to `localhost`, a name under it, or a loopback address, and from a loopback address
- * where the server tells from where. The name is looked at because a page elsewhere can have its own name point to this
- * machine.
+ * Allows requests from this machine: to `localhost`, a name under it, or a loopback address, and from a loopback
+ * address where the server tells from where. The name is looked at because a page elsewhere can have its own name point
+ * to this machine.
  *
  * What says that it comes through a proxy is not allowed, as that may come from anywhere. A proxy that says nothing of
  * itself cannot be told from this machine: where there is one in front, take {@linkcode allowToken}.
@@ -79,7 +79,10 @@ const MIN_TOKEN = 16;
 
 /** How somebody is let in by a token in the address. */
 export interface SignIn {
-  /** The header `set-cookie` by which they are let in from then on; `undefined` if the token in the address is not right. */
+  /**
+   * The header `set-cookie` by which they are let in from then on; `undefined` if the token in the address is not
+   * right.
+   */
   cookieFor(request: Request, path: string): Promise<string | undefined>;
 }
 
@@ -91,9 +94,9 @@ export function signInOf(access: Access): SignIn | undefined {
 }
 
 /**
- * Allows requests that have a token: as `Authorization: Bearer TOKEN`; or in the address of the page, `?token=TOKEN`, which
- * is answered with a cookie for this browser and a redirect to the address without it. The token is a secret: serve the
- * page by https, and make it long, as by `crypto.randomUUID()`.
+ * Allows requests that have a token: as `Authorization: Bearer TOKEN`; or in the address of the page, `?token=TOKEN`,
+ * which is answered with a cookie for this browser and a redirect to the address without it. The token is a secret:
+ * serve the page by https, and make it long, as by `crypto.randomUUID()`.
  *
  * @example Usage
  * ```ts
@@ -131,7 +134,7 @@ function requireToken(token: unknown): string {
   const rule = `must be a text of at least ${MIN_TOKEN} characters that headers can have`;
   if (typeof token !== "string") throw invalidArgument("allow token", "token", rule, token);
   // What it is, is not said: it may be a part of a secret.
-  throw new TypeError(`Cannot allow token as 'token' ${rule}: received one of ${token.length}`);
+  throw argumentError("allow token", `'token' ${rule}: received one of ${token.length}`);
 }
 
 /** A token, and the cookie that stands for it in browsers, which do not keep the token itself. */

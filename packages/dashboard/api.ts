@@ -4,11 +4,13 @@
  * @module
  */
 
+import type { GiveUpReason } from "@workqueue/core";
+
 /** How a queue is, at one glance. The first of these that holds, from the worst on. */
 export type Verdict = "stuck" | "failing" | "paused" | "busy" | "healthy" | "unknown";
 
 /** Something that can be done to a queue. */
-export type Control = "pause" | "concurrency" | "starts" | "retry" | "takeBack";
+export type Control = "pause" | "concurrency" | "throttle" | "retry" | "takeBack";
 
 /** `GET api/state`, and each event `state` of `GET api/events`. */
 export interface State {
@@ -39,7 +41,7 @@ export interface QueueRow {
   /** How fast they come and go. */
   readonly rates: Rates;
   /** For how long the oldest of the ready items has been so, as exactly as is known. */
-  readonly oldestReady: number | null;
+  readonly oldestReadyMs: number | null;
   /** The pool; `null` without one. */
   readonly workers: { readonly active: number; readonly concurrency: number } | null;
   /** Whether nothing begins until it is resumed: what is paused is the pool in memory, and the queue on Redis. */
@@ -53,11 +55,11 @@ export interface Counts {
   /** Items that may be handed out now. */
   readonly ready: number;
   /** Items that are ready and that the discipline holds back. */
-  readonly heldBack: number;
+  readonly blocked: number;
   /** Items whose delay has not passed. */
-  readonly waiting: number;
+  readonly delayed: number;
   /** Items that are being worked on. */
-  readonly held: number;
+  readonly processing: number;
   /** Items whose last attempt failed and that will be tried again. In memory, 1,000 stands for as many or more. */
   readonly failing: number | null;
 }
@@ -83,22 +85,27 @@ export interface QueueDetails extends QueueRow {
   /** What handlers are running for, the longest first. */
   readonly runningItems: readonly RunningItem[];
   /** What waits, the earliest first. */
-  readonly waitingItems: readonly WaitingItem[];
+  readonly delayedItems: readonly DelayedItem[];
   /** What is next. */
   readonly readyItems: readonly ReadyItem[];
   /** Whose items these are, by the first part of their keys, the most first. Of the first 1,000 that are ready. */
   readonly groups: readonly Group[];
   /**
-   * How many wait whose keys match what is searched for, listed or not: what `retry` and `take-back` act on. In memory these are
-   * of all that wait, on Redis of the 1,000 due first and of the failing ones listed.
+   * How many wait whose keys match what is searched for, listed or not: what `retry` and `take-back` act on. In memory
+   * these are of all that wait, on Redis of the 1,000 due first and of the failing ones listed.
    *
-   * `null` if that is not known: yet, as searches have a twentieth of the time, and those of others come first; or at all, as
-   * too many wait to look at each: 200,000, or fewer if it takes long to make texts of them. The lists then have what was
-   * found among those that were looked at: at first 1,000.
+   * `null` if that is not known: yet, as searches have a twentieth of the time, and those of others come first; or at
+   * all, as too many wait to look at each: 200,000, or fewer if it takes long to make texts of them. The lists then
+   * have what was found among those that were looked at: at first 1,000.
    */
   readonly matching: number | null;
+  /**
+   * How many items were given up for each reason: in memory by the pool, on Redis by all processes since there is a
+   * queue. `null` if that is not known.
+   */
+  readonly givenUpFor: Readonly<Partial<Record<GiveUpReason, number>>> | null;
   /** The bucket without whose tokens no attempt begins. */
-  readonly starts: Bucket | null;
+  readonly throttle: Bucket | null;
   /** What says how long an item waits that failed; `null` if the config does not know the queue. */
   readonly limiter: LimiterNode | null;
   /** What can be done to this queue. What cannot, and why, is in `cannot`. */
@@ -111,12 +118,12 @@ export interface QueueDetails extends QueueRow {
 export interface History {
   /** As `Date.now()` gives it. */
   readonly time: readonly number[];
-  /** Items that were ready or held back. */
+  /** Items that were ready or blocked. */
   readonly ready: readonly (number | null)[];
   /** Items that waited. */
-  readonly waiting: readonly (number | null)[];
+  readonly delayed: readonly (number | null)[];
   /** Items in work. */
-  readonly held: readonly (number | null)[];
+  readonly processing: readonly (number | null)[];
   /** Items that failed and were to be tried again. */
   readonly failing: readonly (number | null)[];
   /** A second, between a sample and the one before. */
@@ -138,7 +145,7 @@ export interface FailingItem {
   /** How long ago the last one failed. */
   readonly ago: number | null;
   /** `null` if it does not wait. */
-  readonly dueIn: number | null;
+  readonly dueInMs: number | null;
   /** Which limiter decided on its wait, by its place in `limiter`; `null` if that is not known. */
   readonly decidedBy: string | null;
 }
@@ -154,11 +161,11 @@ export interface RunningItem {
 }
 
 /** An item that waits. */
-export interface WaitingItem {
+export interface DelayedItem {
   /** Its text. */
   readonly key: string;
   /** In how long it is due. */
-  readonly dueIn: number;
+  readonly dueInMs: number;
   /** Its priority. */
   readonly priority: number;
 }
@@ -187,8 +194,8 @@ export interface Bucket {
   readonly burst: number;
   /** `null` where a server has them. */
   readonly tokens: number | null;
-  /** For how long no token comes, as it is held. */
-  readonly heldFor: number;
+  /** Milliseconds until its pause ends; 0 if it is not paused. */
+  readonly resumesInMs: number;
 }
 
 /** A limiter, and those that it asks. */
@@ -214,16 +221,17 @@ export interface LimiterNode {
  * | --- | --- |
  * | `pause`, `resume` | `{}` |
  * | `concurrency` | `{ "concurrency": 10 }` |
- * | `starts` | `{ "rate": 20, "burst": 5 }`; a rate may be `"unlimited"` |
- * | `hold` | `{ "delay": 30000 }`: no attempt begins for so long |
+ * | `throttle` | `{ "rate": 20, "burst": 5 }`; a rate may be `"unlimited"` |
+ * | `pause-throttle` | `{ "duration": 30000 }`: no attempt begins for so long |
+ * | `resume-throttle` | `{}`: ends that pause now |
  * | `retry` | `{ "key": "…" }` or `{ "search": "…" }`: what waits is ready now |
  * | `take-back` | likewise: what waits is not tried again |
  *
- * On Redis, a search acts on what matches of the 1,000 that are due first and of the failing ones listed, and says how many more
- * wait; so does a key, unless the items are texts: these are found however many wait.
+ * On Redis, a search acts on what matches of the 1,000 that are due first and of the failing ones listed, and says how
+ * many more wait; so does a key, unless the items are texts: these are found however many wait.
  *
- * `POST api/reload` with `{}` tells what a reload of the config's file would change, and as `shown` a name for what it says.
- * With `{ "apply": true, "shown": "…" }` it does that, unless the file says something else by then.
+ * `POST api/reload` with `{}` tells what a reload of the config's file would change, and as `shown` a name for what it
+ * says. With `{ "apply": true, "shown": "…" }` it does that, unless the file says something else by then.
  */
 export interface ControlResult {
   /** What has happened, in a sentence. */
@@ -235,8 +243,8 @@ export interface ControlResult {
 }
 
 /**
- * What is wrong, with status 400 (not understood), 401 or 403 (not allowed), 404 (no such thing), 409 (a stale page), 422 (not
- * done), 503 (not known whether it was done, as the queue does not answer).
+ * What is wrong, with status 400 (not understood), 401 or 403 (not allowed), 404 (no such thing), 409 (a stale page),
+ * 422 (not done), 503 (not known whether it was done, as the queue does not answer).
  */
 export interface ErrorBody {
   /** What is wrong, in a sentence. */

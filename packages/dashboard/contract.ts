@@ -1,47 +1,56 @@
-import type { QueueSnapshot, RateLimitingQueue, WorkerPool, WorkQueueConfig } from "@workqueue/core";
+import type { GiveUpReason, QueueSnapshot, RateLimitingQueue, WorkerPool, WorkQueueConfig } from "@workqueue/core";
 
 /** Says whether a request may do something. */
 export type Access = (request: Request) => boolean | Promise<boolean>;
 
-/** As much of a queue of `@workqueue/redis` as is used here, so that nobody needs that package who has no such queue. */
+/**
+ * As much of a queue of `@workqueue/redis` as is used here, so that nobody needs that package who has no such queue.
+ */
 export interface QueueOnRedis<T> {
   /** Its name. */
   readonly name: string;
   /** The key of an item, where that is not the item itself. */
   readonly keyOf?: ((item: T) => string) | undefined;
-  /** All about the queue, in lists of so many items each. */
-  details(options?: { limit?: number }): Promise<QueueOnRedisDetails<T>>;
+  /** Shows what is in the queue, in lists of up to `limit` items each. */
+  snapshot(options?: { limit?: number }): Promise<QueueOnRedisSnapshot<T>>;
   /** Takes back an item that waits. */
-  cancelAfter(item: T): Promise<boolean>;
+  cancelDelayed(item: T): Promise<boolean>;
   /** Forgets the failures of an item. */
   forget(item: T): Promise<void>;
   /** Makes an item ready that waits. */
-  retryNow(item: T): Promise<boolean>;
+  promoteDelayed(item: T): Promise<boolean>;
   /** Gives out nothing more, to any process. */
   pause(): Promise<void>;
   /** Ends that. */
   resume(): Promise<void>;
 }
 
-/** What a queue on Redis tells of itself. */
-export interface QueueOnRedisDetails<T> extends QueueSnapshot<T> {
+/** What is in a queue on Redis. */
+export interface QueueOnRedisSnapshot<T> extends QueueSnapshot<T> {
   /** Whether it is paused. */
   readonly paused: boolean;
   /** How many keys have failures that are not forgotten. */
   readonly failing: number;
   /** For how long the oldest of the ready items has been so, in milliseconds. */
-  readonly oldestReady: number;
+  readonly oldestReadyMs: number;
   /** What has been counted since the queue was first used. */
-  readonly totals: { readonly handedOut: number; readonly failed: number; readonly givenUp: number };
+  readonly totals: {
+    readonly handedOut: number;
+    readonly failed: number;
+    readonly givenUp: number;
+    readonly givenUpFor?: Readonly<Partial<Record<GiveUpReason, number>>>;
+  };
   /** What fails, with its last error. */
-  readonly failingItems: readonly { item: T; attempts: number; error: string; dueIn?: number }[];
+  readonly failingItems: readonly { item: T; attempts: number; error: string; dueInMs?: number }[];
 }
 
 /** A queue that is shown. */
 export interface DashboardQueue<T> {
   /** The queue, in memory or on Redis. */
   readonly queue: RateLimitingQueue<T> | QueueOnRedis<T>;
-  /** The pool that works on it in this process. Without it, what runs and what fails is not known of a queue in memory. */
+  /**
+   * The pool that works on it in this process. Without it, what runs and what fails is not known of a queue in memory.
+   */
   readonly pool?: WorkerPool<T> | undefined;
   /**
    * The text of an item, by which it is shown and searched for.

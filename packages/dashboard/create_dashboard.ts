@@ -1,4 +1,12 @@
-import { A_FUNCTION, hasMethods, inspect, invalidArgument, requireRules, type Rule } from "@workqueue/core/arguments";
+import {
+  A_FUNCTION,
+  argumentError,
+  hasMethods,
+  inspect,
+  invalidArgument,
+  requireRules,
+  type Rule,
+} from "@workqueue/core/internal";
 import type { Dashboard, DashboardOptions } from "./contract.ts";
 import { Events } from "./http/events.ts";
 import { Guard } from "./http/guard.ts";
@@ -18,7 +26,7 @@ const A_POOL: Rule = [
   "must be what runWorkers returns",
 ];
 const A_QUEUE: Rule = [
-  (value: unknown) => hasMethods(value, "add", "cancelAfter", "snapshot") && (isOnRedis(value) || isInMemory(value)),
+  (value: unknown) => hasMethods(value, "add", "cancelDelayed", "snapshot") && (isOnRedis(value) || isInMemory(value)),
   "must be a rate limiting queue, in memory or on Redis",
 ];
 const QUEUES: Rule = [
@@ -31,8 +39,8 @@ function isInMemory(value: unknown): boolean {
 }
 
 /**
- * Makes a page that shows what queues do and what is stuck, and an API that says the same as JSON. It answers requests, so
- * it runs under whatever serves them, at whatever path: Deno, Bun, Node by an adapter, or a framework.
+ * Makes a page that shows what queues do and what is stuck, and an API that says the same as JSON. It answers requests,
+ * so it runs under whatever serves them, at whatever path: Deno, Bun, Node by an adapter, or a framework.
  *
  * It looks at each queue every five seconds, which costs next to nothing and keeps no process alive, so that the last
  * fifteen minutes are there to be seen; and every second while somebody watches. Disposing it ends that.
@@ -72,7 +80,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   if (queues === undefined) throw invalidArgument(ACTION, "queues", QUEUES[1], queues);
   if (view === undefined) throw invalidArgument(ACTION, "view", "must be a function, such as allowLocal", view);
   if (readConfig !== undefined && config === undefined) {
-    throw new TypeError(`Cannot ${ACTION} as 'readConfig' is of no use without 'config'`);
+    throw argumentError(ACTION, "'readConfig' is of no use without 'config'");
   }
   for (const [name, shown] of Object.entries(queues)) requireQueue(name, shown);
 
@@ -98,7 +106,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
 
 function requireQueue(name: string, shown: unknown): void {
   const action = `${ACTION} with queue ${inspect(name)}`;
-  if (["", ".", ".."].includes(name)) throw new TypeError(`Cannot ${action} as addresses cannot have that name`);
+  if (["", ".", ".."].includes(name)) throw argumentError(action, "addresses cannot have that name");
   requireRules(action, shown, { queue: A_QUEUE, pool: A_POOL, keyText: A_FUNCTION, onTakeBack: A_FUNCTION });
   const { queue } = shown as { queue?: unknown };
   if (queue === undefined) throw invalidArgument(action, "queue", A_QUEUE[1], queue);

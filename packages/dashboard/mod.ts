@@ -4,12 +4,15 @@
  * @module
  */
 
+import "./core_version.ts"; // first, so that no other module fails because of another core
+
 export { allowLocal, allowToken } from "./access.ts";
 export type {
   Bucket,
   Control,
   ControlResult,
   Counts,
+  DelayedItem as ShownDelayedItem,
   ErrorBody,
   FailingItem as ShownFailingItem,
   Group,
@@ -22,7 +25,6 @@ export type {
   RunningItem as ShownRunningItem,
   State,
   Verdict,
-  WaitingItem,
 } from "./api.ts";
 export type * from "./contract.ts";
 export { createDashboard } from "./create_dashboard.ts";

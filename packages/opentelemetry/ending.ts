@@ -1,3 +1,4 @@
+import { type Duration, parseDuration } from "@workqueue/core/duration";
 import type { HandlerContext, Outcome } from "@workqueue/core/workers";
 
 /** How an attempt ended, as far as its handler knows, and by which error. */
@@ -12,8 +13,9 @@ const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal")
 export function endingOfReturn(returned: void | Outcome): Ending {
   try {
     const { requeue, requeueAfter } = (returned ?? {}) as Record<string, unknown>;
-    return { outcome: requeueAfter !== undefined ? "requeued-after" : requeue ? "requeued" : "succeeded" };
-  } catch (error) { // of a getter: so the pool fails as well
+    const isDelayed = requeueAfter !== undefined && parseDuration(requeueAfter as Duration) > 0;
+    return { outcome: isDelayed ? "requeued-after" : requeue ? "requeued" : "succeeded" };
+  } catch (error) { // of a getter, or a delay that is not a duration: the pool counts a failure as well
     return { outcome: "failed", error };
   }
 }

@@ -1,38 +1,17 @@
-import type { Attributes, ObservableResult } from "@opentelemetry/api";
-import type { Counter, Gauge, MetricFamily, SettableGauge } from "@workqueue/core/metrics";
+import type { ObservableResult } from "@opentelemetry/api";
+import { LabelledNumber, LabelledNumbers } from "@workqueue/core/internal";
+import type { MetricFamily } from "@workqueue/core/metrics";
 import type { Meter } from "./api.ts";
 import { optionsOf } from "./options_of.ts";
 
-/** The counter or gauge of one queue. */
-export class ObservedNumber implements Counter, Gauge, SettableGauge {
-  value = 0;
-  readonly attributes: Attributes;
-
-  constructor(attributes: Attributes) {
-    this.attributes = attributes;
-  }
-
-  inc(): void {
-    this.value++;
-  }
-
-  dec(): void {
-    this.value--;
-  }
-
-  set(value: number): void {
-    this.value = value;
-  }
-}
-
 /** The counters or gauges of one family. OpenTelemetry asks for all of them when it collects. */
 export class ObservedNumbers {
-  /** By queue, and by the name of a priority where there is one. */
-  readonly #numbers = new Map<string, Map<string | undefined, ObservedNumber>>();
+  readonly #numbers: LabelledNumbers;
   readonly #isGone: (queue: string) => boolean;
 
-  /** `isGone` says whether there is no queue of that name any more. Counters are there all the same. */
+  /** `isGone` reports whether there is no queue of that name any more. Counters are observed all the same. */
   constructor(meter: Meter, family: MetricFamily, isGone: (queue: string) => boolean) {
+    this.#numbers = new LabelledNumbers(family.label, (labels) => new LabelledNumber(labels));
     const isCounter = family.kind === "counter";
     this.#isGone = isCounter ? () => false : isGone;
     const instrument = isCounter
@@ -42,26 +21,18 @@ export class ObservedNumbers {
   }
 
   /** One number for all queues of that name. */
-  of(queue: string, level: string | undefined): ObservedNumber {
-    let numbers = this.#numbers.get(queue);
-    if (numbers === undefined) this.#numbers.set(queue, numbers = new Map());
-    let number = numbers.get(level);
-    if (number === undefined) {
-      number = new ObservedNumber(level === undefined ? { name: queue } : { name: queue, priority: level });
-      numbers.set(level, number);
-    }
-    return number;
+  of(queue: string, value?: string): LabelledNumber {
+    return this.#numbers.of(queue, value);
   }
 
-  /** What is gone is observed as 0 once, as an SDK may go on with the last value that it saw. */
+  /** Observes 0 once for a queue that is gone, as an SDK may go on with the last value that it saw. */
   #observe(result: ObservableResult): void {
-    for (const [queue, numbers] of this.#numbers) {
-      const isGone = this.#isGone(queue);
-      for (const number of numbers.values()) {
-        const value = isGone ? 0 : number.value;
-        if (!Number.isNaN(value)) result.observe(value, number.attributes);
-      }
-      if (isGone) this.#numbers.delete(queue);
+    const gone = new Set<string>();
+    for (const { labels, value } of this.#numbers.all()) {
+      const isGone = this.#isGone(labels.name);
+      if (isGone) gone.add(labels.name);
+      if (isGone || !Number.isNaN(value)) result.observe(isGone ? 0 : value, labels);
     }
+    for (const queue of gone) this.#numbers.remove(queue);
   }
 }

@@ -1,28 +1,30 @@
 import { type Attributes, type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
-import { hasMethods, invalidArgument } from "@workqueue/core/arguments";
+import { hasMethods, invalidArgument } from "@workqueue/core/internal";
 import type { Handler, HandlerContext, Outcome } from "@workqueue/core/workers";
 import type { Tracer } from "./api.ts";
 import { type Ending, endingOfReturn, endingOfThrow, endingOfTimeout } from "./ending.ts";
 
 /**
- * A handler with a span for each attempt. It returns and throws what the given one does, and is synchronous where that is.
+ * A handler with a span for each attempt. It returns and throws what the given one does, and is synchronous where that
+ * is.
  *
  * The span is called `process` and the queue's name, is of the kind `CONSUMER`, and begins a trace of its own: what was
- * active where the item was added is long over, and many adds may have become one attempt. It is active while the handler
- * runs, so spans that this starts are its children, provided that the program has a context manager. The handler reaches
- * it by `trace.getActiveSpan()`, to add attributes or links.
+ * active where the item was added is long over, and many adds may have become one attempt. It is active while the
+ * handler runs, so spans that this starts are its children, provided that the program has a context manager. The
+ * handler reaches it by `trace.getActiveSpan()`, to add attributes or links.
  *
  * | attribute | what it says |
  * | --- | --- |
  * | `workqueue.queue` | the name of the queue |
- * | `workqueue.key` | what the queue de-duplicates the item by, as a text. Left out unless it is a text, a number or a boolean |
+ * | `workqueue.key` | the key of the item, as text. Left out unless it is a string, a number or a boolean |
  * | `workqueue.attempt` | 1 the first time |
  * | `workqueue.outcome` | how the attempt ended, as far as the handler knows |
  *
- * The outcome is `succeeded`, `requeued` or `requeued-after` where the handler returned. Where it threw, it is `given-up`
- * for a `TerminalError`, `interrupted` if the signal had aborted before, and else `failed`: whether `maxRetries` gives the
- * item up then, the pool decides afterwards. An attempt whose time was up is `timed-out`, whatever the handler made of it;
- * its span ends when the handler does. The last four have the status `ERROR`, and the error as an event of the span.
+ * The outcome is `succeeded`, `requeued` or `requeued-after` where the handler returned. Where it threw, it is
+ * `given-up` for a `TerminalError`, `interrupted` if the signal had aborted before, and else `failed`: whether
+ * `maxRetries` gives the item up then, the pool decides afterwards. An attempt whose time was up is `timed-out`,
+ * whatever the handler made of it; its span ends when the handler does. The last four have the status `ERROR`, and the
+ * error as an event of the span.
  *
  * Keys become part of traces: where they are secret, let `keyOf` give something else.
  *
@@ -71,7 +73,8 @@ export function tracedHandler<T>(tracer: Tracer, handler: Handler<T>): Handler<T
           end(span, endingOfReturn(returned));
           return returned;
         }
-        const promise = Promise.resolve(returned); // itself; others are asked once, as some work whenever they are asked
+        // Itself; others are asked once, as some work whenever they are asked
+        const promise = Promise.resolve(returned);
         promise.then(
           (outcome) => end(span, endingOfTimeout(context) ?? endingOfReturn(outcome)),
           (error) => end(span, endingOfThrow(error, context)),

@@ -1,19 +1,21 @@
+import { LabelledNumber, LabelledNumbers } from "@workqueue/core/internal";
 import type { Histogram, MetricFamily } from "@workqueue/core/metrics";
 import * as client from "prom-client";
-import { type LabelledNumber, Numbers } from "./numbers.ts";
 
-/** A metric of prom-client, with a series for each queue, or for each of a queue's priorities. */
+/** A metric of prom-client, with a series for each queue, or for each value of the family's label. */
 export interface Instrument<N = unknown> {
   readonly metric: client.Metric;
   /** What a queue counts with. */
-  of(queue: string, priority?: string): N;
+  of(queue: string, label?: string): N;
   /** Ends the series of a queue. */
   remove(queue: string): void;
 }
 
 type Config = Pick<client.GaugeConfiguration<string>, "registers" | "aggregator">;
 
-/** Makes a gauge of prom-client. A number that nobody knows now has no series. `collect` is called before it is read. */
+/**
+ * Makes a gauge of prom-client. A number that nobody knows now has no series. `collect` is called before it is read.
+ */
 export function createGauge(family: MetricFamily, config: Config, collect: () => void): Instrument<LabelledNumber> {
   return createNumbers((whole) => new client.Gauge(whole), family, config, collect, (gauge, { labels, value }) => {
     if (Number.isNaN(value)) gauge.remove({ ...labels });
@@ -29,20 +31,23 @@ export function createCounter(family: MetricFamily, config: Config, collect: () 
   });
 }
 
-/** Makes a metric that is shown our numbers, one after the other, whenever it is read. */
+/**
+ * Makes a metric that is shown our numbers, one after the other, whenever it is read. They are plain ones: prom-client
+ * looks for the labels at each call, and queues count more often than anybody scrapes.
+ */
 function createNumbers<M extends client.Gauge | client.Counter>(
   make: (whole: Config & { name: string; help: string; labelNames: string[]; collect(): void }) => M,
-  { name, help }: MetricFamily,
+  { name, help, label }: MetricFamily,
   config: Config,
   collect: () => void,
   show: (metric: M, number: LabelledNumber) => void,
 ): Instrument<LabelledNumber> {
-  const numbers = new Numbers();
+  const numbers = new LabelledNumbers(label, (labels) => new LabelledNumber(labels));
   const metric: M = make({
     ...config,
     name,
     help,
-    labelNames: ["name", "priority"],
+    labelNames: label === undefined ? ["name"] : ["name", label],
     collect() {
       collect();
       for (const number of numbers.all()) show(metric, number);
@@ -52,7 +57,7 @@ function createNumbers<M extends client.Gauge | client.Counter>(
     metric,
     of: (...labels) => numbers.of(...labels),
     remove(queue) {
-      for (const labels of numbers.remove(queue)) metric.remove({ ...labels });
+      for (const { labels } of numbers.remove(queue)) metric.remove({ ...labels });
     },
   };
 }

@@ -4,7 +4,9 @@
  * @module
  */
 
+import "./core_version.ts"; // first, so that no other module fails because of another core
+
 export { prometheusMetrics, type PrometheusOptions, type Register } from "./prometheus_metrics.ts";
 // Those that the types of this package are made of.
 export type { Duration } from "@workqueue/core";
-export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";
+export type { Counter, Gauge, GiveUpReason, Histogram, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";

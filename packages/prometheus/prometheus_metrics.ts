@@ -1,5 +1,12 @@
 import type { Duration, MetricsProvider } from "@workqueue/core";
-import { hasMethods, invalidArgument, requireDuration, requireRules, type Rule } from "@workqueue/core/arguments";
+import {
+  argumentError,
+  hasMethods,
+  invalidArgument,
+  requireDuration,
+  requireRules,
+  type Rule,
+} from "@workqueue/core/internal";
 import { metricFamilies, type MetricFamily } from "@workqueue/core/metrics";
 import type * as client from "prom-client";
 import { register as globalRegister } from "prom-client";
@@ -31,16 +38,16 @@ const ANY: Rule = [() => true, ""]; // a duration, which is checked where it is 
 
 /**
  * Makes the metrics of queues, and of the pools that work on them, in a register of
- * [prom-client](https://github.com/siimon/prom-client): names, labels, units and buckets are those of Kubernetes, so that
- * what is made for these shows them. `docs/operate.md` has the table, a dashboard and alerts.
+ * [prom-client](https://github.com/siimon/prom-client): names, labels, units and buckets are those of Kubernetes, so
+ * that what is made for these shows them. `docs/operate.md` has the table, a dashboard and alerts.
  *
  * One provider is for any number of queues. Called again for a register, it gives the provider that is there, with the
- * options that it has. Queues of one name in one process share their series: what they count adds up, and of what they set
- * the latest is shown.
+ * options that it has. Queues of one name in one process share their series: what they count adds up, and of what they
+ * set the latest is shown.
  *
  * The series of a queue are removed some time after it was shut down and emptied, see
- * {@linkcode PrometheusOptions.keepFor}; those of a new queue of that name go on where the old ones were. That is looked
- * at when somebody scrapes, and sets no timer.
+ * {@linkcode PrometheusOptions.keepFor}; those of a new queue of that name go on where the old ones were. That is
+ * looked at when somebody scrapes, and sets no timer.
  *
  * @example Usage
  * ```ts
@@ -89,8 +96,10 @@ function providerIn(register: Register): Provider | undefined {
     if (metric === undefined) continue;
     provider = metric[PROVIDER];
     if (provider === undefined) {
-      throw new Error(
-        `Cannot ${ACTION} as 'register' has another metric "${name}" already: remove it, or give a register of its own`,
+      throw argumentError(
+        ACTION,
+        `'register' has another metric "${name}" already: remove it, or give a register of its own`,
+        Error,
       );
     }
   }
@@ -110,9 +119,9 @@ function createProvider(register: Register, keepFor: number): Provider {
   ): Instrument<N>["of"] {
     const instrument = make(metricFamilies[method], config, collect);
     instruments.push(instrument);
-    return (queue, priority) => {
+    return (queue, label) => {
       lifetimes.began(queue);
-      return instrument.of(queue, priority);
+      return instrument.of(queue, label);
     };
   }
   // How prom-client puts the processes of a cluster together. They are registered only when all of them are made.
@@ -128,7 +137,8 @@ function createProvider(register: Register, keepFor: number): Provider {
     longestRunningProcessor: create(createGauge, "longestRunningProcessor", max),
     retries: create(createCounter, "retries"),
     priorityDepth: create(createGauge, "priorityDepth"),
-    waiting: create(createGauge, "waiting"),
+    delayed: create(createGauge, "delayed"),
+    blocked: create(createGauge, "blocked"),
     oldestReady: create(createGauge, "oldestReady", max),
     active: create(createGauge, "active"),
     concurrency: create(createGauge, "concurrency"),

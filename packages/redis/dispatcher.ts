@@ -1,4 +1,4 @@
-import type { Engine, Finish, FinishAnswer, TakenKey, TurnReply } from "./engine.ts";
+import type { Engine, Finish, FinishAnswer, GivenUpKey, TakenKey, TurnReply } from "./engine.ts";
 import { Finishes, type PendingFinish } from "./finishes.ts";
 import type { HeldLease } from "./lease.ts";
 import type { BucketPlan } from "./limiter_plan.ts";
@@ -8,7 +8,7 @@ import { Working } from "./working.ts";
 /** Somebody in this process who wants work. */
 export interface Want<T> {
   /** How many leases it wants as of now, the tokens that they cost, and for how many milliseconds it may take none. */
-  request(): { readonly count: number; readonly starts?: BucketPlan | undefined; readonly pause?: number };
+  request(): { readonly count: number; readonly throttle?: BucketPlan | undefined; readonly pause?: number };
   /** Takes one lease in. */
   accept(lease: HeldLease<T>): void;
   /** Nothing more will come. */
@@ -22,7 +22,7 @@ export interface DispatcherEvents<T> {
   /** That failed: nobody here can work on it. Makes a lease without an item. */
   onUnreadable(taken: TakenKey, error: unknown): HeldLease<T>;
   /** A key was given up, as each of its holders was lost. */
-  onLapsed(key: string): void;
+  onGivenUp(key: GivenUpKey): void;
   /** Somebody wants work. */
   onWant(): void;
   /** A call has ended. */
@@ -32,12 +32,14 @@ export interface DispatcherEvents<T> {
 
 /** The longest time between two looks at a queue that has brought nothing, in milliseconds. */
 const LOOK_AGAIN = 5000;
-/** The most that one call takes or finishes: the server does nothing else meanwhile. */
-const MAX_IN_TURN = 500;
+/** How long nobody may want work until the server is told, in milliseconds: most pools want some again at once. */
+const WANTS_AGAIN = 10;
+/** The most that one call takes, and finishes: the server does nothing else meanwhile. */
+const MAX_IN_TURN = 100;
 
 /**
- * Brings together those in this process who want work, and those who have finished some. One call at a time does both, for all
- * of them; in between it waits for the message that there may be more, or for the time when something is due.
+ * Brings together those in this process who want work, and those who have finished some. One call at a time does both,
+ * for all of them; in between it waits for the message that there may be more, or for the time when something is due.
  */
 export class Dispatcher<T> {
   readonly #engine: Engine;
@@ -51,7 +53,9 @@ export class Dispatcher<T> {
   #sent: readonly PendingFinish<T>[] = [];
   /** Leases that nobody has accepted yet. */
   readonly #brought: HeldLease<T>[] = [];
-  /** The buckets, or none, of those for whom the latest call brought less than they wanted: another may bring no more. */
+  /**
+   * The buckets, or none, of those for whom the latest call brought less than they wanted: another may bring no more.
+   */
   readonly #served = new Set<string | undefined>();
   /** What has lost its holder before, and is worked on with nothing beside it. */
   #suspect: HeldLease<T> | undefined = undefined;
@@ -66,6 +70,8 @@ export class Dispatcher<T> {
   #hasToRelease = false;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #lookAt = Infinity;
+  /** Runs for a moment once nobody wants work any more. */
+  #idleEnd: ReturnType<typeof setTimeout> | undefined = undefined;
 
   constructor(engine: Engine, process: string, events: DispatcherEvents<T>) {
     this.#engine = engine;
@@ -98,12 +104,23 @@ export class Dispatcher<T> {
 
   unwant(want: Want<T>): void {
     this.#wants.delete(want);
-    if (this.#wants.size === 0) this.#setTimer(); // to none, and who wants something later has to look at that time still
+    if (this.#wants.size > 0) return;
+    this.#setTimer(); // to none, and who wants something later has to look at that time still
+    if (this.#lookAt < Infinity && !this.#isClosed) this.#idleEnd ??= setTimeout(() => this.#endIdle(), WANTS_AGAIN);
+  }
+
+  /** If nobody has wanted work for a while, the server is told, so that another process looks when something is due. */
+  #endIdle(): void {
+    this.#idleEnd = undefined;
+    if (this.#wants.size > 0 || this.#isClosed) return;
+    this.#isWoken = true;
+    this.#schedule();
   }
 
   /** Takes nothing more. What came and was not accepted goes back. */
   close(): void {
     this.#isClosed = true;
+    clearTimeout(this.#idleEnd);
     this.#clearTimer();
     for (const want of this.#wants) want.end();
     this.#wants.clear();
@@ -136,9 +153,11 @@ export class Dispatcher<T> {
     this.look();
   }
 
-  /** There may be work now; or in a number of milliseconds, if somebody wants it. */
+  /**
+   * There may be work now, or in a number of milliseconds. If nobody wants work here, the server tells another process.
+   */
   wake(delay: number): void {
-    if (delay > 0) return this.#lookIn(delay);
+    if (delay > 0 && this.#wants.size > 0) return this.#lookIn(delay);
     this.#isWoken = true;
     this.look();
   }
@@ -162,29 +181,29 @@ export class Dispatcher<T> {
   async #turn(): Promise<void> {
     const finishes = this.#sent = this.#finishes.next(MAX_IN_TURN);
     const mayTake = this.#isListening && this.#suspect === undefined;
-    const { count: wanted, starts } = mayTake ? this.#wanted(finishes.length > 0) : NOTHING;
+    const { count: wanted, throttle } = mayTake ? this.#wanted(finishes.length > 0) : NOTHING;
     if (finishes.length === 0 && wanted === 0 && !this.#isWoken) return;
     this.#isInTurn = true;
     this.#isWoken = false;
     if (wanted > 0) {
-      this.#served.add(starts?.[0]);
+      this.#served.add(throttle?.[0]);
       this.#clearTimer();
     }
-    const sentAt = performance.now();
     try {
       if (this.#hasToRelease) await this.#release();
+      const sentAt = performance.now();
       const reply = await this.#engine.turn({
         process: this.#process,
         owner: this.#leases.owner,
         known: this.#leases.countWithout(finishes.map(({ lease }) => lease)),
         wanted,
-        starts,
+        throttle,
         finishes: finishes.map(({ finish }) => finish),
       });
       this.#settle(finishes, reply);
-      this.#takeIn(reply, wanted, starts?.[0], sentAt);
+      this.#takeIn(reply, wanted, throttle?.[0], sentAt);
     } catch (error) {
-      this.#fail(finishes, error);
+      this.#fail(finishes, error, wanted);
     }
     this.#sent = [];
     this.#isInTurn = false;
@@ -194,19 +213,19 @@ export class Dispatcher<T> {
   }
 
   /**
-   * How much is wanted by the first who wants some, and by all who take the same tokens. Those come first for whom there may be
-   * some; the others are asked as well if there is a call anyway.
+   * How much is wanted by the first who wants some, and by all who take the same tokens. Those come first for whom
+   * there may be some; the others are asked as well if there is a call anyway.
    */
-  #wanted(isCall: boolean): { count: number; starts: BucketPlan | undefined } {
-    let found: { count: number; starts: BucketPlan | undefined } = NOTHING;
+  #wanted(isCall: boolean): { count: number; throttle: BucketPlan | undefined } {
+    let found: { count: number; throttle: BucketPlan | undefined } = NOTHING;
     for (const want of this.#wants) {
-      const { count, starts, pause = 0 } = want.request();
-      const bucket = starts?.[0];
+      const { count, throttle, pause = 0 } = want.request();
+      const bucket = throttle?.[0];
       const isServed = this.#served.has(bucket);
       if (pause > 0) this.#lookIn(pause);
       else if (count === 0 || (isServed && !isCall)) continue;
-      else if (found.count === 0 || (!isServed && this.#served.has(found.starts?.[0]))) found = { count, starts };
-      else if (bucket === found.starts?.[0]) found = { count: found.count + count, starts };
+      else if (found.count === 0 || (!isServed && this.#served.has(found.throttle?.[0]))) found = { count, throttle };
+      else if (bucket === found.throttle?.[0]) found = { count: found.count + count, throttle };
     }
     return { ...found, count: Math.min(found.count, MAX_IN_TURN) };
   }
@@ -220,12 +239,12 @@ export class Dispatcher<T> {
   }
 
   #takeIn(
-    { isLost, isAlone, pause, taken, lapsed }: TurnReply,
+    { isLost, isAlone, pauseMs, taken, givenUp }: TurnReply,
     wanted: number,
     bucket: string | undefined,
     sentAt: number,
   ): void {
-    for (const key of lapsed) this.#events.onLapsed(key);
+    for (const key of givenUp) this.#events.onGivenUp(key);
     if (isLost) {
       this.#leases.loseAll();
       this.#served.clear();
@@ -241,7 +260,7 @@ export class Dispatcher<T> {
     for (const [lease, error] of unreadable) lease.refuse(error);
     if (wanted === 0) return;
     if (taken.length === wanted) this.#served.delete(bucket);
-    else this.#lookIn(pause ?? LOOK_AGAIN);
+    else this.#lookIn(pauseMs ?? LOOK_AGAIN);
   }
 
   #leaseOf(taken: TakenKey, unreadable: Map<HeldLease<T>, unknown>): HeldLease<T> {
@@ -255,13 +274,14 @@ export class Dispatcher<T> {
   }
 
   /** Nobody knows what has become of these finishes. What the server still holds for them is given back. */
-  #fail(finishes: readonly PendingFinish<T>[], error: unknown): void {
+  #fail(finishes: readonly PendingFinish<T>[], error: unknown, wanted: number): void {
     this.#hasToRelease = true;
     for (const { lease, reject } of finishes) {
       this.#leases.delete(lease);
       reject(error);
     }
-    if (finishes.length === 0) this.#events.onError(error);
+    // A call that only said that nothing is wanted here fails nobody.
+    if (finishes.length === 0 && wanted > 0) this.#events.onError(error);
     this.#lookIn(LOOK_AGAIN);
   }
 
@@ -278,18 +298,31 @@ export class Dispatcher<T> {
     }
   }
 
+  /** Whether work on a lease may begin. A lease whose time is over by the clock of this process goes back. */
+  mayBegin(lease: HeldLease<T>): boolean {
+    this.#leases.check();
+    if (lease.isLost) lease.giveBack();
+    return !lease.isLost;
+  }
+
   /** Hands out what came, to those who take the same tokens. What nobody wants any more goes back. */
   #deliver(): void {
+    this.#leases.check();
+    for (let next = this.#findLost(); next >= 0; next = this.#findLost()) this.#brought.splice(next, 1)[0]!.giveBack();
     for (const want of this.#wants) {
       if (this.#brought.length === 0) return;
-      const { count, starts } = want.request();
+      const { count, throttle } = want.request();
       for (let i = 0; i < count; i++) {
-        const next = this.#brought.findIndex(({ bucket }) => bucket === starts?.[0]);
+        const next = this.#brought.findIndex(({ bucket }) => bucket === throttle?.[0]);
         if (next < 0) break;
         want.accept(this.#brought.splice(next, 1)[0]!);
       }
     }
     for (const lease of this.#brought.splice(0)) lease.giveBack();
+  }
+
+  #findLost(): number {
+    return this.#brought.findIndex(({ isLost }) => isLost);
   }
 
   /** Looks again after this time, or sooner: timers cannot be long. */
@@ -316,4 +349,4 @@ export class Dispatcher<T> {
   }
 }
 
-const NOTHING = { count: 0, starts: undefined };
+const NOTHING = { count: 0, throttle: undefined };

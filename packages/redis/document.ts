@@ -1,5 +1,6 @@
 import { type ConfigContents, ConfigError, type WorkQueueConfig } from "@workqueue/core";
 import { planLimiter, refuseSharedBuckets } from "./limiter_plan.ts";
+import { memoryOnly } from "./memory_options.ts";
 import type { LiveSettings, Queue } from "./queue.ts";
 
 /**
@@ -10,13 +11,12 @@ import type { LiveSettings, Queue } from "./queue.ts";
  * @throws {RangeError} If the document has no queue of that name.
  */
 export function settingsIn(action: string, document: ConfigContents, name: string): LiveSettings {
-  const { limiter, discipline, starts } = document.describe(name);
+  const { limiter, discipline, throttle } = document.describe(name);
   if (discipline !== undefined) {
-    const message = "'discipline' cannot be given yet, as queues on Redis are first in, first out";
-    throw new ConfigError(action, [{ path: discipline.path, message }]);
+    throw new ConfigError(action, [{ path: discipline.path, message: memoryOnly("discipline") }]);
   }
   requireOwnBuckets(action, document);
-  return { limiter: planLimiter(action, limiter), startsName: starts ?? { path: "" } };
+  return { limiter: planLimiter(action, limiter), throttleName: throttle ?? { path: "" } };
 }
 
 /** Refuses a document whose queues share a bucket. */
@@ -25,8 +25,8 @@ export function requireOwnBuckets(action: string, document: ConfigContents): voi
 }
 
 /**
- * Has a queue do what its document says from reload to reload, until it is shut down. A document that cannot be on Redis is
- * rejected; one that has no such queue leaves the queue as it is.
+ * Has a queue do what its document says from reload to reload, until it is shut down. A document that cannot be on
+ * Redis is rejected; one that has no such queue leaves the queue as it is.
  */
 export function followReloads<T>(config: WorkQueueConfig, queue: Queue<T>): void {
   const stop = config.onReload((next) => {

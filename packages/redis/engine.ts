@@ -1,13 +1,17 @@
+import type { GiveUpReason } from "@workqueue/core";
 import type { Connection, Retry } from "./connection/connection.ts";
 import type { BucketPlan, LimiterPlan } from "./limiter_plan.ts";
-import type { Scripts } from "./scripts/script.ts";
+import { type ArgumentsOf, type ReplyOf, type RowOf, SCRIPTS, type Scripts } from "./scripts/script.ts";
+import type { FinishKind } from "./scripts/turn.ts";
+
+export type { FinishAnswer } from "./scripts/turn.ts";
 
 /** What the calls of a queue have in common. */
 export interface EngineSettings {
   readonly name: string;
   /** In milliseconds. */
-  readonly lease: number;
-  readonly maxLapses: number;
+  readonly leaseDuration: number;
+  readonly maxStalls: number;
   /** Whether a key that is ready does not wait as well. */
   readonly replaces: boolean;
   /** Whether items travel beside their keys. */
@@ -27,14 +31,16 @@ export interface Entry {
 export interface Finish {
   readonly key: string;
   readonly token: string;
-  readonly kind: "done" | "succeeded" | "requeueAfter" | "retry" | "handedBack" | "givenUp";
+  readonly kind: FinishKind;
   /** In milliseconds: of `requeueAfter`, and at least of `retry`. */
   readonly delay?: number;
   /** Of `retry`: the limiter's plan, that of the queue if it is left out, and what it is given. */
   readonly plan?: string;
   readonly given?: string;
-  /** Of `givenUp`; and of `retry`, in one line, where there was an error. */
+  /** The error: of `givenUp`; and of `retry`, in one line, where there was one. */
   readonly reason?: string;
+  /** Of `givenUp`. */
+  readonly why?: GiveUpReason;
 }
 
 export interface TurnRequest {
@@ -43,77 +49,16 @@ export interface TurnRequest {
   /** How many leases the owner has, those that are finished here left out. */
   readonly known: number;
   readonly wanted: number;
-  readonly starts: BucketPlan | undefined;
+  readonly throttle: BucketPlan | undefined;
   /** Those with a plan have the same. */
   readonly finishes: readonly Finish[];
 }
 
-export interface TakenKey {
-  readonly key: string;
-  readonly token: string;
-  readonly payload: string | undefined;
-  readonly failures: number;
-  /** For how many milliseconds it has been ready; 0 if that was not asked. */
-  readonly readyFor: number;
-}
-
-/** `true`: it counts. `false`: the lease was lost. A number: the failures that the limiter should have been given something for. */
-export type FinishAnswer = boolean | number;
-
-export interface TurnReply {
-  /** In how many milliseconds there may be more; `undefined` if only an add can bring it. */
-  readonly pause: number | undefined;
-  /** Whether all that the owner held was taken away. */
-  readonly isLost: boolean;
-  /** Whether nothing may be taken beside what is held. */
-  readonly isAlone: boolean;
-  readonly answers: FinishAnswer[];
-  readonly taken: TakenKey[];
-  /** What was given up, as each of its holders was lost. */
-  readonly lapsed: string[];
-}
-
-export interface Stats {
-  ready: number;
-  waiting: number;
-  held: number;
-  failing: number;
-  givenUp: number;
-}
-
-/** What is measured of the whole queue. */
-export interface Measures {
-  readonly ready: number;
-  readonly waiting: number;
-  /** For how many milliseconds the oldest of the ready keys has been ready; 0 if there is none. */
-  readonly oldestReady: number;
-}
-
-export interface Contents {
-  readonly ready: number;
-  readonly waiting: number;
-  readonly held: number;
-  readonly readyEntries: Entry[];
-  readonly waitingEntries: (Entry & { readonly dueIn: number })[];
-  readonly heldEntries: (Entry & { readonly addedAgain: boolean })[];
-}
-
-/** What is in the queue, and how it is. */
-export interface Details extends Contents {
-  readonly isPaused: boolean;
-  readonly failing: number;
-  readonly givenUp: number;
-  /** For how many milliseconds the oldest of the ready keys has been ready; 0 if there is none. */
-  readonly oldestReady: number;
-  /** Since there is a queue. */
-  readonly totals: { readonly handedOut: number; readonly failed: number; readonly givenUp: number };
-  /** `dueIn` is `undefined` if the key does not wait. */
-  readonly failingEntries: (Entry & {
-    readonly attempts: number;
-    readonly error: string;
-    readonly dueIn: number | undefined;
-  })[];
-}
+export type TurnReply = ReplyOf<"turn">;
+export type TakenKey = TurnReply["taken"][number];
+export type GivenUpKey = TurnReply["givenUp"][number];
+export type Counts = ReplyOf<"counts">;
+export type Snapshot = ReplyOf<"snapshot">;
 
 /** Entries that are added by one call. */
 interface Adds {
@@ -125,7 +70,7 @@ interface Adds {
 }
 
 /** The most that one call adds: the server does nothing else meanwhile. */
-const MAX_ENTRIES = 500;
+const MAX_ENTRIES = 200;
 
 /** The calls of one queue: what goes into the scripts, and what they reply. It knows no leases and no timers. */
 export class Engine {
@@ -162,117 +107,99 @@ export class Engine {
     }
   }
 
-  /** Returns nothing, or the number of failures that the limiter should have been given something for: nothing was added then. */
-  async addRateLimited(entry: Entry, isNewest: boolean, given: string, atLeast: number): Promise<number | undefined> {
+  /**
+   * Returns nothing, or the number of failures that the limiter should have been given something for: nothing was added
+   * then.
+   */
+  addRateLimited(entry: Entry, isNewest: boolean, given: string, minDelay: number): Promise<number | undefined> {
     const { replaces, hasItems } = this.settings;
-    const payload = hasItems ? entry.payload : "";
-    const args = [entry.key, payload, flag(isNewest), flag(replaces), this.limiter.text, given, micros(atLeast)];
-    const failures = await this.#run("addRateLimited", args, "never") as number | null;
-    return failures ?? undefined;
+    const { key } = entry;
+    const payload = hasItems ? entry.payload : undefined;
+    const plan = this.limiter.text;
+    return this.#run("addRateLimited", { key, payload, isNewest, replaces, plan, given, minDelayMs: minDelay });
   }
 
-  async cancelAfter(key: string): Promise<boolean> {
-    return await this.#run("cancelAfter", [key]) === 1;
+  cancelDelayed(key: string): Promise<boolean> {
+    return this.#run("cancelDelayed", { key });
   }
 
-  async retryNow(key: string): Promise<boolean> {
-    return await this.#run("retryNow", [key]) === 1;
+  promoteDelayed(key: string): Promise<boolean> {
+    return this.#run("promoteDelayed", { key });
   }
 
-  async forget(key: string): Promise<void> {
-    await this.#run("forget", [key]);
+  forget(key: string): Promise<void> {
+    return this.#run("forget", { key });
   }
 
-  async numRequeues(key: string): Promise<number> {
-    return await this.#run("numRequeues", [key, this.limiter.text]) as number;
+  numRequeues(key: string): Promise<number> {
+    return this.#run("numRequeues", { key, plan: this.limiter.text });
   }
 
-  async pause(): Promise<void> {
-    await this.#run("pause", []);
+  pause(): Promise<void> {
+    return this.#run("pause", {});
   }
 
-  async resume(): Promise<void> {
-    await this.#run("resume", []);
+  resume(): Promise<void> {
+    return this.#run("resume", {});
   }
 
-  async turn(request: TurnRequest): Promise<TurnReply> {
-    const { lease, replaces, hasItems, maxLapses, measuresTimes = false } = this.settings;
-    const { process, owner, known, wanted, starts, finishes } = request;
-    const reply = await this.#run("turn", [
-      ...[process, owner, micros(lease), flag(replaces), flag(hasItems), `${maxLapses}`],
-      ...[`${known}`, `${wanted}`],
-      ...starts ?? ["", "", ""],
-      finishes.find(({ plan }) => plan !== undefined)?.plan ?? this.limiter.text,
-      flag(measuresTimes),
-      ...finishes.flatMap(({ key, token, kind, delay = 0, given = "", reason = "" }) => [
-        ...[key, token, kind, micros(delay), given, reason],
-      ]),
-    ], "marked") as TurnScriptReply;
-    const [pause, isLost, isAlone, answers, keys, keyTokens, payloads, failures, lapsed, times] = reply;
-    return {
-      pause: pause < 0 ? undefined : pause / 1000,
-      isLost: isLost === 1,
-      isAlone: isAlone === 1,
-      answers: answers.map((answer) => typeof answer === "number" ? answer === 1 : Number(answer[0])),
-      taken: keys.map((key, i) => ({
-        key,
-        token: keyTokens[i]!,
-        payload: payloads[i] ?? undefined,
-        failures: Number(failures[i] ?? 0),
-        readyFor: (times[i] ?? 0) / 1000,
-      })),
-      lapsed,
-    };
+  turn({ process, owner, known, wanted, throttle, finishes }: TurnRequest): Promise<TurnReply> {
+    const { leaseDuration, replaces, hasItems, maxStalls, measuresTimes = false } = this.settings;
+    const [bucketId, rate, burst] = throttle ?? [];
+    const plan = finishes.find(({ plan }) => plan !== undefined)?.plan ?? this.limiter.text;
+    return this.#run("turn", {
+      process,
+      owner,
+      leaseMs: leaseDuration,
+      replaces,
+      hasItems,
+      maxStalls,
+      known,
+      wanted,
+      bucketId,
+      bucketRate: rate === undefined ? undefined : Number(rate),
+      bucketBurst: burst === undefined ? undefined : Number(burst),
+      plan,
+      wantsTimes: measuresTimes,
+    }, finishes.map(rowOf));
   }
 
-  /** Renews the lease of all that an owner holds. Tells whether there was anything to renew. */
-  async renew(owner: string): Promise<boolean> {
-    return await this.#run("renew", [owner, micros(this.settings.lease)]) === 1;
+  /** Renews the lease of all that an owner holds. Returns whether there was anything to renew. */
+  renew(owner: string): Promise<boolean> {
+    return this.#run("renew", { owner, leaseMs: this.settings.leaseDuration });
   }
 
-  /** Gives back what an owner holds beside the tokens that it knows. Returns those of them that it does not hold. */
-  async release(owner: string, tokens: readonly string[]): Promise<string[]> {
-    return await this.#run("release", [owner, ...tokens]) as string[];
+  /**
+   * Gives back keys that an owner holds without knowing their tokens. What is handed out after the first call stays:
+   * its reply is still to come. Returns the known tokens that the owner does not hold.
+   */
+  async release(owner: string, known: readonly string[]): Promise<string[]> {
+    const seen = new Set<string>();
+    const tokens = known.map((token) => ({ token }));
+    let reply: Pick<ReplyOf<"release">, "cursor" | "final"> | undefined;
+    do {
+      const next = await this.#run("release", { owner, cursor: reply?.cursor ?? "0", final: reply?.final }, tokens);
+      for (const token of next.seen) seen.add(token);
+      reply = next;
+    } while (reply.cursor !== "0");
+    return known.filter((token) => !seen.has(token));
   }
 
   async leave(process: string, owner: string): Promise<void> {
-    await this.#run("leave", [process, owner]);
+    while (await this.#run("leave", { process, owner }));
   }
 
-  async stats(): Promise<Stats> {
-    const [ready, waiting, held, failing, givenUp] = await this.#run("stats", []) as number[];
-    return { ready: ready!, waiting: waiting!, held: held!, failing: failing!, givenUp: givenUp! };
+  /** By which policy the server deletes keys when its memory is full; `undefined` if it doesn't say. */
+  evictionPolicy(): Promise<string | undefined> {
+    return this.#run("evictionPolicy", {});
   }
 
-  async measure(): Promise<Measures> {
-    const [ready, waiting, , , , oldest] = await this.#run("stats", []) as number[];
-    return { ready: ready!, waiting: waiting!, oldestReady: oldest! / 1000 };
+  counts(): Promise<Counts> {
+    return this.#run("counts", {});
   }
 
-  async contents(limit: number): Promise<Contents> {
-    const reply = await this.#run("snapshot", [`${limit}`, flag(this.settings.hasItems)]) as SnapshotScriptReply;
-    return contentsOf(reply, entriesOf(reply));
-  }
-
-  async details(limit: number): Promise<Details> {
-    const reply = await this.#run("details", [`${limit}`, flag(this.settings.hasItems)]) as DetailsScriptReply;
-    const entry = entriesOf(reply);
-    const contents = contentsOf(reply, entry);
-    const [, , , , , , , isPaused, failing, givenUp, oldest, totals, failingKeys] = reply;
-    return {
-      ...contents,
-      isPaused: isPaused === 1,
-      failing,
-      givenUp,
-      oldestReady: Number(oldest) / 1000,
-      totals: { handedOut: Number(totals[0]), failed: Number(totals[1]), givenUp: Number(totals[2]) },
-      failingEntries: failingKeys.map(([key, attempts, error, us]) => ({
-        ...entry(key),
-        attempts,
-        error,
-        dueIn: Number(us) > 0 ? Number(us) / 1000 : undefined,
-      })),
-    };
+  snapshot(limit: number): Promise<Snapshot> {
+    return this.#run("snapshot", { limit, hasItems: this.settings.hasItems });
   }
 
   #gather(delay: number): Adds {
@@ -289,82 +216,24 @@ export class Engine {
     const { delay, entries, send } = this.#adds;
     this.#adds = undefined;
     const { replaces, hasItems } = this.settings;
-    const keys = entries.flatMap(({ key, payload }) => hasItems ? [key, payload] : [key]);
-    send(this.#run("add", [micros(delay), flag(replaces), flag(hasItems), ...keys]));
+    send(this.#run(hasItems ? "addItems" : "add", { delayMs: delay, replaces }, entries));
   }
 
-  #run(
-    script: keyof Scripts,
-    args: readonly string[],
-    retry: Retry = "always",
-  ): Promise<unknown> {
+  async #run<N extends keyof Scripts>(name: N, ...args: ArgumentsOf<N>): Promise<ReplyOf<N>> {
     this.#sendAdds(); // calls are made in their order
-    return this.#connection.run(this.#scripts[script], this.#key, args, { retry });
+    const { retry, write, read } = SCRIPTS[name] as unknown as AnyScript;
+    const sent = await this.#connection.run(this.#scripts[name], this.#key, write(...args), { retry });
+    return read(sent) as ReplyOf<N>;
   }
 }
 
-type TurnScriptReply = [
-  pause: number,
-  isLost: number,
-  isAlone: number,
-  answers: (number | [string | number])[],
-  keys: string[],
-  tokens: string[],
-  payloads: (string | null)[],
-  failures: (string | number | null)[],
-  lapsed: string[],
-  times: number[],
-];
-
-type SnapshotScriptReply = [
-  ready: number,
-  waiting: number,
-  held: number,
-  readyKeys: string[],
-  waiting: string[],
-  held: string[],
-  payloads: (string | null)[],
-];
-
-type DetailsScriptReply = [
-  ...SnapshotScriptReply,
-  isPaused: number,
-  failing: number,
-  givenUp: number,
-  oldest: string,
-  totals: [handedOut: string, failed: string, givenUp: string],
-  failingKeys: [key: string, attempts: number, error: string, us: string][],
-];
-
-/** Makes the entries of keys that are listed: called once for each of them, in their order. */
-function entriesOf([, , , , , , payloads]: SnapshotScriptReply | DetailsScriptReply): (key: string) => Entry {
-  let next = 0;
-  return (key) => ({ key, payload: payloads[next++] ?? "" });
+/** A script whose types are not looked at. */
+interface AnyScript {
+  readonly retry: Retry;
+  write(...args: unknown[]): string[];
+  read(sent: unknown): unknown;
 }
 
-function contentsOf(reply: SnapshotScriptReply | DetailsScriptReply, entry: (key: string) => Entry): Contents {
-  const [ready, waiting, held, readyKeys, waitingPairs, heldPairs] = reply;
-  return {
-    ready,
-    waiting,
-    held,
-    readyEntries: readyKeys.map(entry),
-    waitingEntries: pairs(waitingPairs).map(([key, us]) => ({ ...entry(key), dueIn: Number(us) / 1000 })),
-    heldEntries: pairs(heldPairs).map(([key, mark]) => ({ ...entry(key), addedAgain: mark === "+" })),
-  };
-}
-
-/** The longest delay, in microseconds; about 285 years. Larger numbers are not exact. */
-const FOREVER = 2 ** 53 - 1;
-
-function micros(ms: number): string {
-  return `${Math.max(Math.min(Math.round(ms * 1000), FOREVER), 0)}`;
-}
-
-function flag(value: boolean): string {
-  return value ? "1" : "0";
-}
-
-function pairs(list: readonly string[]): [string, string][] {
-  return Array.from({ length: list.length / 2 }, (_, i) => [list[2 * i]!, list[2 * i + 1]!]);
+function rowOf({ key, token, kind, delay = 0, given = "", reason = "", why }: Finish): RowOf<"turn"> {
+  return { key, token, kind, delayMs: delay, given: why ?? given, reason };
 }

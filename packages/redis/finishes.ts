@@ -22,7 +22,10 @@ export class Finishes<T> {
     return new Promise((resolve, reject) => this.#pending.push({ lease, finish, resolve, reject }));
   }
 
-  /** Takes out those for the next call, `max` at most. A call brings one limiter: those of another, after a reload, come next. */
+  /**
+   * Takes out those for the next call, `max` at most. A call brings one limiter: those of another, after a reload, come
+   * next.
+   */
   next(max: number): readonly PendingFinish<T>[] {
     let plan: string | undefined;
     let count = 0;

@@ -1,6 +1,5 @@
-import { inspect } from "@workqueue/core/arguments";
+import { argumentError, inspect, messageOf, withCode } from "@workqueue/core/internal";
 import type { Entry, TakenKey } from "./engine.ts";
-import { messageOf } from "./error_text.ts";
 
 /** How the items of a queue travel: each by its key, and as JSON beside it where an item is not its own key. */
 export class Items<T> {
@@ -16,14 +15,12 @@ export class Items<T> {
     const key: unknown = this.#keyOf === undefined ? item : this.#keyOf(item);
     if (typeof key === "string") {
       if (key.isWellFormed()) return key;
-      throw new TypeError(
-        `Cannot ${action} as its key has half of a character, which no server can keep: ${inspect(key)}`,
-      );
+      throw argumentError(action, `its key has half of a character, which no server can keep: ${inspect(key)}`);
     }
     const what = this.#keyOf === undefined
       ? "the item must be a string where there is no 'keyOf'"
       : "'keyOf' must return a string";
-    throw new TypeError(`Cannot ${action} as ${what}: received ${inspect(key)}`);
+    throw argumentError(action, `${what}: received ${inspect(key)}`);
   }
 
   write(action: string, item: T): Entry {
@@ -33,10 +30,11 @@ export class Items<T> {
     try {
       payload = JSON.stringify(item);
     } catch (error) { // of a bigint or a circle
-      throw new TypeError(`Cannot ${action} as it cannot be written as JSON: ${messageOf(error)}`, { cause: error });
+      const message = `Cannot ${action} as it cannot be written as JSON: ${messageOf(error)}`;
+      throw withCode("WQ_ARGUMENT", new TypeError(message, { cause: error }));
     }
     if (payload === undefined) {
-      throw new TypeError(`Cannot ${action} as it is nothing in JSON: received ${inspect(item)}`);
+      throw argumentError(action, `it is nothing in JSON: received ${inspect(item)}`);
     }
     return { key, payload };
   }
@@ -46,8 +44,11 @@ export class Items<T> {
     return (payload ? JSON.parse(payload) : undefined) as T;
   }
 
-  /** Reads what is to be worked on. Throws if this process cannot do that, as it was added by another kind of process. */
+  /**
+   * Reads what is to be worked on. Throws if this process cannot do that, as it was added by another kind of process.
+   */
   handOut(taken: TakenKey): T {
+    if (this.#keyOf === undefined && taken.payload) throw new TypeError("it was added by a process with 'keyOf'");
     const item = this.read(taken);
     if (this.#keyOf !== undefined) {
       if (!taken.payload) throw new TypeError("it was added by a process without 'keyOf'");

@@ -1,14 +1,13 @@
 import type { Outcome } from "@workqueue/core";
-import { inspect } from "@workqueue/core/arguments";
+import { inspect, setInspection, withCode } from "@workqueue/core/internal";
 import type { RedisLease } from "./contract.ts";
 import type { TakenKey } from "./engine.ts";
-import { INSPECT } from "./inspection.ts";
-import { type LeaseEnding, readOutcome } from "./outcome.ts";
+import { type EndAnswer, type LeaseEnding, readOutcome } from "./outcome.ts";
 
 /** What a lease asks of its queue. */
 export interface LeaseEvents<T> {
-  /** Tells the server how the work has ended. Resolves to whether that counts. */
-  carryOut(lease: HeldLease<T>, ending: LeaseEnding): Promise<boolean>;
+  /** Tells the server how the work has ended. */
+  carryOut(lease: HeldLease<T>, ending: LeaseEnding): Promise<EndAnswer>;
   /** Is told of what nobody else may hear of. */
   onError(error: unknown): void;
 }
@@ -23,7 +22,7 @@ export class HeldLease<T> implements RedisLease<T> {
   /** Whose token it was taken with, if any. */
   bucket: string | undefined = undefined;
   readonly #events: LeaseEvents<T>;
-  #answer: Promise<boolean> | undefined = undefined;
+  #answer: Promise<EndAnswer> | undefined = undefined;
   #loss: Error | undefined = undefined;
   /** Made when it is needed, as most handlers never read their signal. */
   #controller: AbortController | undefined = undefined;
@@ -56,8 +55,11 @@ export class HeldLease<T> implements RedisLease<T> {
     this.#controller?.abort(reason);
   }
 
-  /** Ends the work, for who reports itself what comes of that. Only the first end counts. Throws if the limiter does: no end then. */
-  end(ending: LeaseEnding): Promise<boolean> {
+  /**
+   * Ends the work, for who reports itself what comes of that. Only the first end counts. Throws if the limiter does: no
+   * end then.
+   */
+  end(ending: LeaseEnding): Promise<EndAnswer> {
     return this.#answer ??= this.#events.carryOut(this, ending);
   }
 
@@ -68,18 +70,18 @@ export class HeldLease<T> implements RedisLease<T> {
 
   /** Nobody here can work on the item, for that reason. */
   refuse(reason: unknown): void {
-    let answer: Promise<boolean>;
+    let answer: Promise<EndAnswer>;
     try {
-      answer = this.end({ kind: "retry", atLeast: 0, error: reason });
+      answer = this.end({ kind: "retry", minDelay: 0, error: reason });
     } catch (error) { // of the limiter
       this.#events.onError(error);
-      answer = this.end({ kind: "givenUp", error });
+      answer = this.end({ kind: "givenUp", error, reason: "limiter" });
     }
-    answer.catch(this.#events.onError);
+    asOutcome(answer).catch(this.#events.onError);
   }
 
   finish(outcome?: Outcome | { giveUp: unknown }): Promise<boolean> {
-    if (this.#answer !== undefined) return this.#answer;
+    if (this.#answer !== undefined) return asOutcome(this.#answer);
     try {
       return this.#endAndReport(readOutcome(outcome));
     } catch (error) {
@@ -88,10 +90,11 @@ export class HeldLease<T> implements RedisLease<T> {
     }
   }
 
-  /** For who prints the lease. */
-  [INSPECT](): string {
-    const state = this.isLost ? "lost" : this.#answer === undefined ? "held" : "finished";
-    return `RedisLease ${inspect(this.key)}: attempt ${this.attempt}, ${state}`;
+  static {
+    setInspection<HeldLease<unknown>>(HeldLease.prototype, ({ key }) => `RedisLease ${inspect(key)}`, (lease) => {
+      const state = lease.isLost ? "lost" : lease.#answer === undefined ? "held" : "finished";
+      return `attempt ${lease.attempt}, ${state}`;
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,16 +102,27 @@ export class HeldLease<T> implements RedisLease<T> {
   }
 
   #endAndReport(ending: LeaseEnding): Promise<boolean> {
-    const answer = this.end(ending);
+    const answer = asOutcome(this.end(ending));
     answer.then((counts) => {
       if (!counts) {
         this.#events.onError(
-          new Error(`The outcome of ${JSON.stringify(this.key)} does not count as its lease was lost`),
+          withCode(
+            "WQ_LEASE_LOST",
+            new Error(`The outcome of ${JSON.stringify(this.key)} does not count as its lease was lost`),
+          ),
         );
       }
     }, this.#events.onError);
     return answer;
   }
+}
+
+/** Resolves to whether an ending counts. Rejects if the item was given up instead. The rejection may be ignored. */
+function asOutcome(answer: Promise<EndAnswer>): Promise<boolean> {
+  return handled(answer.then((ended) => {
+    if (typeof ended === "boolean") return ended;
+    throw ended.error;
+  }));
 }
 
 /** A promise whose rejection is reported elsewhere. */

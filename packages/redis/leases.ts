@@ -1,3 +1,4 @@
+import type { ErrorCode } from "@workqueue/core";
 import type { Engine } from "./engine.ts";
 
 /** A lease, as far as its time is concerned. */
@@ -41,13 +42,21 @@ export class Leases<L extends TimedLease> {
     return [...this.#held].map(({ token }) => `${token}`);
   }
 
-  /** Takes in leases that came with the answer to a call that was sent at `sentAt`. */
+  /** Takes in leases that came with the answer to a call that was sent at `sentAt`. Their time counts from then. */
   add(leases: readonly L[], sentAt: number): void {
     if (leases.length === 0) return;
     for (const lease of leases) this.#held.add(lease);
-    this.#renewedAt = sentAt;
+    this.#renewedAt = Math.max(this.#renewedAt, sentAt);
     if (this.#renewal === undefined) this.#renewLater();
-    this.#end ??= setTimeout(() => this.#checkEnd(), this.#engine.settings.lease);
+    if (this.#end === undefined) this.#checkEnd();
+  }
+
+  /**
+   * Aborts all leases if their time is over by the clock of this process. Called before work begins, as timers can be
+   * late.
+   */
+  check(): void {
+    if (this.#left <= 0) this.#tellEnd();
   }
 
   /** A lease is finished, or it is not known any more whether it is. */
@@ -59,7 +68,7 @@ export class Leases<L extends TimedLease> {
   /** The server has taken everything away. */
   loseAll(): void {
     this.#generation++;
-    this.#lose([...this.#held], `The lease of ${this.#engine.settings.lease} ms was not renewed in time`);
+    this.#lose([...this.#held], `The lease of ${this.#engine.settings.leaseDuration} ms was not renewed in time`);
   }
 
   /** The server does not know these tokens: it has come back with what it knew some time before. */
@@ -85,7 +94,7 @@ export class Leases<L extends TimedLease> {
     try {
       const isThere = await this.#engine.renew(owner);
       if (owner === this.owner && this.#held.size > 0) {
-        if (isThere) this.#renewedAt = sentAt;
+        if (isThere) this.#renewedAt = Math.max(this.#renewedAt, sentAt);
         else this.loseAll();
       }
     } catch {
@@ -97,22 +106,34 @@ export class Leases<L extends TimedLease> {
 
   #renewLater(): void {
     clearTimeout(this.#renewal);
-    this.#renewal = setTimeout(() => this.#renew(), this.#engine.settings.lease / RENEWALS);
+    this.#renewal = setTimeout(() => this.#renew(), this.#engine.settings.leaseDuration / RENEWALS);
   }
 
   /** By the clock of this process the leases may be over, whatever the server says once it can be asked. */
   #checkEnd(): void {
     this.#end = undefined;
     if (this.#held.size === 0) return;
-    const left = this.#renewedAt + this.#engine.settings.lease - performance.now();
-    if (left <= 0) {
-      tell(this.#held, `The lease of ${this.#engine.settings.lease} ms was not renewed, as the server did not answer`);
-    }
-    this.#end = setTimeout(() => this.#checkEnd(), left > 0 ? left : this.#engine.settings.lease);
+    const left = this.#left;
+    if (left <= 0) this.#tellEnd();
+    this.#end = setTimeout(() => this.#checkEnd(), left > 0 ? left : this.#engine.settings.leaseDuration);
+  }
+
+  /** In how many milliseconds the leases end, unless they are renewed. */
+  get #left(): number {
+    return this.#renewedAt + this.#engine.settings.leaseDuration - performance.now();
+  }
+
+  #tellEnd(): void {
+    tell(
+      this.#held,
+      `The lease of ${this.#engine.settings.leaseDuration} ms was not renewed, as the server did not answer`,
+    );
   }
 }
 
 function tell(leases: Iterable<TimedLease>, message: string): void {
   const reason = new DOMException(message, "AbortError");
+  const code: ErrorCode = "WQ_LEASE_LOST";
+  Object.defineProperty(reason, "code", { value: code, enumerable: true }); // covers the number that the class has
   for (const lease of leases) lease.lose(reason);
 }

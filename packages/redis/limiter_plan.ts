@@ -5,27 +5,22 @@
  */
 
 import {
-  bucketLimiter,
   ConfigError,
   type ConfigIssue,
-  exponentialLimiter,
-  fastSlowLimiter,
-  jitterLimiter,
+  type LimiterConfig,
   type LimiterDescription,
-  maxOfLimiter,
-  maxWaitLimiter,
-  perGroupLimiter,
   type QueueDescription,
   type Random,
 } from "@workqueue/core";
+import { withCode } from "@workqueue/core/internal";
 
 /** A limiter, as the server computes it. */
 export interface LimiterPlan {
   /** The plan, as JSON. */
   readonly text: string;
   /**
-   * Whether the limiter needs the number of failures beforehand, as it asks limiters whose delays this process computes.
-   * The server counts nothing and gives the number if it was another one than assumed.
+   * Whether the limiter needs the number of failures beforehand, as it asks limiters whose delays this process
+   * computes. The server counts nothing and gives the number if it was another one than assumed.
    */
   readonly needsFailures: boolean;
   /**
@@ -61,13 +56,13 @@ export function planLimiter(action: string, limiter: LimiterDescription, random:
 export type BucketPlan = readonly [id: string, rate: string, burst: string];
 
 /** Plans the bucket without whose tokens no attempt begins. With a name it is that of the limiter of this name. */
-export function planStarts({ path, name, rate, burst }: NonNullable<QueueDescription["starts"]>): BucketPlan {
-  return [name === undefined ? "starts" : path.toWellFormed(), String(finite(rate)), String(burst)];
+export function planThrottle({ path, name, rate, burst }: NonNullable<QueueDescription["throttle"]>): BucketPlan {
+  return [name === undefined ? "throttle" : path.toWellFormed(), String(finite(rate)), String(burst)];
 }
 
 /**
- * Refuses buckets that several queues of a document share, by their `limiter` or their `starts`: each queue has keys of
- * its own, and no script may use those of two.
+ * Refuses buckets that several queues of a document share, by their `limiter` or their `throttle`: each queue has keys
+ * of its own, and no script may use those of two.
  *
  * @throws {ConfigError} If there is one; with all of them.
  */
@@ -85,30 +80,43 @@ export function refuseSharedBuckets(action: string, queues: readonly QueueDescri
   if (issues.length > 0) throw new ConfigError(action, issues);
 }
 
-/** The paths of the buckets that a queue takes tokens from: those of two queues are the same if a limiter has a name. */
-function bucketsOf({ limiter, starts }: QueueDescription): Set<string> {
+/**
+ * The paths of the buckets that a queue takes tokens from: those of two queues are the same if a limiter has a name.
+ */
+function bucketsOf({ limiter, throttle }: QueueDescription): Set<string> {
   const buckets = partsOf(limiter).filter(({ type }) => type === "bucket").map(({ path }) => path);
-  return new Set(starts === undefined ? buckets : [...buckets, starts.path]);
+  return new Set(throttle === undefined ? buckets : [...buckets, throttle.path]);
 }
 
 /** How many limiters one may ask in all: scripts have to be short, and JSON is read so deep only. */
 const MAX_LIMITERS = 400;
 
-/** The definitions of the limiters that the server knows. */
-const BUILT_INS: readonly { readonly type: string }[] = [
-  bucketLimiter,
-  exponentialLimiter,
-  fastSlowLimiter,
-  jitterLimiter,
-  maxOfLimiter,
-  maxWaitLimiter,
-  perGroupLimiter,
-];
+type BuiltInType = Exclude<LimiterConfig, string>["type"];
 
-/** Whether the type means what the server knows by it. The definition may be that of another copy of the core. */
-function isBuiltIn(part: LimiterDescription): boolean {
-  const known = BUILT_INS.find(({ type }) => type === part.type);
-  return JSON.stringify(part.definition()) === JSON.stringify(known);
+/**
+ * The version of each built-in limiter that the server computes. One that the core has and this does not is a type
+ * error.
+ */
+const VERSIONS: Readonly<Record<BuiltInType, number>> = {
+  "bucket": 1,
+  "exponential": 1,
+  "fast-slow": 1,
+  "jitter": 1,
+  "max-of": 1,
+  "max-wait": 1,
+  "per-group": 1,
+};
+
+/** Where `create` of a built-in limiter has its version, be it that of another copy of the core. */
+const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.builtIn");
+
+/** A limiter that the server computes. */
+type BuiltIn = LimiterDescription & { readonly type: BuiltInType };
+
+/** Whether the type means what the server knows by it. A built-in limiter of another version is a custom one here. */
+function isBuiltIn(part: LimiterDescription): part is BuiltIn {
+  const { [BUILT_IN]: version } = part.definition().create as { [BUILT_IN]?: number };
+  return version !== undefined && version === VERSIONS[part.type as BuiltInType];
 }
 
 /** The options of built-in limiters, as they are described. */
@@ -124,8 +132,8 @@ function partsOf(limiter: LimiterDescription): LimiterDescription[] {
   for (const part of parts) { // grows while it is walked
     if (parts.length > MAX_LIMITERS) break;
     if (!isBuiltIn(part)) continue;
-    if (part.type === "max-of") parts.push(...(part.options as unknown as Options).limiters);
-    else if ("limiter" in part.options) parts.push((part.options as unknown as Options).limiter);
+    const { limiter, limiters = [] } = part.options as unknown as Partial<Options>;
+    parts.push(...limiter === undefined ? limiters : [limiter]);
   }
   return parts;
 }
@@ -177,7 +185,7 @@ class Planner {
   #plan(part: LimiterDescription, isInGroup: boolean): PlanNode {
     if (!isBuiltIn(part)) return this.#planCustom(part);
     const { limiter, limiters, ...options } = part.options as unknown as Options;
-    switch (part.type) {
+    switch (part.type) { // has no default: a built-in limiter without a plan does not compile
       case "bucket":
         return ["bucket", this.#idOf(part), finite(options["rate"] as number), options["burst"]];
       case "exponential":
@@ -198,7 +206,7 @@ class Planner {
         return ["max-wait", this.plan(limiter, isInGroup), options["maxDelay"]];
       case "per-group":
         return ["per-group", (options["separator"] as string).toWellFormed(), this.plan(limiter, true)];
-      default:
+      case "max-of":
         return ["max-of", ...limiters.map((each) => this.plan(each, isInGroup))];
     }
   }
@@ -237,8 +245,8 @@ class Planner {
   }
 
   /**
-   * The name of a bucket on the server. It does not depend on where the queue's limiter stands, in a document or in code,
-   * but for what has a name.
+   * The name of a bucket on the server. It does not depend on where the queue's limiter stands, in a document or in
+   * code, but for what has a name.
    */
   #idOf({ path }: LimiterDescription): string {
     const { name, path: start } = this.#root;
@@ -254,12 +262,14 @@ function finite(rate: number): number {
 
 function requireRandom(random: unknown): number {
   if (typeof random === "number" && random >= 0 && random <= 1) return random;
-  throw new RangeError(`Cannot spread delay as 'random()' must be a number from 0 to 1: received ${random}`);
+  const message = `Cannot spread delay as 'random()' must be a number from 0 to 1: received ${random}`;
+  throw withCode("WQ_LIMITER", new RangeError(message));
 }
 
 function requireDelay(type: string, delay: unknown): number {
   if (Number.isFinite(delay)) return delay as number;
-  throw new RangeError(
-    `Cannot tell delay of ${JSON.stringify(type)} as 'delayAfter()' must be a finite number: received ${delay}`,
-  );
+  const message = `Cannot tell delay of ${
+    JSON.stringify(type)
+  } as 'delayAfter()' must be a finite number: received ${delay}`;
+  throw withCode("WQ_LIMITER", new RangeError(message));
 }

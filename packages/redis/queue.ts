@@ -1,47 +1,50 @@
-import type { Duration, MetricsProvider, QueueSnapshot, Shutdown } from "@workqueue/core";
+import type { Duration, MetricsProvider, Shutdown, SnapshotOptions } from "@workqueue/core";
 import {
   A_SIGNAL,
+  argumentError,
   formatNumber,
   inspect,
+  messageOf,
   requireDuration,
   requireOptions,
   requireRules,
   type Rule,
-} from "@workqueue/core/arguments";
+  setInspection,
+  withCode,
+} from "@workqueue/core/internal";
 import { beginMeasuring } from "@workqueue/core/metrics";
-import { SOURCE, type WorkSource } from "@workqueue/core/workers";
+import { type GivenUpEnding, type GivenUpItem, SOURCE, type WorkSource } from "@workqueue/core/hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "./connection/connection.ts";
-import type { RedisLease, RedisQueue, RedisQueueDetails, RedisQueueStats } from "./contract.ts";
+import type { QueueCounts, RedisLease, RedisQueue, RemoteQueueSnapshot } from "./contract.ts";
 import { Dispatcher } from "./dispatcher.ts";
-import type { Engine, Finish, TakenKey } from "./engine.ts";
+import type { Engine, Finish, GivenUpKey, TakenKey } from "./engine.ts";
 import { ErrorLog } from "./error_log.ts";
-import { lineOf, messageOf } from "./error_text.ts";
-import { INSPECT } from "./inspection.ts";
+import { lineOf } from "./error_text.ts";
 import { Items } from "./items.ts";
 import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
 import { MEASURED, type Measured } from "./measured.ts";
 import type { LimiterPlan } from "./limiter_plan.ts";
-import { type LeaseEnding, noPriorities } from "./outcome.ts";
+import { type EndAnswer, type LeaseEnding, noPriorities } from "./outcome.ts";
 import { ProcessMetrics } from "./process_metrics.ts";
 import { SHUTDOWN } from "./shutdown.ts";
-import { detailsOf, snapshotOf } from "./snapshot.ts";
-import { RedisSource, type StartsName } from "./source.ts";
+import { countsOf, snapshotOf } from "./snapshot.ts";
+import { RedisSource, type ThrottleName } from "./source.ts";
 
 /** What a queue object is made of. */
 export interface QueueParts<T> {
   readonly engine: Engine;
   readonly connection: Connection;
   readonly keyOf: ((item: T) => string) | undefined;
-  readonly startsName: StartsName;
+  readonly throttleName: ThrottleName;
   readonly metrics: MetricsProvider | undefined;
-  readonly onError: ((error: unknown) => void) | undefined;
+  readonly onQueueError: ((error: unknown) => void) | undefined;
 }
 
 /** What a document says of a queue and may say otherwise once it is reloaded. */
 export interface LiveSettings {
   readonly limiter: LimiterPlan;
-  readonly startsName: StartsName;
+  readonly throttleName: ThrottleName;
 }
 
 /** How often `whenIdle` looks, in milliseconds. */
@@ -58,7 +61,7 @@ export class Queue<T> implements RedisQueue<T> {
   readonly #items: Items<T>;
   readonly #engine: Engine;
   readonly #connection: Connection;
-  #startsName: StartsName;
+  #throttleName: ThrottleName;
   readonly #errors: ErrorLog;
   readonly #provider: MetricsProvider | undefined;
   readonly #metrics: ProcessMetrics<HeldLease<T>> | undefined;
@@ -71,25 +74,27 @@ export class Queue<T> implements RedisQueue<T> {
   #calls = 0;
   #isShutDown = false;
   readonly #shutDownCallbacks = new Set<() => void>();
+  /** Those of the pools. */
+  readonly #givenUpCallbacks = new Set<(given: GivenUpItem<T>) => void>();
   #isClosing = false;
   /** Resolves when the queue object was shut down, nothing is held and everything is told. */
   readonly #closed: Promise<void>;
   #close!: () => void;
 
-  constructor({ engine, connection, keyOf, startsName, metrics, onError }: QueueParts<T>) {
+  constructor({ engine, connection, keyOf, throttleName, metrics, onQueueError }: QueueParts<T>) {
     this.name = engine.settings.name;
     this.keyOf = keyOf;
     this.#items = new Items(keyOf);
     this.#engine = engine;
     this.#connection = connection;
-    this.#startsName = startsName;
-    this.#errors = new ErrorLog(`Queue ${inspect(this.name)} on Redis`, onError);
+    this.#throttleName = throttleName;
+    this.#errors = new ErrorLog(`Queue ${inspect(this.name)} on Redis`, onQueueError);
     this.#provider = metrics;
-    this.#metrics = metrics && new ProcessMetrics(metrics, this.name, this.#errors.write);
+    this.#metrics = metrics && new ProcessMetrics(metrics, this.name);
     this.#dispatcher = new Dispatcher(engine, this.#process, {
       leaseOf: (taken) => this.#leaseOf(taken),
       onUnreadable: (taken, error) => this.#refuse(taken, error),
-      onLapsed: (key) => this.#errors.write(lapsed(key)),
+      onGivenUp: (key) => this.#reportGivenUp(key),
       onError: this.#errors.write,
       onSettled: () => this.#closeIfDone(),
       onWant: () => this.#listen(),
@@ -126,26 +131,26 @@ export class Queue<T> implements RedisQueue<T> {
     });
   }
 
-  addRateLimited(item: T, options: { atLeast?: Duration | undefined } = {}): Promise<void> {
+  addRateLimited(item: T, options: { minDelay?: Duration | undefined } = {}): Promise<void> {
     return this.#call("add item", async () => {
-      refuseOptions("add item", options, "atLeast");
-      const atLeast = options.atLeast === undefined ? 0 : requireDuration("add item", "atLeast", options.atLeast);
+      refuseOptions("add item", options, "minDelay");
+      const minDelay = options.minDelay === undefined ? 0 : requireDuration("add item", "minDelay", options.minDelay);
       const entry = this.#items.write("add item", item);
       const isNewest = !this.#items.wasHandedOut(item);
       let failures: number | undefined = 0;
       do {
-        failures = await this.#engine.addRateLimited(entry, isNewest, this.#engine.limiter.given(failures), atLeast);
+        failures = await this.#engine.addRateLimited(entry, isNewest, this.#engine.limiter.given(failures), minDelay);
       } while (failures !== undefined);
       this.#metrics?.retried();
     });
   }
 
-  cancelAfter(item: T): Promise<boolean> {
-    return this.#call("cancel item", () => this.#engine.cancelAfter(this.#items.keyOf("cancel item", item)));
+  cancelDelayed(item: T): Promise<boolean> {
+    return this.#call("cancel item", () => this.#engine.cancelDelayed(this.#items.keyOf("cancel item", item)));
   }
 
-  retryNow(item: T): Promise<boolean> {
-    return this.#call("retry item", () => this.#engine.retryNow(this.#items.keyOf("retry item", item)));
+  promoteDelayed(item: T): Promise<boolean> {
+    return this.#call("retry item", () => this.#engine.promoteDelayed(this.#items.keyOf("retry item", item)));
   }
 
   forget(item: T): Promise<void> {
@@ -197,23 +202,15 @@ export class Queue<T> implements RedisQueue<T> {
     }
   }
 
-  stats(): Promise<RedisQueueStats> {
-    return this.#call("count items", () => this.#engine.stats());
+  counts(): Promise<QueueCounts> {
+    return this.#call("count items", async () => countsOf(await this.#engine.counts()));
   }
 
-  snapshot(options: { limit?: number | undefined } = {}): Promise<QueueSnapshot<T>> {
+  snapshot(options: SnapshotOptions = {}): Promise<RemoteQueueSnapshot<T>> {
     return this.#call("make snapshot", async () => {
       requireRules("make snapshot", options, { limit: A_LIMIT });
       const { limit = 100 } = options;
-      return snapshotOf(this.name, await this.#engine.contents(limit), this.#items);
-    });
-  }
-
-  details(options: { limit?: number | undefined } = {}): Promise<RedisQueueDetails<T>> {
-    return this.#call("tell details", async () => {
-      requireRules("tell details", options, { limit: A_LIMIT });
-      const { limit = 100 } = options;
-      return detailsOf(this.name, await this.#engine.details(limit), this.#items);
+      return snapshotOf(this.name, await this.#engine.snapshot(limit), this.#items);
     });
   }
 
@@ -222,10 +219,21 @@ export class Queue<T> implements RedisQueue<T> {
     const { signal } = options;
     for (;;) {
       signal?.throwIfAborted();
-      const { ready, waiting, held } = await this.stats();
-      if (ready + waiting + held === 0) return;
+      const { ready, delayed, processing } = await this.counts();
+      if (ready + delayed + processing === 0) return;
       await delay(IDLE_LOOK, undefined, { signal }).catch(() => signal!.throwIfAborted());
     }
+  }
+
+  /** Refuses, for callers that TypeScript does not check: the type of the queue has no such method. */
+  whenBelow(): Promise<never> {
+    return this.#call("wait for fewer items", () => {
+      throw argumentError(
+        "wait for fewer items",
+        "'whenBelow' is for queues in memory: on Redis, other processes add items as well. " +
+          "Call counts() until 'ready' is low enough instead",
+      );
+    });
   }
 
   shutDown(): void {
@@ -240,10 +248,11 @@ export class Queue<T> implements RedisQueue<T> {
     return handled(this.#drain(options));
   }
 
-  async #drain(options: { signal?: AbortSignal | undefined; waiting?: unknown }): Promise<void> {
-    if (options.waiting !== undefined) {
-      throw new TypeError(
-        "Cannot drain queue as 'waiting' is for queues in memory: on Redis, what waits stays for others",
+  async #drain(options: { signal?: AbortSignal | undefined; delayed?: unknown }): Promise<void> {
+    if (options.delayed !== undefined) {
+      throw argumentError(
+        "drain queue",
+        "'delayed' is for queues in memory: on Redis, delayed items stay for other processes",
       );
     }
     requireRules("drain queue", options, { signal: A_SIGNAL });
@@ -269,34 +278,41 @@ export class Queue<T> implements RedisQueue<T> {
     return new RedisSource({
       name: this.name,
       dispatcher: this.#dispatcher,
-      startsName: () => this.#startsName,
+      throttleName: () => this.#throttleName,
       metrics: this.#provider,
-      keyOf: (item) => this.#items.keyOf("run workers", item),
       isOver: () => this.#isShutDown,
+      watchGivenUp: (callback) => {
+        this.#givenUpCallbacks.add(callback);
+        return () => void this.#givenUpCallbacks.delete(callback);
+      },
     });
   }
 
-  /** What this process knows of the queue: the server is not asked. */
-  [INSPECT](): string {
-    const { address, database, isUp } = this.#connection;
-    const held = formatNumber(this.#dispatcher.held);
-    const state = this.#isShutDown ? "shut down" : isUp ? "connected" : "not connected";
-    return `RedisQueue ${inspect(this.name)} on ${address}/${database}: ${held} held here, ${state}`;
+  // Tells only what this process knows: the server is not asked.
+  static {
+    const title = (queue: Queue<unknown>) => {
+      const { address, database } = queue.#connection;
+      return `RedisQueue ${inspect(queue.name)} on ${address}/${database}`;
+    };
+    setInspection<Queue<unknown>>(Queue.prototype, title, (queue) => {
+      const state = queue.#isShutDown ? "shut down" : queue.#connection.isUp ? "connected" : "not connected";
+      return `${formatNumber(queue.#dispatcher.held)} held here, ${state}`;
+    });
   }
 
   get [MEASURED](): Measured {
     return {
       metrics: this.#provider,
-      measure: () => this.#run("measure queue", () => this.#engine.measure()),
+      measure: () => this.#run("measure queue", () => this.#engine.counts()),
       onError: this.#errors.write,
       onShutDown: (callback) => this.onShutDown(callback),
     };
   }
 
   /** From now on, the document says this. */
-  change({ limiter, startsName }: LiveSettings): void {
+  change({ limiter, throttleName }: LiveSettings): void {
     this.#engine.limiter = limiter;
-    this.#startsName = startsName;
+    this.#throttleName = throttleName;
     this.#dispatcher.look();
   }
 
@@ -315,6 +331,7 @@ export class Queue<T> implements RedisQueue<T> {
 
   async #run<R>(action: string, call: () => Promise<R>): Promise<R> {
     if (this.#isShutDown) throw new Error(`Cannot ${action} as this queue object was shut down`);
+    this.#connection.once(this.#checkEviction);
     this.#calls++;
     try {
       return await call();
@@ -326,7 +343,7 @@ export class Queue<T> implements RedisQueue<T> {
 
   #leaseOf(taken: TakenKey): HeldLease<T> {
     const lease = new HeldLease(this.#items.handOut(taken), taken, this.#leaseEvents);
-    this.#metrics?.taken(lease, taken.readyFor);
+    this.#metrics?.taken(lease, taken.readyForMs ?? 0);
     return lease;
   }
 
@@ -346,23 +363,36 @@ export class Queue<T> implements RedisQueue<T> {
     onError: (error) => this.#errors.write(error),
   };
 
+  /** No pool of this process has done that, so one of them is told. */
+  #reportGivenUp({ key, payload, attempts }: GivenUpKey): void {
+    const error = errorOfStalls(key);
+    this.#errors.write(error);
+    const [callback] = this.#givenUpCallbacks;
+    if (callback === undefined) return;
+    try {
+      callback({ item: this.#items.read({ key, payload }), key, attempts, error, reason: "stalled" });
+    } catch (unreadable) { // what another kind of process has added
+      this.#errors.write(unreadable);
+    }
+  }
+
   /** Tells the server how the work on an item has ended. */
-  async #tellEnd(lease: HeldLease<T>, ending: LeaseEnding, finish: Finish): Promise<boolean> {
-    let failure: { error: unknown } | undefined;
+  async #tellEnd(lease: HeldLease<T>, ending: LeaseEnding, finish: Finish): Promise<EndAnswer> {
+    let instead: GivenUpEnding | undefined;
     this.#calls++;
     try {
       for (;;) {
         const answer = await this.#dispatcher.finish(lease, finish);
+        if (answer === true && instead !== undefined) return instead;
         if (typeof answer === "boolean") {
-          if (failure !== undefined) throw failure.error;
           if (answer && isRetry(ending)) this.#metrics?.retried();
           return answer;
         }
         try {
           finish = this.#finishOf(lease, ending, answer);
         } catch (error) { // of the limiter: nobody can say when to try again
-          failure = { error };
-          finish = this.#finishOf(lease, { kind: "givenUp", error }, answer);
+          instead = { kind: "givenUp", error, reason: "limiter" };
+          finish = this.#finishOf(lease, instead, answer);
         }
       }
     } finally {
@@ -379,10 +409,10 @@ export class Queue<T> implements RedisQueue<T> {
         return { ...finish, delay: ending.delay };
       case "retry": {
         const reason = "error" in ending ? lineOf(ending.error) : "";
-        return { ...finish, delay: ending.atLeast, plan: limiter.text, given: limiter.given(failures), reason };
+        return { ...finish, delay: ending.minDelay, plan: limiter.text, given: limiter.given(failures), reason };
       }
       case "givenUp":
-        return { ...finish, reason: messageOf(ending.error) };
+        return { ...finish, reason: messageOf(ending.error), why: ending.reason };
       default:
         return finish;
     }
@@ -392,6 +422,7 @@ export class Queue<T> implements RedisQueue<T> {
   async #listen(): Promise<void> {
     if (this.#isListening) return;
     this.#isListening = true;
+    this.#connection.once(this.#checkEviction);
     while (this.#stopListening === undefined && !this.#isShutDown) {
       try {
         this.#stopListening = await this.#connection.subscribe(
@@ -406,6 +437,12 @@ export class Queue<T> implements RedisQueue<T> {
       }
     }
   }
+
+  /** Warns of a server that may delete keys. One that does not say by which policy is not asked again. */
+  readonly #checkEviction = async (): Promise<void> => {
+    const policy = await this.#engine.evictionPolicy().catch(() => undefined);
+    if (policy !== undefined && policy !== "noeviction") this.#errors.write(evicts(this.#connection.address, policy));
+  };
 
   /** Once it was shut down, holds nothing and has told everything, the queue object needs its connection no more. */
   #closeIfDone(): void {
@@ -443,6 +480,16 @@ function isRetry({ kind }: LeaseEnding): boolean {
   return kind === "retry" || kind === "requeueAfter";
 }
 
-function lapsed(key: string): Error {
-  return new Error(`${inspect(key)} is given up, as each process that worked on it was lost`);
+function evicts(address: string, policy: string): Error {
+  return new Error(
+    `The maxmemory-policy of Redis at ${address} is ${policy}. Set it to noeviction, so that no key is deleted when memory ` +
+      "is full: CONFIG SET maxmemory-policy noeviction",
+  );
+}
+
+function errorOfStalls(key: string): Error {
+  return withCode(
+    "WQ_LEASE_LOST",
+    new Error(`${inspect(key)} is given up, as each process that worked on it was lost`),
+  );
 }

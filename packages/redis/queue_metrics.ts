@@ -1,10 +1,11 @@
 import type { Duration, Gauge, MetricsProvider, SettableGauge } from "@workqueue/core";
-import { hasMethods, invalidArgument, requireDuration, requireOptions } from "@workqueue/core/arguments";
-import { beginMeasuring } from "@workqueue/core/metrics";
+import { hasMethods, invalidArgument, requireOptions } from "@workqueue/core/internal";
+import { beginMeasuring, type Meter, meterOf } from "@workqueue/core/metrics";
 import { clearTimeout, setTimeout } from "node:timers";
 import type { RedisQueue } from "./contract.ts";
-import type { Measures } from "./engine.ts";
+import type { Counts } from "./engine.ts";
 import { MEASURED, type Measured } from "./measured.ts";
+import { requireInterval } from "./options.ts";
 
 /** The options of {@linkcode redisQueueMetrics}. */
 export interface RedisQueueMetricsOptions {
@@ -17,21 +18,21 @@ export interface RedisQueueMetricsOptions {
 }
 
 const ACTION = "measure Redis queue";
-/** The bounds of `every`, in milliseconds. */
-const MIN = 100;
-const MAX = 86_400_000;
 
 /**
- * Measures the whole queue, as the server knows it: the gauges `depth`, `waiting` and `oldestReady` of the provider, those of
- * them that it has. What processes do themselves is measured by each of them, with the option `metrics` of the queue.
+ * Measures the whole queue, as the server knows it: the gauges `depth`, `delayed`, `blocked` and `oldestReady` of the
+ * provider, those of them that it has. `blocked` is 0: no item on Redis is blocked. What processes do themselves is
+ * measured by each of them, with the option `metrics` of the queue.
  *
- * **Run it in one process for each queue.** The numbers are those of all processes: if ten of them report the same depth, every
- * sum is ten times too high.
+ * **Run it in one process for each queue.** The numbers are those of all processes: if ten of them report the same
+ * depth, every sum is ten times too high.
  *
- * It looks at once, and then every five seconds, until it is disposed or the queue object is shut down. A look that fails is
- * told to the queue's `onError`, and those that fail after it are not, until one has succeeded. Meanwhile nobody knows the
- * numbers, so the gauges are set to `NaN`, as they are at the end: exporters leave out what is no number. A gauge without `set`
- * goes back to 0 instead. Called again for a name and a provider, it takes the place of what measured that before.
+ * It looks at once, and then every five seconds, until it is disposed or the queue object is shut down. A look that
+ * fails is told to the queue's `onQueueError`, and those that fail after it are not, until one has succeeded. Meanwhile
+ * nobody knows the numbers, so the gauges are set to `NaN`, as they are at the end: exporters leave out what is no
+ * number. A gauge without `set` goes back to 0 instead. If a gauge throws, the others are set all the same, and its
+ * first error is written to `console.error`. Called again for a name and a provider, it takes the place of what
+ * measured that before.
  *
  * @example Usage
  * ```ts ignore
@@ -65,10 +66,7 @@ export function redisQueueMetrics<T>(
     throw invalidArgument(ACTION, "metrics", "must be a provider of metrics", provider);
   }
   requireOptions(ACTION, options, ["every"]);
-  const every = requireDuration(ACTION, "every", options.every ?? "5s");
-  if (!(every >= MIN && every <= MAX)) {
-    throw invalidArgument(ACTION, "every", "must be a duration from 100 ms to a day", every);
-  }
+  const every = requireInterval(ACTION, "every", options.every ?? "5s");
   if (queue.shuttingDown) return { [Symbol.dispose]() {} };
   const looks = looksOf(provider as MetricsProvider);
   looks.get(queue.name)?.[Symbol.dispose]();
@@ -113,6 +111,7 @@ class Looks implements Disposable {
     this.#isOver = true;
     this.#endWatch();
     clearTimeout(this.#timer);
+    this.#gauges.forget();
     this.#gauges.end();
     this.#onEnd();
   }
@@ -121,7 +120,7 @@ class Looks implements Disposable {
     try {
       const measures = await this.#queue.measure();
       if (this.#isOver) return;
-      this.#gauges.set(measures);
+      this.#gauges.set({ ...measures, blocked: 0 });
       this.#hasFailed = false;
     } catch (error) {
       if (this.#isOver) return;
@@ -138,55 +137,53 @@ class Looks implements Disposable {
   }
 }
 
-const UNKNOWN: Measures = { ready: NaN, waiting: NaN, oldestReady: NaN };
+/** What is measured of the whole queue. */
+type Measures = Pick<Counts, "ready" | "delayed" | "oldestReadyMs"> & { readonly blocked: number };
+
+const UNKNOWN: Measures = { ready: NaN, blocked: NaN, delayed: NaN, oldestReadyMs: NaN };
 
 /** The metrics of the whole queue, those that the provider has. */
 class Gauges {
-  readonly #setDepth: (value: number) => void;
-  readonly #waiting: SettableGauge | undefined;
-  readonly #oldestReady: SettableGauge | undefined;
-  readonly #endMeasuring: () => void;
+  readonly #depth: Meter;
+  readonly #delayed: Meter | undefined;
+  readonly #blocked: Meter | undefined;
+  readonly #oldestReady: Meter | undefined;
+  /** Ends measuring under the name. */
+  readonly end: () => void;
 
   constructor(name: string, metrics: MetricsProvider) {
-    this.#setDepth = setterOf(metrics.depth(name));
-    this.#waiting = metrics.waiting?.(name);
-    this.#oldestReady = metrics.oldestReady?.(name);
-    this.#endMeasuring = beginMeasuring(metrics, name);
+    const withSettableDepth = { depth: () => settable(metrics.depth(name)) } as unknown as MetricsProvider;
+    this.#depth = meterOf(withSettableDepth, "depth", name);
+    this.#delayed = meterOf(metrics, "delayed", name);
+    this.#blocked = meterOf(metrics, "blocked", name);
+    this.#oldestReady = meterOf(metrics, "oldestReady", name);
+    this.end = beginMeasuring(metrics, name);
   }
 
-  set({ ready, waiting, oldestReady }: Measures): void {
-    this.#setDepth(ready);
-    this.#waiting?.set(waiting);
-    this.#oldestReady?.set(oldestReady / 1000);
+  set({ ready, blocked, delayed, oldestReadyMs }: Measures): void {
+    this.#depth.set(ready + blocked);
+    this.#delayed?.set(delayed);
+    this.#blocked?.set(blocked);
+    this.#oldestReady?.set(oldestReadyMs / 1000);
   }
 
   /** Nobody knows the numbers. */
   forget(): void {
-    callSafely(() => this.set(UNKNOWN));
-  }
-
-  end(): void {
-    this.forget();
-    callSafely(this.#endMeasuring);
+    this.set(UNKNOWN);
   }
 }
 
-/** A provider that throws has done so before, and that was told. */
-function callSafely(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // See above.
-  }
-}
-
-/** What sets a gauge, which may have no other way than by steps. By steps, what is no number is 0. */
-function setterOf(gauge: Gauge & Partial<SettableGauge>): (value: number) => void {
-  if (typeof gauge.set === "function") return (value) => gauge.set!(value);
+/** A gauge that can be set, if need be by steps. By steps, `NaN` is 0. */
+function settable(gauge: Gauge & Partial<SettableGauge>): SettableGauge {
+  if (typeof gauge.set === "function") return gauge as SettableGauge;
   let current = 0;
-  return (value) => {
-    const wanted = Number.isNaN(value) ? 0 : value;
-    for (; current < wanted; current++) gauge.inc();
-    for (; current > wanted; current--) gauge.dec();
+  return {
+    set(value) {
+      const wanted = Number.isNaN(value) ? 0 : value;
+      const steps: unknown[] = [];
+      for (; current < wanted; current++) steps.push(gauge.inc());
+      for (; current > wanted; current--) steps.push(gauge.dec());
+      return Promise.all(steps); // may reject, if a step is asynchronous
+    },
   };
 }

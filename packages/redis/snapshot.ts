@@ -1,39 +1,34 @@
-import type { QueueSnapshot } from "@workqueue/core";
-import type { RedisQueueDetails } from "./contract.ts";
-import type { Contents, Details } from "./engine.ts";
+import type { QueueCounts, RemoteQueueSnapshot } from "./contract.ts";
+import type { Counts, Snapshot } from "./engine.ts";
 import type { Items } from "./items.ts";
 
-/** What is in a queue, as a queue in memory shows it: there are no priorities yet, and nothing is held back. */
-export function snapshotOf<T>(name: string, contents: Contents, items: Items<T>): QueueSnapshot<T> {
-  const { ready, waiting, held, readyEntries, waitingEntries, heldEntries } = contents;
-  return {
-    name,
-    length: ready,
-    heldBack: 0,
-    waiting,
-    held,
-    readyItems: readyEntries.map((entry) => ({ item: items.read(entry), priority: 0 })),
-    waitingItems: waitingEntries.map((entry) => ({ item: items.read(entry), priority: 0, dueIn: entry.dueIn })),
-    heldItems: heldEntries.map((entry) => ({ item: items.read(entry), priority: 0, addedAgain: entry.addedAgain })),
-  };
+/** The numbers of a queue. Nothing is blocked yet. */
+export function countsOf({ ready, delayed, processing, failing, givenUp, oldestReadyMs }: Counts): QueueCounts {
+  return { ready, blocked: 0, delayed, processing, failing, givenUp, oldestReadyMs };
 }
 
-/** The same, and how the queue is. */
-export function detailsOf<T>(name: string, details: Details, items: Items<T>): RedisQueueDetails<T> {
-  const { ready, isPaused, failing, givenUp, oldestReady, totals, failingEntries } = details;
+/** What is in a queue, with its items. There are no priorities yet. */
+export function snapshotOf<T>(name: string, snapshot: Snapshot, items: Items<T>): RemoteQueueSnapshot<T> {
+  const { isPaused, totals, givenUpFor, readyEntries, delayedEntries, processingEntries, failingEntries } = snapshot;
+  const counts = countsOf(snapshot);
   return {
-    ...snapshotOf(name, details, items),
+    name,
+    ...counts,
     paused: isPaused,
-    failing,
-    givenUp,
-    oldestReady,
-    // Nothing is ready but it became so, and nothing is so no longer but what was handed out.
-    totals: { added: totals.handedOut + ready, ...totals },
-    failingItems: failingEntries.map(({ attempts, error, dueIn, ...entry }) => ({
+    // A key becomes ready as often as it is handed out, and once more if it is ready now.
+    totals: { added: totals.handedOut + counts.ready, ...totals, givenUpFor },
+    readyItems: readyEntries.map((entry) => ({ item: items.read(entry), priority: 0 })),
+    delayedItems: delayedEntries.map((entry) => ({ item: items.read(entry), priority: 0, dueInMs: entry.dueInMs })),
+    processingItems: processingEntries.map((entry) => ({
+      item: items.read(entry),
+      priority: 0,
+      addedAgain: entry.addedAgain,
+    })),
+    failingItems: failingEntries.map(({ attempts, error, dueInMs, ...entry }) => ({
       item: items.read(entry),
       attempts,
       error,
-      ...dueIn !== undefined && { dueIn },
+      ...dueInMs !== undefined && { dueInMs },
     })),
   };
 }

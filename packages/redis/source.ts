@@ -1,32 +1,34 @@
 import type { BucketDescription, MetricsProvider, Shutdown } from "@workqueue/core";
-import { hasMethods, invalidArgument } from "@workqueue/core/arguments";
+import { hasMethods, invalidArgument } from "@workqueue/core/internal";
 import {
   type Ending,
+  type GivenUpItem,
   onBucketChange,
   type TokenSource,
   type WorkAttempt,
   type WorkLease,
   type WorkRequest,
   type WorkSource,
-} from "@workqueue/core/workers";
+} from "@workqueue/core/hooks";
 import type { Dispatcher, Want } from "./dispatcher.ts";
 import type { HeldLease } from "./lease.ts";
-import { type BucketPlan, planStarts } from "./limiter_plan.ts";
-import { type LeaseEnding, noPriorities } from "./outcome.ts";
+import { type BucketPlan, planThrottle } from "./limiter_plan.ts";
+import { type EndAnswer, type LeaseEnding, noPriorities } from "./outcome.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 
-/** What a document calls the bucket of a queue's `starts`, and where it stands. */
-export type StartsName = Pick<BucketDescription, "name" | "path">;
+/** What a document calls the bucket of a queue's `throttle`, and where it stands. */
+export type ThrottleName = Pick<BucketDescription, "name" | "path">;
 
 /** What a source knows of its queue. */
 export interface SourceQueue<T> {
   readonly name: string;
   readonly metrics: MetricsProvider | undefined;
   readonly dispatcher: Dispatcher<T>;
-  /** What the document calls the bucket of the queue's `starts` now, if it does. */
-  startsName(): StartsName;
-  keyOf(item: T): string;
+  /** What the document calls the bucket of the queue's `throttle` now, if it does. */
+  throttleName(): ThrottleName;
   isOver(): boolean;
+  /** Tells of what was given up as each of its holders was lost. */
+  watchGivenUp(callback: (given: GivenUpItem<T>) => void): () => void;
 }
 
 /** A wait of the pool for leases. */
@@ -58,8 +60,12 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     return this.#queue.isOver();
   }
 
-  keyOf(item: T): string {
-    return this.#queue.keyOf(item);
+  keyOf(lease: WorkLease<T>): string {
+    return (lease as PoolLease<T>).held.key;
+  }
+
+  watchGivenUp(callback: (given: GivenUpItem<T>) => void): () => void {
+    return this.#queue.watchGivenUp(callback);
   }
 
   attemptOf(lease: WorkLease<T>): number {
@@ -67,14 +73,17 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   }
 
   tryTake(): WorkLease<T> | undefined {
-    const held = this.#brought.shift();
-    return held && new PoolLease(held);
+    while (this.#brought.length > 0) {
+      const held = this.#brought.shift()!;
+      if (this.#queue.dispatcher.mayBegin(held)) return new PoolLease(held);
+    }
+    return undefined;
   }
 
   async take(request: WorkRequest): Promise<WorkLease<T> | Shutdown> {
-    const { signal, starts } = request;
+    const { signal, throttle } = request;
     signal.throwIfAborted();
-    if (starts !== undefined) requireBucket(starts);
+    if (throttle !== undefined) requireBucket(throttle);
     if (this.#queue.isOver()) return SHUTDOWN;
     return await new Promise((resolve, reject) => {
       const abort = () => {
@@ -83,7 +92,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
       };
       signal.addEventListener("abort", abort, { once: true });
       // At another rate there may be tokens at once. A bucket of somebody else's tells nobody.
-      const unwatch = starts && onBucketChange(starts, () => this.#queue.dispatcher.look());
+      const unwatch = throttle && onBucketChange(throttle, () => this.#queue.dispatcher.look());
       this.#wait = {
         request,
         unwatch,
@@ -100,21 +109,28 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     for (const held of this.#brought.splice(0)) held.giveBack();
   }
 
-  /** A handler that fails once its signal has told it to stop has not failed, be the lease lost or not: others may have it. */
-  finish({ lease }: WorkAttempt<T>, ending: Ending): Promise<boolean> {
+  /**
+   * A handler that fails once its signal has told it to stop has not failed, be the lease lost or not: others may have
+   * it.
+   */
+  finish({ lease }: WorkAttempt<T>, ending: Ending): Promise<EndAnswer> {
     const { held } = lease as PoolLease<T>;
     if (held.isLost && "error" in ending) return held.end({ kind: "handedBack" }).then(() => false);
     return held.end(endingOf(ending));
   }
 
-  request(): { count: number; starts?: BucketPlan; pause?: number } {
+  request(): { count: number; throttle?: BucketPlan; pause?: number } {
     if (this.#wait === undefined) return { count: 0 };
-    const { wanted, starts } = this.#wait.request;
+    const { wanted, throttle } = this.#wait.request;
     const count = wanted();
-    if (starts === undefined) return { count };
-    const { rate, burst } = requireBucket(starts);
-    // Nothing may begin while the bucket is held. To reserve no tokens tells for how long that is.
-    return { count, starts: planStarts({ ...this.#queue.startsName(), rate, burst }), pause: starts.reserve(0).delay };
+    if (throttle === undefined) return { count };
+    const { rate, burst } = requireBucket(throttle);
+    // Nothing may begin while the bucket is paused. Reserving no tokens tells for how long.
+    return {
+      count,
+      throttle: planThrottle({ ...this.#queue.throttleName(), rate, burst }),
+      pause: throttle.reserve(0).delay,
+    };
   }
 
   /** The first one ends the wait of the pool, which asks for the others that came with it. */
@@ -141,7 +157,6 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
 class PoolLease<T> implements WorkLease<T> {
   readonly shutdown = false;
   readonly priority = 0;
-  readonly addedAgain = false;
   readonly held: HeldLease<T>;
 
   constructor(held: HeldLease<T>) {
@@ -160,6 +175,11 @@ class PoolLease<T> implements WorkLease<T> {
     return this.held.signal;
   }
 
+  /** The server does not say. */
+  addedAgain(): boolean {
+    return false;
+  }
+
   [Symbol.dispose](): void {
     this.held.giveBack();
   }
@@ -169,16 +189,18 @@ function endingOf(ending: Ending): LeaseEnding {
   if ("priority" in ending && ending.priority !== undefined) throw noPriorities("requeue item");
   switch (ending.kind) {
     case "requeue":
-      return { kind: "retry", atLeast: 0 };
+      return { kind: "retry", minDelay: 0 };
     case "failed":
-      return { kind: "retry", atLeast: ending.atLeast, error: ending.error };
+      return { kind: "retry", minDelay: ending.minDelay, error: ending.error };
     default:
       return ending;
   }
 }
 
-function requireBucket(starts: TokenSource): TokenSource & { rate: number; burst: number } {
-  const { rate, burst } = starts as { rate?: unknown; burst?: unknown };
-  if (typeof rate === "number" && typeof burst === "number" && hasMethods(starts, "reserve")) return starts as never;
-  throw invalidArgument("run workers", "starts", "must be a TokenBucket for a queue on Redis", starts);
+function requireBucket(throttle: TokenSource): TokenSource & { rate: number; burst: number } {
+  const { rate, burst } = throttle as { rate?: unknown; burst?: unknown };
+  if (typeof rate === "number" && typeof burst === "number" && hasMethods(throttle, "reserve")) {
+    return throttle as never;
+  }
+  throw invalidArgument("run workers", "throttle", "must be a TokenBucket for a queue on Redis", throttle);
 }

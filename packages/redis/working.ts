@@ -1,8 +1,8 @@
 import type { HeldLease } from "./lease.ts";
 
 /**
- * What this process works on. It may be handed a key again whose lease it has lost, while its old handler goes on: that new
- * lease has to wait for the end of the old work, as within a process no two ever work on the same key.
+ * What this process works on. It may be handed a key again whose lease it has lost, while its old handler goes on: that
+ * new lease has to wait for the end of the old work, as within a process no two ever work on the same key.
  */
 export class Working<T> {
   readonly #current = new Map<string, HeldLease<T>>();

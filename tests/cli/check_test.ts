@@ -100,14 +100,20 @@ for (const runtime of Object.keys(runtimes)) {
       "good.json",
       '{ "queues": { "a": {}, "b": {} }, "limiters": { "c": { "type": "bucket", "rate": 1, "burst": 1 } } }',
     );
-    workspace.write("empty.toml", "");
+    workspace.write("none.toml", "# no queues yet\n[queues]\n");
     for (const [file, { text }] of Object.entries(BROKEN)) workspace.write(file, text);
-    const good = "good.json: ok, 2 queues, 1 limiter\nempty.toml: ok, 0 queues, 0 limiters\n";
+    const good = "good.json: ok, 2 queues, 1 limiter\nnone.toml: ok, 0 queues, 0 limiters\n";
     const bad = problemsOf("a.yaml", BROKEN["a.yaml"]!.places);
 
-    assertEquals(await workspace.run(["check", "good.json", "empty.toml"]), { code: 0, stdout: good, stderr: "" });
+    assertEquals(await workspace.run(["check", "good.json", "none.toml"]), { code: 0, stdout: good, stderr: "" });
+    workspace.write("emptied.toml", "");
+    assertEquals(await workspace.run(["check", "emptied.toml"]), {
+      code: 1,
+      stdout: "emptied.toml: it is empty\n",
+      stderr: "",
+    });
     assertEquals(await workspace.run(["check", "--quiet", "good.json"]), { code: 0, stdout: "", stderr: "" });
-    assertEquals(await workspace.run(["check", "a.yaml", "good.json", "empty.toml"]), {
+    assertEquals(await workspace.run(["check", "a.yaml", "good.json", "none.toml"]), {
       code: 1,
       stdout: bad + good,
       stderr: "",

@@ -151,7 +151,10 @@ export class Workspace implements AsyncDisposable {
 
 /** For a script of {@linkcode Workspace.start}: the CLI, which writes its process id to the file `pid`. */
 export const WITH_PID = `sh -c 'echo $$ > pid.new; mv pid.new pid; exec "$@"' sh "$@"`;
-/** For a script of {@linkcode Workspace.start}: how what ran before it ended, in the file `code`, which is there at once. */
+/**
+ * For a script of {@linkcode Workspace.start}: how what ran before it ended, in the file `code`, which is there at
+ * once.
+ */
 export const TELL_CODE = "echo $? > code.new; mv code.new code";
 
 /** A config with one queue, which makes failures wait for a millisecond. */

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { loadConfig } from "@workqueue/core";
-import { formatDuration } from "@workqueue/core/arguments";
+import { formatDuration } from "@workqueue/core/internal";
 import { HandClock } from "../helpers.ts";
 import { ROOT, runtimes, Workspace } from "./cli.ts";
 
@@ -27,7 +27,7 @@ async function failIn(limiter: unknown, failures: number): Promise<number[]> {
   const delays: number[] = [];
   for (let i = 0; i < failures; i++) {
     queue.addRateLimited("some/item");
-    const delay = queue.snapshot().waitingItems[0]?.dueIn ?? 0;
+    const delay = queue.snapshot().delayedItems[0]?.dueInMs ?? 0;
     delays.push(delay);
     await clock.advance(delay);
     const lease = queue.tryGet();

@@ -36,7 +36,8 @@ class FakeStream implements OutputStream {
   /** What a person saw after so many writes. */
   async linesAfter(writes: number): Promise<string[]> {
     const screen = new Screen(this.columns, this.rows);
-    for (const data of this.writes.slice(0, writes)) await screen.write(data.replaceAll("\n", "\r\n")); // as the system does
+    // As the system does
+    for (const data of this.writes.slice(0, writes)) await screen.write(data.replaceAll("\n", "\r\n"));
     return screen.lines;
   }
 }

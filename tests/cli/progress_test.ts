@@ -1,14 +1,15 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import type { OutputStream } from "../../packages/cli/system/standard_streams.ts";
-import { showProgress } from "../../packages/cli/view/progress.ts";
+import { canShowRows, loadProgress } from "../../packages/cli/view/progress.ts";
 import { quickConfig, until, Workspace } from "./cli.ts";
 import { failingTally, tallyOf } from "./tallies.ts";
 
-/** Which progress is shown on a stream like that. */
+/** Returns which progress is shown on a stream like that. */
 async function kindOf(stream: Partial<OutputStream>, env: Record<string, string> = {}): Promise<string> {
   const stderr = { isTTY: true, columns: 80, rows: 24, write: () => true, ...stream };
-  const progress = await showProgress(() => tallyOf(), stderr, stderr, { env });
+  const showProgress = await loadProgress(canShowRows(stderr, env) ? "rows" : "lines", env);
+  const progress = showProgress(() => tallyOf(), stderr, stderr);
   progress.end();
   return progress.constructor.name;
 }
@@ -28,7 +29,8 @@ Deno.test("progress: plain lines say what failed last, while something fails", a
   let written = "";
   const stream: OutputStream = { write: (data) => ((written += data), true) };
   using time = new FakeTime();
-  const progress = await showProgress(() => tally, stream, stream, { env: {} });
+  const showProgress = await loadProgress("lines");
+  const progress = showProgress(() => tally, stream, stream);
   await progress.writeError("a", new TextEncoder().encode("not shown\n"));
   time.tick(1000);
   assertEquals(

@@ -6,7 +6,10 @@ import { runtimes, until, Workspace } from "./cli.ts";
 const sh = (script: string, ...args: string[]) => ["--", "sh", "-c", script, "sh", ...args];
 const RESUME = ["--resume", "report.jsonl", "--retries", "0"];
 
-/** Notes each item that the command is run for, and fails for those that begin with `bad` until there is a file `mended`. */
+/**
+ * Notes each item that the command is run for, and fails for those that begin with `bad` until there is a file
+ * `mended`.
+ */
 const NOTING = sh('echo "$1" >> ran; case "$1" in bad*) [ -e mended ];; esac', "{}");
 
 for (const runtime of Object.keys(runtimes)) {

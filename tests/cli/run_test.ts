@@ -147,6 +147,7 @@ Deno.test("run: what fails is tried again, and the report tells how it went", as
   assertEquals(rest, {
     item: "a",
     outcome: "succeeded",
+    reason: null,
     attempts: 3,
     exitCode: 0,
     signal: null,
@@ -155,8 +156,10 @@ Deno.test("run: what fails is tried again, and the report tells how it went", as
   });
   assert(Date.parse(startedAt!) <= Date.parse(finishedAt!));
   assert(queueSeconds >= 0 && workSeconds > 0);
-  const keys = "item outcome attempts exitCode signal timedOut startedAt finishedAt queueSeconds workSeconds stderr";
-  assertEquals(Object.keys(item!).join(" "), keys);
+  assertEquals(
+    Object.keys(item!).join(" "),
+    "item outcome reason attempts exitCode signal timedOut startedAt finishedAt queueSeconds workSeconds stderr",
+  );
 });
 
 Deno.test("run: what fails too often is given up, with exit code 1", async () => {
@@ -171,9 +174,9 @@ Deno.test("run: what fails too often is given up, with exit code 1", async () =>
   assertMatch(stderr, /^Given up +1$/m);
   assertStringIncludes(stderr, "Given up:\n  bad: exit code 4 after 3 attempts: no such thing\n");
   const outcomes = workspace.report().map((
-    { item, outcome, attempts, exitCode },
-  ) => [item, outcome, attempts, exitCode]);
-  assertEquals(outcomes, [["bad", "given-up", 3, 4], ["good", "succeeded", 1, 0]]);
+    { item, outcome, reason, attempts, exitCode },
+  ) => [item, outcome, reason, attempts, exitCode]);
+  assertEquals(outcomes, [["bad", "given-up", "maxRetries", 3, 4], ["good", "succeeded", null, 1, 0]]);
 });
 
 Deno.test("run: the summary lists ten items that were given up, and counts the rest", async () => {

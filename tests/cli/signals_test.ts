@@ -67,7 +67,12 @@ for (const runtime of Object.keys(runtimes)) {
     );
   });
 
-  for (const [signal, exitCode] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
+  const asking = [
+    ["SIGINT", 130, "Press Ctrl-C again to kill them."],
+    ["SIGTERM", 143, "Another SIGTERM kills them."],
+    ["SIGHUP", 129, "Another SIGHUP kills them."],
+  ] as const;
+  for (const [signal, exitCode, next] of asking) {
     Deno.test(`signals, ${runtime}: after one ${signal}, what runs is finished and nothing is begun`, async () => {
       await using workspace = new Workspace(runtime);
       const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done; touch "ended $1"';
@@ -77,7 +82,8 @@ for (const runtime of Object.keys(runtimes)) {
       );
       await until(() => workspace.has("began a") && workspace.has("began b"), "two run");
       cli.kill(signal);
-      await until(() => cli.stderr.includes("waiting for 2 in flight"), "it says so");
+      const note = `Interrupted: waiting for 2 running commands. ${next}\n`;
+      await until(() => cli.stderr.includes(note), "it says so");
       workspace.write("go", "");
       const result = await cli.ended;
       assertEquals(result.code, exitCode);

@@ -28,7 +28,7 @@ const THREE_FAIL = /^3 failing now · nothing succeeds · next try in (1 min 0 s
 /** The standard error of the three is above the rows. */
 const ERRORS = [3, 6, 9].map((i) => `db/${i} | psql: connection refused: db down`);
 const threeHaveFailed = (rows: string[]) =>
-  rows[3] === "" && THREE_FAIL.test(rows[5]!) && rows[6]!.includes("6 running");
+  rows[3] === "" && THREE_FAIL.test(rows[5]!) && rows[6]!.includes("0 of 9 · 6 running");
 const sixAreDone = (rows: string[]) => rows.some((row) => /66 % {2}6 of 9/.test(row));
 const DONE = [1, 2, 4, 5, 7, 8].map((i) => `db/${i} done`);
 
@@ -167,7 +167,8 @@ Deno.test({
     await terminal.type("\x03");
     await terminal.until((rows) => rows.some((row) => row.endsWith("0 of 9 · stopping, 6 still run")), "it says so");
     const rows = filled(terminal.screen.rows);
-    assert(rows.some((row) => row.includes("Interrupted: waiting for 6 in flight. Once more kills them.")));
+    const note = "Interrupted: waiting for 6 running commands. Press Ctrl-C again to kill them.";
+    assert(rows.some((row) => row.includes(note)));
     assert(rows.some((row) => row === "3 failing now · nothing succeeds"), "no next try"); // it will not come
     await terminal.type("\x03");
     assertEquals(await terminal.ended, 130);

@@ -1,4 +1,6 @@
-/** What takes time beyond the end of a command: slow readers, what it leaves behind, and a run that was stopped itself. */
+/**
+ * What takes time beyond the end of a command: slow readers, what it leaves behind, and a run that was stopped itself.
+ */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { delay } from "@std/async";

@@ -91,6 +91,13 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
     message: `workqueue: Cannot pick a queue as the config has "images", "mails": name one with --queue\n`,
   },
   {
+    name: "more than one contradiction",
+    args: ["run", "--report", "a", "--resume", "b", "--json", "--group-by", "/", "--", "true"],
+    message: "workqueue: Cannot run as the command line has 2 problems:\n" +
+      "  Cannot write a report beside the one that --resume goes on with: leave out --report\n" +
+      "  Cannot group lines of JSON by a separator: leave out --json or --group-by\n",
+  },
+  {
     name: "a config without a queue",
     args: ["run", "--config", "x.json", "--", "true"],
     files: { "x.json": "{}" },

@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { type ConfigChange, defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";
+import { HandClock } from "../helpers.ts";
 
 const BACKOFF = { type: "exponential", baseDelay: "5ms", maxDelay: "1m" };
 const DEFAULT = {
@@ -33,8 +34,9 @@ function changes(old: object, now: object): ConfigChange[] {
     path,
     ...("new" in values && { old: values.new }),
     ...("old" in values && { new: values.old }),
-    inForce,
+    inForce: isQueue(path) && !("new" in values) ? "now" as const : inForce, // it was removed, and is added again
   });
+  const isQueue = (path: string) => /^\/queues\/[^/]*$/.test(path);
   const byPath = (one: ConfigChange, other: ConfigChange) => one.path < other.path ? -1 : 1;
   const withoutLoss = ({ startsAfresh: _, ...change }: ConfigChange) => change;
   assertEquals(config.reload(old).map(withoutLoss).sort(byPath), there.map(swap).sort(byPath));
@@ -89,10 +91,13 @@ Deno.test("rule 16: each option that changed is reported, durations in milliseco
 Deno.test("rule 16: what is for the next start is reported as such", () => {
   const fair = { type: "fair", separator: "/" };
   assertEquals(
-    ofQueue({ maxWait: "1s", discipline: fair }, { whileWaiting: "replace", discipline: { ...fair, maxPerGroup: 2 } }),
+    ofQueue({ maxSleep: "1s", discipline: fair }, {
+      addWhileDelayed: "replace",
+      discipline: { ...fair, maxPerGroup: 2 },
+    }),
     [
-      { path: "/queues/q/maxWait", old: 1000, inForce: "nextStart" },
-      { path: "/queues/q/whileWaiting", new: "replace", inForce: "nextStart" },
+      { path: "/queues/q/maxSleep", old: 1000, inForce: "nextStart" },
+      { path: "/queues/q/addWhileDelayed", new: "replace", inForce: "nextStart" },
       { path: "/queues/q/discipline/maxPerGroup", new: 2, inForce: "nextStart" },
     ],
   );
@@ -116,10 +121,10 @@ Deno.test("rule 16: what is for the next start is reported as such", () => {
 Deno.test("rule 16: queues that are new or gone are reported whole", () => {
   assertEquals(
     changes({ queues: { "a/b": { timeout: "1s" } } }, {
-      queues: { c: { limiter: DEFAULT, starts: { rate: 1, burst: 2 } } },
+      queues: { c: { limiter: DEFAULT, throttle: { rate: 1, burst: 2 } } },
     }),
     [
-      { path: "/queues/c", new: { limiter: DEFAULT, starts: { rate: 1, burst: 2 } }, inForce: "nextStart" },
+      { path: "/queues/c", new: { limiter: DEFAULT, throttle: { rate: 1, burst: 2 } }, inForce: "nextStart" },
       { path: "/queues/a~1b", old: { limiter: DEFAULT, timeout: 1000 }, inForce: "nextStart" },
     ],
   );
@@ -175,6 +180,17 @@ Deno.test("rule 16: a change inside of other limiters is reported where it is", 
   }]);
 });
 
+Deno.test("rule 16: a per-group limiter with another separator starts afresh", () => {
+  const groups = (separator: string) => ({ type: "per-group", separator, limiter: BACKOFF });
+  assertEquals(ofLimiter(groups("/"), groups(":")), [
+    { path: "/limiters/a/separator", old: "/", new: ":", inForce: "now", startsAfresh: true },
+  ]);
+  const fair = (separator: string) => ({ discipline: { type: "fair", separator } });
+  assertEquals(ofQueue(fair("/"), fair(":")), [
+    { path: "/queues/q/discipline/separator", old: "/", new: ":", inForce: "nextStart" },
+  ]);
+});
+
 Deno.test("rule 16: where a limiter cannot be changed, all that makes it start afresh says so", () => {
   const made = (options: object) => ({ type: "stiff", ...options });
   const bucket = (rate: number) => ({ type: "bucket", rate, burst: 1 });
@@ -198,11 +214,11 @@ Deno.test("rule 16: where a limiter cannot be changed, all that makes it start a
   ]);
 });
 
-Deno.test("rule 16: the starts of a queue appear, change, disappear, and move to a bucket that has a name", () => {
+Deno.test("rule 16: the throttle of a queue appears, changes, disappears, and moves to a bucket that has a name", () => {
   const own = { rate: 1, burst: 2 };
   const limiters = { shared: { type: "bucket", rate: 5, burst: 5 } };
-  const queue = (starts?: unknown) => ({ limiters, queues: { q: { starts } } });
-  const path = "/queues/q/starts";
+  const queue = (throttle?: unknown) => ({ limiters, queues: { q: { throttle } } });
+  const path = "/queues/q/throttle";
   assertEquals(changes(queue(), queue(own)), [{ path, new: own, inForce: "now" }]);
   assertEquals(changes(queue(own), queue()), [{ path, old: own, inForce: "now" }]);
   assertEquals(changes(queue(own), queue({ ...own, rate: 3 })), [{
@@ -222,4 +238,33 @@ Deno.test("rule 16: infinity is the text that a document has for it, where it ha
   assertEquals(config.reload({ limiters: { a: bucket } }), [
     { path: "/limiters/a/rate", old: 1, new: Infinity, inForce: "now" },
   ]);
+});
+
+Deno.test("rule 16: a queue that was removed and is added again is in force at once, for its limiter and its pools", async () => {
+  const clock = new HandClock();
+  const q = { limiter: { type: "exponential", baseDelay: 10, maxDelay: 10 }, concurrency: 2, maxSleep: "1s" };
+  const config = loadConfig({ queues: { q } }, { clock });
+  const queue = config.queue<string>("q");
+  const pool = config.runWorkers("q", queue, () => {});
+  config.reload({});
+  const added = {
+    ...q,
+    limiter: { ...q.limiter, baseDelay: 5 },
+    concurrency: 3,
+    maxSleep: "2s",
+    addWhileDelayed: "replace",
+  };
+  for (const dryRun of [true, false]) {
+    const [whole, ...others] = config.reload({ queues: { q: added } }, { dryRun });
+    assertEquals([whole!.path, whole!.old, whole!.inForce], ["/queues/q", undefined, "now"]);
+    assertEquals(others, [
+      { path: "/queues/q/maxSleep", old: 1000, new: 2000, inForce: "nextStart" },
+      { path: "/queues/q/addWhileDelayed", new: "replace", inForce: "nextStart" },
+    ]);
+  }
+  assertEquals(pool.concurrency, 3);
+  queue.addRateLimited("a");
+  assertEquals(queue.snapshot().delayedItems[0]!.dueInMs, 5);
+  queue.shutDown();
+  await pool.finished;
 });

@@ -4,16 +4,16 @@ import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/ass
 import { FakeTime } from "@std/testing/time";
 import {
   ConfigError,
-  configSchema,
   createDefaultItemLimiter,
   InMemoryMetrics,
-  LimiterRegistry,
   limiters,
   loadConfig,
   type RateLimiter,
   runWorkers,
 } from "@workqueue/core";
-import { HandClock, pathsOf } from "../helpers.ts";
+import { configSchema } from "@workqueue/core/config";
+import { LimiterRegistry } from "@workqueue/core/limiters";
+import { HandClock, issuesOf, pathsOf } from "../helpers.ts";
 import { takeAll } from "../queue_helpers.ts";
 import { countingRegistry, EXPONENTIAL } from "./documents.ts";
 
@@ -32,7 +32,7 @@ Deno.test("a config may be JSON text or an object, with durations as texts and n
       api: { type: "bucket", rate: 5, burst: 2 },
     },
     queues: {
-      images: { limiter: "gentle", concurrency: 4, maxRetries: 0, timeout: "30s", maxWait: 500 },
+      images: { limiter: "gentle", concurrency: 4, maxRetries: 0, timeout: "30s", maxSleep: 500 },
       mails: { limiter: { type: "max-of", limiters: ["gentle", "api"] }, timeout: 1500 },
       rest: {},
     },
@@ -80,7 +80,7 @@ Deno.test("a queue takes its limiter from the document", () => {
   const queue = config.queue<string>("q");
   assertEquals(queue.name, "q");
   queue.addRateLimited("a");
-  assertEquals([queue.waiting, clock.delays, queue.numRequeues("a")], [1, [40], 1]);
+  assertEquals([queue.delayed, clock.delays, queue.numRequeues("a")], [1, [40], 1]);
 });
 
 Deno.test("a queue that names no limiter has client-go's default one, on the clock of the config", async () => {
@@ -88,9 +88,9 @@ Deno.test("a queue that names no limiter has client-go's default one, on the clo
   const queue = loadConfig({ queues: { q: {} } }, { clock }).queue<number>("q");
   for (let item = 0; item < 101; item++) queue.addRateLimited(item);
   await clock.advance(5);
-  assertEquals([queue.length, queue.waiting], [100, 1]);
+  assertEquals([queue.length, queue.delayed], [100, 1]);
   await clock.advance(95);
-  assertEquals([queue.length, queue.waiting], [101, 0]);
+  assertEquals([queue.length, queue.delayed], [101, 0]);
 });
 
 Deno.test("without a clock a config takes the time of the runtime", () => {
@@ -103,9 +103,9 @@ Deno.test("without a clock a config takes the time of the runtime", () => {
   queue.addRateLimited("a");
   queue.addRateLimited("b");
   time.tick(99);
-  assertEquals([queue.length, queue.waiting], [1, 1]);
+  assertEquals([queue.length, queue.delayed], [1, 1]);
   time.tick(1);
-  assertEquals([queue.length, queue.waiting], [2, 0]);
+  assertEquals([queue.length, queue.delayed], [2, 0]);
 });
 
 Deno.test("queues that name one limiter share it: two queues, one bucket", () => {
@@ -121,7 +121,7 @@ Deno.test("queues that name one limiter share it: two queues, one bucket", () =>
   assertEquals([one!.length, two!.length], [2, 1]);
   two!.addRateLimited(4); // the three tokens are gone
   three!.addRateLimited(5);
-  assertEquals([two!.length, two!.waiting, three!.length], [1, 1, 1]);
+  assertEquals([two!.length, two!.delayed, three!.length], [1, 1, 1]);
 });
 
 Deno.test("a limiter is built once and shared by all that name it", () => {
@@ -188,17 +188,17 @@ Deno.test("limiters are created after those they name, whatever the order of the
 Deno.test("clock and metrics are handed to the queues, and the options of queue() win over the document's", () => {
   const clock = new HandClock();
   const metrics = new InMemoryMetrics();
-  const config = loadConfig({ queues: { q: { maxWait: 200 } } }, { clock, metrics });
+  const config = loadConfig({ queues: { q: { maxSleep: 200 } } }, { clock, metrics });
   const queue = config.queue<{ id: number }>("q", { keyOf: ({ id }) => id });
   queue.addAfter({ id: 1 }, 60_000);
   queue.addAfter({ id: 1 }, 50_000);
-  assertEquals([queue.waiting, clock.delays], [1, [200]]);
+  assertEquals([queue.delayed, clock.delays], [1, [200]]);
   queue.add({ id: 2 });
   assertEquals(metrics.value("workqueue_adds_total", "q"), 1);
 
   const otherClock = new HandClock();
   const otherMetrics = new InMemoryMetrics();
-  const other = config.queue<string>("q", { name: "other", clock: otherClock, metrics: otherMetrics, maxWait: 300 });
+  const other = config.queue<string>("q", { name: "other", clock: otherClock, metrics: otherMetrics, maxSleep: 300 });
   other.addAfter("a", 60_000);
   assertEquals([other.name, otherClock.delays, clock.delays], ["other", [300], [200, 500]]);
   assertEquals(otherMetrics.value("workqueue_retries_total", "other"), 1);
@@ -207,8 +207,8 @@ Deno.test("clock and metrics are handed to the queues, and the options of queue(
 
 Deno.test("rule 10: options of queue() that are undefined count as left out, and what are no options is refused", () => {
   const clock = new HandClock();
-  const config = loadConfig({ queues: { q: { maxWait: 200 } } }, { clock });
-  const queue = config.queue<string>("q", { clock: undefined, maxWait: undefined, name: undefined } as object);
+  const config = loadConfig({ queues: { q: { maxSleep: 200 } } }, { clock });
+  const queue = config.queue<string>("q", { clock: undefined, maxSleep: undefined, name: undefined } as object);
   queue.addAfter("a", 60_000);
   assertEquals([queue.name, clock.delays], ["q", [200]]);
   for (const options of [null, [], "options", 5, new AbortController().signal]) {
@@ -220,7 +220,7 @@ Deno.test("rule 10: options of queue() that are undefined count as left out, and
   }
 });
 
-Deno.test("a queue's maxWait is the usual one where the document does not say", () => {
+Deno.test("a queue's maxSleep is the usual one where the document does not say", () => {
   const clock = new HandClock();
   const queue = loadConfig({ queues: { q: {} } }, { clock }).queue<string>("q");
   queue.addAfter("a", 60_000);
@@ -316,6 +316,7 @@ Deno.test("rule 10: options that are unknown, or of the wrong type, are refused"
     [{ clock: 5 }, "'clock' must be a clock: received 5"],
     [{ random: "dice" }, `'random' must be a function: received "dice"`],
     [{ limiters: {} }, "'limiters' must be a registry of limiters: received an object"],
+    [{ limiters: { get() {}, types() {} } }, "'limiters' must be a registry of limiters: received an object"],
     [null, "'options' must be an object: received null"],
     [[], "'options' must be an object: received an array"],
   ];
@@ -377,4 +378,16 @@ Deno.test("types: what a config gives is typed by the one who asks", () => {
   queue.add({ name: "x" });
   queue.add({ id: 1 });
   assertEquals([limiter.when(1), takeAll(queue).length], [1, 2]);
+});
+
+Deno.test("a path instead of a text is refused with a hint at what loads files", () => {
+  for (const path of ["limits.json", "/etc/work/limits.YAML", "C:\\work\\limits.toml", "./a.jsonc", "config.yml"]) {
+    const message = "a path was given, not the text of a config: use loadConfigFile() of @workqueue/config-file";
+    assertEquals(issuesOf(() => loadConfig(path)), [{ path: "", message }]);
+    assertEquals(issuesOf(() => loadConfig({}).reload(path)), [{ path: "", message }]);
+  }
+  for (const text of ["", "limits", "null", '"limits.json"', "{ a.json"]) {
+    const [issue] = issuesOf(() => loadConfig(text));
+    assertEquals(issue!.message.includes("path was given"), false);
+  }
 });

@@ -1,7 +1,8 @@
 /** The JSON Schema of a config. */
 
 import { assert, assertEquals, assertFalse, assertMatch, assertThrows } from "@std/assert";
-import { ConfigError, configSchema, loadConfig } from "@workqueue/core";
+import { ConfigError, loadConfig } from "@workqueue/core";
+import { configSchema } from "@workqueue/core/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { countingRegistry, EXPONENTIAL } from "./documents.ts";
 
@@ -17,7 +18,7 @@ Deno.test("the JSON Schema of a config agrees with loadConfig", () => {
         c: { type: "max-of", limiters: ["a", { type: "bucket", rate: 1, burst: 1 }] },
       },
     },
-    { queues: { q: {}, r: { limiter: EXPONENTIAL, maxWait: "1s", concurrency: 3, maxRetries: 0, timeout: 100 } } },
+    { queues: { q: {}, r: { limiter: EXPONENTIAL, maxSleep: "1s", concurrency: 3, maxRetries: 0, timeout: 100 } } },
   ];
   for (const document of good) {
     assert(validate(document), JSON.stringify(document));
@@ -38,7 +39,7 @@ Deno.test("the JSON Schema of a config agrees with loadConfig", () => {
     { queues: { q: { maxRetries: -1 } } },
     { queues: { q: { timeout: 0 } } },
     { queues: { q: { timeout: 2 ** 31 } } },
-    { queues: { q: { maxWait: "soon" } } },
+    { queues: { q: { maxSleep: "soon" } } },
     { queues: { q: { limiter: {} } } },
     { queues: { q: { retries: 3 } } },
   ];

@@ -1,6 +1,7 @@
 /** Config documents for tests: valid ones, and ways to break them at random. */
 
-import { disciplines, type Field, type Fields, limiters, queueOptions } from "@workqueue/core";
+import { disciplines, type Field, type Fields, limiters } from "@workqueue/core";
+import { queueOptions } from "@workqueue/core/config";
 import { randomNumbers } from "../queue_helpers.ts";
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;

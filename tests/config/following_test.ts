@@ -1,14 +1,15 @@
 /** Rule 16: pools and others that follow what documents say. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { ConfigError, loadConfig, SOURCE, type SourcedQueue, TokenBucket, type WorkerPool } from "@workqueue/core";
+import { ConfigError, loadConfig, type SourcedQueue, TokenBucket, type WorkerPool } from "@workqueue/core";
+import { SOURCE } from "@workqueue/core/hooks";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
 const bucket = (rate: number, burst: number) => ({ type: "bucket", rate, burst });
 
 /** A pool of a config's queue `q`, with handlers that end when they are told to. */
-async function run(queue: object, options: { concurrency?: number; maxRetries?: number; starts?: TokenBucket } = {}) {
+async function run(queue: object, options: { concurrency?: number; maxRetries?: number; throttle?: TokenBucket } = {}) {
   const clock = new HandClock();
   const config = loadConfig({ limiters: { shared: bucket(0, 1) }, queues: { q: queue } }, { clock });
   const ends: (() => void)[] = [];
@@ -84,6 +85,13 @@ Deno.test("rule 16: attempts that run keep their timeout, and the next have the 
   await end(running);
 });
 
+Deno.test("options of a pool that are no object are refused", () => {
+  const config = loadConfig({ queues: { q: {} } });
+  const queue = config.queue<string>("q");
+  const error = assertThrows(() => config.runWorkers("q", queue, () => {}, 5 as never), TypeError);
+  assertEquals(error.message, "Cannot run workers as 'options' must be an object: received 5");
+});
+
 Deno.test("rule 16: retries are counted by the document in force when an attempt fails", async () => {
   const clock = new HandClock();
   const limiter = { type: "exponential", baseDelay: 0, maxDelay: 0 };
@@ -104,7 +112,7 @@ Deno.test("rule 16: retries are counted by the document in force when an attempt
   queue.shutDown();
 });
 
-Deno.test("rule 16: starts appear, change, move to a shared bucket and disappear", async () => {
+Deno.test("rule 16: a throttle appears, changes, moves to a shared bucket and disappears", async () => {
   const running = await run({ concurrency: 20 });
   const { clock, config, pool, ends, reload } = running;
   assertEquals(pool.active, 20);
@@ -113,14 +121,14 @@ Deno.test("rule 16: starts appear, change, move to a shared bucket and disappear
   await flush();
   assertEquals(pool.active, 0);
 
-  await reload({ concurrency: 20, starts: { rate: 1, burst: 3 } });
+  await reload({ concurrency: 20, throttle: { rate: 1, burst: 3 } });
   for (let i = 0; i < 20; i++) source.add(`again ${i}`);
   await flush();
   assertEquals(pool.active, 3);
-  await reload({ concurrency: 20, starts: { rate: 1000, burst: 3 } });
+  await reload({ concurrency: 20, throttle: { rate: 1000, burst: 3 } });
   await clock.advance(4);
   assertEquals(pool.active, 7);
-  await reload({ concurrency: 20, starts: "shared" });
+  await reload({ concurrency: 20, throttle: "shared" });
   await clock.advance(1000);
   assertEquals([pool.active, config.bucket("shared").tokens], [8, 0]);
   await reload({ concurrency: 20 });
@@ -132,7 +140,7 @@ Deno.test("rule 16: one reload changes all pools, and none begins a handler befo
   const clock = new HandClock();
   const document = (rate: number, concurrency: number) => ({
     limiters: { shared: bucket(rate, 1) },
-    queues: { q: { starts: "shared", concurrency }, r: { concurrency, limiter: "shared" } },
+    queues: { q: { throttle: "shared", concurrency }, r: { concurrency, limiter: "shared" } },
   });
   const config = loadConfig(document(0, 2), { clock });
   const seen: unknown[] = [];
@@ -305,14 +313,14 @@ Deno.test("who follows is a function, and returns one or nothing", () => {
 });
 
 Deno.test("rule 16: a pool tells which bucket its tokens come from", async () => {
-  const config = loadConfig({ queues: { images: { starts: { rate: 5, burst: 1 } } } });
+  const config = loadConfig({ queues: { images: { throttle: { rate: 5, burst: 1 } } } });
   const queue = config.queue<string>("images");
   await using pool = config.runWorkers("images", queue, () => {});
-  assertStrictEquals(pool.starts, config.workers("images").starts);
+  assertStrictEquals(pool.throttle, config.workers("images").throttle);
   config.reload({ queues: { images: {} } });
-  assertEquals(pool.starts, undefined);
+  assertEquals(pool.throttle, undefined);
 
-  const starts = new TokenBucket(1, 1);
-  await using other = config.runWorkers("images", queue, () => {}, { starts });
-  assertStrictEquals(other.starts, starts);
+  const throttle = new TokenBucket(1, 1);
+  await using other = config.runWorkers("images", queue, () => {}, { throttle });
+  assertStrictEquals(other.throttle, throttle);
 });

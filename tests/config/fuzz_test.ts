@@ -44,7 +44,7 @@ function check(source: string | object): "loaded" | "refused" {
     const queue = config.queue<string>(name);
     assertEquals(queue.name, name);
     queue.addRateLimited("a");
-    assertEquals(queue.length + queue.waiting, 1);
+    assertEquals(queue.length + queue.delayed, 1);
     queue.shutDown();
   }
   return "loaded";
@@ -63,11 +63,13 @@ function use(limiter: RateLimiter<string>): void {
 function checkIssues({ issues, message }: ConfigError, source: string | object): void {
   assert(issues.length > 0, "no issues");
   assert(message.length < 10_000, "a message as long as the document");
-  const document = typeof source === "string" ? tryParse(source) : source;
-  for (const { path, message } of issues) {
+  for (const { message } of issues) {
     assert(message.length > 0 && message.length < 1000, `a message of ${message.length} characters`);
-    checkPointer(path, document);
   }
+  const paths = issues.map(({ path }) => path).filter((path) => path !== "");
+  if (paths.length === 0) return;
+  const document = typeof source === "string" ? tryParse(source) : source;
+  for (const path of paths) checkPointer(path, document);
 }
 
 function tryParse(text: string): unknown {
@@ -80,7 +82,6 @@ function tryParse(text: string): unknown {
 
 /** Every step of a pointer is there, but for the last one, which may be what is missing. */
 function checkPointer(path: string, document: unknown): void {
-  if (path === "") return;
   assert(path.startsWith("/"), `no pointer: ${path.slice(0, 100)}`);
   let value = document;
   for (const step of path.slice(1).split("/")) {

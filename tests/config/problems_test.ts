@@ -19,7 +19,7 @@ Deno.test("rule 10: every problem of the document is reported, with a pointer to
       none: { type: "max-of", limiters: [] },
     },
     queues: {
-      q: { limiter: "goood", concurrency: 0, maxRetries: -1, timeout: "0s", maxWait: 0, maxretries: 3 },
+      q: { limiter: "goood", concurrency: 0, maxRetries: -1, timeout: "0s", maxSleep: 0, maxretries: 3 },
       r: { limiter: 5 },
       s: null,
     },
@@ -42,7 +42,7 @@ Deno.test("rule 10: every problem of the document is reported, with a pointer to
     },
     { path: "/queues/q/maxretries", message: `"maxretries" is not an option here; did you mean "maxRetries"?` },
     { path: "/queues/q/limiter", message: `"goood" is not the name of a limiter here; did you mean "good"?` },
-    { path: "/queues/q/maxWait", message: `'maxWait' ${duration}: received 0` },
+    { path: "/queues/q/maxSleep", message: `'maxSleep' ${duration}: received 0` },
     { path: "/queues/q/concurrency", message: "'concurrency' must be a positive integer: received 0" },
     { path: "/queues/q/maxRetries", message: "'maxRetries' must be a non-negative integer: received -1" },
     { path: "/queues/q/timeout", message: `'timeout' ${duration}: received "0s"` },
@@ -95,9 +95,9 @@ Deno.test("each of very many problems is reported, and suggestions are looked fo
 Deno.test("a queue's options have their bounds", () => {
   const document = (options: object) => ({ queues: { q: options } });
   const good: object[] = [
-    { maxWait: 1 },
-    { maxWait: 2 ** 31 - 1 },
-    { maxWait: "10s" },
+    { maxSleep: 1 },
+    { maxSleep: 2 ** 31 - 1 },
+    { maxSleep: "10s" },
     { timeout: 1 },
     { timeout: 2 ** 31 - 1 },
     { timeout: "576h" },
@@ -110,7 +110,7 @@ Deno.test("a queue's options have their bounds", () => {
   const bad: object[] = [
     ...[0, 0.5, -1, NaN, Infinity, 2 ** 31, "0s", "-1s", "1d", null, true].flatMap((
       value,
-    ) => [{ maxWait: value }, { timeout: value }]),
+    ) => [{ maxSleep: value }, { timeout: value }]),
     ...[0, 1.5, -1, NaN, Infinity, "4", null].map((concurrency) => ({ concurrency })),
     ...[1.5, -1, NaN, Infinity, "4", null].map((maxRetries) => ({ maxRetries })),
   ];

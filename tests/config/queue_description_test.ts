@@ -3,13 +3,13 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import {
   createDefaultControllerLimiter,
-  defaultControllerConfig,
   limiters,
   loadConfig,
   type PartDescription,
   type RateLimiter,
   TokenBucket,
 } from "@workqueue/core";
+import { defaultControllerConfig } from "@workqueue/core/limiters";
 import { HandClock } from "../helpers.ts";
 
 const BACKOFF = { type: "exponential", baseDelay: "1s", maxDelay: "1m" };
@@ -23,10 +23,10 @@ Deno.test("a queue is described as the document has it, lengths of time in milli
     queues: {
       "a/b": {
         limiter: BACKOFF,
-        maxWait: "1s",
-        whileWaiting: "replace",
+        maxSleep: "1s",
+        addWhileDelayed: "replace",
         discipline: { type: "fair", separator: "/" },
-        starts: { rate: 5, burst: 1 },
+        throttle: { rate: 5, burst: 1 },
         concurrency: 4,
         maxRetries: 0,
         timeout: "30s",
@@ -36,10 +36,10 @@ Deno.test("a queue is described as the document has it, lengths of time in milli
   assertEquals(data(config.describe("a/b")), {
     name: "a/b",
     limiter: { type: "exponential", path: "/queues/a~1b/limiter", options: { baseDelay: 1000, maxDelay: 60_000 } },
-    maxWait: 1000,
-    whileWaiting: "replace",
+    maxSleep: 1000,
+    addWhileDelayed: "replace",
     discipline: { type: "fair", path: "/queues/a~1b/discipline", template: true, options: { separator: "/" } },
-    starts: { path: "/queues/a~1b/starts", rate: 5, burst: 1 },
+    throttle: { path: "/queues/a~1b/throttle", rate: 5, burst: 1 },
     concurrency: 4,
     maxRetries: 0,
     timeout: 30_000,
@@ -71,7 +71,7 @@ Deno.test("a queue without a limiter has the default controller limiter, whateve
   assertEquals(data(config.describe("q")), expected);
   const queue = config.queue<string>("q");
   queue.addRateLimited("a");
-  assertEquals([queue.numRequeues("a"), queue.waiting], [1, 1]);
+  assertEquals([queue.numRequeues("a"), queue.delayed], [1, 1]);
 });
 
 Deno.test("the default controller limiter is what its config says", () => {
@@ -91,7 +91,7 @@ Deno.test("one name is one place: whoever names a limiter, or names its name, ha
       shared: BUCKET,
     },
     queues: {
-      a: { limiter: "first", starts: "also" },
+      a: { limiter: "first", throttle: "also" },
       b: { limiter: { type: "per-group", separator: "/", limiter: { type: "max-of", limiters: ["shared"] } } },
     },
   });
@@ -109,7 +109,7 @@ Deno.test("one name is one place: whoever names a limiter, or names its name, ha
         ],
       },
     },
-    starts: { path: "/limiters/shared", name: "shared", rate: 2, burst: 3 },
+    throttle: { path: "/limiters/shared", name: "shared", rate: 2, burst: 3 },
   });
   const template = config.describe("b").limiter.options["limiter"] as PartDescription;
   assertEquals(data(template), {
@@ -147,12 +147,12 @@ Deno.test("a definition of somebody else's that is called bucket tells the rate 
     }),
   });
   const config = loadConfig(
-    { limiters: { api: { type: "bucket", perMinute: 30 } }, queues: { q: { starts: "api" } } },
+    { limiters: { api: { type: "bucket", perMinute: 30 } }, queues: { q: { throttle: "api" } } },
     {
       limiters: registry,
     },
   );
-  assertEquals(config.describe("q").starts, { path: "/limiters/api", name: "api", rate: 0.5, burst: 7 });
+  assertEquals(config.describe("q").throttle, { path: "/limiters/api", name: "api", rate: 0.5, burst: 7 });
 });
 
 Deno.test("a chain of names without an end is described too", () => {

@@ -1,8 +1,9 @@
-/** What a document says of queues beside their limiters: disciplines, what happens while an item waits, and starts. */
+/**
+ * What a document says of queues beside their limiters: disciplines, what happens while an item waits, and throttles.
+ */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import {
-  configSchema,
   createPriorityDiscipline,
   defineDiscipline,
   type DisciplineRegistry,
@@ -13,6 +14,7 @@ import {
   runWorkers,
   TokenBucket,
 } from "@workqueue/core";
+import { configSchema } from "@workqueue/core/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { flush, Lifo, takeAll } from "../queue_helpers.ts";
@@ -75,33 +77,33 @@ Deno.test("a discipline that cannot be built is a problem of the document, in it
   ]);
 });
 
-Deno.test("whileWaiting is passed on to the queue", () => {
-  const config = loadConfig({ queues: { keeps: {}, replaces: { whileWaiting: "replace" } } });
+Deno.test("addWhileDelayed is passed on to the queue", () => {
+  const config = loadConfig({ queues: { keeps: {}, replaces: { addWhileDelayed: "replace" } } });
   const lengths = ["keeps", "replaces"].map((name) => {
     using queue = config.queue<string>(name);
     queue.addAfter("a", "1h");
     queue.add("a");
-    return [queue.length, queue.waiting];
+    return [queue.length, queue.delayed];
   });
   assertEquals(lengths, [[1, 1], [1, 0]]);
 });
 
-Deno.test("starts is a token bucket, which all pools of a queue share", () => {
+Deno.test("throttle is a token bucket, which all pools of a queue share", () => {
   const clock = new HandClock();
-  const config = loadConfig({ queues: { q: { starts: { rate: 2, burst: 3 } }, r: {} } }, { clock });
-  const { starts } = config.workers("q");
-  assertStrictEquals(config.workers("q").starts, starts);
-  assert(starts instanceof TokenBucket);
-  assertEquals([starts.rate, starts.burst, starts.tokens], [2, 3, 3]);
-  assert(starts.allow(3));
+  const config = loadConfig({ queues: { q: { throttle: { rate: 2, burst: 3 } }, r: {} } }, { clock });
+  const { throttle } = config.workers("q");
+  assertStrictEquals(config.workers("q").throttle, throttle);
+  assert(throttle instanceof TokenBucket);
+  assertEquals([throttle.rate, throttle.burst, throttle.tokens], [2, 3, 3]);
+  assert(throttle.allow(3));
   clock.time = 500;
-  assertEquals(starts.tokens, 1);
-  assertFalse("starts" in config.workers("r"));
+  assertEquals(throttle.tokens, 1);
+  assertFalse("throttle" in config.workers("r"));
 });
 
 Deno.test("pools that run with what the document says of a queue begin attempts at that rate, together", async () => {
   const clock = new HandClock();
-  const config = loadConfig({ queues: { q: { starts: { rate: 1, burst: 2 } } } }, { clock });
+  const config = loadConfig({ queues: { q: { throttle: { rate: 1, burst: 2 } } } }, { clock });
   const queue = config.queue<number>("q");
   for (let i = 0; i < 5; i++) queue.add(i);
   const begun: number[] = [];
@@ -113,17 +115,17 @@ Deno.test("pools that run with what the document says of a queue begin attempts 
   for (const pool of pools) await pool.stop();
 });
 
-Deno.test("starts may name a limiter that is a bucket, and takes its tokens from the same", () => {
+Deno.test("throttle may name a limiter that is a bucket, and takes its tokens from the same", () => {
   const limiters = {
     again: "api",
     api: { type: "bucket", rate: 1, burst: 5 },
     slow: { type: "exponential", baseDelay: 1, maxDelay: 2 },
   };
-  const config = loadConfig({ limiters, queues: { q: { starts: "api" }, r: { limiter: "api", starts: "again" } } });
+  const config = loadConfig({ limiters, queues: { q: { throttle: "api" }, r: { limiter: "api", throttle: "again" } } });
   const bucket = config.bucket("api");
   assert(bucket instanceof TokenBucket);
-  assertStrictEquals(config.workers("q").starts, bucket);
-  assertStrictEquals(config.workers("r").starts, bucket);
+  assertStrictEquals(config.workers("q").throttle, bucket);
+  assertStrictEquals(config.workers("r").throttle, bucket);
   assertStrictEquals(config.bucket("again"), bucket);
   config.limiter("api").when("a");
   assertEquals(bucket.tokens < 5, true);
@@ -143,11 +145,11 @@ Deno.test("only a bucket is given as a bucket, and one with a name that is close
     const message = `Cannot get bucket as the config has none named "${name}"${hint}`;
     assertEquals(assertThrows(() => config.bucket(name), RangeError).message, message);
   }
-  const queues = { a: { starts: "slow" }, b: { starts: "apo" }, c: { starts: "both" } };
+  const queues = { a: { throttle: "slow" }, b: { throttle: "apo" }, c: { throttle: "both" } };
   assertEquals(issuesOf(() => loadConfig({ limiters, queues })), [
-    { path: "/queues/a/starts", message: `"slow" is not the name of a bucket here` },
-    { path: "/queues/b/starts", message: `"apo" is not the name of a bucket here; did you mean "api"?` },
-    { path: "/queues/c/starts", message: `"both" is not the name of a bucket here` },
+    { path: "/queues/a/throttle", message: `"slow" is not the name of a bucket here` },
+    { path: "/queues/b/throttle", message: `"apo" is not the name of a bucket here; did you mean "api"?` },
+    { path: "/queues/c/throttle", message: `"both" is not the name of a bucket here` },
   ]);
 });
 
@@ -155,23 +157,23 @@ Deno.test("what is wrong with a queue's options is reported in its place, all of
   const queues = {
     q: {
       discipline: { type: "fair", separator: "", weights: { a: -1 }, within: { type: "priorty" } },
-      whileWaiting: "drop",
-      starts: { type: "bucket", rate: -1, brust: 5 },
+      addWhileDelayed: "drop",
+      throttle: { type: "bucket", rate: -1, brust: 5 },
     },
-    r: { discipline: "fair", starts: 5 },
+    r: { discipline: "fair", throttle: 5 },
   };
   assertEquals(issuesOf(() => loadConfig({ queues })).map(({ path, message }) => `${path}: ${message}`).sort(), [
+    `/queues/q/addWhileDelayed: 'addWhileDelayed' must be one of "keep", "replace": received "drop"`,
     `/queues/q/discipline/separator: 'separator' must be a string of at least 1 characters: received ""`,
     "/queues/q/discipline/weights/a: 'weights.a' must be a number from 0.001 to 1000: received -1",
     `/queues/q/discipline/within/type: 'type' must be one of "fair", "priority": received "priorty"; ` +
     `did you mean "priority"?`,
-    `/queues/q/starts/brust: "brust" is not an option here; did you mean "burst"?`,
-    "/queues/q/starts/burst: 'burst' is missing: How many may happen at once.",
-    "/queues/q/starts/rate: 'rate' must be a non-negative number: received -1",
-    `/queues/q/starts/type: "type" is not an option here`,
-    `/queues/q/whileWaiting: 'whileWaiting' must be one of "keep", "replace": received "drop"`,
+    `/queues/q/throttle/brust: "brust" is not an option here; did you mean "burst"?`,
+    "/queues/q/throttle/burst: 'burst' is missing: How many may happen at once.",
+    "/queues/q/throttle/rate: 'rate' must be a non-negative number: received -1",
+    `/queues/q/throttle/type: "type" is not an option here`,
     `/queues/r/discipline: 'discipline' must be a discipline, an object such as { "type": "fair" }: received "fair"`,
-    "/queues/r/starts: 'starts' must be a bucket or the name of one: received 5",
+    "/queues/r/throttle: 'throttle' must be a bucket or the name of one: received 5",
   ]);
 });
 

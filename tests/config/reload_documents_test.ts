@@ -1,4 +1,6 @@
-/** Rule 16 for documents of any kind: reloading one leads where loading it does, and what is reported is all of the way. */
+/**
+ * Rule 16 for documents of any kind: reloading one leads where loading it does, and what is reported is all of the way.
+ */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { type ConfigChange, ConfigError, loadConfig, type WorkQueueConfig } from "@workqueue/core";
@@ -43,7 +45,7 @@ function swapped(changes: readonly ConfigChange[]): ConfigChange[] {
     path,
     ...("new" in values && { old: values.new }),
     ...("old" in values && { new: values.old }),
-    inForce,
+    inForce: /^\/queues\/[^/]*$/.test(path) && !("new" in values) ? "now" as const : inForce, // it was removed before
   })).sort(byPath);
 }
 

@@ -98,7 +98,7 @@ Deno.test("rule 16: deadlines that were given stand, and the next ones are by th
   await clock.advance(10);
   assertEquals(takeAll(queue), ["late"]);
   await clock.advance(989);
-  assertEquals([takeAll(queue), queue.waiting], [[], 1]);
+  assertEquals([takeAll(queue), queue.delayed], [[], 1]);
   await clock.advance(1);
   assertEquals(takeAll(queue), ["early"]);
 });
@@ -118,13 +118,13 @@ Deno.test("rule 16: an option that was left out may be given, and one that was g
 });
 
 Deno.test("rule 16: a bucket stays the same, with the tokens that are there and those that are owed", async () => {
-  const { clock, config } = load({ limiters: { a: bucket(1, 2) }, queues: { q: { starts: "a" } } });
+  const { clock, config } = load({ limiters: { a: bucket(1, 2) }, queues: { q: { throttle: "a" } } });
   const tokens = config.bucket("a");
   assertEquals([tokens.take(), tokens.take(), tokens.take()], [0, 0, 1000]);
-  config.reload({ limiters: { a: bucket(10, 5) }, queues: { q: { starts: "a" } } });
+  config.reload({ limiters: { a: bucket(10, 5) }, queues: { q: { throttle: "a" } } });
   assertStrictEquals(config.bucket("a"), tokens);
   assertStrictEquals((config.limiter("a") as BucketLimiter).bucket, tokens);
-  assertStrictEquals(config.workers("q").starts, tokens);
+  assertStrictEquals(config.workers("q").throttle, tokens);
   assertEquals([tokens.rate, tokens.burst, tokens.tokens], [10, 5, -1]);
   await clock.advance(600);
   assertEquals(tokens.tokens, 5);
@@ -175,6 +175,19 @@ Deno.test("rule 16: the limiters of groups are changed with their template, or m
   config.reload(groups(fastSlow));
   assertEquals([a.numRequeues("one/x"), a.when("one/x"), a.when("two/x")], [0, 3, 3]);
   assertFalse(a.of("one/x") === ofOne);
+});
+
+Deno.test("rule 16: with another separator, a group that keeps its name goes on, and others start afresh", () => {
+  const groups = (separator: string) => ({
+    limiters: { a: { type: "per-group", separator, limiter: backoff(1) } },
+  });
+  const { config } = load(groups("/"));
+  const a = config.limiter("a");
+  for (const key of ["one/x:1", "two/x:1"]) a.when(key);
+  config.reload(groups("/x"));
+  assertEquals(a.when("one/x:1"), 2, "of the group 'one', as before");
+  config.reload(groups(":"));
+  assertEquals(a.when("two/x:1"), 1, "of the group 'two/x' now");
 });
 
 Deno.test("rule 16: the limiter that a queue is given by default takes part as any other", () => {
@@ -254,6 +267,7 @@ Deno.test("the limiter of a name has the members of what stands behind it, and n
   const a = config.limiter("a") as unknown as BucketLimiter & PerGroupLimiter & Steps;
   assert("bucket" in a && "atRest" in a);
   assertFalse("of" in a || "delayAfter" in a || "standFor" in a);
+  assertFalse(Object.hasOwn(a, "toString"), "as every object has it anyway");
   assertEquals(a.atRest!(), true);
 
   config.reload({ limiters: { a: { type: "per-group", separator: "/", limiter: backoff(1) } } });
@@ -269,6 +283,19 @@ Deno.test("the limiter of a name has the members of what stands behind it, and n
   a.when("x");
   a.step = 6;
   assertEquals([a.asked, a.double(), Object.keys(a).includes("step")], [1, 12, true]);
+});
+
+Deno.test("the limiter of a name has the members of one without a prototype, too", () => {
+  const bare = defineLimiter({
+    type: "bare",
+    description: "",
+    options: {},
+    create: () =>
+      Object.assign(Object.create(null) as object, new Steps(4), { when: () => 7, forget() {}, numRequeues: () => 2 }),
+  });
+  const { config } = load({ limiters: { a: { type: "bare" } } }, { limiters: limiters.extend().register(bare) });
+  const a = config.limiter("a") as unknown as Steps;
+  assertEquals([a.when(), a.numRequeues(), a.step, a.asked], [7, 2, 4, 0]);
 });
 
 Deno.test("rule 16: a custom limiter with an 'update' is changed, and asked only if its options change", () => {
@@ -322,14 +349,14 @@ Deno.test("rule 16: a type that was registered anew means another limiter", () =
 });
 
 Deno.test("rule 16: a document with problems is rejected whole, with all of them, and nothing changes", () => {
-  const { config } = load({ limiters: { a: backoff(1), b: bucket(1, 9) }, queues: { q: { starts: "b" } } });
+  const { config } = load({ limiters: { a: backoff(1), b: bucket(1, 9) }, queues: { q: { throttle: "b" } } });
   const [a, before] = [config.limiter("a"), JSON.stringify(config.describe("q"))];
   a.when("x");
   const error = assertThrows(
     () =>
       config.reload({
         limiters: { a: backoff(-1), b: backoff(1), c: bucket(1, 1) },
-        queues: { q: { starts: "b", concurrncy: 3 } },
+        queues: { q: { throttle: "b", concurrncy: 3 } },
       }),
     ConfigError,
     "Cannot reload config as it has 3 problems",
@@ -337,7 +364,7 @@ Deno.test("rule 16: a document with problems is rejected whole, with all of them
   assertEquals(error.issues.map(({ path }) => path), [
     "/limiters/a/baseDelay",
     "/queues/q/concurrncy",
-    "/queues/q/starts",
+    "/queues/q/throttle",
   ]);
   assertThrows(() => config.reload("{"), ConfigError, "Cannot reload config as the text is not JSON");
   assertEquals([config.limiterNames, a.when("x"), JSON.stringify(config.describe("q"))], [["a", "b"], 2, before]);
@@ -372,7 +399,7 @@ Deno.test("rule 16: an update that is refused rejects the document, and those be
       s: { type: "soft", step: soft },
       t: { type: "soft", step: other },
     },
-    queues: { q: { starts: { rate: 1, burst } }, r: { limiter: { type: "soft", step: burst } } },
+    queues: { q: { throttle: { rate: 1, burst } }, r: { limiter: { type: "soft", step: burst } } },
   });
   const { config } = load(document(1, 1, 100, backoff(1)), { limiters: registry });
   const [a, g, s, t, tokens] = [
@@ -397,7 +424,7 @@ Deno.test("rule 16: an update that is refused rejects the document, and those be
   assertEquals(error.message, "Cannot reload config as cannot go to 9 (at /limiters/t)");
   assertStrictEquals(g.of("k/x"), ofGroup);
   assertEquals([a, g, s, t].map((limiter) => limiter.when("k/x")), [2, 2, 2, 2]);
-  for (const bucket of [tokens, config.workers("q").starts as typeof tokens]) {
+  for (const bucket of [tokens, config.workers("q").throttle as typeof tokens]) {
     assertEquals([bucket.tokens, bucket.burst], [100, 100], "no token is lost to a burst that never was");
   }
   assertEquals(updates, ["1 → 5", "1 → 1", "5 → 1"], "the last one first, and the one that refused");
@@ -486,22 +513,24 @@ Deno.test("rule 16: a reload from within a reload is an error, and changes nothi
 });
 
 Deno.test("rule 16: queues made after a reload are as the new document says, and those made before stay as they are", () => {
-  const { config } = load({ queues: { q: { whileWaiting: "keep" } } });
+  const { config } = load({ queues: { q: { addWhileDelayed: "keep" } } });
   const early = config.queue<string>("q");
-  config.reload({ queues: { q: { whileWaiting: "replace", discipline: { type: "priority", maxHeadStart: "1m" } } } });
+  config.reload({
+    queues: { q: { addWhileDelayed: "replace", discipline: { type: "priority", maxHeadStart: "1m" } } },
+  });
   const late = config.queue<string>("q");
   for (const queue of [early, late]) {
     queue.addAfter("x", 1000);
     queue.add("x");
   }
-  assertEquals([early.waiting, late.waiting], [1, 0]);
+  assertEquals([early.delayed, late.delayed], [1, 0]);
   late.add("y", { priority: 5 });
   assertEquals(takeAll(late), ["y", "x"]);
 });
 
 Deno.test("rule 16: what is described is what is in force", () => {
-  const first = { limiters: { a: bucket(1, 2) }, queues: { q: { limiter: "a", starts: "a", timeout: "1s" } } };
-  const second = { limiters: { a: bucket(3, 4) }, queues: { q: { starts: "a" }, r: { limiter: backoff(1) } } };
+  const first = { limiters: { a: bucket(1, 2) }, queues: { q: { limiter: "a", throttle: "a", timeout: "1s" } } };
+  const second = { limiters: { a: bucket(3, 4) }, queues: { q: { throttle: "a" }, r: { limiter: backoff(1) } } };
   const { config } = load(first);
   const describe = (names: string[], { describe }: { describe(name: string): object }) => names.map(describe);
   config.onReload((next) => {
@@ -515,7 +544,7 @@ Deno.test("rule 16: what is described is what is in force", () => {
   });
   config.reload(second);
   assertEquals(structuredClone(config.describe("q")), structuredClone(loadConfig(second).describe("q")));
-  assertEquals(config.describe("q").starts, { path: "/limiters/a", name: "a", rate: 3, burst: 4 });
+  assertEquals(config.describe("q").throttle, { path: "/limiters/a", name: "a", rate: 3, burst: 4 });
 });
 
 Deno.test("what was set by hand stays while the document says the same of it", () => {

@@ -10,15 +10,14 @@ import process from "node:process";
 import {
   ConfigError,
   type ConfigIssue,
-  configSchema,
   defineLimiter,
   disciplines,
   type Field,
   limiters,
   loadConfig,
   parseDuration,
-  queueOptions,
 } from "@workqueue/core";
+import { configSchema, queueOptions } from "@workqueue/core/config";
 import { DocumentMaker, HOSTILE_VALUES, type Json } from "./document_maker.ts";
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 10_000);
@@ -216,6 +215,22 @@ function edgesOf(field: AnyField): Json[] {
 /** As texts, since not all of them are numbers that a double holds. */
 const NUMBERS = ["1e999", "-1e999", "-0", "1.0", "1e2", "9007199254740991", "9007199254740991.4", "9007199254740991.6"]
   .map((number) => JSON.parse(number) as number);
+
+Deno.test("every type and every option has a description", () => {
+  for (const registry of [limiters, disciplines]) {
+    for (const type of registry.types()) {
+      const { description, options } = registry.get(type)!;
+      for (
+        const [name, text] of [
+          ["", description],
+          ...Object.entries(options).map(([name, field]) => [name, field.description]),
+        ]
+      ) {
+        assert((text ?? "").length > 0, `${type} ${name}`);
+      }
+    }
+  }
+});
 
 Deno.test("for each option, what is valid by the schema loads, and nothing else", () => {
   for (const { name, field, set } of everyOption()) {

@@ -6,6 +6,7 @@ import { loadConfigFile, readConfigFile } from "@workqueue/config-file";
 import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
+import { codeOf } from "../helpers.ts";
 import { Folder } from "./folder.ts";
 
 const FILES: Record<string, string> = {
@@ -77,6 +78,7 @@ for (const [name, text, message] of WRONG) {
     const error = assertThrows(() => loadConfigFile(path), Error);
     assertEquals(error.message, `Cannot ${message.replace("FILE", path)}`);
     assertEquals(error instanceof ConfigError, !message.includes("extension"));
+    assertEquals(codeOf(error), "WQ_CONFIG");
   });
 }
 
@@ -100,7 +102,7 @@ Deno.test("config file: one that cannot be read is named, with the reason and th
   for (const [name, code, reason] of reasons) {
     const path = folder.at(name);
     const error = assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}' as ${reason}`);
-    assertEquals((error.cause as NodeJS.ErrnoException).code, code);
+    assertEquals([codeOf(error), codeOf(error.cause)], ["WQ_CONFIG", code]);
   }
 });
 
@@ -130,4 +132,25 @@ Deno.test("config file: what is neither a path nor a file: URL is refused", () =
   assertThrows(() => loadConfigFile(7 as never), RangeError, `${rule} 7`);
   assertThrows(() => loadConfigFile(undefined as never), TypeError, `${rule} undefined`);
   assertThrows(() => readConfigFile(new URL("https://example.com/a.json")), TypeError, `${rule} "https://example.com`);
+});
+
+Deno.test("config file: one that was emptied is refused in every format", () => {
+  using folder = new Folder();
+  const contents: [format: string, texts: string[], message: string][] = [
+    ["json", [""], "the text is not JSON"],
+    ["jsonc", ["", "// nothing"], "it is not valid JSONC"],
+    ["yaml", ["", "# nothing", "---\n"], "'config' must be an object: received null"],
+    ["toml", ["", "# nothing"], "it is empty"],
+  ];
+  for (const [format, texts, message] of contents) {
+    for (const text of texts) {
+      for (const spaces of ["", " \n\n"]) {
+        const path = folder.write(`empty.${format}`, text + spaces);
+        assertThrows(() => loadConfigFile(path), ConfigError, message);
+      }
+    }
+  }
+  for (const [format, text] of [["json", "{}"], ["yaml", "{}"], ["toml", "[queues]"]] as const) {
+    assertEquals(loadConfigFile(folder.write(`none.${format}`, text)).queueNames, []);
+  }
 });

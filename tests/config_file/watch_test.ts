@@ -18,10 +18,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import process from "node:process";
-import { setImmediate, setTimeout } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { Folder } from "./folder.ts";
-import { looksPass, OLD, StandIn, until, Watched } from "./watching.ts";
+import { HandWatched, looksPass, OLD, PATIENCE, StandIn, TWICE, until, Watched } from "./watching.ts";
 
 const NEW = { value: 2 };
 const oldText = JSON.stringify(OLD);
@@ -29,13 +29,15 @@ const newText = JSON.stringify(NEW);
 
 const isWindows = process.platform === "win32";
 
-/** Ways to write a file that has the old text, so that it has the new one in the end. */
-const WAYS: Record<string, (folder: Folder, path: string) => unknown> = {
+/** Writes a file that has the old text, so that it has the new one in the end. Calls `pause` between two steps. */
+type Write = (folder: Folder, path: string, pause: () => Promise<unknown>) => unknown;
+
+const WAYS: Record<string, Write> = {
   "in place": (_, path) => writeFileSync(path, newText),
-  "in steps: emptied, and written piece by piece": async (_, path) => {
+  "in steps: emptied, and written piece by piece": async (_, path, pause) => {
     truncateSync(path);
     for (const letter of newText) {
-      await setImmediate();
+      await pause();
       appendFileSync(path, letter);
     }
   },
@@ -44,9 +46,9 @@ const WAYS: Record<string, (folder: Folder, path: string) => unknown> = {
     renameSync(path, `${path}~`);
     writeFileSync(path, newText);
   },
-  "anew, once it was deleted": async (_, path) => {
+  "anew, once it was deleted": async (_, path, pause) => {
     unlinkSync(path);
-    await setImmediate();
+    await pause();
     writeFileSync(path, newText);
   },
   "with the same length, and its times put back": (_, path) => {
@@ -65,7 +67,7 @@ const WAYS: Record<string, (folder: Folder, path: string) => unknown> = {
 };
 
 /** The same, by commands that Windows does not have. */
-const COMMANDS: Record<string, (folder: Folder, path: string) => unknown> = {
+const COMMANDS: Record<string, Write> = {
   "by sed -i": (_, path) => execFileSync("sed", ["-i.bak", "s/1/2/", path]),
   "by mv": (folder, path) => execFileSync("mv", [folder.write("new", newText), path]),
   "by cp": (folder, path) => execFileSync("cp", [folder.write("new", newText), path]),
@@ -79,15 +81,31 @@ for (const [way, write] of Object.entries({ ...WAYS, ...COMMANDS })) {
     async fn() {
       using folder = new Folder();
       const path = folder.write("a.json", oldText);
-      using watched = await new Watched(path).begun();
-      await write(folder, path);
-      await watched.inForce(NEW);
+      const watched = new HandWatched(path);
+      await watched.look(TWICE);
+      await write(folder, path, () => watched.look());
+      await watched.look(TWICE);
+      assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD, NEW], [[NEW]], []]);
       writeFileSync(path, oldText); // goes on after that
-      await watched.inForce(OLD);
+      await watched.look(TWICE);
       assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD, NEW, OLD], [[NEW], [OLD]], []]);
     },
   });
 }
+
+Deno.test("watching: files that are written in all these ways at once are reloaded once each, as time passes", async () => {
+  const ways = Object.entries({ ...WAYS, ...(isWindows ? {} : COMMANDS) });
+  await Promise.all(ways.map(async ([way, write]) => {
+    using folder = new Folder();
+    const path = folder.write("a.json", oldText);
+    using watched = await new Watched(path).begun();
+    await write(folder, path, () => setImmediate());
+    await watched.inForce(NEW);
+    writeFileSync(path, oldText); // goes on after that
+    await watched.inForce(OLD);
+    assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD, NEW, OLD], [[NEW], [OLD]], []], way);
+  }));
+});
 
 /** A folder as Kubernetes mounts a ConfigMap: the files are links into `..data`, which is a link that is replaced. */
 class ConfigMap {
@@ -180,9 +198,9 @@ Deno.test("watching: a relative path stays where it was when the watching began"
 
 Deno.test("watching: nothing is told of a file that is what was loaded; what has changed since then is", async () => {
   using folder = new Folder();
-  using loaded = new Watched(folder.write("a.json", oldText));
-  using changed = new Watched(folder.write("b.json", newText));
-  await looksPass();
+  const loaded = new HandWatched(folder.write("a.json", oldText));
+  const changed = new HandWatched(folder.write("b.json", newText));
+  for (const watched of [loaded, changed]) await watched.look(PATIENCE);
   assertEquals([loaded.told, loaded.errors], [[], []]);
   assertEquals([changed.told, changed.errors], [[[NEW]], []]);
 });
@@ -190,37 +208,41 @@ Deno.test("watching: nothing is told of a file that is what was loaded; what has
 Deno.test("watching: a file that says what it said is not reloaded, whatever was done to it", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
-  using watched = await new Watched(path).begun();
+  const watched = new HandWatched(path);
+  await watched.look(TWICE);
   utimesSync(path, 0, 0);
-  await looksPass();
+  await watched.look(PATIENCE);
   renameSync(folder.write("new", oldText), path);
-  await looksPass();
+  await watched.look(PATIENCE);
   assertEquals([watched.config.documents, watched.reloads, watched.errors], [[OLD], [], []]);
 });
 
 Deno.test("watching: a file that says the same in other words is told to have changed nothing", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
-  using watched = await new Watched(path).begun();
+  const watched = new HandWatched(path);
+  await watched.look(TWICE);
   writeFileSync(path, `${oldText}\n`);
-  await until(() => watched.reloads.length > 0, "it is told");
+  await watched.look(TWICE);
   assertEquals(watched.reloads, [[]]);
 });
 
 Deno.test("watching: a broken file is told once, with its name, and leaves in force what was", async () => {
   using folder = new Folder();
   const path = folder.write("a.yaml", "value: 1");
-  using watched = await new Watched(path).begun();
+  const watched = new HandWatched(path);
+  await watched.look(TWICE);
   writeFileSync(path, "value: [1,\n");
-  await watched.failed(1);
+  await watched.look(TWICE);
+  assertEquals(watched.errors.length, 1);
   assertStringIncludes(watched.messages[0]!, `Cannot read config '${path}' as it is not valid YAML: `);
   assertStringIncludes(watched.messages[0]!, " at line 2, column 1");
   writeFileSync(path, "value: [1,\n");
-  await looksPass();
+  await watched.look(PATIENCE);
   assertEquals([watched.config.documents, watched.errors.length], [[OLD], 1]);
 
   writeFileSync(path, "broken: twice");
-  await watched.failed(2);
+  await watched.look(TWICE);
   const error = watched.errors[1];
   assert(error instanceof ConfigError);
   assertEquals(
@@ -230,9 +252,11 @@ Deno.test("watching: a broken file is told once, with its name, and leaves in fo
   assertEquals(error.issues.map(({ path }) => path), ["/broken", ""]);
 
   writeFileSync(path, "value: 2");
-  await watched.inForce(NEW);
+  await watched.look(TWICE);
+  assertEquals(watched.config.documents, [OLD, NEW]);
   writeFileSync(path, "broken: twice");
-  await watched.failed(3);
+  await watched.look(TWICE);
+  assertEquals(watched.errors.length, 3);
   assertEquals(watched.messages[2], watched.messages[1]);
   assertEquals(watched.config.documents, [OLD, NEW]);
 });
@@ -240,11 +264,13 @@ Deno.test("watching: a broken file is told once, with its name, and leaves in fo
 Deno.test("watching: a broken file that says again what is in force is told to have changed nothing", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
-  using watched = await new Watched(path).begun();
+  const watched = new HandWatched(path);
+  await watched.look(TWICE);
   writeFileSync(path, `{ "broken": 1 }`);
-  await watched.failed(1);
+  await watched.look(TWICE);
+  assertEquals(watched.errors.length, 1);
   writeFileSync(path, oldText);
-  await until(() => watched.reloads.length > 0, "it is told");
+  await watched.look(TWICE);
   assertEquals(watched.reloads, [[]]);
 });
 
@@ -252,27 +278,30 @@ Deno.test("watching: what else a reload throws is told as it is", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const reason = { not: "an error" };
-  const errors: unknown[] = [];
-  const reload = () => {
+  const watched = new HandWatched(path, undefined, () => {
     throw reason;
-  };
-  using _watch = watchConfigFile(path, { reload }, { onError: (error) => void errors.push(error) });
-  await until(() => errors.length > 0, "it is told");
-  assert(errors[0] === reason);
+  });
+  await watched.look(TWICE);
+  assertEquals(watched.errors.length, 1);
+  assert(watched.errors[0] === reason);
 });
 
 Deno.test("watching: a file that is gone is told once, and reloaded when it is back", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
-  using watched = await new Watched(path).begun();
+  const watched = new HandWatched(path);
+  await watched.look(TWICE);
   unlinkSync(path);
-  await watched.failed(1);
-  await looksPass();
+  await watched.look(PATIENCE - 1);
+  assertEquals(watched.messages, []);
+  await watched.look(1 + PATIENCE);
   assertEquals(watched.messages, [`Cannot read config '${path}' as there is no such file`]);
   writeFileSync(path, newText);
-  await watched.inForce(NEW);
+  await watched.look(TWICE);
+  assertEquals(watched.config.documents, [OLD, NEW]);
   rmSync(folder.path, { recursive: true }); // its folder too
-  await watched.failed(2);
+  await watched.look(PATIENCE);
+  assertEquals(watched.errors.length, 2);
   assertEquals(watched.messages[1], watched.messages[0]);
   assertEquals(watched.config.documents, [OLD, NEW]);
 });
@@ -280,18 +309,15 @@ Deno.test("watching: a file that is gone is told once, and reloaded when it is b
 Deno.test("watching: a file is left alone for as long as it is being written", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
-  const other = folder.write("other.json", oldText);
-  using watched = await new Watched(path).begun();
-  using witness = await new Watched(other).begun();
-  const isWitnessed = () => witness.reloads.length > 0; // by two looks
-  for (let value = 3; !isWitnessed(); value++) {
+  const watched = new HandWatched(path);
+  await watched.look(TWICE);
+  for (let value = 3; value < 20; value++) {
     writeFileSync(path, JSON.stringify({ value }));
-    if (value === 4) writeFileSync(other, newText);
-    await setTimeout(1);
+    await watched.look();
   }
   assertEquals(watched.config.documents, [OLD]);
   writeFileSync(path, newText);
-  await watched.inForce(NEW);
+  await watched.look(TWICE);
   assertEquals(watched.config.documents, [OLD, NEW]);
 });
 
@@ -299,15 +325,13 @@ for (const [way, take] of Object.entries({ gone: unlinkSync, empty: (path: strin
   Deno.test(`watching: a file that is ${way} for a moment only is not told of`, async () => {
     using folder = new Folder();
     const path = folder.write("a.json", oldText);
-    const other = folder.write("other.json", oldText);
-    using watched = await new Watched(path).begun();
-    using witness = await new Watched(other).begun();
+    const watched = new HandWatched(path);
+    await watched.look(TWICE);
     take(path);
-    writeFileSync(other, newText);
-    await witness.inForce(NEW); // two looks, and it takes five
+    await watched.look(PATIENCE - 1);
     writeFileSync(path, newText);
-    await watched.inForce(NEW);
-    assertEquals(watched.errors, []);
+    await watched.look(TWICE);
+    assertEquals([watched.config.documents, watched.errors], [[OLD, NEW], []]);
   });
 }
 
@@ -317,24 +341,26 @@ Deno.test({
   async fn() {
     using folder = new Folder();
     const path = folder.write("config.json", oldText);
-    using watched = await new Watched(path).begun();
+    const watched = new HandWatched(path);
+    await watched.look(TWICE);
     rmSync(path);
     execFileSync("mkfifo", [path]);
-    await watched.failed(1);
+    await watched.look(PATIENCE);
     assertEquals(watched.messages, [`Cannot read config '${path}' as it is no regular file`]);
     rmSync(path);
     writeFileSync(path, newText);
-    await watched.inForce(NEW);
+    await watched.look(TWICE);
+    assertEquals(watched.config.documents, [OLD, NEW]);
   },
 });
 
 Deno.test("watching: a file that stays empty is told once, as it is broken", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
-  using watched = await new Watched(path).begun();
+  const watched = new HandWatched(path);
+  await watched.look(TWICE);
   truncateSync(path);
-  await watched.failed(1);
-  await looksPass();
+  await watched.look(2 * PATIENCE);
   assertEquals([watched.errors.length, watched.config.documents], [1, [OLD]]);
 });
 
@@ -344,14 +370,15 @@ Deno.test({
   async fn() {
     using folder = new Folder();
     const path = folder.write("a.json", oldText);
-    using watched = await new Watched(path).begun();
+    const watched = new HandWatched(path);
+    await watched.look(TWICE);
     chmodSync(path, 0);
-    await watched.failed(1);
-    await looksPass();
+    await watched.look(2 * PATIENCE);
     assertEquals(watched.messages, [`Cannot read config '${path}' as permission was denied`]);
     chmodSync(path, 0o600);
     writeFileSync(path, newText);
-    await watched.inForce(NEW);
+    await watched.look(TWICE);
+    assertEquals(watched.config.documents, [OLD, NEW]);
   },
 });
 
@@ -366,20 +393,20 @@ for (
   Deno.test(`watching: goes on when onReload ${how}, which onError is told of, and when onError does`, async () => {
     using folder = new Folder();
     const path = folder.write("a.json", newText);
-    const config = new StandIn();
     const errors: unknown[] = [];
     const onError = (error: unknown) => {
       errors.push(error);
       return fail();
     };
-    using _watch = watchConfigFile(path, config, { onReload: fail, onError });
-    await until(() => errors.length === 1, "the failure is told");
-    writeFileSync(path, `{ "broken": 1 }`);
-    await until(() => errors.length === 2, "the broken file is told");
-    writeFileSync(path, oldText);
-    await until(() => errors.length === 3, "the next failure is told");
+    const watched = new HandWatched(path, { onReload: fail, onError });
+    for (const [index, text] of [newText, `{ "broken": 1 }`, oldText].entries()) {
+      writeFileSync(path, text);
+      await watched.look(TWICE);
+      await setImmediate(); // lets the rejection be told
+      assertEquals(errors.length, index + 1);
+    }
     const messages = errors.map((error) => (error as Error).message);
-    assertEquals([messages[0], messages[2], config.documents], ["a bug", "a bug", [NEW, OLD]]);
+    assertEquals([messages[0], messages[2], watched.config.documents], ["a bug", "a bug", [NEW, OLD]]);
   });
 }
 
@@ -391,14 +418,14 @@ Deno.test("watching: without onError, problems are written to console.error", as
   console.error = (...args) => void written.push(args);
   try {
     const hidden = { [Symbol.toPrimitive]: () => fail() };
-    using _watch = watchConfigFile(path, new StandIn(), {
+    const watched = new HandWatched(path, {
       onReload: () => {
         throw hidden;
       },
     });
-    await until(() => written.length > 0, "it is written");
+    await watched.look(TWICE);
     writeFileSync(path, newText);
-    await until(() => written.length > 1, "it is written");
+    await watched.look(TWICE);
   } finally {
     console.error = error;
   }
@@ -411,7 +438,22 @@ function fail(): never {
   throw new Error("this must not be called");
 }
 
-Deno.test("watching: nothing is called once it was disposed of", async () => {
+Deno.test("watching: nothing is called once it was disposed of, not even by a look that is under way", async () => {
+  using folder = new Folder();
+  const path = folder.write("a.json", oldText);
+  const watched = new HandWatched(path);
+  await watched.look(TWICE);
+  writeFileSync(path, newText);
+  await watched.look();
+  const look = watched.look(PATIENCE);
+  watched.dispose();
+  await look;
+  unlinkSync(path);
+  await watched.look(PATIENCE);
+  assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD], [], []]);
+});
+
+Deno.test("watching: nothing is called once it was disposed of, however much time passes", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = await new Watched(path).begun();

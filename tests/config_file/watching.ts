@@ -1,8 +1,10 @@
 /** What the tests of watching have in common. */
 
 import { type ConfigChange, ConfigError } from "@workqueue/core";
-import { watchConfigFile } from "@workqueue/config-file";
+import { watchConfigFile, type WatchConfigFileOptions } from "@workqueue/config-file";
 import { setTimeout as delay } from "node:timers/promises";
+import { ConfigFile } from "../../packages/config-file/config_file.ts";
+import { WatchedFile } from "../../packages/config-file/watched_file.ts";
 import { Folder } from "./folder.ts";
 
 /** Guards against what never happens, and nothing else. */
@@ -48,31 +50,61 @@ export class StandIn {
   };
 }
 
-/** A file that is watched, and all that is told of it. */
-export class Watched implements Disposable {
+/** A stand-in for a config, and everything that is told of its file. */
+class Told {
   readonly config: StandIn = new StandIn();
   readonly reloads: ConfigChange[][] = [];
   readonly errors: unknown[] = [];
-  readonly watch: Disposable;
+  protected readonly options: WatchConfigFileOptions = {
+    onReload: (changes) => void this.reloads.push(changes),
+    onError: (error) => void this.errors.push(error),
+  };
 
-  constructor(path: string | URL) {
-    this.watch = watchConfigFile(path, this.config, {
-      onReload: (changes) => void this.reloads.push(changes),
-      onError: (error) => void this.errors.push(error),
-    });
-  }
-
-  /** What the errors say, in the order in which they were told. */
+  /** The messages of the errors, in the order in which they were told. */
   get messages(): string[] {
     return this.errors.map((error) => (error as Error).message);
   }
 
-  /** What each reload that was told of changed to. */
+  /** The documents that each reload changed to. */
   get told(): unknown[] {
     return this.reloads.map((changes) => changes.map((change) => change.new));
   }
+}
 
-  /** Waits until the file was read for the first time, and what is told of that has been. */
+/** Number of looks after which a change is in force. */
+export const TWICE = 2;
+/** Number of looks after which a file that is gone, empty or unreadable is told of. */
+export const PATIENCE = 5;
+
+/** A file at which the test looks by hand, instead of a timer. */
+export class HandWatched extends Told {
+  readonly #file: WatchedFile;
+
+  constructor(path: string, given?: WatchConfigFileOptions, reload?: StandIn["reload"]) {
+    super();
+    this.#file = new WatchedFile(new ConfigFile(path), { reload: reload ?? this.config.reload }, given ?? this.options);
+  }
+
+  /** Looks at the file so many times in a row. */
+  async look(times = 1): Promise<void> {
+    for (let i = 0; i < times; i++) await this.#file.look();
+  }
+
+  dispose(): void {
+    this.#file[Symbol.dispose]();
+  }
+}
+
+/** A file that `watchConfigFile` watches. */
+export class Watched extends Told implements Disposable {
+  readonly watch: Disposable;
+
+  constructor(path: string | URL) {
+    super();
+    this.watch = watchConfigFile(path, this.config, this.options);
+  }
+
+  /** Waits until the file has been read for the first time. */
   async begun(): Promise<this> {
     await until(() => this.config.documents.length + this.errors.length > 0, "the file was read");
     return this;
@@ -81,10 +113,6 @@ export class Watched implements Disposable {
   async inForce(document: unknown): Promise<void> {
     const text = JSON.stringify(document);
     await until(() => JSON.stringify(this.config.documents.at(-1)) === text, `${text} is in force`);
-  }
-
-  async failed(times: number): Promise<void> {
-    await until(() => this.errors.length >= times, `${times} problems were told`);
   }
 
   [Symbol.dispose](): void {

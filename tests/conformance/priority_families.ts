@@ -24,7 +24,7 @@ class PriorityReplay extends RateLimitingReplay {
     const clock = new StepClock();
     super(trace, new Listener(buildLimiter(trace.limiter(), clock)), clock, {
       discipline: createPriorityDiscipline({ maxHeadStart: Infinity }),
-      whileWaiting: "replace",
+      addWhileDelayed: "replace",
       ...options,
     });
   }
@@ -236,7 +236,7 @@ class ShutdownReplay extends FollowedReplay {
 
   override compareStatus(): void {
     const drains = this.drained !== undefined;
-    const isAtRest = this.queue.length === 0 && this.held.size === 0;
+    const isAtRest = this.queue.length === 0 && this.processing.size === 0;
     const status = drains ? (this.#isShutDown || isAtRest ? DRAINED : DRAINING) : this.#isShutDown ? SHUT_DOWN : OPEN;
     this.trace.equal("status", this.status(), status);
     this.trace.same("status of controller-runtime", drains ? DRAINED : status);
@@ -273,8 +273,8 @@ class LevelMetrics extends Metrics {
 }
 
 /**
- * Depths by priority: once controller-runtime has seen 26 of them, it counts all further changes of whatever priority in
- * a common gauge. What was ready then stays in its own for ever, and leaves the common one below zero. Here, each
+ * Depths by priority: once controller-runtime has seen 26 of them, it counts all further changes of whatever priority
+ * in a common gauge. What was ready then stays in its own for ever, and leaves the common one below zero. Here, each
  * priority that was given a name has a gauge, whatever their number. An item that is raised while it is ready goes to
  * another gauge there, and stays in that of its first priority here.
  */

@@ -64,7 +64,7 @@ interface Due {
 class EqualDeadlinesReplay extends DelayingReplay {
   #time = 0;
   /** What waits, in the order of adding. */
-  readonly #waiting = new Map<number, Due>();
+  readonly #delayed = new Map<number, Due>();
   /** What is ready, in the order that we promise. */
   #ready: Due[] = [];
 
@@ -76,9 +76,9 @@ class EqualDeadlinesReplay extends DelayingReplay {
         this.queue.addAfter(item, delay / 1e6);
         const deadline = Math.min(
           this.#time + delay,
-          this.#waiting.get(item)?.deadline ?? Infinity,
+          this.#delayed.get(item)?.deadline ?? Infinity,
         );
-        this.#waiting.set(item, { item, deadline });
+        this.#delayed.set(item, { item, deadline });
         return;
       }
       case "wait": {
@@ -95,9 +95,9 @@ class EqualDeadlinesReplay extends DelayingReplay {
 
   #pass(ns: number): void {
     this.#time += ns;
-    const due = [...this.#waiting.values()].filter(({ deadline }) => deadline <= this.#time);
+    const due = [...this.#delayed.values()].filter(({ deadline }) => deadline <= this.#time);
     for (const next of due.sort((a, b) => a.deadline - b.deadline)) {
-      this.#waiting.delete(next.item);
+      this.#delayed.delete(next.item);
       if (!this.#ready.some(({ item }) => item === next.item)) {
         this.#ready.push(next);
       }
@@ -163,14 +163,14 @@ class DrainReplay extends QueueReplay {
     const status = this.status();
     const isDraining = this.drained !== undefined;
     const isDrained = this.#isShutDown ||
-      (this.queue.length === 0 && this.held.size === 0);
+      (this.queue.length === 0 && this.processing.size === 0);
     this.trace.equal(
       "status",
       status,
       !isDraining ? OPEN : isDrained ? DRAINED : DRAINING,
     );
 
-    if (isDraining && (this.#isShutDown || this.held.size === 0)) {
+    if (isDraining && (this.#isShutDown || this.processing.size === 0)) {
       this.#clientGoDrained = true;
     }
     const recorded = this.trace.next();
@@ -209,7 +209,7 @@ class DoneOfReadyReplay extends QueueReplay {
   }
 
   override done(item: number): void {
-    if (!this.held.has(item)) {
+    if (!this.processing.has(item)) {
       this.#extra.push(item);
       this.trace.except("done-of-ready-item");
     }

@@ -21,7 +21,7 @@ export const DRAINED = 3;
 /** Performs the recorded operations on a work queue. A family extends it by what it has beside. */
 export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
   /** The items that are handed out, each with its lease if that was kept. */
-  readonly held = new Map<number, Lease<number> | undefined>();
+  readonly processing = new Map<number, Lease<number> | undefined>();
   /** Whether the last drain has ended; `undefined` before the first. */
   drained: boolean | undefined;
   /** Every other trace takes and gives back by leases, which must come to the same. */
@@ -91,14 +91,14 @@ export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
   /** Compares what a `get` gave. */
   handedOut(given: Lease<number> | Shutdown): void {
     this.trace.same("item", given.item ?? -1);
-    if (!given.shutdown) this.held.set(given.item, this.usesLeases ? given : undefined);
+    if (!given.shutdown) this.processing.set(given.item, this.usesLeases ? given : undefined);
   }
 
   done(item: number): void {
-    const lease = this.held.get(item);
+    const lease = this.processing.get(item);
     if (lease === undefined) this.queue.done(item);
     else lease[Symbol.dispose]();
-    this.held.delete(item);
+    this.processing.delete(item);
   }
 
   drain(): void {

@@ -23,13 +23,13 @@ export class StrictOrder {
   #time = 0;
   #lastPlace = 0;
   readonly #places = new Map<number, Place>();
-  readonly #held = new Set<number>();
+  readonly #processing = new Set<number>();
 
   constructor(readonly whose: "ours" | "theirs") {}
 
   /** How many are ready. Those that are held and were added again count there, and not here. */
   get length(): number {
-    return this.#ready().filter(({ item }) => this.whose === "theirs" || !this.#held.has(item)).length;
+    return this.#ready().filter(({ item }) => this.whose === "theirs" || !this.#processing.has(item)).length;
   }
 
   /** How many items are ready by priority: here by that which they became ready with, there by that which they have. */
@@ -72,17 +72,17 @@ export class StrictOrder {
   /** Hands out the next item. */
   take(): { readonly item: number; readonly priority: number } | undefined {
     const [next] = this.#ready()
-      .filter(({ item }) => !this.#held.has(item))
+      .filter(({ item }) => !this.#processing.has(item))
       .sort((a, b) => b.priority - a.priority || a.place - b.place);
     if (next === undefined) return undefined;
     this.#places.delete(next.item);
-    this.#held.add(next.item);
+    this.#processing.add(next.item);
     return next;
   }
 
   done(item: number): void {
     const its = this.#places.get(item);
-    const wasAddedAgain = this.#held.delete(item) && its !== undefined && its.due === undefined;
+    const wasAddedAgain = this.#processing.delete(item) && its !== undefined && its.due === undefined;
     if (wasAddedAgain && this.whose === "ours") its.place = this.#lastPlace++;
   }
 

@@ -1,12 +1,18 @@
 /** What every `DelayingQueue` must do: rule 7 as a user sees it. */
 
-import { assert, assertEquals, assertFalse } from "@std/assert";
-import type { Clock, DelayingQueue } from "@workqueue/core";
+import { assert, assertEquals, assertFalse, assertGreater } from "@std/assert";
+import { type Clock, type DelayingQueue, systemClock } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
-import { isSettled, take, takeAll } from "../queue_helpers.ts";
+import { beBusy, isSettled, nextTurn, take, takeAll } from "../queue_helpers.ts";
 
-/** Registers the suite for one implementation, which takes time from a clock. */
-export function delayingQueueSuite(name: string, make: (clock: Clock) => DelayingQueue<string>): void {
+/**
+ * Makes a queue of one implementation, which takes time from a clock, and calls `onAdd` for each item that becomes
+ * ready.
+ */
+export type MakeDelaying = (clock: Clock, onAdd?: () => void) => DelayingQueue<string>;
+
+/** Registers the suite for one implementation. */
+export function delayingQueueSuite(name: string, make: MakeDelaying): void {
   const test = (what: string, run: (queue: DelayingQueue<string>, clock: HandClock) => void | Promise<void>) =>
     Deno.test(`delaying queue, ${name}: ${what}`, () => {
       const clock = new HandClock();
@@ -15,11 +21,11 @@ export function delayingQueueSuite(name: string, make: (clock: Clock) => Delayin
 
   test("an item is ready when its delay has passed, and not before", async (queue, clock) => {
     queue.addAfter("a", 100);
-    assertEquals([queue.length, queue.waiting], [0, 1]);
+    assertEquals([queue.length, queue.delayed], [0, 1]);
     await clock.advance(99);
-    assertEquals([queue.length, queue.waiting], [0, 1]);
+    assertEquals([queue.length, queue.delayed], [0, 1]);
     await clock.advance(1);
-    assertEquals([queue.length, queue.waiting], [1, 0]);
+    assertEquals([queue.length, queue.delayed], [1, 0]);
   });
 
   test("a delay takes a text", async (queue, clock) => {
@@ -44,7 +50,7 @@ export function delayingQueueSuite(name: string, make: (clock: Clock) => Delayin
       queue.addAfter("late", 10);
       queue.addAfter("c", 20);
       queue.addAfter("b", 40);
-      assertEquals(queue.waiting, 3);
+      assertEquals(queue.delayed, 3);
       await clock.advance(50);
       assertEquals(takeAll(queue), ["late", "b", "c"]);
       await clock.advance(100);
@@ -59,7 +65,7 @@ export function delayingQueueSuite(name: string, make: (clock: Clock) => Delayin
       await clock.advance(5);
       assertEquals(takeAll(queue), ["hot"]);
     }
-    assertEquals(queue.waiting, 100);
+    assertEquals(queue.delayed, 100);
     queue.shutDown();
   });
 
@@ -77,7 +83,7 @@ export function delayingQueueSuite(name: string, make: (clock: Clock) => Delayin
     for (let i = 0; i < 50; i++) queue.addAfter(`${i}`, 1000 - i);
     assertEquals(clock.timers, 1);
     queue.shutDown();
-    assertEquals([clock.timers, queue.waiting], [0, 0]);
+    assertEquals([clock.timers, queue.delayed], [0, 0]);
     queue.addAfter("late", 10);
     await clock.advance(10_000);
     assertEquals(queue.length, 0);
@@ -113,7 +119,7 @@ export function delayingQueueSuite(name: string, make: (clock: Clock) => Delayin
     queue.addAfter("a", 10);
     const below = queue.whenBelow(1);
     assertFalse(await isSettled(below));
-    const drained = queue.shutDownWithDrain({ waiting: "wait" });
+    const drained = queue.shutDownWithDrain({ delayed: "wait" });
     await below;
     queue.shutDown();
     await drained;
@@ -124,11 +130,11 @@ export function delayingQueueSuite(name: string, make: (clock: Clock) => Delayin
       queue.addAfter(item, delay);
     }
     await clock.advance(50);
-    const dueIn: [string, number][] = [["b", 50], ["c", 150], ["d", 150], ["a", 200]];
-    const { waiting, waitingItems } = queue.snapshot();
-    assertEquals(waiting, 4);
-    assertEquals(waitingItems, dueIn.map(([item, dueIn]) => ({ item, priority: 0, dueIn })));
-    assertEquals(queue.snapshot({ limit: 2 }), { ...queue.snapshot(), waitingItems: waitingItems.slice(0, 2) });
+    const dueInMs: [string, number][] = [["b", 50], ["c", 150], ["d", 150], ["a", 200]];
+    const { delayed, delayedItems } = queue.snapshot();
+    assertEquals(delayed, 4);
+    assertEquals(delayedItems, dueInMs.map(([item, dueInMs]) => ({ item, priority: 0, dueInMs })));
+    assertEquals(queue.snapshot({ limit: 2 }), { ...queue.snapshot(), delayedItems: delayedItems.slice(0, 2) });
     await clock.advance(200);
     assertEquals(takeAll(queue), ["b", "c", "d", "a"]);
   });
@@ -136,21 +142,37 @@ export function delayingQueueSuite(name: string, make: (clock: Clock) => Delayin
   test("what is late is due now in a snapshot", (queue, clock) => {
     queue.addAfter("a", 10);
     clock.time += 1000; // and no timer has fired
-    assertEquals(queue.snapshot().waitingItems, [{ item: "a", priority: 0, dueIn: 0 }]);
+    assertEquals(queue.snapshot().delayedItems, [{ item: "a", priority: 0, dueInMs: 0 }]);
   });
 
-  test("cancelAfter takes back what waits, and nothing else", async (queue, clock) => {
+  for (const how of ["become due", "are flushed"]) {
+    Deno.test(`rule 7, delaying queue, ${name}: many items that ${how} at once are made ready in slices`, async () => {
+      const queue = make(systemClock, () => beBusy(1));
+      const count = 64;
+      const delay = how === "become due" ? 5 : 3_600_000;
+      for (let i = 0; i < count; i++) queue.addAfter(`${i}`, delay);
+      if (how === "are flushed") void queue.shutDownWithDrain({ delayed: "flush" });
+      const seen = new Set([queue.delayed]);
+      for (; queue.delayed > 0; seen.add(queue.delayed)) await nextTurn();
+      assertGreater(seen.size, 2, "there are turns of the event loop between");
+      const { ready, readyItems } = queue.snapshot({ limit: 2 });
+      assertEquals([ready, readyItems.map(({ item }) => item)], [count, ["0", "1"]]);
+      queue.shutDown();
+    });
+  }
+
+  test("cancelDelayed takes back what waits, and nothing else", async (queue, clock) => {
     for (const item of ["ready", "held", "both"]) queue.add(item);
     const leases = [take(queue), take(queue)];
     for (const item of ["held", "waits", "other"]) queue.addAfter(item, 10);
-    assertEquals(["ready", "never", "waits", "waits", "held"].map((item) => queue.cancelAfter(item)), [
+    assertEquals(["ready", "never", "waits", "waits", "held"].map((item) => queue.cancelDelayed(item)), [
       false,
       false,
       true,
       false,
       true,
     ]);
-    assertEquals([queue.waiting, queue.length, queue.held], [1, 1, 2]);
+    assertEquals([queue.delayed, queue.length, queue.processing], [1, 1, 2]);
     await clock.advance(10);
     for (const lease of leases) lease[Symbol.dispose]();
     assertEquals(takeAll(queue), ["both", "other"]);
@@ -160,26 +182,26 @@ export function delayingQueueSuite(name: string, make: (clock: Clock) => Delayin
   });
 
   test(
-    "cancelAfter of the last that waits clears the timer, and one who waits for idleness goes on",
+    "cancelDelayed of the last that waits clears the timer, and one who waits for idleness goes on",
     async (queue, clock) => {
       queue.addAfter("a", 10);
       queue.addAfter("b", 20);
       const idle = queue.whenIdle();
-      assert(queue.cancelAfter("b"));
+      assert(queue.cancelDelayed("b"));
       assertEquals(clock.timers, 1);
       assertFalse(await isSettled(idle));
-      assert(queue.cancelAfter("a"));
+      assert(queue.cancelDelayed("a"));
       assertEquals(clock.timers, 0);
       await idle;
     },
   );
 
-  test("cancelAfter ends a drain that waits only for that item", async (queue) => {
+  test("cancelDelayed ends a drain that waits only for that item", async (queue) => {
     queue.addAfter("a", 10);
-    const drained = queue.shutDownWithDrain({ waiting: "wait" });
+    const drained = queue.shutDownWithDrain({ delayed: "wait" });
     assertFalse(await isSettled(drained));
-    assert(queue.cancelAfter("a"));
+    assert(queue.cancelDelayed("a"));
     await drained;
-    assertFalse(queue.cancelAfter("a"), "nothing waits after a shutdown");
+    assertFalse(queue.cancelDelayed("a"), "nothing waits after a shutdown");
   });
 }

@@ -1,4 +1,11 @@
-import { createDefaultItemLimiter, createDelayingQueue, createRateLimitingQueue } from "@workqueue/core";
+import {
+  type Clock,
+  createDefaultItemLimiter,
+  createDelayingQueue,
+  createRateLimitingQueue,
+  InMemoryMetrics,
+  type WorkQueueOptions,
+} from "@workqueue/core";
 import { ArrayQueue } from "../foreign_queues.ts";
 import { HighestFirst } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -7,23 +14,50 @@ import { delayingQueueSuite } from "./delaying_queue_suite.ts";
 const other = await loadSecondCopy();
 const keyOf = (item: string) => item.toUpperCase();
 
-delayingQueueSuite("layer 2", (clock) => createDelayingQueue({ clock }));
-delayingQueueSuite("layer 2 with keyOf", (clock) => createDelayingQueue({ clock, keyOf }));
+/** Has a queue call back for each item that becomes ready, as it is measured. */
+function told(clock: Clock, onAdd?: () => void): WorkQueueOptions<string> {
+  if (onAdd === undefined) return { clock };
+  const metrics = new InMemoryMetrics();
+  metrics.adds = () => ({ inc: onAdd });
+  return { clock, name: "q", metrics };
+}
+
+class ToldArrayQueue extends ArrayQueue<string> {
+  readonly #onAdd: (() => void) | undefined;
+
+  constructor(onAdd?: () => void) {
+    super();
+    this.#onAdd = onAdd;
+  }
+
+  override add(item: string): void {
+    super.add(item);
+    this.#onAdd?.();
+  }
+}
+
+delayingQueueSuite("layer 2", (clock, onAdd) => createDelayingQueue(told(clock, onAdd)));
+delayingQueueSuite("layer 2 with keyOf", (clock, onAdd) => createDelayingQueue({ ...told(clock, onAdd), keyOf }));
 delayingQueueSuite(
   "layer 2 with a discipline",
-  (clock) => createDelayingQueue({ clock, discipline: new HighestFirst() }),
+  (clock, onAdd) => createDelayingQueue({ ...told(clock, onAdd), discipline: new HighestFirst() }),
 );
 delayingQueueSuite(
   "layer 2 on a foreign layer 1",
-  (clock) => createDelayingQueue({ clock, queue: new ArrayQueue<string>() }),
+  (clock, onAdd) => createDelayingQueue({ clock, queue: new ToldArrayQueue(onAdd) }),
 );
-delayingQueueSuite("layer 3", (clock) => createRateLimitingQueue(createDefaultItemLimiter(), { clock }));
+delayingQueueSuite(
+  "layer 3",
+  (clock, onAdd) => createRateLimitingQueue(createDefaultItemLimiter(), told(clock, onAdd)),
+);
 delayingQueueSuite(
   "layer 3 on another copy's layer 2",
-  (clock) =>
-    createRateLimitingQueue(createDefaultItemLimiter(), { queue: other.createDelayingQueue<string>({ clock }) }),
+  (clock, onAdd) =>
+    createRateLimitingQueue(createDefaultItemLimiter(), {
+      queue: other.createDelayingQueue<string>(told(onAdd === undefined ? clock : other.systemClock, onAdd)),
+    }),
 );
 delayingQueueSuite(
   "layer 2 on another copy's layer 1",
-  (clock) => createDelayingQueue({ clock, queue: other.createWorkQueue<string>({ clock }) }),
+  (clock, onAdd) => createDelayingQueue({ clock, queue: other.createWorkQueue<string>(told(clock, onAdd)) }),
 );

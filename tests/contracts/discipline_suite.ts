@@ -33,10 +33,10 @@ export function disciplineSuite<T>(
   Deno.test(`discipline, ${name}: what it holds back is given out once others are done`, () => {
     const discipline = make();
     for (let i = 0; i < 30; i++) discipline.push({ key: item(i), item: item(i), priority: 0, readyAt: i });
-    const held: ReadyEntry<T>[] = [];
+    const processing: ReadyEntry<T>[] = [];
     for (let left = 30; left > 0; left--) {
-      while (discipline.length === 0) discipline.done!(held.shift()!);
-      held.push(discipline.pop()!);
+      while (discipline.length === 0) discipline.done!(processing.shift()!);
+      processing.push(discipline.pop()!);
       assertEquals(countOf(discipline), left - 1);
     }
   });
@@ -62,30 +62,30 @@ export function disciplineSuite<T>(
     const random = randomNumbers(7);
     const queue = createWorkQueue<T>({ discipline: make(), keyOf });
     const needsWork = new Set<number>();
-    const held: ReturnType<typeof take<T>>[] = [];
+    const processing: ReturnType<typeof take<T>>[] = [];
     const numberOf = new Map(Array.from({ length: 20 }, (_, i) => [keyOf?.(item(i)) ?? item(i), i]));
     const begin = () => {
       const lease = take(queue);
       needsWork.delete(numberOf.get(keyOf?.(lease.item) ?? lease.item)!);
-      held.push(lease);
+      processing.push(lease);
     };
     for (let step = 0; step < 5000; step++) {
       const i = Math.floor(random() * 20);
       if (random() < 0.5) {
         queue.add(item(i));
         needsWork.add(i);
-      } else if (queue.length > 0 && held.length < 5) begin();
-      else held.shift()?.[Symbol.dispose]();
+      } else if (queue.length > 0 && processing.length < 5) begin();
+      else processing.shift()?.[Symbol.dispose]();
     }
-    for (const lease of held.splice(0)) lease[Symbol.dispose]();
+    for (const lease of processing.splice(0)) lease[Symbol.dispose]();
     while (queue.length > 0) {
       begin();
-      held.shift()![Symbol.dispose]();
+      processing.shift()![Symbol.dispose]();
     }
     assertEquals([...needsWork], []);
   });
 }
 
-function countOf<T>({ length, heldBack = 0 }: QueueDiscipline<T>): number {
-  return length + heldBack;
+function countOf<T>({ length, blocked = 0 }: QueueDiscipline<T>): number {
+  return length + blocked;
 }

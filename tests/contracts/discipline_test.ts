@@ -1,4 +1,5 @@
-import { createFairDiscipline, createPriorityDiscipline } from "@workqueue/core";
+import { createFairDiscipline, createPriorityDiscipline, disciplines } from "@workqueue/core";
+import { builtInDisciplines } from "../../docs/generate/built_ins.ts";
 import { HookedDiscipline } from "../faults/hooks.ts";
 import { Lifo } from "../queue_helpers.ts";
 import { disciplineSuite } from "./discipline_suite.ts";
@@ -8,6 +9,9 @@ disciplineSuite("first in, first out", () => new HookedDiscipline<string>(), (i)
 disciplineSuite("last in, first out, with keyOf", () => new Lifo<{ id: number }>(), (id) => ({ id }), ({ id }) => id);
 
 const key = (i: number) => `${"abc"[i % 3]}/${i}`;
+for (const { example } of builtInDisciplines) {
+  disciplineSuite(`${example.type} of a config`, () => disciplines.build(example), key);
+}
 disciplineSuite("priority", () => createPriorityDiscipline<string>(), key);
 disciplineSuite("strict priority", () => createPriorityDiscipline<string>({ maxHeadStart: Infinity }), key);
 disciplineSuite("fair", () => createFairDiscipline<string>({ separator: "/" }), key);

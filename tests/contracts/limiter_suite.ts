@@ -5,8 +5,8 @@ import type { BuildContext, RateLimiter } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 
 /**
- * Registers tests for a limiter. `create` makes a new one each time; of the context it takes what it needs. Whether keys
- * are texts says whether it takes no others.
+ * Registers tests for a limiter. `create` makes a new one each time; of the context it takes what it needs. Whether
+ * keys are texts says whether it takes no others.
  */
 export function testLimiter(
   name: string,

@@ -39,9 +39,42 @@ const counts = (limiter: RateLimiter) => KEYS.map((key) => limiter.numRequeues(k
 
 type Check = (before: Config, after: Config, first: Operation[], then: Operation[]) => void;
 
+/** Delays after which a limiter that remembers its delays has to answer by its new options alone. */
+const DELAYS_UNTIL_SETTLED = 100;
+
+/** What a limiter may do that others may not. */
+export interface UpdateTraits {
+  /**
+   * Whether a delay depends on earlier ones, which the old options made. The default is `false`: it depends on counts.
+   */
+  readonly remembersDelays?: boolean;
+}
+
+const checkCounts: Check = (before, after, first, then) => checkAnswers(before, after, first, then, 0);
+const checkCountsOnceSettled: Check = (before, after, first, then) =>
+  checkAnswers(before, after, first, then, DELAYS_UNTIL_SETTLED);
+
+/**
+ * Checks that a limiter answers as a new one that has counted the same, once both gave some more delays for each key.
+ */
+function checkAnswers(before: Config, after: Config, first: Operation[], then: Operation[], delays: number): void {
+  const [updated, fresh] = [make(before), make(after)];
+  for (const { run } of [updated, fresh]) run(atOnce(first));
+  updated.live.update(after);
+  for (const { limiter } of [updated, fresh]) {
+    for (const key of KEYS) for (let i = 0; i < delays; i++) limiter.when(key);
+  }
+  assertEquals(updated.run(atOnce(then)), fresh.run(atOnce(then)));
+}
+
 /** Registers tests for the change of one config to another, of the same type, and back. */
-export function testLimiterUpdate(name: string, one: Config, other: Config): void {
-  const program = fc.array(operation, { maxLength: 40 });
+export function testLimiterUpdate(
+  name: string,
+  one: Config,
+  other: Config,
+  { remembersDelays = false }: UpdateTraits = {},
+): void {
+  const program = fc.array(operation, { maxLength: 40, size: "max" });
   const test = (what: string, check: Check) =>
     Deno.test(`every update, ${name}: ${what}`, () => {
       for (const [before, after] of [[one, other], [other, one]] as const) {
@@ -67,10 +100,26 @@ export function testLimiterUpdate(name: string, one: Config, other: Config): voi
 
   // A bucket has tokens beside counts: new ones are full, and those in use are not.
   if (![one, other].some((config) => JSON.stringify(config).includes('"bucket"'))) {
-    test("from then on it answers as a new one that has counted the same", (before, after, first, then) => {
+    if (remembersDelays) {
+      test(
+        "from then on and a number of delays it answers as a new one that has counted the same",
+        checkCountsOnceSettled,
+      );
+      Deno.test(`every update, ${name}: it does remember delays, so it needs that trait`, () => {
+        const remembers = [[one, other], [other, one]].some(([before, after]) =>
+          fc.check(fc.property(program, program, (first, then) => checkCounts(before!, after!, first, then))).failed
+        );
+        assert(remembers, "remove 'remembersDelays': the limiter passes without it");
+      });
+    } else {
+      test("from then on it answers as a new one that has counted the same", checkCounts);
+    }
+
+    test("from then on a key that is forgotten is answered as by a new one", (before, after, first, then) => {
       const [updated, fresh] = [make(before), make(after)];
-      for (const { run } of [updated, fresh]) run(atOnce(first));
+      updated.run(atOnce(first));
       updated.live.update(after);
+      for (const key of KEYS) updated.limiter.forget(key);
       assertEquals(updated.run(atOnce(then)), fresh.run(atOnce(then)));
     });
   }

@@ -13,8 +13,9 @@ import {
 } from "@workqueue/core";
 import { builtIns } from "../../docs/generate/built_ins.ts";
 import { fibonacciPlugin } from "../../examples/fibonacci_plugin.ts";
+import { decorrelatedLimiter } from "./decorrelated_limiter.ts";
 import { testLimiter } from "./limiter_suite.ts";
-import { testLimiterUpdate } from "./limiter_update_suite.ts";
+import { testLimiterUpdate, type UpdateTraits } from "./limiter_update_suite.ts";
 
 for (const { example } of builtIns) {
   const keysAreTexts = "separator" in example;
@@ -29,6 +30,9 @@ testLimiter(
   "one of a plugin",
   () => limiters.extend().use(fibonacciPlugin).build({ type: "fibonacci", maxDelay: "1h" }),
 );
+const withDecorrelated = limiters.extend().register(decorrelatedLimiter);
+const decorrelated = { type: "decorrelated", baseDelay: 10, maxDelay: 500 } as const;
+testLimiter("one that remembers its last delay", (context) => withDecorrelated.build(decorrelated, context));
 testLimiter("the controllers' default", ({ clock }) => createDefaultControllerLimiter({ clock }));
 testLimiter("the items' default", createDefaultItemLimiter);
 
@@ -63,7 +67,7 @@ const bucket = { type: "bucket", rate: 4, burst: 2 } as const;
 
 /** What each built-in limiter is changed to, and back. */
 const CHANGES: {
-  [Type in (typeof builtIns)[number]["example"]["type"]]: [what: string, LimiterConfig, LimiterConfig][];
+  [Type in (typeof builtIns)[number]["example"]["type"]]: [what: string, LimiterConfig, LimiterConfig, UpdateTraits?][];
 } = {
   "bucket": [
     ["its rate", bucket, { ...bucket, rate: 9 }],
@@ -125,11 +129,17 @@ const CHANGES: {
   ],
 };
 for (const [type, changes] of Object.entries(CHANGES)) {
-  for (const [what, one, other] of changes) testLimiterUpdate(`${type} of which changes ${what}`, one, other);
+  for (const [what, ...change] of changes) testLimiterUpdate(`${type} of which changes ${what}`, ...change);
 }
 const withPlugin = limiters.extend().use(fibonacciPlugin);
 testLimiterUpdate(
   "one of a plugin",
   withPlugin.describe({ type: "fibonacci", maxDelay: "1h" }),
   withPlugin.describe({ type: "fibonacci", unit: 70, maxDelay: "1s" }),
+);
+testLimiterUpdate(
+  "one that remembers its last delay",
+  withDecorrelated.describe(decorrelated),
+  withDecorrelated.describe({ ...decorrelated, baseDelay: 40, maxDelay: 100 }),
+  { remembersDelays: true },
 );

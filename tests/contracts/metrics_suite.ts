@@ -19,6 +19,9 @@ export function metricsSuite(name: string, make: () => MetricsProvider): void {
       provider.workDuration(queue).observe(1e-9);
       provider.unfinishedWork(queue).set(3);
       provider.longestRunningProcessor(queue).set(0);
+      for (const optional of ["delayed", "blocked", "oldestReady", "concurrency"] as const) {
+        provider[optional]?.(queue).set(1);
+      }
     }
   });
 

@@ -126,13 +126,13 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     for (const item of ["a", "b", "c"]) queue.add(item);
     const lease = take(queue);
     take(queue);
-    assertEquals([queue.length, queue.held], [1, 2]);
+    assertEquals([queue.length, queue.processing], [1, 2]);
     queue.add("a");
     lease[Symbol.dispose]();
-    assertEquals([queue.length, queue.held], [2, 1]);
+    assertEquals([queue.length, queue.processing], [2, 1]);
     queue.done("b");
     queue.done("b");
-    assertEquals([queue.length, queue.held], [2, 0]);
+    assertEquals([queue.length, queue.processing], [2, 0]);
   });
 
   test("whenIdle waits until nothing is ready and nothing is held", async (queue) => {
@@ -205,13 +205,13 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     const snapshot = queue.snapshot();
     assertEquals(snapshot, {
       name: queue.name,
-      length: 2,
-      heldBack: 0,
-      waiting: 0,
-      held: 2,
+      ready: 2,
+      blocked: 0,
+      delayed: 0,
+      processing: 2,
       readyItems: [{ item: "c", priority: 0 }, { item: "d", priority: 0 }],
-      waitingItems: [],
-      heldItems: [{ item: "a", priority: 0, addedAgain: false }, { item: "b", priority: 0, addedAgain: true }],
+      delayedItems: [],
+      processingItems: [{ item: "a", priority: 0, addedAgain: false }, { item: "b", priority: 0, addedAgain: true }],
     });
     assertEquals(JSON.parse(JSON.stringify(snapshot)), snapshot);
   });
@@ -220,8 +220,8 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     for (let i = 0; i < 240; i++) queue.add(`${i}`);
     for (let i = 0; i < 120; i++) take(queue);
     for (const [limit, listed] of [[undefined, 100], [0, 0], [1, 1], [119, 119], [1000, 120]] as const) {
-      const { length, held, readyItems, heldItems } = queue.snapshot(limit === undefined ? {} : { limit });
-      assertEquals([length, held, readyItems.length, heldItems.length], [120, 120, listed, listed]);
+      const { ready, processing, readyItems, processingItems } = queue.snapshot(limit === undefined ? {} : { limit });
+      assertEquals([ready, processing, readyItems.length, processingItems.length], [120, 120, listed, listed]);
       assertEquals(readyItems.map(({ item }) => item), Array.from({ length: listed }, (_, i) => `${120 + i}`));
     }
   });

@@ -36,7 +36,7 @@ workQueueSuite(
   "layer 3 with a discipline",
   () => createRateLimitingQueue(createDefaultItemLimiter(), { discipline: new HighestFirst() }),
 );
-workQueueSuite("layer 2 that replaces what waits", () => createDelayingQueue({ whileWaiting: "replace" }));
+workQueueSuite("layer 2 that replaces what waits", () => createDelayingQueue({ addWhileDelayed: "replace" }));
 workQueueSuite("a foreign one", () => new ArrayQueue());
 workQueueSuite("layer 2 on a foreign one", () => createDelayingQueue({ queue: new ArrayQueue<string>() }));
 workQueueSuite(

@@ -1,6 +1,6 @@
 /** What each control does, and what it says. */
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
   createDefaultItemLimiter,
@@ -14,12 +14,12 @@ import {
   type TokenBucket,
 } from "@workqueue/core";
 import { totalsOf } from "@workqueue/core/metrics";
-import { flush, takeAll } from "../queue_helpers.ts";
+import { beBusy, flush, takeAll } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
 /** A queue of a config, whose handlers fail, with a pool that begins nothing yet. */
 function start() {
-  const document = { queues: { images: { concurrency: 2, starts: { rate: 10, burst: 5 } } } };
+  const document = { queues: { images: { concurrency: 2, throttle: { rate: 10, burst: 5 } } } };
   const config = loadConfig(document);
   const queue = config.queue<string>("images");
   const pool = config.runWorkers("images", queue, () => {
@@ -56,28 +56,46 @@ Deno.test("controls: pause and resume the pool", async () => {
   assertEquals([pool.snapshot().paused, (await asked.row()).verdict], [false, "healthy"]);
 });
 
-Deno.test("controls: concurrency and starts", async () => {
+Deno.test("controls: concurrency and throttle", async () => {
   using _time = new FakeTime();
   await using started = start();
   const { asked, pool } = started;
-  const bucket = pool.starts as TokenBucket;
+  const bucket = pool.throttle as TokenBucket;
   assertEquals(await asked.post("api/queues/images/concurrency", { concurrency: 1200 }), [
     200,
-    "1,200 may be in work at once, from now on; it was 2.",
+    "1,200 may run at once from now on; it was 2.",
   ]);
   assertEquals(pool.concurrency, 1200);
-  assertEquals(await asked.post("api/queues/images/starts", { rate: 0.5, burst: 1 }), [
+  assertEquals(await asked.post("api/queues/images/throttle", { rate: 0.5, burst: 1 }), [
     200,
     "Attempts may begin 0.5 times a second, 1 at once, from now on.",
   ]);
   assertEquals([bucket.rate, bucket.burst], [0.5, 1]);
-  assertEquals(await asked.post("api/queues/images/starts", { rate: "unlimited" }), [
+  assertEquals(await asked.post("api/queues/images/throttle", { rate: "unlimited" }), [
     200,
     "Attempts may begin as often as workers are free, from now on.",
   ]);
-  assertEquals((await asked.details("images")).starts, { rate: "unlimited", burst: 1, tokens: 1, heldFor: 0 });
-  assertEquals(await asked.post("api/queues/images/hold", { delay: 30_000 }), [200, "No attempt begins for 30 s."]);
-  assertEquals(bucket.heldFor, 30_000);
+  assertEquals((await asked.details("images")).throttle, { rate: "unlimited", burst: 1, tokens: 1, resumesInMs: 0 });
+});
+
+Deno.test("controls: pause and resume the throttle", async () => {
+  using time = new FakeTime();
+  await using started = start();
+  const { asked, pool, queue } = started;
+  const bucket = pool.throttle as TokenBucket;
+  pool.resume();
+  const pause = (duration: number) => asked.post("api/queues/images/pause-throttle", { duration });
+  const resume = () => asked.post("api/queues/images/resume-throttle");
+  assertEquals(await resume(), [200, "The throttle was not paused: nothing was done."]);
+  assertEquals(await pause(30_000), [200, "No attempt begins for 30 s."]);
+  assertEquals([bucket.resumesInMs, (await asked.details("images")).throttle!.resumesInMs], [30_000, 30_000]);
+  assertEquals(await pause(10_000), [200, "No attempt begins for 30 s."], "the later end wins");
+  queue.add("a");
+  await time.tickAsync(1000);
+  assertEquals([totalsOf(queue).handedOut, (await asked.row()).verdict], [0, "paused"]);
+  assertEquals(await resume(), [200, "Attempts may begin again."]);
+  await flush();
+  assertEquals([totalsOf(queue).handedOut, (await asked.details("images")).throttle!.resumesInMs], [1, 0]);
 });
 
 Deno.test("controls: retry now, one by its key or all that match, and with their priorities", async () => {
@@ -90,15 +108,15 @@ Deno.test("controls: retry now, one by its key or all that match, and with their
   }
   const retry = (body: object) => asked.post("api/queues/images/retry", body);
   assertEquals(await retry({ search: "ACME" }), [200, "2 items are ready now."]);
-  assertEquals([takeAll(queue), queue.waiting], [["acme/2", "Acme/1"], 1]);
-  assertEquals(await retry({ search: "acme" }), [200, "Nothing that waits matches: nothing was done."]);
+  assertEquals([takeAll(queue), queue.delayed], [["acme/2", "Acme/1"], 1]);
+  assertEquals(await retry({ search: "acme" }), [200, "No delayed item matches: nothing was done."]);
   assertEquals(await retry({ key: "othe" }), [200, '"othe" does not wait: nothing was done.']);
   assertEquals(await retry({ key: "other" }), [200, "1 item is ready now."]);
-  assertEquals([takeAll(queue), queue.waiting], [["other"], 0]);
+  assertEquals([takeAll(queue), queue.delayed], [["other"], 0]);
   queue.shutDown();
 });
 
-Deno.test("controls: what is retried is tried no faster than starts allow", async () => {
+Deno.test("controls: what is retried is tried no faster than the throttle allows", async () => {
   using time = new FakeTime();
   await using started = start();
   const { asked, pool, queue } = started;
@@ -118,16 +136,15 @@ Deno.test("controls: nothing is done to one item where several have its text", a
   const onTakeBack = ({ name }: { name: string }) => takenBack.push(name);
   using asked = new Asked({ queues: { images: { queue, keyText: ({ name }: { name: string }) => name, onTakeBack } } });
   for (const name of ["a", "b", "a"]) queue.addAfter({ name }, "1h");
-  const message =
-    "Nothing was done, as 2 items that wait have this text: search for it to act on all of them, or tell " +
+  const message = "Nothing was done, as 2 delayed items have this text: search for it to act on all of them, or tell " +
     "them apart by 'keyText'";
   for (const action of ["retry", "take-back"]) {
     assertEquals(await asked.post(`api/queues/images/${action}`, { key: "a" }), [422, message]);
   }
   assertEquals((await asked.post("api/queues/images/take-back", { key: "b" }))[0], 200);
-  assertEquals(queue.waiting, 2);
+  assertEquals(queue.delayed, 2);
   assertEquals((await asked.post("api/queues/images/take-back", { search: "a" }))[0], 200);
-  assertEquals([queue.waiting, takenBack], [0, ["b", "a", "a"]], "who asked for it is told of each");
+  assertEquals([queue.delayed, takenBack], [0, ["b", "a", "a"]], "who asked for it is told of each");
   queue.shutDown();
 });
 
@@ -138,18 +155,40 @@ Deno.test("controls: take back what waits, with its failures", async () => {
   pool.resume();
   for (const item of ["a/1", "a/2", "b/1"]) queue.add(item);
   await flush();
-  assertEquals([queue.waiting, pool.snapshot().failingItems.length], [3, 3]);
+  assertEquals([queue.delayed, pool.snapshot().failingItems.length], [3, 3]);
   assertEquals(await asked.post("api/queues/images/take-back", { search: "a/" }), [
     200,
     "2 items are taken back, and will not be tried again unless added.",
   ]);
   assertEquals((await asked.details("images")).failingItems.map(({ key }) => key), ["b/1"]);
-  assertEquals([queue.waiting, queue.numRequeues("a/1")], [1, 0]);
+  assertEquals([queue.delayed, queue.numRequeues("a/1")], [1, 0]);
   assertEquals(await asked.post("api/queues/images/take-back", { key: "b/1" }), [
     200,
     "1 item is taken back, and will not be tried again unless added.",
   ]);
 });
+
+for (const action of ["retry", "take-back"] as const) {
+  Deno.test(`controls: ${action} of many items lets timers have their turn`, async () => {
+    const queue = createRateLimitingQueue<{ id: number }>(createDefaultItemLimiter());
+    const onTakeBack = () => beBusy(1);
+    const keyText = ({ id }: { id: number }) => {
+      beBusy(1);
+      return `item ${id}`;
+    };
+    using asked = new Asked({ queues: { images: { queue, keyText, onTakeBack } } });
+    for (let id = 0; id < 100; id++) queue.addAfter({ id }, "1h");
+    await asked.state(); // it has looked at some already
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const [status, message] = await asked.post(`api/queues/images/${action}`, { search: "item" });
+    clearInterval(timer);
+    assertEquals([status, message.split(" ").slice(0, 3), queue.delayed], [200, ["100", "items", "are"], 0]);
+    assertGreater(turns, 3);
+    assertEquals(takeAll(queue).length, action === "retry" ? 100 : 0);
+    queue.shutDown();
+  });
+}
 
 Deno.test("controls: items are found by their texts, however long and strange", async () => {
   interface Order {
@@ -162,7 +201,7 @@ Deno.test("controls: items are found by their texts, however long and strange", 
   using asked = new Asked({ queues: { orders: { queue, keyText: ({ note }) => note } } });
   queue.addAfter({ id: 1, note: '<img src="x">\n' }, "1h");
   queue.addAfter({ id: 2, note: "n".repeat(2000) }, "1h");
-  for (const { key } of (await asked.details("orders")).waitingItems) {
+  for (const { key } of (await asked.details("orders")).delayedItems) {
     assertEquals((await asked.post("api/queues/orders/retry", { key }))[1], "1 item is ready now.");
   }
   assertEquals(queue.length, 2);
@@ -181,22 +220,23 @@ Deno.test("controls: what was done is seen at once by who watches", async () => 
 
 Deno.test("controls: what cannot be done is said with its reason, and refused with that", async () => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
-  const starts = { reserve: () => ({ ok: true, delay: 0, cancel: () => {} }) };
-  await using pool = runWorkers(queue, () => {}, { starts });
+  const throttle = { reserve: () => ({ ok: true, delay: 0, cancel: () => {} }) };
+  await using pool = runWorkers(queue, () => {}, { throttle });
   using asked = new Asked({ queues: { alone: { queue }, foreign: { queue, pool } } });
   const { can, cannot } = await asked.details("alone");
   assertEquals(can, ["retry", "takeBack"]);
   assertEquals(cannot, {
     pause: "It is a pool that is paused, and the dashboard was given none for this queue.",
     concurrency: "The dashboard was given no pool for this queue.",
-    starts: "This queue has no limit of starts that is known here. Fewer workers slow it as well.",
+    throttle: "This queue has no throttle that is known here. Fewer workers slow it as well.",
   });
   assertEquals(await asked.post("api/queues/alone/pause"), [422, cannot.pause]);
   assertEquals(await asked.post("api/queues/alone/concurrency", { concurrency: 1 }), [422, cannot.concurrency]);
-  assertEquals(await asked.post("api/queues/alone/starts", { rate: 1 }), [422, cannot.starts]);
-  assertEquals(await asked.post("api/queues/alone/hold", { delay: 1 }), [422, cannot.starts]);
+  assertEquals(await asked.post("api/queues/alone/throttle", { rate: 1 }), [422, cannot.throttle]);
+  assertEquals(await asked.post("api/queues/alone/pause-throttle", { duration: 1 }), [422, cannot.throttle]);
+  assertEquals(await asked.post("api/queues/alone/resume-throttle"), [422, cannot.throttle]);
   assertEquals((await asked.details("foreign")).cannot, {
-    starts: "Its 'starts' is somebody else's, whose rate cannot be changed.",
+    throttle: "Its throttle is no TokenBucket, so its rate cannot be changed.",
   });
   queue.shutDown();
 });
@@ -209,11 +249,18 @@ const refused: [path: string, body: unknown, status: number, error: RegExp][] = 
   ["images/concurrency", { concurency: 1 }, 422, /"concurency" is not known here; did you mean "concurrency"\?/],
   ["images/concurrency", { concurrency: 0 }, 422, /'concurrency' must be an integer from 1 to 100,000: received 0/],
   ["images/concurrency", { concurrency: "1" }, 422, /received "1"/],
-  ["images/starts", { rate: -1 }, 422, /'rate' must be a non-negative number, or "unlimited": received -1/],
-  ["images/starts", { rate: "fast" }, 422, /received "fast"/],
-  ["images/starts", { burst: 1.5 }, 422, /'burst' must be a non-negative integer/],
-  ["images/hold", { delay: 1e12 }, 422, /'delay' must be a number of milliseconds from 0 to 86,400,000/],
-  ["images/hold", '{ "delay": 1e999 }', 422, /'delay'/],
+  ["images/throttle", { rate: -1 }, 422, /'rate' must be a non-negative number, or "unlimited": received -1/],
+  ["images/throttle", { rate: "fast" }, 422, /received "fast"/],
+  ["images/throttle", { burst: 1.5 }, 422, /'burst' must be a non-negative integer/],
+  [
+    "images/pause-throttle",
+    { duration: 1e12 },
+    422,
+    /'duration' must be a number of milliseconds from 0 to 86,400,000/,
+  ],
+  ["images/pause-throttle", '{ "duration": 1e999 }', 422, /'duration'/],
+  ["images/pause-throttle", {}, 422, /the body has neither 'duration'/],
+  ["images/resume-throttle", { duration: 1 }, 422, /"duration" is not known here/],
   ["images/retry", {}, 422, /neither 'key' nor 'search'/],
   ["images/retry", { key: "a", search: "b" }, 422, /both 'key' and 'search'/],
   ["images/retry", { key: 7 }, 422, /'key' must be a text/],
@@ -232,7 +279,7 @@ for (const [path, body, status, error] of refused) {
     const [is, says] = await asked.post(`api/queues/${path}`, body);
     assertEquals(is, status);
     assertMatch(says, error);
-    assertEquals([pool.concurrency, (pool.starts as TokenBucket).rate], [2, 10]);
+    assertEquals([pool.concurrency, (pool.throttle as TokenBucket).rate], [2, 10]);
   });
 }
 
@@ -248,10 +295,10 @@ Deno.test("reload: tells what would change, and changes it when it is told to", 
     };
     return await (await asked.get("api/reload", { method: "POST", headers, body: JSON.stringify(body) })).json();
   };
-  willRead({ queues: { images: { concurrency: 9, starts: { rate: 20, burst: 5 } } } });
+  willRead({ queues: { images: { concurrency: 9, throttle: { rate: 20, burst: 5 } } } });
   const changes = [
     { path: "/queues/images/concurrency", old: 2, new: 9, inForce: "now" },
-    { path: "/queues/images/starts/rate", old: 10, new: 20, inForce: "now" },
+    { path: "/queues/images/throttle/rate", old: 10, new: 20, inForce: "now" },
   ].sort((a, b) => a.path < b.path ? -1 : 1);
   const sorted = (result: { changes: typeof changes }) => result.changes.sort((a, b) => a.path < b.path ? -1 : 1);
 
@@ -264,10 +311,10 @@ Deno.test("reload: tells what would change, and changes it when it is told to", 
   willRead({ queues: { images: { concurrency: 500 } } }); // somebody saves it again
   assertEquals(Object.keys(await ask({ apply: true, shown: dry.shown })), ["error"]);
   assertEquals(pool.concurrency, 2);
-  willRead({ queues: { images: { concurrency: 9, starts: { rate: 20, burst: 5 } } } });
+  willRead({ queues: { images: { concurrency: 9, throttle: { rate: 20, burst: 5 } } } });
   const wet = await ask({ apply: true, shown: dry.shown });
   assertEquals([wet.message, sorted(wet)], ["The config is reloaded: 2 changes.", changes]);
-  assertEquals([pool.concurrency, (await asked.details("images")).starts!.rate], [9, 20]);
+  assertEquals([pool.concurrency, (await asked.details("images")).throttle!.rate], [9, 20]);
   assertEquals(await ask({}), {
     message: "The config says what it said when it was loaded last. What was set by hand stays.",
     changes: [],
@@ -311,13 +358,13 @@ Deno.test("controls: nothing is lost by a retry that cannot be, in a discipline 
     422,
     "Not done, or not all of it: Error: no group",
   ]);
-  assertEquals([queue.waiting, queue.length], [1, 0]);
+  assertEquals([queue.delayed, queue.length], [1, 0]);
 
   fails = false;
-  const drained = queue.shutDownWithDrain({ waiting: "wait" });
+  const drained = queue.shutDownWithDrain({ delayed: "wait" });
   const why = "The queue is shutting down: what still waits is tried when it is due.";
   assertEquals(await asked.post("api/queues/images/retry", { key: "a" }), [422, why]);
-  assertEquals([queue.waiting, (await asked.details("images")).cannot.retry], [1, why]);
+  assertEquals([queue.delayed, (await asked.details("images")).cannot.retry], [1, why]);
   queue.shutDown();
   await drained;
 });

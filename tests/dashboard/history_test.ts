@@ -5,7 +5,7 @@ import { History, type Sample, sampleOf } from "../../packages/dashboard/watch/h
 
 /** A sample of a queue of which so many items became ready and were handed out. */
 function sample(at: number, becameReady: number, handedOut: number, others: Partial<Sample> = {}): Sample {
-  const none = { waiting: 0, held: 0, failing: 0, attempts: handedOut, failed: 0, givenUp: 0 };
+  const none = { delayed: 0, processing: 0, failing: 0, attempts: handedOut, failed: 0, givenUp: 0 };
   return { at, becameReady, handedOut, ready: becameReady - handedOut, ...none, ...others };
 }
 
@@ -59,6 +59,6 @@ Deno.test("history: the trend has one number for three samples, the same ones as
 Deno.test("history: the oldest ready item is older than all that is kept", () => {
   const history = new History();
   for (let i = 0; i < 200; i++) history.add(sample(i * 5000, 1, 0));
-  assertEquals(history.oldestReady(sample(200 * 5000, 1, 0)), 900_000);
-  assertEquals(history.oldestReady(sample(200 * 5000, 1, 1)), null);
+  assertEquals(history.oldestReadyMs(sample(200 * 5000, 1, 0)), 900_000);
+  assertEquals(history.oldestReadyMs(sample(200 * 5000, 1, 1)), null);
 });

@@ -21,7 +21,7 @@ Deno.test("limiters: the tree has names, options as text, and the tokens of buck
     api: bucket,
   });
   config.bucket("api").take(2);
-  config.bucket("api").hold("5s");
+  config.bucket("api").pauseFor("5s");
   clock.time = 1000;
   assertEquals(limits.tree(), {
     path: "/queues/images/limiter",
@@ -43,7 +43,7 @@ Deno.test("limiters: the tree has names, options as text, and the tokens of buck
         type: "bucket",
         name: "api",
         options: { rate: "2", burst: "3" },
-        bucket: { rate: 2, burst: 3, tokens: 1, heldFor: 4000 },
+        bucket: { rate: 2, burst: 3, tokens: 1, resumesInMs: 4000 },
         inside: [],
       },
       {
@@ -51,7 +51,7 @@ Deno.test("limiters: the tree has names, options as text, and the tokens of buck
         type: "bucket",
         name: null,
         options: { rate: "2", burst: "3" },
-        bucket: { rate: 2, burst: 3, tokens: null, heldFor: 0 },
+        bucket: { rate: 2, burst: 3, tokens: null, resumesInMs: 0 },
         inside: [],
       },
     ],
@@ -69,7 +69,7 @@ const decisions: [
   limiter: unknown,
   attempts: number,
   ago: number | null,
-  dueIn: number | null,
+  dueInMs: number | null,
   by: string | null,
 ][] = [
   ["a backoff", exponential, 3, 1000, 3000, PATH],
@@ -123,9 +123,9 @@ const decisions: [
   ],
 ];
 
-for (const [what, limiter, attempts, ago, dueIn, by] of decisions) {
+for (const [what, limiter, attempts, ago, dueInMs, by] of decisions) {
   Deno.test(`limiters: which one decided: ${what}`, () => {
-    assertEquals(limitsFor(limiter).limits.decidedBy(attempts, ago, dueIn), by);
+    assertEquals(limitsFor(limiter).limits.decidedBy(attempts, ago, dueInMs), by);
   });
 }
 
@@ -183,10 +183,10 @@ Deno.test("limiters: what is shown follows the config when it is reloaded", asyn
   assertEquals((await asked.details("shown")).limiter!.options["baseDelay"], "2 s");
 });
 
-Deno.test("limiters: starts of a config are shown without a pool, and can be changed", async () => {
-  const config = loadConfig({ queues: { images: { starts: { rate: 1, burst: 2 } } } });
+Deno.test("limiters: the throttle of a config is shown without a pool, and can be changed", async () => {
+  const config = loadConfig({ queues: { images: { throttle: { rate: 1, burst: 2 } } } });
   using asked = new Asked({ queues: { images: { queue: config.queue<string>("images") } }, config });
-  assertEquals((await asked.details("images")).starts, { rate: 1, burst: 2, tokens: 2, heldFor: 0 });
-  await asked.post("api/queues/images/starts", { rate: 5 });
-  assertEquals((config.workers("images").starts as TokenBucket).rate, 5);
+  assertEquals((await asked.details("images")).throttle, { rate: 1, burst: 2, tokens: 2, resumesInMs: 0 });
+  await asked.post("api/queues/images/throttle", { rate: 5 });
+  assertEquals((config.workers("images").throttle as TokenBucket).rate, 5);
 });

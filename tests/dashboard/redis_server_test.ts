@@ -23,12 +23,12 @@ redisTest("Redis: a queue is shown with what fails, waits and is ready, as all p
 
   using asked = new Asked({ queues: { images: { queue, pool } } });
   const row = await asked.row();
-  assertEquals([row.engine, row.counts], ["redis", { ready: 2, heldBack: 0, waiting: 1, held: 0, failing: 1 }]);
-  const { failingItems, waitingItems, readyItems, groups, can } = await asked.details("images");
+  assertEquals([row.engine, row.counts], ["redis", { ready: 2, blocked: 0, delayed: 1, processing: 0, failing: 1 }]);
+  const { failingItems, delayedItems, readyItems, groups, can } = await asked.details("images");
   assertEquals(failingItems.map(({ key, attempts, error, ago }) => [key, attempts, error, ago !== null]), [
     ["tenant-7/bad", 1, "Error: no such tenant", true], // since when is known of what failed here
   ]);
-  assertEquals(waitingItems.map(({ key }) => key), ["tenant-7/bad"]);
+  assertEquals(delayedItems.map(({ key }) => key), ["tenant-7/bad"]);
   assertEquals(readyItems.map(({ key }) => key), ["tenant-7/3", "tenant-8/4"]);
   assertEquals(groups, [{ name: "tenant-7", count: 1 }, { name: "tenant-8", count: 1 }]);
   assertEquals(can, ["pause", "concurrency", "retry", "takeBack"]);
@@ -43,7 +43,7 @@ redisTest("Redis: a pause holds up every process, and what waits is tried now or
 
   assertMatch((await post("pause"))[1], /is paused/);
   await queue.add("a");
-  assertEquals([(await other.details()).paused, (await asked.row()).verdict], [true, "paused"]);
+  assertEquals([(await other.snapshot()).paused, (await asked.row()).verdict], [true, "paused"]);
   assertEquals(await post("resume"), [200, 'The queue "images" is resumed.']);
   const lease = await other.get();
   assertEquals(lease.item, "a");
@@ -52,15 +52,15 @@ redisTest("Redis: a pause holds up every process, and what waits is tried now or
   for (const item of ["b/1", "b/2", "c/1"]) await queue.addAfter(item, "1h");
   assertEquals(await post("retry", { search: "B/" }), [200, "2 items are ready now."]);
   assertEquals((await post("take-back", { key: "c/1" }))[0], 200);
-  const { ready, waiting } = await other.stats();
-  assertEquals([ready, waiting], [2, 0]);
+  const { ready, delayed } = await other.counts();
+  assertEquals([ready, delayed], [2, 0]);
 });
 
 redisTest("Redis: a queue of objects is shown by their keys", async ({ url }) => {
   await using queue = createRedisQueue<{ id: string }>({ name: uniqueName("orders"), url, keyOf: ({ id }) => id });
   await queue.addAfter({ id: "order-1" }, "1h");
   using asked = new Asked({ queues: { orders: { queue } } });
-  assertEquals((await asked.details("orders")).waitingItems.map(({ key }) => key), ["order-1"]);
+  assertEquals((await asked.details("orders")).delayedItems.map(({ key }) => key), ["order-1"]);
   assertEquals(await asked.post("api/queues/orders/retry", { key: "order-1" }), [200, "1 item is ready now."]);
 });
 
@@ -73,9 +73,9 @@ redisTest("Redis: what another kind of process added keeps nobody from seeing th
   await queue.addAfter({ id: "order-1" }, "1h");
   await using pool = runWorkers(queue, () => {});
   using asked = new Asked({ queues: { orders: { queue, pool } } });
-  const { runningItems, waitingItems, verdict } = await asked.details("orders");
+  const { runningItems, delayedItems, verdict } = await asked.details("orders");
   if (!lease.shutdown) await lease.finish(); // before anything fails, as disposing waits for it
-  assertEquals([runningItems.length, waitingItems.map(({ key }) => key), verdict], [1, ["order-1"], "healthy"]);
+  assertEquals([runningItems.length, delayedItems.map(({ key }) => key), verdict], [1, ["order-1"], "healthy"]);
 });
 
 redisTest("Redis: what fails and is due behind a thousand others is tried now and taken back", async ({ url }) => {
@@ -91,10 +91,10 @@ redisTest("Redis: what fails and is due behind a thousand others is tried now an
   await texts.addAfter("last", "1h");
   using asked = new Asked({ queues: { orders: { queue }, texts: { queue: texts } } });
   const { failingItems, matching, counts } = await asked.details("orders");
-  assertEquals([failingItems.map(({ key }) => key), matching, counts.waiting], [["bad", "worse"], 1002, 1102]);
+  assertEquals([failingItems.map(({ key }) => key), matching, counts.delayed], [["bad", "worse"], 1002, 1102]);
   assertEquals(await asked.post("api/queues/orders/retry", { key: "bad" }), [200, "1 item is ready now."]);
   assertEquals((await asked.post("api/queues/orders/take-back", { key: "worse" }))[0], 200);
   assertEquals(await asked.post("api/queues/texts/retry", { key: "last" }), [200, "1 item is ready now."]);
-  const { ready, waiting } = await queue.stats();
-  assertEquals([ready, waiting, (await texts.stats()).ready], [1, 1100, 1]);
+  const { ready, delayed } = await queue.counts();
+  assertEquals([ready, delayed, (await texts.counts()).ready], [1, 1100, 1]);
 });

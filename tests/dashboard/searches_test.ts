@@ -9,7 +9,7 @@ import { Asked } from "./dashboards.ts";
 
 /** Searches of which each takes so long. */
 function searchesOf({ time, takes, items = 10 }: { time: FakeTime; takes: number; items?: number }) {
-  const all = Array.from({ length: items }, (_, i) => ({ item: `a-${i}`, priority: 0, dueIn: 1000 + i }));
+  const all = Array.from({ length: items }, (_, i) => ({ item: `a-${i}`, priority: 0, dueInMs: 1000 + i }));
   const began = Date.now();
   const at: number[] = [];
   const searches = new Searches((limit) => {
@@ -99,7 +99,7 @@ Deno.test("searches: one ends after so many items, and does not say how many the
 
 Deno.test("searches: one ends in time where texts take long to make, and gets further when they are there", async () => {
   using time = new FakeTime();
-  const items = Array.from({ length: 1000 }, (_, i) => ({ item: `a-${i}`, priority: 0, dueIn: i }));
+  const items = Array.from({ length: 1000 }, (_, i) => ({ item: `a-${i}`, priority: 0, dueInMs: i }));
   const made = new Set<unknown>();
   const searches = new Searches(() => items, (item) => {
     if (!made.has(item)) time.tick(1);
@@ -143,8 +143,8 @@ Deno.test("details: while a search is not made yet, what is listed anyway is loo
   };
   using asked = new Asked({ queues: { images: { queue } } });
   const find = async (search: string) => {
-    const { matching, waitingItems } = await asked.details("images", `?search=${search}&limit=1000`);
-    return [matching, waitingItems.length];
+    const { matching, delayedItems } = await asked.details("images", `?search=${search}&limit=1000`);
+    return [matching, delayedItems.length];
   };
   assertEquals(await find("order-499"), [11, 11]);
   assertEquals(await find("order-49"), [null, 11]); // of 111
@@ -158,6 +158,6 @@ Deno.test("details: while a search is not made yet, what is listed anyway is loo
     await flush();
   }
   const { data } = (await watching.take()).findLast(({ event }) => event === "queue")!;
-  assertEquals([data.matching, data.waitingItems.length], [111, 111]);
+  assertEquals([data.matching, data.delayedItems.length], [111, 111]);
   await watching.end();
 });

@@ -53,18 +53,20 @@ Deno.test("state: rows tell counts, rates, the oldest item and the workers", asy
   await flush();
 
   const first = await asked.row();
-  assertEquals(first.counts, { ready: 4, heldBack: 0, waiting: 1, held: 1, failing: 0 });
+  assertEquals(first.counts, { ready: 4, blocked: 0, delayed: 1, processing: 1, failing: 0 });
   assertEquals(first.workers, { active: 1, concurrency: 1 });
   assertEquals(first.paused, false);
   assertEquals([first.name, first.engine, first.verdict], ["images", "memory", "busy"]);
   assertEquals(first.rates, { in: null, out: null, failures: null, givenUp: null });
 
   await pass(time, 2000);
-  assertEquals((await asked.row()).oldestReady, 0); // no sample knows it yet
+  assertEquals((await asked.row()).oldestReadyMs, 0); // no sample knows it yet
   await pass(time, 8000);
   const { counts, rates } = await asked.row();
-  assertEquals(counts, { ready: 0, heldBack: 0, waiting: 2, held: 0, failing: 1 });
+  assertEquals(counts, { ready: 0, blocked: 0, delayed: 2, processing: 0, failing: 1 });
   assertEquals([rates.out, rates.failures, rates.givenUp], [0.8, 0.5, 0.1]); // "bad" four times
+  const none = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };
+  assertEquals((await asked.details("images")).givenUpFor, { ...none, terminal: 1 });
   await end(time, queue, pool);
 });
 
@@ -77,13 +79,13 @@ Deno.test("state: the oldest ready item is as old as the first sample that knows
   await pass(time, 5000);
   queue.add("b");
   await pass(time, 15_000);
-  assertEquals((await asked.row()).oldestReady, 15_000);
+  assertEquals((await asked.row()).oldestReadyMs, 15_000);
   queue.tryGet();
   await pass(time, 1000);
-  assertEquals((await asked.row()).oldestReady, 11_000);
+  assertEquals((await asked.row()).oldestReadyMs, 11_000);
   queue.tryGet();
   await pass(time, 1000);
-  assertEquals((await asked.row()).oldestReady, null);
+  assertEquals((await asked.row()).oldestReadyMs, null);
 });
 
 Deno.test("state: 180 samples are kept, five seconds apart, whether or not somebody looks", async () => {
@@ -138,7 +140,7 @@ Deno.test("state: an outage, a poison item and a hot tenant are named", async ()
   );
 
   await pass(time, 600_000);
-  for (let i = 1; i < 6; i++) queue.cancelAfter(`bad/${i}`); // one is left
+  for (let i = 1; i < 6; i++) queue.cancelDelayed(`bad/${i}`); // one is left
   await pass(time, 120_000);
   assertEquals(
     (await asked.verdict())[1].replace(/failed \d+ times/, "failed"),
@@ -152,9 +154,9 @@ Deno.test("state: an outage, a poison item and a hot tenant are named", async ()
   await end(time, queue, pool);
 });
 
-Deno.test("state: a pause is told, and so is a hold of starts", async () => {
+Deno.test("state: a pause is told, and so is one of the throttle", async () => {
   using time = new FakeTime();
-  const config = loadConfig({ queues: { images: { starts: { rate: 100, burst: 1 } } } });
+  const config = loadConfig({ queues: { images: { throttle: { rate: 100, burst: 1 } } } });
   const queue = config.queue<string>("images");
   const pool = config.runWorkers("images", queue, () => {});
   using asked = new Asked({ queues: { images: { queue, pool } }, config });
@@ -166,11 +168,11 @@ Deno.test("state: a pause is told, and so is a hold of starts", async () => {
   assertEquals((await asked.verdict())[0], "paused");
   pool.resume();
   await pass(time, 1000);
-  (pool.starts as TokenBucket).hold(30_000);
+  (pool.throttle as TokenBucket).pauseFor(30_000);
   queue.add("b");
   assertEquals(await asked.verdict(), [
     "paused",
-    "'starts' is held: no attempt begins for another 30 s; 1 item is ready.",
+    "The throttle is paused: no attempt begins for another 30 s; 1 item is ready.",
   ]);
   await end(time, queue, pool);
 });
@@ -191,21 +193,21 @@ Deno.test("details: lists show what fails, runs, waits and is ready, and find it
   const all = await asked.details("a/b c");
   assertEquals(all.failingItems, [{
     ...{ key: "bad/1", attempts: 2, error: "Error: no such customer" },
-    ...{ ago: 500, dueIn: 1500, decidedBy: null },
+    ...{ ago: 500, dueInMs: 1500, decidedBy: null },
   }]);
   assertEquals(all.runningItems, [{ key: "acme/1", attempt: 1, for: 500 }, { key: "acme/2", attempt: 1, for: 500 }]);
-  assertEquals(all.waitingItems, [{ key: "bad/1", dueIn: 1500, priority: 0 }, {
+  assertEquals(all.delayedItems, [{ key: "bad/1", dueInMs: 1500, priority: 0 }, {
     key: "acme/9",
-    dueIn: 4500,
+    dueInMs: 4500,
     priority: 0,
   }]);
   assertEquals(all.readyItems, [{ key: "acme/3", priority: 0 }, { key: "Other/4", priority: 0 }]);
   assertEquals(all.groups, [{ name: "acme", count: 1 }, { name: "Other", count: 1 }]);
-  assertEquals([all.matching, all.starts, all.limiter], [2, null, null]);
+  assertEquals([all.matching, all.throttle, all.limiter], [2, null, null]);
 
   const some = await asked.details("a/b c", "?search=ACME&limit=1");
   assertEquals([some.failingItems, some.runningItems.length, some.matching], [[], 1, 1]);
-  assertEquals([some.waitingItems[0]!.key, some.readyItems[0]!.key], ["acme/9", "acme/3"]);
+  assertEquals([some.delayedItems[0]!.key, some.readyItems[0]!.key], ["acme/9", "acme/3"]);
   await end(time, queue, pool);
 });
 
@@ -214,8 +216,8 @@ Deno.test("details: a search finds what waits behind all that is listed", async 
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   using asked = new Asked({ queues: { images: { queue } } });
   for (let i = 0; i < 5000; i++) queue.addAfter(`order-${i}`, 1000 + i);
-  const { waitingItems, matching } = await asked.details("images", "?search=order-499");
-  assertEquals([matching, waitingItems.length, waitingItems[0]!.key], [11, 11, "order-499"]);
+  const { delayedItems, matching } = await asked.details("images", "?search=order-499");
+  assertEquals([matching, delayedItems.length, delayedItems[0]!.key], [11, 11, "order-499"]);
   assertEquals((await asked.details("images")).matching, 5000);
 });
 
@@ -269,7 +271,7 @@ Deno.test("details: the text of an object is made once, however often it is look
   for (let i = 0; i < 3; i++) {
     const { key } = (await asked.details("queue", "?search=x")).readyItems[0]!;
     assertEquals([key.length, key.slice(0, 5), key.at(-1)], [500, '"1 xx', "…"]);
-    assertEquals((await asked.details("keyed", "?search=5")).waitingItems[0]!.key, "#5, 1");
+    assertEquals((await asked.details("keyed", "?search=5")).delayedItems[0]!.key, "#5, 1");
     await pass(time, 2000);
   }
   assertEquals([made, asks], [1, 1]);
@@ -290,13 +292,13 @@ Deno.test("details: errors are one line, and short", async () => {
   await end(time, queue, pool);
 });
 
-Deno.test("state: a hold of starts is no time in which nothing was handed out", async () => {
+Deno.test("state: a pause of the throttle is no time in which nothing was handed out", async () => {
   using time = new FakeTime();
-  const config = loadConfig({ queues: { images: { starts: { rate: 100, burst: 1 } } } });
+  const config = loadConfig({ queues: { images: { throttle: { rate: 100, burst: 1 } } } });
   const queue = config.queue<string>("images");
   using asked = new Asked({ queues: { images: { queue } }, config });
   queue.add("a");
-  (config.workers("images").starts as TokenBucket).hold("1m");
+  (config.workers("images").throttle as TokenBucket).pauseFor("1m");
   await pass(time, 59_000);
   assertEquals((await asked.verdict())[0], "paused");
   await pass(time, 20_000);

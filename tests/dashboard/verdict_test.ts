@@ -6,8 +6,8 @@ import { judge, type Situation, worstFirst } from "../../packages/dashboard/watc
 
 const workers = { active: 1, abandoned: 0, concurrency: 4, paused: false };
 const rates = { in: 3, out: 3, failures: 0, givenUp: 0 };
-const starts = { rate: 10, burst: 5, tokens: 5, heldFor: 0 } as const;
-const look = { ready: 0, heldBack: 0, waiting: 0, held: 0, failing: 0, workers, isPaused: false };
+const throttle = { rate: 10, burst: 5, tokens: 5, resumesInMs: 0 } as const;
+const look = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, workers, isPaused: false };
 
 const calm: Situation = {
   engine: "memory",
@@ -19,7 +19,7 @@ const calm: Situation = {
   rates,
   worst: undefined,
   longest: undefined,
-  starts: null,
+  throttle: null,
   hot: undefined,
   listed: 0,
 };
@@ -33,9 +33,9 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ["nothing to do", {}, "healthy", "Nothing to do."],
   [
     "some work",
-    { look: { ...look, ready: 1, held: 2, waiting: 1500 } },
+    { look: { ...look, ready: 1, processing: 2, delayed: 1500 } },
     "healthy",
-    "1 item is ready, 2 in work, 1,500 waiting, 3 a second are begun.",
+    "1 item is ready, 2 processing, 1,500 delayed, 3 a second are begun.",
   ],
   [
     "no rates yet",
@@ -58,35 +58,40 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "other processes that work on something",
-    { ...ready(12, { workers: null, held: 3 }), idleFor: 60_000 },
+    { ...ready(12, { workers: null, processing: 3 }), idleFor: 60_000 },
     "healthy",
-    "12 items are ready, 3 in work, 3 a second are begun.",
+    "12 items are ready, 3 processing, 3 a second are begun.",
   ],
   [
     "a slow rate",
-    { ...ready(12), idleFor: 60_000, starts: { ...starts, rate: 1 / 60, tokens: 0 } },
+    { ...ready(12), idleFor: 60_000, throttle: { ...throttle, rate: 1 / 60, tokens: 0 } },
     "healthy",
     "12 items are ready, 3 a second are begun.",
   ],
   [
     "a rate of 0",
-    { ...ready(12), starts: { ...starts, rate: 0, tokens: 0 } },
+    { ...ready(12), throttle: { ...throttle, rate: 0, tokens: 0 } },
     "stuck",
-    "No attempt begins, as the rate of 'starts' is 0.",
+    "No attempt begins, as the rate of the throttle is 0.",
   ],
-  ["a rate of 0 with tokens left", { starts: { ...starts, rate: 0 } }, "healthy", "Nothing to do."],
+  ["a rate of 0 with tokens left", { throttle: { ...throttle, rate: 0 } }, "healthy", "Nothing to do."],
   [
     "a burst of 0",
-    { starts: { ...starts, burst: 0, tokens: 0 } },
+    { throttle: { ...throttle, burst: 0, tokens: 0 } },
     "stuck",
-    "No attempt begins, as the burst of 'starts' is 0.",
+    "No attempt begins, as the burst of the throttle is 0.",
   ],
-  ["a burst of 0 without a rate", { starts: { ...starts, rate: "unlimited", burst: 0 } }, "healthy", "Nothing to do."],
+  [
+    "a burst of 0 without a rate",
+    { throttle: { ...throttle, rate: "unlimited", burst: 0 } },
+    "healthy",
+    "Nothing to do.",
+  ],
   [
     "handlers out of time everywhere",
     { ...ready(7, { workers: { ...workers, active: 8, abandoned: 8 } }), idleFor: 6000 },
     "stuck",
-    "All places are taken by 8 handlers that ran out of time and go on; 7 items are ready.",
+    "All places are taken by 8 abandoned handlers; 7 items are ready.",
   ],
   [
     "handlers out of time, and others",
@@ -129,9 +134,9 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ["nobody knows", { lastMinute: null }, "healthy", "Nothing to do."],
   [
     "a poison item, while the backend asked for a pause",
-    { worst: poison, starts: { ...starts, heldFor: 2100 } },
+    { worst: poison, throttle: { ...throttle, resumesInMs: 2100 } },
     "failing",
-    "\"orders/13\" failed 5 times: Error: no such customer. 'starts' is held for another 2.1 s.",
+    '"orders/13" failed 5 times: Error: no such customer. The throttle is paused for another 2.1 s.',
   ],
   ["a poison item", { worst: poison }, "failing", '"orders/13" failed 5 times: Error: no such customer.'],
   [
@@ -160,10 +165,10 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "3 items are ready, and nothing is handed out until it is resumed.",
   ],
   [
-    "a hold",
-    { ...ready(3), starts: { ...starts, heldFor: 23_000 } },
+    "a pause of the throttle",
+    { ...ready(3), throttle: { ...throttle, resumesInMs: 23_000 } },
     "paused",
-    "'starts' is held: no attempt begins for another 23 s; 3 items are ready.",
+    "The throttle is paused: no attempt begins for another 23 s; 3 items are ready.",
   ],
   [
     "everybody busy",
@@ -185,15 +190,15 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "a backlog that grows",
-    { ...ready(900, { heldBack: 100 }), growth: 540, rates: { ...rates, in: 12 } },
+    { ...ready(900, { blocked: 100 }), growth: 540, rates: { ...rates, in: 12 } },
     "busy",
     "The backlog grew by 540 to 1,000 in the last minute: 12 a second come and 3 go.",
   ],
   [
     "a backlog that grows behind a rate",
-    { ...ready(900), growth: 540, rates: { ...rates, in: 12, out: 9.9 }, starts: { ...starts, tokens: 0 } },
+    { ...ready(900), growth: 540, rates: { ...rates, in: 12, out: 9.9 }, throttle: { ...throttle, tokens: 0 } },
     "busy",
-    "The backlog grew by 540 to 900 in the last minute: 12 a second come and 9.9 go, as 'starts' lets 10 a second begin.",
+    "The backlog grew by 540 to 900 in the last minute: 12 a second come and 9.9 go, as the throttle lets 10 a second begin.",
   ],
   [
     "a hot tenant",
@@ -221,9 +226,9 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "everybody busy, and a few in line",
-    ready(4, { workers: { ...workers, active: 4 }, held: 4 }),
+    ready(4, { workers: { ...workers, active: 4 }, processing: 4 }),
     "healthy",
-    "4 items are ready, 4 in work, 3 a second are begun.",
+    "4 items are ready, 4 processing, 3 a second are begun.",
   ],
   [
     "an outage that has just begun",
@@ -234,19 +239,19 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   [
     "an outage that is over",
     {
-      ...ready(0, { held: 1, waiting: 80, failing: 81 }),
+      ...ready(0, { processing: 1, delayed: 80, failing: 81 }),
       recent: { attempts: 20, failed: 0, ms: 4980 },
       lastMinute: { attempts: 400, failed: 380, givenUp: 0 },
       worst: { ...poison, attempts: 7 },
     },
     "healthy",
-    "What comes is begun at once, 1 in work, 80 waiting, 3 a second are begun. " +
+    "What comes is begun at once, 1 processing, 80 delayed, 3 a second are begun. " +
     "Recovering: 380 attempts failed in the last minute, and none in the last 5 s.",
   ],
   [
     "an outage whose items wait",
     {
-      ...ready(0, { waiting: 5000, failing: 1000 }),
+      ...ready(0, { delayed: 5000, failing: 1000 }),
       lastMinute: { attempts: 0, failed: 0, givenUp: 0 },
       worst: { ...poison, attempts: 1 },
     },
@@ -256,7 +261,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   [
     "most items failing, and none tried for a while",
     {
-      ...ready(0, { waiting: 100, failing: 60 }),
+      ...ready(0, { delayed: 100, failing: 60 }),
       lastMinute: { attempts: 0, failed: 0, givenUp: 0 },
       worst: { ...poison, attempts: 1 },
     },
@@ -283,9 +288,9 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "groups that are full",
-    ready(0, { heldBack: 999, held: 1 }),
+    ready(0, { blocked: 999, processing: 1 }),
     "busy",
-    "999 items are held back, as their groups have all that they may have at once: 1 in work.",
+    "999 items are blocked: their groups are at their limits, 1 processing.",
   ],
   [
     "text that is none",

@@ -3,7 +3,10 @@ import { SEAT } from "../../lib/base/brands.ts";
 
 export type MadeEntry<T = number> = { -readonly [K in keyof ReadyEntry<T>]: ReadyEntry<T>[K] };
 
-/** Makes entries by hand: with the numbers from 0 as their keys, and with room for a seat as those of a queue, or without. */
+/**
+ * Makes entries by hand: with the numbers from 0 as their keys, and with room for a seat as those of a queue, or
+ * without.
+ */
 export class Entries {
   time = 0;
   #made = 0;

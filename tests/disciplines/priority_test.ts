@@ -181,33 +181,38 @@ const operation = fc.oneof(
 Deno.test("priority: the order is that of rule 12, under random operations", () => {
   const headStart = fc.constantFrom(0, 6, 24, Infinity);
   fc.assert(
-    fc.property(fc.array(operation, { maxLength: 60 }), headStart, fc.boolean(), (operations, headStart, isSeated) => {
-      const discipline = createPriorityDiscipline<number>({ min: -3, max: 3, maxHeadStart: headStart });
-      const plain = new PlainPriority(-3, 3, headStart);
-      const made = new Entries(isSeated);
-      for (const step of operations) {
-        const entries = plain.inOrder();
-        if (step.do === "push") {
-          const entry = made.next(step.priority);
-          discipline.push(entry);
-          plain.push(entry);
-        } else if (step.do === "wait") {
-          made.time += step.ms;
-        } else if (step.do === "pop") {
-          const entry = discipline.pop();
-          assertEquals(entry?.key, entries[0]?.key);
-          if (entry !== undefined) plain.remove(entry as MadeEntry);
-        } else if (entries.length > 0) {
-          const entry = entries[step.which % entries.length]!;
-          entry.priority = Math.max(entry.priority, step.priority);
-          discipline.touch(entry);
-          plain.touch(entry);
+    fc.property(
+      fc.array(operation, { maxLength: 60, size: "max" }),
+      headStart,
+      fc.boolean(),
+      (operations, headStart, isSeated) => {
+        const discipline = createPriorityDiscipline<number>({ min: -3, max: 3, maxHeadStart: headStart });
+        const plain = new PlainPriority(-3, 3, headStart);
+        const made = new Entries(isSeated);
+        for (const step of operations) {
+          const entries = plain.inOrder();
+          if (step.do === "push") {
+            const entry = made.next(step.priority);
+            discipline.push(entry);
+            plain.push(entry);
+          } else if (step.do === "wait") {
+            made.time += step.ms;
+          } else if (step.do === "pop") {
+            const entry = discipline.pop();
+            assertEquals(entry?.key, entries[0]?.key);
+            if (entry !== undefined) plain.remove(entry as MadeEntry);
+          } else if (entries.length > 0) {
+            const entry = entries[step.which % entries.length]!;
+            entry.priority = Math.max(entry.priority, step.priority);
+            discipline.touch(entry);
+            plain.touch(entry);
+          }
+          const now = plain.inOrder().map(({ key }) => key);
+          assertEquals(discipline.length, now.length);
+          assertEquals(discipline.peek!(3).map(({ key }) => key), now.slice(0, 3));
         }
-        const now = plain.inOrder().map(({ key }) => key);
-        assertEquals(discipline.length, now.length);
-        assertEquals(discipline.peek!(3).map(({ key }) => key), now.slice(0, 3));
-      }
-    }),
+      },
+    ),
     { numRuns: RUNS },
   );
 });
@@ -226,5 +231,24 @@ Deno.test("priority: an entry that is not there, or no more, is not touched", ()
     }
     discipline.push(made.next(1));
     assertEquals([discipline.pop()?.key, discipline.pop()?.key, discipline.pop()], [3, 1, undefined]);
+  }
+});
+
+Deno.test("rule 12: the order holds with the longest head start and any longer one, which count as 100 years, however far the priorities are from 0", () => {
+  const hundredYears = 36_525 * 86_400_000;
+  const bounds = [[-1e9, 1e9], [1e9 - 1e-3, 1e9], [-1e9, -1e9 + 1]] as const;
+  const headStarts = [hundredYears, 1e13, 1e300, Number.MAX_VALUE];
+  for (const [[min, max], maxHeadStart] of bounds.flatMap((each) => headStarts.map((ms) => [each, ms] as const))) {
+    const discipline = createPriorityDiscipline<string>({ min, max, maxHeadStart });
+    const push = (key: string, priority: number, readyAt: number) =>
+      discipline.push({ key, item: key, priority, readyAt });
+    push("low", min, 0);
+    push("lower later", min, 0.01);
+    push("high, too late", max, hundredYears + 0.02);
+    push("high", max, hundredYears - 0.01);
+    push("high, soon", max, 1);
+    push("high, sooner", max, 0.99);
+    const order = Array.from({ length: 6 }, () => discipline.pop()!.key);
+    assertEquals(order, ["high, sooner", "high, soon", "high", "low", "lower later", "high, too late"]);
   }
 });

@@ -2,11 +2,11 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Tokens } from "marked";
-import { ROOT, runtimes, Workspace } from "../cli/cli.ts";
+import { ROOT } from "../cli/cli.ts";
 import { tokensOf } from "./markdown.ts";
+import { openShell } from "./shell.ts";
 
 const PAGE = "docs/command.md";
-const DEADLINE = 120_000;
 
 const page = tokensOf(Deno.readTextFileSync(ROOT + PAGE)).filter((token) => token.type !== "space");
 
@@ -18,25 +18,6 @@ const examples = page.flatMap((token, index) => {
 
 function isCode(token: { type: string } | undefined, lang: string): token is Tokens.Code {
   return token?.type === "code" && (token as Tokens.Code).lang === lang;
-}
-
-/** A directory with the examples, where `workqueue` is the command: a program, so that it can be killed by `$PPID`. */
-async function openShell(): Promise<{ workspace: Workspace; run(script: string): Promise<string> }> {
-  const workspace = new Workspace();
-  Deno.symlinkSync(`${ROOT}examples`, `${workspace.directory}/examples`);
-  const command = [...await runtimes["Deno"]!(), `${ROOT}packages/cli/workqueue.ts`].map((part) => `'${part}'`);
-  const programs = await Deno.makeTempDir({ dir: workspace.directory, prefix: "." });
-  Deno.writeTextFileSync(`${programs}/workqueue`, `#!/bin/sh\nexec ${command.join(" ")} "$@"\n`, { mode: 0o755 });
-  const run = async (script: string) => {
-    const { stdout } = await new Deno.Command("sh", {
-      args: ["-c", `exec 2>&1\n${script}`],
-      cwd: workspace.directory,
-      env: { PATH: `${programs}:${Deno.env.get("PATH")}`, NO_COLOR: "1" },
-      signal: AbortSignal.timeout(DEADLINE),
-    }).output();
-    return new TextDecoder().decode(stdout);
-  };
-  return { workspace, run };
 }
 
 /** Leaves out what differs each time: how far a run has come after a second, how long it took, and what is random. */

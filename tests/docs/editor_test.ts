@@ -89,6 +89,6 @@ Deno.test("an editor completes a discipline and its options, and those of one in
     assertEquals(await markedIn(at(`{ "type": "priority", "maxHeadStart": "unlimited" }`)), []);
     assertEquals(await markedIn(at(`{ "type": "priority", "maxHeadStrat": "1m" }`)), [`"maxHeadStrat"`]);
   }
-  const queue = await offeredAt(edited(`"limiter": "gentle",`, `"limiter": "gentle", "starts": { | },`));
+  const queue = await offeredAt(edited(`"limiter": "gentle",`, `"limiter": "gentle", "throttle": { | },`));
   assertEquals([...queue.keys()], ["rate", "burst"]);
 });

@@ -1,7 +1,7 @@
 /** The examples that load and describe configs, run by the runtimes that they are for. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { configSchema } from "@workqueue/core";
+import { configSchema } from "@workqueue/core/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fibonacci from "../../examples/fibonacci.json" with { type: "json" };
 import workqueue from "../../examples/workqueue.json" with { type: "json" };

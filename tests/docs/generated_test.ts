@@ -12,6 +12,7 @@ for (const [path, make] of Object.entries(files)) {
   });
 }
 
-Deno.test("the README shows where the schema of this version is", async () => {
-  assert((await Deno.readTextFile(new URL("README.md", root))).includes(`"$schema": "${schemaUrl()}"`));
+Deno.test("the README shows where the schema is in a clone, and the config reference where that of this version will be", async () => {
+  assert((await Deno.readTextFile(new URL("README.md", root))).includes('"$schema": "./schema/workqueue.schema.json"'));
+  assert((await Deno.readTextFile(new URL("docs/config.md", root))).includes(`\n\`${schemaUrl()}\`.\n`));
 });

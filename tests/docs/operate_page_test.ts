@@ -1,13 +1,18 @@
-/** The commands of docs/operate.md, run against the service that they are for: what they print is as the page shows it. */
+/**
+ * The commands of docs/operate.md, run against the service that they are for: what they print is as the page shows it.
+ */
 
 import { assert } from "@std/assert";
 import type { Tokens } from "marked";
 import { createServer } from "node:net";
+import manifest from "../../deno.json" with { type: "json" };
+import { testAtOnce } from "../at_once.ts";
 import { runtimes } from "../runtimes.ts";
 import { tokensOf } from "./markdown.ts";
 
 const ROOT = new URL("../../", import.meta.url);
-const START = /^deno run -A (\S+) (\w+) (\S+)/;
+const START = /^npx -y deno task operate (\w+) (\S+)/;
+const SERVICE = manifest.tasks.operate.split(" ").at(-1)!;
 const DEADLINE = 30_000;
 
 /** Commands, and lines that they or the service then print. */
@@ -40,12 +45,13 @@ function shapeOf(line: string): string {
     .replace(/\d[\d.,]*/g, "#").replace(/# (ms|s|min)\b/g, "# TIME").trim();
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+/** Returns so many free ports, all different. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  for (const server of servers) await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  for (const server of servers) await new Promise((resolve) => server.close(resolve));
+  return ports;
 }
 
 /** Somebody at a terminal, in a folder with what is copied from the repository, beside the service that runs. */
@@ -100,11 +106,11 @@ class Terminal implements AsyncDisposable {
     return new TextDecoder().decode(stdout);
   }
 
-  async #start([script, ...args]: string[]): Promise<undefined> {
+  async #start(args: string[]): Promise<undefined> {
     const [file, ...options] = await runtimes["Deno"]!();
     const env = { PORT: String(this.#port), NO_COLOR: "1" };
     this.#service = new Deno.Command(file!, {
-      args: [...options, new URL(script!, ROOT).pathname, ...args],
+      args: [...options, new URL(SERVICE, ROOT).pathname, ...args],
       cwd: this.#folder,
       env,
       stdout: "piped",
@@ -131,13 +137,15 @@ class Terminal implements AsyncDisposable {
 }
 
 const page = await Deno.readTextFile(new URL("docs/operate.md", ROOT));
-for (const [heading, steps] of sectionsOf(page)) {
-  Deno.test({
+const sections = [...sectionsOf(page)];
+const ports = await freePorts(sections.length);
+testAtOnce(
+  sections.map(([heading, steps], index) => ({
     name: `docs/operate.md, ${heading}: its commands print what it shows`,
-    ignore: Deno.build.os === "windows",
-    fn: async () => {
-      await using terminal = new Terminal(await freePort());
+    async fn() {
+      await using terminal = new Terminal(ports[index]!);
       for (const step of steps) await terminal.carryOut(step);
     },
-  });
-}
+  })),
+  Deno.build.os === "windows",
+);

@@ -1,20 +1,19 @@
 /**
- * What the pages and comments say of Redis. Their examples are run here, each on a server of its own: `deno test --doc` has
- * none, and leaves out what is marked by `ignore`.
+ * What the pages and comments say of Redis. Their examples are run here, each on a server of its own: `deno test --doc`
+ * has none, and leaves out what is marked by `ignore`.
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { runWorkers } from "@workqueue/core";
-import { createRedisQueue } from "@workqueue/redis";
-import { fileURLToPath } from "node:url";
+import { loadConfig, runWorkers } from "@workqueue/core";
+import { createRedisQueue, redisQueues } from "@workqueue/redis";
 import type { Tokens } from "marked";
 import { ROOT, run } from "../installs/project.ts";
 import { serverTest } from "../redis/redis_tests.ts";
 import { RedisServer } from "../redis/server.ts";
-import { stdArguments } from "../std/arguments.ts";
+import { testArguments } from "../std/arguments.ts";
 import { tokensOf } from "./markdown.ts";
 
-const PAGES = ["README.md", "docs/redis.md", "packages/redis/README.md"];
+const PAGES = ["README.md", "docs/from-bullmq.md", "docs/redis.md", "packages/redis/README.md"];
 const MODULES = "packages/redis/";
 const NO_SERVER = "redis://localhost:6379";
 
@@ -59,8 +58,7 @@ async function withModules(codes: string[], run: (files: string[]) => Promise<un
 }
 
 async function deno(command: string, ...args: string[]): Promise<void> {
-  const config = ["--config", fileURLToPath(new URL("deno.json", ROOT)), ...stdArguments];
-  await run(Deno.execPath(), [command, ...config, ...args], ROOT);
+  await run(Deno.execPath(), [command, ...testArguments, ...args], ROOT);
 }
 
 Deno.test("examples that need a server type-check", async () => {
@@ -95,6 +93,37 @@ function table(heading: string): string[][] {
   return found!.rows.map((row) => row.map(({ text }) => text));
 }
 
+Deno.test("docs/redis.md: every option of a queue is explained, with its default, and no other", () => {
+  const [, members] = /interface RedisQueueOptions<.*?\{\n(.*?)\n\}/s.exec(read("packages/redis/contract.ts"))!;
+  const declared = [...members!.matchAll(/\/\*\*(.*?)\*\/\s+(\w+)(\??):/gs)];
+  const explained = table("option").map((cells) => cells.map((cell) => cell.replaceAll("`", "")));
+  assertEquals(explained.map(([option]) => option), declared.map(([, , option]) => option));
+  for (const [i, [, comment, option, mark]] of declared.entries()) {
+    const byDefault = /@default \{(.*)\}/.exec(comment!)?.[1] ?? (mark === "?" ? "none" : "required");
+    assert(explained[i]!.at(-1)!.startsWith(byDefault), `${option}: ${byDefault}`);
+  }
+});
+
+Deno.test("docs/redis.md: with a document, every option is given where the page says", () => {
+  const config = loadConfig({ queues: { q: {} } });
+  const takes = (call: (options: object) => unknown) => (option: string) => {
+    try {
+      call({ [option]: 0 });
+    } catch (error) {
+      return !(error as Error).message.includes("is not an option here");
+    }
+    return true;
+  };
+  const all = table("option").map(([option]) => option!.replaceAll("`", ""));
+  const rows = table("given to").map(([, options]) => [...options!.matchAll(/`(\w+)`/g)].map(([, option]) => option!));
+  const [ofDocument, ofLoadConfig, ofQueues, ofQueue] = rows.map((options) => options.sort());
+  assertEquals(new Set(rows.flat()), new Set(all));
+  assertEquals(ofDocument, ["addWhileDelayed", "limiter", "name"]);
+  assertEquals(ofLoadConfig, all.filter(takes((options) => loadConfig({}, options))).sort());
+  assertEquals(ofQueues, all.filter(takes((options) => redisQueues(config, options))).sort());
+  assertEquals(ofQueue, all.filter(takes((options) => redisQueues(config, {}).queue("q", options))).sort());
+});
+
 Deno.test("docs/redis.md: every key on the server is explained, and no other", () => {
   const named = [...scripts.matchAll(/prefix \.\. '([\w:]+)'/g)].map(([, name]) => name!);
   const explained = table("key").map(([key]) => key!.replaceAll("`", "").replace(/:[A-Z]+$/, ":"));
@@ -118,25 +147,25 @@ serverTest("docs/redis.md: its rights are enough for what a queue does, and are 
 /** Uses a queue in every way. */
 async function use(url: string): Promise<void> {
   const errors: unknown[] = [];
-  const open = (maxLapses: number) =>
+  const open = (maxStalls: number) =>
     createRedisQueue<{ key: string }>({
       name: "images",
       url,
-      lease: "100ms",
-      maxLapses,
+      leaseDuration: "100ms",
+      maxStalls,
       keyOf: ({ key }) => key,
       limiter: {
         type: "max-of",
         limiters: [{ type: "bucket", rate: 1000, burst: 10 }, { ...QUICK, forgetAfter: "1m" }],
       },
-      onError: (error) => errors.push(error),
+      onQueueError: (error) => errors.push(error),
     });
   const queue = open(5);
   const item = (key: string) => ({ key });
   await queue.addAll(["a", "b", "c"].map(item));
   await queue.addAfter(item("d"), 20);
   await queue.addAfter(item("e"), "1h");
-  await queue.cancelAfter(item("e"));
+  await queue.cancelDelayed(item("e"));
   await queue.addRateLimited(item("f"));
   await queue.numRequeues(item("f"));
   await queue.forget(item("f"));
@@ -144,8 +173,8 @@ async function use(url: string): Promise<void> {
   await queue.pause();
   await queue.resume();
   await queue.addAfter(item("g"), "1h");
-  await queue.retryNow(item("g"));
-  await queue.details();
+  await queue.promoteDelayed(item("g"));
+  await queue.snapshot();
   const pool = runWorkers(queue, async ({ key }, { attempt }) => {
     await new Promise((resolve) => setTimeout(resolve, 60));
     if (key === "b" && attempt === 1) throw new Error("a hiccup");

@@ -1,4 +1,6 @@
-/** README's way to end on SIGTERM, in the case it is for: a handler takes longer than the orchestrator waits. */
+/**
+ * The program of `docs/shutdown.md` that ends on SIGTERM, in the case it is for: a handler takes longer than allowed.
+ */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { build, stop } from "esbuild";
@@ -7,20 +9,23 @@ import { runtimes } from "../runtimes.ts";
 
 const ROOT = new URL("../..", import.meta.url);
 
-/** Handlers that take too long. */
-const HANDLERS = {
-  "looks at its signal":
-    "(_key, { signal }) => new Promise((_, reject) => signal.onabort = () => reject(signal.reason))",
-  "does not look at its signal": "() => new Promise(() => setInterval(() => {}, 1000))",
+const UNTIL_ABORT = "(_key, { signal }) => new Promise((_, reject) => signal.onabort = () => reject(signal.reason))";
+
+/** Handlers that take too long, each with the options of its pool. */
+const HANDLERS: Record<string, [handler: string, options: string]> = {
+  "looks at its signal": [UNTIL_ABORT, ""],
+  "looks at its signal and has no retry left": [UNTIL_ABORT, "maxRetries: 0,"],
+  "does not look at its signal": ["() => new Promise(() => setInterval(() => {}, 1000))", ""],
 };
 
-/** The program, with another handler and less time for it. */
-function recipe(handler: string): string {
-  const readme = Deno.readTextFileSync(new URL("README.md", ROOT));
-  const [, program] = /```ts\n((?:(?!```)[^])*?process\.once\("SIGTERM"[^]*?)```/.exec(readme)!;
-  const changed = program!.replace("(key) => console.log(key)", handler).replace("20_000", "100");
-  assertStringIncludes(changed, handler);
-  assertStringIncludes(changed, ", 100)");
+/** The program, with another handler, other options and less time. */
+function recipe(handler: string, options: string): string {
+  const page = Deno.readTextFileSync(new URL("docs/shutdown.md", ROOT));
+  const [, program] = /```ts\n((?:(?!```)[^])*?process\.once\("SIGTERM"[^]*?)```/.exec(page)!;
+  const signal = "signal: tooLong.signal,\n";
+  const changed = program!.replace("(key) => console.log(key)", handler).replace("25_000", "100")
+    .replace(signal, signal + options);
+  for (const part of [handler, ", 100)", signal + options]) assertStringIncludes(changed, part);
   return changed;
 }
 
@@ -40,17 +45,20 @@ async function bundled(program: string): Promise<string> {
 const commands: Record<string, () => Promise<string[]>> = { ...runtimes, Node: () => Promise.resolve(["node"]) };
 
 for (const [runtime, command] of Object.entries(commands)) {
-  for (const [how, handler] of Object.entries(HANDLERS)) {
+  for (const [how, [handler, options]] of Object.entries(HANDLERS)) {
     Deno.test({
-      name: `README on ${runtime}: a drain that takes too long ends, and so does the process, if a handler ${how}`,
+      name:
+        `docs/shutdown.md on ${runtime}: a drain that takes too long ends, and so does the process, if a handler ${how}`,
       ignore: Deno.build.os === "windows", // where there is no SIGTERM
       fn: async () => {
-        const file = await Deno.makeTempFile({ prefix: "workqueue_", suffix: ".mjs" });
+        const folder = await Deno.makeTempDir({ prefix: "workqueue_" });
+        const file = `${folder}/program.mjs`;
         try {
-          await Deno.writeTextFile(file, await bundled(recipe(handler)));
+          await Deno.writeTextFile(file, await bundled(recipe(handler, options)));
           const [executable, ...args] = await command();
           const { code, stderr } = await new Deno.Command(executable!, {
             args: [...args, file],
+            cwd: folder,
             env: { NO_COLOR: "1" },
             stdin: "null",
             signal: AbortSignal.timeout(300_000), // guards against a process that never ends
@@ -58,8 +66,9 @@ for (const [runtime, command] of Object.entries(commands)) {
           const printed = new TextDecoder().decode(stderr);
           assertEquals(code, 1, printed);
           assertStringIncludes(printed, "some work was left undone");
+          assertEquals(await Deno.readTextFile(`${folder}/left.json`), '["a"]');
         } finally {
-          await Deno.remove(file);
+          await Deno.remove(folder, { recursive: true });
         }
       },
     });

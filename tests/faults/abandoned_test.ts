@@ -1,8 +1,8 @@
-/** Handlers that run out of time and go on: as many as `maxAbandoned` give their places away, and no more. */
+/** Abandoned handlers: as many as `maxAbandoned` give their places away, and no more. */
 
 import { assertEquals } from "@std/assert";
 import { createExponentialLimiter, createRateLimitingQueue, type WorkerOptions } from "@workqueue/core";
-import { runWorkers, test } from "../engines.ts";
+import { type Engine, inMemory, test } from "../workers/engines.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 
@@ -19,7 +19,7 @@ class Hanging {
   readonly pool;
   readonly #ends = new Map<number, () => void>();
 
-  constructor(items: number, options: WorkerOptions<number>) {
+  constructor({ runWorkers }: Engine, items: number, options: WorkerOptions<number>) {
     for (let item = 0; item < items; item++) this.queue.add(item);
     this.pool = runWorkers(this.queue, (item) => {
       this.begun.push(item);
@@ -44,13 +44,13 @@ class Hanging {
   }
 }
 
-function saying(overdue: number, maxAbandoned: number): string {
-  return "Error: Cannot begin as many handlers as 'concurrency' says until some have ended: " +
-    `${overdue} ran out of time and go on, and 'maxAbandoned' is ${maxAbandoned}`;
+function saying(abandoned: number, maxAbandoned: number): string {
+  return "Error: Cannot begin as many handlers as 'concurrency' allows until some have ended: " +
+    `${abandoned} abandoned handlers still run, and 'maxAbandoned' is ${maxAbandoned}`;
 }
 
 Deno.test("rule 11: when all that handlers wait for hangs, twice as many run as concurrency says, and no more", async () => {
-  const hanging = new Hanging(1000, { concurrency: 10 });
+  const hanging = new Hanging(inMemory, 1000, { concurrency: 10 });
   await hanging.pass(TIMEOUT - 1);
   assertEquals(hanging.pool.active, 10);
   await hanging.pass(1);
@@ -63,14 +63,14 @@ Deno.test("rule 11: when all that handlers wait for hangs, twice as many run as 
 
 Deno.test("rule 11: maxAbandoned says how many handlers may go on beside those that concurrency allows", async () => {
   for (const [maxAbandoned, expected] of [[0, 2], [1, 3], [5, 7], [Infinity, 40]] as const) {
-    const hanging = new Hanging(40, { concurrency: 2, maxAbandoned });
+    const hanging = new Hanging(inMemory, 40, { concurrency: 2, maxAbandoned });
     await hanging.pass(100 * TIMEOUT);
     assertEquals([hanging.pool.active, hanging.begun.length], [expected, expected]);
   }
 });
 
 Deno.test("rule 11: at the bound a pool goes on as handlers end, however late", async () => {
-  const hanging = new Hanging(100, { concurrency: 1, maxAbandoned: 2 });
+  const hanging = new Hanging(inMemory, 100, { concurrency: 1, maxAbandoned: 2 });
   await hanging.pass(10 * TIMEOUT);
   assertEquals(hanging.begun, [0, 1, 2]);
   await hanging.end(1);
@@ -83,8 +83,8 @@ Deno.test("rule 11: at the bound a pool goes on as handlers end, however late", 
   assertEquals([hanging.begun.length, hanging.pool.active], [6, 1]);
 });
 
-Deno.test("rule 11: the bound is reported once until no handler is overdue any more, with the item whose time was up", async () => {
-  const hanging = new Hanging(100, { concurrency: 1, maxAbandoned: 1 });
+Deno.test("rule 11: the bound is reported once until no handler is abandoned any more, with the item whose time was up", async () => {
+  const hanging = new Hanging(inMemory, 100, { concurrency: 1, maxAbandoned: 1 });
   const reports = () => hanging.errors.filter((error) => !error.endsWith("timeout"));
   await hanging.pass(TIMEOUT);
   assertEquals(reports(), []);
@@ -99,7 +99,7 @@ Deno.test("rule 11: the bound is reported once until no handler is overdue any m
 });
 
 Deno.test("rule 11: a pool at the bound can be stopped, and has finished when its handlers have ended", async () => {
-  const hanging = new Hanging(100, { concurrency: 1, maxAbandoned: 1 });
+  const hanging = new Hanging(inMemory, 100, { concurrency: 1, maxAbandoned: 1 });
   await hanging.pass(10 * TIMEOUT);
   const stopped = hanging.pool.stop();
   await hanging.end(0);
@@ -111,11 +111,11 @@ Deno.test("rule 11: a pool at the bound can be stopped, and has finished when it
   assertEquals(hanging.clock.timers, 0);
 });
 
-test("rule 11: at the bound items are left to other pools of the queue", async () => {
-  const hanging = new Hanging(5, { concurrency: 1, maxAbandoned: 0 });
+test("rule 11: at the bound items are left to other pools of the queue", async (engine) => {
+  const hanging = new Hanging(engine, 5, { concurrency: 1, maxAbandoned: 0 });
   await hanging.pass(10 * TIMEOUT);
   const seen: number[] = [];
-  const other = runWorkers(hanging.queue, (item) => void seen.push(item));
+  const other = engine.runWorkers(hanging.queue, (item) => void seen.push(item));
   await flush();
   assertEquals(seen, [1, 2, 3, 4]);
   await other.stop();

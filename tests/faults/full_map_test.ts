@@ -57,7 +57,7 @@ for (const [name, makeQueue] of Object.entries(variants)) {
         for (let n = 1;; n++) {
           const { queue, clock } = makeQueue();
           queue.add({ key: "held" });
-          const held = take(queue);
+          const processing = take(queue);
           queue.add({ key: "ready" });
           queue.addAfter({ key: "sooner" }, 1); // so that the timer need not be set again
           queue.addAfter({ key: "waits" }, 10);
@@ -75,7 +75,7 @@ for (const [name, makeQueue] of Object.entries(variants)) {
           assertEquals(threw, true);
           assertEquals(queue.snapshot(), before, `call ${n}`);
           run(queue);
-          held[Symbol.dispose]();
+          processing[Symbol.dispose]();
           await clock.advance(10);
           const { readyItems } = queue.snapshot();
           const expected = ["ready", "sooner", "waits"];
@@ -93,6 +93,6 @@ Deno.test("the message says how many keys the runtime takes", () => {
   const queue = createWorkQueue<number>();
   for (let i = 0; i < 3; i++) queue.add(i);
   whileMapIsFull(1, () => {
-    assertThrows(() => queue.add(3), RangeError, "Cannot add key as a Map of this runtime holds no more than 3");
+    assertThrows(() => queue.add(3), RangeError, "Cannot add key as a Map holds no more than 3");
   });
 });

@@ -1,4 +1,7 @@
-/** What handlers and callbacks can do to a pool, beside what `workers_test.ts` has: it goes on, and nothing is left behind. */
+/**
+ * What handlers and callbacks can do to a pool, beside what `workers_test.ts` has: it goes on, and nothing is left
+ * behind.
+ */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -7,10 +10,11 @@ import {
   createRateLimitingQueue,
   type Outcome,
   type RateLimitingQueue,
+  runWorkers,
   TerminalError,
   type WorkerOptions,
 } from "@workqueue/core";
-import { runWorkers, test } from "../engines.ts";
+import { test } from "../workers/engines.ts";
 import { runInNewContext } from "node:vm";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
@@ -69,7 +73,7 @@ const hostileErrors: [name: string, error: unknown][] = [
 
 for (const [name, error] of hostileErrors) {
   for (const way of ["throws", "rejects with"] as const) {
-    test(`rule 11: a handler that ${way} ${name} costs its item a retry and nothing else`, async () => {
+    test(`rule 11: a handler that ${way} ${name} costs its item a retry and nothing else`, async ({ runWorkers }) => {
       using time = new FakeTime();
       const queue = exponentialQueue();
       const reports = new Reports();
@@ -90,7 +94,7 @@ for (const [name, error] of hostileErrors) {
   }
 }
 
-test("rule 11: a handler that never settles holds its item only: others are worked on, in its place too", async () => {
+test("rule 11: a handler that never settles holds its item only: others are worked on, in its place too", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -114,7 +118,7 @@ test("rule 11: a handler that never settles holds its item only: others are work
   assert(await isSettled(drained), "a shutdown ends the wait for it");
 });
 
-test("rule 11: without a timeout a handler that never settles holds its place, and the others go on", async () => {
+test("rule 11: without a timeout a handler that never settles holds its place, and the others go on", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const seen: string[] = [];
   const pool = runWorkers(queue, (item) => {
@@ -128,7 +132,7 @@ test("rule 11: without a timeout a handler that never settles holds its place, a
   assertFalse(await isSettled(pool.finished));
 });
 
-test("rule 11: callbacks that throw when an attempt ran out of time end neither the pool nor the process", async () => {
+test("rule 11: callbacks that throw when an attempt ran out of time end neither the pool nor the process", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const seen: string[] = [];
@@ -156,7 +160,7 @@ test("rule 11: callbacks that throw when an attempt ran out of time end neither 
   await pool.finished;
 });
 
-test("rule 11: callbacks that are asynchronous and reject leave no promise unhandled", async () => {
+test("rule 11: callbacks that are asynchronous and reject leave no promise unhandled", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const seen: string[] = [];
   const reject = (): void => Promise.reject(new Error("later")) as unknown as void;
@@ -171,7 +175,7 @@ test("rule 11: callbacks that are asynchronous and reject leave no promise unhan
   assertEquals(seen, ["a", "b"]);
 });
 
-test("rule 11: what a handler returns may bite whoever looks at it", async () => {
+test("rule 11: what a handler returns may bite whoever looks at it", async ({ runWorkers }) => {
   using time = new FakeTime();
   const outcomes: unknown[] = [
     Object.defineProperty({}, "requeueAfter", {
@@ -202,7 +206,7 @@ test("rule 11: what a handler returns may bite whoever looks at it", async () =>
   }
 });
 
-test("of what a handler returns nothing is looked at but what it asks for", async () => {
+test("of what a handler returns nothing is looked at but what it asks for", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const reports = new Reports();
   const large = new Proxy({}, {
@@ -217,7 +221,7 @@ test("of what a handler returns nothing is looked at but what it asks for", asyn
   assertEquals(reports.lines, []);
 });
 
-test("what a handler returns that asks for nothing is success", async () => {
+test("what a handler returns that asks for nothing is success", async ({ runWorkers }) => {
   const response = { data: "", status: 200, statusText: "OK", headers: {}, config: {}, request: {} };
   const others = [response, { request: 1 }, { requester: "bob" }, { requeueAfter: undefined }, { queue: 1 }, {
     requeuedAfterLunch: true,
@@ -235,34 +239,11 @@ test("what a handler returns that asks for nothing is success", async () => {
     queue.add("a");
     await queue.shutDownWithDrain();
     await pool.finished;
-    assertEquals([reports.lines, queue.waiting, queue.numRequeues("a")], [[], 0, 0]);
+    assertEquals([reports.lines, queue.delayed, queue.numRequeues("a")], [[], 0, 0]);
   }
 });
 
-for (const broken of ["setTimeout", "clearTimeout"] as const) {
-  test(`rule 11: a clock whose ${broken} throws costs an attempt at most, and no item is held for ever`, async () => {
-    const clock = new HandClock();
-    const whole = clock[broken];
-    clock[broken] = () => {
-      clock[broken] = whole as never;
-      throw new Error(`${broken} is broken`);
-    };
-    const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }), {
-      clock,
-    });
-    const reports = new Reports();
-    const seen: string[] = [];
-    const pool = runWorkers(queue, (item) => void seen.push(item), { timeout: 5, clock, ...reports });
-    queue.add("a");
-    await flush();
-    await clock.advance(10);
-    assertEquals([seen, reports.lines], [["a"], ["a failed 1"]]);
-    assert(await isSettled(queue.shutDownWithDrain()), "nobody holds the item");
-    await pool.finished;
-  });
-}
-
-test("rule 1: items that a handler adds are worked on, its own once more when it has ended", async () => {
+test("rule 1: items that a handler adds are worked on, its own once more when it has ended", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const seen: string[] = [];
   const pool = runWorkers(queue, async (item) => {
@@ -280,7 +261,7 @@ test("rule 1: items that a handler adds are worked on, its own once more when it
   assertEquals(seen, ["a", "b", "a"]);
 });
 
-test("rule 4: a handler that says done itself gives its item back early, and nothing twice", async () => {
+test("rule 4: a handler that says done itself gives its item back early, and nothing twice", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const seen: string[] = [];
   const pool = runWorkers(queue, (item) => {
@@ -313,7 +294,7 @@ Deno.test("an item that onError or onGiveUp adds is worked on; after giving up i
   assertEquals(attempts, ["a 1", "a 1"]);
 });
 
-test("a handler may shut the queue down or stop the pool, and fail after that", async () => {
+test("a handler may shut the queue down or stop the pool, and fail after that", async ({ runWorkers }) => {
   for (const end of ["shutDown", "shutDownWithDrain", "stop"] as const) {
     const queue = exponentialQueue();
     const reports = new Reports();
@@ -333,7 +314,7 @@ test("a handler may shut the queue down or stop the pool, and fail after that", 
   }
 });
 
-test("what throws whenever it is looked at, such as a proxy that was revoked, is a failure like others", async () => {
+test("what throws whenever it is looked at, such as a proxy that was revoked, is a failure like others", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), { clock });
   const { proxy, revoke } = Proxy.revocable({}, {});
@@ -352,7 +333,7 @@ test("what throws whenever it is looked at, such as a proxy that was revoked, is
   queue.shutDown();
 });
 
-test("fake timers that have queueMicrotask, too, hold up no pool", async () => {
+test("fake timers that have queueMicrotask, too, hold up no pool", async ({ runWorkers }) => {
   const { queueMicrotask } = globalThis;
   globalThis.queueMicrotask = () => {};
   try {

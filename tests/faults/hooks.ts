@@ -38,7 +38,7 @@ export class Hooks<Call extends string> {
   }
 }
 
-/** Every call that a queue makes of its metrics. */
+/** Every call that a queue without priority levels makes of its metrics. */
 export const METRIC_CALLS = [
   "adds.inc",
   "depth.inc",
@@ -48,7 +48,7 @@ export const METRIC_CALLS = [
   "unfinishedWork.set",
   "longestRunningProcessor.set",
   "retries.inc",
-  "waiting.set",
+  "delayed.set",
   "oldestReady.set",
 ] as const;
 export type MetricCall = (typeof METRIC_CALLS)[number];
@@ -64,7 +64,7 @@ export class HookedMetrics implements MetricsProvider {
   unfinishedWork = () => this.make("unfinishedWork");
   longestRunningProcessor = () => this.make("longestRunningProcessor");
   retries = () => this.make("retries");
-  waiting = () => this.make("waiting");
+  delayed = () => this.make("delayed");
 
   protected make(metric: keyof MetricsProvider): Gauge & Counter & Histogram & SettableGauge {
     const call = (method: string) => () => this.hooks.run(`${metric}.${method}` as MetricCall);
@@ -79,12 +79,14 @@ export class HookedAges extends HookedMetrics {
 
 /** First in, first out. */
 export class HookedDiscipline<T> implements QueueDiscipline<T> {
-  readonly hooks = new Hooks<"push" | "pop" | "touch">();
+  readonly hooks = new Hooks<"push" | "pop" | "touch" | "done">();
   readonly entries: ReadyEntry<T>[] = [];
   /** What `pop` gives out, whatever was pushed. */
   stranger: { entry: ReadyEntry<T> | undefined } | undefined = undefined;
   /** Every entry that was pushed, in order. */
   readonly pushed: ReadyEntry<T>[] = [];
+  /** The item of each call of `done`, in order. */
+  readonly ended: T[] = [];
 
   push(entry: ReadyEntry<T>): void {
     this.hooks.run("push");
@@ -99,6 +101,11 @@ export class HookedDiscipline<T> implements QueueDiscipline<T> {
 
   touch(): void {
     this.hooks.run("touch");
+  }
+
+  done(entry: ReadyEntry<T>): void {
+    this.hooks.run("done");
+    this.ended.push(entry.item);
   }
 
   get length(): number {

@@ -1,6 +1,6 @@
 /** Items of every kind, through every layer; and adding from inside the calls that a queue makes. */
 
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
 import {
   createExponentialLimiter,
@@ -11,7 +11,7 @@ import {
   type RateLimitingQueue,
   runWorkers,
 } from "@workqueue/core";
-import { HandClock } from "../helpers.ts";
+import { Console, HandClock } from "../helpers.ts";
 import { flush, isSettled, randomNumbers, take, takeAll } from "../queue_helpers.ts";
 import { HookedAges, HookedDiscipline, HookedKeys, HookedMetrics, type Keyed, METRIC_CALLS } from "./hooks.ts";
 
@@ -61,14 +61,14 @@ for (const [name, item] of ITEMS) {
 
     for (let i = 0; i < 2; i++) queue.addRateLimited(item);
     queue.addAfter(item, 50);
-    assertEquals([queue.waiting, queue.numRequeues(item)], [1, 2]);
+    assertEquals([queue.delayed, queue.numRequeues(item)], [1, 2]);
     const waiter = queue.get();
     await clock.advance(50);
     isIt((await waiter).item);
     queue.forget(item);
     assertEquals(queue.numRequeues(item), 0);
     queue.done(item);
-    assertEquals([queue.length, queue.waiting, clock.timers], [0, 0, 0]);
+    assertEquals([queue.length, queue.delayed, clock.timers], [0, 0, 0]);
 
     const seen: [unknown, number][] = [];
     const pool = runWorkers(queue, (given, { attempt }) => {
@@ -103,7 +103,7 @@ Deno.test("rule 8: NaN is one item, and so are 0 and -0, as a Map has it", () =>
   for (const lease of leases) lease[Symbol.dispose]();
   assertEquals(takeAll(queue).map(Math.abs), [0]);
   for (const item of [0, -0, NaN, NaN]) queue.addRateLimited(item);
-  assertEquals([queue.waiting, queue.numRequeues(0), queue.numRequeues(-0), queue.numRequeues(NaN)], [2, 2, 2, 2]);
+  assertEquals([queue.delayed, queue.numRequeues(0), queue.numRequeues(-0), queue.numRequeues(NaN)], [2, 2, 2, 2]);
   queue.forget(-0);
   assertEquals([queue.numRequeues(0), queue.numRequeues(NaN)], [0, 2]);
   queue.shutDown();
@@ -123,7 +123,7 @@ Deno.test("rule 8: a key may be anything as well, undefined and NaN too", () => 
     queue.add({ version: 5 });
     queue.done({ version: 0 });
     assertEquals(takeAll(queue), [{ version: 5 }]);
-    assertEquals(queue.waiting, 1);
+    assertEquals(queue.delayed, 1);
     queue.shutDown();
   }
 });
@@ -134,7 +134,7 @@ Deno.test("a frozen item stays as it is, and so does every other", async () => {
   queue.add(item);
   queue.addRateLimited(item);
   runWorkers(queue, (given) => assertEquals(Reflect.ownKeys(given), ["list"]));
-  await queue.shutDownWithDrain({ waiting: "flush" });
+  await queue.shutDownWithDrain({ delayed: "flush" });
 });
 
 /** Holds all that is ready, so that an item that is there twice is seen. Its keys, sorted. */
@@ -257,10 +257,6 @@ for (const call of ["depth.dec", "queueLatency.observe"] as const) {
     take(queue)[Symbol.dispose]();
     assertEquals(queue.length, 1);
 
-    metrics.hooks.once("queueLatency.observe", () => {
-      throw new Error("broken");
-    });
-    assertThrows(() => queue.tryGet(), Error, "broken");
     take(queue)[Symbol.dispose]();
     assertEquals(queue.length, 0);
   });
@@ -269,15 +265,16 @@ for (const call of ["depth.dec", "queueLatency.observe"] as const) {
 Deno.test("rules 1 to 6: collaborators that throw and add at random leave a queue that is whole once they stop", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer(), fc.boolean(), async (seed, useDiscipline) => {
+      using _console = new Console();
       const random = randomNumbers(seed);
       const below = (n: number) => Math.floor(random() * n);
       const { queue, clock, hooks } = hooked(useDiscipline);
       const calls = Object.values(hooks);
-      const held = new Map<string, Lease<Keyed>>();
+      const processing = new Map<string, Lease<Keyed>>();
       const hold = (lease: Lease<Keyed> | undefined) => {
         if (lease === undefined) return;
-        assert(!held.has(lease.item.key), "rule 2: two holders");
-        held.set(lease.item.key, lease);
+        assert(!processing.has(lease.item.key), "rule 2: two holders");
+        processing.set(lease.item.key, lease);
       };
       const attempt = (action: () => void) => {
         try {
@@ -306,8 +303,8 @@ Deno.test("rules 1 to 6: collaborators that throw and add at random leave a queu
             attempt(() => hold(queue.tryGet()));
             break;
           case 3: {
-            const lease = held.get(item.key);
-            held.delete(item.key);
+            const lease = processing.get(item.key);
+            processing.delete(item.key);
             attempt(() => lease?.[Symbol.dispose]());
             break;
           }
@@ -320,13 +317,13 @@ Deno.test("rules 1 to 6: collaborators that throw and add at random leave a queu
         }
       }
       for (const arm of calls) arm(() => {});
-      for (const lease of held.values()) attempt(() => lease[Symbol.dispose]());
+      for (const lease of processing.values()) attempt(() => lease[Symbol.dispose]());
       for (let i = 0; i < 5; i++) await clock.advance(5000).catch(() => {});
       for (const key of "abcd") attempt(() => queue.add({ key }));
       for (let i = 0; i < 5; i++) attempt(() => takeAll(queue));
       for (const key of "abcd") queue.add({ key });
       assertEquals(holdAll(queue), ["a", "b", "c", "d"]);
-      assertEquals(queue.waiting, 0);
+      assertEquals(queue.delayed, 0);
       assert(await isSettled(queue.shutDownWithDrain()), "rule 6: the drain ends");
       assertEquals(clock.timers, 0);
     }),

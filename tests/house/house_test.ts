@@ -1,7 +1,11 @@
 /** The house rules: what the core may import, what it may touch, and what its manifests say. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { existsSync } from "node:fs";
 import * as core from "@workqueue/core";
+import { LimiterRegistry } from "@workqueue/core/limiters";
+import { metricFamilies } from "@workqueue/core/metrics";
+import { builtInDisciplines, builtIns } from "../../docs/generate/built_ins.ts";
 
 const root = new URL("../..", import.meta.url);
 const mod = new URL("mod.ts", root);
@@ -44,6 +48,49 @@ Deno.test("jsr.json and deno.json say the same", async () => {
   for (const field of ["name", "version", "license", "exports"]) assert(field in jsr, field);
 });
 
+Deno.test("tests/core.lock locks the versions that deno.all.lock does", async () => {
+  const [core, all] = await Promise.all(
+    ["tests/core.lock", "deno.all.lock"].map(async (file) => JSON.parse(await Deno.readTextFile(new URL(file, root)))),
+  );
+  for (const [specifier, version] of Object.entries(core.specifiers)) {
+    assertEquals(all.specifiers[specifier], version, `${specifier}: remove tests/core.lock, and run 'deno task test'`);
+  }
+});
+
+/** The names that the main entry exports at run time, besides the functions that create built-in parts. */
+const MAIN_ENTRY = [
+  "ConfigError",
+  "InMemoryMetrics",
+  "RetryAfterError",
+  "TerminalError",
+  "TokenBucket",
+  "createDefaultControllerLimiter",
+  "createDefaultItemLimiter",
+  "createDelayingQueue",
+  "createRateLimitingQueue",
+  "createWorkQueue",
+  "defineDiscipline",
+  "defineLimiter",
+  "disciplines",
+  "limiters",
+  "loadConfig",
+  "parallelizeUntil",
+  "parseDuration",
+  "runWorkers",
+  "systemClock",
+];
+
+/** Readers look through the main entry. More names than this belong in other entries. */
+const MOST_NAMES = 34;
+
+Deno.test("the main entry exports these names at run time, and no more than fit on a page", () => {
+  const names = Object.keys(core).sort();
+  const created = [...builtIns, ...builtInDisciplines].flatMap((part) => part.names)
+    .filter((name) => !name.startsWith("type "));
+  assertEquals(names, [...MAIN_ENTRY, ...created].sort());
+  assert(names.length <= MOST_NAMES, `${names.length} names: ${names.join(", ")}`);
+});
+
 Deno.test("every name of the contract is exported", () => {
   const functions = [
     "createWorkQueue",
@@ -57,9 +104,7 @@ Deno.test("every name of the contract is exported", () => {
     "createDefaultControllerLimiter",
     "createDefaultItemLimiter",
     "TokenBucket",
-    "every",
     "defineLimiter",
-    "LimiterRegistry",
     "loadConfig",
     "ConfigError",
     "runWorkers",
@@ -69,7 +114,8 @@ Deno.test("every name of the contract is exported", () => {
     "parseDuration",
   ] as const;
   for (const name of functions) assertEquals(typeof core[name], "function", name);
-  assert(core.limiters instanceof core.LimiterRegistry);
+  assertEquals(typeof core.TokenBucket.every, "function");
+  assert(core.limiters instanceof LimiterRegistry);
   assert(new core.TerminalError("x") instanceof Error);
   assertEquals(new core.TerminalError("x", { cause: 1 }).cause, 1);
 });
@@ -80,6 +126,27 @@ Deno.test("the plugin of the examples is built from its config file, on its own 
   const waits = [...stdout.matchAll(/wait ([\d.]+) ms/g)].map(([, ms]) => Number(ms));
   assertEquals(waits, [100, 100, 200, 300, 500]);
   assert(!core.limiters.has("fibonacci"));
+});
+
+Deno.test("every built-in limiter and discipline has tests of its own", () => {
+  for (const { file } of [...builtIns, ...builtInDisciplines]) {
+    const tests = `tests/${file.replace(".ts", "_test.ts")}`;
+    assert(existsSync(new URL(tests, root)), `${tests} is missing: the tests of ${file}`);
+  }
+});
+
+Deno.test("docs/ordering.md says when to take each built-in discipline", async () => {
+  const page = await Deno.readTextFile(new URL("docs/ordering.md", root));
+  for (const { example: { type } } of builtInDisciplines) {
+    assertMatch(page, new RegExp(`^\\| \`${type}\` +\\|`, "m"), `docs/ordering.md has no row for ${type}`);
+  }
+});
+
+Deno.test("lib/metrics/mod.ts has a row for each metric", async () => {
+  const page = await Deno.readTextFile(new URL("lib/metrics/mod.ts", root));
+  for (const [method, { name }] of Object.entries(metricFamilies)) {
+    assert(page.includes(`| \`${method}\` | \`${name}\` |`), `lib/metrics/mod.ts has no row for ${name}`);
+  }
 });
 
 Deno.test("every test that docs/conformance.md names is there", async () => {

@@ -14,6 +14,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["lib/base/"],
   ["lib/contracts/"],
   ["lib/structures/"],
+  ["lib/tokens/"],
   ["lib/queue/", "lib/workers/", "lib/metrics/"],
   ["registry/"],
   ["limiters/", "disciplines/"],
@@ -79,7 +80,9 @@ function circlesOfRooms(imports: readonly Import[]): string[] {
   });
 }
 
-/** For each file or room that is in circles, the shortest; those of the same members once. Begin and end are the same. */
+/**
+ * For each file or room that is in circles, the shortest; those of the same members once. Begin and end are the same.
+ */
 function circlesIn(edges: readonly { readonly from: string; readonly to: string }[]): string[][] {
   const targets = new Map<string, Set<string>>();
   for (const { from, to } of edges) targets.set(from, (targets.get(from) ?? new Set()).add(to));

@@ -1,25 +1,11 @@
 /** The rooms of the house: which may import which, types included. */
 
 import { assert, assertEquals } from "@std/assert";
-import { existsSync } from "node:fs";
 import { relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { ROOT, run } from "../installs/project.ts";
+import { allModules } from "./modules.ts";
 import { type Import, offencesOf } from "./rooms.ts";
-
-const FOLDERS = [
-  "lib",
-  "registry",
-  "limiters",
-  "disciplines",
-  "config",
-  "packages",
-  "tests",
-  "bench",
-  "docs",
-  "examples",
-  "release",
-];
 
 /** Imports as `from > to`, or `from > to (specifier)` where that is not a path. */
 function importsOf(...lines: string[]): Import[] {
@@ -40,7 +26,9 @@ Deno.test("rooms: a room imports itself and what is to its left", () => {
       "lib/base/errors.ts > lib/base/brands.ts",
       "lib/contracts/queue.ts > lib/base/clock.ts",
       "lib/structures/heap.ts > lib/contracts/queue.ts",
+      "lib/tokens/token_bucket.ts > lib/structures/waiters.ts",
       "lib/queue/work_queue.ts > lib/structures/heap.ts",
+      "lib/workers/starts.ts > lib/tokens/token_bucket.ts",
       "lib/workers/pool.ts > lib/contracts/queue.ts",
       "registry/fields.ts > lib/base/duration.ts",
       "limiters/bucket.ts > registry/fields.ts",
@@ -55,11 +43,14 @@ Deno.test("rooms: a room imports itself and what is to its left", () => {
   assertEquals(
     offences(
       "lib/base/clock.ts > lib/queue/burst.ts",
+      "lib/structures/waiters.ts > lib/tokens/token_bucket.ts",
       "registry/fields.ts > config/json.ts",
       "config/json.ts > mod.ts",
     ),
     [
       'lib/base/clock.ts imports lib/queue/burst.ts as "./lib/queue/burst.ts": lib/queue/ is to the right of lib/base/',
+      'lib/structures/waiters.ts imports lib/tokens/token_bucket.ts as "./lib/tokens/token_bucket.ts": ' +
+      "lib/tokens/ is to the right of lib/structures/",
       'registry/fields.ts imports config/json.ts as "./config/json.ts": config/ is to the right of registry/',
       'config/json.ts imports mod.ts as "./mod.ts": mod.ts is to the right of config/',
     ],
@@ -184,23 +175,16 @@ Deno.test("rooms: every file of lib/ is in a room", () => {
   ]);
 });
 
-/** The modules in a folder of the repository, as paths in there. */
-function modulesIn(folder: string): string[] {
-  return [...Deno.readDirSync(new URL(folder, ROOT))].flatMap(({ name, isDirectory }) => {
-    if (name === "node_modules") return [];
-    const path = `${folder}/${name}`;
-    return isDirectory ? modulesIn(path) : /\.m?[jt]s$/.test(name) ? [path] : [];
-  });
-}
-
-/** Every import that a module of the repository makes, types included. */
-async function importsIn(files: readonly string[]): Promise<Import[]> {
+/** Returns every import that modules make, types included. Their paths are those below a folder: the repository. */
+async function importsIn(files: readonly string[], root = ROOT): Promise<Import[]> {
   const entry = await Deno.makeTempFile({ prefix: "rooms_", suffix: ".ts" }); // one file that imports all: one graph
   try {
-    await Deno.writeTextFile(entry, files.map((file) => `import "${new URL(file, ROOT)}";\n`).join(""));
-    const config = fileURLToPath(new URL("deno.json", ROOT));
+    await Deno.writeTextFile(entry, files.map((file) => `import "${new URL(file, root)}";\n`).join(""));
+    const config = fileURLToPath(new URL("deno.all.json", ROOT));
     const { stdout } = await run(Deno.execPath(), ["info", "--json", "--no-lock", "--config", config, entry], ROOT);
     const { modules } = JSON.parse(stdout) as { modules: Module[] };
+    const isOurs = (url: string) => url.startsWith(root.href) && !url.includes("/node_modules/");
+    const pathOf = (url: string) => relative(fileURLToPath(root), fileURLToPath(url)).replaceAll("\\", "/");
     return modules.filter(({ specifier }) => isOurs(specifier)).flatMap(({ specifier: from, dependencies = [] }) =>
       dependencies.flatMap(({ specifier, code, type }) =>
         [...new Set([code, type].flatMap((resolved) => resolved?.specifier ?? []))]
@@ -217,17 +201,34 @@ interface Module {
   dependencies?: { specifier: string; code?: { specifier?: string }; type?: { specifier?: string } }[];
 }
 
-function isOurs(specifier: string): boolean {
-  return specifier.startsWith(ROOT.href) && !specifier.includes("/node_modules/");
-}
-
-function pathOf(url: string): string {
-  return relative(fileURLToPath(ROOT), fileURLToPath(url)).replaceAll("\\", "/");
-}
+Deno.test("rooms: imports of types are imports, in whatever form", async () => {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "rooms_" }));
+  try {
+    const forms = [
+      'import type { T } from "./types.ts";\nexport type A = T;',
+      'import { type T } from "./types.ts";\nexport type A = T;',
+      'export type { T } from "./types.ts";',
+      'export type * from "./types.ts";',
+      'export type A = import("./types.ts").T;',
+      'export type A = typeof import("./types.ts");',
+      'export const load = () => import("./types.ts");',
+    ];
+    for (const [i, form] of forms.entries()) await Deno.writeTextFile(`${folder}/${i}.ts`, form);
+    await Deno.writeTextFile(`${folder}/types.ts`, 'import type { A } from "./0.ts";\nexport type T = A | 1;');
+    const files = [...forms.keys()].map((i) => `${i}.ts`);
+    const imports = await importsIn([...files, "types.ts"], new URL(`${pathToFileURL(folder)}/`));
+    assertEquals(
+      imports.map(({ from, to }) => `${from} > ${to}`).sort(),
+      [...files.map((file) => `${file} > types.ts`), "types.ts > 0.ts"],
+    );
+    assertEquals(offencesOf(files, imports), ["files import each other in a circle: 0.ts → types.ts → 0.ts"]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
 
 Deno.test("rooms: every import in the repository keeps to the rule", async () => {
-  const folders = FOLDERS.filter((folder) => existsSync(new URL(folder, ROOT)));
-  const files = ["mod.ts", ...folders.flatMap(modulesIn)];
+  const files = allModules();
   const imports = await importsIn(files);
   const importing = new Set(imports.map(({ from }) => from));
   assert(importing.size > 50 && importing.has("mod.ts"));

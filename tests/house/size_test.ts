@@ -17,8 +17,8 @@ async function roomsIn(...names: string[]): Promise<string[]> {
   return [...new Set(rooms)].filter((room) => room !== "lib").sort();
 }
 
-// 4 kB is what it should be. Metrics, disciplines, strict options, fake timers, snapshots and what is printed are
-// what is beyond.
+// 4 kB is what it should be. Metrics, disciplines and what they refuse, strict options, fake timers, snapshots and
+// what is printed are what is beyond.
 Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 8 kB", async () => {
   const { length } = gzipSync(await bundle(programOf("createWorkQueue")), { level: 9 });
   assert(length > 1000 && length <= 8000, `${length} bytes`);

@@ -32,7 +32,7 @@ Deno.test("workflows: actions are pinned by major, and tasks and tests that they
 
 Deno.test("workflows: what is published was tested, and JSR is told where it comes from", () => {
   const jobs = jobsOf("publish.yml");
-  const publishes = ({ run }: { run?: string }) => /deno@\d+ publish$/.test(run ?? "");
+  const publishes = ({ run }: { run?: string }) => /deno@\d+ publish( --allow-dirty)?$/.test(run ?? "");
   const publishing = jobs.filter(({ steps = [] }) => steps.some(publishes));
   assertEquals(publishing.map(({ needs, permissions }) => [needs, permissions!["id-token"]]), [["test", "write"]]);
   const folders = publishing[0]!.steps!.filter(publishes).map((step) => step["working-directory"] ?? ".");

@@ -23,7 +23,8 @@ async function workqueue(command: string[], folder: string, args: string[], inpu
     stderr: "piped",
   }).spawn();
   const writer = child.stdin.getWriter();
-  writer.write(new TextEncoder().encode(input)).then(() => writer.close()).catch(() => {}); // it may end without reading
+  // It may end without reading
+  writer.write(new TextEncoder().encode(input)).then(() => writer.close()).catch(() => {});
   const { code, ...output } = await child.output();
   const [stdout, stderr] = [output.stdout, output.stderr].map((bytes) => new TextDecoder().decode(bytes));
   return { code, stdout: stdout!, stderr: stderr! };
@@ -171,8 +172,8 @@ Deno.test({
       Deno.readTextFileSync(project.path("package/package.json")),
     );
     assertEquals([version, bin, engines], [manifest.version, { workqueue: "workqueue.js" }, { node: ">=20" }]);
-    assertEquals(dependencies[manifest.name], `^${manifest.version}`);
-    assertEquals(dependencies["@workqueue/config-file"], `^${manifest.version}`);
+    assertEquals(dependencies[manifest.name], manifest.version);
+    assertEquals(dependencies["@workqueue/config-file"], manifest.version);
 
     const files = (await project.run("tar", ["-tzf", "cli.tgz"])).trimEnd().split("\n");
     const others = files.filter((file) => !/\.(js|d\.ts)$/.test(file)).sort();

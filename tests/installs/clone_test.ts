@@ -1,132 +1,404 @@
-/** The package as README takes it from a clone, by README's very commands. Only on Deno, which packs it. */
+/** Runs the commands of the pages that install from a clone. Only on Deno, which packs the clone. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { Tokens } from "marked";
-import { cpSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { globSync } from "node:fs";
+import { copyRepository } from "../../release/copy.ts";
 import { tokensOf } from "../docs/markdown.ts";
 import { runtimes } from "../runtimes.ts";
-import { Project, ROOT, run } from "./project.ts";
+import { manifest, Project, ROOT, run } from "./project.ts";
 
 const IGNORE = Deno.build.os === "windows"; // which has no `sh`
 
-const readme = await Deno.readTextFile(new URL("README.md", ROOT));
-const section = readme.slice(readme.indexOf("take it from a clone"), readme.indexOf("\n## Concepts"));
-const [denoJson, commands, denoJsonOfPackages, packageCommands] = tokensOf(section)
-  .filter((token): token is Tokens.Code => token.type === "code")
-  .map(({ text }) => text);
-
-/** The command of README that makes the tarball, and the one that is for this runtime. */
-function commandsFor(runtime: string): string[] {
-  const [pack, ...installs] = commands!.split("\n");
-  return [pack!, installs.find((line) => line.includes(`# ${runtime}`))!];
+/** The blocks of code in a part of a page, each with its language. */
+function blocksIn(path: string, from = "", to?: string): Tokens.Code[] {
+  const page = Deno.readTextFileSync(new URL(path, ROOT));
+  const start = page.indexOf(from);
+  const section = page.slice(start, to === undefined ? undefined : page.indexOf(to, start));
+  return tokensOf(section).filter((token): token is Tokens.Code => token.type === "code");
 }
 
-const PROGRAM = `
-  import { createWorkQueue } from "@workqueue/core";
-  const queue = createWorkQueue();
-  for (const item of ["a", "b", "a"]) queue.add(item);
-  console.log(queue.length, "items");
-`;
+/** The instructions of a page for one package of a clone. */
+interface Instructions {
+  name: string;
+  denoJson: string;
+  /** The line that packs it, and those that install it. */
+  pack: string;
+  Bun: string;
+  Node: string;
+}
 
-const REDIS_PROGRAM = `
-  import { createRedisQueue } from "@workqueue/redis";
-  console.log(createRedisQueue({ name: "images" }).name);
-`;
+/** Reads the instructions of a page, in the order in which they stand there. */
+function instructionsOf(path: string, from?: string, to?: string): Instructions[] {
+  const blocks = blocksIn(path, from, to);
+  const configs = blocks.filter(({ lang, text }) => lang === "json" && "imports" in JSON.parse(text));
+  const commands = blocks.filter(({ text }) => text.includes(" pack "));
+  assertEquals(configs.length, commands.length, path);
+  return commands.map(({ text }, i) => {
+    const denoJson = configs[i]!.text;
+    const name = Object.keys(JSON.parse(denoJson).imports).findLast((name) => name.startsWith("@workqueue/"))!;
+    const [pack, ...installs] = text.split("\n");
+    assertEquals(installs.length, 2, text);
+    const lineFor = (runtime: string) => installs.find((line) => line.includes(`# ${runtime}`))!;
+    return { name, denoJson, pack: pack!, Bun: lineFor("Bun"), Node: lineFor("Node") };
+  });
+}
 
-const PACKAGE_PROGRAM = `
-  import { createWorkQueue } from "@workqueue/core";
-  import { prometheusMetrics } from "@workqueue/prometheus";
-  import { register } from "prom-client";
-  createWorkQueue({ name: "images", metrics: prometheusMetrics() }).add("cat.jpg");
-  console.log((await register.metrics()).match(/^workqueue_depth.*$/m)[0]);
-`;
+const READMES = ["config-file", "dashboard", "opentelemetry", "prometheus", "redis"];
 
-/** A folder that holds `workqueue`, the clone, and `app`, which is empty. */
-class Folder extends Project {
-  readonly app = this.path("app");
+const PAGES: Record<string, Instructions[]> = {
+  "README.md": instructionsOf("README.md", "\n## Install", "\n## Words"),
+  "docs/redis.md": instructionsOf("docs/redis.md"),
+};
+for (const name of READMES) PAGES[`packages/${name}/README.md`] = instructionsOf(`packages/${name}/README.md`);
 
-  constructor() {
+const [core] = PAGES["README.md"] as [Instructions];
+const [prometheus] = PAGES["packages/prometheus/README.md"] as [Instructions];
+const [redis] = PAGES["docs/redis.md"] as [Instructions];
+
+/** A program for each package, and what it prints. */
+const PROGRAMS: Record<string, [program: string, printed: string]> = {
+  "@workqueue/core": [
+    `import { createWorkQueue } from "@workqueue/core";
+     const queue = createWorkQueue();
+     for (const item of ["a", "b", "a"]) queue.add(item);
+     console.log(queue.length, "items");`,
+    "2 items\n",
+  ],
+  "@workqueue/config-file": [
+    `import { loadConfig } from "@workqueue/core";
+     import { loadConfigText } from "@workqueue/config-file";
+     const texts = { yaml: "queues: { images: {} }", toml: "[queues.images]", json: '{ "queues": { "images": {} } }' };
+     console.log(Object.entries(texts).map(([format, text]) => loadConfigText(text, format).queueNames).join());
+     loadConfig({});`,
+    "images,images,images\n",
+  ],
+  "@workqueue/dashboard": [
+    `import { createDefaultItemLimiter, createRateLimitingQueue } from "@workqueue/core";
+     import { allowLocal, createDashboard } from "@workqueue/dashboard";
+     const queue = createRateLimitingQueue(createDefaultItemLimiter());
+     const dashboard = createDashboard({ queues: { images: { queue } }, view: allowLocal });
+     console.log((await dashboard.fetch(new Request("http://localhost:4680/"))).status);
+     dashboard[Symbol.dispose]();`,
+    "200\n",
+  ],
+  "@workqueue/opentelemetry": [
+    `import { metrics } from "@opentelemetry/api";
+     import { createWorkQueue } from "@workqueue/core";
+     import { openTelemetryMetrics } from "@workqueue/opentelemetry";
+     const queue = createWorkQueue({ name: "images", metrics: openTelemetryMetrics(metrics.getMeter("workqueue")) });
+     queue.add("cat.jpg");
+     console.log(queue.length);`,
+    "1\n",
+  ],
+  "@workqueue/prometheus": [
+    `import { createWorkQueue } from "@workqueue/core";
+     import { prometheusMetrics } from "@workqueue/prometheus";
+     import { register } from "prom-client";
+     createWorkQueue({ name: "images", metrics: prometheusMetrics() }).add("cat.jpg");
+     console.log((await register.metrics()).match(/^workqueue_depth.*$/m)[0]);`,
+    'workqueue_depth{name="images"} 1\n',
+  ],
+  "@workqueue/redis": [
+    `import { createRedisQueue } from "@workqueue/redis";
+     console.log(createRedisQueue({ name: "images" }).name);`,
+    "images\n",
+  ],
+};
+
+/** The registry of `@workqueue`, which has nothing: it notes what it is asked for. */
+class EmptyRegistry implements AsyncDisposable {
+  readonly asked: string[] = [];
+  readonly #server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
+    this.asked.push(decodeURIComponent(new URL(request.url).pathname));
+    return Response.json({ error: "Not found" }, { status: 404 });
+  });
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.addr.port}/`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
+}
+
+/** The folder with the clone that tests share unless they change it: packing is faster when Deno knows the files. */
+const shared = new Project();
+globalThis.addEventListener("unload", () => shared[Symbol.dispose]());
+copyRepository(shared.path("workqueue"));
+let apps = 0;
+
+/** Empty folders beside a clone, in `workqueue`, and a shell whose registry of `@workqueue` is empty. */
+class Folder extends Project implements AsyncDisposable {
+  readonly registry = new EmptyRegistry();
+  readonly clone: string;
+  readonly app: string;
+  readonly #beside: Project;
+
+  /** @param beside The folder that has the clone. */
+  constructor(beside: Project = shared) {
     super();
-    Deno.mkdirSync(this.app);
-    const root = fileURLToPath(ROOT);
-    const isCloned = (path: string) => !/(^|[\\/])(\.git|node_modules)$/.test(path.slice(root.length));
-    cpSync(root, this.path("workqueue"), { recursive: true, filter: isCloned });
+    this.#beside = beside;
+    this.clone = beside.path("workqueue");
+    this.app = this.newApp();
   }
 
-  /** Runs README's commands for a runtime. Gives all that they print. */
-  async install(runtime: string): Promise<string> {
-    const printed = await run("sh", ["-ec", commandsFor(runtime).join("\n")], this.app, await this.#environment());
-    return printed.stdout + printed.stderr;
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.registry[Symbol.asyncDispose]();
+    this[Symbol.dispose]();
   }
 
-  /** What a program that uses the package prints. */
-  async use(command: string[], program = PROGRAM): Promise<string> {
-    await Deno.writeTextFile(`${this.app}/main.mjs`, program);
-    return (await run(command[0]!, [...command.slice(1), "main.mjs"], this.app)).stdout;
+  newApp(): string {
+    const app = this.#beside.path(`app-${++apps}`);
+    Deno.mkdirSync(app);
+    return app;
   }
 
-  /** Lets `bun` be found, wherever it is. */
+  /** Runs a line of a page, as in a shell of its own. Gives all that it prints. */
+  async shell(line: string, cwd = this.app, env: Record<string, string> = {}): Promise<string> {
+    const environment = { ...await this.#environment(), ...env };
+    const { stdout, stderr } = await run("env", ["-u", "INIT_CWD", "sh", "-ec", line], cwd, environment);
+    return stdout + stderr;
+  }
+
+  /** Runs a program in a folder. Gives what it prints. */
+  async use(command: string[], program: string, cwd = this.app): Promise<string> {
+    await Deno.writeTextFile(`${cwd}/main.mjs`, program);
+    const { stdout, stderr } = await run(command[0]!, [...command.slice(1), "main.mjs"], cwd);
+    assert(!stderr.includes("Warning"), stderr); // as of a linked folder that is not a package
+    return stdout;
+  }
+
+  /** Lets `deno` and `bun` be found, wherever they are, and npm and Bun ask the empty registry for `@workqueue`. */
   async #environment(): Promise<Record<string, string>> {
-    const [bun] = await runtimes["Bun"]!();
-    const folder = this.path("bin");
-    await Deno.mkdir(folder);
-    await Deno.symlink(bun!, `${folder}/bun`);
-    return { PATH: `${folder}:${Deno.env.get("PATH")}` };
+    const bin = this.path("bin");
+    const npmrc = this.path("npmrc");
+    if (!(await Deno.stat(bin).then(() => true, () => false))) {
+      await Deno.mkdir(bin);
+      await Deno.symlink((await runtimes["Bun"]!())[0]!, `${bin}/bun`);
+      await Deno.symlink(Deno.execPath(), `${bin}/deno`);
+      const own = Deno.env.get("NPM_CONFIG_USERCONFIG") ?? `${Deno.env.get("HOME")}/.npmrc`;
+      const settings = await Deno.readTextFile(own).catch(() => "");
+      await Deno.writeTextFile(npmrc, `${settings}\n@workqueue:registry=${this.registry.url}\n`);
+      const scope = `[install.scopes]\n"@workqueue" = "${this.registry.url}"\n`;
+      await Deno.writeTextFile(this.path(".bunfig.toml"), scope);
+    }
+    const path = `${bin}:${Deno.env.get("PATH")}`;
+    return { PATH: path, NPM_CONFIG_USERCONFIG: npmrc, XDG_CONFIG_HOME: this.folder };
   }
+}
+
+const packed = new Map<string, Promise<string>>();
+
+/** Runs the line of a page that packs, once for all pages that have it. Gives a folder with what that wrote. */
+async function packedBy(line: string, folder: Folder): Promise<string> {
+  if (!packed.has(line)) packed.set(line, folder.shell(line).then((printed) => (assertCalm(printed), folder.app)));
+  return await packed.get(line)!;
+}
+
+/** The packages of this repository in a folder's `node_modules`, at whatever depth. */
+function installedIn(app: string): string[] {
+  const found = globSync("node_modules/**/@workqueue/*/package.json", { cwd: app });
+  return found.map((path) => path.split(/[\\/]/).slice(1, -1).join("/")).sort();
+}
+
+function copyTarballs(from: string, to: string): void {
+  for (const { name } of Deno.readDirSync(from)) {
+    if (name.endsWith(".tgz")) Deno.copyFileSync(`${from}/${name}`, `${to}/${name}`);
+  }
+}
+
+/** Commands that start a program on the runtimes that install tarballs. */
+async function throttle(): Promise<["Node" | "Bun", string][]> {
+  return [["Node", "node"], ["Bun", (await runtimes["Bun"]!())[0]!]];
+}
+
+/** Fails if npm or Bun printed what would alarm somebody. */
+function assertCalm(printed: string): void {
+  // Npm warns of the machine's own settings
+  const lines = printed.split("\n").filter((line) => !line.startsWith("npm "));
+  assert(!/could not|cannot|error|warn/i.test(lines.join("\n")), printed);
 }
 
 Deno.test("a clone: Deno takes it by an entry in deno.json, with no network", async () => {
-  using folder = new Folder();
-  await Deno.writeTextFile(`${folder.app}/deno.json`, denoJson!);
-  assertEquals(await folder.use([Deno.execPath(), "run", "--check", "--no-prompt", "--cached-only"]), "2 items\n");
+  await using folder = new Folder();
+  const [program, printed] = PROGRAMS[manifest.name]!;
+  await Deno.writeTextFile(`${folder.app}/deno.json`, core.denoJson);
+  const flags = ["--check", "--no-prompt", "--cached-only"];
+  assertEquals(await folder.use([Deno.execPath(), "run", ...flags], program), printed);
 });
 
-Deno.test("a clone: Deno takes the queue on Redis by entries in deno.json", async () => {
-  using folder = new Folder();
-  const page = await Deno.readTextFile(new URL("docs/redis.md", ROOT));
-  await Deno.writeTextFile(`${folder.app}/deno.json`, /```json\n([^]*?)```/.exec(page)![1]!);
-  assertEquals(await folder.use([Deno.execPath(), "run", "--check", "--no-prompt"], REDIS_PROGRAM), "images\n");
+Deno.test("a clone: the README is about the core, and the other pages about their packages", () => {
+  const named = Object.entries(PAGES).map(([path, all]) => [path, all.map(({ name }) => name)]);
+  assertEquals(Object.fromEntries(named), {
+    "README.md": [manifest.name],
+    "docs/redis.md": ["@workqueue/redis"],
+    ...Object.fromEntries(READMES.map((name) => [`packages/${name}/README.md`, [`@workqueue/${name}`]])),
+  });
 });
 
-Deno.test("a clone: Deno takes the other packages by links", async () => {
-  using folder = new Folder();
-  await Deno.writeTextFile(`${folder.app}/deno.json`, denoJsonOfPackages!);
-  const printed = await folder.use([Deno.execPath(), "run", "--allow-env", "--no-prompt"], PACKAGE_PROGRAM);
-  assertEquals(printed, 'workqueue_depth{name="images"} 1\n');
-});
+for (const [path, instructions] of Object.entries(PAGES)) {
+  for (const { name, denoJson, pack, ...installs } of instructions) {
+    const [program, printed] = PROGRAMS[name]!;
 
-Deno.test({
-  name: "a clone: Node installs the other packages beside that of the core",
-  ignore: IGNORE,
-  fn: async () => {
-    using folder = new Folder();
-    await run("sh", ["-ec", `${commandsFor("Node")[0]}\n${packageCommands}`], folder.app);
-    assertEquals(await folder.use(["node"], PACKAGE_PROGRAM), 'workqueue_depth{name="images"} 1\n');
-  },
-});
+    if (name !== manifest.name) {
+      Deno.test(`a clone: Deno takes ${name} by links, as ${path} says`, async () => {
+        await using folder = new Folder();
+        await Deno.writeTextFile(`${folder.app}/deno.json`, denoJson);
+        const flags = ["--check", "--allow-env", "--no-prompt"];
+        assertEquals(await folder.use([Deno.execPath(), "run", ...flags], program), printed);
+      });
+    }
 
-for (const [runtime, start] of [["Bun", async () => (await runtimes["Bun"]!())[0]!], ["Node", () => "node"]] as const) {
+    Deno.test({
+      name: `a clone: Bun and Node install ${name} as ${path} says, and nothing alarming is printed`,
+      ignore: IGNORE,
+      fn: async () => {
+        await using folder = new Folder();
+        const tarballs = await packedBy(pack, folder);
+        for (const [runtime, start] of await throttle()) {
+          const app = folder.newApp();
+          copyTarballs(tarballs, app);
+          assertCalm(await folder.shell(installs[runtime], app));
+          assertEquals(await folder.use([start], program, app), printed);
+          assertEquals(installedIn(app), [...new Set([manifest.name, name])].sort());
+        }
+        assertEquals(folder.registry.asked, []);
+      },
+    });
+  }
+}
+
+/** Commands that install again from the lock file. */
+const AGAIN = {
+  Node: "rm -r node_modules && npm ci",
+  Bun: "rm -r node_modules && bun install --frozen-lockfile",
+};
+
+for (const pages of [[prometheus, redis], [redis, prometheus]] as const) {
+  const names = pages.map(({ name }) => name);
   Deno.test({
-    name: `a clone: ${runtime} installs what is packed of it, and nothing alarming is printed`,
+    name: `a clone: ${names.join(" and then ")} go into one folder, and no registry is asked`,
     ignore: IGNORE,
     fn: async () => {
-      using folder = new Folder();
-      const lines = (await folder.install(runtime)).split("\n");
-      const printed = lines.filter((line) => !line.startsWith("npm ")).join("\n"); // npm warns of the machine's own settings
-      assert(!/could not|cannot|error|warn/i.test(printed), printed);
-      assertEquals(await folder.use([await start()]), "2 items\n");
+      await using folder = new Folder();
+      for (const [runtime, start] of await throttle()) {
+        const app = folder.newApp();
+        for (const page of pages) {
+          copyTarballs(await packedBy(page.pack, folder), app);
+          await folder.shell(page[runtime], app);
+        }
+        for (const line of ["true", AGAIN[runtime]]) {
+          await folder.shell(line, app);
+          assertEquals(installedIn(app), [manifest.name, ...names].sort());
+          for (const [program, printed] of names.map((name) => PROGRAMS[name]!)) {
+            assertEquals(await folder.use([start], program, app), printed);
+          }
+        }
+      }
+      assertEquals(folder.registry.asked, []);
     },
   });
 }
 
 Deno.test({
+  name: "a clone: the registry of these tests is asked for what is missing, so they would notice",
+  ignore: IGNORE,
+  fn: async () => {
+    await using folder = new Folder();
+    await folder.shell("npx -y deno task --cwd ../workqueue pack packages/redis published.tgz");
+    for (const line of ["npm install ./published.tgz", "bun add ./published.tgz"]) {
+      folder.registry.asked.length = 0;
+      await assertRejects(() => folder.shell(line), Error);
+      assertEquals(new Set(folder.registry.asked), new Set([`/${manifest.name}`]), line);
+    }
+  },
+});
+
+Deno.test({
   name: "a clone: a mistake in it is printed, and nothing is packed",
   ignore: IGNORE,
   fn: async () => {
-    using folder = new Folder();
-    await Deno.writeTextFile(folder.path("workqueue/mod.ts"), "export const n: number = '';\n");
-    const error = await folder.install("Node").then(() => undefined, (error: unknown) => error);
-    assert(error instanceof Error && error.message.includes("is not assignable to type 'number'"), `${error}`);
+    using own = new Project();
+    copyRepository(own.path("workqueue"));
+    await using folder = new Folder(own);
+    await Deno.writeTextFile(
+      `${folder.clone}/mod.ts`,
+      "export const n: number = '';\n",
+    );
+    const error = await folder.shell(core.pack).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    assert(
+      error instanceof Error &&
+        error.message.includes("is not assignable to type 'number'"),
+      `${error}`,
+    );
+    assertEquals([...Deno.readDirSync(folder.app)], []);
+  },
+});
+
+/** The instructions of a page for the command: the blocks before those for when it is published. */
+function commandBlocks(path: string, from: string): string[] {
+  return blocksIn(path, from, "Once published").map(({ text }) => text);
+}
+
+const [tryIt, installIt] = commandBlocks("docs/command.md", "\n## Install") as [string, string];
+
+Deno.test("a clone: both pages about the command install it by the same lines", () => {
+  assertEquals(commandBlocks("packages/cli/README.md", "Not published yet"), [installIt]);
+});
+
+const CONFIGS = {
+  "queues.json": '{ "queues": { "images": { "concurrency": 2 } } }',
+  "queues.yaml": "queues: { images: { concurrency: 2 } }",
+  "queues.toml": "[queues.images]\nconcurrency = 2\n",
+};
+
+/** The lines that install the command for a runtime. */
+const COMMAND_LINES: Record<string, string[]> = {
+  Deno: ["# Deno"],
+  Node: ["deno task pack", "# Node"],
+  Bun: ["deno task pack", "# Bun"],
+};
+
+for (const [runtime, marks] of Object.entries(COMMAND_LINES)) {
+  Deno.test({
+    name: `a clone: the command installs for ${runtime} as docs/command.md says, and runs in any folder`,
+    ignore: IGNORE,
+    fn: async () => {
+      await using folder = new Folder();
+      const root = folder.newApp();
+      const env = { DENO_INSTALL_ROOT: root, NPM_CONFIG_PREFIX: root, BUN_INSTALL: root };
+      for (const mark of marks) {
+        const lines = installIt.split("\n").filter((line) => line.includes(mark));
+        assertEquals(lines.length, 1, mark);
+        await folder.shell(lines[0]!, folder.clone, env);
+      }
+      assertEquals(folder.registry.asked, []);
+
+      for (const [file, text] of Object.entries(CONFIGS)) await Deno.writeTextFile(`${folder.app}/${file}`, text);
+      await Deno.writeTextFile(`${folder.app}/deno.json`, '{ "imports": { "@workqueue/core": "./none.ts" } }');
+      const workqueue = (args: string) => folder.shell(`${root}/bin/workqueue ${args}`);
+      assertEquals(await workqueue("--version"), `${manifest.version}\n`);
+      const ok = Object.keys(CONFIGS).map((file) => `${file}: ok, 1 queue, 0 limiters\n`).join("");
+      assertEquals(await workqueue(`check ${Object.keys(CONFIGS).join(" ")}`), ok);
+      assertMatch(await workqueue("run --config queues.yaml --input queues.toml -- echo"), /^concurrency = 2$/m);
+      assertMatch(await workqueue("run --quiet --serve --input queues.toml -- echo"), /^concurrency = 2$/m);
+    },
+  });
+}
+
+Deno.test({
+  name: "a clone: the command runs without being installed as docs/command.md says",
+  ignore: IGNORE,
+  fn: async () => {
+    await using folder = new Folder();
+    await folder.shell("true"); // makes the folder of programs
+    await Deno.writeTextFile(folder.path("bin/curl"), '#!/bin/sh\necho "curl $*"\n', { mode: 0o755 });
+    await Deno.writeTextFile(`${folder.clone}/urls.txt`, "https://example.com/a\n");
+    assertMatch(await folder.shell(tryIt, folder.clone), /^curl -fsSO https:\/\/example\.com\/a$/m);
   },
 });

@@ -1,4 +1,6 @@
-/** What somebody does who has just installed the package for config files. Every runtime runs this, in an empty folder. */
+/**
+ * What somebody does who has just installed the package for config files. Every runtime runs this, in an empty folder.
+ */
 
 import { type ConfigChange, ConfigError } from "@workqueue/core";
 import { loadConfigFile, readConfigFile, watchConfigFile } from "@workqueue/config-file";

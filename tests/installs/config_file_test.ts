@@ -16,8 +16,7 @@ const EXPECTED = {
 /** A folder with both tarballs, the program and the example. */
 async function prepare(): Promise<Project> {
   const project = new Project();
-  await project.pack();
-  await project.pack("config_file.tgz", "packages/config-file");
+  await project.pack("packages/config-file");
   Deno.writeTextFileSync(project.path("package.json"), '{ "type": "module" }');
   Deno.copyFileSync(new URL("config_file_consumer.ts", import.meta.url), project.path("main.ts"));
   Deno.copyFileSync(new URL("examples/live_limits.ts", ROOT), project.path("live_limits.ts"));
@@ -27,7 +26,7 @@ async function prepare(): Promise<Project> {
 Deno.test("config-file: the tarball installs beside the core's, type-checks and runs under Node", async () => {
   using project = await prepare();
   const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
-  await project.run(NPM, [...install, "./core.tgz", "./config_file.tgz"]);
+  await project.run(NPM, [...install, "./workqueue-core.tgz", "./workqueue-config-file.tgz"]);
   for (const age of ["newest", "oldest"] as const) {
     await tsc(project.folder, age, "main.ts", "--noEmit", "--module", "nodenext");
   }
@@ -41,6 +40,6 @@ Deno.test("config-file: the tarball installs beside the core's, type-checks and 
 Deno.test("config-file: the tarball installs beside the core's and runs under Bun", async () => {
   using project = await prepare();
   const bun = (await runtimes["Bun"]!())[0]!;
-  await project.run(bun, ["add", "./core.tgz", "./config_file.tgz"]);
+  await project.run(bun, ["add", "./workqueue-core.tgz", "./workqueue-config-file.tgz"]);
   assertEquals(JSON.parse(await project.run(bun, ["main.ts"])), EXPECTED);
 });

@@ -1,4 +1,7 @@
-/** What somebody does with the package who has just installed it. Every runtime runs this, from where `project.ts` puts it. */
+/**
+ * What somebody does with the package who has just installed it. Every runtime runs this, from where `project.ts` puts
+ * it.
+ */
 
 import {
   createExponentialLimiter,

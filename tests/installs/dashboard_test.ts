@@ -6,13 +6,12 @@ import { NPM, Project } from "./project.ts";
 import { tsc } from "./tsc.ts";
 
 const EXPECTED = { isPage: true, queues: [["images", "memory", "healthy"]] };
-const PACKAGES = ["./core.tgz", "./dashboard.tgz"];
+const PACKAGES = ["./workqueue-core.tgz", "./workqueue-dashboard.tgz"];
 
 /** A folder with both tarballs and the program. */
 async function prepare(): Promise<Project> {
   const project = new Project();
-  await project.pack();
-  await project.pack("dashboard.tgz", "packages/dashboard");
+  await project.pack("packages/dashboard");
   Deno.writeTextFileSync(project.path("package.json"), '{ "type": "module" }');
   Deno.copyFileSync(new URL("dashboard_consumer.ts", import.meta.url), project.path("main.ts"));
   return project;

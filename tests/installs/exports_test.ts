@@ -8,17 +8,21 @@ const QUEUES = ["./work-queue", "./delaying-queue", "./rate-limiting-queue"];
 const LIMITERS = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./limiters/"));
 const DISCIPLINES = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./disciplines/"));
 
+/** Entries that the main one leaves out: for packages and engines, or with more names than the main one exports. */
+const LEFT_OUT = ["./internal", "./hooks", "./config", "./disciplines", "./limiters"];
+
 /** The other entries that each one brings along. */
 const BRINGS: Record<string, string[]> = {
-  ".": entries.map(([entry]) => entry).filter((entry) => entry !== "." && entry !== "./arguments"), // that is for packages
+  ".": entries.map(([entry]) => entry).filter((entry) => entry !== "." && !LEFT_OUT.includes(entry)),
   "./work-queue": [],
   "./delaying-queue": ["./work-queue", "./duration"],
   "./rate-limiting-queue": ["./work-queue", "./delaying-queue", "./duration"],
   "./workers": ["./duration"],
+  "./hooks": [],
   "./parallelize": [],
   "./metrics": [],
   "./duration": [],
-  "./arguments": ["./duration"],
+  "./internal": ["./duration"],
   "./token-bucket": ["./duration"],
   "./config": [...QUEUES, "./duration", "./token-bucket", ...DISCIPLINES, ...LIMITERS],
   "./disciplines": ["./duration", ...DISCIPLINES],
@@ -43,11 +47,12 @@ const BROUGHT_BY: Record<string, string[]> = {
     "./rate-limiting-queue",
     "./config",
     "./disciplines",
-    ...DISCIPLINES,
+    "./disciplines/fair",
+    "./disciplines/priority",
   ],
   "./config/load_config.ts": [".", "./config"],
   "./registry/registry.ts": [".", "./config", "./disciplines", "./limiters"],
-  "./lib/structures/tokens.ts": [
+  "./lib/tokens/tokens.ts": [
     ".",
     "./token-bucket",
     "./config",

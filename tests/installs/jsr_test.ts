@@ -55,7 +55,8 @@ Deno.test("JSR: a file that is not what was published is refused", async () => {
   const files = await registry.publish(".");
   using project = new Project();
   const content = files.get("/lib/base/duration.ts")!;
-  registry.tampered.set(`/${manifest.name}/lib/base/duration.ts`, content.with(-1, " ".charCodeAt(0))); // in place of the last line feed
+  // In place of the last line feed
+  registry.tampered.set(`/${manifest.name}/lib/base/duration.ts`, content.with(-1, " ".charCodeAt(0)));
   const { message } = await assertRejects(() => add(project, registry), Error);
   assertStringIncludes(message, "Integrity check failed");
   assertStringIncludes(message, "/lib/base/duration.ts");

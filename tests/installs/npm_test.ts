@@ -27,15 +27,15 @@ for (const age of ["newest", "oldest"] as const) {
 
 Deno.test("npm: the oldest TypeScript is the one that README names", async () => {
   const readme = await Deno.readTextFile(new URL("README.md", ROOT));
-  const [, named] = /TypeScript needs to know of disposal: version ([\d.]+) or later/.exec(readme)!;
+  const [, named] = /Requires TypeScript ([\d.]+) or later/.exec(readme)!;
   assertEquals(OLDEST, `npm:typescript@~${named}`);
 });
 
 Deno.test("npm: the tarball installs and runs under Bun", async () => {
   using project = new Project();
-  await project.pack();
+  await project.pack(".");
   const bun = (await runtimes["Bun"]!())[0]!;
-  await project.run(bun, ["add", "./core.tgz"]);
+  await project.run(bun, ["add", "./workqueue-core.tgz"]);
   project.writeConsumer();
   assertEquals(JSON.parse(await project.run(bun, ["main.ts"])), await expectedFindings());
 });

@@ -17,8 +17,8 @@ const EXPECTED = {
 };
 
 const PACKAGES = [
-  "./core.tgz",
-  "./opentelemetry.tgz",
+  "./workqueue-core.tgz",
+  "./workqueue-opentelemetry.tgz",
   "@opentelemetry/api@1",
   "@opentelemetry/exporter-prometheus@0.223",
   "@opentelemetry/sdk-metrics@2",
@@ -28,8 +28,7 @@ const PACKAGES = [
 /** A folder with both tarballs and the program. */
 async function prepare(): Promise<Project> {
   const project = new Project();
-  await project.pack();
-  await project.pack("opentelemetry.tgz", "packages/opentelemetry");
+  await project.pack("packages/opentelemetry");
   Deno.writeTextFileSync(project.path("package.json"), '{ "type": "module" }');
   Deno.copyFileSync(new URL("opentelemetry_consumer.ts", import.meta.url), project.path("main.ts"));
   return project;

@@ -1,6 +1,7 @@
 /**
  * What a caller with `exactOptionalPropertyTypes` may write: an option that may be left out may be `undefined`, too, as
- * in `{ timeout: settings.timeout }`. The types are checked by the compiler. Only on Deno, which is asked what there is.
+ * in `{ timeout: settings.timeout }`. The types are checked by the compiler. Only on Deno, which is asked what there
+ * is.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -9,7 +10,6 @@ import {
   type BuildContext,
   type BuiltInDisciplineOptions,
   type BuiltInOptions,
-  type ConfigSchemaOptions,
   createBucketLimiter,
   createDefaultControllerLimiter,
   createDelayingQueue,
@@ -37,7 +37,8 @@ import {
   type WorkQueue,
   type WorkQueueOptions,
 } from "@workqueue/core";
-import { ROOT, run } from "./project.ts";
+import type { ConfigSchemaOptions } from "@workqueue/core/config";
+import { manifest, ROOT, run } from "./project.ts";
 
 /** The names of the members that may be left out and yet refuse `undefined`. */
 type Refusing<T> = {
@@ -91,7 +92,7 @@ Deno.test("options: every one that may be left out may be undefined", async () =
 
   // No type is missing above.
   const source = await Deno.readTextFile(new URL(import.meta.url));
-  const { stdout } = await run(Deno.execPath(), ["doc", "mod.ts"], ROOT);
+  const { stdout } = await run(Deno.execPath(), ["doc", ...Object.values(manifest.exports)], ROOT);
   const names = [...new Set(stdout.match(/\b[A-Z]\w*Options\b/g))]
     .filter((name) => !NO_OPTIONS_OF_OURS.includes(name));
   assert(names.length > 5);
@@ -105,9 +106,9 @@ Deno.test("options: one that is undefined is as one that is left out", async () 
     keyOf: undefined,
     clock,
     metrics: undefined,
-    maxWait: undefined,
+    maxSleep: undefined,
     ref: undefined,
-    whileWaiting: undefined,
+    addWhileDelayed: undefined,
     queue: createDelayingQueue({ queue: createWorkQueue({ discipline: undefined, priorityLevels: undefined }), clock }),
   });
   const done: string[] = [];
@@ -116,16 +117,16 @@ Deno.test("options: one that is undefined is as one that is left out", async () 
     maxRetries: undefined,
     timeout: undefined,
     signal: undefined,
-    starts: undefined,
+    throttle: undefined,
     onError: undefined,
     onGiveUp: undefined,
   });
   queue.add("a", { priority: undefined });
-  queue.addRateLimited("b", { priority: undefined, atLeast: undefined });
-  assertEquals(queue.cancelAfter("b"), true);
-  assertEquals(queue.snapshot({ limit: undefined }).length, 1);
+  queue.addRateLimited("b", { priority: undefined, minDelay: undefined });
+  assertEquals(queue.cancelDelayed("b"), true);
+  assertEquals(queue.snapshot({ limit: undefined }).ready, 1);
   assertEquals(createPriorityDiscipline({ min: undefined, max: undefined, maxHeadStart: undefined }).length, 0);
-  await queue.shutDownWithDrain({ waiting: undefined });
+  await queue.shutDownWithDrain({ delayed: undefined });
   await pool.finished;
   await parallelizeUntil(1, 2, (piece) => void done.push(`${piece}`), { signal: undefined, chunkSize: undefined });
   assertEquals(done, ["a", "0", "1"]);

@@ -1,6 +1,8 @@
 /** What holds for every package beside the core's that is published. Only on Deno, which publishes them. */
 
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { JsrRegistry } from "../../release/jsr_registry.ts";
 import { relativeLinks } from "../docs/markdown.ts";
 import { manifest, Project, ROOT, run } from "./project.ts";
 
@@ -35,6 +37,17 @@ for (const [name, page] of Object.entries(PAGES)) {
     assertStringIncludes(readme, `https://jsr.io/${manifest.name}/${manifest.version}/docs/${page}`);
   });
 
+  Deno.test(`${name}: what is published on JSR requires exactly its own version of the packages of this repository`, async () => {
+    await using registry = new JsrRegistry();
+    const files = await registry.publish(`packages/${name}`);
+    const required = [...files.values()].flatMap((content) =>
+      [...new TextDecoder().decode(content).matchAll(/(?:from|import) "jsr:@workqueue\/[\w-]+@([^/"]+)/g)].map((
+        [, version],
+      ) => version)
+    );
+    assertEquals([...new Set(required)], [version]);
+  });
+
   Deno.test(`${name}: it has the version of the core, so that one tag names both`, () => {
     assertEquals(version, manifest.version);
   });
@@ -46,9 +59,50 @@ Deno.test("packages: what is published on npm names the core and its peers, and 
   const { dependencies, peerDependencies } = JSON.parse(
     await project.run("tar", ["-xzOf", "package.tgz", "package/package.json"]),
   );
-  assertEquals(dependencies, { [manifest.name]: `^${manifest.version}` });
+  assertEquals(dependencies, { [manifest.name]: manifest.version });
   assertEquals(Object.keys(peerDependencies), ["@opentelemetry/api"]);
 });
+
+Deno.test("packages: what is packed in a clone has npm and Bun ask no registry for a package of this repository", async () => {
+  using project = new Project();
+  await project.pack();
+  const tarballs = ["core", ...Object.keys(PAGES)].map((name) => `workqueue-${name}.tgz`).sort();
+  assertEquals([...Deno.readDirSync(project.folder)].map(({ name }) => name).sort(), tarballs);
+  for (const tarball of tarballs) {
+    const packed = JSON.parse(await project.run("tar", ["-xzOf", tarball, "package/package.json"]));
+    const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = packed;
+    const isOurs = (name: string) => name.startsWith("@workqueue/");
+    assertEquals(Object.keys(dependencies).filter(isOurs), [], tarball);
+    const peers = Object.keys(peerDependencies).filter(isOurs);
+    assertEquals(peers.includes(manifest.name), tarball !== "workqueue-core.tgz", tarball);
+    for (const peer of peers) {
+      assertEquals([peerDependencies[peer], peerDependenciesMeta[peer]], [manifest.version, { optional: true }]);
+    }
+    assertEquals(Object.keys(peerDependenciesMeta), peers, "a peer that others publish is not optional");
+  }
+});
+
+Deno.test("packages: packing writes the package and those it needs to the folder one is in, and says so", async () => {
+  using project = new Project();
+  const args = ["task", "--cwd", fileURLToPath(ROOT), "pack", "packages/config-file"];
+  const printed = await project.run(Deno.execPath(), args, { INIT_CWD: project.folder });
+  assertEquals(printed, "Wrote ./workqueue-core.tgz ./workqueue-config-file.tgz\n");
+  const written = [...Deno.readDirSync(project.folder)].map(({ name }) => name).sort();
+  assertEquals(written, ["workqueue-config-file.tgz", "workqueue-core.tgz"]);
+});
+
+const REFUSED: [args: string[], message: string][] = [
+  [["packages/rediss"], "Cannot pack packages/rediss: not a package of this repository. Packages: ., packages/cli, "],
+  [["a.tgz"], "Cannot pack: name one package with a FILE.tgz, or any number of packages without one"],
+  [[".", "packages/cli", "a.tgz"], "Cannot pack: name one package with a FILE.tgz"],
+];
+
+for (const [args, message] of REFUSED) {
+  Deno.test(`packages: packing ${args.join(" ")} says what is wrong`, async () => {
+    const error = await assertRejects(() => run(Deno.execPath(), ["task", "pack", ...args], ROOT), Error);
+    assertStringIncludes(error.message, message);
+  });
+}
 
 Deno.test("packages: each that is published is looked at here", () => {
   const published = [...Deno.readDirSync(new URL("packages/", ROOT))].map(({ name }) => name)

@@ -1,6 +1,7 @@
 /** The empty folder of somebody who installs the package, and uses all of it. */
 
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import manifest from "../../deno.json" with { type: "json" };
 import { NPM, ROOT, run } from "../../release/commands.ts";
 import type { Findings } from "./consumer.ts";
@@ -25,20 +26,16 @@ export class Project implements Disposable {
     return (await run(command, args, this.folder, env)).stdout;
   }
 
-  /** Makes the file that Bun and Node install of a package in a folder of a clone. */
-  async pack(tarball = "core.tgz", folder = "."): Promise<void> {
-    const output = this.path(tarball);
-    await run(
-      Deno.execPath(),
-      ["pack", "--allow-dirty", "--no-source-maps", "--output", output],
-      new URL(`${folder}/`, ROOT),
-    );
+  /** Packs packages of the clone into this folder with those they need, by the task that the pages name. */
+  async pack(...packages: string[]): Promise<void> {
+    const args = ["task", "--cwd", fileURLToPath(ROOT), "pack", ...packages];
+    await this.run(Deno.execPath(), args, { INIT_CWD: this.folder }); // that of the tests' own task would be inherited
   }
 
   async npmInstall(): Promise<void> {
-    await this.pack();
+    await this.pack(".");
     Deno.writeTextFileSync(this.path("package.json"), '{ "type": "module" }');
-    await this.run(NPM, ["install", "--offline", "--no-audit", "--no-fund", "./core.tgz"]);
+    await this.run(NPM, ["install", "--offline", "--no-audit", "--no-fund", "./workqueue-core.tgz"]);
   }
 
   /** Writes `main.ts`, which imports every entry of the package and prints what `consumer.ts` finds. */

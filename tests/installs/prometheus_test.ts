@@ -7,13 +7,12 @@ import { NPM, Project, ROOT } from "./project.ts";
 import { tsc } from "./tsc.ts";
 
 const EXPECTED = { adds: [{ value: 3, labels: { name: "images" } }], isSame: true, isOwn: true };
-const PACKAGES = ["./core.tgz", "./prometheus.tgz", "prom-client@15"];
+const PACKAGES = ["./workqueue-core.tgz", "./workqueue-prometheus.tgz", "prom-client@15"];
 
 /** A folder with both tarballs, the program and the example. */
 async function prepare(): Promise<Project> {
   const project = new Project();
-  await project.pack();
-  await project.pack("prometheus.tgz", "packages/prometheus");
+  await project.pack("packages/prometheus");
   Deno.writeTextFileSync(project.path("package.json"), '{ "type": "module" }');
   Deno.copyFileSync(new URL("prometheus_consumer.ts", import.meta.url), project.path("main.ts"));
   Deno.copyFileSync(new URL("examples/metrics.ts", ROOT), project.path("metrics.ts"));

@@ -23,7 +23,12 @@ await queue.addAll(["a", "b", "a"]);
 await queue.whenIdle();
 await queue.shutDownWithDrain();
 
-const nobody = createRedisQueue({ name: "nobody", url: "redis://127.0.0.1:1", patience: "100ms", onError: () => {} });
+const nobody = createRedisQueue({
+  name: "nobody",
+  url: "redis://127.0.0.1:1",
+  callTimeout: "100ms",
+  onQueueError: () => {},
+});
 const error = await nobody.add("a").catch((error: unknown) => error);
 nobody.shutDown();
 

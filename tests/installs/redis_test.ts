@@ -12,8 +12,7 @@ const EXPECTED = { attempts: ["a 1", "b 1", "b 2"], isOurs: true };
 /** A folder with both tarballs and the program. */
 async function prepare(): Promise<Project> {
   const project = new Project();
-  await project.pack();
-  await project.pack("redis.tgz", "packages/redis");
+  await project.pack("packages/redis");
   Deno.writeTextFileSync(project.path("package.json"), '{ "type": "module" }');
   Deno.copyFileSync(new URL("redis_consumer.ts", import.meta.url), project.path("main.ts"));
   return project;
@@ -22,7 +21,14 @@ async function prepare(): Promise<Project> {
 serverTest("redis: the tarball installs beside the core's, type-checks and runs under Node", async () => {
   await using server = await RedisServer.start();
   using project = await prepare();
-  await project.run(NPM, ["install", "--prefer-offline", "--no-audit", "--no-fund", "./core.tgz", "./redis.tgz"]);
+  await project.run(NPM, [
+    "install",
+    "--prefer-offline",
+    "--no-audit",
+    "--no-fund",
+    "./workqueue-core.tgz",
+    "./workqueue-redis.tgz",
+  ]);
   for (const age of ["newest", "oldest"] as const) {
     await tsc(project.folder, age, "main.ts", "--noEmit", "--module", "nodenext");
   }
@@ -34,6 +40,6 @@ serverTest("redis: the tarball installs beside the core's and runs under Bun", a
   await using server = await RedisServer.start();
   using project = await prepare();
   const bun = (await runtimes["Bun"]!())[0]!;
-  await project.run(bun, ["add", "./core.tgz", "./redis.tgz"]);
+  await project.run(bun, ["add", "./workqueue-core.tgz", "./workqueue-redis.tgz"]);
   assertEquals(JSON.parse(await project.run(bun, ["main.ts", server.url])), EXPECTED);
 });

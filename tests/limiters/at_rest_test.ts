@@ -24,7 +24,7 @@ class Resting extends Recorder {
 
 const backoff = () => createExponentialLimiter({ baseDelay: 1, maxDelay: 9 });
 
-Deno.test("at rest: a bucket that is full, not held, and has the rate and the burst that it was made with", () => {
+Deno.test("at rest: a bucket that is full, not paused, and has the rate and the burst that it was made with", () => {
   const clock = new HandClock();
   const limiter = createBucketLimiter({ rate: 1, burst: 2, clock });
   const { bucket } = limiter;
@@ -33,7 +33,7 @@ Deno.test("at rest: a bucket that is full, not held, and has the rate and the bu
   assertFalse(limiter.atRest!());
   clock.time = 1000;
   assert(limiter.atRest!());
-  bucket.hold(1000);
+  bucket.pauseFor(1000);
   assertFalse(limiter.atRest!());
   clock.time = 5000;
   assert(limiter.atRest!());

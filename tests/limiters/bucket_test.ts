@@ -57,3 +57,20 @@ Deno.test("bucket: thousands of items queue up behind each other", () => {
   const limiter = createBucketLimiter({ rate: 8, burst: 1, clock: new HandClock() });
   assertEquals(delays(limiter, "a", 5000), Array.from({ length: 5000 }, (_, i) => i * 125));
 });
+
+Deno.test("bucket: a token is given back once, and not after another item has taken one", () => {
+  const limiter = createBucketLimiter({ rate: 1, burst: 3, clock: new HandClock() });
+  limiter.when("a");
+  limiter.uncount!("a");
+  limiter.uncount!("a");
+  assertEquals(limiter.bucket.tokens, 3);
+  limiter.when("a");
+  limiter.when("b");
+  limiter.uncount!("a");
+  assertEquals(limiter.bucket.tokens, 1);
+  limiter.uncount!("b");
+  assertEquals(limiter.bucket.tokens, 2);
+  limiter.when({ id: 1 }, "key");
+  limiter.uncount!({ id: 1 }, "key");
+  assertEquals(limiter.bucket.tokens, 2);
+});

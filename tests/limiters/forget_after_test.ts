@@ -68,33 +68,35 @@ for (const [name, expected, create] of COUNTING) {
       key: fc.nat(3),
       pass: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(150) }),
     });
-    fc.assert(fc.property(fc.array(operation, { maxLength: 50 }), fc.nat(100), (operations, forgetAfter) => {
-      const clock = new HandClock();
-      const limiter = create(forgetAfter, clock);
-      const failures = new Map<number, { delay: number; at: number }[]>();
-      const listOf = (key: number) => {
-        const list = failures.get(key) ?? [];
-        const last = list.at(-1);
-        return last === undefined || clock.time >= last.at + last.delay + forgetAfter ? [] : list;
-      };
-      for (const { do: what, key, pass } of operations) {
-        clock.time += pass;
-        if (what === "forget") {
-          limiter.forget(key);
-          failures.delete(key);
-        } else {
-          const list = listOf(key);
-          const delay = expected[Math.min(list.length, 3)]!;
-          assertEquals(limiter.when(key), delay);
-          failures.set(key, [...list, { delay, at: clock.time }]);
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 50, size: "max" }), fc.nat(100), (operations, forgetAfter) => {
+        const clock = new HandClock();
+        const limiter = create(forgetAfter, clock);
+        const failures = new Map<number, { delay: number; at: number }[]>();
+        const listOf = (key: number) => {
+          const list = failures.get(key) ?? [];
+          const last = list.at(-1);
+          return last === undefined || clock.time >= last.at + last.delay + forgetAfter ? [] : list;
+        };
+        for (const { do: what, key, pass } of operations) {
+          clock.time += pass;
+          if (what === "forget") {
+            limiter.forget(key);
+            failures.delete(key);
+          } else {
+            const list = listOf(key);
+            const delay = expected[Math.min(list.length, 3)]!;
+            assertEquals(limiter.when(key), delay);
+            failures.set(key, [...list, { delay, at: clock.time }]);
+          }
+          for (let each = 0; each < 4; each++) assertEquals(limiter.numRequeues(each), listOf(each).length);
+          // It may say no for longer than need be, and never too early.
+          if (limiter.atRest!()) { for (let each = 0; each < 4; each++) assertEquals(listOf(each), []); }
         }
-        for (let each = 0; each < 4; each++) assertEquals(limiter.numRequeues(each), listOf(each).length);
-        // It may say no for longer than need be, and never too early.
-        if (limiter.atRest!()) { for (let each = 0; each < 4; each++) assertEquals(listOf(each), []); }
-      }
-      clock.time += 140;
-      assert(limiter.atRest!());
-    }));
+        clock.time += 140;
+        assert(limiter.atRest!());
+      }),
+    );
   });
 }
 

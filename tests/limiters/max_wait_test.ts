@@ -60,6 +60,6 @@ Deno.test("max-wait: no limiter, or a bad delay, is refused", () => {
   const { message } = assertThrows(() => createMaxWaitLimiter(limiter, undefined as unknown as number), TypeError);
   assertStrictEquals(
     message,
-    "Cannot create max-wait limiter as 'maxDelay' is missing: The longest an item waits, whatever that limiter says.",
+    "Cannot create max-wait limiter as 'maxDelay' is missing: The longest delay, whatever that limiter says.",
   );
 });

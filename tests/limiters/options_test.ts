@@ -19,7 +19,7 @@ const BAD_OPTIONS: [kind: string, create: (options: never) => unknown, cases: Ba
     [{ rate: "10", burst: 1 }, `'rate' must be a non-negative number: received "10"`],
     [{ rate: [10], burst: 1 }, "'rate' must be a non-negative number: received an array"],
     ...badCounts("burst", { rate: 1 }),
-    [{ burst: 1 }, "'rate' is missing: Retries a second, on average and over all items."],
+    [{ burst: 1 }, "'rate' is missing: Retries a second, on average, over all items."],
     [{ rate: 1, burst: undefined }, "'burst' is missing: How many retries may happen at once."],
     [{ rate: 1, burst: 1, brust: 2 }, `"brust" is not an option here; did you mean "burst"?`],
     [{ rate: 1, burst: 1, type: "bucket" }, `"type" is not an option here`],
@@ -36,8 +36,8 @@ const BAD_OPTIONS: [kind: string, create: (options: never) => unknown, cases: Ba
       "'maxDelay' must not be less than 'baseDelay' (60000 ms): received 59999",
       RangeError,
     ],
-    [{ maxDelay: 1 }, "'baseDelay' is missing: How long an item waits after its first failure."],
-    [{ baseDelay: 1 }, "'maxDelay' is missing: The longest an item waits, however often it failed."],
+    [{ maxDelay: 1 }, "'baseDelay' is missing: The delay after an item's first failure."],
+    [{ baseDelay: 1 }, "'maxDelay' is missing: The longest delay, however often the item failed."],
     [{ basedelay: 1, maxDelay: 1 }, `"basedelay" is not an option here; did you mean "baseDelay"?`],
   ]],
   ["fast-slow", createFastSlowLimiter, [
@@ -46,10 +46,10 @@ const BAD_OPTIONS: [kind: string, create: (options: never) => unknown, cases: Ba
     ...badCounts("maxFastAttempts", { fastDelay: 1, slowDelay: 1 }),
     [
       { slowDelay: 1, maxFastAttempts: 1 },
-      "'fastDelay' is missing: How long an item waits after each of its first failures.",
+      "'fastDelay' is missing: The delay after each of an item's first failures.",
     ],
-    [{ fastDelay: 1, maxFastAttempts: 1 }, "'slowDelay' is missing: How long it waits after each further failure."],
-    [{ fastDelay: 1, slowDelay: 1 }, "'maxFastAttempts' is missing: After how many failures the delay becomes slow."],
+    [{ fastDelay: 1, maxFastAttempts: 1 }, "'slowDelay' is missing: The delay after each further failure."],
+    [{ fastDelay: 1, slowDelay: 1 }, "'maxFastAttempts' is missing: How many failures get the fast delay."],
     [
       { fastDelay: 1, slowDelay: 1, maxFastAttempts: 1, maxFastAttempt: 2 },
       `"maxFastAttempt" is not an option here; did you mean "maxFastAttempts"?`,

@@ -85,9 +85,9 @@ Deno.test("per-group: everything is passed on to the limiter of the group, with 
   assertEquals(inner.calls, [["when", item, "a/1"], ["numRequeues", item, "a/2"], ["forget", item, "a/3"]]);
 });
 
-Deno.test("per-group: the limiter of a group is at hand, to hold it or to change it", () => {
+Deno.test("per-group: the limiter of a group is at hand, to pause it or to change it", () => {
   const { limiter } = buckets(2);
-  limiter.of("a/1").bucket.hold(5000);
+  limiter.of("a/1").bucket.pauseFor(5000);
   limiter.of("b/1").bucket.setRate(2);
   assertEquals([limiter.when("a/2"), limiter.when("c/1"), limiter.when("b/1")], [5000, 0, 0]);
   assertStrictEquals(limiter.of("a/1"), limiter.of({} as string, "a/7"));
@@ -102,7 +102,7 @@ Deno.test("rule 8, per-group: groups go by the key of the queue, and a key that 
   queue.addRateLimited({ path: "a/1" });
   queue.addRateLimited({ path: "a/2" });
   queue.addRateLimited({ path: "b/1" });
-  assertEquals([queue.length, queue.waiting], [2, 1]);
+  assertEquals([queue.length, queue.delayed], [2, 1]);
   queue.shutDown();
   const calls: ((item: unknown) => unknown)[] = [
     (item) => limiter.when(item as string),
@@ -122,7 +122,7 @@ Deno.test("per-group: of many groups one after the other, those at rest are drop
   const first = limiter.of("0");
   limiter.when("0");
   const busy = limiter.of("busy/1");
-  busy.bucket.hold(1e9);
+  busy.bucket.pauseFor(1e9);
   let rests = 0;
   const spy = createPerGroupLimiter({
     groupOf: (item: number) => item,

@@ -1,21 +1,33 @@
-/** What `update` does to each built-in limiter beside what holds of all: see `tests/contracts/limiter_update_suite.ts`. */
+/**
+ * What `update` does to each built-in limiter beside what holds of all: see `tests/contracts/limiter_update_suite.ts`.
+ */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  type BucketLimiter,
+  ConfigError,
+  createExponentialLimiter,
+  createPerGroupLimiter,
+  defineLimiter,
+  limiters,
+  loadConfig,
+  type PerGroupLimiter,
+  type RateLimiter,
+  type Template,
+  type TokenBucket,
+} from "@workqueue/core";
 import {
   bucketLimiter,
   exponentialLimiter,
   fastSlowLimiter,
   jitterLimiter,
   maxOfLimiter,
-  type PerGroupLimiter,
   perGroupLimiter,
-  type RateLimiter,
-  type Template,
-  type TokenBucket,
-} from "@workqueue/core";
+} from "@workqueue/core/limiters";
 import { bucketDefinitions } from "../../config/bucket_kind.ts";
-import { onBucketChange } from "../../lib/structures/bucket_changes.ts";
-import { HandClock } from "../helpers.ts";
+import { onBucketChange } from "../../lib/tokens/bucket_changes.ts";
+import { Console, HandClock } from "../helpers.ts";
+import { nextTurn } from "../queue_helpers.ts";
 import { delays, Recorder } from "./helpers.ts";
 
 /** Delays of 10, 20, 40, 40, … ms. */
@@ -104,6 +116,23 @@ Deno.test("update, forgetAfter: once there is none, what counts stays for ever, 
   assert(limiter.atRest!());
 });
 
+Deno.test("update, forgetAfter: what passed stays gone, however often counts come to last", () => {
+  const { clock, limiter, update, counts } = backoff();
+  limiter.when("a");
+  for (let round = 0; round < 3; round++) {
+    limiter.when("b");
+    update(100);
+    assertEquals(counts("b"), [1]);
+    clock.time += 1000;
+    update(undefined);
+    assertEquals(counts("a", "b"), [0, 0]);
+    assert(limiter.atRest!());
+  }
+  limiter.when("a");
+  assertFalse(limiter.atRest!());
+  assertEquals(counts("a", "b"), [1, 0]);
+});
+
 Deno.test("update, forgetAfter: the same leaves the ends of all counts as they are, whatever the delays", () => {
   const { clock, limiter, update, counts } = backoff(100);
   limiter.when("a"); // until 1110
@@ -132,7 +161,8 @@ Deno.test("update, forgetAfter: of ten thousand counts, forward and back", () =>
   assert(limiter.atRest!());
 });
 
-Deno.test("update, forgetAfter: a clock that fails leaves all as it was", () => {
+Deno.test("update, forgetAfter: a clock that fails costs no count", () => {
+  using _console = new Console();
   let fails = false;
   const clock = {
     ...new HandClock(),
@@ -145,8 +175,8 @@ Deno.test("update, forgetAfter: a clock that fails leaves all as it was", () => 
   delays(limiter, "a", 2);
   fails = true;
   const changed = { baseDelay: 1, maxDelay: 1, forgetAfter: 5 };
-  assertThrows(() => exponentialLimiter.update!(limiter, changed, {}), Error, "no time");
-  assertEquals([limiter.numRequeues("a"), limiter.when("a")], [2, 40]);
+  exponentialLimiter.update!(limiter, changed, {});
+  assertEquals([limiter.numRequeues("a"), limiter.when("a")], [2, 1]);
 });
 
 Deno.test("update, bucket: the token bucket is the same, and its tokens stay, as does what it owes", () => {
@@ -183,13 +213,13 @@ Deno.test("update, bucket: at rest are the figures that it was given last, and a
   assert(limiter.atRest!());
 });
 
-Deno.test("update, bucket: who listens hears of it once, when both figures are in force; likewise that of `starts`", () => {
+Deno.test("update, bucket: who listens hears of it once, when both figures are in force; likewise that of `throttle`", () => {
   const limiter = bucketLimiter.create({ rate: 1, burst: 1 }, {}) as RateLimiter & { bucket: TokenBucket };
   const definition = bucketDefinitions.get();
   const bucket = definition.create({ rate: 1, burst: 1 }, {});
   const heard: unknown[] = [];
   for (const each of [limiter.bucket, bucket]) {
-    onBucketChange(each, (isHold) => heard.push([each.rate, each.burst, isHold]));
+    onBucketChange(each, (isPause) => heard.push([each.rate, each.burst, isPause]));
   }
   bucketLimiter.update!(limiter, { rate: 2, burst: 3 }, {});
   definition.update!(bucket, { rate: 4, burst: 5 }, {});
@@ -257,6 +287,25 @@ Deno.test("update, per-group: brings the limiter of each group up to date, and m
   assertEquals(limiter.when("new/1"), 2);
 });
 
+Deno.test("update, per-group: of very many groups each one obeys at once, and all do after some turns of the event loop", async () => {
+  const config = (rate: number) => ({
+    limiters: { hosts: { type: "per-group", separator: "/", limiter: { type: "bucket", rate: rate / 1e6, burst: 1 } } },
+  });
+  const loaded = loadConfig(config(1));
+  const limiter = loaded.limiter("hosts") as PerGroupLimiter<string, BucketLimiter>;
+  const buckets = Array.from({ length: 100_000 }, (_, i) => {
+    const { bucket } = limiter.of(`${i}/`);
+    bucket.allow(); // or it is at rest, and dropped
+    return bucket;
+  });
+  loaded.reload(config(2));
+  loaded.reload(config(3));
+  assertEquals(buckets.at(-1)!.rate, 1e-6, "they are for later turns");
+  assertEquals(limiter.of("99998/").bucket.rate, 3e-6);
+  while (buckets.at(-1)!.rate === 1e-6) await nextTurn();
+  assert(buckets.every(({ rate }) => rate === 3e-6));
+});
+
 Deno.test("update, per-group: takes what the template gives in the place of a limiter", () => {
   const { names, limiter, all, update } = groups(numbered(1), 3);
   const before = all();
@@ -299,4 +348,58 @@ Deno.test("update, per-group: with another separator, groups that there are stay
   assertFalse(limiter.of("b:1") === whole);
   update(numbered(1), "/");
   assertStrictEquals(limiter.of("b:1"), whole);
+});
+
+Deno.test("update, per-group: a reload that is refused costs the groups no counts and no tokens", () => {
+  const plug = defineLimiter({
+    type: "plug",
+    description: "Refuses 13.",
+    options: { n: { kind: "number", description: "A number." } },
+    create: () => ({ when: () => 0, forget() {}, numRequeues: () => 0 }),
+    update(_part, { n }) {
+      if (n === 13) throw new Error("13 is refused");
+    },
+  });
+  const clock = new HandClock();
+  const registry = limiters.extend().register(plug);
+  const config = (forgetAfter: string, burst: number, inside: number, beside: number) => ({
+    limiters: {
+      hosts: {
+        type: "per-group",
+        separator: "/",
+        limiter: {
+          type: "max-of",
+          limiters: [
+            { type: "exponential", baseDelay: 1, maxDelay: 100, forgetAfter },
+            { type: "bucket", rate: 0.001, burst },
+            { type: "plug", n: inside },
+          ],
+        },
+      },
+      other: { type: "plug", n: beside },
+    },
+  });
+  const loaded = loadConfig(config("1h", 100, 1, 1), { clock, limiters: registry });
+  const limiter = loaded.limiter("hosts") as PerGroupLimiter<string>;
+  for (const group of ["a", "b"]) delays(limiter, `${group}/1`, 5);
+  clock.time += 60_000;
+  for (const refused of [config("1s", 2, 1, 13), config("1s", 2, 13, 1)]) {
+    assertThrows(() => loaded.reload(refused), ConfigError, "13 is refused");
+    for (const group of ["a", "b"]) assertEquals(limiter.numRequeues(`${group}/1`), 5);
+  }
+  assertEquals(delays(limiter, "a/2", 10), [1, 2, 4, 8, 16, 32, 64, 100, 100, 100], "there are tokens for all");
+  loaded.reload(config("1s", 2, 2, 2));
+  assertEquals(["a/1", "b/1"].map((key) => limiter.numRequeues(key)), [0, 0]);
+});
+
+Deno.test("per-group: forgetAfter is known without a look at all groups that were dropped", () => {
+  const limiter = createPerGroupLimiter({
+    separator: "/",
+    limiter: () => createExponentialLimiter({ baseDelay: "1h", maxDelay: "1h", forgetAfter: "2h" }),
+  });
+  assertEquals(limiter.forgetAfter, undefined);
+  for (let i = 0; i < 200; i++) limiter.when(`a${i}/x`);
+  for (let i = 0; i < 200; i++) limiter.forget(`a${i}/x`);
+  for (let i = 0; i < 200; i++) limiter.when(`b${i}/x`);
+  assertEquals(limiter.forgetAfter, 7_200_000);
 });

@@ -59,13 +59,13 @@ function groupOf({ item }: ReadyEntry<string>): string {
 /** What a group had, as seen from outside. */
 class Group {
   readonly entries: ReadyEntry<string>[] = [];
-  held = 0;
+  processing = 0;
 
   constructor(readonly name: string, readonly cost: number, readonly maxHeld: number) {}
 
   /** How many of its items may be handed out. */
   get ready(): number {
-    return Math.max(0, Math.min(this.entries.length, this.maxHeld - this.held));
+    return Math.max(0, Math.min(this.entries.length, this.maxHeld - this.processing));
   }
 }
 
@@ -88,12 +88,12 @@ abstract class Schedule {
       const before = group.ready;
       if (call.what === "pop") this.handsOut(group, this.readyGroups());
       if (call.what === "push") group.entries.push(call.entry);
-      if (call.what === "done") group.held--;
+      if (call.what === "done") group.processing--;
       if (call.what === "pop") {
         const place = group.entries.indexOf(call.entry);
         assert(place >= 0, "what is handed out was ready");
         group.entries.splice(place, 1);
-        group.held++;
+        group.processing++;
       }
       if (before === 0 && group.ready > 0) this.becomesReady(group);
       this.after(call);
@@ -137,9 +137,9 @@ class Shares extends Schedule {
 }
 
 /**
- * A group that is ready gets its next turn after `ceil(w_g / w_f)` items of each other group at most, counting those that
- * become ready meanwhile. One that never had a turn waits for one item of each group that is ready when it comes, and for
- * no others.
+ * A group that is ready gets its next turn after `ceil(w_g / w_f)` items of each other group at most, counting those
+ * that become ready meanwhile. One that never had a turn waits for one item of each group that is ready when it comes,
+ * and for no others.
  */
 class Turns extends Schedule {
   /** What each group has been waiting for since it became ready, or had its last turn. */
@@ -181,11 +181,11 @@ class Limits extends Schedule {
     let length = 0;
     let size = 0;
     for (const group of this.groups.values()) {
-      assert(group.held <= group.maxHeld, "as many as may be held");
+      assert(group.processing <= group.maxHeld, "as many as may be held");
       length += group.ready;
       size += group.entries.length;
     }
-    assert(call.length === length && call.heldBack === size - length, "what may be handed out, and what is held back");
+    assert(call.length === length && call.blocked === size - length, "what may be handed out, and what is blocked");
     if (this.#last !== undefined && this.#last.at !== call.at) assert(this.#last.length === 0 || this.#last.idle === 0);
     this.#last = call;
   }

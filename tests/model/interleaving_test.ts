@@ -116,7 +116,10 @@ Deno.test("rules 2 and 11: a pool that is interrupted at any moment loses nothin
 Deno.test("rules 2, 3 and 11: pools that are paused, resumed and resized at any moment lose nothing", async () => {
   const step = fc.record({
     pool: fc.nat(1),
-    action: fc.oneof(fc.constantFrom("pause" as const, "resume" as const, "hold" as const), concurrency),
+    action: fc.oneof(
+      fc.constantFrom("pause" as const, "resume" as const, "pauseBucket" as const, "resumeBucket" as const),
+      concurrency,
+    ),
   });
   const steps = fc.array(step, { maxLength: 12, size: "max" });
   await inAnyOrder(
@@ -130,8 +133,8 @@ Deno.test("rules 2, 3 and 11: pools that are paused, resumed and resized at any 
         const queue = immediateQueue();
         const work = new Work(scheduler, new Map(failures));
         // Of a bucket without an end, of which each attempt takes a token; a change makes those anew who wait for one.
-        const starts = burst === 0 ? undefined : new TokenBucket(Infinity, burst, { clock });
-        const pools = [1, 2].map(() => runWorkers(queue, work.handle, { clock, starts, onError() {} }));
+        const throttle = burst === 0 ? undefined : new TokenBucket(Infinity, burst, { clock });
+        const pools = [1, 2].map(() => runWorkers(queue, work.handle, { clock, throttle, onError() {} }));
         const added = scheduler.scheduleSequence(adds.map((key) => ({
           label: `add ${key}`,
           builder: () => Promise.resolve(work.add(queue, key)),
@@ -140,16 +143,17 @@ Deno.test("rules 2, 3 and 11: pools that are paused, resumed and resized at any 
           label: `pool ${pool}: ${action}`,
           builder: () => {
             if (typeof action === "number") pools[pool]!.concurrency = action;
-            else if (action !== "hold") pools[pool]![action]();
-            if (action === "hold") starts?.hold(1);
-            else starts?.setRate(action === "pause" ? 0 : Infinity);
+            else if (action === "pause" || action === "resume") pools[pool]![action]();
+            if (action === "pauseBucket") throttle?.pauseFor(1);
+            else if (action === "resumeBucket") throttle?.resume();
+            else throttle?.setRate(action === "pause" ? 0 : Infinity);
             return Promise.resolve();
           },
         }))).task;
         await scheduler.waitFor(Promise.all([added, changed]));
-        starts?.setRate(Infinity);
+        throttle?.setRate(Infinity);
         for (const pool of pools) pool.resume();
-        await clock.advance(1); // the end of a hold
+        await clock.advance(1); // the end of a pause of the bucket
         await scheduler.waitIdle(); // there are no retries after shutdown
         await scheduler.waitFor(queue.shutDownWithDrain());
         await scheduler.waitFor(Promise.all(pools.map(({ finished }) => finished)));

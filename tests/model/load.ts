@@ -1,6 +1,6 @@
 /**
- * Random loads on a queue with a discipline, under virtual time, and the trace of what the discipline saw: the models of
- * disciplines hold it against what they promise.
+ * Random loads on a queue with a discipline, under virtual time, and the trace of what the discipline saw: the models
+ * of disciplines hold it against what they promise.
  */
 
 import * as fc from "fast-check";
@@ -16,7 +16,7 @@ import { HandClock } from "../helpers.ts";
 /** What is added when, and how long each piece of work takes. All times are whole milliseconds. */
 export interface Load {
   readonly workers: number;
-  readonly whileWaiting: "keep" | "replace";
+  readonly addWhileDelayed: "keep" | "replace";
   readonly arrivals: readonly Arrival[];
   /** By hand-out; after these, work is done as soon as it begins. */
   readonly works: readonly Work[];
@@ -29,7 +29,9 @@ interface Arrival {
   readonly key: string;
   readonly delay: number;
   readonly priority: number;
-  /** How far the clock jumps at that moment without a timer firing: the machine sleeps, or somebody sets the clock back. */
+  /**
+   * How far the clock jumps at that moment without a timer firing: the machine sleeps, or somebody sets the clock back.
+   */
   readonly jump: number;
 }
 
@@ -39,8 +41,11 @@ interface Work {
   readonly priority: number;
 }
 
-/** Loads of so many keys at most, whose priorities are whole or half numbers. */
-export function loads(key: fc.Arbitrary<string>, maxArrivals = 50): fc.Arbitrary<Load> {
+/**
+ * Loads whose priorities are whole or half numbers. Most build up a backlog, so that there is a choice between items.
+ * They have no bias, which would make half of the first runs short and quick.
+ */
+export function loads(key: fc.Arbitrary<string>, maxArrivals = 80): fc.Arbitrary<Load> {
   const priority = fc.oneof(fc.constantFrom(-10, 0, 10), fc.integer({ min: -30, max: 30 }).map((half) => half / 2));
   const arrival = fc.record({
     after: fc.oneof(fc.constant(0), fc.nat(3), fc.nat(20)),
@@ -54,16 +59,16 @@ export function loads(key: fc.Arbitrary<string>, maxArrivals = 50): fc.Arbitrary
     }),
   });
   const work = fc.record({
-    takes: fc.oneof(fc.constant(0), fc.nat(10), fc.nat(60)),
+    takes: fc.oneof(fc.constant(0), fc.nat(10), fc.nat(200)),
     then: fc.constantFrom("done" as const, "done" as const, "retry" as const, "addAgain" as const),
     priority,
   });
-  return fc.record({
+  return fc.noBias(fc.record({
     workers: fc.integer({ min: 1, max: 4 }),
-    whileWaiting: fc.constantFrom("keep" as const, "replace" as const),
+    addWhileDelayed: fc.constantFrom("keep" as const, "replace" as const),
     arrivals: fc.array(arrival, { minLength: 1, maxLength: maxArrivals, size: "max" }),
     works: fc.array(work, { maxLength: maxArrivals, size: "max" }),
-  });
+  }));
 }
 
 /** A call of a discipline. */
@@ -78,12 +83,14 @@ export interface Call {
   readonly at: number;
   /** What the discipline said afterwards. */
   readonly length: number;
-  readonly heldBack: number;
+  readonly blocked: number;
   /** How many workers waited for an item then. */
   readonly idle: number;
 }
 
-/** Puts a load on a queue with this discipline, until all of its work is done, and tells how the discipline was called. */
+/**
+ * Puts a load on a queue with this discipline, until all of its work is done, and tells how the discipline was called.
+ */
 export function traceOf(load: Load, discipline: QueueDiscipline<string>): Call[] {
   return new Run(load, discipline).trace;
 }
@@ -95,12 +102,12 @@ class Run {
   readonly #works: Iterator<Work>;
   #idle = 0;
 
-  constructor({ workers, whileWaiting, arrivals, works }: Load, discipline: QueueDiscipline<string>) {
+  constructor({ workers, addWhileDelayed, arrivals, works }: Load, discipline: QueueDiscipline<string>) {
     this.#works = works.values();
     this.#queue = createRateLimitingQueue(createExponentialLimiter({ baseDelay: 4, maxDelay: 64 }), {
       clock: this.#clock,
       discipline: this.#watched(discipline),
-      whileWaiting,
+      addWhileDelayed,
     });
     for (let worker = 0; worker < workers; worker++) this.#takeNext();
     this.#await(arrivals.values());
@@ -142,8 +149,8 @@ class Run {
   #watched(discipline: QueueDiscipline<string>): QueueDiscipline<string> {
     const note = (what: Call["what"], entry: ReadyEntry<string>) => {
       const { readyAt, priority } = entry;
-      const { length, heldBack = 0 } = discipline;
-      this.trace.push({ what, entry, readyAt, priority, at: this.#clock.now(), length, heldBack, idle: this.#idle });
+      const { length, blocked = 0 } = discipline;
+      this.trace.push({ what, entry, readyAt, priority, at: this.#clock.now(), length, blocked, idle: this.#idle });
     };
     return {
       push(entry) {
@@ -168,8 +175,8 @@ class Run {
       get length() {
         return discipline.length;
       },
-      get heldBack() {
-        return discipline.heldBack ?? 0;
+      get blocked() {
+        return discipline.blocked ?? 0;
       },
     };
   }

@@ -16,7 +16,7 @@ import {
   type QueueDiscipline,
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
-import { flush, Lifo } from "../queue_helpers.ts";
+import { flushPromises, Lifo } from "../queue_helpers.ts";
 import { BASE_DELAY, type Entry, type Item, MAX_DELAY, type Next, PlainQueue } from "./plain_queue.ts";
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 3000);
@@ -38,10 +38,10 @@ const operation = fc.oneof(
       do: fc.constant("addRateLimited" as const),
       key,
       priority,
-      atLeast: fc.constantFrom(undefined, undefined, 0, 20),
+      minDelay: fc.constantFrom(undefined, undefined, 0, 20),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("cancelAfter" as const), key }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("cancelDelayed" as const), key }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("whenIdle" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("whenBelow" as const), count: fc.integer({ min: 1, max: 4 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("forget" as const), key }) },
@@ -75,15 +75,22 @@ class Comparison {
   readonly controllers: { name: string; controller: AbortController }[] = [];
   readonly drains: { name: string; controller: AbortController }[] = [];
   readonly given: PlainQueue["given"] = [];
+  readonly dropped: Item[] = [];
   #versions = 0;
   #names = 0;
 
-  constructor(readonly order: Order, whileWaiting: "keep" | "replace") {
+  constructor(readonly order: Order, addWhileDelayed: "keep" | "replace") {
     const { next, discipline } = order;
-    this.model = new PlainQueue(next, whileWaiting);
+    this.model = new PlainQueue(next, addWhileDelayed);
     this.queue = createRateLimitingQueue<Item>(
       createExponentialLimiter({ baseDelay: BASE_DELAY, maxDelay: MAX_DELAY }),
-      { keyOf: (item) => item.key, clock: this.clock, discipline: discipline?.(), whileWaiting },
+      {
+        keyOf: (item) => item.key,
+        clock: this.clock,
+        discipline: discipline?.(),
+        addWhileDelayed,
+        onDrop: (item) => void this.dropped.push(item),
+      },
     );
   }
 
@@ -104,13 +111,13 @@ class Comparison {
       }
       case "addRateLimited": {
         const item = this.#item(operation.key);
-        const { priority, atLeast } = operation;
-        queue.addRateLimited(item, { priority, atLeast });
-        model.addRateLimited(item, priority ?? 0, atLeast ?? 0);
+        const { priority, minDelay } = operation;
+        queue.addRateLimited(item, { priority, minDelay });
+        model.addRateLimited(item, priority ?? 0, minDelay ?? 0);
         break;
       }
-      case "cancelAfter":
-        assertEquals(queue.cancelAfter({ key: operation.key, version: -1 }), model.cancelAfter(operation.key));
+      case "cancelDelayed":
+        assertEquals(queue.cancelDelayed({ key: operation.key, version: -1 }), model.cancelDelayed(operation.key));
         break;
       case "whenIdle":
         this.#wait((signal) => queue.whenIdle({ signal }), (name) => model.whenIdle(name));
@@ -151,19 +158,19 @@ class Comparison {
         this.#end(operation.key);
         break;
       case "dispose": {
-        const held = pick(this.leases, operation.which);
-        if (held === undefined) break;
-        held.lease[Symbol.dispose]();
-        if (held.isCurrent) this.#end(held.lease.item.key);
+        const processing = pick(this.leases, operation.which);
+        if (processing === undefined) break;
+        processing.lease[Symbol.dispose]();
+        if (processing.isCurrent) this.#end(processing.lease.item.key);
         break;
       }
       case "pass":
-        await this.clock.advance(operation.ms);
+        await this.#advance(operation.ms);
         model.pass(operation.ms);
         break;
       case "sleep": // the machine, that is: no timer fires until it is over
         this.clock.time += operation.ms;
-        await this.clock.advance(0);
+        await this.#advance(0);
         model.sleep(operation.ms);
         break;
       case "shutDown":
@@ -174,7 +181,7 @@ class Comparison {
         const name = `drain ${this.#names++}`;
         const controller = new AbortController();
         this.drains.push({ name, controller });
-        queue.shutDownWithDrain({ waiting: operation.policy, signal: controller.signal }).then(
+        queue.shutDownWithDrain({ delayed: operation.policy, signal: controller.signal }).then(
           () => this.given.push({ to: name, what: "drained" }),
           (reason) => this.given.push({ to: name, what: reason }),
         );
@@ -188,48 +195,49 @@ class Comparison {
         break;
       }
     }
-    await flush();
+    await flushPromises();
     this.compare();
   }
 
   compare(): void {
     const { model, queue } = this;
     assertEquals(queue.length, model.ready.length, "length");
-    assertEquals(queue.waiting, model.delayed.length, "waiting");
-    assertEquals(queue.held, model.held.length, "held");
+    assertEquals(queue.delayed, model.delayed.length, "delayed");
+    assertEquals(queue.processing, model.processing.length, "processing");
     assertEquals(queue.shuttingDown, model.closed !== "no", "shuttingDown");
-    const { readyItems, waitingItems, heldItems, ...counts } = queue.snapshot();
+    const { readyItems, delayedItems, processingItems, ...counts } = queue.snapshot();
     assertEquals(counts, {
       name: "",
-      length: model.ready.length,
-      heldBack: 0,
-      waiting: model.delayed.length,
-      held: model.held.length,
+      ready: model.ready.length,
+      blocked: 0,
+      delayed: model.delayed.length,
+      processing: model.processing.length,
     }, "counts of the snapshot");
     if (this.order.peek !== undefined) assertEquals(readyItems, this.order.peek(model.ready), "ready items");
     else assertEquals(readyItems.toSorted(byKey), model.ready.toSorted(byKey), "ready items");
     assertEquals(
-      waitingItems,
+      delayedItems,
       model.delayed.toSorted((a, b) => a.deadline - b.deadline)
-        .map(({ item, priority, deadline }) => ({ item, priority, dueIn: Math.max(deadline - model.now, 0) })),
+        .map(({ item, priority, deadline }) => ({ item, priority, dueInMs: Math.max(deadline - model.now, 0) })),
       "waiting items",
     );
     assertEquals(
-      heldItems.toSorted(byKey),
-      model.held.toSorted(byKey).map((entry) => ({ ...entry, addedAgain: isAmong(model.again, entry.item.key) })),
+      processingItems.toSorted(byKey),
+      model.processing.toSorted(byKey).map((entry) => ({ ...entry, addedAgain: isAmong(model.again, entry.item.key) })),
       "held items",
     );
     for (const { lease, isCurrent } of this.leases) {
-      assertEquals(lease.addedAgain, isCurrent && isAmong(model.again, lease.item.key), "addedAgain of a lease");
+      assertEquals(lease.addedAgain(), isCurrent && isAmong(model.again, lease.item.key), "addedAgain of a lease");
     }
     for (let key = 0; key < KEYS; key++) {
       assertEquals(queue.numRequeues({ key, version: -1 }), model.failures[key] ?? 0, `numRequeues of ${key}`);
     }
+    assertEquals(this.dropped.toSorted(byVersion), model.dropped.toSorted(byVersion), "what was dropped");
     assertEquals(byReceiver(this.given), byReceiver(model.given), "what was given to the calls that waited");
     assert(this.clock.timers <= 1, "rule 7: one timer");
     assertEquals(this.clock.timers, model.delayed.length > 0 ? 1 : 0, "rule 6: no timer without need");
-    const held = this.leases.filter(({ isCurrent }) => isCurrent).map(({ lease }) => lease.item.key);
-    assertEquals(held.length, new Set(held).size, "rule 2: one holder a key");
+    const processing = this.leases.filter(({ isCurrent }) => isCurrent).map(({ lease }) => lease.item.key);
+    assertEquals(processing.length, new Set(processing).size, "rule 2: one holder a key");
   }
 
   /** Everything that was accepted comes out in the end. */
@@ -243,9 +251,9 @@ class Comparison {
         if (isCurrent) this.#end(lease.item.key);
         lease[Symbol.dispose]();
       }
-      await this.clock.advance(1000);
+      await this.#advance(1000);
       this.model.pass(1000);
-      await flush();
+      await flushPromises();
       this.compare();
       for (const { what } of this.given.slice(givenBefore)) if (typeof what === "object") seen.add(what.key);
       for (let lease = this.queue.tryGet(); lease !== undefined; lease = this.queue.tryGet()) {
@@ -257,6 +265,11 @@ class Comparison {
     for (const key of left) assert(seen.has(key), `key ${key} was lost`);
     this.queue.shutDown();
     assertEquals(this.clock.timers, 0);
+  }
+
+  /** There are no pools here, so promises are all that can be pending. */
+  #advance(ms: number): Promise<void> {
+    return this.clock.advance(ms, flushPromises);
   }
 
   #item(key: number): Item {
@@ -290,7 +303,7 @@ class Comparison {
   }
 
   #end(key: number): void {
-    for (const held of this.leases) if (held.lease.item.key === key) held.isCurrent = false;
+    for (const processing of this.leases) if (processing.lease.item.key === key) processing.isCurrent = false;
     this.model.done(key);
   }
 }
@@ -310,6 +323,10 @@ function optionsOf({ priority }: { priority: number | undefined }): AddOptions |
 
 function isAmong(entries: readonly Entry[], key: number): boolean {
   return entries.some(({ item }) => item.key === key);
+}
+
+function byVersion(a: Item, b: Item): number {
+  return a.version - b.version;
 }
 
 function byKey(a: Entry, b: Entry): number {
@@ -334,10 +351,10 @@ const ORDERS: readonly Order[] = [
 ];
 
 for (const order of ORDERS) {
-  for (const whileWaiting of ["keep", "replace"] as const) {
-    Deno.test(`rules 1 to 8: the queue does what the model does, ${order.name}, ${whileWaiting}`, async () => {
+  for (const addWhileDelayed of ["keep", "replace"] as const) {
+    Deno.test(`rules 1 to 8: the queue does what the model does, ${order.name}, ${addWhileDelayed}`, async () => {
       const property = fc.asyncProperty(fc.array(operation, { maxLength: 80, size: "max" }), async (operations) => {
-        const comparison = new Comparison(order, whileWaiting);
+        const comparison = new Comparison(order, addWhileDelayed);
         for (const each of operations) await comparison.do(each);
         await comparison.finish();
       });

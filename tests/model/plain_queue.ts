@@ -29,18 +29,20 @@ export class PlainQueue {
   policy: Policy = "drop";
   /** In the order in which they became ready. */
   readonly ready: Entry[] = [];
-  readonly held: Entry[] = [];
+  readonly processing: Entry[] = [];
   readonly again: Entry[] = [];
   readonly delayed: (Entry & { deadline: number })[] = [];
   readonly failures: number[] = [];
   getters: string[] = [];
   drainers: string[] = [];
+  /** The items that a shutdown dropped. */
+  readonly dropped: Item[] = [];
   /** Calls of `whenIdle` and `whenBelow` that wait. */
   waits: { name: string; isOver: () => boolean }[] = [];
   /** What each call that waited was given, in the order of giving. */
   readonly given: { to: string; what: Item | "shutdown" | "drained" | "aborted" | "over" }[] = [];
 
-  constructor(readonly next: Next, readonly whileWaiting: "keep" | "replace") {}
+  constructor(readonly next: Next, readonly addWhileDelayed: "keep" | "replace") {}
 
   add(item: Item, priority: number): void {
     if (this.closed !== "no") return;
@@ -54,7 +56,7 @@ export class PlainQueue {
   }
 
   /** Tells whether the item was waiting. */
-  cancelAfter(key: number): boolean {
+  cancelDelayed(key: number): boolean {
     const wasWaiting = removeKey(this.delayed, key) !== undefined;
     this.#settleDrainers();
     return wasWaiting;
@@ -62,7 +64,7 @@ export class PlainQueue {
 
   #addNow(entry: Entry): void {
     const waiting = this.delayed.find(({ item }) => item.key === entry.item.key);
-    if (waiting !== undefined && this.whileWaiting === "replace") {
+    if (waiting !== undefined && this.addWhileDelayed === "replace") {
       removeKey(this.delayed, entry.item.key);
       entry = { ...entry, priority: Math.max(entry.priority, waiting.priority) };
     } else if (waiting !== undefined) waiting.item = entry.item;
@@ -72,7 +74,7 @@ export class PlainQueue {
   #addAfter(entry: Entry, delay: number): void {
     const { key } = entry.item;
     const isComing = [...this.ready, ...this.again].some(({ item }) => item.key === key);
-    if (delay <= 0 || (this.whileWaiting === "replace" && isComing)) return this.#addNow(entry);
+    if (delay <= 0 || (this.addWhileDelayed === "replace" && isComing)) return this.#addNow(entry);
     const deadline = this.now + delay;
     const waiting = this.delayed.find(({ item }) => item.key === key);
     if (waiting === undefined) {
@@ -83,12 +85,12 @@ export class PlainQueue {
     }
   }
 
-  addRateLimited(item: Item, priority: number, atLeast: number): void {
+  addRateLimited(item: Item, priority: number, minDelay: number): void {
     const failures = this.failures[item.key] ?? 0;
     this.failures[item.key] = failures + 1;
-    const isRetry = this.closed === "draining" && this.policy === "wait" &&
-      this.held.some((each) => each.item.key === item.key);
-    const delay = Math.max(Math.min(BASE_DELAY * 2 ** failures, MAX_DELAY), atLeast);
+    const isRetry = this.closed === "draining" && this.policy !== "drop" &&
+      this.processing.some((each) => each.item.key === item.key);
+    const delay = Math.max(Math.min(BASE_DELAY * 2 ** failures, MAX_DELAY), minDelay);
     if (this.closed === "no" || isRetry) this.#addAfter({ item, priority }, delay);
     this.#serve();
   }
@@ -102,7 +104,7 @@ export class PlainQueue {
     const entry = this.next(this.ready);
     if (entry === undefined) return undefined;
     removeKey(this.ready, entry.item.key);
-    this.held.push(entry);
+    this.processing.push(entry);
     this.#settle();
     return entry;
   }
@@ -115,7 +117,7 @@ export class PlainQueue {
   }
 
   whenIdle(name: string): void {
-    this.#wait(name, () => this.ready.length + this.held.length + this.delayed.length === 0);
+    this.#wait(name, () => this.ready.length + this.processing.length + this.delayed.length === 0);
   }
 
   whenBelow(name: string, count: number): void {
@@ -150,7 +152,7 @@ export class PlainQueue {
   }
 
   done(key: number): void {
-    if (removeKey(this.held, key) === undefined) return;
+    if (removeKey(this.processing, key) === undefined) return;
     const again = removeKey(this.again, key);
     if (again !== undefined) this.ready.push(again);
     this.#serve();
@@ -172,7 +174,7 @@ export class PlainQueue {
   }
 
   shutDown(): void {
-    this.delayed.length = 0;
+    this.#drop();
     this.#close();
     this.#giveAll("drainers", "drained");
   }
@@ -182,8 +184,12 @@ export class PlainQueue {
     if (this.closed === "no") this.closed = "draining";
     this.policy = policy;
     if (policy === "flush") this.#deliverDelayed([...this.delayed]);
-    if (policy !== "wait") this.delayed.length = 0;
+    if (policy === "drop") this.#drop();
     this.#settleDrainers();
+  }
+
+  #drop(): void {
+    this.dropped.push(...this.delayed.splice(0).map(({ item }) => item));
   }
 
   #deliverDelayed(due: (Entry & { deadline: number })[]): void {
@@ -197,7 +203,7 @@ export class PlainQueue {
 
   #deliver(entry: Entry): void {
     const { key } = entry.item;
-    const isHeld = this.held.some(({ item }) => item.key === key);
+    const isHeld = this.processing.some(({ item }) => item.key === key);
     const entries = isHeld ? this.again : this.ready;
     const other = entries.find(({ item }) => item.key === key);
     if (other !== undefined) fold(other, entry);
@@ -218,8 +224,8 @@ export class PlainQueue {
    */
   #settleDrainers(): void {
     if (this.drainers.length > 0 && this.delayed.length === 0) {
-      const left = this.ready.length + this.held.length;
-      if (this.policy !== "wait" || left === 0) this.#close();
+      const left = this.ready.length + this.processing.length;
+      if (this.policy === "drop" || left === 0) this.#close();
       if (left === 0) this.#giveAll("drainers", "drained");
     }
     this.#settle();

@@ -14,7 +14,9 @@ import { type Config, customLimiters, type Document, isRefused, PlainLimiters, R
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
 
-/** A limiter that may name some others, nested so deep at most. Small numbers, so that options are the same at times. */
+/**
+ * A limiter that may name some others, nested so deep at most. Small numbers, so that options are the same at times.
+ */
 function limiter(names: readonly string[], depth: number): fc.Arbitrary<Config> {
   const number = fc.integer({ min: 1, max: 3 });
   const simple: fc.Arbitrary<Config>[] = [
@@ -110,8 +112,9 @@ Deno.test("rule 16: limiters count and delay as a plain model does, whatever is 
       const clock = new HandClock();
       const config = loadConfig(documents[0]!, { clock, limiters: customLimiters() });
       const plain = new PlainLimiters(clock, documents[0]!);
-      const described = NAMES.filter((name) => typeof documents[0]!.limiters[name] !== "string"); // or it is that of another
-      const held = new Map(described.map((name) => [name, config.limiter<string>(name)]));
+      // Or it is that of another
+      const described = NAMES.filter((name) => typeof documents[0]!.limiters[name] !== "string");
+      const processing = new Map(described.map((name) => [name, config.limiter<string>(name)]));
       const queues = new Map([["q", config.queue<string>("q")]]);
       const due = new Map<string, Map<string, number>>([["q", new Map()], ["r", new Map()]]);
       const ready = new Map([["q", new Set<string>()], ["r", new Set<string>()]]);
@@ -128,7 +131,7 @@ Deno.test("rule 16: limiters count and delay as a plain model does, whatever is 
             const limiter = config.limiter<string>(place);
             assertEquals(limiter[operation.do](key), plain[operation.do](path, limiters[place]!, key));
             assertEquals(limiter.numRequeues(key), plain.numRequeues(path, limiters[place]!, key));
-            assertEquals(held.get(place)?.numRequeues(key) ?? limiter.numRequeues(key), limiter.numRequeues(key));
+            assertEquals(processing.get(place)?.numRequeues(key) ?? limiter.numRequeues(key), limiter.numRequeues(key));
             break;
           }
           case "addRateLimited":
@@ -192,7 +195,7 @@ Deno.test("rule 16: limiters count and delay as a plain model does, whatever is 
 /** What a document says of two queues that may take the tokens of one bucket, or of buckets of their own. */
 const settings = fc.record({
   concurrency: fc.integer({ min: 1, max: 3 }),
-  starts: fc.constantFrom("shared", "shared", "shared", { rate: 20, burst: 1 }, undefined),
+  throttle: fc.constantFrom("shared", "shared", "shared", { rate: 20, burst: 1 }, undefined),
   limiter: fc.constantFrom("backoff", undefined, { type: "exponential", baseDelay: 3, maxDelay: 30 }),
   timeout: fc.option(fc.constantFrom(5, 1000), { nil: undefined }),
 }, { requiredKeys: [] });
@@ -248,7 +251,7 @@ Deno.test("rule 16: pools lose no item, hold none twice, and begin no attempt wi
           const queue = config.queue<string>(name);
           config.runWorkers(name, queue, async (key, { signal }) => {
             assert(!running.has(key), `${key} has two holders`);
-            if ((inForce.queues[name] as { starts?: unknown })?.starts === "shared") {
+            if ((inForce.queues[name] as { throttle?: unknown })?.throttle === "shared") {
               assert(++attempts <= tokens + 1e-6, `${attempts} attempts began with ${tokens} tokens`);
               limited++;
             }
@@ -307,7 +310,7 @@ Deno.test("rule 16: pools lose no item, hold none twice, and begin no attempt wi
         await flush();
         assertEquals(succeeded.sort(), added.sort(), "each item succeeds, once");
         for (const queue of queues.values()) {
-          assertEquals([queue.length, queue.held, queue.waiting], [0, 0, 0]);
+          assertEquals([queue.length, queue.processing, queue.delayed], [0, 0, 0]);
           queue.shutDown();
         }
         await flush();

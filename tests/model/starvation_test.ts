@@ -85,7 +85,9 @@ function assertPriorityIsHeadStart(trace: Call[], settings: Settings): void {
   });
 }
 
-/** What the queue has to see to: an item is as old as its readiness, by a clock that never falls, and is never lowered. */
+/**
+ * What the queue has to see to: an item is as old as its readiness, by a clock that never falls, and is never lowered.
+ */
 function assertPremises(trace: Call[]): void {
   let latest = -Infinity;
   const seen = new Map<ReadyEntry<string>, { readyAt: number; priority: number }>();
@@ -190,7 +192,7 @@ Deno.test("an ordinary item among twice as many urgent ones as there is time for
     jump: 0,
   }));
   const works = Array(1000).fill({ takes: 2, then: "done", priority: 0 });
-  const load: Load = { workers: 1, whileWaiting: "keep", arrivals, works };
+  const load: Load = { workers: 1, addWhileDelayed: "keep", arrivals, works };
   const placeOf = (maxHeadStart: number) =>
     traceOf(load, createPriorityDiscipline({ min: 0, max: 10, maxHeadStart }))
       .filter(({ what }) => what === "pop").findIndex(({ entry }) => entry.key === String(ordinary));

@@ -73,7 +73,7 @@ const METHODS: Readonly<Record<string, string>> = {
 };
 
 /** Nodes that say nothing at run time, or only where things come from. */
-const SILENT = /^(TS(?!AsExpression|NonNullExpression|SatisfiesExpression)|Import|Export(All|Named(?=.*Specifiers)))/;
+const SILENT = /^(TS(?!AsExpression|NonNullExpression|SatisfiesExpression)|Import|ExportAll)/;
 
 /** Every way to break a file. */
 export function mutantsOf(file: string, source: string): Mutant[] {
@@ -151,6 +151,7 @@ export function mutantsOf(file: string, source: string): Mutant[] {
 
   const visit = (node: Node) => {
     if (SILENT.test(node.type)) return;
+    if (node.type === "ExportNamedDeclaration" && node["source"]) return;
     if (node.type === "VariableDeclaration" && node["declare"]) return;
     breakNode[node.type]?.(node);
     if (isFunction(node) && node["kind"] !== "constructor" && node["body"].body.length > 0) {

@@ -12,32 +12,25 @@ import { tmpdir } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { coreTests, testsIn } from "../test_files.ts";
 import { randomNumbers } from "../queue_helpers.ts";
-import { stdArguments } from "../std/arguments.ts";
+import { testArguments } from "../std/arguments.ts";
 import { broken, type Mutant, mutantsOf } from "./mutants.ts";
+import { type MeasuredTest, stagesFor } from "./stages.ts";
+import { reachedBy } from "./reached_modules.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const BROKEN_FOLDERS = ["lib", "registry", "limiters", "disciplines", "config"];
 
-/** Tests of the command, of manifests and documents, of installing, of the examples, and of this: they do not look at the core's lines. */
-const SKIPPED_TESTS = /^tests\/(cli|docs|house|installs|mutation|recipes)\//;
-/** Tests that take seconds. They run if no other has noticed the change. */
-const SLOW_TESTS = /fuzz_test|waiters_test|faults\/process/;
+/** Tests of the core, without those of config files, which test a package and take long. */
+const TESTS = coreTests.filter((file) => !file.startsWith("tests/config_file/"));
+/** Tests that start processes, of which the import graph says nothing. They notice leaks, and run last. */
+const PROCESS_TESTS = testsIn("faults/process");
 
 async function filesIn(folder: string, ending: string): Promise<string[]> {
   const entries = await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile() && entry.name.endsWith(ending))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))).sort();
-}
-
-/** The test files, those first that are likely to notice a change of a file, then the quick ones. */
-function inOrder(tests: readonly string[], file: string): string[] {
-  const name = file.split("/").at(-1)!.replace(".ts", "");
-  const place = (test: string) => {
-    if (test.endsWith(`/${name}_test.ts`)) return 0;
-    return !file.startsWith("lib/") === /limiters|registry|config|bucket/.test(test) ? 1 : 2;
-  };
-  return [...tests].sort((a, b) => place(a) - place(b));
 }
 
 /** A copy of the repository, in which one change after the other is tried. */
@@ -51,36 +44,42 @@ class Copy implements AsyncDisposable {
     return new Copy(root);
   }
 
-  /** Whether a command of Deno succeeds. One that does not end in time does not. */
-  async succeeds(
-    command: string,
-    args: readonly string[],
-    timeoutMs: number,
-    output: "null" | "inherit" = "null",
-  ): Promise<boolean> {
+  /** Runs a `deno` command, and reports whether it succeeds. A command that exceeds the timeout fails. */
+  async succeeds(command: string, args: readonly string[], timeoutMs?: number): Promise<boolean> {
     const child = new Deno.Command(Deno.execPath(), {
-      args: [command, "--quiet", ...stdArguments, ...args],
+      args: [command, "--quiet", ...testArguments, ...args],
       cwd: this.root,
       stdin: "null",
-      stdout: output,
-      stderr: output,
+      stdout: "null",
+      stderr: "null",
     }).spawn();
-    const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), timeoutMs);
     const { success } = await child.status;
     clearTimeout(timer);
     return success;
   }
 
-  async passesTests(tests: readonly string[], timeoutMs: number, output?: "inherit"): Promise<boolean> {
-    return await this.succeeds("test", ["-A", "--no-check", "--fail-fast", ...tests], timeoutMs, output);
+  async passesTests(tests: readonly string[], timeoutMs?: number): Promise<boolean> {
+    return await this.succeeds("test", ["-A", "--no-check", "--fail-fast", ...tests], timeoutMs);
   }
 
-  /** Does something while the change is made. */
-  async while<R>(mutant: Mutant, action: () => Promise<R>): Promise<R> {
+  /** Runs a test file that must pass, and measures it. */
+  async measure(file: string): Promise<MeasuredTest> {
+    const begin = performance.now();
+    if (!await this.passesTests([file])) throw new Error(`Cannot try changes: ${file} fails without any`);
+    return { file, ms: performance.now() - begin };
+  }
+
+  /** Tries a change, and reports whether no test and no type notices it. */
+  async survives(mutant: Mutant, tests: readonly MeasuredTest[]): Promise<boolean> {
     const path = join(this.root, mutant.file);
     await writeFile(path, broken(mutant));
     try {
-      return await action();
+      const [first, ...others] = stagesFor(mutant.file, tests);
+      if (first !== undefined && !await this.passesTests(first.files, first.timeoutMs)) return false;
+      if (!await this.succeeds("check", ["mod.ts"])) return false; // takes as long as the quickest tests
+      for (const { files, timeoutMs } of others) if (!await this.passesTests(files, timeoutMs)) return false;
+      return true;
     } finally {
       await writeFile(path, mutant.source);
     }
@@ -89,6 +88,16 @@ class Copy implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.root, { recursive: true });
   }
+}
+
+/** Gives each copy one value after the other, until none is left. */
+async function share<V, R>(copies: readonly Copy[], values: readonly V[], work: (copy: Copy, value: V) => Promise<R>) {
+  const results: R[] = [];
+  const left = values.values(); // shared, so that each value is taken once
+  await Promise.all(copies.map(async (copy) => {
+    for (const value of left) results.push(await work(copy, value));
+  }));
+  return results;
 }
 
 function sample<V>(values: readonly V[], count: number, seed: number): V[] {
@@ -121,58 +130,48 @@ const { values: options } = parseArgs({
   },
 });
 
-const all: Mutant[] = [];
+const found: Mutant[] = [];
 for (const folder of BROKEN_FOLDERS) {
   for (const file of await filesIn(folder, ".ts")) {
-    if (file.includes(options.only)) all.push(...mutantsOf(file, await readFile(join(ROOT, file), "utf8")));
+    if (file.includes(options.only)) found.push(...mutantsOf(file, await readFile(join(ROOT, file), "utf8")));
   }
 }
-const mutants = sample(all, Number(options.count), Number(options.seed));
-console.log(`${mutants.length} of ${all.length} changes, seed ${options.seed}`);
+const mutants = sample(found, Number(options.count), Number(options.seed));
+console.log(`${mutants.length} of ${found.length} changes, seed ${options.seed}`);
+if (mutants.length === 0) {
+  console.error(`No file that changes are made in has "${options.only}" in its path`);
+  process.exit(2);
+}
 if (options.list) {
   for (const mutant of mutants) console.log(describe(mutant));
   process.exit();
 }
 
-await using copies = new AsyncDisposableStack();
-const workers: Copy[] = [];
-for (let i = 0; i < Number(options.jobs); i++) workers.push(copies.use(await Copy.make()));
+const begin = performance.now();
+const minutes = () => `${((performance.now() - begin) / 60_000).toFixed(0)} min`;
 
-const tests = (await filesIn("tests", "_test.ts")).filter((test) => !SKIPPED_TESTS.test(test));
-const quickTests = tests.filter((test) => !SLOW_TESTS.test(test));
-const slowTests = tests.filter((test) => SLOW_TESTS.test(test));
+await using stack = new AsyncDisposableStack();
+const copies: Copy[] = [];
+for (let i = 0; i < Number(options.jobs); i++) copies.push(stack.use(await Copy.make()));
 
-/** How long the tests may take when a change has made them slow, or endless. */
-async function timeoutOf(tests: readonly string[]): Promise<number> {
-  const begin = performance.now();
-  const pass = await Promise.all(workers.map((copy) => copy.passesTests(tests, 300_000, "inherit")));
-  if (pass.includes(false)) throw new Error("Cannot try changes as the tests fail without any");
-  return 2 * (performance.now() - begin) + 10_000;
-}
-const quickTimeout = await timeoutOf(quickTests);
-const slowTimeout = await timeoutOf(slowTests);
+const measured = await share(copies, [...TESTS, ...PROCESS_TESTS], (copy, file) => copy.measure(file));
+console.log(`${measured.length} test files pass without a change (${minutes()})`);
+const reached = await reachedBy(TESTS);
 
 const survivors: string[] = [];
-const queue = [...mutants];
 let tried = 0;
-await Promise.all(workers.map(async (copy) => {
-  for (let mutant = queue.pop(); mutant !== undefined; mutant = queue.pop()) {
-    const isAlive = await copy.while(mutant, async () => {
-      // Types are checked only where nothing else notices: that takes longer than most tests.
-      return await copy.passesTests(inOrder(quickTests, mutant.file), quickTimeout) &&
-        await copy.passesTests(slowTests, slowTimeout) &&
-        await copy.succeeds("check", ["mod.ts"], slowTimeout);
-    });
-    tried++;
-    if (isAlive) {
-      survivors.push(describe(mutant));
-      console.log(`survived: ${survivors.at(-1)}`);
-    }
-    if (tried % 25 === 0) console.log(`${tried} tried, ${survivors.length} survived`);
+await share(copies, mutants, async (copy, mutant) => {
+  const tests = measured.filter(({ file }) => reached.get(file)?.has(mutant.file) ?? true);
+  if (await copy.survives(mutant, tests)) {
+    survivors.push(describe(mutant));
+    console.log(`survived: ${survivors.at(-1)}`);
   }
-}));
+  if (++tried % 25 === 0) console.log(`${tried} tried, ${survivors.length} survived (${minutes()})`);
+});
 
 const score = 100 * (mutants.length - survivors.length) / mutants.length;
 console.log(`\n${survivors.length} survivors\n\n${survivors.sort().join("\n")}\n`);
-console.log(`Score: ${score.toFixed(1)} % of ${mutants.length} changes were noticed (seed ${options.seed})`);
+console.log(
+  `Score: ${score.toFixed(1)} % of ${mutants.length} changes were noticed (seed ${options.seed}, ${minutes()})`,
+);
 process.exitCode = survivors.length > 0 ? 1 : 0;

@@ -13,17 +13,17 @@ import { ScrapedMeter } from "./scraped_meter.ts";
 
 /** Measures something with every metric of a queue. */
 function useAll(metrics: Required<MetricsProvider>, queue: string): void {
-  for (
-    const count of [metrics.depth, metrics.adds, metrics.retries, metrics.active, metrics.failures, metrics.givenUp]
-  ) {
+  for (const count of [metrics.depth, metrics.adds, metrics.retries, metrics.active, metrics.failures]) {
     count.call(metrics, queue).inc();
   }
   metrics.priorityDepth(queue, "high").inc();
+  metrics.givenUp(queue, "terminal").inc();
   for (const observe of [metrics.queueLatency, metrics.workDuration]) observe.call(metrics, queue).observe(0.05);
   metrics.unfinishedWork(queue).set(1.5);
   metrics.longestRunningProcessor(queue).set(1.5);
   metrics.oldestReady(queue).set(1.5);
-  metrics.waiting(queue).set(3);
+  metrics.delayed(queue).set(3);
+  metrics.blocked(queue).set(3);
   metrics.concurrency(queue).set(3);
 }
 

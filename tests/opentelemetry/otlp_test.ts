@@ -54,9 +54,9 @@ class SentMetrics implements AsyncDisposable {
 /** The values of a counter or gauge, by queue. */
 function valuesOf(metric: Metric | undefined): Record<string, number | undefined> {
   const points = (metric?.sum ?? metric?.gauge)?.dataPoints ?? [];
-  return Object.fromEntries(
-    points.map((point) => [attributesOf(point)["name"], point.asDouble]),
-  );
+  // Of what was given up, by its only reason here.
+  const shown = points.filter((point) => ["maxRetries", undefined].includes(attributesOf(point)["reason"] as string));
+  return Object.fromEntries(shown.map((point) => [attributesOf(point)["name"], point.asDouble]));
 }
 
 Deno.test("otlp: names, units, kinds and attributes are right", async () => {
@@ -122,7 +122,14 @@ function fill(metrics: Required<MetricsProvider>, queue: string): void {
   metrics.depth(queue).inc();
   metrics.active(queue).inc();
   for (
-    const method of ["unfinishedWork", "longestRunningProcessor", "waiting", "oldestReady", "concurrency"] as const
+    const method of [
+      "unfinishedWork",
+      "longestRunningProcessor",
+      "delayed",
+      "blocked",
+      "oldestReady",
+      "concurrency",
+    ] as const
   ) {
     metrics[method](queue).set(1);
   }
@@ -186,14 +193,14 @@ Deno.test("otlp: counters of a queue that is gone stay, and go on when its name 
 
 Deno.test("otlp: a gauge whose number nobody knows now is left out", async () => {
   await using sent = await SentMetrics.start();
-  const waiting = sent.metrics.waiting("images");
-  sent.metrics.waiting("videos");
+  const waiting = sent.metrics.delayed("images");
+  sent.metrics.delayed("videos");
   waiting.set(NaN);
-  assertEquals(valuesOf((await sent.export()).total["workqueue_waiting"]), { videos: 0 });
+  assertEquals(valuesOf((await sent.export()).total["workqueue_delayed"]), { videos: 0 });
   waiting.set(2);
-  assertEquals(valuesOf((await sent.export()).delta["workqueue_waiting"]), { images: 2, videos: 0 });
+  assertEquals(valuesOf((await sent.export()).delta["workqueue_delayed"]), { images: 2, videos: 0 });
   waiting.set(NaN);
-  assertEquals(valuesOf((await sent.export()).delta["workqueue_waiting"]), { videos: 0 });
+  assertEquals(valuesOf((await sent.export()).delta["workqueue_delayed"]), { videos: 0 });
 });
 
 Deno.test("otlp: what a pool does is measured, and its gauges end with the queue", async () => {
@@ -213,7 +220,7 @@ Deno.test("otlp: what a pool does is measured, and its gauges end with the queue
   queue.addAfter("later", "1h");
   await flush();
   const values = (exported: Record<string, Metric>) =>
-    (["active", "concurrency", "waiting", "failures", "givenUp", "adds"] as const).map((method) =>
+    (["active", "concurrency", "delayed", "failures", "givenUp", "adds"] as const).map((method) =>
       valuesOf(exported[metricFamilies[method].name])["images"]
     );
   assertEquals(values((await sent.export()).total), [2, 3, 1, 0, 0, 2]);

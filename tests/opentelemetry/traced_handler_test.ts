@@ -63,9 +63,12 @@ const ENDINGS: [outcome: string, end: () => ReturnType<Handler<string>>][] = [
   ["succeeded", () => {}],
   ["succeeded", () => ({ requeue: false })],
   ["succeeded", () => null as never],
+  ["succeeded", () => ({ requeueAfter: "0s" })],
   ["requeued", () => ({ requeue: true })],
+  ["requeued", () => ({ requeueAfter: 0, requeue: true })],
   ["requeued-after", () => ({ requeueAfter: "1h" })],
   ["requeued-after", () => ({ requeueAfter: "1h", requeue: true })],
+  ["failed", () => ({ requeueAfter: "soon" } as never)],
   ["failed", () => {
     throw new Error("bad");
   }],
@@ -192,7 +195,7 @@ const CONTEXT: HandlerContext = {
   key: "a",
   attempt: 1,
   priority: 0,
-  addedAgain: false,
+  addedAgain: () => false,
   token: undefined,
   signal: new AbortController().signal,
 };

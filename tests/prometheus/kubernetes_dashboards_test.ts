@@ -1,9 +1,9 @@
 /**
  * What the dashboards show that people have for Kubernetes' queues, of a program whose numbers are known.
  *
- * - kubernetes-mixin (`kubernetes-monitoring/kubernetes-mixin`): "Work Queue Add Rate", "Work Queue Depth" and "Work Queue
- *   Latency", of `dashboards/controller-manager.libsonnet` and `dashboards/apiserver.libsonnet`, which differ in the labels
- *   that the sums are by.
+ * - kubernetes-mixin (`kubernetes-monitoring/kubernetes-mixin`): "Work Queue Add Rate", "Work Queue Depth" and "Work
+ *   Queue Latency", of `dashboards/controller-manager.libsonnet` and `dashboards/apiserver.libsonnet`, which differ in
+ *   the labels that the sums are by.
  * - controller-runtime, as kubebuilder's plugin `grafana/v1-alpha` writes it (`kubernetes-sigs/kubebuilder`,
  *   `grafana/controller-runtime-metrics.json`): the panels of its row "Work Queue Metrics".
  */
@@ -22,8 +22,8 @@ function selector(...labels: (keyof typeof TARGET)[]): string {
 }
 
 /**
- * Prometheus knows a counter only at each scrape, and takes it that it went on as fast until the next one would have been:
- * a little more than what was counted, and by the same factor for all that began at 0.
+ * Prometheus knows a counter only at each scrape, and takes it that it went on as fast until the next one would have
+ * been: a little more than what was counted, and by the same factor for all that began at 0.
  */
 async function factorOf(scraped: Scraped): Promise<number> {
   const { images } = await scraped.ask(`increase(workqueue_adds_total[${RANGE}])`);

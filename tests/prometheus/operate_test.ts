@@ -1,4 +1,6 @@
-/** What is ready-made in `docs/operate/`: the dashboard shows what a program did, and the rules alert where they should. */
+/**
+ * What is ready-made in `docs/operate/`: the dashboard shows what a program did, and the rules alert where they should.
+ */
 
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { metricFamilies } from "@workqueue/core/metrics";
@@ -89,7 +91,13 @@ scrapedTest("docs/operate/dashboard.json: the verdicts are true, of the queue th
 
 scrapedTest("docs/operate/dashboard.json: the graphs are true, queue by queue", async (scraped) => {
   const lines = async (title: string) => (await shown(scraped, title)).map(({ images }) => images!);
-  assertEquals(await lines("Ready, waiting, active"), [DID.ready, DID.waiting, DID.active, DID.concurrency]);
+  assertEquals(await lines("Ready, blocked, delayed, active"), [
+    DID.ready,
+    0,
+    DID.delayed,
+    DID.active,
+    DID.concurrency,
+  ]);
   assertEquals(await lines("Oldest ready, longest running"), [DID.oldestReady, DID.longestRunning]);
   assertEquals(await lines("Unfinished work"), [DID.unfinished]);
   assertEquals(await lines("Ready, by priority"), [DID.ready]);
@@ -107,8 +115,8 @@ scrapedTest("docs/operate/dashboard.json: the graphs are true, queue by queue", 
   const factor = rates[0]! * 300 / DID.adds;
   assert(factor >= 1 && factor < 2, String(factor));
 
-  const idle = (await shown(scraped, "Ready, waiting, active")).map(({ idle }) => idle);
-  assertEquals(idle.slice(0, 2), [0, 0]);
+  const idle = (await shown(scraped, "Ready, blocked, delayed, active")).map(({ idle }) => idle);
+  assertEquals(idle.slice(0, 3), [0, 0, 0]);
 });
 
 scrapedTest(

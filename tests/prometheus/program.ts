@@ -19,7 +19,7 @@ export const DID = {
   handedOut: 10 + 3 * 2 + 2,
   done: 10 + 3 * 2,
   ready: 7,
-  waiting: 5,
+  delayed: 5,
   active: 2,
   concurrency: 4,
   /** In seconds. */
@@ -108,7 +108,7 @@ export class Program {
     await this.#clock.advance(20_000);
     this.#pool.pause();
     await add("ready", DID.ready);
-    for (let i = 0; i < DID.waiting; i++) this.#queue.addAfter(`later ${i}`, "1h");
+    for (let i = 0; i < DID.delayed; i++) this.#queue.addAfter(`later ${i}`, "1h");
     await this.#clock.advance(3_000);
   }
 }

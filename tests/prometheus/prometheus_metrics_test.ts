@@ -4,11 +4,11 @@ import {
   createRateLimitingQueue,
   createWorkQueue,
   InMemoryMetrics,
-  metricFamilies,
   type MetricsProvider,
   runWorkers,
   type SettableGauge,
 } from "@workqueue/core";
+import { metricFamilies } from "@workqueue/core/metrics";
 import { prometheusMetrics, type PrometheusOptions } from "@workqueue/prometheus";
 import { FakeTime } from "@std/testing/time";
 import { AggregatorRegistry, Counter, Gauge, type OpenMetricsContentType, register, Registry } from "prom-client";
@@ -21,7 +21,10 @@ async function scrape(register: Pick<Registry, "metrics">, prefix = "workqueue_"
 /** Uses every metric. */
 function use(metrics: Omit<Required<MetricsProvider>, "gone">, queue: string): void {
   for (
-    const counter of [metrics.adds(queue), metrics.retries(queue), metrics.failures(queue), metrics.givenUp(queue)]
+    const counter of [
+      ...[metrics.adds(queue), metrics.retries(queue), metrics.failures(queue)],
+      ...[metrics.givenUp(queue, "maxRetries"), metrics.givenUp(queue, "stalled")],
+    ]
   ) {
     for (let i = 0; i < 3; i++) counter.inc();
   }
@@ -36,7 +39,8 @@ function use(metrics: Omit<Required<MetricsProvider>, "gone">, queue: string): v
   metrics.unfinishedWork(queue).set(7.5);
   metrics.longestRunningProcessor(queue).set(2.5);
   metrics.oldestReady(queue).set(3.25);
-  metrics.waiting(queue).set(4820);
+  metrics.delayed(queue).set(4820);
+  metrics.blocked(queue).set(12);
   metrics.concurrency(queue).set(10);
 }
 
@@ -120,7 +124,7 @@ Deno.test("prometheus: several queues have series of their own, and those of one
 Deno.test("prometheus: a number that nobody knows now is left out until somebody does", async () => {
   const register = new Registry();
   const metrics = prometheusMetrics(register);
-  for (const method of ["waiting", "oldestReady", "depth"] as const) {
+  for (const method of ["delayed", "oldestReady", "depth"] as const) {
     const { name } = metricFamilies[method];
     const gauge = metrics[method]("q") as SettableGauge; // the depth of a queue on Redis is set
     for (const value of [3, NaN, 4, NaN, 0]) {
@@ -262,7 +266,7 @@ Deno.test("prometheus: all that a register can do, it does with these metrics to
   assertEquals(await scrape(Registry.merge([register]), "workqueue_adds"), [`workqueue_adds_total{name="q"} 3`]);
   register.resetMetrics();
   const counts = (await scrape(register)).filter((line) => line.includes("_total{"));
-  assertEquals(counts.map((line) => line.split(" ")[1]), ["0", "0", "0", "0"]);
+  assertEquals(counts.map((line) => line.split(" ")[1]), ["0", "0", "0", "0", "0"]);
   register.removeSingleMetric("workqueue_adds_total");
   assertEquals(await scrape(register, "workqueue_adds"), []);
 });
@@ -275,7 +279,8 @@ Deno.test("prometheus: the workers of a cluster are put together: what is the lo
   for (
     const line of [
       `workqueue_adds_total{name="q"} 6`,
-      `workqueue_waiting{name="q"} 9640`,
+      `workqueue_delayed{name="q"} 9640`,
+      `workqueue_blocked{name="q"} 24`,
       `workqueue_longest_running_processor_seconds{name="q"} 2.5`,
       `workqueue_oldest_ready_seconds{name="q"} 3.25`,
       `workqueue_queue_duration_seconds_count{name="q"} 16`,

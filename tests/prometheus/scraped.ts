@@ -37,7 +37,9 @@ export class Scraped {
     return new Scraped(prometheus);
   }
 
-  /** The value for each queue, by its name; or for all of them, under `""`. Rejects with what is wrong with the query. */
+  /**
+   * The value for each queue, by its name; or for all of them, under `""`. Rejects with what is wrong with the query.
+   */
   async ask(query: string): Promise<Record<string, number>> {
     const answers = await this.#prometheus.query(query, this.#time);
     return Object.fromEntries(answers.map(({ labels, value }) => [labels["name"] ?? "", value]));

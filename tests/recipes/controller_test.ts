@@ -1,8 +1,24 @@
 /** The controller as a process of its own, and an API server in this one. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { delay } from "@std/async";
 import { ApiServer } from "../../examples/recipes/api_server.ts";
 import { Cli, ROOT, runtimes, until } from "../cli/cli.ts";
+
+/** Starts the controller. Remove the kubeconfig at the end. */
+async function startController(runtime: string, server: ApiServer): Promise<{ controller: Cli; kubeconfig: string }> {
+  const kubeconfig = await Deno.makeTempFile({ prefix: "kubeconfig_" });
+  await Deno.writeTextFile(kubeconfig, server.kubeconfig);
+  const [file, ...args] = await runtimes[runtime]!();
+  const command = new Deno.Command(file!, {
+    args: [...args, `${ROOT}examples/recipes/controller.ts`],
+    env: { KUBECONFIG: kubeconfig },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  });
+  return { controller: new Cli(command, ""), kubeconfig };
+}
 
 for (const runtime of Object.keys(runtimes)) {
   Deno.test({
@@ -10,31 +26,20 @@ for (const runtime of Object.keys(runtimes)) {
     ignore: Deno.build.os === "windows", // which has no SIGTERM
     fn: async () => {
       await using server = await ApiServer.start();
-      const held = Promise.withResolvers<void>();
+      const processing = Promise.withResolvers<void>();
       const updates: string[] = [];
       server.beforeUpdate = ({ metadata }) => {
         updates.push(metadata.name);
-        return held.promise;
+        return processing.promise;
       };
       server.apply("default", "shop", { host: "shop.example.com" });
-      const kubeconfig = await Deno.makeTempFile({ prefix: "kubeconfig_" });
-      await Deno.writeTextFile(kubeconfig, server.kubeconfig);
-
-      const [file, ...args] = await runtimes[runtime]!();
-      const command = new Deno.Command(file!, {
-        args: [...args, `${ROOT}examples/recipes/controller.ts`],
-        env: { KUBECONFIG: kubeconfig },
-        stdin: "piped",
-        stdout: "piped",
-        stderr: "piped",
-      });
-      const controller = new Cli(command, "");
+      const { controller, kubeconfig } = await startController(runtime, server);
       try {
         await until(() => updates.length > 0, "the controller writes a status");
         controller.kill("SIGTERM");
         await until(() => controller.stdout.includes("draining\n"), "the controller has seen SIGTERM");
         server.apply("default", "late", { host: "late.example.com" });
-        held.resolve();
+        processing.resolve();
         const { code, stdout, stderr } = await controller.ended;
         assertEquals(code, 0, stderr);
         assertStringIncludes(
@@ -42,7 +47,45 @@ for (const runtime of Object.keys(runtimes)) {
           "draining\ndefault/shop: shop.example.com is served as of generation 1\ndrained\n",
         );
         assertEquals(server.status("default/shop"), { observedGeneration: 1 });
-        assertEquals(updates, ["shop"]);
+        assertEquals([...new Set(updates)], ["shop"]); // its finalizer and its status
+      } finally {
+        controller.kill("SIGKILL");
+        await Deno.remove(kubeconfig);
+      }
+    },
+  });
+
+  Deno.test({
+    name: `recipes, ${runtime}: controller.ts mends what it owns, cleans up by its finalizer, and comes to rest`,
+    ignore: Deno.build.os === "windows",
+    fn: async () => {
+      await using server = await ApiServer.start();
+      server.apply("default", "shop", { host: "shop.example.com" });
+      const { controller, kubeconfig } = await startController(runtime, server);
+      const host = () => (server.get("configmaps", "default/shop")?.data as { host: string } | undefined)?.host;
+      try {
+        await until(() => server.status("default/shop") !== undefined, "the website is served");
+        assertEquals(host(), "shop.example.com");
+        assertEquals(server.get("websites", "default/shop")!.metadata.finalizers, ["example.dev/dns"]);
+
+        server.delete("configmaps", "default/shop"); // by a stranger
+        await until(() => host() !== undefined, "the config map is made again");
+        server.apply("default", "shop", { host: "www.example.com" });
+        await until(() => host() === "www.example.com", "the config map follows the spec");
+        const website = () => server.get("websites", "default/shop");
+        const isServed = () => JSON.stringify(website()?.status) === '{"observedGeneration":2}';
+        await until(isServed, "the status follows the spec");
+        const version = website()!.metadata.resourceVersion;
+        await delay(300);
+        assertEquals(website()!.metadata.resourceVersion, version); // its own updates lead to no others
+
+        server.delete("websites", "default/shop");
+        await until(() => server.get("websites", "default/shop") === undefined, "the finalizer is removed");
+        assertEquals(host(), undefined);
+        controller.kill("SIGTERM");
+        const { code, stdout, stderr } = await controller.ended;
+        assertEquals(code, 0, stderr);
+        assertStringIncludes(stdout, "default/shop: www.example.com is removed from DNS\n");
       } finally {
         controller.kill("SIGKILL");
         await Deno.remove(kubeconfig);

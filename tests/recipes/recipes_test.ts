@@ -1,6 +1,6 @@
 /**
- * Runs every recipe to its end, on Deno and on Bun. The libraries that recipes use come from npm: Deno and Bun
- * install those of `examples/package.json` by themselves.
+ * Runs every recipe to its end, on Deno and on Bun. The libraries that recipes use come from npm: Deno
+ * installs the versions of `tests/package.json`, and Bun the newest ones.
  */
 
 import { assert, assertEquals, assertLess } from "@std/assert";
@@ -62,6 +62,16 @@ for (const runtime of RUNTIMES) {
     assertEquals(log.at(-1), "log.txt has 1000 characters");
     assertLess(log.length, 50);
     assertEquals(lines.filter((line) => line.startsWith("draft.txt")).at(-1), "draft.txt is gone");
+  });
+
+  Deno.test(`recipes, ${runtime}: deploy.ts retries what fails once, and saves what is left for the next start`, async () => {
+    const lines = await run(runtime, "deploy.ts");
+    assertEquals(lines.slice(0, 3).sort(), ["delivered order 1", "delivered order 2", "delivered order 4"]);
+    assertEquals(lines.slice(3), [
+      "saved for the next start: order 3",
+      "the next process starts",
+      "delivered order 3",
+    ]);
   });
 
   Deno.test(`recipes, ${runtime}: priorities.ts does what is urgent first, and what became urgent`, async () => {

@@ -22,12 +22,12 @@ export class Bench {
 
   /** In milliseconds. */
   get lease(): number {
-    return this.engine.settings.lease;
+    return this.engine.settings.leaseDuration;
   }
 
   /** Another engine of the same queue. */
   open(settings: Partial<EngineSettings>): Engine {
-    const options = { lease: LEASE, ...settings, resent: () => this.isResent };
+    const options = { leaseDuration: LEASE, ...settings, resent: () => this.isResent };
     return this.server.engine(this.name, () => this.time, options);
   }
 
@@ -65,7 +65,7 @@ export class Bench {
     known = 0,
     engine = this.engine,
   ): Promise<TurnReply> {
-    const common = { process: `process of ${owner}`, owner, starts: undefined };
+    const common = { process: `process of ${owner}`, owner, throttle: undefined };
     return await engine.turn({ ...common, known, wanted, finishes });
   }
 
@@ -84,14 +84,14 @@ export class Bench {
 /** A test on a queue of its own. */
 export function engineTest(
   name: string,
-  run: (bench: Bench, server: TimedServer) => Promise<void>,
+  run: (bench: Bench, server: TimedServer, url: string) => Promise<void>,
   settings: Partial<EngineSettings> = {},
 ): void {
   redisTest(`engine: ${name}`, async ({ url }: SharedServer) => {
     await using server = await TimedServer.connect(url);
     const bench = new Bench(server, settings);
     try {
-      await run(bench, server);
+      await run(bench, server, url);
     } finally {
       await server.clear(bench.name);
     }

@@ -1,4 +1,6 @@
-/** A bucket on a server whose rate and burst are changed gives what one in memory gives, to random changes and calls. */
+/**
+ * A bucket on a server whose rate and burst are changed gives what one in memory gives, to random changes and calls.
+ */
 
 import { assert } from "@std/assert";
 import { createBucketLimiter, limiters } from "@workqueue/core";

@@ -6,6 +6,7 @@ import { connect, type ConnectOptions } from "../../packages/redis/connection/co
 import type { Connection } from "../../packages/redis/connection/connection.ts";
 import { RedisConnectionError } from "../../packages/redis/connection/errors.ts";
 import { createScript } from "../../packages/redis/connection/script.ts";
+import { freePort } from "../keeper.ts";
 import { beBusy, nextTurn } from "../queue_helpers.ts";
 import { RedisProxy } from "./proxy.ts";
 import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
@@ -71,7 +72,7 @@ serverTest("connection: what memory is too small for rejects at once", async () 
 serverTest("connection: calls are held back while the server is away, and then made in order", async () => {
   await using server = await RedisServer.start({ appendonly: true });
   await using connection = use({ url: server.url });
-  await using other = use({ url: server.url, patience: 20_000 });
+  await using other = use({ url: server.url, callTimeout: 20_000 });
   await connection.run(PUSH, "list", [1]);
   await server.kill("SIGKILL");
   const calls = [2, 3, 4, 5].map((i) => (i % 2 === 0 ? other : connection).run(PUSH, "list", [i], { retry: "always" }));
@@ -150,11 +151,11 @@ redisTest("connection: a call that was held back is no second time", async ({ ur
   assertEquals(await call("LRANGE", key, "0", "-1"), ["a0", "b"]);
 });
 
-redisTest("connection: after the patience a call that was not sent rejects, and says why", async ({ url }) => {
+redisTest("connection: after the call timeout a call that was not sent rejects, and says why", async ({ url }) => {
   await using proxy = await RedisProxy.start(url);
   const { url: nobody } = proxy;
   await proxy[Symbol.asyncDispose]();
-  await using connection = use({ url: nobody, patience: 500 });
+  await using connection = use({ url: nobody, callTimeout: 500 });
   const error = await failure(connection.run(PUSH, "list", [1]));
   assert(!error.mayHaveRun);
   assertEquals(error.message.split(": ")[0], `Cannot reach Redis at ${new URL(nobody).host} within 500 ms`);
@@ -162,11 +163,11 @@ redisTest("connection: after the patience a call that was not sent rejects, and 
   assert(error.cause instanceof Error);
 });
 
-redisTest("connection: each user has a patience of its own", async ({ url }) => {
+redisTest("connection: each user has a call timeout of its own", async ({ url }) => {
   await using proxy = await RedisProxy.start(url);
   proxy.refuse();
   await using patient = use({ url: proxy.url });
-  await using hasty = use({ url: proxy.url, patience: 1 });
+  await using hasty = use({ url: proxy.url, callTimeout: 1 });
   const key = uniqueName("list");
   const call = patient.run(PUSH, key, [1]);
   await failure(hasty.run(PUSH, key, [2]));
@@ -174,10 +175,10 @@ redisTest("connection: each user has a patience of its own", async ({ url }) => 
   assertEquals(await call, 1);
 });
 
-serverTest("connection: after the patience a call that was sent to a server that hangs rejects", async () => {
+serverTest("connection: after the call timeout a call that was sent to a server that hangs rejects", async () => {
   await using server = await RedisServer.start();
   await using patient = use({ url: server.url });
-  await using hasty = use({ url: server.url, patience: 50 });
+  await using hasty = use({ url: server.url, callTimeout: 50 });
   await patient.run(PUSH, "list", ["first"]);
   await server.kill("SIGSTOP");
   const error = await failure(hasty.run(PUSH, "list", ["second"]));
@@ -196,11 +197,11 @@ redisTest("connection: one that is silent is given up, and the call is made on a
   const key = uniqueName("list");
   await connection.run(PUSH, key, [1]);
   proxy.hold();
-  const held = connection.run(PUSH, key, [2], { retry: "always" });
+  const processing = connection.run(PUSH, key, [2], { retry: "always" });
   while (proxy.connections < 2) await new Promise((resolve) => setTimeout(resolve));
   proxy.dropAll(); // what is held back never gets there
   proxy.hold(false);
-  await held;
+  await processing;
   assertEquals(await call("LRANGE", key, "0", "-1"), ["1", "2"]);
 });
 
@@ -214,6 +215,98 @@ serverTest("connection: while the server is a replica, calls are held back", asy
   await server.call("REPLICAOF", "NO", "ONE");
   assertEquals(await Promise.all(calls), [2, 3]);
   assertEquals(await server.call("LRANGE", "list", "0", "-1"), ["first", "second", "third"]);
+});
+
+for (
+  const refusal of [
+    "LOADING Redis is loading the dataset in memory",
+    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
+    "NOREPLICAS Not enough good replicas to write.",
+    "TRYAGAIN Multiple keys request during rehashing of slot",
+    "CLUSTERDOWN The cluster is down",
+  ]
+) {
+  const [code] = refusal.split(" ");
+  redisTest(`connection: while the server refuses with ${code}, calls are held back`, async ({ url, call }) => {
+    await using proxy = await RedisProxy.start(url);
+    await using connection = use({ url: proxy.url });
+    await using way = await RedisProxy.start(url);
+    await using hasty = use({ url: way.url, callTimeout: 50 });
+    const key = uniqueName("list");
+    const push = createScript(`
+      local refusal = redis.call("GET", KEYS[1] .. ":refusal")
+      if refusal then return redis.error_reply(refusal) end
+      return redis.call("RPUSH", KEYS[1], ARGV[1] .. ARGV[#ARGV])`);
+    await call("SET", `${key}:refusal`, refusal);
+    const calls = (["never", "always", "marked"] as const).map((retry) =>
+      connection.run(push, key, [retry], { retry })
+    );
+    let error: RedisConnectionError;
+    do error = await failure(hasty.run(push, key, ["hasty"])); while (
+      !error.message.endsWith(`within 50 ms: ${refusal}`)
+    );
+    assertEquals(error.mayHaveRun, false);
+    while (proxy.connections < 3) await new Promise((resolve) => setTimeout(resolve)); // it is tried again
+    await call("DEL", `${key}:refusal`);
+    assertEquals(await Promise.all(calls), [1, 2, 3]);
+    assertEquals(await call("LRANGE", key, "0", "-1"), ["nevernever", "alwaysalways", "marked0"]);
+  });
+}
+
+serverTest("connection: while the server has too few replicas for writes, calls are held back", async () => {
+  await using server = await RedisServer.start();
+  await using connection = use({ url: server.url });
+  const push = createScript(`#!lua\nreturn redis.call("RPUSH", KEYS[1], ARGV[1])`); // refused before it begins
+  await connection.run(push, "list", ["first"]);
+  await server.call("CONFIG", "SET", "min-replicas-to-write", "1");
+  const calls = [push, PUSH].map((script, i) => connection.run(script, "list", [i], { retry: "never" }));
+  while (!/errorstat_NOREPLICAS:count=[2-9]/.test(String(await server.call("INFO", "errorstats"))));
+  await server.call("CONFIG", "SET", "min-replicas-to-write", "0");
+  assertEquals(await Promise.all(calls), [2, 3]);
+});
+
+serverTest("connection: a channel is waited for while the server runs a script of somebody's", async () => {
+  await using server = await RedisServer.start({ args: ["--busy-reply-threshold", "1"] });
+  await using proxy = await RedisProxy.start(server.url);
+  const busy = server.call("EVAL", "while true do end", "0").catch(() => {});
+  while (await server.call("PING").then(() => true, () => false)); // until it refuses
+  await using connection = use({ url: proxy.url });
+  const heard = Promise.withResolvers<string>();
+  const subscribed = connection.subscribe("channel", heard.resolve);
+  while (proxy.connections < 3) await Promise.race([subscribed, new Promise((resolve) => setTimeout(resolve))]);
+  await server.call("SCRIPT", "KILL");
+  await busy;
+  await subscribed;
+  await server.call("PUBLISH", "channel", "after");
+  assertEquals(await heard.promise, "after");
+});
+
+serverTest("connection: a node of a cluster that does not have the key is named, and what to do", async () => {
+  await using stack = new AsyncDisposableStack();
+  const start = async () => {
+    const args = ["--cluster-enabled", "yes", "--cluster-port", `${await freePort()}`];
+    return stack.use(await RedisServer.start({ args: [...args, "--cluster-require-full-coverage", "no"] }));
+  };
+  const [asked, owner] = [await start(), await start()];
+  await owner.call("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
+  const [, busPort] = await owner.call("CONFIG", "GET", "cluster-port") as string[];
+  await asked.call("CLUSTER", "MEET", "127.0.0.1", `${owner.port}`, busPort!);
+  await using connection = use({ url: asked.url });
+  while (!/cluster_slots_ok:16384/.test(String(await asked.call("CLUSTER", "INFO"))));
+  const error = await failure(connection.run(PUSH, "list", [1], { retry: "always" }));
+  assertEquals(
+    error.message,
+    `Cannot use Redis at 127.0.0.1:${asked.port}: it is a node of a cluster, and this queue's keys belong to node ` +
+      `127.0.0.1:${owner.port}. Clusters are not supported yet: use a server that is not part of one`,
+  );
+  assertEquals(error.mayHaveRun, false);
+  assert(/^MOVED /.test((error.cause as Error).message));
+});
+
+redisTest("connection: a key that moves to another node of a cluster is a refusal, too", async ({ url }) => {
+  await using connection = use({ url });
+  const ask = createScript(`return redis.error_reply("ASK 866 10.0.0.2:6379")`);
+  assertStringIncludes((await failure(connection.run(ask, "list", []))).message, "belong to node 10.0.0.2:6379");
 });
 
 serverTest("connection: while the server has no place left, calls are held back", async () => {
@@ -326,10 +419,10 @@ serverTest("connection: a subscription survives a restart, and says that message
   assertEquals(await heard.promise, "again");
 });
 
-redisTest("connection: a channel is waited for as long as the patience lasts", async ({ url }) => {
+redisTest("connection: a channel is waited for until the call timeout", async ({ url }) => {
   await using proxy = await RedisProxy.start(url);
   proxy.refuse();
-  await using hasty = use({ url: proxy.url, patience: 10 });
+  await using hasty = use({ url: proxy.url, callTimeout: 10 });
   await using patient = use({ url: proxy.url });
   const subscribed = patient.subscribe("channel", () => {});
   assertStringIncludes((await failure(hasty.subscribe("channel", () => {}))).message, "within 10 ms");
@@ -387,7 +480,7 @@ serverTest("connection: a URL names user, password and database; a password is n
 
   const { inspect } = await import("node:util");
   await server.kill("SIGKILL");
-  await using away = use({ url: url("s3cr%t", "/5"), patience: 1 });
+  await using away = use({ url: url("s3cr%t", "/5"), callTimeout: 1 });
   for (const one of [error, await failure(away.run(PUSH, "list", [1]))]) {
     assert(!/s3cr|wr0ng/.test(inspect(one, { depth: 9, showHidden: true })));
   }

@@ -64,7 +64,7 @@ serverTest("demo: a worker is killed, and every photo is done", async () => {
   assertMatch(stdout, /photo-\d\d failed: the disk was busy; it will be tried again/);
   assertMatch(stdout, /works on photo-\d\d, attempt 2/);
   assertMatch(stdout, /^photos done: +18 /m);
-  assertStringIncludes(stdout, "0 ready, 0 waiting, 0 held, 0 failing, 0 given up");
+  assertStringIncludes(stdout, "0 ready, 0 delayed, 0 processing, 0 failing, 0 given up");
 });
 
 serverTest("demo: Ctrl-C leaves no process", async () => {

@@ -8,10 +8,13 @@ import { createDelayingQueue } from "@workqueue/core";
 import * as fc from "fast-check";
 import process from "node:process";
 import type { Finish } from "../../packages/redis/engine.ts";
+import type { BucketPlan } from "../../packages/redis/limiter_plan.ts";
 import { HandClock } from "../helpers.ts";
-import { Bench, engineTest, keysOf, LEASE } from "./bench.ts";
+import { type Bench, engineTest, keysOf, LEASE } from "./bench.ts";
+import { countsOf } from "./counts.ts";
+import { checkOwners } from "./owners.ts";
 import { redisTest } from "./redis_tests.ts";
-import { TimedServer } from "./timed_server.ts";
+import { START } from "./timed_server.ts";
 
 const given = process.env["WORKQUEUE_RUNS"];
 const RUNS = Number(given ?? 400);
@@ -44,17 +47,59 @@ engineTest("what is due is due by the server's clock, and adds keep their order 
   bench.jump(-60_000);
   await bench.add("second");
   assertEquals(keysOf(await bench.take("o", 3)), ["first", "second"]);
-  await bench.pass(60_999);
+  await bench.pass(999);
   assertEquals(keysOf(await bench.take("o", 3, 2)), []);
   await bench.pass(2);
   assertEquals(keysOf(await bench.take("o", 3, 2)), ["later"]);
 });
 
+for (const [name, steps] of Object.entries({ back: [-3_600_000], "ahead, and back again": [3_600_000, -3_600_000] })) {
+  engineTest(`after the server's clock was set ${name}, delays, tokens and leases go on at its pace`, async (bench) => {
+    const takeByTokens = async (owner: string) => {
+      const throttle = ["images", "1", "1"] as const;
+      const request = { process: `process of ${owner}`, owner, known: 0, wanted: 9, finishes: [] };
+      return await bench.engine.turn({ ...request, throttle: throttle as unknown as BucketPlan });
+    };
+    await bench.add("a", "b", "c");
+    assertEquals(keysOf(await takeByTokens("gone")), ["a"]);
+    for (const step of steps) {
+      bench.jump(step);
+      await bench.engine.counts();
+    }
+    assertEquals((await takeByTokens("o")).taken.length, steps.length - 1, "an hour ahead has brought a token");
+    await bench.addAfter(2000, "later");
+    await bench.pass(1001);
+    assertEquals((await takeByTokens("o")).taken.length, 1);
+    assertEquals((await bench.engine.counts()).delayed, 1);
+    await bench.pass(1001);
+    assertEquals((await bench.engine.counts()).delayed, 0);
+    await bench.pass(2 * LEASE);
+    await takeByTokens("o");
+    assertEquals(await bench.engine.renew("gone"), false, "the lease of a lost holder has ended");
+  });
+}
+
+engineTest(
+  "a server's clock that goes back a little stands still, and what is shown is without an offset",
+  async (bench) => {
+    await bench.addAfter(1000, "a");
+    bench.jump(-90);
+    await bench.pass(1000);
+    assertEquals((await bench.engine.counts()).delayed, 1);
+    await bench.pass(91);
+    assertEquals((await bench.engine.counts()).delayed, 0);
+    bench.jump(-3_600_000);
+    await bench.engine.pause();
+    const pausedAt = Number(await bench.stored("HGET", "meta", "paused"));
+    assert(Math.abs(pausedAt - bench.time) < 100, "by the server's clock of now");
+  },
+);
+
 engineTest("what is due at the same microsecond comes in the order of the adds, whatever the names", async (bench) => {
   // The time of the queue grows by one with each look and by one with each add.
   for (const [i, key] of ["d", "b", "c", "a"].entries()) await bench.addAfter(10 - i * 0.002, key);
-  const { waitingEntries } = await bench.engine.contents(10);
-  assertEquals(new Set(waitingEntries.map(({ dueIn }) => dueIn)).size, 4, "each has a time of its own");
+  const { delayedEntries } = await bench.engine.snapshot(10);
+  assertEquals(new Set(delayedEntries.map(({ dueInMs }) => dueInMs)).size, 4, "each has a time of its own");
   await bench.pass(11);
   assertEquals(keysOf(await bench.take("o", 4)), ["d", "b", "c", "a"]);
 });
@@ -70,7 +115,7 @@ engineTest("a token that is over changes nothing, however the work is said to ha
   for (const kind of kinds) {
     assertEquals(await bench.finish("a", first!.token, kind), false);
     assertEquals(await bench.finish("b", second!.token, kind), false);
-    assertEquals(await bench.engine.stats(), { ready: 0, waiting: 1, held: 1, failing: 1, givenUp: 0 });
+    assertEquals(await countsOf(bench.engine), { ready: 0, delayed: 1, processing: 1, failing: 1, givenUp: 0 });
   }
   assertEquals(await bench.finish("a", second!.token), true);
 });
@@ -84,6 +129,29 @@ engineTest("an end that is told again is answered as the first time, unless the 
   assertEquals(await bench.engine.numRequeues("a"), 1, "it is counted once");
   await lose(bench);
   assertEquals(await bench.finish("b", b!.token), false);
+});
+
+engineTest("whoever takes is given payloads once there are some in the queue, and that is stored", async (bench) => {
+  const payloads = () => bench.stored("HGET", "meta", "payloads");
+  const take = async () => (await bench.take("o", 5)).taken.map(({ key, payload }) => [key, payload]);
+  await bench.add("a");
+  await bench.engine.addRateLimited({ key: "b", payload: "" }, true, "", 0);
+  await bench.pass(11);
+  assertEquals([await payloads(), await take()], [null, [["a", undefined], ["b", undefined]]]);
+  const other = bench.open({ hasItems: true });
+  for (
+    const add of [
+      () => other.add([{ key: "c", payload: "{}" }]),
+      () => other.addRateLimited({ key: "d", payload: "[]" }, true, "", 0),
+    ]
+  ) {
+    await bench.stored("HDEL", "meta", "payloads");
+    await add();
+    assertEquals(await payloads(), "1");
+  }
+  await bench.add("e");
+  await bench.pass(11);
+  assertEquals(await take(), [["c", "{}"], ["e", undefined], ["d", "[]"]]);
 });
 
 // ---- Leases
@@ -100,7 +168,7 @@ engineTest(
     await bench.pass(LEASE / 20 + 1); // as often it is looked for what is over
     await bench.add("c");
     await bench.engine.renew("o"); // as it does while it works
-    assertEquals(await bench.engine.stats(), { ready: 1, waiting: 0, held: 2, failing: 0, givenUp: 0 });
+    assertEquals(await countsOf(bench.engine), { ready: 1, delayed: 0, processing: 2, failing: 0, givenUp: 0 });
     const { taken: [again] } = await bench.take("third");
     assertEquals([again!.key, again!.payload], ["a", undefined]);
     assertEquals(await bench.finish("a", a!.token), false);
@@ -116,19 +184,96 @@ engineTest("only a take ends leases, and none within a lease after the server wa
   await bench.take("gone");
   bench.jump(LEASE + 1);
   await bench.add("b");
-  await bench.engine.stats();
+  await bench.engine.counts();
   await bench.engine.release("o", []);
   await bench.turn("o", []);
   const { taken: [b] } = await bench.take("o");
   assertEquals(b!.key, "b");
   await bench.pass(LEASE / 2);
   assertEquals(keysOf(await bench.take("o", 1, 1)), []);
-  assertEquals(await bench.engine.stats(), { ready: 0, waiting: 0, held: 2, failing: 0, givenUp: 0 });
+  assertEquals(await countsOf(bench.engine), { ready: 0, delayed: 0, processing: 2, failing: 0, givenUp: 0 });
   assertEquals(await bench.engine.renew("gone"), true, "nobody has ended it");
   await bench.finish("b", b!.token);
   await bench.pass(LEASE + 1);
-  assertEquals(await bench.engine.stats(), { ready: 0, waiting: 0, held: 1, failing: 0, givenUp: 0 });
+  assertEquals(await countsOf(bench.engine), { ready: 0, delayed: 0, processing: 1, failing: 0, givenUp: 0 });
   assertEquals(keysOf(await bench.take("o")), ["a"]);
+});
+
+/** A visit of a new process for a quarter of a second. Returns the keys that it takes. */
+async function visit(bench: Bench, name: string): Promise<string[]> {
+  const keys: string[] = [];
+  for (let look = 0; look < 5 && keys.length === 0; look++) {
+    if (look > 0) bench.jump(50);
+    keys.push(...keysOf(await bench.take(name)));
+  }
+  await bench.engine.leave(`process of ${name}`, name);
+  return keys;
+}
+
+for (const [every, count] of [[1000, 3], [3300, 2]] as const) {
+  engineTest(
+    `a lost holder's key comes back to visitors every ${every} ms: to number ${count} at the latest`,
+    async (bench) => {
+      await bench.add("a");
+      await bench.take("gone");
+      const found: string[][] = [];
+      for (let number = 1; number <= count; number++) {
+        bench.time = START + number * every * 1000;
+        found.push(await visit(bench, `visitor ${number}`));
+      }
+      assertEquals([found[0], found.at(-1)], [[], ["a"]]);
+    },
+    { leaseDuration: 1000 },
+  );
+}
+
+engineTest(
+  "a lost holder's key comes back when its lease ends, or a lease after the first gap since",
+  async (bench) => {
+    const upTo = (max: number, count: number) =>
+      fc.array(fc.integer({ min: 60, max }), { minLength: count, maxLength: 20 });
+    const deltas = fc.oneof(upTo(2000, 1), upTo(600, 8), upTo(500, 20)); // with gaps, with some, and with none
+    let [run, back, graces] = [0, 0, 0];
+    const property = fc.asyncProperty(deltas, async (deltas) => {
+      const key = `key ${run++}`;
+      await bench.add(key);
+      assertEquals(keysOf(await bench.take(`gone ${run}`)), [key]);
+      let [time, end, hasGap] = [0, 1000, false];
+      for (const delta of [...deltas, 1001, 1001]) {
+        bench.jump(delta);
+        time += delta;
+        if (delta > 500 && !hasGap) [end, hasGap] = [Math.max(end, time + 1000), true];
+        const { taken } = await bench.take("visitor");
+        if (time !== end) assertEquals(taken.map(({ key }) => key), time >= end ? [key] : [], `after ${time} ms`);
+        if (taken.length === 0) continue;
+        await bench.turn("visitor", [{ ...taken[0]!, kind: "done" }]);
+        back++;
+        graces += Number(hasGap);
+        return;
+      }
+    });
+    await fc.assert(property, { numRuns: RUNS, endOnFailure: true, ...given === undefined && { seed: 1 } });
+    assert(back === run && graces > RUNS / 4 && graces < RUNS, `${back} of ${run} came back, ${graces} after a gap`);
+  },
+  { leaseDuration: 1000 },
+);
+
+engineTest("after an hour without the server, 500 owners that come back lose nothing", async (bench) => {
+  const owners = Array.from({ length: 500 }, (_, i) => `owner ${i}`);
+  await bench.add(...owners.map((owner) => `key of ${owner}`));
+  const processing = new Map<string, Finish>();
+  for (const owner of owners) {
+    const { taken: [taken] } = await bench.take(owner);
+    processing.set(owner, { key: taken!.key, token: taken!.token, kind: "done" });
+  }
+  bench.jump(3_600_000);
+  await bench.take("first");
+  for (const [i, owner] of owners.entries()) {
+    assertEquals(await bench.engine.renew(owner), true);
+    bench.jump(LEASE / 600);
+    if (i % 50 === 0) assertEquals(keysOf(await bench.take("first")), []);
+  }
+  for (const [owner, finish] of processing) assertEquals((await bench.turn(owner, [finish])).answers, [true]);
 });
 
 engineTest("what was added again meanwhile comes once, and is not lost with its holder", async (bench) => {
@@ -137,61 +282,169 @@ engineTest("what was added again meanwhile comes once, and is not lost with its 
   await bench.add("a", "b");
   await lose(bench);
   assertEquals(keysOf(await bench.take("o")), ["a"]);
-  assertEquals((await bench.engine.stats()).held, 1);
+  assertEquals((await bench.engine.counts()).processing, 1);
 });
 
-engineTest("what an owner holds without knowing goes back to its place, which is no lapse", async (bench) => {
+engineTest("what an owner holds without knowing goes back to its place, which is no stall", async (bench) => {
   await bench.add("a", "b", "c");
   const { taken: [a] } = await bench.take("o");
   await bench.take("o", 1, 1); // the reply is lost: b
   await bench.engine.release("o", [a!.token]);
-  assertEquals((await bench.engine.stats()).held, 1);
+  assertEquals((await bench.engine.counts()).processing, 1);
   const { taken } = await bench.take("o", 5, 1);
   assertEquals(taken.map(({ key }) => key), ["b", "c"]);
-  assertEquals(await bench.stored("HLEN", "marks"), 0);
+  assertEquals(await bench.stored("HLEN", "stalls"), 0);
   assertEquals(await bench.finish("a", a!.token), true);
 });
 
-engineTest("an owner who leaves gives back what it holds all the same, which is no lapse", async (bench) => {
+engineTest("an owner who leaves gives back what it holds all the same, which is no stall", async (bench) => {
   await bench.add("a", "b");
   const { taken: [a] } = await bench.take("o");
   await bench.engine.leave("process of o", "o");
   assertEquals(await bench.finish("a", a!.token), false);
   assertEquals(await bench.stored("ZSCORE", "owners", "o"), null);
   assertEquals(keysOf(await bench.take("other", 2)), ["a", "b"]);
-  assertEquals(await bench.stored("HLEN", "marks"), 0);
+  assertEquals(await bench.stored("HLEN", "stalls"), 0);
 });
 
 // ---- Poison
 
-engineTest("what has lapsed is handed out to who holds nothing, and nothing beside it", async (bench) => {
-  await bench.add("poison", "a", "b", "c");
-  assertEquals(keysOf(await bench.take("gone", 2)), ["poison", "a"]);
-  await bench.add("d");
-  const busy = await bench.take("busy");
-  assertEquals(keysOf(busy), ["b"]);
+engineTest("keys that stalled once come back to their places, a few for each owner, beside others", async (bench) => {
+  const lost = ["a", "b", "c", "d"];
+  await bench.add(...lost, "e", "f");
+  await bench.take("gone", lost.length);
   await bench.pass(LEASE + 1);
-  await bench.engine.renew("busy");
-  const duty = await bench.take("busy", 5, 1);
-  assertEquals([keysOf(duty), duty.isAlone], [[], true], "the next is a suspect, and this owner holds something");
-  const alone = await bench.take("idle", 5);
-  assertEquals([keysOf(alone).length, alone.isAlone], [1, true]);
-  assert(["poison", "a"].includes(keysOf(alone)[0]!));
-  const second = await bench.take("idle too", 5);
-  assertEquals(new Set([...keysOf(alone), ...keysOf(second)]), new Set(["poison", "a"]));
-  assertEquals(keysOf(await bench.take("busy", 5, 1)), ["c", "d"], "the others come then");
+  const one = await bench.take("one", 16);
+  assertEquals([one.isAlone, keysOf(one).length], [false, 4]);
+  assertEquals(keysOf(one).slice(2), ["e", "f"], "two of 16 may have stalled");
+  assertEquals(await bench.stored("ZCARD", "stalled"), 2);
+  await bench.add("g", "h");
+  const two = await bench.take("two", 2);
+  assertEquals(
+    [two.isAlone, keysOf(two).length, keysOf(two)[1]],
+    [false, 2, "g"],
+    "one of a small pool may have stalled",
+  );
+  assertEquals(new Set([...keysOf(one).slice(0, 2), keysOf(two)[0]!]).size, 3);
+  assertEquals(keysOf(await bench.take("two", 2, 2)), ["h"], "which is all that it may have");
+  const [first] = two.taken;
+  assertEquals(keysOf(await bench.turn("two", [{ ...first!, kind: "done" }], 2, 2)).length, 1, "until it is done");
+  assertEquals(await bench.stored("ZCARD", "stalled"), 0);
 });
 
-engineTest("any end of the work but an early return clears a key of its lapses", async (bench) => {
+/** Lets keys stall a number of times; the latest owner is gone then. */
+async function stall(bench: Bench, times: number): Promise<void> {
+  for (let time = 1; time <= times; time++) {
+    await bench.take(`gone ${time}`, 16);
+    await bench.pass(LEASE + 1);
+  }
+}
+
+engineTest(
+  "keys that stalled twice are tried alone by one owner, one after the other, and others go on",
+  async (bench) => {
+    await bench.add("poison", "a");
+    await stall(bench, 2);
+    const first = await bench.take("one", 5);
+    assertEquals([keysOf(first).length, first.isAlone], [1, true]);
+    await bench.add("c", "d", "e");
+    const other = await bench.take("two", 2);
+    assertEquals([keysOf(other), other.isAlone], [["c", "d"], false], "the others have full concurrency");
+    for (let time = 0; time < 3; time++) {
+      await bench.pass(LEASE / 2);
+      for (const owner of ["one", "two"]) await bench.engine.renew(owner);
+    }
+    const third = await bench.take("three", 2);
+    assertEquals([keysOf(third), third.isAlone], [["e"], false], "for as long as that owner is heard of");
+    const second = await bench.turn("one", [{ ...first.taken[0]!, kind: "done" }], 5);
+    assertEquals([keysOf(second).length, second.isAlone], [1, true], "one after the other");
+    await bench.engine.leave("process of one", "one");
+    assertEquals((await bench.take("four", 5)).isAlone, true, "another owner has the duty when this one has left");
+  },
+);
+
+engineTest("an owner at work that has the duty takes nothing more until it can try a suspect", async (bench) => {
+  await bench.add("poison", "neighbour");
+  await stall(bench, 1);
+  await bench.take("gone again", 16);
+  await bench.add("work");
+  const { taken: [work] } = await bench.take("busy");
+  assertEquals(work!.key, "work");
+  for (let time = 0; time < 3; time++) {
+    await bench.pass(LEASE / 2);
+    await bench.engine.renew("busy");
+  }
+  await bench.add("more");
+  const duty = await bench.take("busy", 5, 1);
+  assertEquals([keysOf(duty), duty.isAlone], [[], true]);
+  const idle = await bench.take("idle", 5);
+  assertEquals([keysOf(idle).length, idle.isAlone], [1, true], "an owner that holds nothing takes the duty over");
+  const { taken: [more] } = await bench.take("busy", 5, 1);
+  assertEquals(more!.key, "more", "and the other one goes on");
+  await bench.engine.leave("process of idle", "idle");
+  const again = await bench.take("busy", 5, 2);
+  assertEquals([keysOf(again), again.isAlone], [[], true]);
+  const still = await bench.turn("busy", [{ ...work!, kind: "done" }], 5);
+  assertEquals([keysOf(still), still.isAlone], [[], true], "until it holds nothing");
+  const suspect = await bench.turn("busy", [{ ...more!, kind: "done" }], 5);
+  assertEquals([keysOf(suspect).length, suspect.isAlone], [1, true]);
+});
+
+for (const maxStalls of [1, 3, 5]) {
+  engineTest(
+    `of 3 processes with 50 items each, a poison item kills ${Math.max(maxStalls, 3)} at most`,
+    async (bench) => {
+      for (const [count, place] of [0, 49, 75, 149].entries()) {
+        const poison = `poison ${place}`;
+        await bench.add(...Array.from({ length: 150 }, (_, i) => i === place ? poison : `item ${place}-${i}`));
+        const owners = [0, 1, 2].map((number) => ({
+          name: `${place}-${number}`,
+          processing: [] as Finish[],
+          isAlone: false,
+        }));
+        let [deaths, triedAlone, givenUp, idle] = [0, 0, [] as string[], 0];
+        for (let round = 0; round < 60 && idle < 3; round++) {
+          idle = 0;
+          for (const owner of owners) {
+            const finishes = owner.processing.splice(0);
+            const reply = await bench.turn(owner.name, finishes, 50);
+            givenUp.push(...reply.givenUp.map(({ key }) => key));
+            owner.processing = reply.taken.map(({ key, token }) => ({ key, token, kind: "succeeded" }));
+            idle += Number(owner.processing.length === 0);
+            if (owner.processing.some(({ key }) => key === poison)) {
+              deaths++;
+              Object.assign(owner, { name: `${owner.name}+`, processing: [] }); // the next process takes its place
+            } else if (reply.isAlone) triedAlone += owner.processing.length;
+          }
+          await bench.pass(LEASE / 2);
+          for (const { name } of owners) await bench.engine.renew(name);
+          if ((await bench.engine.counts()).processing > 0) idle = 0;
+        }
+        assertEquals([givenUp, deaths], [[poison], Math.max(maxStalls, 3)]);
+        assert(triedAlone <= 7, `${triedAlone} innocent items were tried alone`);
+        assertEquals(await countsOf(bench.engine), {
+          ready: 0,
+          delayed: 0,
+          processing: 0,
+          failing: 0,
+          givenUp: count + 1,
+        });
+      }
+    },
+    { maxStalls },
+  );
+}
+
+engineTest("any end of the work but an early return clears a key of its stalls", async (bench) => {
   for (const kind of ["done", "succeeded", "retry", "requeueAfter", "givenUp"] as const) {
     await bench.add("a");
     await bench.take("gone");
     await lose(bench);
-    assertEquals(await bench.stored("HGET", "marks", "a"), "1");
+    assertEquals(await bench.stored("HGET", "stalls", "a"), "1");
     const { taken: [a] } = await bench.take("o");
     assertEquals(await bench.finish("a", a!.token, kind), true);
-    assertEquals(await bench.stored("HGET", "marks", "a"), kind === "givenUp" ? "x0" : null);
-    await bench.engine.cancelAfter("a");
+    assertEquals(await bench.stored("HGET", "stalls", "a"), kind === "givenUp" ? "x0" : null);
+    await bench.engine.cancelDelayed("a");
   }
 });
 
@@ -205,65 +458,73 @@ engineTest("work that was not begun clears nothing", async (bench) => {
   const { taken: [b], isAlone } = await bench.take("o");
   assertEquals([b!.key, isAlone], ["b", false], "it is behind what came before");
   await bench.finish("b", b!.token);
-  assertEquals((await bench.take("o")).isAlone, true, "it is a suspect still");
+  assertEquals(keysOf(await bench.take("o")), ["a"]);
+  assertEquals(await bench.stored("SMEMBERS", "stalled:o"), ["a"], "it is one that stalled still");
 });
 
 engineTest("what was added again is not given up with its holder", async (bench) => {
   await bench.add("a");
-  await bench.take("gone");
+  await stall(bench, 2);
+  assertEquals(keysOf(await bench.take("gone")), ["a"]);
   await bench.add("a");
   await bench.pass(LEASE + 1);
   const reply = await bench.take("o");
-  assertEquals([keysOf(reply), reply.lapsed, reply.isAlone], [["a"], [], true]);
-}, { maxLapses: 1 });
+  assertEquals([keysOf(reply), reply.givenUp, reply.isAlone], [["a"], [], true]);
+}, { maxStalls: 1 });
 
-engineTest("a key is given up after so many lapses, and its neighbours are not; an add revives it", async (bench) => {
+engineTest("a key is given up after so many stalls, and its neighbours are not; an add revives it", async (bench) => {
   await bench.add("poison", "neighbour");
   await bench.engine.addRateLimited({ key: "poison", payload: "" }, true, "", 0);
-  await bench.engine.cancelAfter("poison");
+  await bench.engine.cancelDelayed("poison");
   const first = await bench.take("owner 0", 2);
   assertEquals(keysOf(first), ["poison", "neighbour"]);
-  const lapsed: string[] = [];
-  for (let lapse = 1; lapse <= 4; lapse++) {
+  const givenUp: unknown[] = [];
+  for (let stalls = 1; stalls <= 4; stalls++) {
     await bench.pass(LEASE + 1);
     // One owner after the other is killed by it; the neighbour is worked on to its end.
     for (let turn = 0; turn < 3; turn++) {
-      const owner = `owner ${lapse}-${turn}`;
+      const owner = `owner ${stalls}-${turn}`;
       const reply = await bench.take(owner, 5);
-      lapsed.push(...reply.lapsed);
+      givenUp.push(...reply.givenUp);
       const [taken] = reply.taken;
       if (taken?.key === "neighbour") assertEquals(await bench.finish(taken.key, taken.token), true);
     }
   }
-  assertEquals(lapsed, ["poison"]);
-  assertEquals(await bench.engine.stats(), { ready: 0, waiting: 0, held: 0, failing: 0, givenUp: 1 });
+  assertEquals(givenUp, [{ key: "poison", payload: "", attempts: 4 }], "one that failed, three that were lost");
+  assertEquals(await countsOf(bench.engine), { ready: 0, delayed: 0, processing: 0, failing: 0, givenUp: 1 });
   assertEquals(
-    JSON.parse(await bench.stored("HGET", "reasons", "poison") as string)[0],
-    "Each of its holders was lost: 3",
+    JSON.parse(await bench.stored("HGET", "reasons", "poison") as string),
+    ["Each of its holders was lost: 3", null, "stalled"],
   );
   await bench.addAfter(1000, "poison");
-  assertEquals((await bench.engine.stats()).givenUp, 1, "until it is due");
+  assertEquals((await bench.engine.counts()).givenUp, 1, "until it is due");
   await bench.pass(1001);
-  assertEquals((await bench.engine.stats()).givenUp, 0);
+  assertEquals((await bench.engine.counts()).givenUp, 0);
   const again = await bench.take("o", 5);
   assertEquals([keysOf(again), again.isAlone], [["poison"], true], "it is a suspect still");
   assertEquals(await bench.stored("EXISTS", "reasons"), 0);
-}, { maxLapses: 3 });
+}, { maxStalls: 3 });
 
 engineTest("what a handler gave up is kept with the reason and payload, unless it comes anyway", async (bench) => {
   await bench.add("a", "b", "c");
   const { taken } = await bench.take("o", 3);
   await bench.add("b");
   await bench.addAfter(1000, "c");
-  const ends = taken.map(({ key, token }) => ({ key, token, kind: "givenUp" as const, reason: `why ${key}` }));
+  const ends = taken.map(({ key, token }) => ({
+    key,
+    token,
+    kind: "givenUp" as const,
+    reason: `no ${key}`,
+    why: "terminal" as const,
+  }));
   assertEquals((await bench.turn("o", ends)).answers, [true, true, true]);
-  assertEquals(await bench.engine.stats(), { ready: 1, waiting: 1, held: 0, failing: 0, givenUp: 1 });
-  assertEquals(await bench.stored("HGETALL", "reasons"), ["a", JSON.stringify(["why a", "of a"])]);
+  assertEquals(await countsOf(bench.engine), { ready: 1, delayed: 1, processing: 0, failing: 0, givenUp: 1 });
+  assertEquals(await bench.stored("HGETALL", "reasons"), ["a", JSON.stringify(["no a", "of a", "terminal"])]);
   assertEquals(await bench.stored("HEXISTS", "items", "a"), 0);
   await bench.add("a");
   const [again] = (await bench.take("o", 2)).taken.slice(1);
   assertEquals([again!.key, again!.payload], ["a", "of a"]);
-  assertEquals((await bench.engine.stats()).givenUp, 0);
+  assertEquals((await bench.engine.counts()).givenUp, 0);
 }, { hasItems: true });
 
 // ---- Backlogs
@@ -276,24 +537,24 @@ engineTest("counts and lists have all that is due, though a call moves only a pa
   for (const [i, key] of keys.entries()) await bench.addAfter(1000 + i, key);
   await bench.addAfter(60_000, "later");
   await bench.pass(30_000);
-  assertEquals(await bench.engine.cancelAfter(keys.at(-1)!), false, "what is due does not wait");
-  const stats = await bench.engine.stats();
-  assertEquals([stats.ready, stats.waiting], [count, 1]);
-  const { ready, waiting, readyEntries, waitingEntries } = await bench.engine.contents(1000);
-  assertEquals([ready, waiting, waitingEntries.length], [count, 1, 1]);
+  assertEquals(await bench.engine.cancelDelayed(keys.at(-1)!), false, "what is due does not wait");
+  const counts = await bench.engine.counts();
+  assertEquals([counts.ready, counts.delayed], [count, 1]);
+  const { ready, delayed, readyEntries, delayedEntries } = await bench.engine.snapshot(1000);
+  assertEquals([ready, delayed, delayedEntries.length], [count, 1, 1]);
   assertEquals(readyEntries.map(({ key }) => key), keys);
 });
 
 engineTest("what is held and due, and not moved yet, comes when it is done, behind what is due", async (bench) => {
   await bench.add("held");
-  const { taken: [held] } = await bench.take("o");
+  const { taken: [processing] } = await bench.take("o");
   for (let i = 0; i < MANY; i++) await bench.addAfter(1000 + i, `${i}`);
   await bench.addAfter(2000, "held");
   await bench.addAfter(2001, "last");
   await bench.pass(30_000);
-  assertEquals(await bench.finish("held", held!.token, "done"), true);
-  await bench.engine.stats();
-  await bench.engine.stats();
+  assertEquals(await bench.finish("held", processing!.token, "done"), true);
+  await bench.engine.counts();
+  await bench.engine.counts();
   assertEquals(keysOf(await bench.take("o", MANY + 2)).slice(-2), ["last", "held"]);
 });
 
@@ -306,15 +567,15 @@ engineTest("nothing overtakes what is due and not moved yet, also where all that
   await bench.pass(LEASE - 1000);
   await bench.add("new");
   const early = await bench.take("other", 1);
-  assertEquals([keysOf(early), early.pause], [[], 0]);
+  assertEquals([keysOf(early), early.pauseMs], [[], 0]);
   assertEquals(keysOf(await bench.take("other", 2)), ["due", "new"]);
 });
 
-for (const whileWaiting of ["keep", "replace"] as const) {
-  const settings = { replaces: whileWaiting === "replace" };
-  engineTest(`while more is due than a call moves, all comes as in memory: ${whileWaiting}`, async (bench) => {
+for (const addWhileDelayed of ["keep", "replace"] as const) {
+  const settings = { replaces: addWhileDelayed === "replace" };
+  engineTest(`while more is due than a call moves, all comes as in memory: ${addWhileDelayed}`, async (bench) => {
     const clock = new HandClock();
-    const memory = createDelayingQueue<string>({ clock, maxWait: 1e9, whileWaiting });
+    const memory = createDelayingQueue<string>({ clock, maxSleep: 1e9, addWhileDelayed });
     const both = async (delay: number, ...keys: string[]) => {
       for (const key of keys) memory.addAfter(key, delay);
       await bench.addAfter(delay, ...keys);
@@ -348,202 +609,14 @@ for (const whileWaiting of ["keep", "replace"] as const) {
     }
     await pass(60_000);
     await (await bothTake(100))();
-    assertEquals([memory.length, memory.waiting], [0, 0]);
-    assertEquals(await bench.engine.stats(), { ready: 0, waiting: 0, held: 0, failing: 0, givenUp: 0 });
+    assertEquals([memory.length, memory.delayed], [0, 0]);
+    assertEquals(await countsOf(bench.engine), { ready: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0 });
   }, settings);
 }
 
 // ---- Everything at once
 
-const OWNERS = ["one", "two", "three"];
-const KEYS = ["a", "b", "c", "d", "e", "f"];
-const owner = fc.constantFrom(...OWNERS);
-const step = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ do: fc.constant("add"), key: fc.constantFrom(...KEYS) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constant("addAfter"), key: fc.constantFrom(...KEYS), ms: fc.nat(20_000) }),
-  },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant("take"), owner, wanted: fc.integer({ min: 1, max: 4 }) }) },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant("finish"),
-      which: fc.nat(9),
-      kind: fc.constantFrom("succeeded", "succeeded", "done", "retry", "handedBack"),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("finishOld"), which: fc.nat(20) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("renew"), owner }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("loseReply"), owner, isNoticed: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant("pass"), ms: fc.integer({ min: 1, max: LEASE }) }) },
-) as fc.Arbitrary<Step>;
-type Step =
-  | { do: "add"; key: string }
-  | { do: "addAfter"; key: string; ms: number }
-  | { do: "take"; owner: string; wanted: number }
-  | { do: "renew"; owner: string }
-  | { do: "loseReply"; owner: string; isNoticed: boolean }
-  | { do: "finish"; which: number; kind: Finish["kind"] }
-  | { do: "finishOld"; which: number }
-  | { do: "pass"; ms: number };
-
-interface Hold {
-  readonly owner: string;
-  readonly key: string;
-  readonly token: string;
-  /** How many adds there had been. */
-  readonly adds: number;
-  isOver: boolean;
-  /** Whether its owner was told that it has lost all. It counts still until it is taken away. */
-  isLost?: boolean;
-}
-
-/** Several owners who do what they like, and what has to hold whatever that is. */
-class Owners {
-  /** All that was ever handed out. */
-  readonly holds: Hold[] = [];
-  /** When the lease of each ends, in the server's time. */
-  readonly #ends = new Map<string, number>();
-  /** The keys that have to be handed out still, by the number of the last add. */
-  readonly #owed = new Map<string, number>();
-  #adds = 0;
-  givenUp = 0;
-
-  constructor(readonly bench: Bench) {}
-
-  async do(step: Step): Promise<void> {
-    const { bench } = this;
-    bench.time += 100; // more than the time of the queue grows by in a call
-    switch (step.do) {
-      case "add":
-      case "addAfter":
-        this.#owed.set(step.key, ++this.#adds);
-        return step.do === "add" ? await bench.add(step.key) : await bench.addAfter(step.ms, step.key);
-      case "take":
-        return await this.take(step.owner, step.wanted);
-      case "finish": {
-        const current = this.holds.filter(({ isOver }) => !isOver);
-        return await this.finish(current[step.which % current.length], step.kind);
-      }
-      case "finishOld":
-        return await this.finish(this.holds[step.which % this.holds.length], "succeeded");
-      case "renew": {
-        const isThere = await bench.engine.renew(step.owner);
-        if (this.#isAlive(step.owner) && this.#heldBy(step.owner).length > 0) {
-          assert(isThere, "a lease that is not over can be renewed");
-        }
-        if (isThere) this.#ends.set(step.owner, bench.time + LEASE * 1000);
-        return;
-      }
-      case "loseReply": {
-        const known = this.#heldBy(step.owner);
-        const { isLost, taken, lapsed } = await bench.take(step.owner, 2, known.length);
-        this.#giveUp(lapsed);
-        if (isLost) return this.#forget(step.owner);
-        if (taken.length > 0) this.#ends.set(step.owner, bench.time + LEASE * 1000);
-        if (step.isNoticed) await bench.engine.release(step.owner, known.map(({ token }) => token));
-        return;
-      }
-      case "pass":
-        await bench.pass(step.ms);
-    }
-  }
-
-  async take(owner: string, wanted: number): Promise<void> {
-    const { bench } = this;
-    const held = this.#heldBy(owner);
-    const { taken, isLost, isAlone, lapsed } = await bench.take(owner, wanted, held.length);
-    this.#giveUp(lapsed);
-    if (isLost) {
-      assert(!this.#isAlive(owner), "nothing is taken away before the lease is over");
-      return this.#forget(owner);
-    }
-    assert(taken.length <= wanted);
-    if (isAlone && taken.length > 0) assertEquals([taken.length, held.length], [1, 0], "a suspect is alone");
-    for (const { key, token } of taken) {
-      for (const other of this.holds) {
-        assert(Number(token) > Number(other.token), "tokens grow");
-        if (other.key !== key || (other.isOver && !other.isLost)) continue;
-        assert(other.isLost || !this.#isAlive(other.owner), "no two owners hold a key whose leases are not over");
-        other.isOver = true;
-        other.isLost = false;
-      }
-      this.holds.push({ owner, key, token, adds: this.#adds, isOver: false });
-    }
-    if (taken.length > 0) this.#ends.set(owner, bench.time + LEASE * 1000);
-  }
-
-  async finish(hold: Hold | undefined, kind: Finish["kind"]): Promise<void> {
-    if (hold === undefined) return;
-    const isNewest = hold === this.holds.findLast(({ key }) => key === hold.key);
-    const counts = await this.bench.finish(hold.key, hold.token, kind);
-    if (hold.isOver && !hold.isLost) assertEquals(counts, false, "what is over does not count");
-    else if (!hold.isLost && this.#isAlive(hold.owner)) assertEquals(counts, true, "what is held counts");
-    hold.isOver = true;
-    hold.isLost = false;
-    if (!counts) return;
-    assert(isNewest, "only the newest token of a key counts");
-    const isFinal = kind === "succeeded" || kind === "done";
-    if (isFinal && hold.adds >= (this.#owed.get(hold.key) ?? 0)) this.#owed.delete(hold.key);
-  }
-
-  /** Nobody comes back, and one who is left works on all there is. Nothing that was added is lost. */
-  async end(): Promise<void> {
-    let left = Infinity;
-    for (let round = 0; round < 100 && left > 0; round++) {
-      await this.bench.pass(LEASE + 1);
-      await this.take("survivor", 5);
-      for (const hold of this.#heldBy("survivor")) await this.finish(hold, "succeeded");
-      const { ready, waiting, held } = await this.bench.engine.stats();
-      left = ready + waiting + held;
-    }
-    assertEquals(left, 0, "all has ended");
-    assertEquals([...this.#owed.keys()], [], "what was added was handed out, or given up");
-    for (const name of ["marks", "holders", "waiting", "suspects"]) {
-      if (name !== "marks" || this.givenUp === 0) assertEquals(await this.bench.stored("EXISTS", name), 0, name);
-    }
-  }
-
-  #giveUp(keys: readonly string[]): void {
-    this.givenUp += keys.length;
-    for (const key of keys) this.#owed.delete(key);
-  }
-
-  #heldBy(owner: string): Hold[] {
-    return this.holds.filter((hold) => hold.owner === owner && !hold.isOver);
-  }
-
-  #isAlive(owner: string): boolean {
-    return (this.#ends.get(owner) ?? 0) > this.bench.time;
-  }
-
-  #forget(owner: string): void {
-    for (const hold of this.#heldBy(owner)) hold.isOver = hold.isLost = true;
-  }
-}
-
 redisTest(
   "engine: whatever owners do, no key has two of them, none is lost, and what is over does not count",
-  async ({ url }) => {
-    await using server = await TimedServer.connect(url);
-    let [holds, givenUp] = [0, 0];
-    const run = async (seed: number) => {
-      const property = fc.asyncProperty(fc.array(step, { maxLength: 70, size: "max" }), async (steps) => {
-        const bench = new Bench(server, { maxLapses: 2 });
-        const owners = new Owners(bench);
-        try {
-          for (const each of steps) await owners.do(each);
-          await owners.end();
-        } finally {
-          await server.clear(bench.name);
-        }
-        holds += owners.holds.length;
-        givenUp += owners.givenUp;
-      });
-      await fc.assert(property, { numRuns: Math.ceil(RUNS / 4), ...given === undefined && { seed } });
-    };
-    await Promise.all([1, 2, 3, 4].map(run)); // together, as most of the time is waiting for the server
-    assert(holds >= RUNS * 5 && givenUp >= RUNS / 20, `${holds} holds, ${givenUp} given up`);
-  },
+  ({ url }) => checkOwners(url, { runs: RUNS, seed: given === undefined ? 0 : Math.floor(Math.random() * 1e6) }),
 );

@@ -10,7 +10,7 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 
 /** A failed attempt of a key. */
 async function fail(bench: Bench, key: string, reason: string): Promise<void> {
-  await bench.engine.retryNow(key);
+  await bench.engine.promoteDelayed(key);
   await bench.add(key);
   const { taken: [taken] } = await bench.take("o");
   await bench.turn("o", [{ key, token: taken!.token, kind: "retry", delay: 60_000, reason }]);
@@ -30,7 +30,7 @@ engineTest("the error of the last failure that had one is kept", async (bench) =
 for (const kind of ["succeeded", "requeueAfter", "givenUp", "forget"] as const) {
   engineTest(`an error is dropped with the failures: ${kind}`, async (bench) => {
     await fail(bench, "a", "bad");
-    await bench.engine.retryNow("a");
+    await bench.engine.promoteDelayed("a");
     const { taken: [a] } = await bench.take("o");
     if (kind === "forget") await bench.engine.forget("a");
     else await bench.finish("a", a!.token, kind);
@@ -41,7 +41,7 @@ for (const kind of ["succeeded", "requeueAfter", "givenUp", "forget"] as const) 
 engineTest("what is done and leaves its failures leaves its error, and so does what is handed back", async (bench) => {
   for (const kind of ["done", "handedBack"] as const) {
     await fail(bench, "a", kind);
-    await bench.engine.retryNow("a");
+    await bench.engine.promoteDelayed("a");
     const { taken: [a] } = await bench.take("o");
     await bench.finish("a", a!.token, kind);
     assertEquals(await errorOf(bench, "a"), kind);
@@ -65,7 +65,7 @@ engineTest("errors of failures that are over go with them, also of keys that nob
     const [failures, errors] = [await bench.stored("HLEN", "failures"), await bench.stored("HLEN", "errors")];
     assertEquals([errors, await bench.stored("ZCARD", "failing")], [failures, failures]);
     assert(Number(errors) <= 120, `${errors} are kept`);
-    for (let i = 0; i < 40; i++) await bench.engine.cancelAfter(`${round}-${i}`);
+    for (let i = 0; i < 40; i++) await bench.engine.cancelDelayed(`${round}-${i}`);
     await bench.pass(100_000);
   }
 });
@@ -85,7 +85,7 @@ engineTest("errors that a process of an older release leaves behind are bounded"
     const keys = Array.from({ length: 30 }, (_, i) => `${round}-${i}`);
     assertEquals(await bench.stored("HMGET", "errors", ...keys), keys.map(() => "bad"), "those that fail stay");
     for (let i = 0; i < 30; i++) await bench.stored("HDEL", "failures", `${round}-${i}`); // as it forgets them
-    for (let i = 0; i < 30; i++) await bench.engine.cancelAfter(`${round}-${i}`);
+    for (let i = 0; i < 30; i++) await bench.engine.cancelDelayed(`${round}-${i}`);
   }
   const errors = Number(await bench.stored("HLEN", "errors"));
   assert(errors <= 90, `${errors} of 180 are kept`);
@@ -97,20 +97,21 @@ engineTest("errors that a process of an older release leaves behind are bounded"
 
 Deno.test("errors: a text has one line of at most 300 characters, whatever was thrown", () => {
   assertEquals(lineOf(new TypeError("no\nsuch\u2028 thing\u001b[31m")), "TypeError: no such  thing [31m");
-  assertEquals(lineOf("just a text"), "just a text");
-  for (const empty of ["", "\n", []]) assertEquals(lineOf(empty), "An error without a message");
+  assertEquals([lineOf("just a text"), lineOf(""), lineOf([])], ['"just a text"', '""', "an array"]);
+  assertEquals(lineOf(new Error()), "Error");
   assertEquals(
     lineOf({
       toString: () => {
         throw new Error();
       },
     }),
-    "An error that cannot be shown",
+    "an object",
   );
-  assertEquals(lineOf("x".repeat(300)), "x".repeat(300));
-  assertEquals(lineOf("x".repeat(301)), `${"x".repeat(299)}…`);
-  assertEquals(lineOf("x".repeat(298) + "😀😀"), `${"x".repeat(298)}…`);
-  assertEquals(lineOf("half \ud83d"), "half \ufffd");
+  const lineAfterName = (message: string) => lineOf(new Error(message)).slice("Error: ".length);
+  assertEquals(lineAfterName("x".repeat(293)), "x".repeat(293));
+  assertEquals(lineAfterName("x".repeat(294)), `${"x".repeat(292)}…`);
+  assertEquals(lineAfterName("x".repeat(291) + "😀😀"), `${"x".repeat(291)}…`);
+  assertEquals(lineAfterName("half \ud83d"), "half \ufffd");
 });
 
 function redisQueueTest(
@@ -124,7 +125,7 @@ function redisQueueTest(
     const name = uniqueName("errors");
     const limiter = { type: "exponential", baseDelay: "1m", maxDelay: "1h" } as const;
     await run(
-      (options) => createRedisQueue({ name, url, limiter, onError: () => {}, ...options }),
+      (options) => createRedisQueue({ name, url, limiter, onQueueError: () => {}, ...options }),
       (key) => call("HGETALL", `workqueue:{${name}}:${key}`),
     );
   });
@@ -138,7 +139,7 @@ redisQueueTest("a pool tells those of its handlers, and none of what asks to com
     throw new Error(`no ${item}\n    at all`);
   }, { onError() {} });
   await queue.addAll(["a", "again", "hopeless"]);
-  while ((await queue.stats()).waiting < 2);
+  while ((await queue.counts()).delayed < 2);
   assertEquals(await stored("errors"), ["a", "Error: no a     at all"]);
   await pool.stop();
 });
@@ -148,7 +149,7 @@ redisQueueTest("who cannot read an item says so", async (open, stored) => {
   await other.add("a");
   await using queue = open({ keyOf: (item) => item });
   queue.get();
-  while ((await other.stats()).waiting < 1);
+  while ((await other.counts()).delayed < 1);
   const [key, error] = await stored("errors") as string[];
   assertEquals(key, "a");
   assertStringIncludes(error!, "it was added by a process without 'keyOf'");
@@ -158,12 +159,12 @@ redisQueueTest("a lease that is finished by hand keeps or drops that of the pool
   await using queue = open();
   const pool = runWorkers(queue, () => Promise.reject(new Error("bad")), { onError() {} });
   await queue.add("a");
-  while ((await queue.stats()).waiting < 1);
+  while ((await queue.counts()).delayed < 1);
   await pool.stop();
-  await queue.retryNow("a");
+  await queue.promoteDelayed("a");
   await (await queue.get() as RedisLease).finish({ requeue: true });
   assertEquals(await stored("errors"), ["a", "Error: bad"]);
-  await queue.retryNow("a");
+  await queue.promoteDelayed("a");
   await (await queue.get() as RedisLease).finish();
   assertEquals(await stored("errors"), []);
 });

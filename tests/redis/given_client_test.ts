@@ -150,11 +150,11 @@ for (const [name, create] of Object.entries(CLIENTS)) {
   });
 
   redisTest(
-    `${name}: when the client cannot connect, or was closed, calls say so after the patience`,
+    `${name}: when the client cannot connect, or was closed, calls say so after the call timeout`,
     async ({ url }) => {
       await using proxy = await RedisProxy.start(url);
       const { client, close } = await create(proxy.url);
-      const connection = connect("connect", { client, patience: 300 });
+      const connection = connect("connect", { client, callTimeout: 300 });
       await connection.run(ECHO, "key", [1, 2]);
       close();
       const { message } = await assertRejects(() => connection.run(ECHO, "key", [1, 2]), RedisConnectionError);

@@ -1,47 +1,88 @@
 /** What the server keeps of items that were given up: once, with the reason. */
 
 import { assertEquals, assertFalse } from "@std/assert";
-import { createRedisQueue, type RedisLease } from "@workqueue/redis";
+import { InMemoryMetrics, runWorkers } from "@workqueue/core";
+import { createRedisQueue, type RedisLease, type RedisQueue } from "@workqueue/redis";
 import { RedisProxy } from "./proxy.ts";
-import { redisTest, uniqueName } from "./redis_tests.ts";
+import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 
-redisTest(
-  "given up: an item that has lapsed too often is kept with the reason, and nowhere else",
-  async ({ url, call }) => {
+interface Item {
+  readonly key: string;
+}
+
+interface Poisoned extends Pick<SharedServer, "call"> {
+  readonly name: string;
+  readonly metrics: InMemoryMetrics;
+  /** The process that notices the loss. */
+  readonly other: RedisQueue<Item>;
+}
+
+/** A test in which the process that tries "poison" alone is cut off, so that "poison" is given up. */
+function poisonTest(title: string, run: (poisoned: Poisoned) => Promise<void>): void {
+  redisTest(title, async ({ url, call }) => {
     await using proxy = await RedisProxy.start(url);
     const name = uniqueName("queue");
+    const metrics = new InMemoryMetrics();
     const open = (url: string) =>
-      createRedisQueue<{ key: string }>({
-        name,
-        url,
-        lease: "100ms",
-        maxLapses: 1,
-        keyOf: ({ key }) => key,
-        onError: () => {},
+      createRedisQueue<Item>({
+        ...{ name, url, leaseDuration: "100ms", maxStalls: 1, metrics, keyOf: ({ key }) => key },
+        onQueueError: () => {},
       });
     const holder = open(proxy.url);
     const other = open(url);
+    await call("HSET", `workqueue:{${name}}:stalls`, "poison", "2"); // it stalled twice, so it is tried alone
     await holder.add({ key: "poison" });
-    const lost = await holder.get() as RedisLease<{ key: string }>;
+    const lost = await holder.get() as RedisLease<Item>;
     proxy.hold(); // its renewals reach nobody
 
-    const waiting = other.get();
-    while ((await other.stats()).givenUp === 0);
-    const prefix = `workqueue:{${name}}:`;
-    assertEquals(await call("HGETALL", `${prefix}items`), []);
-    assertEquals(
-      await call("HGET", `${prefix}reasons`, "poison"),
-      '["Each of its holders was lost: 1","{\\"key\\":\\"poison\\"}"]',
-    );
-
-    await other.add({ key: "poison" });
-    const lease = await waiting as RedisLease<{ key: string }>;
-    assertEquals(lease.item, { key: "poison" });
-    await lease.finish();
-    assertEquals(await call("HGETALL", `${prefix}reasons`), []);
+    await run({ name, metrics, other, call });
 
     proxy.hold(false);
     assertFalse(await lost.finish());
     await Promise.all([holder, other].map((queue) => queue.shutDownWithDrain()));
+  });
+}
+
+poisonTest(
+  "given up: an item that has stalled too often is kept with the reason, and nowhere else",
+  async ({ name, other, call }) => {
+    const waiting = other.get();
+    while ((await other.counts()).givenUp === 0);
+    const prefix = `workqueue:{${name}}:`;
+    assertEquals(await call("HGETALL", `${prefix}items`), []);
+    assertEquals(
+      await call("HGET", `${prefix}reasons`, "poison"),
+      '["Each of its holders was lost: 3","{\\"key\\":\\"poison\\"}","stalled"]',
+    );
+
+    await other.add({ key: "poison" });
+    const lease = await waiting as RedisLease<Item>;
+    assertEquals(lease.item, { key: "poison" });
+    await lease.finish();
+    assertEquals(await call("HGETALL", `${prefix}reasons`), []);
+  },
+);
+
+poisonTest(
+  "given up: one pool is told of an item whose holders were lost, as stalled, and counts it",
+  async ({ name, metrics, other }) => {
+    const told: unknown[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const pools = ["one", "two"].map((pool) =>
+      runWorkers(other, () => {}, {
+        onError: (error) => told.push(String(error)),
+        onGiveUp(error, item, attempts, reason) {
+          told.push([pool, String(error), item, attempts, reason]);
+          resolve();
+        },
+      })
+    );
+    await promise;
+    const error = 'Error: "poison" is given up, as each process that worked on it was lost';
+    assertEquals(told, [["one", error, { key: "poison" }, 3, "stalled"]]);
+    assertEquals(metrics.value("workqueue_given_up_total", name, "stalled"), 1);
+    assertEquals(metrics.value("workqueue_given_up_total", name), 1);
+    assertEquals((await other.snapshot()).totals.givenUpFor.stalled, 1);
+    await Promise.all(pools.map((pool) => pool.stop()));
   },
 );

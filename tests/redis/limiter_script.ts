@@ -53,7 +53,9 @@ export class LimiterScript implements AsyncDisposable {
     return new LimiterScript(client as never, name);
   }
 
-  /** Runs steps, and gives the answers of each: of `failures` the numbers, of the others one and perhaps another one. */
+  /**
+   * Runs steps, and gives the answers of each: of `failures` the numbers, of the others one and perhaps another one.
+   */
   async run(...steps: Step[]): Promise<(number | undefined)[][]> {
     const answers = await this.call("EVAL", SCRIPT, "1", `${this.prefix}meta`, JSON.stringify(steps));
     return (answers as (string | number | null)[][]).map((answer) =>

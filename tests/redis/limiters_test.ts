@@ -1,4 +1,6 @@
-/** Limiters on a server: what holds beside that each gives what it gives in memory, for which limiters_model_test.ts is. */
+/**
+ * Limiters on a server: what holds beside that each gives what it gives in memory, for which limiters_model_test.ts is.
+ */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -12,8 +14,10 @@ import {
   TokenBucket,
 } from "@workqueue/core";
 import fc from "fast-check";
-import { planLimiter, planStarts, refuseSharedBuckets } from "../../packages/redis/limiter_plan.ts";
+import { builtIns } from "../../docs/generate/built_ins.ts";
+import { planLimiter, planThrottle, refuseSharedBuckets } from "../../packages/redis/limiter_plan.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
+import { loadSecondCopy } from "../second_copy.ts";
 import { LimiterScript, type Step } from "./limiter_script.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
@@ -330,9 +334,31 @@ Deno.test("limiters: a type that means something else by a built-in name is a cu
   });
   const config = { type: "bucket", rate: 1, burst: 1 } as const;
   assertThrows(() => planOf(config, registry), ConfigError, "delayAfter");
-  registry.unregister("bucket");
-  registry.register({ ...limiters.get("bucket")! }); // as of another copy of the package
-  assertEquals(planOf(config, registry).text, planOf(config).text);
+});
+
+Deno.test("limiters: a built-in limiter of another copy of the core is known, also if its description has other words", async () => {
+  const { limiters: others } = await loadSecondCopy();
+  for (const type of others.types()) {
+    const config = builtIns.find(({ example }) => example.type === type)?.example;
+    const reworded = { ...others.get(type)!, description: "In other words." };
+    const registry = others.extend();
+    registry.unregister(type);
+    registry.register(reworded as never);
+    assert(config !== undefined, `${type} is no built-in limiter`);
+    const { text } = planOf(config as never);
+    assertEquals(planOf(config as never, registry).text, text);
+    assert(!text.includes('"given"'), text);
+  }
+});
+
+Deno.test("limiters: a built-in limiter of a version that the server does not know is a custom limiter", () => {
+  const { create, ...bucket } = limiters.get("exponential")!;
+  const newer = (...args: Parameters<typeof create>) => create(...args);
+  const registry = limiters.extend();
+  registry.unregister("exponential");
+  registry.register({ ...bucket, create: Object.assign(newer, { [Symbol.for("workqueue.builtIn")]: 2 }) });
+  const plan = planOf(EXPONENTIAL, registry);
+  assertEquals([plan.text.includes('"given"'), plan.needsFailures, plan.given(2)], [true, true, "[2,20]"]);
 });
 
 Deno.test("limiters: what a process gives has to be what a limiter in memory would take", () => {
@@ -382,8 +408,8 @@ Deno.test("limiters: a bucket has one name on the server for documents and code,
     limiters: { api: bucket, "max/of": { type: "max-of", limiters: [EXPONENTIAL, bucket] } },
     queues: {
       a: { limiter: config },
-      b: { limiter: "api", starts: "api" },
-      c: { limiter: "max/of", starts: bucketOnly },
+      b: { limiter: "api", throttle: "api" },
+      c: { limiter: "max/of", throttle: bucketOnly },
     },
   });
   const text = (queue: string) => planLimiter("plan", document.describe(queue).limiter).text;
@@ -392,13 +418,13 @@ Deno.test("limiters: a bucket has one name on the server for documents and code,
   assertEquals(text("a"), nested("./limiters/1"));
   assertEquals(text("b"), '[["bucket","/limiters/api",1,2]]');
   assertEquals(text("c"), nested("/limiters/max~1of/limiters/1"));
-  assertEquals(planStarts(document.describe("b").starts!), ["/limiters/api", "1", "2"]);
-  assertEquals(planStarts(document.describe("c").starts!), ["starts", "-1", "3"]);
+  assertEquals(planThrottle(document.describe("b").throttle!), ["/limiters/api", "1", "2"]);
+  assertEquals(planThrottle(document.describe("c").throttle!), ["throttle", "-1", "3"]);
 });
 
 const bucketOnly = { rate: Infinity, burst: 3 };
 
-Deno.test("limiters: a bucket that queues share is refused, be it as their limiter, in it, or as starts", () => {
+Deno.test("limiters: a bucket that queues share is refused, be it as their limiter, in it, or as throttle", () => {
   const config = loadConfig({
     limiters: {
       api: { type: "bucket", rate: 1, burst: 1 },
@@ -408,7 +434,7 @@ Deno.test("limiters: a bucket that queues share is refused, be it as their limit
     },
     queues: {
       a: { limiter: { type: "per-group", separator: "/", limiter: { type: "max-of", limiters: ["api"] } } },
-      b: { limiter: "backoff", starts: "api" },
+      b: { limiter: "backoff", throttle: "api" },
       c: { limiter: "backoff" },
       d: { limiter: "both" },
     },
@@ -438,7 +464,7 @@ redisTest("limiters: tokens are taken as those of a bucket in memory, and come w
       await script.clear();
       const clock = new HandClock();
       const memory = new TokenBucket(rate, burst, { clock });
-      const plan = planStarts({ path: "/queues/q/starts", rate, burst });
+      const plan = planThrottle({ path: "/queues/q/throttle", rate, burst });
       const steps: Step[] = [];
       const expected: number[] = [];
       let time = 0;
@@ -466,13 +492,13 @@ redisTest("limiters: tokens are taken as those of a bucket in memory, and come w
   );
 });
 
-limiterTest("starts and a limiter of the same name take the tokens of one bucket", async (script) => {
+limiterTest("a throttle and a limiter of the same name take the tokens of one bucket", async (script) => {
   const document = {
     limiters: { api: { type: "bucket", rate: 1, burst: 3 } },
-    queues: { q: { limiter: "api", starts: "api" } },
+    queues: { q: { limiter: "api", throttle: "api" } },
   };
-  const { limiter, starts } = loadConfig(document).describe("q");
-  const [{ text }, bucket] = [planLimiter("plan", limiter), planStarts(starts!)];
+  const { limiter, throttle } = loadConfig(document).describe("q");
+  const [{ text }, bucket] = [planLimiter("plan", limiter), planThrottle(throttle!)];
   const when: Step = ["when", START, text, "a", ""];
   assertEquals(await script.run(["take", START, ...bucket, 2], when, when, ["take", START, ...bucket, 1]), [
     [2, undefined],

@@ -1,8 +1,9 @@
 /**
  * The engine of queues on Redis does what the queue in memory does, under random operations.
  *
- * `WORKQUEUE_RUNS=10000 deno task test tests/redis/model_test.ts` runs more of them, others each time. A failure prints the
- * seed and the shortest operations that show it. What differs on purpose is named in `twins.ts`, and in no other place.
+ * `WORKQUEUE_RUNS=10000 deno task test tests/redis/model_test.ts` runs more of them, others each time. A failure prints
+ * the seed and the shortest operations that show it. What differs on purpose is named in `twins.ts`, and in no other
+ * place.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -34,12 +35,12 @@ const operation = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant("addRateLimited"),
       key,
-      atLeast: fc.constantFrom(0, 0, 3, 20),
+      minDelay: fc.constantFrom(0, 0, 3, 20),
       byHolder: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("cancelAfter"), key }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("retryNow"), key }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("cancelDelayed"), key }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("promoteDelayed"), key }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("forget"), key }) },
   {
     weight: 9,
@@ -54,11 +55,11 @@ const BACKOFF = { type: "exponential", baseDelay: 20, maxDelay: 320 } as const;
 // No two of its tokens come at the same multiple of the unit.
 const SHARED = { type: "bucket", rate: 3.7123, burst: 2 } as const;
 
-const VARIANTS: readonly { whileWaiting: "keep" | "replace"; hasItems: boolean; limiter: LimiterConfig }[] = [
-  { whileWaiting: "keep", hasItems: false, limiter: BACKOFF },
-  { whileWaiting: "keep", hasItems: true, limiter: { type: "max-of", limiters: [BACKOFF, SHARED] } },
-  { whileWaiting: "replace", hasItems: false, limiter: { type: "max-of", limiters: [SHARED, BACKOFF] } },
-  { whileWaiting: "replace", hasItems: true, limiter: BACKOFF },
+const VARIANTS: readonly { addWhileDelayed: "keep" | "replace"; hasItems: boolean; limiter: LimiterConfig }[] = [
+  { addWhileDelayed: "keep", hasItems: false, limiter: BACKOFF },
+  { addWhileDelayed: "keep", hasItems: true, limiter: { type: "max-of", limiters: [BACKOFF, SHARED] } },
+  { addWhileDelayed: "replace", hasItems: false, limiter: { type: "max-of", limiters: [SHARED, BACKOFF] } },
+  { addWhileDelayed: "replace", hasItems: true, limiter: BACKOFF },
 ];
 
 const differences = new Map<NamedDifference, number>();

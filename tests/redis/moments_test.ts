@@ -15,16 +15,17 @@ const scripts = createScripts(`{ ${NOW}, 0 }`);
 redisTest(
   "moments: of what is added for the same one, each has the first that is free from there",
   async ({ url, call }) => {
-    const connection = connect("test", { url, client: undefined, patience: 5000 });
+    const connection = connect("test", { url, client: undefined, callTimeout: 5000 });
     // Each is a call that adds so many keys, due after so many µs; few enough of them that the moments meet.
     const adds = fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1000, max: 1100 })), {
       maxLength: 30,
+      size: "max",
     });
     await fc.assert(
       fc.asyncProperty(adds, async (calls) => {
         const name = uniqueName("moments");
         const engine = new Engine(connection, scripts, {
-          ...{ name, lease: 1000, maxLapses: 5, replaces: false, hasItems: false },
+          ...{ name, leaseDuration: 1000, maxStalls: 5, replaces: false, hasItems: false },
           limiter: planLimiter("test", limiters.describe(defaultControllerConfig)),
         });
         const expected: [key: string, due: number][] = [];
@@ -41,7 +42,7 @@ redisTest(
             expected.push([key, due]);
           }
         }
-        const stored = await call("ZRANGE", `workqueue:{${name}}:waiting`, "0", "-1", "WITHSCORES");
+        const stored = await call("ZRANGE", `workqueue:{${name}}:delayed`, "0", "-1", "WITHSCORES");
         assertEquals(stored, expected.toSorted(([, a], [, b]) => a - b).flatMap(([key, due]) => [key, `${due}`]));
       }),
       { numRuns: 30, seed: 12 },

@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { InMemoryMetrics, loadConfig, runWorkers, TerminalError } from "@workqueue/core";
 import { createRedisQueue, redisQueues } from "@workqueue/redis";
+import { Console } from "../helpers.ts";
 import { engineTest } from "./bench.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
@@ -94,8 +95,8 @@ redisTest("process metrics: pools count handlers, failures and what they give up
   assertEquals(value("concurrency"), 0);
 });
 
-redisTest("process metrics: a provider that throws is told of, and costs no item", async ({ url }) => {
-  const errors: string[] = [];
+redisTest("rule 11: process metrics: each metric that throws is told of once, and costs no item", async ({ url }) => {
+  using printed = new Console();
   const fail = () => {
     throw new Error("full");
   };
@@ -104,13 +105,40 @@ redisTest("process metrics: a provider that throws is told of, and costs no item
     override workDuration = () => ({ observe: fail });
     override retries = () => ({ inc: fail });
   }
-  const onError = (error: unknown) => void errors.push(String(error));
-  await using queue = createRedisQueue({ name: uniqueName("metrics"), url, metrics: new Full(), onError });
-  await queue.addAfter("a", 1);
+  const name = uniqueName("metrics");
+  await using queue = createRedisQueue({ name, url, metrics: new Full() });
+  for (const item of ["a", "b"]) {
+    await queue.addAfter(item, 1);
+    const lease = await queue.get();
+    assert(!lease.shutdown);
+    assertEquals(await lease.finish(), true);
+  }
+  assertEquals(
+    printed.lines.sort(),
+    ["queueLatency", "retries", "workDuration"].map((metric) =>
+      `Cannot measure '${metric}' of queue "${name}": "Error: full"`
+    ),
+  );
+});
+
+redisTest("rule 11: process metrics: a gauge that throws keeps the other one from nothing", async ({ url }) => {
+  using _console = new Console();
+  let seen = 0;
+  class Full extends InMemoryMetrics {
+    override unfinishedWork = () => ({
+      set() {
+        throw new Error("full");
+      },
+    });
+    override longestRunningProcessor = () => ({ set: () => void seen++ });
+  }
+  const queue = createRedisQueue({ name: uniqueName("metrics"), url, metrics: new Full() });
+  await queue.add("a");
   const lease = await queue.get();
   assert(!lease.shutdown);
-  assertEquals(await lease.finish(), true);
-  assertEquals(errors, Array(3).fill("Error: full"));
+  await lease.finish();
+  await queue.shutDownWithDrain();
+  assert(seen > 0);
 });
 
 Deno.test("process metrics: what is no provider is refused", () => {
@@ -124,7 +152,7 @@ engineTest("for how long keys have been ready is told to who asks", async (bench
   const measuring = bench.open({ measuresTimes: true });
   const times = async (wanted: number, owner: string) => {
     const { taken } = await bench.take(owner, wanted, 0, measuring);
-    return taken.map(({ key, readyFor }) => [key, Math.round(readyFor)]);
+    return taken.map(({ key, readyForMs }) => [key, Math.round(readyForMs!)]);
   };
   await bench.addAfter(1000, "later");
   await bench.add("a");
@@ -137,5 +165,5 @@ engineTest("for how long keys have been ready is told to who asks", async (bench
   const back = [["a", 100], ["later", 100], ["b", 100]];
   assertEquals(await times(3, "two"), back, "since they were handed out to who did not end them");
   await bench.pass(bench.lease + 1);
-  assertEquals(await times(3, "three"), [["a", bench.lease + 1]], "alone, as it has lapsed");
+  assertEquals(await times(3, "three"), [["a", bench.lease + 1]], "alone, as it has stalled");
 });

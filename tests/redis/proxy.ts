@@ -87,6 +87,11 @@ export class RedisProxy implements AsyncDisposable {
     }
   }
 
+  /** Holds back replies, as if they were slow; or passes them on again. Requests go on. */
+  holdReplies(holds = true): void {
+    for (const { server } of this.#pairs) holds ? server.pause() : server.resume();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.dropAll();
     this.#listener.close();

@@ -4,13 +4,14 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import { createWorkQueue, InMemoryMetrics, runWorkers } from "@workqueue/core";
 import type { Gauge, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";
 import { createRedisQueue, redisQueueMetrics } from "@workqueue/redis";
+import { Console } from "../helpers.ts";
 import { engineTest, keysOf } from "./bench.ts";
 import { RedisProxy } from "./proxy.ts";
 import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
 
 /** A look at what is there now, at the time of the last set. */
-type Shown = Record<"depth" | "waiting" | "oldestReady", number>;
+type Shown = Record<"depth" | "delayed" | "blocked" | "oldestReady", number>;
 
 /** A provider that calls back after each look, of which the gauge that is set last is the end. */
 class Watched extends InMemoryMetrics {
@@ -41,7 +42,8 @@ class Watched extends InMemoryMetrics {
 
   get shown(): Shown {
     const value = (name: string) => this.value(`workqueue_${name}`, this.queue)!;
-    return { depth: value("depth"), waiting: value("waiting"), oldestReady: value("oldest_ready_seconds") };
+    const [depth, delayed, blocked] = [value("depth"), value("delayed"), value("blocked")];
+    return { depth, delayed, blocked, oldestReady: value("oldest_ready_seconds") };
   }
 
   /** Waits for a look that shows this. */
@@ -55,8 +57,8 @@ class Watched extends InMemoryMetrics {
 
 const EVERY = { every: 100 };
 
-function isUnknown({ depth, waiting, oldestReady }: Shown): boolean {
-  return [depth, waiting, oldestReady].every(Number.isNaN);
+function isUnknown({ depth, delayed, blocked, oldestReady }: Shown): boolean {
+  return [depth, delayed, blocked, oldestReady].every(Number.isNaN);
 }
 
 redisTest("queue metrics: what is ready and waits, of all processes, and what the oldest is", async ({ url }) => {
@@ -67,7 +69,7 @@ redisTest("queue metrics: what is ready and waits, of all processes, and what th
   await other.addAfter("c", "1h");
   const metrics = new Watched(name);
   using _measuring = redisQueueMetrics(queue, metrics, EVERY);
-  const { oldestReady } = await metrics.until(({ depth, waiting }) => depth === 2 && waiting === 1);
+  const { oldestReady } = await metrics.until(({ depth, delayed }) => depth === 2 && delayed === 1);
   assert(oldestReady > 0 && oldestReady < 60, `${oldestReady} s`);
   await metrics.until((shown) => shown.oldestReady > oldestReady);
   for (let i = 0; i < 2; i++) {
@@ -75,7 +77,7 @@ redisTest("queue metrics: what is ready and waits, of all processes, and what th
     assert(!lease.shutdown);
     await lease.finish();
   }
-  await other.cancelAfter("c");
+  await other.cancelDelayed("c");
   await metrics.until((shown) => Object.values(shown).every((value) => value === 0));
   assertStringIncludes(metrics.toPrometheus(), `workqueue_depth{name="${name}"} 0`);
 });
@@ -174,8 +176,8 @@ serverTest("queue metrics: while the server is away nobody knows, which is told 
   await using server = await RedisServer.start({ appendonly: true });
   const name = uniqueName("metrics");
   const errors: string[] = [];
-  const onError = (error: unknown) => void errors.push(String(error));
-  await using queue = createRedisQueue({ name, url: server.url, patience: 100, onError });
+  const onQueueError = (error: unknown) => void errors.push(String(error));
+  await using queue = createRedisQueue({ name, url: server.url, callTimeout: 100, onQueueError });
   await queue.add("a");
   const metrics = new Watched(name);
   using _measuring = redisQueueMetrics(queue, metrics, EVERY);
@@ -183,9 +185,9 @@ serverTest("queue metrics: while the server is away nobody knows, which is told 
   for (const outage of [1, 2]) {
     await server.kill("SIGKILL");
     await metrics.until(isUnknown);
-    await queue.stats().catch(() => {}); // the next look has failed as well, or is about to
-    await queue.stats().catch(() => {});
-    await queue.stats().catch(() => {});
+    await queue.counts().catch(() => {}); // the next look has failed as well, or is about to
+    await queue.counts().catch(() => {});
+    await queue.counts().catch(() => {});
     await server.start();
     await metrics.until(({ depth }) => depth === 1);
     assertEquals(errors.length, outage * 4, errors.join("\n"));
@@ -193,16 +195,15 @@ serverTest("queue metrics: while the server is away nobody knows, which is told 
 });
 
 redisTest("queue metrics: a provider may have little, and may throw", async ({ url }) => {
+  using printed = new Console();
   const name = uniqueName("metrics");
-  const errors: string[] = [];
-  const onError = (error: unknown) => void errors.push(String(error));
-  await using queue = createRedisQueue({ name, url, onError });
+  await using queue = createRedisQueue({ name, url });
   await queue.addAll(["a", "b", "c"]);
   let depth = 0;
   let onStep = () => {};
   const gauge: Gauge = {
     inc() {
-      if (errors.length === 0) throw new Error("full");
+      if (printed.lines.length === 0) throw new Error("full");
       depth++;
       onStep();
     },
@@ -222,8 +223,63 @@ redisTest("queue metrics: a provider may have little, and may throw", async ({ u
   await lease.finish();
   measuring[Symbol.dispose]();
   assertEquals(depth, 0, "what has steps only goes back to where it was");
-  assertEquals(errors, ["Error: full"]);
+  assertEquals(printed.lines, [`Cannot measure 'depth' of queue "${name}": "Error: full"`]);
 });
+
+redisTest("rule 11: queue metrics: a gauge that throws or rejects keeps no other from being set", async ({ url }) => {
+  const faults: ((value: number) => unknown)[] = [
+    () => {
+      throw new Error("full");
+    },
+    () => Promise.reject(new Error("full")),
+  ];
+  for (const gauge of ["depth", "delayed", "blocked", "oldestReady"] as const) {
+    for (const fail of faults) {
+      using printed = new Console();
+      const name = uniqueName("metrics");
+      const errors: unknown[] = [];
+      await using queue = createRedisQueue({ name, url, onQueueError: (error) => void errors.push(error) });
+      await queue.add("a");
+      await queue.addAfter("b", "1h");
+      let onSet = () => {};
+      const values: Record<string, number[]> = { depth: [], delayed: [], blocked: [], oldestReady: [] };
+      const gauges = Object.entries(values).map(([each, set]) => {
+        const keep = (value: number) => {
+          set.push(value);
+          onSet();
+        };
+        return [each, () => ({ set: each === gauge ? fail : keep })];
+      });
+      const measuring = redisQueueMetrics(queue, Object.fromEntries(gauges) as MetricsProvider, EVERY);
+      const others = Object.entries(values).filter(([each]) => each !== gauge);
+      while (others.some(([, set]) => set.length < 3)) await new Promise<void>((resolve) => onSet = resolve);
+      measuring[Symbol.dispose]();
+      for (const [each, set] of others) {
+        const isRight = (value: number) => each === "oldestReady" ? value > 0 : value === (each === "blocked" ? 0 : 1);
+        assert(set.slice(0, 3).every(isRight), `${set}`);
+        assert(Number.isNaN(set.at(-1)), each);
+      }
+      assertEquals(printed.lines, [`Cannot measure '${gauge}' of queue "${name}": "Error: full"`]);
+      assertEquals(errors, []);
+    }
+  }
+});
+
+redisTest(
+  "rule 11: queue metrics: a gauge without set whose steps reject leaves no rejection unhandled",
+  async ({ url }) => {
+    const { promise: isPrinted, resolve } = Promise.withResolvers<string>();
+    using printed = new Console(resolve);
+    const name = uniqueName("metrics");
+    await using queue = createRedisQueue({ name, url });
+    await queue.add("a");
+    const reject = () => Promise.reject(new Error("full")) as unknown as void;
+    const metrics = { depth: () => ({ inc: reject, dec: reject }) } as unknown as MetricsProvider;
+    using _measuring = redisQueueMetrics(queue, metrics, EVERY);
+    await isPrinted;
+    assertEquals(printed.lines, [`Cannot measure 'depth' of queue "${name}": "Error: full"`]);
+  },
+);
 
 Deno.test("queue metrics: what is not right is refused", async () => {
   const metrics = new InMemoryMetrics();
@@ -242,7 +298,7 @@ Deno.test("queue metrics: what is not right is refused", async () => {
 });
 
 engineTest("the oldest of what is ready has been so since it was added, or was due", async (bench) => {
-  const oldest = async () => (await bench.engine.measure()).oldestReady;
+  const oldest = async () => (await bench.engine.counts()).oldestReadyMs;
   assertEquals(await oldest(), 0);
   await bench.addAfter(2000, "later");
   await bench.pass(1000);
@@ -262,12 +318,12 @@ engineTest("the oldest of what is due is known before it is in the line", async 
   await bench.addAfter(1000, ...keys);
   await bench.pass(500);
   bench.jump(1500);
-  const { ready, waiting, oldestReady } = await bench.engine.measure();
-  assertEquals([ready, waiting, Math.round(oldestReady)], [450, 0, 1000]);
+  const { ready, delayed, oldestReadyMs: oldestReady } = await bench.engine.counts();
+  assertEquals([ready, delayed, Math.round(oldestReady)], [450, 0, 1000]);
 });
 
 engineTest("what comes back has been ready since it was handed out to who did not end it", async (bench) => {
-  const oldest = async () => Math.round((await bench.engine.measure()).oldestReady);
+  const oldest = async () => Math.round((await bench.engine.counts()).oldestReadyMs);
   await bench.add("a", "b", "c");
   await bench.pass(1000);
   assertEquals(keysOf(await bench.take("lost")), ["a"]);

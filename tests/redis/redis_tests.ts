@@ -3,6 +3,8 @@
 import process from "node:process";
 import { callRedis, REDIS_SERVER, RedisServer } from "./server.ts";
 
+export { uniqueName } from "./unique_name.ts";
+
 const given = process.env["WORKQUEUE_REDIS_URL"];
 
 /** The server that the tests of a file share. It is empty for each, unless it is one that was given. */
@@ -14,6 +16,7 @@ export interface SharedServer {
 
 // Before any test, as it outlives them. Its end is that of the process, if not before.
 const own = given === undefined && REDIS_SERVER !== undefined ? await RedisServer.start() : undefined;
+own?.unref();
 const url = given ?? own?.url;
 
 if (REDIS_SERVER === undefined) {
@@ -39,9 +42,4 @@ export function redisTest(name: string, run: (server: SharedServer) => Promise<v
 /** A test that starts servers itself, to stop them or to give them options. */
 export function serverTest(name: string, run: () => Promise<void>): void {
   Deno.test({ name, ignore: REDIS_SERVER === undefined, fn: run });
-}
-
-/** A name that no other test uses, on this machine or another. */
-export function uniqueName(name: string): string {
-  return `${name}-${crypto.randomUUID()}`;
 }

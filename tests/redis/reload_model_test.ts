@@ -1,4 +1,7 @@
-/** Limiters on a server whose document is reloaded give what those in memory give, to random documents, reloads and calls. */
+/**
+ * Limiters on a server whose document is reloaded give what those in memory give, to random documents, reloads and
+ * calls.
+ */
 
 import { assert } from "@std/assert";
 import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
@@ -45,7 +48,10 @@ const registry = limiters.extend().register(linear);
 type Node = string | { readonly type: string; readonly limiter?: Node; readonly limiters?: readonly Node[] };
 type Draw = (below: number) => number;
 
-/** The same limiter with other numbers. A bucket of a group is told of them when its group fails next, in memory at once. */
+/**
+ * The same limiter with other numbers. A bucket of a group is told of them when its group fails next, in memory at
+ * once.
+ */
 function redrawn(node: Node, draw: Draw, isInGroup = false): Node {
   if (typeof node === "string") return node;
   const inner = (each: Node) => redrawn(each, draw, isInGroup || node.type === "per-group");

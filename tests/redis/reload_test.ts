@@ -46,8 +46,8 @@ function reloadTest(
       queue,
       reload: (...args) => void config.reload(documentOf(...args)),
       waits: async () => {
-        const { waitingItems } = await queue.snapshot();
-        return Object.fromEntries(waitingItems.map(({ item, dueIn }) => [item, Math.round(dueIn / 1000)]));
+        const { delayedItems } = await queue.snapshot();
+        return Object.fromEntries(delayedItems.map(({ item, dueInMs }) => [item, Math.round(dueInMs / 1000)]));
       },
     }, server);
   });
@@ -66,12 +66,12 @@ reloadTest("the next failures wait as the new document says, and counts go on", 
   reload({ limiter: { ...MINUTE, baseDelay: "2m" } });
   await queue.addRateLimited("b");
   assertEquals(await waits(), { a: 60, b: 120 }, "what waits stays as it is");
-  await queue.cancelAfter("a");
+  await queue.cancelDelayed("a");
   await queue.addRateLimited("a");
   reload({ limiter: { type: "fast-slow", fastDelay: "3m", slowDelay: "5m", maxFastAttempts: 2 } });
   await queue.addRateLimited("c");
   assertEquals(await waits(), { a: 240, b: 120, c: 180 }, "the second failure of a");
-  await queue.cancelAfter("a");
+  await queue.cancelDelayed("a");
   await queue.addRateLimited("a");
   assertEquals((await waits())["a"], 300, "a limiter of another type goes on from the failures of the key");
   assertEquals(await queue.numRequeues("a"), 3);
@@ -94,8 +94,8 @@ reloadTest("what is on its way goes with what was computed for it", {
   assertEquals(await waits(), { a: 60, b: 180, d: 420 });
 });
 
-reloadTest("starts that are free, or come, or go, are so at once, and are called by their name", {
-  terms: { starts: { rate: 1e-9, burst: 1 }, concurrency: 2 },
+reloadTest("a throttle that is free, or comes, or goes, is so at once, and is called by its name", {
+  terms: { throttle: { rate: 1e-9, burst: 1 }, concurrency: 2 },
 }, async ({ name, config, queue, reload }, { call }) => {
   let onStart = (_item: string) => {};
   const started = (item: string) => new Promise<void>((resolve) => onStart = (each) => each === item && resolve());
@@ -107,12 +107,12 @@ reloadTest("starts that are free, or come, or go, are so at once, and are called
   await first; // and there is no token for another in thirty years
   const second = started("b");
   queue.add("b");
-  reload({ starts: { rate: 1000, burst: 1 }, concurrency: 2 });
+  reload({ throttle: { rate: 1000, burst: 1 }, concurrency: 2 });
   await second;
-  assertEquals(await buckets(), ["starts"]);
+  assertEquals(await buckets(), ["throttle"]);
 
   const third = started("c");
-  reload({ starts: "own" }, { limiters: { own: { type: "bucket", rate: 1e-9, burst: 1 } } });
+  reload({ throttle: "own" }, { limiters: { own: { type: "bucket", rate: 1e-9, burst: 1 } } });
   queue.add("c");
   await third;
   assert((await buckets()).includes("/limiters/own"));
@@ -146,8 +146,11 @@ reloadTest("pools follow while items flow, and nothing is lost or done twice at 
       limiter: { type: "jitter", spread: 1, limiter: { type: "exponential", baseDelay: 1, maxDelay: 9 } },
       concurrency: 9,
     },
-    { limiter: { type: "bucket", rate: 5000, burst: 10 }, starts: { rate: 5000, burst: 20 }, concurrency: 5 },
-    { limiter: { type: "fast-slow", fastDelay: 1, slowDelay: 2, maxFastAttempts: 3 }, starts: { rate: 1e6, burst: 9 } },
+    { limiter: { type: "bucket", rate: 5000, burst: 10 }, throttle: { rate: 5000, burst: 20 }, concurrency: 5 },
+    {
+      limiter: { type: "fast-slow", fastDelay: 1, slowDelay: 2, maxFastAttempts: 3 },
+      throttle: { rate: 1e6, burst: 9 },
+    },
     {
       limiter: { type: "per-group", separator: "1", limiter: { type: "bucket", rate: 900, burst: 2 } },
       concurrency: 20,
@@ -178,8 +181,11 @@ reloadTest("a document that cannot be on Redis is rejected with its places, and 
 }, async ({ name, config, queue, reload, waits }) => {
   const pool = config.runWorkers(name, queue, () => {});
   pool.pause();
-  const both = { limiters: { shared: { type: "bucket", rate: 1, burst: 1 } }, queues: { other: { starts: "shared" } } };
-  for (const wrong of [{ limiter: "shared" }, { starts: "shared" }]) {
+  const both = {
+    limiters: { shared: { type: "bucket", rate: 1, burst: 1 } },
+    queues: { other: { throttle: "shared" } },
+  };
+  for (const wrong of [{ limiter: "shared" }, { throttle: "shared" }]) {
     const error = assertThrows(() => reload({ ...wrong, concurrency: 9 }, both), ConfigError, "share a bucket");
     assertEquals(error.issues.map(({ path }) => path), ["/limiters/shared"]);
   }

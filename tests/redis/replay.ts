@@ -4,8 +4,8 @@
  *
  * The time of a queue on Redis grows with each look, and its ties are broken by that: ten operations at one moment of a
  * trace are some twenty microseconds on the server. So queues are replayed in slow motion: what is a nanosecond in the
- * trace is ten microseconds on the server, and delays and rates are stretched with it. What grows by looking is then less
- * than a nanosecond an operation. Limiters by themselves are replayed at their own speed.
+ * trace is ten microseconds on the server, and delays and rates are stretched with it. What grows by looking is then
+ * less than a nanosecond an operation. Limiters by themselves are replayed at their own speed.
  *
  * @module
  */
@@ -78,7 +78,7 @@ class Replay {
   /** The time of the trace, in nanoseconds. */
   now = 0;
   /** What was handed out and not given back, with its token. */
-  readonly held = new Map<number, string>();
+  readonly processing = new Map<number, string>();
   /** When what waits is due, in the time of the trace; by the one that was set last, last. */
   readonly due = new Map<number, number>();
   /** How far the time of the queue is ahead of the trace, at most, in microseconds. */
@@ -135,10 +135,10 @@ class Replay {
   }
 
   async compareState(): Promise<void> {
-    const { ready, waiting, held } = await this.engine.stats();
+    const { ready, delayed, processing } = await this.engine.counts();
     this.trace.same("length", ready);
-    this.trace.equal("held", held, this.held.size);
-    this.trace.equal("waiting", waiting, this.due.size);
+    this.trace.equal("held", processing, this.processing.size);
+    this.trace.equal("waiting", delayed, this.due.size);
     this.trace.equal("whether it is open", Number(this.trace.next() === 0), Number(!this.#isShutDown));
   }
 
@@ -164,17 +164,17 @@ class Replay {
   async take(): Promise<number | undefined> {
     const { taken: [first] } = await this.turn({ wanted: 1 });
     if (first === undefined) return undefined;
-    this.held.set(Number(first.key), first.token);
+    this.processing.set(Number(first.key), first.token);
     this.#lastToken = first.token;
     return Number(first.key);
   }
 
   /** Who holds nothing has a token that is over, if any. */
   async done(item: number): Promise<void> {
-    const token = this.held.get(item);
+    const token = this.processing.get(item);
     const finish = { key: `${item}`, token: token ?? this.#lastToken, kind: "done" } as const;
     const { answers } = await this.turn({ finishes: [finish] });
-    this.trace.equal("whether the end counts", Number(answers[0]), Number(this.held.delete(item)));
+    this.trace.equal("whether the end counts", Number(answers[0]), Number(this.processing.delete(item)));
   }
 
   async turn(request: Partial<TurnRequest>) {
@@ -183,7 +183,7 @@ class Replay {
       owner: "owner",
       known: 0,
       wanted: 0,
-      starts: undefined,
+      throttle: undefined,
     };
     return await this.engine.turn({ ...common, finishes: [], ...request });
   }
@@ -202,15 +202,15 @@ class Replay {
     const key = `${item}`;
     await this.engine.addRateLimited({ key, payload: "" }, true, "", 0);
     this.noteDelay(item, recorded);
-    const { waitingEntries } = await this.engine.contents(100);
-    const dueIn = waitingEntries.find((entry) => entry.key === key)?.dueIn;
+    const { delayedEntries } = await this.engine.snapshot(100);
+    const dueInMs = delayedEntries.find((entry) => entry.key === key)?.dueInMs;
     const due = this.due.get(item);
-    if (due === undefined) return this.trace.equal("when it is due", dueIn, undefined as never);
+    if (due === undefined) return this.trace.equal("when it is due", dueInMs, undefined as never);
     const expected = Math.min((due - this.now) * SLOWNESS, FOREVER - START - this.now * SLOWNESS);
-    const difference = Math.abs((dueIn ?? NaN) * 1000 - expected);
+    const difference = Math.abs((dueInMs ?? NaN) * 1000 - expected);
     // Doubles of milliseconds are coarser where times are long.
     if (!(difference <= this.#ahead + SLOWNESS + expected * 2 ** -50)) {
-      this.trace.fail("when it is due, in ns", dueIn! * 1e3 / SLOWNESS, expected / SLOWNESS);
+      this.trace.fail("when it is due, in ns", dueInMs! * 1e3 / SLOWNESS, expected / SLOWNESS);
     }
   }
 
@@ -224,13 +224,14 @@ class Replay {
   }
 
   /**
-   * What waits is gone in client-go. Here it goes on to wait: it is taken out, so that the rest can be compared. The object
-   * that was shut down hands nothing out any more, so what is handed out from now on is handed out to another process.
+   * What waits is gone in client-go. Here it goes on to wait: it is taken out, so that the rest can be compared. The
+   * object that was shut down hands nothing out any more, so what is handed out from now on is handed out to another
+   * process.
    */
   async #shutDown(): Promise<void> {
     this.#isShutDown = true;
     for (const item of this.due.keys()) {
-      this.trace.equal("whether it waits", Number(await this.engine.cancelAfter(`${item}`)), 1);
+      this.trace.equal("whether it waits", Number(await this.engine.cancelDelayed(`${item}`)), 1);
       this.trace.except("waiting-survives-shutdown");
     }
     this.due.clear();
@@ -301,7 +302,7 @@ class DoneOfReadyItem extends Replay {
   }
 
   override async done(item: number): Promise<void> {
-    if (!this.held.has(item)) {
+    if (!this.processing.has(item)) {
       this.#extra.push(item);
       this.trace.except("done-of-ready-item");
     }
@@ -309,7 +310,7 @@ class DoneOfReadyItem extends Replay {
   }
 
   override async compareState(): Promise<void> {
-    const { ready } = await this.engine.stats();
+    const { ready } = await this.engine.counts();
     this.trace.same("length, and the items twice", ready + this.#extra.length);
     this.trace.next();
   }
@@ -445,12 +446,15 @@ async function replayBackoffOverflow(trace: Trace, place: Place): Promise<void> 
   await steps.run();
 }
 
-/** A nanosecond of a token bucket's trace is a microsecond here, as traces ask a nanosecond before and after a token comes. */
+/**
+ * A nanosecond of a token bucket's trace is a microsecond here, as traces ask a nanosecond before and after a token
+ * comes.
+ */
 const BUCKET_SLOWNESS = 1000;
 
 /**
- * The token bucket, as far as queues use it: limiters reserve, `starts` takes what is there. A rate or a burst comes with
- * each call, reservations are not canceled, and nobody asks for nothing: a trace that does ends there.
+ * The token bucket, as far as queues use it: limiters reserve, `throttle` takes what is there. A rate or a burst comes
+ * with each call, reservations are not canceled, and nobody asks for nothing: a trace that does ends there.
  */
 async function replayTokenBucket(trace: Trace, { url, name }: Place): Promise<void> {
   const [rate, burst] = [trace.next(), trace.next()];

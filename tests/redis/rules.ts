@@ -60,7 +60,7 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     verdict: "holds",
     why:
       "In whole microseconds of the server's time, of which each add has its own. A deadline that is brought forward to " +
-      "that of another item comes after it. `maxWait` means nothing. No delay ends after the year 2255.",
+      "that of another item comes after it. `maxSleep` has no effect. No delay ends after the year 2255.",
   },
   {
     number: 8,
@@ -75,8 +75,8 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     rule: "Time never goes back, is no wall clock, and is faked with no set-up.",
     verdict: "does not hold",
     why:
-      "Time is the server's clock, which a `clock` or fake timers do not move. For each queue it never goes back, but it " +
-      "may stand still, or jump: then delays are longer or shorter by that.",
+      "Time is the server's clock, which a `clock` or fake timers do not move. For each queue it never goes back: it " +
+      "goes on at the server's pace. If the clock jumps ahead, time has passed.",
   },
   {
     number: 10,
@@ -117,7 +117,8 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     rule: "What a crashed process held comes back, and poison is given up without its neighbours.",
     verdict: "holds",
     why:
-      "After its lease, to processes that hold nothing else and take nothing beside it; after `maxLapses` it is given up.",
+      "After its lease, or one lease after the first gap in which no process was heard of. From its second lost holder on " +
+      "it is tried alone, and after `maxStalls` it is given up.",
   },
   {
     number: 16,

@@ -4,7 +4,7 @@ import { createClient } from "@redis/client";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createConnection } from "node:net";
+import { createConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -83,6 +83,12 @@ export class RedisServer implements AsyncDisposable {
   async kill(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Promise<void> {
     process.kill(this.pid, signal);
     if (signal === "SIGKILL") await this.#ended;
+  }
+
+  /** Lets this process end while the server runs, which ends then as well. */
+  unref(): void {
+    this.#keeper!.unref();
+    for (const pipe of [this.#keeper!.stdin, this.#keeper!.stdout]) (pipe as Partial<Socket>).unref?.(); // Bun has none
   }
 
   /** Kills it and starts it again: what it had not written to a file is lost. */

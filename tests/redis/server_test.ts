@@ -65,10 +65,10 @@ redisTest("proxy: connections are dropped, refused, and held back until they are
   proxy.dropAll();
   await assertRejects(() => dropped);
 
-  const held = callRedis(proxy.url, "PING");
+  const processing = callRedis(proxy.url, "PING");
   while (proxy.connections < 3) await new Promise((resolve) => setTimeout(resolve));
   proxy.hold(false);
-  assertEquals(await held, "PONG");
+  assertEquals(await processing, "PONG");
 });
 
 serverTest("server: it ends with the process that started it, however that ends", async () => {

@@ -48,8 +48,8 @@ export class TimedServer implements AsyncDisposable {
     };
     return new Engine(connection as unknown as Connection, scripts, {
       name,
-      lease: 30_000,
-      maxLapses: 5,
+      leaseDuration: 30_000,
+      maxStalls: 5,
       replaces: false,
       hasItems: false,
       limiter: planLimiter("test", limiters.describe({ type: "exponential", baseDelay: 10, maxDelay: 1000 })),
@@ -64,7 +64,7 @@ export class TimedServer implements AsyncDisposable {
   /** Removes what is stored of a queue. */
   async clear(name: string): Promise<void> {
     const names =
-      "meta ready suspects waiting holders owners expired items marks givenup reasons lost idle failures errors failing buckets";
+      "meta ready stalled suspects delayed holders owners gaps looks expired items stalls givenup reasons lost idle failures errors failing buckets";
     await this.call("DEL", ...names.split(" ").map((each) => `workqueue:{${name}}:${each}`));
   }
 

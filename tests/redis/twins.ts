@@ -10,12 +10,15 @@ import {
   type RateLimitingQueue,
 } from "@workqueue/core";
 import { totalsOf } from "@workqueue/core/metrics";
-import type { Contents, Details, Engine, Entry, Finish } from "../../packages/redis/engine.ts";
+import type { Engine, Entry, Finish, Snapshot } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { HandClock } from "../helpers.ts";
+import { countsOf } from "./counts.ts";
 import { START, type TimedServer } from "./timed_server.ts";
 
-/** All delays and times are multiples of that, in milliseconds. What the time of a queue grows by each look is far less. */
+/**
+ * All delays and times are multiples of that, in milliseconds. What the time of a queue grows by each look is far less.
+ */
 export const UNIT = 10;
 
 /** What two items with one key are told apart by. */
@@ -35,9 +38,9 @@ export interface End {
 export type Operation =
   | { readonly do: "add"; readonly keys: readonly string[] }
   | { readonly do: "addAfter"; readonly keys: readonly string[]; readonly delay: number }
-  | { readonly do: "addRateLimited"; readonly key: string; readonly atLeast: number; readonly byHolder: boolean }
-  | { readonly do: "cancelAfter"; readonly key: string }
-  | { readonly do: "retryNow"; readonly key: string }
+  | { readonly do: "addRateLimited"; readonly key: string; readonly minDelay: number; readonly byHolder: boolean }
+  | { readonly do: "cancelDelayed"; readonly key: string }
+  | { readonly do: "promoteDelayed"; readonly key: string }
   | { readonly do: "forget"; readonly key: string }
   | { readonly do: "turn"; readonly ends: readonly End[]; readonly wanted: number }
   | { readonly do: "endStale"; readonly which: number; readonly kind: Finish["kind"] }
@@ -46,22 +49,24 @@ export type Operation =
 /** What may differ. Each is counted. */
 export type NamedDifference =
   /**
-   * In memory a ready item and one with its key that waits may be two payloads; on Redis a key has one, the newest of any
-   * add.
+   * In memory a ready item and one with its key that waits may be two payloads; on Redis a key has one, the newest of
+   * any add.
    */
   | "one-payload"
-  /** In memory what a holder adds again is its payload, though a newer one was added meanwhile; on Redis it brings none. */
+  /**
+   * In memory what a holder adds again is its payload, though a newer one was added meanwhile; on Redis it brings none.
+   */
   | "holder-overwrites"
   /**
-   * A deadline that is brought forward to that of another key: in memory the key comes where its first add placed it, on Redis
-   * after the other.
+   * A deadline that is brought forward to that of another key: in memory the key comes where its first add placed it,
+   * on Redis after the other.
    */
   | "brought-forward-to-a-tie";
 
 export interface TwinsOptions {
   readonly name: string;
   readonly limiter: LimiterConfig;
-  readonly whileWaiting: "keep" | "replace";
+  readonly addWhileDelayed: "keep" | "replace";
   /** Whether items are told apart from their keys. */
   readonly hasItems: boolean;
   readonly keys: readonly string[];
@@ -79,7 +84,7 @@ export class Twins {
   readonly #clock = new HandClock();
   readonly #memory: RateLimitingQueue<Item | string>;
   readonly #engine: Engine;
-  readonly #held: Held[] = [];
+  readonly #processing: Held[] = [];
   /** Tokens that are over. */
   readonly #stale: { readonly key: string; readonly token: string }[] = [];
   /** The newest version of each key that is somewhere. */
@@ -96,17 +101,17 @@ export class Twins {
   #ahead = 0;
 
   constructor(server: TimedServer, options: TwinsOptions) {
-    const { name, limiter, whileWaiting, hasItems } = options;
+    const { name, limiter, addWhileDelayed, hasItems } = options;
     const description = limiters.describe(limiter);
     this.#options = options;
     this.#memory = createRateLimitingQueue(limiters.build(limiter, { clock: this.#clock }), {
       clock: this.#clock,
-      maxWait: 1e9,
-      whileWaiting,
+      maxSleep: 1e9,
+      addWhileDelayed,
       ...hasItems && { keyOf },
     });
     this.#engine = server.engine(name, () => START + this.#clock.time * 1000 + (this.#ahead += 4), {
-      replaces: whileWaiting === "replace",
+      replaces: addWhileDelayed === "replace",
       hasItems,
       limiter: planLimiter("test", description),
     });
@@ -135,22 +140,22 @@ export class Twins {
         return await engine.add(items.map(entryOf), delay);
       }
       case "addRateLimited": {
-        const atLeast = operation.atLeast * UNIT;
-        const lease = operation.byHolder ? this.#held.find(({ key }) => key === operation.key)?.lease : undefined;
+        const minDelay = operation.minDelay * UNIT;
+        const lease = operation.byHolder ? this.#processing.find(({ key }) => key === operation.key)?.lease : undefined;
         const item = lease?.item ?? this.#item(operation.key);
         if (lease !== undefined) this.#addByHolder(lease.item);
-        memory.addRateLimited(item, { atLeast });
-        assertEquals(await engine.addRateLimited(entryOf(item), lease === undefined, "", atLeast), undefined);
+        memory.addRateLimited(item, { minDelay });
+        assertEquals(await engine.addRateLimited(entryOf(item), lease === undefined, "", minDelay), undefined);
         return;
       }
-      case "cancelAfter":
-        assertEquals(await engine.cancelAfter(operation.key), memory.cancelAfter(this.#unversioned(operation.key)));
+      case "cancelDelayed":
+        assertEquals(await engine.cancelDelayed(operation.key), memory.cancelDelayed(this.#unversioned(operation.key)));
         return;
-      case "retryNow": {
+      case "promoteDelayed": {
         const { key } = operation;
-        const waits = memory.cancelAfter(this.#unversioned(key));
+        const waits = memory.cancelDelayed(this.#unversioned(key));
         if (waits) memory.add(this.#options.hasItems ? { key, version: this.#newest.get(key)! } : key);
-        return assertEquals(await engine.retryNow(key), waits);
+        return assertEquals(await engine.promoteDelayed(key), waits);
       }
       case "forget":
         memory.forget(this.#unversioned(operation.key));
@@ -175,29 +180,29 @@ export class Twins {
   async #turn(ends: readonly End[], wanted: number): Promise<void> {
     const finishes: Finish[] = [];
     for (const { which, kind, delay } of ends) {
-      const held = pick(this.#held, which);
-      if (held === undefined) continue;
-      this.#held.splice(this.#held.indexOf(held), 1);
-      this.#stale.push(held);
-      const reason = kind === "retry" ? `error ${held.token}` : "";
-      finishes.push({ key: held.key, token: held.token, kind, delay: Math.max(delay, 0) * UNIT, reason });
-      if (kind === "retry") this.#errors.set(held.key, reason);
-      this.#endInMemory(held, kind, Math.max(delay, 0) * UNIT);
+      const processing = pick(this.#processing, which);
+      if (processing === undefined) continue;
+      this.#processing.splice(this.#processing.indexOf(processing), 1);
+      this.#stale.push(processing);
+      const reason = kind === "retry" ? `error ${processing.token}` : "";
+      finishes.push({ key: processing.key, token: processing.token, kind, delay: Math.max(delay, 0) * UNIT, reason });
+      if (kind === "retry") this.#errors.set(processing.key, reason);
+      this.#endInMemory(processing, kind, Math.max(delay, 0) * UNIT);
     }
     const leases = Array.from({ length: wanted }, () => this.#memory.tryGet()).filter((lease) => lease !== undefined);
     const failures = leases.map(({ item }) => this.#memory.numRequeues(item));
-    const { answers, taken, pause, isLost, isAlone, lapsed } = await this.#ask(finishes, wanted);
-    assertEquals([isLost, isAlone, lapsed], [false, false, []]);
+    const { answers, taken, pauseMs, isLost, isAlone, givenUp } = await this.#ask(finishes, wanted);
+    assertEquals([isLost, isAlone, givenUp], [false, false, []]);
     assertEquals(answers, finishes.map(() => true), "what is held counts");
     assertEquals(taken.map(({ key }) => key), leases.map(({ item }) => keyOf(item)), "what is handed out");
     assertEquals(taken.map((each) => each.failures), failures, "failures of what is handed out");
     for (const [i, { key, token, payload }] of taken.entries()) {
       assert(Number(token) > this.#lastToken, "tokens grow");
       this.#lastToken = Number(token);
-      this.#held.push({ lease: leases[i]!, key, token });
+      this.#processing.push({ lease: leases[i]!, key, token });
       this.#comparePayload(key, payload, leases[i]!.item);
     }
-    if (taken.length < wanted) this.#comparePause(pause);
+    if (taken.length < wanted) this.#comparePause(pauseMs);
   }
 
   #endInMemory({ lease, key }: Held, kind: Finish["kind"], delay: number): void {
@@ -206,15 +211,15 @@ export class Twins {
     if (kind === "requeueAfter" || kind === "retry" || kind === "handedBack") this.#addByHolder(item);
     if (kind === "succeeded" || kind === "requeueAfter" || kind === "givenUp") memory.forget(item);
     if (kind === "requeueAfter") memory.addAfter(item, delay);
-    if (kind === "retry") memory.addRateLimited(item, { atLeast: delay });
+    if (kind === "retry") memory.addRateLimited(item, { minDelay: delay });
     if (kind === "handedBack") memory.add(item);
-    if (kind === "givenUp" && !lease.addedAgain && !this.#dues().has(key)) this.#givenUp.add(key);
+    if (kind === "givenUp" && !lease.addedAgain() && !this.#dues().has(key)) this.#givenUp.add(key);
     lease[Symbol.dispose]();
   }
 
   #ask(finishes: Finish[], wanted: number) {
-    const known = this.#held.length;
-    const common = { process: "process", owner: "owner", starts: undefined };
+    const known = this.#processing.length;
+    const common = { process: "process", owner: "owner", throttle: undefined };
     return this.#engine.turn({ ...common, known, wanted, finishes });
   }
 
@@ -223,7 +228,7 @@ export class Twins {
     assertEquals(payload, JSON.stringify({ key, version: this.#newest.get(key) }), "the newest of any add");
     if (item.version === this.#newest.get(key)) return;
     const isOverwritten = this.#overwritten.has(key);
-    assert(isOverwritten || this.#options.whileWaiting === "keep", "in memory there is but one payload as well");
+    assert(isOverwritten || this.#options.addWhileDelayed === "keep", "in memory there is but one payload as well");
     this.#differ(isOverwritten ? "holder-overwrites" : "one-payload");
   }
 
@@ -240,37 +245,38 @@ export class Twins {
   async #compare(): Promise<void> {
     const { keys } = this.#options;
     const key = keys[this.#compared++ % keys.length]!; // one after the other
-    const [contents, details, stats, requeues] = await Promise.all([
-      this.#engine.contents(100),
-      this.#engine.details(100),
-      this.#engine.stats(),
+    const [snapshot, counts, requeues] = await Promise.all([
+      this.#engine.snapshot(100),
+      countsOf(this.#engine),
       this.#engine.numRequeues(key),
     ]);
     const memory = this.#memory.snapshot({ limit: 100 });
     assertEquals(
-      contents.readyEntries.map(({ key }) => key),
+      snapshot.readyEntries.map(({ key }) => key),
       memory.readyItems.map(({ item }) => keyOf(item)),
       "ready",
     );
-    this.#compareWaiting(contents, memory);
+    this.#compareDelayed(snapshot, memory);
     assertEquals(
-      Object.fromEntries(contents.heldEntries.map(({ key, addedAgain }) => [key, addedAgain])),
-      Object.fromEntries(memory.heldItems.map(({ item, addedAgain }) => [keyOf(item), addedAgain])),
-      "held, and added again",
+      Object.fromEntries(snapshot.processingEntries.map(({ key, addedAgain }) => [key, addedAgain])),
+      Object.fromEntries(memory.processingItems.map(({ item, addedAgain }) => [keyOf(item), addedAgain])),
+      "processing, and added again",
     );
     const expected = keys.map((key) => this.#memory.numRequeues(this.#unversioned(key)));
     assertEquals(requeues, expected[keys.indexOf(key)], "numRequeues");
-    const { readyEntries, waitingEntries, heldEntries } = contents;
-    const all = [...readyEntries, ...waitingEntries, ...heldEntries];
-    for (const { key } of [...readyEntries, ...heldEntries]) this.#givenUp.delete(key);
-    assertEquals(stats, {
-      ready: memory.length,
-      waiting: memory.waiting,
-      held: memory.held,
+    const { readyEntries, delayedEntries, processingEntries } = snapshot;
+    const all = [...readyEntries, ...delayedEntries, ...processingEntries];
+    for (const { key } of [...readyEntries, ...processingEntries]) this.#givenUp.delete(key);
+    assertEquals(counts, {
+      ready: memory.ready,
+      delayed: memory.delayed,
+      processing: memory.processing,
       failing: expected.filter((count) => count > 0).length,
       givenUp: this.#givenUp.size,
     }, "counts");
-    this.#compareDetails(contents, details, expected);
+    const { ready, delayed, processing, failing, givenUp } = snapshot;
+    assertEquals({ ready, delayed, processing, failing, givenUp }, counts, "counts of the snapshot");
+    this.#compareFailing(snapshot, expected);
     if (!this.#options.hasItems) return;
     for (const key of this.#newest.keys()) {
       if (all.some((entry) => entry.key === key)) continue;
@@ -282,16 +288,10 @@ export class Twins {
     }
   }
 
-  #compareDetails(contents: Contents, details: Details, expected: number[]): void {
-    const { failingEntries, totals, ready, readyEntries, heldEntries } = details;
-    const { waitingEntries } = contents;
-    assertEquals({ ready, readyEntries, heldEntries }, {
-      ready: contents.ready,
-      readyEntries: contents.readyEntries,
-      heldEntries: contents.heldEntries,
-    });
+  #compareFailing(snapshot: Snapshot, expected: number[]): void {
+    const { failingEntries, totals, readyEntries, delayedEntries, processingEntries } = snapshot;
     assertEquals(totals.handedOut, totalsOf(this.#memory).handedOut, "handed out");
-    const known = [...readyEntries, ...waitingEntries, ...heldEntries];
+    const known = [...readyEntries, ...delayedEntries, ...processingEntries];
     const failing = this.#options.keys.flatMap((key, i) => {
       const [entry, attempts] = [known.find((entry) => entry.key === key), expected[i]!];
       if (attempts === 0) this.#errors.delete(key);
@@ -300,17 +300,17 @@ export class Twins {
         : [];
     });
     failing.sort((a, b) => b.attempts - a.attempts || (a.key < b.key ? -1 : 1));
-    assertEquals(failingEntries.map(({ dueIn: _, ...rest }) => rest), failing, "what fails");
-    const dueIn = new Map(waitingEntries.map((entry) => [entry.key, entry.dueIn]));
-    for (const { key, dueIn: due } of failingEntries) {
-      this.#close(due ?? 0, dueIn.get(key) ?? 0, "when it is tried again");
+    assertEquals(failingEntries.map(({ dueInMs: _, ...rest }) => rest), failing, "what fails");
+    const dueInMs = new Map(delayedEntries.map((entry) => [entry.key, entry.dueInMs]));
+    for (const { key, dueInMs: due } of failingEntries) {
+      this.#close(due ?? 0, dueInMs.get(key) ?? 0, "when it is retried");
     }
   }
 
-  #compareWaiting({ waitingEntries }: Contents, { waitingItems }: QueueSnapshot<Item | string>): void {
-    const dueIn = new Map(waitingEntries.map((entry) => [entry.key, entry.dueIn]));
-    assertEquals([...dueIn.keys()].toSorted(), waitingItems.map(({ item }) => keyOf(item)).toSorted(), "waiting");
-    for (const each of waitingItems) this.#close(dueIn.get(keyOf(each.item))!, each.dueIn, "when it is due");
+  #compareDelayed({ delayedEntries }: Snapshot, { delayedItems }: QueueSnapshot<Item | string>): void {
+    const dueInMs = new Map(delayedEntries.map((entry) => [entry.key, entry.dueInMs]));
+    assertEquals([...dueInMs.keys()].toSorted(), delayedItems.map(({ item }) => keyOf(item)).toSorted(), "delayed");
+    for (const each of delayedItems) this.#close(dueInMs.get(keyOf(each.item))!, each.dueInMs, "when it is due");
   }
 
   #close(received: number, expected: number, what: string): void {
@@ -324,7 +324,7 @@ export class Twins {
       const isTie = [...dues].some(([other, otherDue]) => other !== key && Math.abs(otherDue - due) < UNIT / 1000);
       if (!isTie || !(due < (before.get(key) ?? 0))) continue;
       this.#differ("brought-forward-to-a-tie");
-      assertEquals([this.#memory.cancelAfter(this.#unversioned(key)), await this.#engine.cancelAfter(key)], [
+      assertEquals([this.#memory.cancelDelayed(this.#unversioned(key)), await this.#engine.cancelDelayed(key)], [
         true,
         true,
       ]);
@@ -334,8 +334,8 @@ export class Twins {
 
   /** When what waits in memory is due. */
   #dues(): Map<string, number> {
-    const { waitingItems } = this.#memory.snapshot({ limit: 100 });
-    return new Map(waitingItems.map(({ item, dueIn }) => [keyOf(item), this.#clock.time + dueIn]));
+    const { delayedItems } = this.#memory.snapshot({ limit: 100 });
+    return new Map(delayedItems.map(({ item, dueInMs }) => [keyOf(item), this.#clock.time + dueInMs]));
   }
 
   #item(key: string): Item | string {

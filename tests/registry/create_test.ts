@@ -1,7 +1,8 @@
 /** Building what was read: what definitions are given, and what they may not do. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { type BuildContext, ConfigError, LimiterRegistry, limiters, type RateLimiter } from "@workqueue/core";
+import { type BuildContext, ConfigError, limiters, type RateLimiter } from "@workqueue/core";
+import { LimiterRegistry } from "@workqueue/core/limiters";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { CONSTANT, parts, spy } from "./parts.ts";
 

@@ -1,7 +1,8 @@
 /** What a definition may look like. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { defineLimiter, type LimiterDefinition, LimiterRegistry } from "@workqueue/core";
+import { defineLimiter, type LimiterDefinition } from "@workqueue/core";
+import { LimiterRegistry } from "@workqueue/core/limiters";
 import { CONSTANT, parts } from "./parts.ts";
 
 Deno.test("a definition with a part missing or of the wrong type is refused, by defineLimiter and register alike", () => {

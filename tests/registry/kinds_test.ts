@@ -2,9 +2,8 @@
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { type PartDefinition, requireDefinition } from "../../registry/definition.ts";
+import { type PartDefinition, type PartKind, requireDefinition } from "../../registry/definition.ts";
 import type { Fields } from "../../registry/fields.ts";
-import type { PartKind } from "../../registry/kind.ts";
 import { createInCode } from "../../registry/options_in_code.ts";
 import { Registry } from "../../registry/registry.ts";
 import { HandClock, issuesOf } from "../helpers.ts";

@@ -1,7 +1,8 @@
 /** What is wrong with a config, and how that is reported. */
 
 import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
-import { ConfigError, defineLimiter, type LimiterConfig, LimiterRegistry, limiters } from "@workqueue/core";
+import { ConfigError, defineLimiter, type LimiterConfig, limiters } from "@workqueue/core";
+import { LimiterRegistry } from "@workqueue/core/limiters";
 import { issuesOf, pathsOf, whilePolluted } from "../helpers.ts";
 import { CONSTANT, parts, spy, TYPES } from "./parts.ts";
 
@@ -240,6 +241,16 @@ Deno.test("rule 10: a limiter nested in exactly 32 others is not nested in more 
   let config: Record<string, unknown> = { type: "exponential", baseDelay: 3, maxDelay: 9 };
   for (let i = 0; i < 32; i++) config = { type: "max-wait", maxDelay: 1000, limiter: config };
   assertEquals(limiters.build(config as LimiterConfig).when("a"), 3);
+});
+
+Deno.test("rule 10: more than 5000 limiters in one are refused, also where each list has few", () => {
+  const one = { type: "exponential", baseDelay: 3, maxDelay: 9 };
+  const many = { type: "max-wait", maxDelay: 1000, limiter: { type: "max-of", limiters: new Array(998).fill(one) } };
+  const build = (count: number) =>
+    limiters.build({ type: "max-of", limiters: new Array(count).fill(many) } as LimiterConfig);
+  assertEquals(build(4).when("a"), 3);
+  const [issue] = issuesOf(() => build(5)); // 1000 in each of the five, and the one around them
+  assert(issue!.message.endsWith("is one of more than 5000 in one limiter"), issue!.message);
 });
 
 /** The places of a config's problems while objects inherit something; `[]` if it is built all the same. */

@@ -1,7 +1,8 @@
 /** What a registry knows. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
-import { type LimiterConfig, LimiterRegistry, limiters } from "@workqueue/core";
+import { type LimiterConfig, limiters } from "@workqueue/core";
+import { LimiterRegistry } from "@workqueue/core/limiters";
 import { HandClock, pathsOf } from "../helpers.ts";
 import { builtIns } from "../../docs/generate/built_ins.ts";
 import { parts } from "./parts.ts";

@@ -1,4 +1,7 @@
-/** The tree that a config is read into: whoever has it knows what was described where, and builds it as often as need be. */
+/**
+ * The tree that a config is read into: whoever has it knows what was described where, and builds it as often as need
+ * be.
+ */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, limiters, type RateLimiter } from "@workqueue/core";

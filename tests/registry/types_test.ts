@@ -11,7 +11,6 @@ import {
   type LimiterFields,
   type LimiterInputs,
   type LimiterOptions,
-  LimiterRegistry,
   limiters,
   type LoadConfigOptions,
   type OptionsInCode,
@@ -19,6 +18,7 @@ import {
   type RateLimiter,
   type Template,
 } from "@workqueue/core";
+import { LimiterRegistry } from "@workqueue/core/limiters";
 import { assertType, type Same } from "../helpers.ts";
 import { CONSTANT, parts } from "./parts.ts";
 

@@ -1,7 +1,45 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import process from "node:process";
+
+const ROOT = new URL("../../", import.meta.url);
+/** The packages of JSR that have a stand-in in this folder. */
+const STD = ["@std/assert", "@std/async", "@std/testing"];
 const probe: string = "jsr:@std/assert@^1"; // a variable, so that this file loads where the package does not
 
 /** Whether JSR answers, so that the real `@std` packages can be used. */
 export const isJsrReachable: boolean = await import(probe).then(() => true, () => false);
 
-/** The arguments with which Deno uses the stand-ins of `std/` where JSR does not answer. */
-export const stdArguments: readonly string[] = isJsrReachable ? [] : ["--import-map", "tests/std/import_map.json"];
+/**
+ * Arguments of a `deno` command that runs or checks tests in the root of the repository, or of a copy. In
+ * `deno.all.json`, `@std` is the stand-ins in this folder. Where JSR answers, the arguments name a config with the real
+ * packages, and a copy of the lock file, so that Git sees no change: it ignores both.
+ */
+export const testArguments: readonly string[] = argumentsWith("deno.all.lock");
+
+/**
+ * The same for the tests of the core. With a lock file, Deno downloads all that the file lists as soon as one package
+ * is imported. This one lists only what those tests import, so that they begin at once in an empty cache.
+ */
+export const coreArguments: readonly string[] = argumentsWith("tests/core.lock");
+
+function argumentsWith(lock: string): string[] {
+  if (!isJsrReachable) return ["--config", "deno.all.json", "--lock", lock];
+  const copy = `deno.std.${lock.replace("/", ".")}`;
+  replaceFile(copy, readFileSync(new URL(lock, ROOT), "utf8"));
+  return ["--config", writeStdConfig(), "--lock", copy];
+}
+
+function writeStdConfig(): string {
+  const config = JSON.parse(readFileSync(new URL("deno.all.json", ROOT), "utf8"));
+  for (const name of Object.keys(config.imports)) if (name.startsWith("@std/")) delete config.imports[name];
+  for (const name of STD) config.imports[name] = `jsr:${name}@^1`;
+  replaceFile("deno.std.json", JSON.stringify(config, undefined, 2));
+  return "deno.std.json";
+}
+
+/** Replaces a file at once, as other processes may read it. */
+function replaceFile(path: string, text: string): void {
+  const copy = new URL(`${path}.${process.pid}`, ROOT);
+  writeFileSync(copy, text);
+  renameSync(copy, new URL(path, ROOT));
+}

@@ -29,7 +29,9 @@ export function assertEquals<T>(actual: T, expected: T, msg?: string): void {
   ok(haveSameErrors(actual, expected), msg ?? "Two errors are never equal, as their stacks differ: compare messages");
 }
 
-/** Whether errors in equal values are the same objects. The originals compare stacks too, `deepStrictEqual` does not. */
+/**
+ * Whether errors in equal values are the same objects. The originals compare stacks too, `deepStrictEqual` does not.
+ */
 function haveSameErrors(a: unknown, b: unknown, seen: Set<unknown> = new Set()): boolean {
   if (a === b || a === null || typeof a !== "object" || seen.has(a)) return true;
   if (a instanceof Error) return false;

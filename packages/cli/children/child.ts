@@ -3,61 +3,61 @@ import { LineWriter, Tail } from "./child_output.ts";
 import type { Process, ProcessEnd } from "./process.ts";
 import { isGroupThere, signalGroup } from "./start.ts";
 
-/** Where the output of a child goes. */
+/** Destination of the output of a child. */
 export interface ChildOutput {
-  /** What comes before each line of its standard output. */
+  /** Text before each line of its standard output. */
   readonly tag: string;
-  /** Takes its standard output, whole lines at a time. No more is read until that has settled. */
+  /** Takes its standard output, whole lines at a time. No more is read until the promise has settled. */
   onOutput(lines: Uint8Array): Promise<void>;
-  /** Takes its standard error likewise, beside what is kept of it; `undefined` if nobody wants it. */
+  /**
+   * Takes its error output, whole lines at a time; `undefined` if it is not shown. The end of it is kept in either
+   * case.
+   */
   readonly onErrorOutput: ((lines: Uint8Array) => Promise<void>) | undefined;
 }
 
-/** How long a child has between SIGTERM and SIGKILL, in milliseconds. */
+/** Time between SIGTERM and SIGKILL, in milliseconds. */
 const KILL_GRACE = 2000;
-/** How often to look whether what a child has started has ended, in milliseconds. */
+/** Time between two looks at whether descendants of a child have ended, in milliseconds. */
 const GROUP_LOOK = 20;
-/**
- * How long a pipe that stays open when the child has exited is listened to, in milliseconds: while nothing comes, and at
- * most.
- */
+/** Time to read a pipe that stays open after the child's exit, in milliseconds: without new output, and at most. */
 const OUTPUT_GRACE = 500;
 const MAX_LISTENING = 10_000;
-/** How long the end of the child's work is put off for the sake of such a pipe, in milliseconds. */
+/** Time by which such a pipe delays the end of the child's work, in milliseconds. */
 const END_GRACE = 20;
 /**
- * How many steps of promises it may take until it is known here that a pipe was closed by the exit: for most children no
- * timer is set, which costs more than all these.
+ * Number of microtasks to wait, after the exit, for the pipes to close. It spares most children a timer, which costs
+ * more than all of these.
  */
 const SOON = 10;
-/** No pipe holds more bytes than this: what comes after them was not written by the child. */
+/** Largest buffer of a pipe. After the exit, bytes beyond these were written by another process. */
 const MAX_PIPE = 1 << 20;
 const MAX_STDERR = 4096;
 
-/** A command that runs. */
+/** A running command. */
 export class Child {
   /**
-   * Resolves when the child has exited and its output was passed on. Where something that it started holds its pipes
-   * open, the rest of the output may come later: the work is done when the child is.
+   * Resolves when the child has exited and its output was passed on. If a descendant holds its pipes open, the rest of
+   * the output may come later.
    */
   readonly ended: Promise<ProcessEnd>;
-  /** Resolves when the whole output was passed on, or could not be. */
+  /** Resolves when all output was passed on, or could not be. */
   readonly passedOn: Promise<void>;
-  /** Whether it was. */
+  /** Whether `passedOn` has resolved. */
   isPassedOn = false;
   readonly #process: Process;
   readonly #stderr = new Tail(MAX_STDERR);
   readonly #output: LineWriter;
   readonly #errorOutput: LineWriter | undefined;
   #received = 0;
-  /** Whether nothing more can come from its pipes. */
+  /** Whether both pipes are closed. */
   #isClosed = false;
   #hasExited = false;
   #isKilled = false;
   #killedAt = 0;
   #killTimer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  /** Takes over a process that has just been started. */
+  /** Takes over a process that was just started. */
   constructor(process: Process, { tag, onOutput, onErrorOutput }: ChildOutput) {
     this.#process = process;
     this.#output = new LineWriter(onOutput, tag);
@@ -71,15 +71,15 @@ export class Child {
     this.ended = this.#end(exited, closed);
   }
 
-  /** The last 4 KiB of what the child has written to its standard error so far. */
+  /** The last 4 KiB of the error output so far. */
   get stderr(): string {
     return this.#stderr.toString();
   }
 
   /**
-   * Ends the child, and what it started: they are asked to end, and killed after a while.
+   * Ends the child and its descendants: asks them to end, and kills them after a while.
    *
-   * @returns Whether that was of any use: once it has exited it is too late.
+   * @returns Whether the child was still running.
    */
   kill(): boolean {
     if (this.#hasExited) return false;
@@ -98,7 +98,7 @@ export class Child {
 
   #write(chunk: Uint8Array): Promise<void> {
     this.#received += chunk.length;
-    return settled(this.#output.write(chunk)); // where it fails, the rest is read all the same, so that the child can end
+    return settled(this.#output.write(chunk)); // after a failure, the rest is still read, so that the child can end
   }
 
   #writeError(chunk: Uint8Array): Promise<void> | undefined {
@@ -106,7 +106,7 @@ export class Child {
     return this.#errorOutput && settled(this.#errorOutput.write(chunk));
   }
 
-  /** Waits for the exit, and until it is known of pipes that were closed by it. */
+  /** Waits for the exit, and for pipes that the exit closes. */
   async #exit(): Promise<ProcessEnd> {
     const end = await this.#process.exited;
     this.#hasExited = true;
@@ -132,7 +132,7 @@ export class Child {
     this.isPassedOn = true;
   }
 
-  /** Waits until what the child has started has ended too, or its time is up and it is killed. */
+  /** Waits until the descendants of the child have ended, and kills them when their time is up. */
   async #endGroup(): Promise<void> {
     const { pid } = this.#process;
     while (isGroupThere(pid) && performance.now() - this.#killedAt < KILL_GRACE) await delay(GROUP_LOOK);
@@ -142,7 +142,7 @@ export class Child {
 
   async #end(exited: Promise<ProcessEnd>, closed: Promise<void>): Promise<ProcessEnd> {
     const end = await exited;
-    // Who reads our output sets the pace: no other child takes this one's place before its output was taken.
+    // A slow reader of our output sets the pace: no other child takes this one's place before its output is written.
     while (!this.#isClosed && !this.#isKilled && !await resolvesWithin(closed, END_GRACE)) {
       if (!this.#output.isBusy) return end;
       await settled(this.#output.idle);
@@ -152,7 +152,7 @@ export class Child {
   }
 }
 
-/** Whether a promise resolves within so many milliseconds. */
+/** Reports whether a promise resolves within a number of milliseconds. */
 async function resolvesWithin(promise: Promise<void>, ms: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<false>((resolve) => timer = setTimeout(resolve, ms, false));
@@ -163,7 +163,7 @@ async function resolvesWithin(promise: Promise<void>, ms: number): Promise<boole
   }
 }
 
-/** Waits for a promise, whether it resolves or not: the other side knows of the error. */
+/** Waits for a promise to settle. Its error is handled elsewhere. */
 async function settled(promise: Promise<void>): Promise<void> {
   await promise.catch(() => {});
 }

@@ -1,27 +1,27 @@
 import { Buffer } from "node:buffer";
 
-/** A line of more bytes than this is passed on in parts. */
+/** A longer line, in bytes, is passed on in parts. */
 const MAX_LINE = 1 << 20;
 const LINE_FEED = 0x0a;
 
-/** Passes bytes on in whole lines, so that lines of children that run at once do not mix, each with a tag before it. */
+/** Passes bytes on in whole lines with a tag before each, so that lines of concurrent children don't mix. */
 export class LineWriter {
-  /** Resolves when the last write has. */
+  /** Resolves when the last write has resolved. */
   idle: Promise<void> = Promise.resolve();
-  /** Whether something is being written. */
+  /** Whether a write is going on. */
   isBusy = false;
   readonly #writeLines: (lines: Uint8Array) => Promise<void>;
   readonly #tag: Uint8Array;
   #rest: Uint8Array = new Uint8Array();
   #isWithinLine = false;
 
-  /** Writes with that function. */
+  /** Makes a writer that writes with a function. */
   constructor(writeLines: (lines: Uint8Array) => Promise<void>, tag = "") {
     this.#writeLines = writeLines;
     this.#tag = Buffer.from(tag);
   }
 
-  /** Takes bytes in. Resolves when more can be taken. */
+  /** Takes bytes. Resolves when it can take more. */
   write(chunk: Uint8Array): Promise<void> {
     const bytes = Buffer.concat([this.#rest, chunk]);
     const end = bytes.lastIndexOf(LINE_FEED) + 1 || (bytes.length > MAX_LINE ? bytes.length : 0);
@@ -29,7 +29,7 @@ export class LineWriter {
     return this.#pass(bytes.subarray(0, end));
   }
 
-  /** Passes on what came after the last line feed. */
+  /** Passes on the bytes after the last line feed. */
   async end(): Promise<void> {
     await this.idle;
     await this.#pass(this.#rest);
@@ -56,26 +56,26 @@ export class LineWriter {
   }
 }
 
-/** Keeps the last bytes of what is written to it. */
+/** Keeps the last bytes that are written to it. */
 export class Tail {
   readonly #size: number;
   #bytes: Buffer | undefined = undefined;
 
-  /** Keeps so many bytes. */
+  /** Makes a tail of at most `size` bytes. */
   constructor(size: number) {
     this.#size = size;
   }
 
-  /** Takes bytes in. */
+  /** Takes bytes. */
   write(chunk: Uint8Array): void {
     const bytes = this.#bytes === undefined ? Buffer.from(chunk) : Buffer.concat([this.#bytes, chunk]);
     this.#bytes = bytes.subarray(-this.#size);
   }
 
-  /** What is kept, whole characters only. */
+  /** Returns the kept text, without a first character that was cut. */
   toString(): string {
     if (this.#bytes === undefined) return "";
-    let start = 0; // past the bytes of a character whose beginning was cut off
+    let start = 0; // past the bytes of a character whose first byte was cut off
     while (start < this.#bytes.length && start < 4 && (this.#bytes[start]! & 0xc0) === 0x80) start++;
     return this.#bytes.toString("utf8", start);
   }

@@ -1,14 +1,17 @@
 import type { Environment, Pipe, Process, StartProcess } from "./process.ts";
 
-/** How much is read at a time: less than streams take by themselves, as most of what commands print is short. */
+/** Bytes per read. Less than the default of streams, as the output of most commands is short. */
 const CHUNK = 16_384;
-/** How many buffers are kept for the next reads. */
+/** Most buffers that are kept for later reads. */
 const MAX_BUFFERS = 64;
 
-/** Buffers that are free. Streams would make new ones all the time, which are outside of the heap and so are collected late. */
+/** Free buffers. Streams would make a new one for each read, outside of the heap, where they are collected late. */
 const buffers: Uint8Array<ArrayBuffer>[] = [];
 
-/** Starts a process by Deno's own interface, which takes less memory and time there than the one of Node; `undefined` elsewhere. */
+/**
+ * Starts a process with Deno's own API, which takes less memory and time there than Node's; `undefined` on other
+ * runtimes.
+ */
 export const startOnDeno: StartProcess | undefined = "Deno" in globalThis ? start : undefined;
 
 function start([file = "", ...args]: readonly string[], env: Environment, leadsGroup: boolean): Process {

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { wholeEnvironment } from "./environment.ts";
 import type { Environment, Pipe, Process, ProcessEnd } from "./process.ts";
 
-/** Starts a process as Node does, which Deno and Bun do too. */
+/** Starts a process with Node's API, which Deno and Bun have too. */
 export function startOnNode(command: readonly string[], env: Environment, leadsGroup: boolean): Promise<Process> {
   const [file = "", ...args] = command;
   return new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ function pipeOf(stream: Readable): Pipe {
           stream.pause();
           void taken.then(() => stream.resume());
         });
-        stream.on("error", () => {}); // it was closed as the process is gone
+        stream.on("error", () => {}); // the process is gone
         stream.once("close", () => resolve());
       }),
     close: () => stream.destroy(),

@@ -1,7 +1,7 @@
-/** What a process has in its environment beside what is in ours. */
+/** Variables of a child besides those of this process. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** How a process ended. */
+/** The end of a process. */
 export interface ProcessEnd {
   /** The exit code; `null` if a signal ended it. */
   readonly exitCode: number | null;
@@ -9,27 +9,29 @@ export interface ProcessEnd {
   readonly signal: string | null;
 }
 
-/** A process that runs, whichever way it was started. */
+/** A running process, on any runtime. */
 export interface Process {
-  /** Its number. */
+  /** The process number. */
   readonly pid: number;
   /** Resolves when it has exited. */
   readonly exited: Promise<ProcessEnd>;
-  /** What it prints. */
+  /** Its standard output. */
   readonly stdout: Pipe;
-  /** What it writes to its standard error. */
+  /** Its standard error. */
   readonly stderr: Pipe;
 }
 
-/** What a process writes to. */
+/** The end of a pipe that a process writes to. */
 export interface Pipe {
-  /** Calls back with each chunk, and reads no further until that has resolved. Resolves when there is no more. */
+  /**
+   * Calls `callback` with each chunk, and reads on when the callback has resolved. Resolves at the end of the output.
+   */
   forEach(callback: (chunk: Uint8Array) => Promise<void> | undefined): Promise<void>;
-  /** Reads no more. */
+  /** Stops reading. */
   close(): void;
 }
 
-/** Starts a process, whose standard input is empty. Throws, or rejects, with the `code` of the system, where it cannot. */
+/** Starts a process with an empty standard input. Throws or rejects with an error that has the `code` of the system. */
 export type StartProcess = (
   command: readonly string[],
   env: Environment,

@@ -9,18 +9,18 @@ import type { Environment, Process, StartProcess } from "./process.ts";
 const startProcess: StartProcess = startOnBun ?? startOnDeno ?? startOnNode;
 
 /**
- * Where there are process groups, each child leads one of its own: Ctrl-C in the terminal does not reach it,
- * and what it started can be killed with it.
+ * Whether the system has process groups. Each child leads its own group, so that Ctrl-C in the terminal does not reach
+ * it, and its descendants can be killed with it.
  */
 const HAS_GROUPS = process.platform !== "win32";
 
 /**
- * On Deno, a child that leads a group is started by a fork, which takes three times as long, and ever longer the more
- * memory is in use. Without a group it is not, as long as the path of what is run is given whole: so there it is `setsid`
- * that is run, which makes a group, and runs the command in its own place.
+ * On Deno, the path of `setsid`, which makes a process group and replaces itself with the command. Deno starts a group
+ * leader by a fork, which takes three times as long, and longer with more memory in use. It doesn't fork for an
+ * absolute path without a group.
  */
 const SETSID = "Deno" in globalThis ? ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path)) : undefined;
-/** What `setsid` exits with where it cannot run the command, as shells do. */
+/** Exit codes of `setsid` if it cannot run the command; shells use the same. */
 const CANNOT_RUN = [126, 127];
 
 /** Starts commands, without a shell, as fast as the runtime can. */
@@ -28,27 +28,29 @@ export class Starter {
   #usesSetsid = false;
   readonly #isOneFile: boolean;
 
-  /** Begins. If it is always the same file that is run, that it can be run has to be found out only once. */
+  /** Makes a starter. If it always runs the same file, it only once finds out whether the file can be run. */
   constructor({ isOneFile }: { isOneFile: boolean }) {
     this.#isOneFile = isOneFile;
   }
 
-  /** Resolves when the command runs; rejects, with the `code` of the system, if it could not be started. */
+  /**
+   * Resolves when the command runs. Rejects with an error that has the `code` of the system if it could not be started.
+   */
   async start(command: readonly string[], env: Environment): Promise<Process> {
     if (SETSID !== undefined && this.#usesSetsid) {
       const child = await startProcess([SETSID, ...command], env, false);
       void child.exited.then(({ exitCode }) => {
-        if (CANNOT_RUN.includes(exitCode ?? 0)) this.#usesSetsid = false; // the system is asked once more: it may be gone
+        if (CANNOT_RUN.includes(exitCode ?? 0)) this.#usesSetsid = false; // ask the system again: the file may be gone
       });
       return child;
     }
     const child = await startProcess(command, env, HAS_GROUPS);
-    this.#usesSetsid = this.#isOneFile; // the system has said that the command can be run
+    this.#usesSetsid = this.#isOneFile; // the file can be run
     return child;
   }
 }
 
-/** Sends a signal to what a process started, and to itself unless it has exited. */
+/** Sends a signal to the descendants of a process, and to the process itself unless it has exited. */
 export function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL", hasExited: boolean): void {
   if (!HAS_GROUPS) {
     const args = ["/T", "/F", "/PID", String(pid)];
@@ -58,11 +60,11 @@ export function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL", hasExite
   try {
     process.kill(-pid, signal);
   } catch {
-    if (!hasExited) killOne(pid, signal); // there is no group yet
+    if (!hasExited) killOne(pid, signal); // the group does not exist yet
   }
 }
 
-/** Whether anything is left in the group of a process. */
+/** Reports whether the group of a process has any process left. */
 export function isGroupThere(pid: number): boolean {
   if (!HAS_GROUPS) return false;
   try {
@@ -77,6 +79,6 @@ function killOne(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has exited just now.
+    // It has just exited.
   }
 }

@@ -1,58 +1,58 @@
 import { orAborted } from "../system/or_aborted.ts";
 import { isShortage } from "./start_error.ts";
 
-/** How long to wait before trying again while nothing runs that could make room: at first, and at most; milliseconds. */
+/** Pause before another try while no command runs that could make room: the first and the longest, in milliseconds. */
 const MIN_PAUSE = 100;
 const MAX_PAUSE = 1000;
-/** The part of what runs that may run from then on: the runtime itself needs files and threads now and then. */
+/** Part of the running commands that may run after a shortage. The runtime itself sometimes needs files and threads. */
 const KEPT = 0.75;
-/** How often to try while nothing runs: about half a minute. */
+/** Most tries while no command runs: about half a minute. */
 const MAX_TRIES = 32;
 
 /**
- * Bounds how much runs at once, and lowers that bound where the system has no room for more: too many open files, too
- * many processes.
+ * Limits how many commands run at once, and lowers the limit while the system has no room for more: too many open
+ * files, too many processes.
  *
- * The bound falls below what runs when there is no room, and rises again by one for each round of as many as run at
- * once, as TCP's window does ("additive increase, multiplicative decrease"). What was not started waits until enough has
- * ended.
+ * In a shortage, the limit falls below the number of running commands. It rises again by one for each round of
+ * commands, like TCP's window ("additive increase, multiplicative decrease"). Commands beyond the limit wait until
+ * others have ended.
  */
 export class StartLimit {
   #running = 0;
-  /** What the system has room for, as far as that is known. */
+  /** Number of commands that the system has room for, as far as known. */
   #room = Infinity;
   readonly #max: () => number;
   readonly #onShortage: (error: unknown) => void;
   readonly #waiting = new Set<() => void>();
 
   /**
-   * Begins with nothing running.
+   * Makes a limit with no command running.
    *
-   * @param max Says how much may run at once where there is room; a positive integer.
-   * @param onShortage Is told when there is no room.
+   * @param max Returns how many commands may run at once if there is room: a positive integer.
+   * @param onShortage Called when the system has no room.
    */
   constructor(max: () => number, onShortage: (error: unknown) => void) {
     this.#max = max;
     this.#onShortage = onShortage;
   }
 
-  /** How much runs. */
+  /** Number of running commands. */
   get running(): number {
     return this.#running;
   }
 
-  /** How much may run at once for now. */
+  /** Number of commands that may run at once for now. */
   get limit(): number {
     return Math.min(this.#max(), Math.floor(this.#room));
   }
 
   /**
-   * Starts something, when there is room for it.
+   * Starts a command as soon as there is room for it.
    *
-   * @param start Starts it; rejects if it could not be started.
+   * @param start Starts the command; rejects if it cannot.
    * @param signal Ends the wait for room.
-   * @returns What `start` gives. When that has ended, call `end`.
-   * @throws {Error} What `start` rejects with, unless there may be room later.
+   * @returns The result of `start`. Call `end` when the command has ended.
+   * @throws {Error} The error of `start`, unless there may be room later.
    * @throws {Error} The signal's reason, if it aborts before there is room.
    */
   async start<R>(start: () => Promise<R>, signal: AbortSignal): Promise<R> {
@@ -77,7 +77,7 @@ export class StartLimit {
     }
   }
 
-  /** Something that was started has ended. */
+  /** Notes that a command has ended. */
   end(): void {
     this.#room += 1 / this.#room;
     this.#leave();
@@ -93,7 +93,7 @@ export class StartLimit {
     }
   }
 
-  /** Waits until something has ended. */
+  /** Waits until a command has ended. */
   async #place(signal: AbortSignal): Promise<void> {
     let wake!: () => void;
     const place = new Promise<void>((resolve) => wake = resolve);

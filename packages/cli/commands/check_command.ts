@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { type ConfigFormat, loadConfigFile, loadConfigText } from "@workqueue/config-file";
 import { ConfigError, type ConfigIssue, type WorkQueueConfig } from "@workqueue/core";
-import { inOneLine } from "@workqueue/core/arguments";
+import { inOneLine } from "@workqueue/core/internal";
 import { loadPlugins } from "../config/plugins.ts";
 import { STANDARD_INPUT } from "../items/input.ts";
 import { EXIT } from "../system/exit_codes.ts";
@@ -13,13 +13,13 @@ import type { CheckFlags } from "./config_flags.ts";
 import { print } from "./print.ts";
 
 /**
- * Does what `workqueue check` says: looks at every config, and prints every problem in them.
+ * Carries out `workqueue check`: prints every problem of every config.
  *
  * @param paths The config files, or `-` for standard input.
  * @param flags The options.
- * @param standardInput What is read for `-`.
- * @returns The exit code: that of the worst that was found.
- * @throws {UsageError} If something is wrong with the plugins or the options, or the output cannot be written.
+ * @param standardInput The stream for `-`.
+ * @returns The exit code for the worst problem.
+ * @throws {UsageError} If the options are wrong, a plugin cannot be loaded, or the output cannot be written.
  */
 export async function checkCommand(
   paths: readonly string[],
@@ -71,9 +71,10 @@ function describeContents({ queueNames, limiterNames }: WorkQueueConfig): string
   return `${count(queueNames, "queue")}, ${count(limiterNames, "limiter")}`;
 }
 
-/** As compilers do, so that editors and CI find the place. */
+/** Formats a problem as compilers do, so that editors and CI find the place. */
 function describeProblem(file: string, { path, message, line, column }: ConfigIssue): string {
   const place = line === undefined ? file : `${file}:${line}:${column}`;
   if (path !== "") return inOneLine(`${place}: ${path}: ${message}`);
-  return inOneLine(`${place}: ${message.replace(` at line ${line}, column ${column}`, "")}`); // it says the place, too
+  // The message repeats the place
+  return inOneLine(`${place}: ${message.replace(` at line ${line}, column ${column}`, "")}`);
 }

@@ -4,27 +4,27 @@ import { parseInteger, pluginOption, repeatable } from "./option_values.ts";
 
 /** The options of `workqueue schema`. */
 export interface SchemaFlags {
-  /** The files of plugins. */
+  /** The plugin files. */
   readonly plugin?: readonly string[];
 }
 
 /** The options of `workqueue check`. */
 export interface CheckFlags extends SchemaFlags {
-  /** What standard input is written in. */
+  /** The format of standard input. */
   readonly format?: ConfigFormat;
-  /** Whether nothing is said of valid configs. */
+  /** Whether valid configs are not mentioned. */
   readonly quiet?: true;
 }
 
 /** The options of `workqueue delays`. */
 export interface DelaysFlags extends SchemaFlags {
-  /** The names of the limiters to show. */
+  /** Names of limiters to show. */
   readonly limiter?: readonly string[];
-  /** The names of the queues to show the limiters of. */
+  /** Names of queues whose limiters to show. */
   readonly queue?: readonly string[];
-  /** How often an item fails. */
+  /** Number of failures of the item. */
   readonly failures: number;
-  /** How the delays are shown; by default a chart on a terminal, and else a table. */
+  /** The form of the output. Defaults to a chart on a terminal, and to a table elsewhere. */
   readonly format?: "table" | "chart" | "svg";
 }
 
@@ -68,7 +68,7 @@ Examples:
   workqueue delays queues.yaml --limiter retry --failures 8 --format table
   workqueue delays queues.yaml --format svg > delays.svg`;
 
-/** Adds what `workqueue check` takes to a command. */
+/** Adds the arguments and options of `workqueue check` to a command. */
 export function addCheckFlags(command: Command): Command {
   return command
     .description("Looks for mistakes in configs, and prints all that it finds.")
@@ -81,7 +81,7 @@ export function addCheckFlags(command: Command): Command {
     .addHelpText("after", CHECK_NOTES);
 }
 
-/** Adds what `workqueue schema` takes to a command. */
+/** Adds the options of `workqueue schema` to a command. */
 export function addSchemaFlags(command: Command): Command {
   return command
     .description("Prints the JSON Schema of configs, by which editors complete and check them.")
@@ -89,7 +89,7 @@ export function addSchemaFlags(command: Command): Command {
     .addHelpText("after", SCHEMA_NOTES);
 }
 
-/** Adds what `workqueue delays` takes to a command. */
+/** Adds the arguments and options of `workqueue delays` to a command. */
 export function addDelaysFlags(command: Command): Command {
   return command
     .description("Shows for each limiter of a config how long an item waits after each of its failures.")

@@ -14,11 +14,11 @@ import { print } from "./print.ts";
 const DEFAULT_WIDTH = 80;
 
 /**
- * Does what `workqueue delays` says: prints what the limiters of a config answer to failures.
+ * Carries out `workqueue delays`: prints the delays that the limiters of a config give to an item that keeps failing.
  *
  * @param path The config file.
  * @param flags The options.
- * @throws {UsageError} If something is wrong with the config, the plugins or the options, or the output cannot be written.
+ * @throws {UsageError} If the config or an option is wrong, a plugin cannot be loaded, or the output cannot be written.
  */
 export async function delaysCommand(path: string, flags: DelaysFlags): Promise<void> {
   const { plugin, limiter = [], queue = [] } = flags;
@@ -43,7 +43,7 @@ export async function delaysCommand(path: string, flags: DelaysFlags): Promise<v
   await print(pictures[flags.format ?? (isTTY ? "chart" : "table")]());
 }
 
-/** Reads a document in which nothing is wrong, and which has all that is asked for. */
+/** Reads the document. Throws if it is invalid, or lacks a limiter or queue that the options name. */
 function readChecked(
   path: string,
   options: LoadConfigOptions,
@@ -51,7 +51,7 @@ function readChecked(
   queues: readonly string[],
 ): string | object {
   try {
-    const config = loadConfigFile(path, options); // tells the places of what is wrong
+    const config = loadConfigFile(path, options); // its errors name line and column
     for (const name of limiters) config.limiter(name);
     for (const name of queues) config.describe(name);
     return readConfigFile(path);
@@ -60,7 +60,7 @@ function readChecked(
   }
 }
 
-/** Each limiter is asked in a config of its own: in one, they would wait for the tokens that others have taken. */
+/** Measures a limiter in a config of its own: limiters of one config could take each other's tokens. */
 function measure(
   { title, description, pick }: DocumentLimiter,
   source: string | object,
@@ -70,7 +70,7 @@ function measure(
   try {
     const delays = measureDelays((context) => pick(loadConfig(source, { ...options, ...context })), failures);
     return { title, description, delays };
-  } catch (error) { // of a plugin
+  } catch (error) { // thrown by a plugin
     const reason = error instanceof Error ? error.message : String(error);
     throw new UsageError(`Cannot show the delays of '${title}' as ${reason}`, { cause: error });
   }

@@ -1,31 +1,36 @@
-import type { Backlog } from "../items/backlog.ts";
-import type { CommandTemplate } from "../items/command_template.ts";
-import type { LineOptions } from "../items/lines.ts";
+import { bytesOf } from "../items/input.ts";
 import { readLines } from "../items/lines.ts";
+import { RefusedLines } from "../items/refused_lines.ts";
+import { EXIT } from "../system/exit_codes.ts";
+import { stderr } from "../system/standard_streams.ts";
 import { quoteAll } from "../system/text.ts";
+import { print } from "./print.ts";
+import type { RunPlan } from "./run_plan.ts";
+import type { PreparedItems } from "./run_preparation.ts";
 
 /**
- * Prints the commands that a run would start, as a shell takes them, and starts none.
+ * Prints the commands that a run would start, quoted for a shell, and starts none. Ends early if nobody reads any more.
  *
- * @param stream What the items are read from.
- * @param options How they are read.
- * @param backlog What folds them, and leaves out what an earlier run has done.
- * @param template The command.
- * @param print Takes the text. Resolves when it has been written: to false if nobody reads any more, which ends it.
+ * @param plan The plan.
+ * @param items What was opened for it.
+ * @returns The exit code.
+ * @throws {UsageError} If the input cannot be read or standard output cannot be written.
  */
-export async function printCommands(
-  stream: AsyncIterable<Uint8Array>,
-  options: LineOptions,
-  backlog: Backlog,
-  template: CommandTemplate,
-  print: (text: string) => Promise<boolean>,
-): Promise<void> {
-  for await (const lines of readLines(stream, options)) {
+export async function printCommands(plan: RunPlan, { input, template, backlog }: PreparedItems): Promise<number> {
+  const refused = new RefusedLines();
+  const chunks = readLines(bytesOf(input), {
+    separator: plan.separator,
+    fault: (line) => template.fault(line),
+    onRefused: (lineNumber, reason) => refused.add(lineNumber, reason),
+  });
+  for await (const lines of chunks) {
     let text = "";
     for (const line of lines) backlog.add(line);
     for (let line = backlog.shift(); line !== undefined; line = backlog.shift()) {
       text += quoteAll(template.fill(line)) + "\n";
     }
-    if (text !== "" && !await print(text)) return;
+    if (text !== "" && !await print(text)) break;
   }
+  for (const line of refused.describe()) stderr.write(line + "\n");
+  return refused.count > 0 ? EXIT.incomplete : EXIT.succeeded;
 }

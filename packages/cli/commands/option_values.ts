@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 
-/** Reads the value of an option that is a whole number. */
+/** Reads a whole number, as the value of an option. */
 export function parseInteger(text: string, min: number, max: number): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < min || number > max) {
@@ -9,13 +9,20 @@ export function parseInteger(text: string, min: number, max: number): number {
   return number;
 }
 
-/** The option that names plugins. */
-export function pluginOption(): Option {
-  return repeatable("--plugin <file>", "a module of limiters and disciplines for the config, which is run");
+/** Description of the option that names plugins. */
+export const PLUGIN_HELP = "a module of limiters and disciplines for the config, which is run; may be repeated";
+
+/** Adds the value of an option to those from further left. */
+export function append(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
 }
 
-/** An option that may be given more than once. */
+/** Makes the option that names plugins. */
+export function pluginOption(): Option {
+  return new Option("--plugin <file>", PLUGIN_HELP).argParser(append);
+}
+
+/** Makes an option that may be given more than once. */
 export function repeatable(flags: string, description: string): Option {
-  const append = (text: string, before: readonly string[] = []) => [...before, text];
   return new Option(flags, `${description}; may be repeated`).argParser(append);
 }

@@ -3,11 +3,11 @@ import { stdout } from "../system/standard_streams.ts";
 import { writeTo } from "../system/write_to.ts";
 
 /**
- * Prints to standard output what a command is asked for.
+ * Prints the result of a command to standard output.
  *
  * @param text The text.
- * @returns Whether somebody still reads it.
- * @throws {OutputError} If it cannot be written. That its reader has left, as `head` does, is no error.
+ * @returns Whether somebody still reads standard output. A reader that has left, as `head` does, is not an error.
+ * @throws {OutputError} If it cannot be written.
  */
 export async function print(text: string): Promise<boolean> {
   try {

@@ -1,8 +1,10 @@
-/** What the options of `workqueue run` mean: each throws an {@linkcode InvalidArgumentError} for what is none. */
+/**
+ * Parsers for the values of the flags of `workqueue run`. They throw an {@linkcode InvalidArgumentError} for a bad
+ * value.
+ */
 
 import { parseDuration } from "@workqueue/core";
 import { InvalidArgumentError } from "commander";
-import type { Overrides } from "../config/run_config.ts";
 import { STANDARD_INPUT } from "../items/input.ts";
 import { type Halt, parseHalt } from "../run/halt.ts";
 import { parseInteger } from "./option_values.ts";
@@ -10,22 +12,22 @@ import { parseInteger } from "./option_values.ts";
 const MAX_CONCURRENCY = 10_000;
 const MAX_TIMEOUT = 2 ** 31 - 1;
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600 };
-/** Attempts a second: nothing can be started that often. */
+/** Attempts a second. No machine starts commands that often. */
 const MAX_RATE = 1_000_000;
-/** The seconds of starts that may begin at once, where there are many in one. */
+/** Burst of a fast rate, in seconds of it. */
 const BURST = 0.1;
 
-/** How many commands run at once. */
+/** Reads how many commands may run at once. */
 export function parseConcurrency(text: string): number {
   return parseInteger(text, 1, MAX_CONCURRENCY);
 }
 
-/** How often an item is tried again. */
+/** Reads how often an item is tried again. */
 export function parseRetries(text: string): number {
   return parseInteger(text, 0, 1_000_000);
 }
 
-/** Where the dashboard is served. */
+/** Reads the port of the dashboard. */
 export function parsePort(text: string): number {
   if (!/^\d/.test(text)) { // the port may be left out, so that the command is taken for it
     throw new InvalidArgumentError("It must be a whole number from 1 to 65535; write -- before the command.");
@@ -33,22 +35,22 @@ export function parsePort(text: string): number {
   return parseInteger(text, 1, 65_535);
 }
 
-/** How long an attempt may take, in milliseconds. */
+/** Reads how long an attempt may take, in milliseconds. */
 export function parseTimeout(text: string): number {
   const timeout = parsePositive(text);
   if (timeout < 1 || timeout > MAX_TIMEOUT) throw new InvalidArgumentError("It must be from 1ms to 24 days.");
   return timeout;
 }
 
-/** How long failures wait. */
-export function parseBackoff(text: string): Overrides["backoff"] {
+/** Reads the first and the longest delay of failures: a limiter, as in a config. */
+export function parseBackoff(text: string): { type: "exponential"; baseDelay: number; maxDelay: number } {
   const [first, longest, ...more] = text.split("..");
   if (longest === undefined || more.length > 0) {
     throw new InvalidArgumentError("It must be two durations, as 100ms..30s.");
   }
   const [baseDelay, maxDelay] = [parsePositive(first!), parsePositive(longest)];
   if (maxDelay < baseDelay) throw new InvalidArgumentError("The first must not be longer than the other.");
-  return { baseDelay, maxDelay };
+  return { type: "exponential", baseDelay, maxDelay };
 }
 
 function parsePositive(text: string): number {
@@ -56,7 +58,7 @@ function parsePositive(text: string): number {
   try {
     duration = parseDuration(text);
   } catch {
-    // It is none.
+    // It is not a duration: 0 is refused below.
   }
   if (duration <= 0 || /^\d+$/.test(text)) {
     throw new InvalidArgumentError("It must be a duration with its unit, as 250ms, 30s or 1h30m.");
@@ -64,7 +66,7 @@ function parsePositive(text: string): number {
   return duration;
 }
 
-/** The part of each wait that is random. */
+/** Reads the random part of each delay. */
 export function parseJitter(text: string): number {
   const part = Number(text);
   if (text.trim() === "" || !(part >= 0 && part <= 1)) {
@@ -73,8 +75,8 @@ export function parseJitter(text: string): number {
   return part;
 }
 
-/** How often attempts may begin. */
-export function parseRate(text: string): Overrides["starts"] {
+/** Reads how often attempts may begin: a bucket, as in a config. */
+export function parseRate(text: string): { rate: number; burst: number } {
   const [, count, unit] = /^(\d+(?:\.\d+)?)\/(ms|s|m|h)$/.exec(text) ?? [];
   const rate = Number(count) / SECONDS[unit as keyof typeof SECONDS];
   if (!(rate > 0 && rate <= MAX_RATE)) {
@@ -83,13 +85,13 @@ export function parseRate(text: string): Overrides["starts"] {
   return { rate, burst: Math.max(1, Math.ceil(rate * BURST)) };
 }
 
-/** What ends the name of a group. */
-export function parseSeparator(text: string): string {
+/** Reads the end of a group's name: a discipline, as in a config. */
+export function parseSeparator(text: string): { type: "fair"; separator: string } {
   if (text === "") throw new InvalidArgumentError("It must not be empty.");
-  return text.replaceAll("\\t", "\t"); // a shell has no simple way to write a tab
+  return { type: "fair", separator: text.replaceAll("\\t", "\t") }; // a shell has no simple way to write a tab
 }
 
-/** The file of a report. */
+/** Reads the path of a report. */
 export function parseReport(path: string): string {
   if (path === STANDARD_INPUT) {
     throw new InvalidArgumentError("It must be a file: the standard output is that of the commands.");
@@ -97,7 +99,7 @@ export function parseReport(path: string): string {
   return path;
 }
 
-/** When to end early. */
+/** Reads when to end early. */
 export function parseWhen(text: string): Halt {
   const halt = parseHalt(text);
   if (halt === undefined) throw new InvalidArgumentError("It must be as soon,fail=1 or now,fail=10%.");

@@ -1,13 +1,13 @@
-import { configSchema } from "@workqueue/core";
+import { configSchema } from "@workqueue/core/config";
 import { loadPlugins } from "../config/plugins.ts";
 import type { SchemaFlags } from "./config_flags.ts";
 import { print } from "./print.ts";
 
 /**
- * Does what `workqueue schema` says: prints the JSON Schema of configs.
+ * Carries out `workqueue schema`: prints the JSON Schema of configs.
  *
  * @param flags The options.
- * @throws {UsageError} If something is wrong with the plugins, or the output cannot be written.
+ * @throws {UsageError} If a plugin cannot be loaded, or the output cannot be written.
  */
 export async function schemaCommand({ plugin }: SchemaFlags): Promise<void> {
   await print(JSON.stringify(configSchema(await loadPlugins(plugin)), undefined, 2) + "\n");

@@ -3,12 +3,12 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import * as core from "@workqueue/core";
-import { inOneLine } from "@workqueue/core/arguments";
+import { inOneLine } from "@workqueue/core/internal";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 
 /**
- * A plugin: types of limiter and discipline of one's own, for `--plugin FILE`. It is what the file exports by default, a
- * function that registers them. A file of JavaScript runs on every runtime, one of TypeScript on those that run that.
+ * A plugin for `--plugin FILE`: the default export of the file, a function that registers types of limiters and
+ * disciplines. JavaScript files run on every runtime, TypeScript files on runtimes that run TypeScript.
  *
  * ```js ignore
  * export default ({ limiters }) => {
@@ -21,27 +21,28 @@ import { describeSystemError, UsageError } from "../system/usage_error.ts";
  * };
  * ```
  *
- * It is given all that it needs of `@workqueue/core`, as a plugin lies in a folder of its user's, where an import of that
- * may lead nowhere. It may import what is there.
+ * It gets everything it needs from `@workqueue/core` as an argument, since an import of that package may not resolve in
+ * the plugin's folder. It may import other packages that are installed there.
  */
 export type Plugin = (registries: PluginRegistries) => unknown;
 
-/** What a plugin is given. */
+/** Argument of a plugin. */
 export interface PluginRegistries {
-  /** Where it registers types of limiter. The built-in ones are there. */
+  /** The registry for types of limiters, with the built-in ones. */
   readonly limiters: core.LimiterRegistry;
-  /** Where it registers types of discipline. The built-in ones are there. */
+  /** The registry for types of disciplines, with the built-in ones. */
   readonly disciplines: core.DisciplineRegistry;
-  /** All that `@workqueue/core` exports, such as `createExponentialLimiter` to build upon, and `defineLimiter`. */
+  /** All exports of `@workqueue/core`, such as `createExponentialLimiter` and `defineLimiter`. */
   readonly core: typeof core;
 }
 
 /**
- * Loads plugins, one after the other: this runs their code.
+ * Loads plugins one after the other. Runs their code.
  *
- * @param paths The files; relative ones are looked for from the working directory.
- * @returns The registries with what the plugins have registered beside the built-in types, for `loadConfig`.
- * @throws {UsageError} If a file is not there or cannot be imported, is no plugin, throws or registers nothing.
+ * @param paths The files, relative to the working directory.
+ * @returns The registries with the built-in types and those of the plugins, for `loadConfig`.
+ * @throws {UsageError} If a file does not exist, cannot be imported or is not a plugin, or if it throws or registers
+ * nothing.
  */
 export async function loadPlugins(
   paths: readonly string[] = [],
@@ -82,7 +83,7 @@ function refusal(path: string, reason: string, cause?: unknown): UsageError {
   return new UsageError(`Cannot load plugin '${path}' as ${reason}`, { cause });
 }
 
-/** The error of a plugin that throws, or whose import fails. */
+/** Makes the error for a plugin that throws or cannot be imported. */
 function failure(path: string, error: unknown): UsageError {
   const { code, message, stack } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   if (code === "ERR_UNKNOWN_FILE_EXTENSION" && /\.[cm]?ts$/.test(path)) {
@@ -106,7 +107,7 @@ interface Position {
   readonly column: number;
 }
 
-/** Where in a plugin an error comes from, in words, where the runtime tells. Bun has a position for what it cannot parse. */
+/** Describes the place of an error in a plugin, if the runtime tells. Bun has a position for syntax errors. */
 function placeIn(path: string, error: { position?: Position } | undefined, trace: string): string {
   const absolute = resolve(path);
   const position = error?.position;

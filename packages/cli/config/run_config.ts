@@ -1,65 +1,59 @@
-import { availableParallelism } from "node:os";
+import type * as configFile from "@workqueue/config-file";
 import { type ConfigChange, loadConfig, type LoadConfigOptions, type WorkQueueConfig } from "@workqueue/core";
+import type { queueOptions } from "@workqueue/core/config";
 import { printable } from "../system/text.ts";
 import { UsageError } from "../system/usage_error.ts";
 
-/** What options of the command line say in place of the config: members of a queue, and how failures wait. */
-export interface Overrides {
-  readonly concurrency?: number | undefined;
-  readonly maxRetries?: number | undefined;
-  readonly timeout?: number | undefined;
-  readonly starts?: { readonly rate: number; readonly burst: number } | undefined;
-  /** The first delay, and the longest. */
-  readonly backoff?: { readonly baseDelay: number; readonly maxDelay: number } | undefined;
-  /** The part of each delay that is random, up to 1. */
-  readonly jitter?: number | undefined;
-  /** What ends the name of the group in a line. */
-  readonly groupBy?: string | undefined;
-}
-
-/** What the command asks for. */
+/** Options of {@linkcode RunConfig.open}. */
 export interface RunConfigOptions {
-  /** The config file; without it, there is a queue of the built-in one. */
+  /** The config file. If omitted, the built-in config with one queue applies. */
   readonly path?: string | undefined;
-  /** The queue of the config. */
+  /** Name of the queue in the config. */
   readonly queue?: string | undefined;
-  /** What the options say. */
-  readonly overrides: Overrides;
-  /** The types of limiters and disciplines, and where the queue measures. */
+  /** Options of the queue that override the config. */
+  readonly options: QueueDocument;
+  /** Options of the queue that apply where the config does not set them. */
+  readonly defaults: QueueDocument;
+  /** Random part of each delay, up to 1, whichever limiter the queue has. */
+  readonly jitter?: number | undefined;
+  /** Types of limiters and disciplines, and the metrics of the queue. */
   readonly load: LoadConfigOptions;
 }
 
-type Queue = Readonly<Record<string, unknown>>;
+/** Options of a queue, in the form of a config document. */
+export type QueueDocument = { readonly [Option in keyof typeof queueOptions]?: unknown };
+
+/** The package that reads files. It is loaded only if there is one, as its parsers take time. */
+type ConfigFiles = typeof configFile;
 
 interface Document {
-  readonly queues?: Readonly<Record<string, Queue>>;
+  readonly queues?: Readonly<Record<string, QueueDocument>>;
 }
 
 const BUILT_IN: Document = { queues: { default: {} } };
-/** Where neither a config nor an option says: failures wait 100 ms, then twice as long each time, up to half a minute. */
-const BACKOFF = { type: "exponential", baseDelay: 100, maxDelay: 30_000 };
-const MAX_RETRIES = 5;
 
-/** The config of a run: a file's, or the built-in one, with what options of the command line say in its place. */
+/** The config of a run: a file or the built-in config, with the options of the command line. */
 export class RunConfig {
-  /** The config file; `undefined` if there is none. */
+  /** The config file; `undefined` for the built-in config. */
   readonly path: string | undefined;
-  /** The queue of the config that is used. */
+  /** Name of the queue that the run uses. */
   readonly queueName: string;
-  /** What is in force. */
+  /** The config in force. */
   readonly config: WorkQueueConfig;
-  /** Whether the order in which lines are begun is that of a discipline. */
+  /** Whether a discipline decides which line is next. */
   readonly hasDiscipline: boolean;
-  readonly #overrides: Overrides;
+  readonly #options: RunConfigOptions;
+  readonly #files: ConfigFiles | undefined;
   #document: Document;
   #timeout: number | undefined;
 
-  private constructor(document: Document, queueName: string, { path, overrides, load }: RunConfigOptions) {
-    this.path = path;
+  private constructor(document: Document, queueName: string, options: RunConfigOptions, files?: ConfigFiles) {
+    this.path = options.path;
     this.queueName = queueName;
-    this.#overrides = overrides;
+    this.#options = options;
+    this.#files = files;
     this.#document = document;
-    this.config = loadConfig(this.#withOverrides(document), load);
+    this.config = loadConfig(this.#withOptions(document), options.load);
     const { timeout, discipline } = this.config.describe(queueName);
     this.#timeout = timeout;
     this.hasDiscipline = discipline !== undefined;
@@ -73,55 +67,55 @@ export class RunConfig {
   /**
    * Loads the config of a run.
    *
-   * @param options The file, the queue and what options say in its place.
-   * @returns What is in force.
-   * @throws {UsageError} If the file cannot be read, anything in it is wrong, or it is open which queue is meant.
+   * @param options The file, the queue, and the options of the command line.
+   * @returns The config in force.
+   * @throws {UsageError} If the file cannot be read or is invalid, or if it has several queues and none is chosen.
    */
   static async open(options: RunConfigOptions): Promise<RunConfig> {
     const { path, queue, load } = options;
     try {
-      const [config, document] = path === undefined ? [loadConfig(BUILT_IN, load), BUILT_IN] : await read(path, load);
-      return new RunConfig(document, pickQueue(config, queue), options);
+      if (path === undefined) return new RunConfig(BUILT_IN, pickQueue(loadConfig(BUILT_IN, load), queue), options);
+      const files = await import("@workqueue/config-file");
+      const config = files.loadConfigFile(path, load); // finds more mistakes in a text than in a document
+      return new RunConfig(parse(files.readConfigFile(path)), pickQueue(config, queue), options, files);
     } catch (error) {
       throw error instanceof UsageError ? error : new UsageError((error as Error).message, { cause: error });
     }
   }
 
-  /** What the file that is in force, or the built-in config, says of this run: other queues are left out. */
+  /** The part of the file in force, or of the built-in config, that concerns this run: everything but other queues. */
   get document(): object {
     const { queues, ...others } = this.#document;
     return { ...others, queue: queues?.[this.queueName] };
   }
 
-  /** How long one attempt may take, in milliseconds; `undefined` for as long as it likes. */
+  /** Longest time of an attempt, in milliseconds; `undefined` for no limit. */
   get timeout(): number | undefined {
     return this.#timeout;
   }
 
-  /** Reads the file again: what is to be in force, with what the options say. */
-  async readDocument(): Promise<object> {
-    const { readConfigFile } = await import("@workqueue/config-file");
-    return this.#withOverrides(parse(readConfigFile(this.path!)));
+  /** Reads the file again, and returns its document with the options of the command line. */
+  readDocument(): object {
+    return this.#withOptions(parse(this.#files!.readConfigFile(this.path!)));
   }
 
   /**
-   * Puts in force what the file says, whenever it changes.
+   * Puts each change of the file in force.
    *
-   * @param tell Is told what has changed, or what is wrong with the file.
-   * @param onReload Is called when something else is in force.
-   * @returns Ends that.
+   * @param tell Called with a line for each change, and with what is wrong with the file.
+   * @param onReload Called when another document is in force.
+   * @returns Ends the watch; `undefined` without a file.
    */
-  async watch(tell: (message: string) => void, onReload: () => void): Promise<Disposable | undefined> {
-    if (this.path === undefined) return undefined;
-    const { watchConfigFile } = await import("@workqueue/config-file");
+  watch(tell: (message: string) => void, onReload: () => void): Disposable | undefined {
+    if (this.path === undefined || this.#files === undefined) return undefined;
     const reload: WorkQueueConfig["reload"] = (source, options) => {
-      this.config.reload(source, { dryRun: true }); // which finds more that is wrong in a text
+      this.config.reload(source, { dryRun: true }); // finds more mistakes in a text than in a document
       const document = parse(source);
-      const changes = this.config.reload(this.#withOverrides(document), options);
+      const changes = this.config.reload(this.#withOptions(document), options);
       if (document.queues?.[this.queueName] !== undefined) this.#document = document; // else the queue goes on as it is
       return changes;
     };
-    return watchConfigFile(this.path, { reload }, {
+    return this.#files.watchConfigFile(this.path, { reload }, {
       onReload: (changes) => {
         for (const change of changes) tell(describe(change, this.queueName));
         if (changes.length === 0) tell("Config: it is read again, and says what it said before.");
@@ -134,30 +128,18 @@ export class RunConfig {
     });
   }
 
-  #withOverrides(document: Document): Document {
+  /** Returns the document with the options of the command line in the queue of the run. */
+  #withOptions(document: Document): Document {
     const queue = document.queues?.[this.queueName];
     if (queue === undefined) return document; // the run goes on as it is
-    const { concurrency, maxRetries, timeout, starts, backoff, jitter, groupBy } = this.#overrides;
-    const backoffLimiter = backoff && { type: "exponential", ...backoff };
-    const limiter = jitter === undefined
-      ? backoffLimiter
-      : { type: "jitter", spread: jitter, limiter: backoffLimiter ?? queue["limiter"] ?? BACKOFF };
-    const discipline = groupBy && { type: "fair", separator: groupBy };
-    const given = Object.entries({ concurrency, maxRetries, timeout, starts, limiter, discipline })
-      .filter(([, value]) => value !== undefined);
-    const defaults = { limiter: BACKOFF, concurrency: availableParallelism(), maxRetries: MAX_RETRIES };
-    const whole = { ...defaults, ...queue, ...Object.fromEntries(given) };
-    return { ...document, queues: { ...document.queues, [this.queueName]: whole } };
+    const { options, defaults, jitter } = this.#options;
+    const whole = { ...defaults, ...queue, ...options };
+    const limiter = jitter === undefined ? whole.limiter : { type: "jitter", spread: jitter, limiter: whole.limiter };
+    return { ...document, queues: { ...document.queues, [this.queueName]: { ...whole, limiter } } };
   }
 }
 
-/** The config of a file, which finds more that is wrong in its text, and the document. */
-async function read(path: string, load: LoadConfigOptions): Promise<[WorkQueueConfig, Document]> {
-  const { loadConfigFile, readConfigFile } = await import("@workqueue/config-file");
-  return [loadConfigFile(path, load), parse(readConfigFile(path))];
-}
-
-/** Picks a queue of a config: the one named; else the only one, else the one named "default". */
+/** Picks a queue of a config: the one of that name; without a name, the only one or the one named "default". */
 function pickQueue(config: WorkQueueConfig, name: string | undefined): string {
   const { queueNames } = config;
   if (name !== undefined) {
@@ -177,7 +159,7 @@ function describe({ path, old, new: now, inForce }: ConfigChange, queueName: str
   return `Config: ${path} is ${is ?? "gone"} now, and was ${was ?? "not there"}${when}`;
 }
 
-/** A JSON Pointer. */
+/** Returns a JSON Pointer. */
 function pointerTo(...names: string[]): string {
   return names.map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -1,9 +1,9 @@
-import { formatDuration, inOneLine } from "@workqueue/core/arguments";
+import { formatDuration, inOneLine } from "@workqueue/core/internal";
 import type { LimiterDelays } from "./measure.ts";
 import { longestOf, scaleDelay } from "./scale.ts";
 import { rowsOf } from "./table.ts";
 
-/** From nothing to a whole one, in eighths. */
+/** Characters of a bar, from empty to full, in eighths. */
 const BLOCKS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
 const MAX_BAR = 60;
 const MIN_BAR = 8;
@@ -12,7 +12,7 @@ const MIN_BAR = 8;
  * Draws the delays of limiters for a terminal: for each limiter a row for each failure, with a bar.
  *
  * @param limiters The limiters and their delays.
- * @param width How wide the terminal is.
+ * @param width Width of the terminal.
  * @returns The chart, which ends with a line feed.
  */
 export function chartOf(limiters: readonly LimiterDelays[], width: number): string {

@@ -1,16 +1,17 @@
-import { defaultControllerConfig, type RateLimiter, type WorkQueueConfig } from "@workqueue/core";
+import type { RateLimiter, WorkQueueConfig } from "@workqueue/core";
+import { defaultControllerConfig } from "@workqueue/core/limiters";
 
 /** A limiter of a document. */
 export interface DocumentLimiter {
-  /** What it is called in the document; a limiter of a queue has the name of that. */
+  /** Name in the document; the name of the queue, for a limiter that a queue describes itself. */
   readonly title: string;
-  /** What the document says of it, in a few lines. */
+  /** Its type and options, in a few lines. */
   readonly description: readonly string[];
-  /** Gets it from the config that was made of the document. */
+  /** Gets the limiter from the config of the document. */
   readonly pick: (config: WorkQueueConfig) => RateLimiter;
 }
 
-/** What a document has that was found right. */
+/** The parts of a valid document that are used here. */
 interface Sections {
   readonly limiters?: Readonly<Record<string, unknown>>;
   readonly queues?: Readonly<Record<string, { readonly limiter?: unknown }>>;
@@ -19,7 +20,7 @@ interface Sections {
 /**
  * Finds the limiters of a document: those with names, and those that queues describe themselves.
  *
- * @param source The document, as `readConfigFile` gives it.
+ * @param source The document, as `readConfigFile` returns it.
  * @returns The limiters.
  */
 export function limitersOf(source: string | object): DocumentLimiter[] {
@@ -31,7 +32,7 @@ export function limitersOf(source: string | object): DocumentLimiter[] {
   ];
 }
 
-/** The limiter of that name in a document. */
+/** Returns the limiter of a name in a document. */
 export function namedLimiter(source: string | object, name: string): DocumentLimiter {
   return {
     title: name,
@@ -40,7 +41,7 @@ export function namedLimiter(source: string | object, name: string): DocumentLim
   };
 }
 
-/** The limiter that the queue of that name uses, be it a named one, or the default one. */
+/** Returns the limiter of a queue: a named one, one of its own, or the default. */
 export function queueLimiter(source: string | object, name: string): DocumentLimiter {
   const sections = parse(source);
   const { limiters = {}, queues = {} } = sections;
@@ -65,8 +66,8 @@ function describe(config: unknown, sections: Sections): string[] {
 /**
  * Describes the options of a limiter in a few short lines.
  *
- * @param options The options, as they are written in a document.
- * @returns The lines: an option with its value, where limiters are their types or names.
+ * @param options The options, as in a document.
+ * @returns A line for each option with its value. The value of a limiter is its type or name.
  */
 export function describeOptions(options: object): string[] {
   return Object.entries(options).flatMap(([option, value]) =>

@@ -1,24 +1,24 @@
 import type { Clock, RateLimiter } from "@workqueue/core";
-import { inspect } from "@workqueue/core/arguments";
+import { inspect } from "@workqueue/core/internal";
 
-/** What a limiter answers to the failures of one item, with what is written above it. */
+/** Delays that a limiter gives to one item that keeps failing, with their heading. */
 export interface LimiterDelays {
-  /** The name of the limiter. */
+  /** Name of the limiter. */
   readonly title: string;
   /** Its type and options, a line each. */
   readonly description: readonly string[];
-  /** In milliseconds, after the first failure, the second and so on. */
+  /** Delays after the first failure, the second and so on, in milliseconds. */
   readonly delays: readonly number[];
 }
 
 /**
- * Asks a limiter for the delays of an item that fails again and again: each time as soon as it is tried, which is when the
- * delay before has passed. Time is virtual, and the random numbers are the same each time.
+ * Measures the delays of a limiter for an item that keeps failing: each retry begins when the previous delay has
+ * passed, and fails at once. Time is virtual, and the random numbers are the same each time.
  *
  * @param create Makes the limiter.
- * @param failures How often the item fails.
+ * @param failures Number of failures.
  * @returns The delays, in milliseconds.
- * @throws {RangeError} If the limiter answers what is no delay.
+ * @throws {RangeError} If the limiter returns a value that is not a delay.
  */
 export function measureDelays(
   create: (context: { readonly clock: Clock; readonly random: () => number }) => RateLimiter,
@@ -37,7 +37,7 @@ export function measureDelays(
   });
 }
 
-/** Lehmer's generator (Park and Miller, CACM 31, 1988). */
+/** Random numbers of Lehmer's generator (Park and Miller, CACM 31, 1988). */
 function createRandom(): () => number {
   const modulus = 2 ** 31 - 1;
   let state = 1;

@@ -1,18 +1,18 @@
-/** Below this many milliseconds the scale is linear, as there are delays of none. */
+/** The scale is linear below this many milliseconds, as a delay may be 0. */
 const LINEAR = 5;
 
 /**
- * Places a delay on a scale that is logarithmic but for the first few milliseconds.
+ * Places a delay on a scale that is logarithmic except for the first few milliseconds.
  *
  * @param delay The delay, in milliseconds.
- * @param max The longest delay, likewise.
- * @returns From 0 for no delay to 1 for the longest.
+ * @param max The longest delay, in milliseconds.
+ * @returns A number from 0 for no delay to 1 for the longest.
  */
 export function scaleDelay(delay: number, max: number): number {
   return max === 0 ? 0 : Math.log1p(delay / LINEAR) / Math.log1p(max / LINEAR);
 }
 
-/** The longest delay of some limiters. */
+/** Returns the longest delay of some limiters. */
 export function longestOf(limiters: readonly { readonly delays: readonly number[] }[]): number {
   return Math.max(0, ...limiters.flatMap(({ delays }) => delays));
 }

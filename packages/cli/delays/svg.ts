@@ -1,13 +1,13 @@
-import { inOneLine } from "@workqueue/core/arguments";
+import { inOneLine } from "@workqueue/core/internal";
 import type { LimiterDelays } from "./measure.ts";
 import { longestOf, scaleDelay } from "./scale.ts";
 
-/** The size of one plot, in pixels, and what is around it. */
+/** Size of one plot and of the space around it, in pixels. */
 const PLOT = { width: 132, height: 220, gap: 20, titleHeight: 18, lineHeight: 12, axisHeight: 40, labelWidth: 52 };
 const PADDING = 8;
 const MAX_IN_ROW = 7;
 const MAX_LINES = 5;
-/** About as many characters as fit above a plot. */
+/** Approximate number of characters that fit above a plot. */
 const MAX_LINE = 26;
 
 const BLUE = "#3b82f6";
@@ -27,13 +27,13 @@ const TICKS: readonly (readonly [ms: number, label: string])[] = [
   [604_800_000, "7 d"],
 ];
 
-// A picture cannot know the page that it is on, but it can ask which colours the reader prefers.
+// A picture doesn't know the colours of its page, but it can ask whether the reader prefers dark ones.
 const STYLE = `<style>svg { color: #1f2328 } @media (prefers-color-scheme: dark) { svg { color: #e6edf3 } }</style>`;
 
 /**
- * Draws the delays of limiters as a picture: a plot for each, beside each other, with one logarithmic axis.
+ * Draws the delays of limiters as a picture: plots side by side, with one logarithmic axis.
  *
- * @param limiters The limiters and their delays, of which all have as many.
+ * @param limiters The limiters and their delays. All have the same number of delays.
  * @returns The picture as SVG, which ends with a line feed. It adapts to dark pages.
  */
 export function svgOf(limiters: readonly LimiterDelays[]): string {
@@ -91,13 +91,16 @@ function drawPlot(
   return [...texts, ...grid, ...axis, ...line].join("");
 }
 
-/** Every first, second, fifth, tenth and so on, so that there are at most five. */
+/**
+ * Returns the marks of the axis of failures: every first, second, fifth, tenth and so on, so that there are at most
+ * five.
+ */
 function failureTicks(failures: number): number[] {
   const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((step) => failures / step <= 5) ?? failures;
   return Array.from({ length: Math.floor(failures / step) + 1 }, (_, i) => i * step);
 }
 
-/** The last digits of a logarithm depend on the runtime. */
+/** Rounds a coordinate, as the last digits of a logarithm depend on the runtime. */
 function round(pixels: number): number {
   return Math.round(pixels * 100) / 100;
 }

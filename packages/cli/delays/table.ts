@@ -1,11 +1,11 @@
-import { formatDuration, inOneLine } from "@workqueue/core/arguments";
+import { formatDuration, inOneLine } from "@workqueue/core/internal";
 import type { LimiterDelays } from "./measure.ts";
 
 const GAP = "  ";
 const MAX_TITLE = 40;
 const HEADINGS = ["delay", "in all"];
 
-/** Two columns, with a heading over both. */
+/** Two columns with a common heading. */
 interface Columns {
   readonly title: string;
   readonly widths: readonly number[];
@@ -13,10 +13,11 @@ interface Columns {
 }
 
 /**
- * Writes the delays of limiters as a table: a row for each failure; for each limiter the delay, and the time until then.
+ * Writes the delays of limiters as a table with a row for each failure: for each limiter, the delay and the time so
+ * far.
  *
- * @param limiters The limiters and their delays, of which all have as many.
- * @param width How wide it may be: what is more goes into another table below. One limiter is always there.
+ * @param limiters The limiters and their delays. All have the same number of delays.
+ * @param width Width of a table, which has at least one limiter. Other limiters go into another table below.
  * @returns The table, which ends with a line feed.
  */
 export function tableOf(limiters: readonly LimiterDelays[], width = Infinity): string {
@@ -36,10 +37,10 @@ export function tableOf(limiters: readonly LimiterDelays[], width = Infinity): s
 }
 
 /**
- * Gives the rows of one limiter by themselves, for what is to be written beside them.
+ * Returns the rows of one limiter, to write something beside them.
  *
  * @param limiter The limiter and its delays.
- * @returns The heading, and a line for each delay; all are of the same width.
+ * @returns The heading, and a line for each delay, all of the same width.
  */
 export function rowsOf(limiter: LimiterDelays): string[] {
   const { widths, rows } = columnsOf({ ...limiter, title: "" });
@@ -47,7 +48,7 @@ export function rowsOf(limiter: LimiterDelays): string[] {
   return [HEADINGS, ...rows].map((row, i) => line([failures[i]!, ...row], [failures[0]!.length, ...widths]));
 }
 
-/** The first column, with its heading. */
+/** Returns the first column with its heading. */
 function failuresOf([limiter]: readonly LimiterDelays[]): string[] {
   return ["failure", ...(limiter?.delays ?? []).map((_, i) => String(i + 1))];
 }

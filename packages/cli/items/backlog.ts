@@ -1,54 +1,54 @@
 import { LineNumbers } from "./line_numbers.ts";
 
-/** A line that an item is made of. */
+/** A line of the input that becomes an item. */
 export interface Line {
   /** The text. */
   readonly text: string;
-  /** Its place among the items of the input: 1 for the first. */
+  /** Position among the items of the input: 1 for the first. */
   readonly number: number;
 }
 
-/** How much may be read ahead of the work: lines, and characters. What lies in memory makes the start of children slower. */
+/** Most lines and characters that are read ahead. More memory in use makes starts of children slower. */
 const MAX_LINES = 10_000;
 const MAX_CHARACTERS = 4_000_000;
-/** How many entries that were handed on may stay in the list before it is cut. */
+/** Minimum number of entries to cut from the list at once, after they were handed on. */
 const MIN_CUT = 1000;
 
-/** How a {@linkcode Backlog} takes lines for the same. */
+/** Options of a {@linkcode Backlog}. */
 export interface BacklogOptions {
   /** Whether a line is folded into an equal one that came before. */
   readonly isDistinct: boolean;
-  /** What an earlier run has done, which is left out: for each line, one more than how often it has succeeded. */
+  /** Lines to leave out, as an earlier run has done them: for each, one more than its number of successes. */
   readonly done: LineNumbers | undefined;
 }
 
-/** The lines of the input that were not handed on, in order. */
+/** The lines of the input that were not handed on yet, in order. */
 export class Backlog {
-  /** How many items the lines make, those that an earlier run has done among them. */
+  /** Number of items so far, including those that an earlier run has done. */
   total = 0;
-  /** How many lines were folded into one that came before. */
+  /** Number of lines that were folded into an equal one before them. */
   folded = 0;
-  /** How many items an earlier run has done. */
+  /** Number of items that an earlier run has done. */
   doneBefore = 0;
   readonly #isDistinct: boolean;
-  /** For each line that is known, one more than how often it is still to be left out, as an earlier run has done it. */
+  /** For each known line, one more than the number of times it is still left out, as an earlier run has done it. */
   readonly #known: LineNumbers | undefined;
   #lines: Line[] = [];
   #next = 0;
   #characters = 0;
 
-  /** Begins with no lines. */
+  /** Makes a backlog without lines. */
   constructor({ isDistinct, done }: BacklogOptions) {
     this.#isDistinct = isDistinct;
     this.#known = done ?? (isDistinct ? new LineNumbers() : undefined);
   }
 
-  /** Whether no more lines should be taken in for now. */
+  /** Whether no more lines should be added for now. */
   get isFull(): boolean {
     return this.#lines.length - this.#next >= MAX_LINES || this.#characters >= MAX_CHARACTERS;
   }
 
-  /** Takes a line in, unless it came before, whatever has become of it since. */
+  /** Adds a line, unless an equal one was added before, whatever its outcome. */
   add(text: string): void {
     const isDistinct = this.#isDistinct;
     const before = this.#known?.change(text, (before) => isDistinct ? 1 : before > 1 ? before - 1 : before) ?? 0;
@@ -64,7 +64,7 @@ export class Backlog {
     }
   }
 
-  /** Hands on the next line; `undefined` if there is none now. */
+  /** Removes and returns the next line; `undefined` if there is none now. */
   shift(): Line | undefined {
     const line = this.#lines[this.#next];
     if (line === undefined) return undefined;

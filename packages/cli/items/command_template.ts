@@ -1,17 +1,18 @@
 import { posix } from "node:path";
-import { UsageError } from "../system/usage_error.ts";
 import type { Line } from "./backlog.ts";
 import type { Members } from "./json_members.ts";
 
-/** How a {@linkcode CommandTemplate} is read. */
+/** Options of a {@linkcode CommandTemplate}. */
 export interface TemplateOptions {
-  /** Reads a line, where each is an object of JSON whose members have placeholders of their names; else `undefined`. */
+  /**
+   * Reads a line as an object of JSON, whose members fill the placeholders of their names; `undefined` for plain lines.
+   */
   readonly readMembers: ((text: string) => Members | undefined) | undefined;
-  /** Whether the item is appended where the command has no placeholder. */
+  /** Whether the item is appended to a command without placeholders. */
   readonly appends: boolean;
 }
 
-/** What stands for an item, or a part of it, in a command, by what is between the braces. */
+/** Value of each placeholder for a plain line, by the text between the braces. */
 const OF_LINES: Readonly<Record<string, (line: Line) => string>> = {
   "": ({ text }) => text,
   ".": ({ text }) => withoutExtension(text),
@@ -20,31 +21,27 @@ const OF_LINES: Readonly<Record<string, (line: Line) => string>> = {
   "/.": ({ text }) => withoutExtension(posix.basename(text)),
   "#": ({ number }) => String(number),
 };
-/** No argument can have it: the command would be given something else. */
+/** Half of a character. An argument cannot have it: the command would get something else. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const PLACEHOLDER = /\{(\/\/|\/\.|[./#]|)\}/;
 const JSON_PLACEHOLDER = /\{(#|[\p{L}_][\p{L}\p{N}_.-]*|)\}/u;
-/** Parts of a path, which a line of JSON is not. */
+/** Placeholder for a part of a path. A line of JSON is not a path. */
 const PATH_PLACEHOLDER = /\{(\/\/|\/\.|[./])\}/;
 
 /** A command and its arguments, with placeholders for an item. */
 export class CommandTemplate {
-  /** Whether what is run differs from item to item. */
+  /** Whether the executable file differs from item to item. */
   readonly hasPlaceholderInFile: boolean;
   readonly #readMembers: TemplateOptions["readMembers"];
-  /** Each argument, split: a text, the inside of a placeholder, a text, and so on. */
+  /** Pieces of each argument: text, the inside of a placeholder, text, and so on. */
   readonly #args: readonly string[][];
-  /** The members that lines of JSON must have. */
+  /** Names of the members that a line of JSON must have. */
   readonly #members: readonly string[];
 
-  /** Reads a command. Throws a {@linkcode UsageError} if it asks for what lines of JSON have not. */
+  /** Reads a command. Where lines are objects of JSON, the command must not have placeholders for parts of a path. */
   constructor(command: readonly string[], { readMembers, appends }: TemplateOptions) {
     this.#readMembers = readMembers;
     const isJson = readMembers !== undefined;
-    const [ofPath] = isJson ? PATH_PLACEHOLDER.exec(command.join("\0")) ?? [] : [];
-    if (ofPath !== undefined) {
-      throw new UsageError(`Cannot fill ${ofPath} as each line is an object of JSON: name a member of it, as {name}`);
-    }
     const args = command.map((arg) => arg.split(isJson ? JSON_PLACEHOLDER : PLACEHOLDER));
     const isFixed = args.every((pieces) => pieces.length === 1);
     this.#args = isFixed && appends ? [...args, ["", "", ""]] : args;
@@ -53,7 +50,7 @@ export class CommandTemplate {
     this.#members = isJson ? [...new Set(names)].filter((name) => name !== "" && name !== "#") : [];
   }
 
-  /** Says what it is that keeps a line from being an item; `undefined` if it can be one. */
+  /** Returns why a line cannot be an item, such as `"no JSON object"`; `undefined` if it can be one. */
   fault(text: string): string | undefined {
     if (this.#readMembers === undefined) return undefined;
     const members = this.#readMembers(text);
@@ -64,7 +61,7 @@ export class CommandTemplate {
     return broken === undefined ? undefined : `an object whose '${broken}' has half of a character`;
   }
 
-  /** The command for an item. */
+  /** Returns the command for an item. */
   fill(line: Line): string[] {
     const members = this.#members.length > 0 ? this.#readMembers!(line.text) : undefined;
     const valueOf = (name: string) => this.#members.includes(name) ? members!.get(name)! : OF_LINES[name]!(line);
@@ -72,7 +69,12 @@ export class CommandTemplate {
   }
 }
 
-/** A name that begins with a dot is no extension. */
+/** Returns the first placeholder in a command for a part of a path, such as `"{/}"`. A line of JSON cannot fill it. */
+export function pathPlaceholderIn(command: readonly string[]): string | undefined {
+  return PATH_PLACEHOLDER.exec(command.join("\0"))?.[0];
+}
+
+/** Returns the path without its extension. A name that begins with a dot is not an extension. */
 function withoutExtension(path: string): string {
   return path.replace(/(?<=[^/])\.[^/.]+$/, "");
 }

@@ -3,26 +3,26 @@ import process from "node:process";
 import type { Readable } from "node:stream";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 
-/** What the items are read from. */
+/** The list of items, open for reading. */
 export interface Input {
-  /** Its bytes. */
+  /** The bytes. */
   readonly stream: Readable;
-  /** What it is called in a message. */
+  /** The name in messages. */
   readonly name: string;
-  /** The open file; `undefined` if it is none. */
+  /** The open file; `undefined` if it is not a file. */
   readonly fd: number | undefined;
-  /** How much of it has been read, from 0 to 1; `undefined` where its length is not known. */
+  /** Part that has been read, from 0 to 1; `undefined` if the length is not known. */
   readonly partRead: number | undefined;
 }
 
-/** Stands for standard input in place of a path. */
+/** Path that stands for standard input. */
 export const STANDARD_INPUT = "-";
 
 /**
  * Opens the input.
  *
  * @param path The file, or `-` for standard input.
- * @param standardInput What standard input is.
+ * @param standardInput The stream for `-`.
  * @returns The open input.
  * @throws {UsageError} If the file cannot be opened.
  */

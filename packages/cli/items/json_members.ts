@@ -1,13 +1,13 @@
 import { type Node, parseTree } from "jsonc-parser";
 
-/** What is a member of an object of JSON, by its name: a text as it is, all else as it is written. */
+/** Members of a JSON object, by name. A string is itself; any other value is the text it is written as. */
 export type Members = ReadonlyMap<string, string>;
 
 /**
- * Reads an object of JSON. Numbers are left as they are written: a large id would be another one as a number of JavaScript.
+ * Reads a JSON object. Numbers stay as they are written: JavaScript would round a large id.
  *
  * @param text The text.
- * @returns The members; `undefined` if the text is no object, or too deep for the parser.
+ * @returns The members; `undefined` if the text is not an object, or nested too deeply for the parser.
  */
 export function readMembers(text: string): Members | undefined {
   const properties = isObject(text) ? propertiesOf(text) : undefined;
@@ -18,7 +18,7 @@ function propertiesOf(text: string): [name: Node, value: Node][] | undefined {
   try {
     return parseTree(text)!.children!.map(({ children }) => children as [Node, Node]);
   } catch {
-    return undefined; // the stack is too small for it
+    return undefined; // it is nested too deeply for the stack
   }
 }
 
@@ -28,7 +28,7 @@ function textOf({ type, value, offset, length }: Node, text: string): string {
 
 function isObject(text: string): boolean {
   try {
-    const value = JSON.parse(text); // which takes nothing but JSON
+    const value = JSON.parse(text); // stricter than parseTree
     return typeof value === "object" && value !== null && !Array.isArray(value);
   } catch {
     return false;

@@ -1,18 +1,18 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** How many words a place has: three of the hash, and the number of the line, which is 0 for a place that is free. */
+/** Words of a place: three of the hash, and the number of the line. The number of a free place is 0. */
 const WORDS = 4;
 const NUMBER = 3;
 const FIRST_PLACES = 1024;
-/** The part of the places that may be taken: with more, most lookups would find a place that is another line's. */
+/** Largest part of the places that may be taken. Beyond it, most lookups would meet other lines first. */
 const MAX_LOAD = 0.6;
 
 /**
- * A number for each line, from 0 to 2^32 - 1, without the lines: 27 to 54 bytes for each that differs and is not 0. Lines
- * are told apart by 96 bits of a SHA-256 hash: among a billion lines, the chance that two differ and are taken for one is
- * less than one in 10^11. The hash begins with random bytes, so nobody can make such lines on purpose.
+ * Map from lines to numbers from 0 to 2^32 - 1 that doesn't keep the lines. It takes 27 to 54 bytes for each different
+ * line whose number is not 0. It tells lines apart by 96 bits of a SHA-256 hash: among a billion lines, the chance of a
+ * collision is less than one in 10^11. The hash is salted, so that nobody can make collisions on purpose.
  *
- * It is one array outside of the heap, which the collector need not look at.
+ * A hash table with linear probing, in one array outside of the heap, which the garbage collector doesn't scan.
  */
 export class LineNumbers {
   readonly #salt = randomBytes(16);
@@ -20,11 +20,11 @@ export class LineNumbers {
   #taken = 0;
 
   /**
-   * Gives a line another number.
+   * Changes the number of a line.
    *
    * @param line The line.
-   * @param change Says which, and is given the one before; 0 for a line that had none, and never again afterwards.
-   * @returns The one before.
+   * @param change Returns the new number from the old one, which is 0 for a new line. The number can't become 0 again.
+   * @returns The old number.
    */
   change(line: string, change: (before: number) => number): number {
     if (this.#taken >= (this.#places.length / WORDS) * MAX_LOAD) this.#grow();
@@ -43,7 +43,7 @@ export class LineNumbers {
     return [digest.readUInt32LE(0), digest.readUInt32LE(4), digest.readUInt32LE(8)];
   }
 
-  /** It makes no objects: there would be hundreds of thousands at once, before the collector could take any. */
+  /** Doubles the table. Makes no objects: there would be hundreds of thousands before the collector could free any. */
   #grow(): void {
     const old = this.#places;
     this.#places = createPlaces(2 * old.length / WORDS);
@@ -56,16 +56,16 @@ export class LineNumbers {
 }
 
 /**
- * Places that are free. The buffer could be resized, and never is: V8 takes such a buffer from memory that a fork leaves
- * out, as its own heap, and all others from memory whose tables a fork copies. On Node, each start of a child is a fork: a
- * million lines made it take twice as long.
+ * Makes free places. The buffer is resizable but never resized: V8 puts such a buffer into memory that a fork skips, as
+ * it does with its own heap; of all other buffers, a fork copies page tables. On Node, each start of a child is a fork,
+ * and a million lines doubled its time.
  */
 function createPlaces(count: number): Uint32Array {
   const maxByteLength = count * WORDS * Uint32Array.BYTES_PER_ELEMENT;
   return new Uint32Array(new ArrayBuffer(maxByteLength, { maxByteLength }), 0, count * WORDS);
 }
 
-/** Where a hash is, or else the first free place after the one that it points to. */
+/** Returns the index of a hash, or of the first free place after the one that it points to. */
 function placeOf(places: Uint32Array, a: number, b: number, c: number): number {
   let at = (a * WORDS) % places.length;
   while (places[at + NUMBER] !== 0 && (places[at] !== a || places[at + 1] !== b || places[at + 2] !== c)) {

@@ -1,41 +1,41 @@
 import { Buffer, isUtf8 } from "node:buffer";
 
-/** What ends an item of the input. */
+/** The end of an item in the input. */
 export type Separator = "line feed" | "NUL";
 
 const BYTES: Record<Separator, number> = { "line feed": 0x0a, NUL: 0 };
-/** No command can be given a line of more MiB than this: it is left out before it fills the memory. */
+/** A longer line cannot be an argument of a command. It is refused before it fills the memory. */
 const MAX_MEBIBYTES = 16;
 const BYTE_ORDER_MARK = "\uFEFF";
-/** What a decoder puts in the place of what is not UTF-8; a line may have it of its own, too. */
+/** A decoder puts this in place of bytes that are not UTF-8. A valid line may contain it too. */
 const REPLACEMENT = "\uFFFD";
 
-/** How {@linkcode readLines} reads. */
+/** Options of {@linkcode readLines}. */
 export interface LineOptions {
-  /** What ends a line. */
+  /** The end of a line. */
   readonly separator: Separator;
   /**
-   * How long a line may be, in MiB.
+   * Longest line, in MiB.
    *
    * @default {16}
    */
   readonly maxMebibytes?: number;
-  /** Says why a line cannot be an item; `undefined` if it can be. */
+  /** Returns why a line cannot be an item; `undefined` if it can be one. */
   fault(line: string): string | undefined;
-  /** Is told the number of each line that is left out, 1 for the first one of the input, and why. */
+  /** Called with the number of each refused line, 1 for the first one of the input, and the reason. */
   onRefused(lineNumber: number, reason: string): void;
 }
 
 /**
- * Splits a stream of UTF-8 into lines; one array of them for each chunk of the input.
+ * Splits a stream of UTF-8 into lines. Yields one array of lines for each chunk of the input.
  *
- * A line ends with LF or CR LF. A byte order mark at the start is dropped, and so are blank lines; white
- * space at the start or the end of other lines is kept. Where NUL ends them, they are all that is between, and only empty
- * ones are dropped. A line that is not UTF-8 is refused: it cannot be told from another, and a command would be given
- * something else.
+ * A line ends with LF or CR LF. A byte order mark at the start and blank lines are dropped; white space at the start or
+ * the end of other lines is kept. If NUL ends items, everything between two NULs is an item, and only empty ones are
+ * dropped. A line that is not UTF-8 is refused: two such lines may look alike, and the command would get something
+ * else.
  *
- * @param input The bytes, as `node:stream` gives them.
- * @param options What ends a line, and which are refused.
+ * @param input The bytes, as `node:stream` reads them.
+ * @param options The end of a line, and which lines are refused.
  * @returns The lines, in the order of the input.
  */
 export async function* readLines(
@@ -44,8 +44,8 @@ export async function* readLines(
 ): AsyncGenerator<string[], void, void> {
   const maxLength = maxMebibytes * 2 ** 20;
   const end = BYTES[separator];
-  let pieces: Buffer[] = []; // of the line whose end has not come yet
-  let length = 0; // of these, and of what was left out of it
+  let pieces: Buffer[] = []; // of the line that has not ended yet
+  let length = 0; // of that line, with the pieces that were dropped
   let lineNumber = 0;
 
   const take = (piece: Buffer): void => {
@@ -62,7 +62,7 @@ export async function* readLines(
     length = 0;
   };
 
-  // Each line is decoded by itself: a text cut out of a longer one would keep all of that in memory.
+  // Each line is decoded by itself: a slice of a longer string would keep all of it in memory.
   const decode = (bytes: Buffer, lines: string[]): void => {
     let line = bytes.toString("utf8");
     if (separator === "line feed") {

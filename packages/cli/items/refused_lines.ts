@@ -1,12 +1,12 @@
 const MAX_LISTED = 100;
 
-/** The lines that cannot be items: how many there are, and which the first are, by the reason. */
+/** Lines that cannot be items: their count, and the numbers of the first ones for each reason. */
 export class RefusedLines {
-  /** How many there are. */
+  /** Number of refused lines. */
   count = 0;
   readonly #byReason = new Map<string, { count: number; listed: number[] }>();
 
-  /** Takes in the number of a line, and what it is that no item may be. */
+  /** Adds the number of a line and the reason, such as `"not UTF-8"`. */
   add(lineNumber: number, reason: string): void {
     this.count++;
     let lines = this.#byReason.get(reason);
@@ -15,7 +15,7 @@ export class RefusedLines {
     if (lines.listed.length < MAX_LISTED) lines.listed.push(lineNumber);
   }
 
-  /** The lines of text that name them; none if there are none. */
+  /** Returns a line of text for each reason. */
   describe(): string[] {
     return [...this.#byReason].map(([reason, { count, listed }]) => {
       const more = count - listed.length;

@@ -5,11 +5,11 @@ import { printable, quoteAll } from "../system/text.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import type { ItemReport, ReportHeader } from "./records.ts";
 
-/** What an earlier run has left. */
+/** The report of an earlier run. */
 export interface EarlierReport {
-  /** For each line that has succeeded, one more than how often it has. */
+  /** For each line that has succeeded, one more than its number of successes. */
   readonly done: LineNumbers;
-  /** The length of the report in bytes, without a last line that was cut short. */
+  /** Length in bytes, without a last line that was cut short. */
   readonly length: number;
 }
 
@@ -17,16 +17,16 @@ const LINE_FEED = 0x0a;
 const BLOCK = 65_536;
 /** An item of 16 MiB may take six times as much in JSON, beside 24 KiB of standard error. */
 const MAX_MEBIBYTES = 100;
-/** How each report begins. */
+/** The beginning of each report. */
 const BEGINNING = '{"workqueue":';
 
 /**
- * Reads the report of an earlier run, so that another one can go on with it.
+ * Reads the report of an earlier run, so that another run can go on with it.
  *
  * @param path The file.
- * @param header What the report would begin with if this run had made it.
- * @returns What the earlier run has done; `undefined` if the file is not there or has no line.
- * @throws {UsageError} If the file cannot be read, is no report, or one of another command or config.
+ * @param header The header that this run would write.
+ * @returns The earlier report; `undefined` if the file does not exist or has no line.
+ * @throws {UsageError} If the file cannot be read, is not a report, or is of another command or config.
  */
 export async function readEarlierReport(path: string, header: ReportHeader): Promise<EarlierReport | undefined> {
   const fail = (reason: string) => new UsageError(`Cannot resume '${path}' as ${reason}`);
@@ -102,7 +102,7 @@ function textAt(fd: number, length: number): string {
   return new TextDecoder().decode(bytes.subarray(0, readSync(fd, bytes, 0, length, 0)));
 }
 
-/** The process may have been killed, or the disk may have been full, in the middle of the last line. */
+/** Returns the length without a last line that was cut short, as by a kill or a full disk. */
 function lengthOfWholeLines(fd: number, size: number): number {
   const block = new Uint8Array(BLOCK);
   for (let end = size; end > 0;) {
@@ -114,7 +114,7 @@ function lengthOfWholeLines(fd: number, size: number): number {
   return 0;
 }
 
-/** `undefined` for what is not valid JSON. */
+/** Parses a line; `undefined` if it is not JSON. */
 function parse<R>(line: string): Partial<R> | undefined {
   try {
     return JSON.parse(line);

@@ -6,9 +6,11 @@ import process from "node:process";
 export interface LockOwner {
   readonly pid: number;
   readonly host: string;
-  /** Where the number means that process: a boot of a system, and a container there; absent if that is not told. */
+  /**
+   * Space in which the number is unique: a boot of a system, and a container there. Absent if the system doesn't tell.
+   */
   readonly space?: string | undefined;
-  /** When it began, as the system counts: numbers are given again. Absent if that is not told. */
+  /** Start time, as the system counts it, since numbers are reused. Absent if the system doesn't tell. */
   readonly start?: string | undefined;
 }
 
@@ -18,16 +20,16 @@ export function thisProcess(): LockOwner {
   return { pid, host: hostname(), space: spaceOfNumbers(), start: stateOf(pid)?.start };
 }
 
-/** Whether a process still runs; `undefined` where that cannot be told, as it may be on another machine. */
+/** Reports whether a process still runs; `undefined` if this can't be known, as on another machine. */
 export function isAlive({ pid, space, start }: LockOwner): boolean | undefined {
   if (space === undefined || space !== spaceOfNumbers()) return undefined;
   const state = stateOf(pid);
-  if (state === undefined) return isGone(pid) ? false : undefined; // some systems hide what is somebody else's
+  if (state === undefined) return isGone(pid) ? false : undefined; // some systems hide processes of other users
   if (state.hasEnded) return false;
   return start === undefined ? undefined : start === state.start;
 }
 
-/** On Linux; process numbers mean something else in another container. */
+/** Returns the boot and the container, in which a process number is unique; `undefined` if this is not Linux. */
 function spaceOfNumbers(): string | undefined {
   try {
     return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`;
@@ -36,7 +38,7 @@ function spaceOfNumbers(): string | undefined {
   }
 }
 
-/** When a process began, and whether it has ended and its parent does not know. The system does not always tell. */
+/** Returns when a process began, and whether it is a zombie; `undefined` if the system doesn't tell. */
 function stateOf(pid: number): { readonly start: string | undefined; readonly hasEnded: boolean } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

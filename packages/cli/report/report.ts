@@ -5,9 +5,9 @@ import { writeAllSync } from "../system/write_all.ts";
 import type { EarlierReport } from "./earlier_report.ts";
 import type { ItemReport, ReportHeader } from "./records.ts";
 
-/** A file that the run uses, besides the report. */
+/** A file that the run uses besides the report. */
 export interface UsedFile {
-  /** What it is called in a message. */
+  /** The name in messages. */
   readonly name: string;
   /** The path or the open file; `undefined` if there is none. */
   readonly file: string | number | undefined;
@@ -15,39 +15,38 @@ export interface UsedFile {
 
 /** The options of {@linkcode openReport}. */
 export interface ReportOptions {
-  /** What a new report begins with. */
+  /** The first line of a new report. */
   readonly header: ReportHeader;
-  /** Whether a report that is there goes on; else it has to be empty. */
+  /** Whether an existing report is continued. Otherwise the file must be empty. */
   readonly resumes: boolean;
-  /** What is in the report that goes on. */
+  /** The report to continue; `undefined` if there is none. */
   readonly earlier: EarlierReport | undefined;
-  /** What must not be lost: if the report is one of these files, under whatever name, it is left as it is. */
+  /** Files that must not be overwritten: the report is refused if it is one of them, under any name. */
   readonly used: readonly UsedFile[];
 }
 
 /** A report that is open. */
 export interface Report {
   /**
-   * Writes what became of an item, or what the work is from now on. Throws a {@linkcode UsageError} if that cannot be
-   * written.
+   * Writes the outcome of an item, or the header from now on. Throws a {@linkcode UsageError} if it cannot be written.
    */
   write(record: ItemReport | ReportHeader): void;
-  /** Resolves when all that was written is on the disk. */
+  /** Closes the report. Resolves when every line is on the disk. */
   close(): Promise<void>;
 }
 
-/** How often what was written is brought to the disk, in milliseconds: as much is lost when the power fails. */
+/** Time between two syncs to the disk, in milliseconds. A power cut may lose this much. */
 const SYNC_INTERVAL = 1000;
 
 /**
- * Opens a report: a header, and one line of JSON for each item, written when its fate is decided.
+ * Opens a report: a header, and one line of JSON for each item, written when its outcome is decided.
  *
- * Each line is written at once, so what is there is valid whenever the run is cut short, by a full disk too.
+ * Each line is written at once, so the report is valid whenever the run is cut short, even by a full disk.
  *
  * @param path The file.
- * @param options What it begins with, and which files it may not be.
+ * @param options The header, and which files it must not be.
  * @returns The open report.
- * @throws {UsageError} If the file cannot be written, is not empty, or is one of those that are used.
+ * @throws {UsageError} If the file cannot be written, is not empty, or is one that the run uses.
  */
 export function openReport(path: string, { header, resumes, earlier, used }: ReportOptions): Report {
   const attempt = <R>(action: () => R): R => {
@@ -82,12 +81,12 @@ export function openReport(path: string, { header, resumes, earlier, used }: Rep
 class OpenReport implements Report {
   readonly #fd: number;
   readonly #attempt: (action: () => void) => void;
-  /** The length in bytes; `undefined` for what is no file, such as a pipe. */
+  /** Length in bytes; `undefined` if it is not a regular file, such as a pipe. */
   #length: number | undefined;
   #timer: ReturnType<typeof setInterval> | undefined = undefined;
   #isSynced = true;
   #syncing: Promise<void> = Promise.resolve();
-  /** The first error; nothing is written after it. */
+  /** The first error. Nothing is written after it. */
   #error: unknown = undefined;
 
   constructor(fd: number, length: number | undefined, attempt: (action: () => void) => void) {
@@ -104,7 +103,7 @@ class OpenReport implements Report {
         writeAllSync(this.#fd, line);
       } catch (error) {
         this.#error = error;
-        if (this.#length !== undefined) ftruncateSync(this.#fd, this.#length); // a part of the line may be there
+        if (this.#length !== undefined) ftruncateSync(this.#fd, this.#length); // part of the line may have been written
         throw error;
       }
     });

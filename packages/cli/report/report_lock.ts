@@ -21,30 +21,30 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import { isAlive, type LockOwner, thisProcess } from "./lock_owner.ts";
 
-/** A report that is this process's alone. Disposing it ends that. */
+/** Exclusive right of this process to a report, until it is disposed. */
 export interface ReportLock extends Disposable {
   /** Aborts, with a {@linkcode UsageError}, if another process has taken the report while this one was stopped. */
   readonly lost: AbortSignal;
 }
 
-/** How often a lock is touched, and how long one is watched for that, in milliseconds. */
+/** Time between two touches of a lock, how long a lock is watched for one, and time between two looks; milliseconds. */
 const BEAT = 1000;
 const WATCH = 3500;
 const LOOK = 100;
-/** No lock has more bytes. */
+/** Most bytes of a lock. */
 const MAX_SIZE = 4096;
 const MAX_LINKS = 40;
 
 /**
- * Keeps a report to this process: two that add to one would run items twice. It is a file beside the report, which says
- * whose it is, and is touched every second. One that was left behind by a process which was killed is of no effect: that
- * such a process is gone, the system says; or, where it may run on another machine or in another container, that nobody
- * touches the file.
+ * Locks a report: two processes that write one report would run items twice. The lock is a file beside the report that
+ * names the process and is touched every second. A lock left behind by a killed process has no effect: the system says
+ * that the process is gone, or, if it may run on another machine or in another container, the file is no longer
+ * touched.
  *
- * @param path The report. What is no regular file, such as a pipe, needs none of this, and where nobody may create files,
- * there is none.
- * @returns Ends that.
- * @throws {UsageError} If another process has the report, or there is another file where the lock would be.
+ * @param path The report. A pipe or the like is not locked, nor is a report in a folder where this process can't create
+ * files.
+ * @returns The lock. Dispose it to unlock the report.
+ * @throws {UsageError} If another process has the report, or another file is in the place of the lock.
  */
 export async function lockReport(path: string): Promise<ReportLock> {
   const lock = `${targetOf(path)}.lock`;
@@ -71,13 +71,13 @@ export async function lockReport(path: string): Promise<ReportLock> {
   };
 }
 
-/** The file that a path leads to by links, whether it is there or not. */
+/** Returns the path that links lead to, even if no file is there. */
 function targetOf(path: string): string {
   for (let links = 0; links < MAX_LINKS; links++) {
     try {
       return realpathSync(path);
     } catch {
-      // It is not there; but there may be a link.
+      // The file does not exist, but there may be a link to its place.
     }
     try {
       path = resolve(dirname(path), readlinkSync(path));
@@ -88,12 +88,12 @@ function targetOf(path: string): string {
   return path;
 }
 
-/** Makes the lock. Gives false where nobody may. */
+/** Makes the lock. Returns false if this process can't create files there. */
 async function take(lock: string, text: string, fail: (reason: string) => UsageError): Promise<boolean> {
   for (;;) {
     const code = tryCreate(lock, text);
     if (code !== "EEXIST") return code === undefined;
-    if (lstatSync(lock, { throwIfNoEntry: false }) === undefined) continue; // it is gone by now
+    if (lstatSync(lock, { throwIfNoEntry: false }) === undefined) continue; // it was removed in the meantime
     const found = read(lock);
     const owner = parse(found);
     if (owner === undefined && found !== "") throw fail(`'${lock}' is no lock of a report, or cannot be read`);
@@ -108,7 +108,7 @@ async function take(lock: string, text: string, fail: (reason: string) => UsageE
   }
 }
 
-/** Creates the file, if there is none; gives what the system says if that fails. On a full disk, it is empty. */
+/** Creates the file if there is none; returns the error code if that fails. On a full disk, the file is empty. */
 function tryCreate(lock: string, text: string): string | undefined {
   let fd: number;
   try {
@@ -117,17 +117,17 @@ function tryCreate(lock: string, text: string): string | undefined {
     return (error as NodeJS.ErrnoException).code ?? "";
   }
   try {
-    fchmodSync(fd, 0o644); // others need to know whose it is
+    fchmodSync(fd, 0o644); // other users need to read the owner
     writeFileSync(fd, text);
   } catch {
-    // It is touched all the same.
+    // An empty lock works too: it is touched.
   } finally {
     closeSync(fd);
   }
   return undefined;
 }
 
-/** Removes the lock that was found. If somebody else was faster, and it is a new one by now, that stays. */
+/** Removes the lock that was found. If another process has replaced it in the meantime, the new one stays. */
 function remove(lock: string, found: string): void {
   const aside = `${lock}.${randomUUID()}`;
   try {
@@ -140,18 +140,18 @@ function remove(lock: string, found: string): void {
   unlinkSync(aside);
 }
 
-/** Whether somebody touches a file. */
+/** Reports whether a file is touched within a few seconds. */
 async function isTouched(lock: string): Promise<boolean> {
   const before = modifiedAt(lock);
   for (const end = performance.now() + WATCH; performance.now() < end;) {
     await delay(LOOK);
     const now = modifiedAt(lock);
-    if (now !== before) return now !== undefined; // else its owner has removed it
+    if (now !== before) return now !== undefined; // undefined: its owner has removed it
   }
   return false;
 }
 
-/** What a file system over the network has cached of a file is asked anew by opening it. */
+/** Returns when a file was modified. Opens it, as this refreshes the cache of a network file system. */
 function modifiedAt(file: string): number | undefined {
   try {
     const fd = openSync(file, "r");
@@ -169,11 +169,11 @@ function touch(lock: string): void {
   try {
     utimesSync(lock, new Date(), new Date());
   } catch {
-    // Somebody has removed it.
+    // It was removed.
   }
 }
 
-/** What the file says; `undefined` for what cannot be read, or is no lock by its looks. */
+/** Returns the text of a lock; `undefined` if it cannot be read, or is too long or not a regular file. */
 function read(lock: string): string | undefined {
   try {
     const stats = lstatSync(lock);
@@ -183,7 +183,7 @@ function read(lock: string): string | undefined {
   }
 }
 
-/** `undefined` for what was cut short, or is no lock. */
+/** Returns the owner that a lock names; `undefined` if the text was cut short or is not a lock. */
 function parse(text: string | undefined): LockOwner | undefined {
   try {
     const owner = JSON.parse(text ?? "");

@@ -11,41 +11,41 @@ import { setTimer } from "../system/timer.ts";
 import { UsageError } from "../system/usage_error.ts";
 import type { OpenItem } from "./open_item.ts";
 
-/** What attempts are made with. */
+/** Settings of all attempts of a run. */
 export interface AttemptSettings {
-  /** Has the timeout; it may be reloaded. */
+  /** The config in force, for the timeout, which a reload may change. */
   readonly config: RunConfig;
   /** The command. */
   readonly template: CommandTemplate;
-  /** Whether the lines that children print have their item before them. */
+  /** Whether each line that a child prints begins with its item. */
   readonly isTagged: boolean;
-  /** Takes what the children print, whole lines at a time. If it rejects, the run ends for that reason. */
+  /** Takes output of children, whole lines at a time. If it rejects, the run ends with its error. */
   onOutput(lines: Uint8Array): Promise<void>;
-  /** Takes what the children write to their standard error likewise; `undefined` if nobody wants it. */
+  /** Takes error output of children, whole lines at a time; `undefined` if it is not shown. */
   readonly onErrorOutput: ((item: string, lines: Uint8Array) => Promise<void>) | undefined;
-  /** Is told when fewer commands than that can run at once. */
+  /** Called when the system has no room for as many commands as may run at once. */
   onShortage(error: unknown): void;
 }
 
-/** What the run tells of itself, and is told. */
+/** The connection of attempts with their run. */
 export interface AttemptContext {
-  /** Says how many may run at once. */
+  /** Returns how many commands may run at once. */
   maxRunning(): number;
-  /** Aborts when nothing more is to be begun. */
+  /** Aborts when no more attempts may begin. */
   readonly stopped: AbortSignal;
-  /** Aborts when what runs is killed. */
+  /** Aborts when running commands are killed. */
   readonly killed: AbortSignal;
-  /** Is told what concerns more than one item, so that the run has to end. */
+  /** Called with an error that concerns more than one item. The run must end. */
   onFailure(error: unknown): void;
 }
 
-/** What came of an attempt. It is `"hopeless"` if another one would fail alike, and `"not-begun"` if the run ended before. */
+/** Result of an attempt: `"hopeless"` if a retry would fail too, `"not-begun"` if the run ended first. */
 export type AttemptResult = "succeeded" | "failed" | "hopeless" | "not-begun";
 
-/** Items of more bytes than this are not in the environment: nothing could be started with some. */
+/** Most bytes of an item in the environment of its command. Systems start no command with a much longer variable. */
 const MAX_IN_ENVIRONMENT = 100_000;
 
-/** Runs the command for items, each in a child of its own. */
+/** Runs the command for items, each attempt in a child of its own. */
 export class Attempts {
   readonly #settings: AttemptSettings;
   readonly #context: AttemptContext;
@@ -55,7 +55,7 @@ export class Attempts {
   #begun = 0;
   #retries = 0;
 
-  /** Begins with nothing running. */
+  /** Makes attempts possible; begins none. */
   constructor(settings: AttemptSettings, context: AttemptContext) {
     const { template, onShortage } = settings;
     this.#settings = settings;
@@ -65,31 +65,31 @@ export class Attempts {
     context.killed.addEventListener("abort", () => this.#children.forEach((child) => child.kill()));
   }
 
-  /** How many commands run. */
+  /** Number of running commands. */
   get running(): number {
     return this.#starts.running;
   }
 
-  /** How many may run at once for now: the system may have no room for more. */
+  /** How many commands may run at once for now. The system may have no room for more. */
   get limit(): number {
     return this.#starts.limit;
   }
 
-  /** How many commands were started. */
+  /** Number of attempts that have begun. */
   get begun(): number {
     return this.#begun;
   }
 
-  /** How many of these were not the first of their item. */
+  /** Number of these that were not the first of their item. */
   get retries(): number {
     return this.#retries;
   }
 
   /**
-   * Makes one attempt, when there is room for it, and notes in the item how it went.
+   * Makes one attempt as soon as there is room for it, and notes its end in the item.
    *
    * @param item The item.
-   * @param attempt Which of its attempts it is, from 1.
+   * @param attempt Number of the attempt, from 1.
    * @throws {Error} If it failed for a reason that ends the run.
    */
   async make(item: OpenItem, attempt: number): Promise<AttemptResult> {
@@ -146,7 +146,7 @@ export class Attempts {
     return child;
   }
 
-  /** Passes on what a child printed. Where that fails, it fails for all; where the run is ended, nobody waits for it. */
+  /** Passes on output of a child. A failure ends the run. If the run is killed, the output is no longer waited for. */
   async #passOn(lines: Uint8Array): Promise<void> {
     const { killed, onFailure } = this.#context;
     try {
@@ -158,7 +158,7 @@ export class Attempts {
   }
 }
 
-/** What a child has in its environment beside ours. */
+/** Returns the variables that a child has besides those of this process. */
 function environmentOf({ line: { text } }: OpenItem, attempt: number): Record<string, string> {
   const item = Buffer.byteLength(text) > MAX_IN_ENVIRONMENT ? {} : { WORKQUEUE_ITEM: text };
   return { ...item, WORKQUEUE_ATTEMPT: String(attempt) };

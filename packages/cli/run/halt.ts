@@ -1,12 +1,12 @@
-/** When a run is to end early, as items are given up. */
+/** The number of given-up items that ends a run early. */
 export interface Halt {
-  /** Whether what runs is finished, or killed. */
+  /** Whether running commands are finished (`"soon"`) or killed (`"now"`). */
   readonly when: "soon" | "now";
-  /** How many items, or what part of those that were decided, from 0 to 1. */
+  /** Number of items, or part of the decided items, from 0 to 1. */
   readonly limit: { readonly count: number } | { readonly part: number };
 }
 
-/** Where a part is the limit, so many have to be given up at least: the first item alone would be all of them. */
+/** Minimum number of given-up items for a limit that is a part: the first item alone would be 100 %. */
 const MIN_GIVEN_UP = 3;
 
 /** Reads `soon,fail=3` or `now,fail=10%`; `undefined` if it is neither. */
@@ -19,7 +19,7 @@ export function parseHalt(text: string): Halt | undefined {
   return { when: when as Halt["when"], limit: percent === "%" ? { part: value / 100 } : { count: value } };
 }
 
-/** Whether so many are too many. */
+/** Reports whether the limit is reached. */
 export function isTooMany({ limit }: Halt, givenUp: number, succeeded: number): boolean {
   if ("count" in limit) return givenUp >= limit.count;
   return givenUp >= MIN_GIVEN_UP && givenUp / (givenUp + succeeded) >= limit.part;

@@ -4,29 +4,32 @@ import { describeEnd, type ItemReport } from "../report/records.ts";
 import { lastLine } from "../system/text.ts";
 import type { Failure } from "./tally.ts";
 
-/** How an attempt ended. */
+/** The end of an attempt. */
 export interface AttemptEnd {
   /** The exit code; `null` if a signal ended the child or it was never started. */
   readonly exitCode: number | null;
   /** The signal that ended the child, if one did. */
   readonly signal: string | null;
-  /** The end of what it wrote to its standard error; why, if it was never started. */
+  /** The end of its error output; the reason, if it was never started. */
   readonly stderr: string;
 }
 
-/** An item in the queue whose fate is not decided. Each line is one of its own, even if it equals another. */
+/** An item of the queue whose outcome is not decided. */
 export class OpenItem {
   /** The line. */
   readonly line: Line;
-  /** What the queue knows it by: a text, as a config may tell groups by what is before a separator. */
+  /** Key in the queue. It begins with the line, as a discipline may group keys by their beginning. */
   readonly key: string;
-  /** How many attempts have begun. */
+  /** Number of attempts that have begun. */
   attempts = 0;
-  /** Whether the latest attempt that ended has failed. */
+  /** Whether the latest finished attempt failed. */
   isFailing = false;
-  /** Resolves when all that the attempts wrote has been passed on; `undefined` if it has. */
+  /** Resolves when all output of the attempts has been passed on; `undefined` if it has been. */
   passedOn: Promise<void> | undefined = undefined;
-  /** When it was put in the queue, when its first attempt began, and the latest one: milliseconds of `performance`. */
+  /**
+   * Times of `performance.now()`: when it was added to the queue, when its first attempt began, and when the latest one
+   * did.
+   */
   readonly #addedAt = performance.now();
   #beganAt: number | undefined = undefined;
   #attemptBeganAt = 0;
@@ -37,24 +40,24 @@ export class OpenItem {
   #timedOut = false;
   #end: AttemptEnd = { exitCode: null, signal: null, stderr: "" };
 
-  /** An item that has not been tried. Where lines may be equal, the number tells them apart. */
+  /** Makes an item without attempts. If lines may be equal, the number is part of the key. */
   constructor(line: Line, isDistinct: boolean) {
     this.line = line;
     this.#size = line.text.length;
     this.key = isDistinct ? line.text : `${line.text}\0${line.number}`;
   }
 
-  /** About how many characters are kept of it; it changes when an attempt ends. */
+  /** Approximate number of characters that it keeps. Changes when an attempt ends. */
   get size(): number {
     return this.#size;
   }
 
-  /** What the core takes for the item where it wants a text. */
+  /** Returns the line, for places where the core needs a string. */
   toString(): string {
     return this.line.text;
   }
 
-  /** An attempt began at that time of `performance`. */
+  /** Notes that an attempt began, at a time of `performance.now()`. */
   begin(attempt: number, beganAt: number): void {
     this.attempts = attempt;
     this.#attemptBeganAt = beganAt;
@@ -62,7 +65,7 @@ export class OpenItem {
     this.#startedAt ??= new Date(Date.now() - (performance.now() - beganAt)).toISOString();
   }
 
-  /** The attempt has ended. */
+  /** Notes that the attempt has ended. */
   end(end: AttemptEnd, timedOut: boolean): void {
     this.#end = end;
     this.#size = this.line.text.length + end.stderr.length;
@@ -71,7 +74,7 @@ export class OpenItem {
     this.#finishedAt = new Date().toISOString();
   }
 
-  /** Takes in what may still come from the pipes of the attempt's child, which has ended. */
+  /** Takes the rest of the output of the attempt's child, which has ended while its pipes are open. */
   listenTo(child: Child): void {
     if (child.isPassedOn) return;
     const { attempts, passedOn: before } = this;
@@ -83,18 +86,19 @@ export class OpenItem {
     this.passedOn = passedOn;
   }
 
-  /** How the latest attempt failed. */
+  /** The failure of the latest attempt. */
   get failure(): Failure {
     const end = describeEnd({ ...this.#end, timedOut: this.#timedOut });
     return { item: this.line.text, attempt: this.attempts, reason: lastLine(this.#end.stderr) || end };
   }
 
-  /** What is to be reported of it. */
-  report(outcome: ItemReport["outcome"]): ItemReport {
+  /** Returns the line of the report, with the reason if it was given up. */
+  report(outcome: ItemReport["outcome"], reason: ItemReport["reason"] = null): ItemReport {
     const { exitCode, signal, stderr } = this.#end;
     return {
       item: this.line.text,
       outcome,
+      reason,
       attempts: this.attempts,
       exitCode,
       signal,
@@ -108,7 +112,7 @@ export class OpenItem {
   }
 }
 
-/** Milliseconds as seconds; more digits would be noise. */
+/** Converts to seconds, in whole milliseconds. */
 function toSeconds(ms: number): number {
   return Math.round(ms) / 1000;
 }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import {
+  type GiveUpReason,
   type HandlerContext,
   type Outcome,
   type RateLimitingQueue,
@@ -17,71 +18,73 @@ import { type Halt, isTooMany } from "./halt.ts";
 import { OpenItem } from "./open_item.ts";
 import type { Failure, Tally } from "./tally.ts";
 
-/** What a {@linkcode Run} works with. */
+/** Settings of a {@linkcode Run}. */
 export interface RunSettings extends AttemptSettings {
-  /** What the items are read from. */
+  /** The list of items. */
   readonly input: Input;
-  /** What ends an item there. */
+  /** The end of an item in the list. */
   readonly separator: Separator;
-  /** Where lines wait that were read ahead; empty. */
+  /** The lines that were read ahead: none yet. */
   readonly backlog: Backlog;
-  /** Whether a line is folded into an equal one that came before. */
+  /** Whether a line is folded into an equal one before it. */
   readonly isDistinct: boolean;
-  /** When the run is to end early. */
+  /** The number of given-up items that ends the run early; `undefined` for none. */
   readonly halt: Halt | undefined;
-  /** Is told of every item that was taken in, once, when its fate is decided. */
+  /** Called once for every item, when its outcome is decided. */
   onDecided(item: ItemReport): void;
-  /** Is told the number of each line that is left out, and what it is that no item may be. */
+  /** Called with the number of each refused line and the reason, such as `"not UTF-8"`. */
   onRefused(lineNumber: number, reason: string): void;
-  /** Is told when the run ends early, as too many items were given up. */
+  /** Called when the run ends early because too many items were given up. */
   onHalt(): void;
 }
 
-/** How many items may be neither in the backlog nor decided, and their characters: they must not fill the memory. */
+/**
+ * Most items that are neither in the backlog nor decided, and most characters of these: they must not fill the memory.
+ */
 const MAX_OPEN = 100_000;
 const MAX_OPEN_SIZE = 50_000_000;
-/** How many lines are in the queue, where a discipline says which is next: it can choose among these. */
+/** Number of lines in the queue that a discipline can choose from. */
 const MAX_CHOICE = 10_000;
 /**
- * The longest timeout that a pool takes. Those of the config are watched over here: the pool would start the next child
- * while the one before is being killed.
+ * The longest timeout that a pool accepts. `Attempts` enforces the timeout of the config itself: the pool would start
+ * the next child while the previous one is still being killed.
  */
 const NO_TIMEOUT = 2 ** 31 - 1;
 
-/** How often to look whether somebody has raised the concurrency, in milliseconds: nobody tells. */
+/** Time between two looks at the concurrency, in milliseconds. A change, as by the dashboard, notifies nobody. */
 const LOOK = 200;
 
-/** An attempt failed, as the command did. */
+/** Error of an attempt whose command failed. */
 class AttemptError extends Error {}
 
 /**
  * Runs a command for each line of the input.
  *
- * Lines go into a backlog, from there into the queue, one when there is a place for it, and from there to the workers,
- * which run the command. What fails goes back into the queue, until it succeeds or is given up. So an item that is to
- * be tried again goes before all lines that were never tried, however many there are.
+ * Lines go into a backlog, from there into the queue as soon as a worker can take them, and from there to the workers,
+ * which run the command. Failed items go back into the queue until they succeed or are given up. So a retry that is due
+ * goes before all lines without an attempt, however many there are.
  */
 export class Run {
-  /** Where items go and come back to when they failed. */
+  /** The queue of items and retries. */
   readonly queue: RateLimitingQueue<OpenItem>;
-  /** What works on them. */
+  /** The workers. */
   readonly pool: WorkerPool<OpenItem>;
-  /** Resolves when every item's fate is decided. Rejects if the run had to end before. */
+  /** Resolves when every item's outcome is decided. Rejects if the run had to end before. */
   readonly finished: Promise<void>;
   readonly #settings: RunSettings;
-  /** Those that went into the queue and are not decided. */
+  /** Items that were added to the queue and are not decided. */
   readonly #open = new Set<OpenItem>();
-  /** How many characters these have. */
+  /** Number of characters of these. */
   #openSize = 0;
   readonly #attempts: Attempts;
-  /** Aborts when nothing more is to be begun. */
+  /** Aborts when no more attempts may begin. */
   readonly #stopper = new AbortController();
-  /** Aborts when what runs is killed. */
+  /** Aborts when running commands are killed. */
   readonly #killer = new AbortController();
   readonly #startedAt = performance.now();
-  /** How many workers have an item. */
+  /** Number of workers that have an item. */
   #working = 0;
-  /** How many items somebody has taken back. */
+  /** Number of items that were taken out of the queue. */
   #takenBack = 0;
   readonly #timer = setInterval(() => this.#handOn(), LOOK);
   #isReading = true;
@@ -99,7 +102,8 @@ export class Run {
   constructor(settings: RunSettings) {
     const { config: { config, queueName } } = settings;
     this.#settings = settings;
-    setMaxListeners(0, this.#stopper.signal, this.#killer.signal); // Node would warn of as many as may run at once
+    // Node would warn of one listener per running command
+    setMaxListeners(0, this.#stopper.signal, this.#killer.signal);
     this.#attempts = new Attempts(settings, {
       maxRunning: () => this.pool.concurrency,
       stopped: this.#stopper.signal,
@@ -111,15 +115,15 @@ export class Run {
       timeout: NO_TIMEOUT,
       signal: this.#killer.signal,
       onError: (error) => this.#failUnlessAttempt(error),
-      onGiveUp: (error, item) => {
-        if (isOfAttempt(error)) this.#decide(item, "given-up");
+      onGiveUp: (error, item, _attempts, reason) => {
+        if (isOfAttempt(error)) this.#decide(item, "given-up", reason);
       },
     });
     this.finished = this.#finish();
     void this.#read();
   }
 
-  /** How far the run has come. */
+  /** The progress of the run. */
   get tally(): Tally {
     const { input, backlog: { total, folded, doneBefore }, isDistinct } = this.#settings;
     const { running: inFlight, begun, retries } = this.#attempts;
@@ -139,35 +143,35 @@ export class Run {
       retries,
       failures: this.#failures,
       lastFailure: this.#lastFailure,
-      nextDueIn: this.queue.snapshot({ limit: 1 }).waitingItems[0]?.dueIn,
+      nextDueIn: this.queue.snapshot({ limit: 1 }).delayedItems[0]?.dueInMs,
       isPaused: this.pool.snapshot({ limit: 0 }).paused,
       isStopping: this.#stopper.signal.aborted,
-      maxRate: (this.pool.starts as { readonly rate?: number } | undefined)?.rate,
+      maxRate: (this.pool.throttle as { readonly rate?: number } | undefined)?.rate,
       hasBegun: begun > 0,
       seconds: (performance.now() - this.#startedAt) / 1000,
     };
   }
 
-  /** Whether somebody asked the run to end. */
+  /** Whether the run was asked to end. */
   get isInterrupted(): boolean {
     return this.#isInterrupted;
   }
 
-  /** Somebody has taken an item out of the queue: it is not tried again. */
+  /** Notes that an item was taken out of the queue, as by the dashboard. It is not tried again. */
   takeBack(item: OpenItem): void {
     this.#takenBack++;
     this.#decide(item, "unfinished");
     this.#handOn();
   }
 
-  /** Asks the run to end. The first time, nothing more is begun; the second time, what runs is killed. */
+  /** Asks the run to end. From the first call on, no attempt begins; the second call kills running commands. */
   interrupt(): void {
     if (this.#isInterrupted) this.#kill();
     this.#isInterrupted = true;
     this.#stop();
   }
 
-  /** Asks the run to end at once: what runs is killed. */
+  /** Ends the run at once: kills running commands. */
   kill(): void {
     this.interrupt();
     this.interrupt();
@@ -185,7 +189,7 @@ export class Run {
   async #finish(): Promise<void> {
     const { backlog, input, onDecided } = this.#settings;
     await this.pool.finished;
-    for (const item of this.#open) await item.passedOn; // its fate may hang on that
+    for (const item of this.#open) await item.passedOn; // this may decide its outcome
     clearInterval(this.#timer);
     this.queue.shutDown();
     input.stream.destroy();
@@ -228,10 +232,10 @@ export class Run {
       this.#handOn();
     } while (this.queue.length > 0);
     this.queue.shutDown();
-    this.pool.resume(); // one that is paused would wait for that, with nothing left to do
+    this.pool.resume(); // a paused pool would never finish
   }
 
-  /** Puts as many lines in the queue as can be begun at once, and no more, so that they delay nothing else. */
+  /** Adds as many lines to the queue as can begin at once, and no more, so that they don't delay retries. */
   #handOn(): void {
     const { backlog, config, isDistinct } = this.#settings;
     if (this.#stopper.signal.aborted) return;
@@ -275,14 +279,14 @@ export class Run {
     }
   }
 
-  /** What becomes of an item is shown and reported; what else goes wrong is not the item's fault, but that of a limiter. */
+  /** Ends the run for an error that is not an attempt's: it is a limiter's. Failed attempts are reported elsewhere. */
   #failUnlessAttempt(error: unknown): void {
     if (isOfAttempt(error)) return;
     const reason = printable(error instanceof Error ? error.message : String(error));
     this.#fail(new UsageError(`Cannot try an item again as its limiter fails: ${reason}`));
   }
 
-  /** Counts the item among those that fail; returns why it does. */
+  /** Counts the item as failing, and returns the reason. */
   #countFailing(item: OpenItem): string {
     const { failure } = item;
     this.#failures++;
@@ -292,9 +296,9 @@ export class Run {
     return failure.reason;
   }
 
-  #decide(item: OpenItem, outcome: ItemReport["outcome"]): void {
+  #decide(item: OpenItem, outcome: ItemReport["outcome"], reason?: GiveUpReason): void {
     if (item.passedOn !== undefined) {
-      void item.passedOn.then(() => this.#decide(item, outcome));
+      void item.passedOn.then(() => this.#decide(item, outcome, reason));
       return;
     }
     if (outcome === "succeeded" && this.#killer.signal.aborted) return; // its output may not have been passed on
@@ -304,7 +308,7 @@ export class Run {
     this.#open.delete(item);
     this.#openSize -= item.size;
     try {
-      this.#settings.onDecided(item.report(outcome));
+      this.#settings.onDecided(item.report(outcome, reason));
     } catch (error) {
       this.#fail(error);
     }
@@ -319,7 +323,7 @@ export class Run {
     if (halt.when === "now") this.#kill();
   }
 
-  /** Ends the run at once, for a reason that concerns more than one item. */
+  /** Ends the run at once, for an error that concerns more than one item. */
   #fail(error: unknown): void {
     this.#failure ??= error;
     this.#stop();

@@ -1,13 +1,13 @@
 import type { MetricsProvider } from "@workqueue/core";
 
-/** The ratio of a number to the next one that is told from it: what is said of them is off by at most half a percent. */
+/** Logarithm of the ratio between two neighboring steps. A percentile is off by at most half a percent. */
 const STEP = Math.log(1.01);
-/** All smaller numbers are taken for this one. */
+/** Smaller numbers count as this one. */
 const SMALLEST = 1e-6;
 
-/** Numbers that were observed, for percentiles. It takes the same room for any count of them. */
+/** Histogram of observed numbers, for percentiles. Its size does not grow with their count. */
 export class Samples {
-  /** How many numbers there are by their logarithm, in steps. */
+  /** Count of numbers for each step of their logarithm. */
   readonly #counts = new Map<number, number>();
   #count = 0;
 
@@ -19,10 +19,10 @@ export class Samples {
   }
 
   /**
-   * The smallest number that is at least as great as that part of all (the "nearest rank").
+   * Returns the smallest number that is at least as great as a part of all numbers ("nearest rank").
    *
    * @param part The part, above 0 and up to 1: 0.5 for the median.
-   * @returns The number; `undefined` if none was observed.
+   * @returns The number; `undefined` without observations.
    */
   percentile(part: number): number | undefined {
     let left = Math.ceil(part * this.#count);
@@ -36,7 +36,7 @@ export class Samples {
 
 const ignored = { inc() {}, dec() {}, set() {} };
 
-/** Keeps what the summary tells of a queue's metrics, and ignores the others. */
+/** Metrics of a queue, of which it keeps only those in the summary. */
 export class RunMetrics implements MetricsProvider {
   /** Seconds from each add until the item was handed out. */
   readonly queueWait: Samples = new Samples();

@@ -1,55 +1,55 @@
-/** How far a run has come. */
+/** The progress of a run. */
 export interface Tally {
-  /** Items so far. */
+  /** Number of items so far. */
   readonly items: number;
-  /** Whether a line was folded into an equal one that came before. */
+  /** Whether a line is folded into an equal one before it. */
   readonly isDistinct: boolean;
-  /** Lines that were folded. */
+  /** Number of folded lines. */
   readonly folded: number;
-  /** Lines that were left out, as they cannot be items. */
+  /** Number of refused lines, which cannot be items. */
   readonly refused: number;
-  /** Items that were left out, as an earlier run has done them. */
+  /** Number of items that an earlier run has done. */
   readonly doneBefore: number;
-  /** Whether there may be more items to come. */
+  /** Whether the input may have more items. */
   readonly isReading: boolean;
-  /** How much of the input has been read, from 0 to 1; `undefined` where its length is not known, as that of a pipe. */
+  /** Part of the input that has been read, from 0 to 1; `undefined` if its length is not known, as for a pipe. */
   readonly partRead: number | undefined;
-  /** Items whose command runs right now. */
+  /** Number of running commands. */
   readonly inFlight: number;
-  /** Items that wait for their first attempt or the next one. */
+  /** Number of items that wait for their first attempt or a retry. */
   readonly waiting: number;
-  /** Items whose latest attempt failed and that are to be tried again, or are being. */
+  /** Number of items whose latest attempt failed and that have a retry to come or running. */
   readonly failing: number;
-  /** Items for which the command succeeded. */
+  /** Number of items that succeeded. */
   readonly succeeded: number;
-  /** Items that failed too often. */
+  /** Number of items that were given up. */
   readonly givenUp: number;
-  /** Attempts beyond the first of each item. */
+  /** Number of attempts beyond the first of each item. */
   readonly retries: number;
-  /** Attempts that failed. */
+  /** Number of failed attempts. */
   readonly failures: number;
-  /** The latest attempt that failed; `undefined` if none did. */
+  /** The latest failed attempt; `undefined` if none failed. */
   readonly lastFailure: Failure | undefined;
-  /** How long it is until the next of the items that failed is tried again, in milliseconds; `undefined` if none waits. */
+  /** Time until the next retry is due, in milliseconds; `undefined` if none is delayed. */
   readonly nextDueIn: number | undefined;
-  /** Whether somebody has paused it: nothing more is begun until somebody ends that. */
+  /** Whether the run is paused, as by the dashboard. No attempt begins. */
   readonly isPaused: boolean;
-  /** Whether the run ends early: nothing more is begun. */
+  /** Whether the run ends early. No attempt begins. */
   readonly isStopping: boolean;
-  /** How many attempts may begin in a second; `undefined` if that is not bounded. */
+  /** Most attempts that may begin in a second; `undefined` for no limit. */
   readonly maxRate: number | undefined;
-  /** Whether a command was run at all. */
+  /** Whether any attempt has begun. */
   readonly hasBegun: boolean;
   /** Seconds since the run began. */
   readonly seconds: number;
 }
 
-/** An attempt that failed. */
+/** A failed attempt. */
 export interface Failure {
   /** The item. */
   readonly item: string;
-  /** How often the command has been run for it, this time included. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** Why: the last line of its standard error, or how it ended, as in `"exit code 7"`. */
+  /** The last line of its error output, or how it ended, such as `"exit code 7"`. */
   readonly reason: string;
 }

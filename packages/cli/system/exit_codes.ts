@@ -1,13 +1,13 @@
-/** What the process exits with. */
+/** Exit codes of the process. */
 export const EXIT = {
   /** The command succeeded for every item. */
   succeeded: 0,
-  /** Something was given up, refused or not finished. */
+  /** Some items were given up or not finished, or some lines refused. */
   incomplete: 1,
   /** The command line, a config or a file is wrong. */
   usage: 2,
-  /** A signal: this and its number. */
+  /** Added to the number of the signal that ended the process. */
   signal: 128,
-  /** Ctrl-C, or a reader of the output that has left. */
+  /** Ctrl-C was pressed, or the reader of the output has left. */
   interrupted: 130,
 } as const;

@@ -1,11 +1,11 @@
 /**
- * Waits for a promise, unless a signal aborts before.
+ * Waits for a promise until a signal aborts.
  *
- * @typeParam T What the promise gives.
- * @param promise The promise. What becomes of it after an abort is ignored.
- * @param signal The signal. Nothing of the wait stays with it.
- * @returns What the promise gives.
- * @throws {Error} What the promise rejects with, or the signal's reason if that aborts before.
+ * @typeParam T The type of the promise's value.
+ * @param promise The promise. Its result after an abort is ignored.
+ * @param signal The signal. Its listener is removed at the end.
+ * @returns The promise's value.
+ * @throws {Error} The promise's error, or the signal's reason if that aborts first.
  */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop!: () => void;

@@ -1,13 +1,13 @@
 import { describeSystemError, UsageError } from "./usage_error.ts";
 
-/** The standard output cannot be written to, so the run cannot go on. */
+/** Error for a standard output that cannot be written to. The run cannot go on. */
 export class OutputError extends UsageError {
   /** The name of the class, as for every error. */
   override name = "OutputError";
-  /** Whether whoever read the output has left, as `head` does when it has seen enough. */
+  /** Whether the reader of the output has left, as `head` does when it has read enough. */
   readonly readerHasLeft: boolean;
 
-  /** Says what is wrong with the standard output. */
+  /** Makes the error of an error of the system. */
   constructor(error: unknown) {
     super(`Cannot write standard output as ${describeSystemError(error, "file")}`, { cause: error });
     this.readerHasLeft = (error as NodeJS.ErrnoException).code === "EPIPE";

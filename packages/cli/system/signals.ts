@@ -3,9 +3,9 @@ import { constants } from "node:os";
 import process from "node:process";
 import { EXIT } from "./exit_codes.ts";
 
-/** What asks a process to end. */
+/** Signals that ask a process to end. */
 const ASKING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"] as const;
-/** What else ends a process unless it listens, or makes its runtime start a debugger. */
+/** Other signals that end a process unless it listens, or make its runtime start a debugger. */
 const ENDING = [
   "SIGQUIT",
   "SIGABRT",
@@ -21,11 +21,11 @@ const ENDING = [
 ] as const;
 
 /**
- * Listens to the signals that would end this process: the children would run on by themselves.
+ * Listens for the signals that would end this process and leave its children running.
  *
- * @param interrupt Is called when a signal asks the process to end.
- * @param kill Is called when a signal ends it at once.
- * @returns Stops listening: from then on, signals do what they do by default.
+ * @param interrupt Called when a signal asks the process to end.
+ * @param kill Called when a signal would end it at once.
+ * @returns Stops listening. From then on, signals have their default effect.
  */
 export function onSignals(
   interrupt: (signal: NodeJS.Signals) => void,
@@ -38,15 +38,16 @@ export function onSignals(
       process.on(signal, listener);
       stops.push(() => process.off(signal, listener));
     } catch {
-      // There is no such signal on this system, or nobody may listen to it.
+      // This system has no such signal, or a process cannot listen to it.
     }
   };
   const ignored = ignoredSignals();
-  // One that is ignored needs a listener all the same: to listen to any makes Deno end the process at all of these.
+  // An ignored signal needs a listener too: on Deno, a listener for one of these signals makes the others end the
+  // process.
   for (const signal of ASKING) listen(signal, ignored?.has(signal) ? () => {} : interrupt);
   for (const signal of ENDING) listen(signal, kill);
-  // Where this one is ignored, or may be, how children end could not be told without a listener. Elsewhere there is none,
-  // as it wakes a thread for each child.
+  // If SIGCHLD is or may be ignored, the exit codes of children are lost without a listener. Otherwise there is none,
+  // as it would wake a thread for each child.
   if (ignored?.has("SIGCHLD") ?? true) listen("SIGCHLD", () => {});
   return () => {
     for (const stop of stops) stop();
@@ -54,16 +55,19 @@ export function onSignals(
 }
 
 /**
- * Catches what nobody else does, such as an error in a timer of a plugin: it would end this process, and the children would
- * run on by themselves. To the end of the process: what comes when the run is over does not decide how it ended.
+ * Catches errors that nothing else catches, such as one in a timer of a plugin: they would end this process and leave
+ * its children running. Never stops, so an error after the run has no effect on how it ended.
  *
- * @param callback Is called with each error.
+ * @param callback Called with each error.
  */
 export function onUncaught(callback: (error: unknown) => void): void {
   process.on("uncaughtException", callback).on("unhandledRejection", callback);
 }
 
-/** Signals that are ignored from the start, as SIGHUP is by `nohup`; `undefined` where the system does not tell. */
+/**
+ * Returns the signals that the process was started to ignore, such as SIGHUP with `nohup`; `undefined` if the system
+ * doesn't tell.
+ */
 function ignoredSignals(): Set<string> | undefined {
   try {
     const mask = BigInt(`0x${/^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))![1]}`);
@@ -74,7 +78,7 @@ function ignoredSignals(): Set<string> | undefined {
   }
 }
 
-/** What a process exits with that a signal has ended, as shells say it. */
+/** Returns the exit code that shells give to a process ended by a signal. */
 export function exitCodeOf(signal: NodeJS.Signals): number {
   return EXIT.signal + (constants.signals[signal] ?? 0);
 }

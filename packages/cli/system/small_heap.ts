@@ -2,14 +2,14 @@ import { setTimeout } from "node:timers";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** How often garbage is collected, in milliseconds; and how many times as long as it takes there is at least between two. */
+/** Time between two collections, in milliseconds, and at least this many times the duration of the last one. */
 const INTERVAL = 3000;
 const PAUSE = 50;
 
 /**
- * Collects all garbage every few seconds, on V8, which would rather take memory from the system as long as there is any.
- * Memory is time here: each start of a child copies tables of all that is in use, on Node; and it has to be enough for
- * everybody else. It keeps no process alive.
+ * Collects all garbage every few seconds on V8, which otherwise takes memory from the system while there is any. A
+ * small heap makes starts of children faster: on Node, each start copies tables of all the memory in use. Does not keep
+ * the process alive.
  */
 export function keepHeapSmall(): void {
   const collect = collector();
@@ -24,13 +24,13 @@ export function keepHeapSmall(): void {
   later(INTERVAL);
 }
 
-/** What collects all garbage; `undefined` where there is no such thing, or no need for it. */
+/** Returns a function that collects all garbage; `undefined` if the runtime has none or needs none. */
 function collector(): (() => void) | undefined {
   if ("Bun" in globalThis) return undefined;
   try {
     setFlagsFromString("--expose-gc");
     return runInNewContext("gc");
   } catch {
-    return undefined; // the command runs as well without
+    return undefined; // the command also runs without it
   }
 }

@@ -2,7 +2,7 @@ import process from "node:process";
 import { isatty, type WriteStream } from "node:tty";
 import { writeAll } from "./write_all.ts";
 
-/** What can be written to, as a terminal or not. */
+/** A stream to write to, which may be a terminal. */
 export interface OutputStream {
   /** Whether it is a terminal. */
   readonly isTTY?: boolean | undefined;
@@ -10,16 +10,17 @@ export interface OutputStream {
   readonly columns?: number | undefined;
   /** The height of the terminal. */
   readonly rows?: number | undefined;
-  /** Writes, and calls back when that is done or has failed. */
+  /** Writes data, and calls `callback` when that is done or has failed. */
   write(data: string | Uint8Array, callback?: (error?: unknown) => void): boolean;
 }
 
 /**
- * Standard output or standard error, with errors that arrive in the callback of the write, and nowhere else.
+ * Standard output or standard error. Errors arrive only in the callback of a write. After the first error, every write
+ * fails with it.
  *
- * The runtimes' own streams differ in that: one throws, another hangs, an `error` event that nobody listens to ends the
- * process, and a reader that is slow stops everything. So only terminals are left to them, and else the open file is
- * written to here, one write at a time. After the first error, every write fails with that.
+ * The runtimes' own streams differ: one throws, another hangs, an `error` event without a listener ends the process,
+ * and a slow reader stops everything. So only terminals use them. Anything else is written to as an open file, one
+ * write at a time.
  */
 class StandardStream implements OutputStream {
   readonly #fd: number;
@@ -31,7 +32,7 @@ class StandardStream implements OutputStream {
     this.#fd = fd;
     if (!isatty(fd)) return;
     this.#terminal = stream();
-    this.#terminal.on("error", () => {}); // the callback is told too
+    this.#terminal.on("error", () => {}); // the callback gets it too
   }
 
   get isTTY(): boolean {
@@ -73,7 +74,7 @@ export const stdout: OutputStream = new StandardStream(1, () => process.stdout);
 /** The standard error. */
 export const stderr: OutputStream = new StandardStream(2, () => process.stderr);
 
-/** Resolves when all that was written to the standard streams has left the process, or cannot leave it. */
+/** Resolves when all pending output of the standard streams has been written, or cannot be. */
 export async function flushed(): Promise<void> {
   for (const stream of [stdout, stderr]) await new Promise<void>((resolve) => stream.write("", () => resolve()));
 }

@@ -1,4 +1,4 @@
-/** Words a length of time, as short as it may be: `"35 ms"`, `"4.2 s"`, `"2 min 5 s"`. */
+/** Formats a length of time in short: `"35 ms"`, `"4.2 s"`, `"2 min 5 s"`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
@@ -9,18 +9,18 @@ export function formatSeconds(seconds: number): string {
 
 const MAX_SHOWN = 200;
 
-/** A text as it can be shown on a terminal: not too long, and without control characters, which could do anything there. */
+/** Makes a text safe to print on a terminal: cuts it to a length, and replaces control characters. */
 export function printable(text: string): string {
   const shown = text.length > MAX_SHOWN ? text.slice(0, MAX_SHOWN) + "…" : text;
   return shown.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, "\u{FFFD}");
 }
 
-/** The last line of a text, which may be followed by white space. */
+/** Returns the last line of a text, ignoring white space after it. */
 export function lastLine(text: string): string {
   return text.trimEnd().split("\n").at(-1)!;
 }
 
-/** A command as a shell takes it: what is before a command and has "=" in it would be a variable there. */
+/** Quotes a command for a shell. A first word with "=" in it is quoted too, as it would set a variable. */
 export function quoteAll(command: readonly string[]): string {
   return command.map((argument, index) => {
     const isPlain = /^[\w@%+=:,./-]+$/.test(argument) && !(index === 0 && argument.includes("="));

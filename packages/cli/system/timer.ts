@@ -1,13 +1,13 @@
-/** A timer that is later than this, in milliseconds, was held up, as where the process was stopped or the machine slept. */
+/** Delay of a timer, in milliseconds, beyond which the process must have been stopped or the machine suspended. */
 const LATE = 100;
 
 /**
- * Calls back after a while; where that was held up, a little later still: what has happened meanwhile, such as the end of
- * a child, is heard of first.
+ * Calls `callback` after a time. After the process was stopped, it waits a little longer, so that events from
+ * meanwhile, such as the end of a child, come first.
  *
  * @param callback The callback.
- * @param ms After how many milliseconds.
- * @returns Ends the wait.
+ * @param ms The time, in milliseconds.
+ * @returns Cancels the timer.
  */
 export function setTimer(callback: () => void, ms: number): Disposable {
   const due = performance.now() + ms;

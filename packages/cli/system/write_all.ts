@@ -1,16 +1,16 @@
 import { write, writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** How long to wait, in milliseconds, where the other end of a pipe takes nothing now and a write would not wait for it. */
+/** Pause before writing again to a full pipe that does not block, in milliseconds. */
 const FULL_PIPE_PAUSE = 10;
 
 /**
- * Writes all of the bytes to an open file. One write may take only a part of them, as where a disk is nearly full: only
- * the next one fails then.
+ * Writes all of the bytes to an open file. One write may take only some of them: on a nearly full disk, only the next
+ * write fails.
  *
  * @param fd The file.
  * @param bytes The bytes.
- * @throws {Error} If the system does not take them all.
+ * @throws {Error} If they can't all be written.
  */
 export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   for (let written = 0; written < bytes.length;) {
@@ -23,7 +23,7 @@ export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Does the same at once. */
+/** Writes all of the bytes to an open file before it returns. */
 export function writeAllSync(fd: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) written += writeSync(fd, bytes, written);
 }
@@ -36,7 +36,10 @@ function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
   });
 }
 
-/** On Deno, `write` of `node:fs` and the streams of `node:process` stop everything while a pipe is full. */
+/**
+ * Returns Deno's own stream: there, `write` of `node:fs` and the streams of `node:process` block everything on a full
+ * pipe.
+ */
 function denoStream(fd: number): { write(bytes: Uint8Array): Promise<number> } | undefined {
   if (!("Deno" in globalThis)) return undefined;
   return fd === 1 ? Deno.stdout : fd === 2 ? Deno.stderr : undefined;

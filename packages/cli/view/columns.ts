@@ -1,5 +1,5 @@
 /**
- * Texts as wide as they are on a terminal, where some characters take two columns and others none.
+ * Widths of texts on a terminal, where some characters take two columns and others none.
  *
  * @module
  */
@@ -7,15 +7,15 @@
 import measure from "fast-string-width";
 
 const ELLIPSIS = "…";
-// deno-lint-ignore no-control-regex -- that is what terminals are controlled by
+// deno-lint-ignore no-control-regex -- control sequences of terminals
 const STYLE = /(\x1b\[[\d;]*m)/;
 
-/** How many columns a text takes. Styles take none. */
+/** Returns the number of columns that a text takes. Styles take none. */
 export function widthOf(text: string): number {
   return measure(text);
 }
 
-/** Cuts off the end of a text that takes more columns than that. All its styles stay, so that none is left open. */
+/** Cuts the end off a text that takes more columns. Keeps all its styles, so that none stays open. */
 export function cut(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let left = columns - widthOf(ELLIPSIS);
@@ -35,7 +35,7 @@ export function cut(text: string, columns: number): string {
   return shown;
 }
 
-/** Cuts out the middle of a text without styles that takes more columns than that: errors tell most at their ends. */
+/** Cuts the middle out of a text without styles that takes more columns: the ends of an error say the most. */
 export function cutMiddle(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   const start = cut(text, Math.min(Math.ceil((columns + 1) / 2), columns));
@@ -49,16 +49,16 @@ export function cutMiddle(text: string, columns: number): string {
   return start + end;
 }
 
-/** Its characters as people see them. */
+/** Returns the characters as people see them (grapheme clusters). */
 function charactersOf(text: string): string[] {
   return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }
 
-/** Makes texts as wide as the widest that has stood in the same place, so that what comes after them stays where it is. */
+/** Pads texts to the widest text so far in the same place, so that the texts after them don't move. */
 export class Places {
   readonly #widths = new Map<string, number>();
 
-  /** Fills a text up with spaces. */
+  /** Pads a text with spaces. */
   fill(place: string, text: string): string {
     const width = widthOf(text);
     const widest = Math.max(this.#widths.get(place) ?? 0, width);

@@ -9,20 +9,20 @@ import { colored, plain, type Style } from "./style.ts";
 import { tagLines } from "./tagged_lines.ts";
 import { writeTo } from "../system/write_to.ts";
 
-/** How often the rows change, and how long output waits for that at most, in milliseconds. */
+/** Time between two frames, and so the longest delay of output, in milliseconds. */
 const FRAME = 100;
-/** How many bytes of output wait for it at most: who has more waits until they are written. */
+/** Most bytes of output that wait for a frame. A child with more output waits until they are written. */
 const MAX_PENDING = 65_536;
 const MAX_ROWS = 4;
-/** What is taken for the size of a terminal that does not tell it. */
+/** Assumed size of a terminal that doesn't tell its size. */
 const COLUMNS = 80;
 const ROWS = 24;
 const LINE_FEED = 0x0a;
 
-/** Something to be written to a stream. */
+/** Bytes to write to a stream. */
 type Part = readonly [stream: OutputStream, bytes: Uint8Array];
 
-/** Shows progress as rows at the bottom of a terminal, and above these what the children print. */
+/** Shows progress as rows at the bottom of a terminal, with the children's output above them. */
 export class LiveProgress {
   readonly #tally: () => Tally;
   readonly #stdout: OutputStream;
@@ -34,16 +34,16 @@ export class LiveProgress {
   readonly #timer: ReturnType<typeof setInterval>;
   #pending: Part[] = [];
   #pendingSize = 0;
-  /** Resolves when the last frame is written; `undefined` if it is. */
+  /** Resolves when the last frame is written; `undefined` if no frame is being written. */
   #drawing: Promise<void> | undefined = undefined;
   #error: unknown = undefined;
   #hasEnded = false;
 
   /**
-   * Begins to show it.
+   * Begins to show progress.
    *
-   * @param tally Says how far the run has come.
-   * @param stdout Where the children's output goes: the same stream as the next one, if it is the same terminal.
+   * @param tally Returns how far the run has come.
+   * @param stdout The stream for the children's output: the same stream as `stderr`, if it is the same terminal.
    * @param stderr The terminal.
    * @param hasColors Whether colors are used.
    */
@@ -57,17 +57,17 @@ export class LiveProgress {
     }, FRAME);
   }
 
-  /** Writes output above the rows if it goes to a terminal. */
+  /** Writes output, above the rows if it goes to a terminal. */
   async write(output: Uint8Array): Promise<void> {
     await (this.#stdout.isTTY ? this.#add(this.#stdout, output) : writeTo(this.#stdout, output));
   }
 
-  /** Shows lines above the rows, with their item in front. */
+  /** Shows lines above the rows, each with its item before it. */
   async writeError(item: string, lines: Uint8Array): Promise<void> {
     await this.#add(this.#stderr, Buffer.from(tagLines(item, lines, this.#style)));
   }
 
-  /** Prints a line above the rows, at once. */
+  /** Prints a line above the rows at once. */
   note(line: string): void {
     this.#pending.push([this.#stderr, Buffer.from(line + "\n")]);
     void this.#draw();
@@ -80,18 +80,18 @@ export class LiveProgress {
     void this.#draw();
   }
 
-  /** Takes something in that is to be written with the next frame. */
+  /** Adds bytes to the next frame. Resolves when more can be added. */
   async #add(stream: OutputStream, bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return;
     this.#pending.push([stream, bytes]);
-    if (bytes.at(-1) !== LINE_FEED) this.#pending.push([stream, Buffer.from("\n")]); // the rows begin on a line of their own
+    if (bytes.at(-1) !== LINE_FEED) this.#pending.push([stream, Buffer.from("\n")]); // the rows begin on a new line
     this.#pendingSize += bytes.length;
     while (this.#pendingSize >= MAX_PENDING) await (this.#drawing ?? this.#draw());
     if (this.#hasEnded) await this.#draw();
     if (this.#error !== undefined) throw this.#error;
   }
 
-  /** Writes a frame: what waits, and the rows below. Resolves when it is written, or cannot be. */
+  /** Writes a frame: pending output, and the rows below. Resolves when it is written or cannot be. */
   #draw(): Promise<void> {
     const size = { columns: this.#stderr.columns || COLUMNS, rows: this.#stderr.rows || ROWS };
     const change = this.#rows.change(this.#hasEnded ? [] : this.#text(size), size, this.#pending.length > 0);
@@ -118,7 +118,7 @@ export class LiveProgress {
   }
 }
 
-/** Writes to streams in that order; what follows each other on one of them, at once. Resolves when all is written. */
+/** Writes parts in order, joining consecutive parts for one stream. Resolves when all are written. */
 async function writeInOrder(parts: readonly Part[]): Promise<void> {
   const writes: { stream: OutputStream; bytes: Uint8Array[] }[] = [];
   for (const [stream, bytes] of parts) {

@@ -5,22 +5,22 @@ import { cut, cutMiddle, type Places, widthOf } from "./columns.ts";
 import { type Recent, secondsLeft } from "./recent.ts";
 import type { Style } from "./style.ts";
 
-/** What rows are written for. */
+/** The part of the terminal for the rows. */
 export interface Screen {
-  /** How many columns a row may take. */
+  /** Most columns of a row. */
   readonly columns: number;
-  /** How many rows there may be, at least one. */
+  /** Most rows, at least one. */
   readonly rows: number;
-  /** Colors. */
+  /** The colors. */
   readonly style: Style;
-  /** How wide texts have been on it. */
+  /** The widths of earlier texts. */
   readonly places: Places;
 }
 
 const MAX_ITEM = 24;
-/** From so many rows on, an empty one sets off what is above. The cursor is there, so that nothing typed is in the way. */
+/** Number of rows from which an empty one comes first. The cursor is there, so that typed text is not in the way. */
 const ROOMY = 4;
-/** How wide the bar is and what is left out beside it: the first of these with which the row is narrow enough. */
+/** Widths of the bar and fields left out beside it. The first layout that fits is used. */
 const LAYOUTS: readonly { readonly bar: number; readonly leftOut: readonly string[] }[] = [
   { bar: 20, leftOut: [] },
   { bar: 10, leftOut: [] },
@@ -33,12 +33,12 @@ const SEPARATOR = " · ";
 const MARK = "✗ ";
 
 /**
- * Words how far a run has come, for a terminal: at the top why items fail, as that is what to look into, then how many
- * do, and below these a bar and what goes well.
+ * Writes the rows that show how far a run has come: at the top why items fail, as that needs attention, then how many
+ * fail, and at the bottom a bar and the progress.
  *
  * @param tally How far the run has come.
- * @param recent What has happened lately.
- * @param screen What it is written for.
+ * @param recent The last seconds of the run.
+ * @param screen The part of the terminal for the rows.
  * @returns The rows.
  */
 export function liveText(tally: Tally, recent: Recent, screen: Screen): string[] {
@@ -53,14 +53,14 @@ export function liveText(tally: Tally, recent: Recent, screen: Screen): string[]
   return [...(screen.rows >= ROOMY ? [""] : []), ...rows.map((row) => cut(row, screen.columns))];
 }
 
-/** Why an attempt failed, and which. The reason comes first, as it often stays the same while the item changes. */
+/** Describes a failed attempt. The reason comes first, as it often stays the same while the item changes. */
 function describeFailure({ item, attempt, reason }: Failure, isUrgent: boolean, { columns, style }: Screen): string {
   const which = columns < 60 ? "" : ` (${cutMiddle(harmless(item), MAX_ITEM)}, attempt ${attempt})`;
   const why = cutMiddle(harmless(reason), columns - widthOf(MARK + which));
   return style("red", MARK) + (isUrgent ? style("bold", style("red", why)) : why) + style("dim", which);
 }
 
-/** What does not go well. */
+/** Writes the row of what fails. */
 function describeTroubles(tally: Tally, nothingSucceeds: boolean, { style, places }: Screen): string {
   const { failing, givenUp, refused, nextDueIn, isStopping } = tally;
   const fields = [style(failing === 0 ? "dim" : "red", places.fill("failing", `${count(failing)} failing now`))];
@@ -73,7 +73,7 @@ function describeTroubles(tally: Tally, nothingSucceeds: boolean, { style, place
   return fields.join(style("dim", SEPARATOR));
 }
 
-/** A bar and what goes well. */
+/** Writes the row with the bar and the progress. */
 function describeProgress(tally: Tally, recent: Recent, { columns, style, places }: Screen): string {
   const { items, isReading, isStopping, inFlight } = tally;
   const done = tally.doneBefore + tally.succeeded + tally.givenUp;
@@ -102,13 +102,13 @@ function describeProgress(tally: Tally, recent: Recent, { columns, style, places
   return (rows.find((row) => widthOf(row) <= columns) ?? rows.at(-1)!).trimEnd();
 }
 
-/** How many items there will be; `undefined` if that cannot be told yet. */
+/** Returns the expected number of items; `undefined` if it can't be estimated yet. */
 function expectedItems({ items, isReading, partRead }: Tally): number | undefined {
   if (!isReading) return items > 0 ? items : undefined;
   return items > 0 && partRead !== undefined && partRead > 0 ? items / partRead : undefined;
 }
 
-/** Items that were given up are told from those that succeeded without colors too. */
+/** Draws the bar. Given-up items differ from succeeded ones even without colors. */
 function describeBar(tally: Tally, expected: number, width: number, style: Style): string {
   const { doneBefore, succeeded, givenUp } = tally;
   const done = Math.floor(width * (doneBefore + succeeded + givenUp) / expected);
@@ -117,12 +117,12 @@ function describeBar(tally: Tally, expected: number, width: number, style: Style
     style("dim", "░".repeat(width - done));
 }
 
-/** 100 only when all are done. */
+/** Formats a part in percent. It is 100 only when all items are done. */
 function percentOf(done: number, expected: number, isReading: boolean): string {
   return `${Math.min(Math.floor(100 * done / expected), isReading ? 99 : 100)}`.padStart(3) + " %";
 }
 
-/** With separators, as numbers of six digits cannot be read without. */
+/** Formats a number with separators of thousands. */
 function count(number: number): string {
   return String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 }
@@ -131,13 +131,13 @@ function formatRate(rate: number): string {
   return rate < 100 ? rate.toFixed(1) : count(Math.round(rate));
 }
 
-/** Whole seconds, so that it does not change more often than one can read. */
+/** Formats a length of time in whole seconds, so that it changes slowly enough to read. */
 function formatLength(seconds: number): string {
   const whole = Math.ceil(seconds);
   return whole < 60 ? `${whole} s` : formatSeconds(whole);
 }
 
-/** Programs color what they write to their standard error: that is left out, rather than shown as control characters. */
+/** Removes the colors of error output, and replaces other control characters. */
 function harmless(text: string): string {
   return printable(stripVTControlCharacters(text));
 }

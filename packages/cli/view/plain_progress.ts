@@ -7,7 +7,7 @@ import { secondsLeft } from "./recent.ts";
 /** The longest time between two lines, in milliseconds. */
 const MAX_PAUSE = 30_000;
 
-/** Shows progress as a line now and then, as for a log. What children write to their standard error is not in it. */
+/** Shows progress as a line now and then, as for a log. It doesn't show the children's error output. */
 export class PlainProgress {
   readonly #tally: () => Tally;
   readonly #stdout: OutputStream;
@@ -15,7 +15,7 @@ export class PlainProgress {
   readonly #startedAt = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  /** Begins to show it; or, if it is to be quiet, only notes. */
+  /** Begins to show progress; only notes, if it is quiet. */
   constructor(tally: () => Tally, stdout: OutputStream, stderr: OutputStream, isQuiet: boolean) {
     this.#tally = tally;
     this.#stdout = stdout;
@@ -23,12 +23,12 @@ export class PlainProgress {
     if (!isQuiet) this.#showLater();
   }
 
-  /** Passes it on as it is. */
+  /** Writes output as it is. */
   write(output: Uint8Array): Promise<void> {
     return writeTo(this.#stdout, output);
   }
 
-  /** Ignores it: its end is in the report. */
+  /** Ignores error output. The end of it is in the report. */
   writeError(): Promise<void> {
     return Promise.resolve();
   }
@@ -43,7 +43,9 @@ export class PlainProgress {
     clearTimeout(this.#timer);
   }
 
-  /** After one second, two, four and so on: a short run shows something, and a long one does not fill a log. */
+  /**
+   * Shows a line after one second, two, four and so on: a short run shows something, and a long one doesn't fill a log.
+   */
   #showLater(): void {
     const elapsed = performance.now() - this.#startedAt;
     const pause = Math.min(Math.max(1000, elapsed), MAX_PAUSE);

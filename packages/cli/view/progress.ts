@@ -4,21 +4,21 @@ import type { Tally } from "../run/tally.ts";
 import type { OutputStream } from "../system/standard_streams.ts";
 import { PlainProgress } from "./plain_progress.ts";
 
-/** Shows how far a run has come, on standard error. */
+/** Shows on standard error how far a run has come. */
 export interface Progress {
   /**
-   * Writes what a child printed to standard output.
+   * Writes output of a child to standard output.
    *
    * @param output The bytes: whole lines, or the end of the output.
-   * @returns Resolves when more can be taken; rejects if standard output cannot be written to.
+   * @returns Resolves when it can take more; rejects if standard output cannot be written to.
    */
   write(output: Uint8Array): Promise<void>;
   /**
-   * Shows what a child printed to its standard error, where that is a terminal.
+   * Shows error output of a child, if standard error is a terminal.
    *
-   * @param item The item that the child was run for.
+   * @param item The item of the child.
    * @param lines The bytes: whole lines, or the end of the output.
-   * @returns Resolves when more can be taken; rejects if the terminal cannot be written to.
+   * @returns Resolves when it can take more; rejects if the terminal cannot be written to.
    */
   writeError(item: string, lines: Uint8Array): Promise<void>;
   /** Prints a line to standard error. */
@@ -27,41 +27,49 @@ export interface Progress {
   end(): void;
 }
 
-/** What decides how progress is shown: `NO_COLOR`, `TERM` and `CI` count. */
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Rows that stay on a terminal and change, with the children's error output; a line now and then; or only notes. */
+export type ProgressKind = "rows" | "lines" | "quiet";
 
 /**
- * Shows progress: as rows that stay and change where standard error is a terminal, and else as a line now and then.
+ * Begins to show progress.
  *
- * @param tally Says how far the run has come. It is not asked at once.
- * @param stdout Where the children's output goes.
- * @param stderr Where progress goes.
- * @param options Whether only notes are shown; and the environment.
- * @returns The progress, which is being shown.
+ * @param tally Returns how far the run has come. It is not called at once.
+ * @param stdout The stream for the children's output.
+ * @param stderr The stream for progress.
+ * @returns The progress.
  */
-export async function showProgress(
-  tally: () => Tally,
-  stdout: OutputStream,
-  stderr: OutputStream,
-  { isQuiet = false, env = process.env }: { isQuiet?: boolean; env?: Environment } = {},
-): Promise<Progress> {
-  if (isQuiet || !isLive(stderr, env)) return new PlainProgress(tally, stdout, stderr, isQuiet);
-  const { LiveProgress } = await import("./live_progress.ts"); // which takes time, and is not always needed
-  return new LiveProgress(tally, stdout.isTTY && isOneTerminal() ? stderr : stdout, stderr, !env.NO_COLOR);
+export type ShowProgress = (tally: () => Tally, stdout: OutputStream, stderr: OutputStream) => Progress;
+
+/** Variables of the environment: `NO_COLOR`, `TERM` and `CI` count. */
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Loads the module that shows progress in one way.
+ *
+ * @param kind The way.
+ * @param variables The environment.
+ * @returns The function that begins.
+ */
+export async function loadProgress(kind: ProgressKind, variables: Variables = process.env): Promise<ShowProgress> {
+  if (kind !== "rows") return (tally, stdout, stderr) => new PlainProgress(tally, stdout, stderr, kind === "quiet");
+  const { LiveProgress } = await import("./live_progress.ts"); // it takes time to load, and is not always needed
+  return (tally, stdout, stderr) => {
+    return new LiveProgress(tally, stdout.isTTY && isOneTerminal() ? stderr : stdout, stderr, !variables.NO_COLOR);
+  };
 }
 
 /**
- * Whether progress is shown as rows that change, and with it what children write to their standard error. Some
- * terminals have no width: nothing could be shown there. What runs in CI is read later, as a log.
+ * Reports whether a stream can show rows that change. A terminal without a width cannot show anything, and the output
+ * of CI is read later, as a log.
  *
- * @param stderr Where progress goes.
- * @param env The environment.
+ * @param stderr The stream for progress.
+ * @param variables The environment.
  */
-export function isLive(stderr: OutputStream, env: Environment = process.env): boolean {
-  return stderr.isTTY === true && (stderr.columns ?? 0) > 0 && env.TERM !== "dumb" && !env.CI;
+export function canShowRows(stderr: OutputStream, variables: Variables = process.env): boolean {
+  return stderr.isTTY === true && (stderr.columns ?? 0) > 0 && variables.TERM !== "dumb" && !variables.CI;
 }
 
-/** Whether standard output and standard error are the same terminal, as they are where neither is redirected. */
+/** Reports whether standard output and standard error are one terminal, as when neither is redirected. */
 function isOneTerminal(): boolean {
   try {
     return fstatSync(1).rdev === fstatSync(2).rdev;

@@ -1,25 +1,25 @@
 import type { Failure, Tally } from "../run/tally.ts";
 
-/** How long "recent" is, and how often what is told of it changes, so that one can read it: seconds. */
+/** Length of the recent past, and time between two changes of its values, so that they can be read; in seconds. */
 const WINDOW = 10;
 const STEP = 1;
-/** Nothing succeeds if so many attempts failed and so many seconds have passed since the last success. */
+/** Minimum number of failed attempts and of seconds since the last success to say that nothing succeeds. */
 const MIN_FAILURES = 3;
 const MIN_SECONDS = 5;
 
-/** What has happened in the last seconds of a run. */
+/** The last seconds of a run. */
 export class Recent {
-  /** How many items were decided a second; `undefined` as long as that cannot be told. */
+  /** Decided items per second; `undefined` at the beginning. */
   rate: number | undefined = undefined;
-  /** An attempt that failed lately; `undefined` if none did. */
+  /** A recent failed attempt; `undefined` if none failed. */
   failure: Failure | undefined = undefined;
   /** Whether items fail and none succeeds. */
   nothingSucceeds = false;
-  /** How much was done by when, in seconds since the run began. */
+  /** Numbers of decided items at times in seconds since the run began. */
   readonly #samples: { readonly seconds: number; readonly done: number }[] = [{ seconds: 0, done: 0 }];
   #lastSuccess = { succeeded: 0, failures: 0, seconds: -Infinity };
 
-  /** Takes in how far the run has come: a few times a second. */
+  /** Adds how far the run has come. Call it a few times a second. */
   add(tally: Tally): void {
     const { seconds, succeeded, failures, givenUp, failing } = tally;
     if (succeeded > this.#lastSuccess.succeeded) this.#lastSuccess = { succeeded, failures, seconds };
@@ -40,7 +40,7 @@ export class Recent {
   }
 }
 
-/** About how long a run takes for so many items more, at so many a second as of late: retries wait, and starts are bounded. */
+/** Estimates the seconds for more items at a recent rate. Takes the next retry and the rate limit into account. */
 export function secondsLeft({ maxRate = Infinity, nextDueIn = 0 }: Tally, items: number, rate: number): number {
   return Math.max(items / Math.min(rate, maxRate), nextDueIn / 1000);
 }

@@ -1,10 +1,10 @@
 import { styleText } from "node:util";
 
-/** Gives a text a color or the like. */
+/** Formats a text with a color or weight. */
 export type Style = (format: "bold" | "dim" | "red" | "green", text: string) => string;
 
-/** With colors. Whether there are any is decided by those who know which stream it is for. */
+/** Formats with colors. The caller decides whether its stream should have colors. */
 export const colored: Style = (format, text) => styleText(format, text, { validateStream: false });
 
-/** Without. */
+/** Leaves texts as they are. */
 export const plain: Style = (_format, text) => text;

@@ -6,16 +6,16 @@ import { formatSeconds, lastLine, printable } from "../system/text.ts";
 
 const MAX_LISTED = 10;
 
-/** The items that were given up: the first of them, for the summary. */
+/** The first given-up items, for the summary. */
 export class GivenUpItems {
   readonly #listed: ItemReport[] = [];
 
-  /** Takes an item in, whatever became of it. */
+  /** Adds an item if it was given up. */
   add(item: ItemReport): void {
     if (item.outcome === "given-up" && this.#listed.length < MAX_LISTED) this.#listed.push(item);
   }
 
-  /** The lines that list them. */
+  /** Returns the lines that list them. `count` is the number of all given-up items. */
   describe(count: number): string[] {
     if (count === 0) return [];
     const lines = this.#listed.map((item) => `  ${printable(item.item)}: ${describeFailure(item)}`);
@@ -25,12 +25,12 @@ export class GivenUpItems {
 }
 
 /**
- * What is printed at the end of a run.
+ * Writes the summary of a run.
  *
  * @param tally How far the run has come.
- * @param metrics What its queue measured.
- * @param givenUp The items that were given up.
- * @param refused The lines that were refused.
+ * @param metrics The metrics of its queue.
+ * @param givenUp The given-up items.
+ * @param refused The refused lines.
  * @returns The text, of several lines.
  */
 export function summarize(tally: Tally, metrics: RunMetrics, givenUp: GivenUpItems, refused: RefusedLines): string {

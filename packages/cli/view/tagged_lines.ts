@@ -6,12 +6,12 @@ const MAX_TAG = 24;
 const RESET = "\x1b[0m";
 
 /**
- * What a child wrote to its standard error, each line with its item in front. Colors are kept; other control characters
- * could write over the tag or the rows below, and are shown as U+FFFD.
+ * Puts the item before each line of a child's error output. Keeps colors. Replaces other control characters with
+ * U+FFFD, as they could overwrite the tag or the rows below.
  *
  * @param item The item.
  * @param lines The bytes.
- * @param style How the tag is set off.
+ * @param style The style of the tag.
  * @returns The lines, each with a line feed.
  */
 export function tagLines(item: string, lines: Uint8Array, style: Style): string {
@@ -21,9 +21,9 @@ export function tagLines(item: string, lines: Uint8Array, style: Style): string 
 }
 
 function harmless(line: string): string {
-  // What comes after a carriage return is meant to replace what was before it, as in progress that programs show.
+  // Text after a carriage return is meant to replace the text before it, as programs do to show progress.
   const shown = line.split("\r").findLast((text) => text !== "") ?? "";
-  // deno-lint-ignore no-control-regex -- that is what terminals are controlled by
+  // deno-lint-ignore no-control-regex -- control sequences of terminals
   const text = shown.replace(/(\x1b\[[\d;:]*m|\t)|\p{Cc}/gu, (_all, kept) => kept ?? "\u{FFFD}");
   return text.includes("\x1b") ? text + RESET : text;
 }

@@ -1,4 +1,4 @@
-import { formatNumber, inspect, suggest } from "@workqueue/core/arguments";
+import { formatNumber, inspect, suggest } from "@workqueue/core/internal";
 import { Refusal } from "../http/answers.ts";
 
 /** What a member of a body must be: a test, and how a message words it. */
@@ -6,7 +6,7 @@ type Rule = readonly [holds: (value: unknown) => boolean, words: string];
 
 const MAX_TEXT = 10_000;
 const MAX_CONCURRENCY = 100_000;
-const MAX_HOLD = 24 * 3_600_000;
+const MAX_PAUSE = 24 * 3_600_000;
 
 const A_TEXT: Rule = [(value) => typeof value === "string" && value.length <= MAX_TEXT, "must be a text"];
 
@@ -21,9 +21,9 @@ const MEMBERS = {
     'must be a non-negative number, or "unlimited"',
   ],
   burst: [(value) => Number.isSafeInteger(value) && (value as number) >= 0, "must be a non-negative integer"],
-  delay: [
-    (value) => typeof value === "number" && value >= 0 && value <= MAX_HOLD,
-    `must be a number of milliseconds from 0 to ${formatNumber(MAX_HOLD)}`,
+  duration: [
+    (value) => typeof value === "number" && value >= 0 && value <= MAX_PAUSE,
+    `must be a number of milliseconds from 0 to ${formatNumber(MAX_PAUSE)}`,
   ],
   key: A_TEXT,
   search: A_TEXT,
@@ -36,7 +36,7 @@ export interface Body {
   readonly concurrency?: number;
   readonly rate?: number | "unlimited";
   readonly burst?: number;
-  readonly delay?: number;
+  readonly duration?: number;
   readonly key?: string;
   readonly search?: string;
   readonly apply?: boolean;

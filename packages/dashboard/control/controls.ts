@@ -1,24 +1,25 @@
-import { formatDuration, formatNumber, inspect } from "@workqueue/core/arguments";
+import { formatDuration, formatNumber, inspect } from "@workqueue/core/internal";
 import type { Control, ControlResult } from "../api.ts";
 import { Refusal } from "../http/answers.ts";
-import type { LookWaiting } from "../watch/source.ts";
+import { Slices } from "../watch/slices.ts";
+import type { DelayedLook } from "../watch/source.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
 import { readBody } from "./bodies.ts";
 
 /** What can be done to a queue; and what cannot, and why. */
 export function controlsOf(
-  { source, pool, startsBucket, startsSource }: WatchedQueue,
+  { source, pool, throttleBucket, throttleSource }: WatchedQueue,
 ): { can: Control[]; cannot: Partial<Record<Control, string>> } {
   const reasons: Record<Control, string | undefined> = {
     pause: typeof source.pausing === "string" ? source.pausing : undefined,
     concurrency: pool === undefined ? NO_POOL : undefined,
-    starts: startsBucket !== undefined
+    throttle: throttleBucket !== undefined
       ? undefined
       : source.engine === "redis"
       ? "Each process that works on it has its rate from its own config: reload that."
-      : startsSource === undefined
-      ? "This queue has no limit of starts that is known here. Fewer workers slow it as well."
-      : "Its 'starts' is somebody else's, whose rate cannot be changed.",
+      : throttleSource === undefined
+      ? "This queue has no throttle that is known here. Fewer workers slow it as well."
+      : "Its throttle is no TokenBucket, so its rate cannot be changed.",
     retry: source.cannotRetry,
     takeBack: undefined,
   };
@@ -41,8 +42,9 @@ export const actions: Readonly<Record<string, Action>> = {
   pause,
   resume,
   concurrency,
-  starts,
-  hold,
+  throttle,
+  "pause-throttle": pauseThrottle,
+  "resume-throttle": resumeThrottle,
   retry,
   "take-back": takeBack,
 };
@@ -74,13 +76,13 @@ function concurrency({ pool }: WatchedQueue, body: string): ControlResult {
   const before = pool.concurrency;
   pool.concurrency = concurrency!;
   return {
-    message: `${formatNumber(concurrency!)} may be in work at once, from now on; it was ${formatNumber(before)}.`,
+    message: `${formatNumber(concurrency!)} may run at once from now on; it was ${formatNumber(before)}.`,
   };
 }
 
-function starts(queue: WatchedQueue, body: string): ControlResult {
-  const { rate, burst } = readBody("change starts", body, ["rate", "burst"], true);
-  const bucket = startsOf(queue);
+function throttle(queue: WatchedQueue, body: string): ControlResult {
+  const { rate, burst } = readBody("change throttle", body, ["rate", "burst"], true);
+  const bucket = throttleOf(queue);
   if (rate !== undefined) bucket.setRate(rate === "unlimited" ? Infinity : rate);
   if (burst !== undefined) bucket.setBurst(burst);
   const words = bucket.rate === Infinity
@@ -89,17 +91,25 @@ function starts(queue: WatchedQueue, body: string): ControlResult {
   return { message: `Attempts may begin ${words}, from now on.` };
 }
 
-function hold(queue: WatchedQueue, body: string): ControlResult {
-  const { delay } = readBody("hold starts", body, ["delay"], true);
-  const bucket = startsOf(queue);
-  bucket.hold(delay!);
-  return { message: `No attempt begins for ${formatDuration(Math.max(delay!, bucket.heldFor))}.` };
+function pauseThrottle(queue: WatchedQueue, body: string): ControlResult {
+  const { duration } = readBody("pause throttle", body, ["duration"], true);
+  const bucket = throttleOf(queue);
+  bucket.pauseFor(duration!);
+  return { message: `No attempt begins for ${formatDuration(Math.max(duration!, bucket.resumesInMs))}.` };
 }
 
-function startsOf(queue: WatchedQueue) {
-  const { startsBucket } = queue;
-  if (startsBucket === undefined) throw new Refusal(422, controlsOf(queue).cannot.starts!);
-  return startsBucket;
+function resumeThrottle(queue: WatchedQueue, body: string): ControlResult {
+  readBody("resume throttle", body, []);
+  const bucket = throttleOf(queue);
+  const { resumesInMs } = bucket;
+  bucket.resume();
+  return { message: resumesInMs > 0 ? "Attempts may begin again." : "The throttle was not paused: nothing was done." };
+}
+
+function throttleOf(queue: WatchedQueue) {
+  const { throttleBucket } = queue;
+  if (throttleBucket === undefined) throw new Refusal(422, controlsOf(queue).cannot.throttle!);
+  return throttleBucket;
 }
 
 async function retry(queue: WatchedQueue, body: string): Promise<ControlResult> {
@@ -114,9 +124,7 @@ async function takeBack(queue: WatchedQueue, body: string): Promise<ControlResul
 
 /** Somebody who acts on one item means that one. */
 function ambiguous(number: number): string {
-  return `Nothing was done, as ${
-    formatNumber(number)
-  } items that wait have this text: search for it to act on all of ` +
+  return `Nothing was done, as ${formatNumber(number)} delayed items have this text: search for it to act on all of ` +
     "them, or tell them apart by 'keyText'";
 }
 
@@ -128,16 +136,19 @@ async function forEach(
   queue: WatchedQueue,
   text: string,
   result: string,
-  act: (item: LookWaiting) => boolean | Promise<boolean>,
+  act: (item: DelayedLook) => boolean | Promise<boolean>,
 ): Promise<ControlResult> {
   const { key, search } = readBody(action, text, ["key", "search"], true);
   if (key !== undefined && search !== undefined) {
     throw new Refusal(422, `Cannot ${action} as the body has both 'key' and 'search'`);
   }
-  const { items, lookedAt, more } = await queue.waitingItems(key === undefined ? { search: search! } : { key });
+  const { items, lookedAt, more } = await queue.delayedItems(key === undefined ? { search: search! } : { key });
   if (key !== undefined && items.length > 1) throw new Refusal(422, ambiguous(items.length));
   let done = 0;
+  const slices = new Slices();
   for (let from = 0; from < items.length; from += AT_ONCE) {
+    const pause = slices.pause();
+    if (pause !== undefined) await pause;
     const answers = items.slice(from, from + AT_ONCE).map(act);
     const settled = queue.source.engine === "memory" ? answers as boolean[] : await Promise.all(answers);
     done += settled.filter(Boolean).length;
@@ -146,7 +157,7 @@ async function forEach(
   if (done === 0) {
     const among = `among the ${formatNumber(lookedAt)} items that were looked at, and ${others}`;
     const [nothing, nothingThere] = key === undefined
-      ? ["Nothing that waits matches", `Nothing matches ${among}`]
+      ? ["No delayed item matches", `Nothing matches ${among}`]
       : [`${inspect(key)} does not wait`, `${inspect(key)} is not ${among}`];
     return { message: `${more === 0 ? nothing : nothingThere}: nothing was done.` };
   }

@@ -6,8 +6,8 @@ import { thrownText } from "../watch/texts.ts";
 import { readBody } from "./bodies.ts";
 
 /**
- * Reads the config anew and tells what changes; and reloads it, if the body says so and names what was shown: somebody may
- * have saved the file again since.
+ * Reads the config anew and tells what changes; and reloads it, if the body says so and names what was shown: somebody
+ * may have saved the file again since.
  */
 export async function reload(
   config: WorkQueueConfig,

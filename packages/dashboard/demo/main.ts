@@ -1,6 +1,6 @@
 /**
- * Serves the dashboard over four queues: the backend of one is down for a minute every other minute, one is flooded by a
- * tenant, one has an item that fails whenever it is tried, and one is well.
+ * Serves the dashboard over four queues: the backend of one is down for a minute every other minute, one is flooded by
+ * a tenant, one has an item that fails whenever it is tried, and one is well.
  *
  *     npx -y deno task demo:dashboard [PORT]
  *

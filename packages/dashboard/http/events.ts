@@ -3,6 +3,7 @@ import type { Views } from "../watch/views.ts";
 import type { Watch } from "../watch/watch.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
 import { answer } from "./answers.ts";
+import { logFailure } from "./failure_log.ts";
 
 /** What somebody watches. */
 export interface EventsRequest {
@@ -20,7 +21,9 @@ const CONNECT_AGAIN = 1000;
 /** A stream is as long as somebody wants: after so long, the next push asks anew who may, in milliseconds. */
 const ASK_AGAIN_AFTER = 4500;
 
-/** Streams of server-sent events: for each that is open an event `state` a second, and one `queue` if it shows a queue. */
+/**
+ * Streams of server-sent events: for each that is open an event `state` a second, and one `queue` if it shows a queue.
+ */
 export class Events implements Disposable {
   readonly #watch: Watch;
   readonly #views: Views;
@@ -70,7 +73,7 @@ export class Events implements Disposable {
             isTelling = true;
             send("queue", await this.#views.queue(queue, search, limit).finally(() => isTelling = false));
           } catch (error) {
-            console.error("The dashboard failed to tell what there is to see:", error);
+            logFailure("tell what there is to see", error);
             close(); // the browser connects again
           }
         };

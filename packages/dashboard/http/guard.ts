@@ -1,4 +1,4 @@
-import { inspect } from "@workqueue/core/arguments";
+import { inspect } from "@workqueue/core/internal";
 import { signInOf } from "../access.ts";
 import type { Access, DashboardOptions } from "../contract.ts";
 import { within } from "../watch/timer.ts";

@@ -1,4 +1,4 @@
-import { formatDuration, inspect, suggest } from "@workqueue/core/arguments";
+import { formatDuration, inspect, suggest } from "@workqueue/core/internal";
 import { notePeer } from "../access.ts";
 import type { ControlResult } from "../api.ts";
 import type { DashboardOptions } from "../contract.ts";
@@ -12,6 +12,7 @@ import type { Watch } from "../watch/watch.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
 import { answer, answerJson, answerPage, answerRedirect, answerRefusal, Refusal } from "./answers.ts";
 import type { Events } from "./events.ts";
+import { logFailure } from "./failure_log.ts";
 import type { Guard } from "./guard.ts";
 import { baseOf, type Route, routeOf } from "./routes.ts";
 
@@ -55,7 +56,7 @@ export class Server {
     } catch (error) {
       const isApi = route.kind !== "page" && route.kind !== "toPage" || request.method === "POST";
       if (error instanceof Refusal) return answerRefusal(error, isApi);
-      console.error("The dashboard failed to answer:", error);
+      logFailure("answer", error);
       return answer(500, "application/json", JSON.stringify({ error: "The dashboard failed to answer: see its log." }));
     }
   }
@@ -129,8 +130,8 @@ export class Server {
 }
 
 /**
- * What says that a request has ended. Not on `Deno.serve`, which is known by what it gives beside the request: it warns of
- * those who look at the signal, as that does not say so much, and cancels the stream anyway.
+ * What says that a request has ended. Not on `Deno.serve`, which is known by what it gives beside the request: it warns
+ * of those who look at the signal, as that does not say so much, and cancels the stream anyway.
  */
 function signalOf(request: Request, info: unknown): AbortSignal | undefined {
   return typeof info === "object" && info !== null && "completed" in info ? undefined : request.signal;

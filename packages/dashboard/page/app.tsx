@@ -74,7 +74,7 @@ export function App(): JSX.Element {
         </main>
         <footer>
           {state?.mayReload && steering && <Reload />}
-          {state && !state.mayControl && <p class="quiet">You may look, and not steer.</p>}
+          {state && !state.mayControl && <p class="quiet">You can look, but not change anything.</p>}
           <Words />
         </footer>
       </div>

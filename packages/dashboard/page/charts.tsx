@@ -18,7 +18,7 @@ interface Line {
 
 const ITEMS: readonly Line[] = [
   { of: "ready", name: "Ready" },
-  { of: "waiting", name: "Waiting", dash: [8, 4] },
+  { of: "delayed", name: "Delayed", dash: [8, 4] },
   { of: "failing", name: "Failing", dash: [2, 3] },
 ];
 const RATES: readonly Line[] = [

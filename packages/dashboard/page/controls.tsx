@@ -4,12 +4,13 @@ import type { Control, QueueDetails } from "../api.ts";
 import { type Steering, useSteering } from "./steering.ts";
 import { visible } from "./words.ts";
 
-const HOLD = 30_000;
+/** How long the throttle is paused for, in milliseconds. */
+const PAUSE = 30_000;
 
 const NAMES: Readonly<Record<Control, string>> = {
   pause: "Pause",
   concurrency: "Workers at once",
-  starts: "Starts",
+  throttle: "Throttle",
   retry: "Retry now",
   takeBack: "Take back",
 };
@@ -25,7 +26,7 @@ export function Controls({ queue }: { queue: QueueDetails }): JSX.Element | null
       <h2 id="controls">Steer</h2>
       {can("pause") && <Pause queue={queue} steering={steering} />}
       {can("concurrency") && queue.workers && <Concurrency queue={queue} steering={steering} />}
-      {can("starts") && <Starts queue={queue} steering={steering} />}
+      {can("throttle") && <Throttle queue={queue} steering={steering} />}
       {cannot.map(([control, why]) => (
         <p key={control} class="quiet">
           {NAMES[control]}: {visible(why)}
@@ -54,7 +55,7 @@ function Pause(of: Of): JSX.Element {
         : <button type="button" onClick={() => post("pause")}>Pause</button>}
       <span class="quiet">
         {paused
-          ? "Lets work begin again. What came meanwhile is there."
+          ? "Begins work again. Items added during the pause are ready."
           : `Pausing lets nothing more begin${
             engine === "redis" ? ", in any process" : ""
           }. What runs goes on; what is added stays.`}
@@ -70,28 +71,30 @@ function Concurrency(of: Of): JSX.Element {
       fields={[{ name: "concurrency", label: NAMES.concurrency, value: String(concurrency), pattern: "[1-9][0-9]*" }]}
       onSubmit={({ concurrency }) => of.steering.post(pathOf(of, "concurrency"), { concurrency: Number(concurrency) })}
     >
-      <span class="quiet">Lets fewer begin, or more; ends nothing that runs.</span>
+      <span class="quiet">Running handlers are not stopped.</span>
     </NumbersForm>
   );
 }
 
-function Starts(of: Of): JSX.Element {
-  const { starts } = of.queue;
-  const hold = () => of.steering.post(pathOf(of, "hold"), { delay: HOLD });
+function Throttle(of: Of): JSX.Element {
+  const { throttle } = of.queue;
+  const isPaused = throttle !== null && throttle.resumesInMs > 0;
+  const pause = () => of.steering.post(pathOf(of, "pause-throttle"), { duration: PAUSE });
+  const resume = () => of.steering.post(pathOf(of, "resume-throttle"), {});
   return (
     <>
       <NumbersForm
         fields={[
           {
             name: "rate",
-            label: "Starts a second",
-            value: starts ? String(starts.rate) : "",
+            label: "Attempts a second",
+            value: throttle ? String(throttle.rate) : "",
             pattern: "unlimited|[0-9]+(\\.[0-9]+)?",
           },
-          { name: "burst", label: "Burst", value: starts ? String(starts.burst) : "", pattern: "[0-9]+" },
+          { name: "burst", label: "Burst", value: throttle ? String(throttle.burst) : "", pattern: "[0-9]+" },
         ]}
         onSubmit={({ rate, burst }) =>
-          of.steering.post(pathOf(of, "starts"), {
+          of.steering.post(pathOf(of, "throttle"), {
             rate: rate === "unlimited" ? rate : Number(rate),
             burst: Number(burst),
           })}
@@ -101,8 +104,9 @@ function Starts(of: Of): JSX.Element {
         </span>
       </NumbersForm>
       <div class="control">
-        <button type="button" onClick={hold}>Hold 30 s</button>
-        <span class="quiet">No attempt begins for 30 s. What runs goes on.</span>
+        <button type="button" onClick={pause}>Pause throttle for 30 s</button>
+        {isPaused && <button type="button" onClick={resume}>Resume throttle</button>}
+        <span class="quiet">No attempt begins while it is paused. Running handlers go on.</span>
       </div>
     </>
   );

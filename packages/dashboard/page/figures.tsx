@@ -1,28 +1,31 @@
 import type { JSX } from "preact";
-import type { QueueRow } from "../api.ts";
+import type { QueueDetails, QueueRow } from "../api.ts";
 import { count, duration, rate } from "./words.ts";
 
-/** The numbers of a queue. */
-export function Figures({ queue, all = false }: { queue: QueueRow; all?: boolean }): JSX.Element {
+/** The numbers of a queue; with its details, all of them. */
+export function Figures({ queue, details }: { queue: QueueRow; details?: QueueDetails }): JSX.Element {
   const { counts, rates, workers } = queue;
   return (
     <dl class="figures">
       <Figure name="Ready" value={count(counts.ready)} />
-      <Figure name="Waiting" value={count(counts.waiting)} />
-      <Figure name="In work" value={count(counts.held)} />
+      <Figure name="Delayed" value={count(counts.delayed)} />
+      <Figure name="Processing" value={count(counts.processing)} />
       <Figure name="Failing" value={failingOf(queue)} isBad={counts.failing !== null && counts.failing > 0} />
       <Figure name="In" value={rate(rates.in)} />
       <Figure name="Out" value={rate(rates.out)} />
-      <Figure name="Oldest ready" value={duration(queue.oldestReady)} />
+      <Figure name="Oldest ready" value={duration(queue.oldestReadyMs)} />
       <Figure
         name="Workers busy"
         value={workers === null ? count(null) : `${count(workers.active)} of ${count(workers.concurrency)}`}
       />
-      {all && (
+      {details && (
         <>
           <Figure name="Failures" value={rate(rates.failures)} isBad={rates.failures !== null && rates.failures > 0} />
           <Figure name="Given up" value={rate(rates.givenUp)} />
-          <Figure name="Held back" value={count(counts.heldBack)} />
+          <Figure name="Blocked" value={count(counts.blocked)} />
+          {Object.entries(details.givenUpFor ?? {}).map(([reason, number]) =>
+            number > 0 && <Figure key={reason} name={`Given up: ${reason}`} value={count(number)} isBad />
+          )}
         </>
       )}
     </dl>

@@ -10,10 +10,10 @@ export function Groups({ groups }: { groups: readonly Group[] }): JSX.Element {
   return (
     <section aria-labelledby="groups">
       <div class="title">
-        <h2 id="groups">Whose items are ready</h2>
+        <h2 id="groups">Ready items by group</h2>
         <span class="quiet">by the first part of their keys, of the first 1,000</span>
       </div>
-      {groups.length === 0 && <p class="quiet">Nothing is ready.</p>}
+      {groups.length === 0 && <p class="quiet">No ready items.</p>}
       <ul class="groups">
         {groups.slice(0, MAX_SHOWN).map((group) => {
           const share = Math.round((group.count / all) * 100);

@@ -5,7 +5,7 @@ import { ItemTable } from "./item_table.tsx";
 import { type Steering, useSteering } from "./steering.ts";
 import { count, due, duration, UNKNOWN, visible } from "./words.ts";
 
-const NOT_KNOWN = "Not known: the dashboard was not given the pool of this queue.";
+const NOT_KNOWN = "Unknown: the dashboard was not given this queue's pool.";
 
 /** What fails, runs, waits and is next, and whose that is. */
 export function ItemLists({ queue, search }: { queue: QueueDetails; search: string }): JSX.Element {
@@ -15,7 +15,7 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
   const steering = useSteering();
   const actions = steering && ((key: string) => <ItemActions queue={queue} item={key} steering={steering} />);
   const decider = (item: FailingItem) => item.decidedBy === null ? "" : nameOf(item.decidedBy, queue.limiter);
-  const hasPriorities = [...queue.waitingItems, ...queue.readyItems].some(({ priority }) => priority !== 0);
+  const hasPriorities = [...queue.delayedItems, ...queue.readyItems].some(({ priority }) => priority !== 0);
   const priority = hasPriorities
     ? [{ name: "Priority", text: (item: { priority: number }) => count(item.priority) }]
     : [];
@@ -24,11 +24,11 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
     <>
       <ItemTable
         id="failing"
-        title="What fails"
+        title="Failing items"
         note="most attempts first"
         total={isAll ? counts.failing : null}
         items={queue.failingItems}
-        empty={counts.failing === null ? NOT_KNOWN : empty("Nothing fails.")}
+        empty={counts.failing === null ? NOT_KNOWN : empty("No failing items.")}
         below={({ error, ago }) => (
           <>
             <span class="error">{visible(error)}</span>{" "}
@@ -37,41 +37,41 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
         )}
         columns={[
           { name: "Attempts", text: ({ attempts }) => count(attempts) },
-          { name: "Due", text: ({ dueIn }) => dueIn === null ? "in line" : due(dueIn) },
-          { name: "Wait decided by", text: (item) => decider(item) || UNKNOWN, isText: true },
+          { name: "Due", text: ({ dueInMs }) => dueInMs === null ? "in line" : due(dueInMs) },
+          { name: "Delay from", text: (item) => decider(item) || UNKNOWN, isText: true },
         ]}
-        actions={actions !== undefined && (({ key, dueIn }) => dueIn !== null && actions(key))}
+        actions={actions !== undefined && (({ key, dueInMs }) => dueInMs !== null && actions(key))}
       />
       <div class="halves">
         <ItemTable
           id="running"
-          title="What runs"
+          title="Running items"
           note="the longest first"
           total={isAll ? queue.workers?.active ?? null : null}
           items={queue.runningItems}
-          empty={queue.workers === null && counts.held > 0 ? NOT_KNOWN : empty("Nothing runs.")}
+          empty={queue.workers === null && counts.processing > 0 ? NOT_KNOWN : empty("No running items.")}
           columns={[
             { name: "Attempt", text: ({ attempt }) => count(attempt) },
             { name: "For", text: (item) => duration(item.for) },
           ]}
         />
         <ItemTable
-          id="waiting"
-          title="What waits"
+          id="delayed"
+          title="Delayed items"
           note="the earliest first"
-          total={isAll ? counts.waiting : null}
-          items={queue.waitingItems}
-          empty={empty("Nothing waits.")}
-          columns={[...priority, { name: "Due", text: ({ dueIn }) => due(dueIn) }]}
+          total={isAll ? counts.delayed : null}
+          items={queue.delayedItems}
+          empty={empty("No delayed items.")}
+          columns={[...priority, { name: "Due", text: ({ dueInMs }) => due(dueInMs) }]}
           actions={actions !== undefined && (({ key }) => actions(key))}
         />
         <ItemTable
           id="ready"
-          title="What is next"
+          title="Ready items"
           note="in this order"
-          total={isAll ? counts.ready + counts.heldBack : null}
+          total={isAll ? counts.ready + counts.blocked : null}
           items={queue.readyItems}
-          empty={empty("Nothing is ready.")}
+          empty={empty("No ready items.")}
           columns={priority}
         />
         <Groups groups={queue.groups} />

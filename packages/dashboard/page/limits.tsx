@@ -7,13 +7,13 @@ export function Limits({ queue }: { queue: QueueDetails }): JSX.Element {
   return (
     <section aria-labelledby="limits" class="limits">
       <h2 id="limits">Limits</h2>
-      <h3>Starts</h3>
+      <h3>Throttle</h3>
       <p>
-        {queue.starts
-          ? bucketText(queue.starts)
-          : "No bucket that is known here: an attempt begins whenever a worker is free."}
+        {queue.throttle
+          ? bucketText(queue.throttle)
+          : "No known throttle: an attempt begins whenever a worker is free."}
       </p>
-      <h3>How long a failed item waits</h3>
+      <h3>Delays of failed items</h3>
       {queue.limiter
         ? (
           <ul class="limiters">
@@ -39,8 +39,8 @@ function Limiter({ node }: { node: LimiterNode }): JSX.Element {
   );
 }
 
-function bucketText({ rate, burst, tokens, heldFor }: Bucket): string {
-  const pace = rate === "unlimited" ? "As many as workers begin" : `${count(rate)} a second, ${count(burst)} at once`;
+function bucketText({ rate, burst, tokens, resumesInMs }: Bucket): string {
+  const pace = rate === "unlimited" ? "Unlimited" : `${count(rate)} a second, ${count(burst)} at once`;
   const next = rate === "unlimited" || rate === 0 ? "" : `, which takes ${duration(-tokens! / rate * 1000)}`;
   const left = tokens === null
     ? ""
@@ -48,6 +48,6 @@ function bucketText({ rate, burst, tokens, heldFor }: Bucket): string {
     ? `, ${many(Math.ceil(-tokens), "token")} owed${next}`
     : `, ${many(Math.floor(tokens), "token")} left`;
   return `${pace}${rate === "unlimited" ? "" : left}.${
-    heldFor > 0 ? ` On hold: no token for ${duration(heldFor)}.` : ""
+    resumesInMs > 0 ? ` Paused: no token for ${duration(resumesInMs)}.` : ""
   }`;
 }

@@ -31,7 +31,7 @@ export function QueueList({ queues }: { queues: readonly QueueRow[] }): JSX.Elem
           </li>
         ))}
       </ul>
-      {queues.length === 0 && <p>This dashboard was given no queues.</p>}
+      {queues.length === 0 && <p>This dashboard has no queues.</p>}
     </>
   );
 }

@@ -37,7 +37,7 @@ export function QueueView({ name, news, search, onSearch }: {
       {isThere && queue && (
         <>
           <p class="reason">{visible(queue.reason)}</p>
-          <Figures queue={queue} all />
+          <Figures queue={queue} details={queue} />
           <div class="halves">
             <Charts history={queue.history} />
             <Controls queue={queue} />

@@ -26,14 +26,16 @@ export function Search({ queue, search, searched, onSearch }: {
   }, [text]);
 
   const matching = queue.matching ?? undefined;
-  const { waiting } = queue.counts;
-  const isPart = queue.engine === "redis" && waiting > DUE_FIRST;
-  const these = matching === undefined ? `all items ${isPart ? "found" : "that wait"}` : many(matching, "item");
+  const { delayed } = queue.counts;
+  const isPart = queue.engine === "redis" && delayed > DUE_FIRST;
+  const these = matching === undefined ? `all items ${isPart ? "found" : "that are delayed"}` : many(matching, "item");
   const lookedAt = `the ${count(DUE_FIRST)} that are due first and the failing ones listed`;
   const matches = searched === "" ? "" : ` whose keys have “${visible(searched)}” in them`;
-  const which = isPart ? `${matches}, of ${lookedAt}` : matches || `, which is all that wait in ${visible(queue.name)}`;
-  const inAll = isPart ? ` Of ${many(waiting, "item")} that wait, the others stay as they are.` : "";
-  const all = searched !== "" ? "all found" : isPart ? "those due first" : "all that wait";
+  const which = isPart
+    ? `${matches}, of ${lookedAt}`
+    : matches || `, which is all delayed items of ${visible(queue.name)}`;
+  const inAll = isPart ? ` Of ${many(delayed, "item")} that are delayed, the others stay as they are.` : "";
+  const all = searched !== "" ? "all found" : isPart ? "those due first" : "all delayed items";
   const can = (control: "retry" | "takeBack") => steering && queue.can.includes(control);
   const ask = (action: "retry" | "take-back", words: Omit<Question, "path" | "body">) =>
     steering!.ask({
@@ -59,7 +61,7 @@ export function Search({ queue, search, searched, onSearch }: {
           ? "Searching…"
           : searched === ""
           ? "In all lists below."
-          : `Found of ${isPart ? lookedAt : "those that wait"}: ${matching ?? "some"}`}
+          : `Found of ${isPart ? lookedAt : "the delayed items"}: ${matching ?? "some"}`}
       </span>
       {can("retry") && (
         <button
@@ -68,7 +70,7 @@ export function Search({ queue, search, searched, onSearch }: {
           onClick={() =>
             ask("retry", {
               title: `Retry ${these} now?`,
-              text: `This makes ready ${these}${which}. They begin as workers and starts allow.${inAll}`,
+              text: `This makes ready ${these}${which}. They begin as workers and the throttle allow.${inAll}`,
               action: `Retry ${these}`,
             })}
         >

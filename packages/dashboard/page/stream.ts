@@ -67,8 +67,8 @@ export function useNews(name: string | undefined, search: string, round: number)
       const now = performance.now();
       const silence = now - lastAt;
       if (silence >= STALE_AFTER) setNews((news) => ({ ...news, live: false, staleFor: silence }));
-      const patience = source.readyState === EventSource.CLOSED ? TRY_AGAIN_AFTER : DEAD_AFTER;
-      if (now - begunAt >= patience && silence >= patience) {
+      const maxSilence = source.readyState === EventSource.CLOSED ? TRY_AGAIN_AFTER : DEAD_AFTER;
+      if (now - begunAt >= maxSilence && silence >= maxSilence) {
         source.close();
         connect();
       }

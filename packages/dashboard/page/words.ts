@@ -1,6 +1,6 @@
 /** How the page words what the server says. */
 
-import { formatDuration, formatNumber } from "@workqueue/core/arguments";
+import { formatDuration, formatNumber } from "@workqueue/core/internal";
 
 /** What stands where nothing is known. */
 export const UNKNOWN = "–";

@@ -2,18 +2,18 @@ import type { JSX } from "preact";
 
 const WORDS: Readonly<Record<string, string>> = {
   Ready: "May be handed to a worker now.",
-  Waiting: "Due later: a retry after a failure, or an add with a delay.",
-  "In work": "Handed out and not done: a worker has it.",
-  "Failing items": "Their last attempt failed; they will be tried again.",
-  "Held back": "Ready, but its group has all that it may have at once.",
-  "Oldest ready": "For how long the oldest of the ready items has been ready.",
-  "In, out": "Items that became ready, and that were handed out, a second over the last minute.",
-  "Given up": "Failed, and not tried again.",
+  Delayed: "Due later: a retry after a failure, or an add with a delay.",
+  "Processing": "Handed out and not done yet: a worker has it.",
+  "Failing items": "Their last attempt failed; they will be retried.",
+  "Blocked": "Its delay has passed, but its group is at its limit.",
+  "Oldest ready": "How long the oldest ready item has been ready.",
+  "In, out": "Items a second that became ready and that were handed out, over the last minute.",
+  "Given up": "Failed, and will not be retried.",
   Burst: "How many attempts may begin at once, after a pause.",
-  Stuck: "There is something to do, and nothing gets done.",
-  Failing: "Most attempts fail, or one item again and again.",
-  Paused: "Somebody has stopped it, or a backend has asked for a pause.",
-  Busy: "All is at work, and more waits for its turn.",
+  Stuck: "There is work, but none of it gets done.",
+  Failing: "Most attempts fail, or one item keeps failing.",
+  Paused: "Somebody paused it, or a backend asked for a pause.",
+  Busy: "All workers are running, and more items are ready.",
 };
 
 /** What the words of the page mean, for who has never seen it. */

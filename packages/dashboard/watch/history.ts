@@ -14,8 +14,8 @@ const SAMPLES_A_TREND = 3;
 const COLUMNS = [
   "at",
   "ready",
-  "waiting",
-  "held",
+  "delayed",
+  "processing",
   "failing",
   "becameReady",
   "handedOut",
@@ -29,15 +29,15 @@ export type Sample = Readonly<Record<typeof COLUMNS[number], number>>;
 
 /** What is kept of a look; of one that failed, when it was. */
 export function sampleOf(at: number, look: Look | undefined): Sample {
-  const { ready = NaN, heldBack = NaN, waiting = NaN, held = NaN, failing, totals } = look ?? {};
+  const { ready = NaN, blocked = NaN, delayed = NaN, processing = NaN, failing, totals } = look ?? {};
   const handedOut = totals?.handedOut ?? NaN;
   return {
     at,
-    ready: ready + heldBack,
-    waiting,
-    held,
+    ready: ready + blocked,
+    delayed,
+    processing,
     failing: failing ?? NaN,
-    becameReady: handedOut + ready + heldBack,
+    becameReady: handedOut + ready + blocked,
     handedOut,
     attempts: totals?.attempts ?? NaN,
     failed: totals?.failed ?? NaN,
@@ -68,7 +68,9 @@ export class History {
     return this.#columns[name][(this.#added - this.length + place) % MAX_SAMPLES]!;
   }
 
-  /** By how much it is more than it was some time before, a minute, and how long that was; `undefined` if nobody knows. */
+  /**
+   * By how much it is more than it was some time before, a minute, and how long that was; `undefined` if nobody knows.
+   */
   over(
     name: keyof Sample,
     now: Sample,
@@ -96,7 +98,7 @@ export class History {
    * For how long the oldest of the ready items has been so at least, if they are handed out in their order: since the
    * first sample by which as many had become ready.
    */
-  oldestReady(now: Sample): number | null {
+  oldestReadyMs(now: Sample): number | null {
     if (!(now.ready > 0) || Number.isNaN(now.handedOut)) return null;
     for (let place = 0; place < this.length; place++) {
       if (this.#get("becameReady", place) > now.handedOut) return Math.max(now.at - this.#get("at", place), 0);
@@ -118,8 +120,8 @@ export class History {
     return {
       time: places.map((place) => Math.round(time - now + this.#get("at", place))),
       ready: list("ready"),
-      waiting: list("waiting"),
-      held: list("held"),
+      delayed: list("delayed"),
+      processing: list("processing"),
       failing: list("failing"),
       in: rates("becameReady"),
       out: rates("handedOut"),
@@ -127,12 +129,14 @@ export class History {
     };
   }
 
-  /** How many were ready or waited, one number for three samples: always the same of them, so that lines do not flicker. */
+  /**
+   * How many were ready or waited, one number for three samples: always the same of them, so that lines do not flicker.
+   */
   trend(): (number | null)[] {
     const trend: (number | null)[] = [];
     for (let place = 0; place < this.length; place++) {
       if ((this.#added - this.length + place) % SAMPLES_A_TREND !== 0) continue;
-      trend.push(known(this.#get("ready", place) + this.#get("waiting", place)));
+      trend.push(known(this.#get("ready", place) + this.#get("delayed", place)));
     }
     return trend;
   }

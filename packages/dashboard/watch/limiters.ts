@@ -1,5 +1,5 @@
 import type { LimiterDescription, RateLimiter, TokenBucket, WorkQueueConfig } from "@workqueue/core";
-import { formatDuration, formatNumber, hasMethods } from "@workqueue/core/arguments";
+import { formatDuration, formatNumber, hasMethods } from "@workqueue/core/internal";
 import type { Bucket, LimiterNode } from "../api.ts";
 
 /** The parts of a config that say when the items of a queue are tried: their tree, and which of them decides. */
@@ -7,7 +7,7 @@ export interface Limits {
   /** The tree of the queue's limiter, with the tokens that its buckets have now. */
   tree(): LimiterNode;
   /** The path of the part that gave an item its delay after so many attempts; `null` if that is not known. */
-  decidedBy(attempts: number, ago: number | null, dueIn: number | null): string | null;
+  decidedBy(attempts: number, ago: number | null, dueInMs: number | null): string | null;
   /** The first part of keys ends with this, if the queue's discipline or limiter tells groups by it. */
   readonly separator: string | undefined;
 }
@@ -20,24 +20,24 @@ export function limitsOf(config: WorkQueueConfig | undefined, queue: string): Li
   const separator = discipline?.options["separator"] ?? separatorIn(root);
   return {
     tree: () => show(root),
-    decidedBy: (attempts, ago, dueIn) => decidedBy(root, attempts, ago, dueIn),
+    decidedBy: (attempts, ago, dueInMs) => decidedBy(root, attempts, ago, dueInMs),
     separator: typeof separator === "string" ? separator : undefined,
   };
 }
 
 /** What is said of a bucket. */
 export function showBucket(bucket: TokenBucket): Bucket {
-  const { rate, burst, tokens, heldFor } = bucket;
-  return { rate: numberOf(rate), burst, tokens: Math.floor(tokens * 10) / 10, heldFor };
+  const { rate, burst, tokens, resumesInMs } = bucket;
+  return { rate: numberOf(rate), burst, tokens: Math.floor(tokens * 10) / 10, resumesInMs };
 }
 
 /** What is said of a bucket that is elsewhere. */
 export function showFarBucket({ rate, burst }: { readonly rate: number; readonly burst: number }): Bucket {
-  return { rate: numberOf(rate), burst, tokens: null, heldFor: 0 };
+  return { rate: numberOf(rate), burst, tokens: null, resumesInMs: 0 };
 }
 
 export function isTokenBucket(value: unknown): value is TokenBucket {
-  return hasMethods(value, "setRate", "setBurst", "hold", "reserve");
+  return hasMethods(value, "setRate", "setBurst", "pauseFor", "resume", "reserve");
 }
 
 function numberOf(rate: number): number | "unlimited" {
@@ -135,16 +135,16 @@ const TOLERANCE = 0.05;
 const TOLERANCE_MS = 50;
 
 /**
- * An item that failed `ago` and is due in `dueIn` was given the sum of both. Where that is longer than all that depends
- * on the number of its failures, a bucket has said so; if there is none, it was the handler.
+ * An item that failed `ago` and is due in `dueInMs` was given the sum of both. Where that is longer than all that
+ * depends on the number of its failures, a bucket has said so; if there is none, it was the handler.
  */
-function decidedBy(root: Node, attempts: number, ago: number | null, dueIn: number | null): string | null {
-  if (dueIn === null || attempts < 1) return null;
+function decidedBy(root: Node, attempts: number, ago: number | null, dueInMs: number | null): string | null {
+  if (dueInMs === null || attempts < 1) return null;
   try {
     const decision = longest(root, attempts);
     const bucket = findBucket(root);
     if (ago !== null) {
-      const given = ago + dueIn;
+      const given = ago + dueInMs;
       const isLonger = decision === undefined || given > decision.delay * (1 + TOLERANCE) + TOLERANCE_MS;
       return (isLonger ? bucket?.description.path : decision.path) ?? null;
     }
@@ -178,6 +178,6 @@ function findBucket(node: Node): Node | undefined {
 }
 
 /** How long the next item would wait for a token. */
-function waitOf({ rate, tokens, heldFor }: TokenBucket): number {
-  return heldFor + (tokens >= 1 ? 0 : 1000 * (1 - tokens) / rate);
+function waitOf({ rate, tokens, resumesInMs }: TokenBucket): number {
+  return resumesInMs + (tokens >= 1 ? 0 : 1000 * (1 - tokens) / rate);
 }

@@ -1,6 +1,7 @@
-import type { RateLimitingQueue, WorkerPool } from "@workqueue/core";
+import { type Clock, type RateLimitingQueue, systemClock, type WorkerPool } from "@workqueue/core";
+import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks";
 import { totalsOf } from "@workqueue/core/metrics";
-import { type Look, type LookWaiting, MAX_LISTED, type Source, type Waiting } from "./source.ts";
+import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
 
 /** A queue in memory, with the pool that works on it. */
 export class MemorySource implements Source {
@@ -23,23 +24,28 @@ export class MemorySource implements Source {
   }
 
   look(limit: number): Look {
-    const { length, heldBack, waiting, held, readyItems, waitingItems, heldItems } = this.#queue.snapshot({ limit });
+    const { ready, blocked, delayed, processing, readyItems, delayedItems, processingItems } = this.#queue.snapshot({
+      limit,
+    });
     const { handedOut = null, isFifo = false } = totalsOf(this.#queue);
-    const pool = this.#pool?.snapshot({ limit: MAX_LISTED }); // what fails and what runs is bounded whatever is in the queue
-    const { succeeded, failed = null, givenUp = null } = this.#pool === undefined ? {} : totalsOf(this.#pool);
+    // What fails and what runs is bounded whatever is in the queue
+    const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
+    const totals = this.#pool === undefined ? {} : totalsOf(this.#pool);
+    const { succeeded, failed = null, givenUp = null, givenUpFor = null } = totals;
     return {
-      ready: length,
-      heldBack,
-      waiting,
-      held,
+      ready,
+      blocked,
+      delayed,
+      processing,
       failing: pool?.failingItems.length ?? null,
       totals: {
         handedOut,
         attempts: succeeded === undefined || failed === null ? null : succeeded + failed,
         failed,
         givenUp,
+        givenUpFor,
       },
-      oldestReady: null,
+      oldestReadyMs: null,
       isFifo,
       workers: pool === undefined ? null : {
         active: pool.active,
@@ -49,22 +55,27 @@ export class MemorySource implements Source {
       },
       isPaused: pool?.paused ?? false,
       readyItems,
-      waitingItems,
-      failingItems: (pool?.failingItems ?? []).map(({ item, attempts, error, agoMs, dueIn = null }) => ({
-        ...{ item, attempts, error, ago: agoMs, dueIn },
+      delayedItems,
+      failingItems: (pool?.failingItems ?? []).map(({ item, attempts, error, failedAgoMs, dueInMs = null }) => ({
+        ...{ item, attempts, error, ago: failedAgoMs, dueInMs },
       })),
-      runningItems: pool?.runningItems.map(({ item, attempt, forMs }) => ({ item, attempt, for: forMs })) ??
-        heldItems.map(({ item }) => ({ item, attempt: null, for: null })),
+      runningItems: pool?.runningItems.map(({ item, attempt, runningMs }) => ({ item, attempt, for: runningMs })) ??
+        processingItems.map(({ item }) => ({ item, attempt: null, for: null })),
     };
   }
 
-  allWaiting(limit = Infinity): Waiting {
-    const count = Math.min(this.#queue.waiting, limit);
-    return { items: this.#queue.snapshot({ limit: count }).waitingItems, more: this.#queue.waiting - count };
+  allDelayed(limit = Infinity): DelayedItems {
+    const count = Math.min(this.#queue.delayed, limit);
+    return { items: this.#queue.snapshot({ limit: count }).delayedItems, more: this.#queue.delayed - count };
   }
 
-  findable({ waiting }: Look): number {
-    return waiting;
+  eachDelayed(): Iterable<DelayedLook> | undefined {
+    const { allDelayed } = (this.#queue as { [HOOKS]?: QueueHooks<unknown> })[HOOKS] ?? {};
+    return allDelayed && withDueIn(allDelayed(), this.#queue.delayed, this.#queue.clock ?? systemClock);
+  }
+
+  findable({ delayed }: Look): number {
+    return delayed;
   }
 
   get cannotRetry(): string | undefined {
@@ -73,25 +84,37 @@ export class MemorySource implements Source {
       : undefined;
   }
 
-  retry({ item, priority, dueIn }: LookWaiting): boolean {
-    if (this.#queue.shuttingDown || !this.#queue.cancelAfter(item)) return false;
+  retry({ item, priority, dueInMs }: DelayedLook): boolean {
+    if (this.#queue.shuttingDown || !this.#queue.cancelDelayed(item)) return false;
     const options = priority === 0 ? undefined : { priority };
     try {
       this.#queue.add(item, options);
     } catch (error) { // of a discipline: the item is not to be lost by that
-      this.#queue.addAfter(item, dueIn, options);
+      this.#queue.addAfter(item, dueInMs, options);
       throw error;
     }
     return true;
   }
 
-  takeBack({ item }: LookWaiting): boolean {
-    if (!this.#queue.cancelAfter(item)) return false;
+  takeBack({ item }: DelayedLook): boolean {
+    if (!this.#queue.cancelDelayed(item)) return false;
     this.#queue.forget(item);
     return true;
   }
 
   get pausing(): Source["pausing"] {
     return this.#pool ?? "It is a pool that is paused, and the dashboard was given none for this queue.";
+  }
+}
+
+/** No more than so many: others may begin to wait for as long as somebody looks. */
+function* withDueIn(
+  waiting: Iterable<DelayedItem<unknown>>,
+  limit: number,
+  clock: Clock,
+): Generator<DelayedLook, void> {
+  for (const { item, priority, dueAt } of waiting) {
+    if (limit-- <= 0) return;
+    yield { item, priority, dueInMs: Math.max(dueAt - clock.now(), 0) };
   }
 }

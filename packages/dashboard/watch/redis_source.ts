@@ -1,11 +1,11 @@
 import type { WorkerPool } from "@workqueue/core";
-import { hasMethods } from "@workqueue/core/arguments";
+import { hasMethods } from "@workqueue/core/internal";
 import type { QueueOnRedis } from "../contract.ts";
-import { type Look, type LookWaiting, MAX_LISTED, type Source, type Waiting } from "./source.ts";
+import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
 
 /** Whether a queue is one on Redis: by its methods, so that nobody needs that package who has none. */
 export function isOnRedis(queue: unknown): queue is QueueOnRedis<unknown> {
-  return hasMethods(queue, "details", "retryNow", "cancelAfter", "forget", "pause", "resume");
+  return hasMethods(queue, "snapshot", "promoteDelayed", "cancelDelayed", "forget", "pause", "resume");
 }
 
 /** A queue on a server, as all processes have it, and the pool of this one. */
@@ -40,20 +40,20 @@ export class RedisSource implements Source {
   }
 
   async look(limit: number): Promise<Look> {
-    const details = await this.#queue.details({ limit });
-    const { length, heldBack, waiting, held, failing, paused, oldestReady, totals } = details;
+    const snapshot = await this.#queue.snapshot({ limit });
+    const { ready, blocked, delayed, processing, failing, paused, oldestReadyMs, totals } = snapshot;
     const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
     const here = new Map(pool?.runningItems.map((running) => [this.#knownBy(running.item), running]));
     const ago = new Map(pool?.failingItems.map((failing) => [this.#knownBy(failing.item), failing]));
-    const { handedOut, failed, givenUp } = totals;
+    const { handedOut, failed, givenUp, givenUpFor = null } = totals;
     return {
-      ready: length,
-      heldBack,
-      waiting,
-      held,
+      ready,
+      blocked,
+      delayed,
+      processing,
       failing,
-      totals: { handedOut, attempts: Math.max(handedOut - held, 0), failed, givenUp },
-      oldestReady: length === 0 ? null : oldestReady,
+      totals: { handedOut, attempts: Math.max(handedOut - processing, 0), failed, givenUp, givenUpFor },
+      oldestReadyMs: ready === 0 ? null : oldestReadyMs,
       isFifo: true,
       workers: pool === undefined ? null : {
         active: pool.active,
@@ -62,15 +62,15 @@ export class RedisSource implements Source {
         paused: pool.paused,
       },
       isPaused: paused,
-      readyItems: details.readyItems,
-      waitingItems: details.waitingItems,
-      failingItems: details.failingItems.map(({ item, attempts, error, dueIn = null }) => {
+      readyItems: snapshot.readyItems,
+      delayedItems: snapshot.delayedItems,
+      failingItems: snapshot.failingItems.map(({ item, attempts, error, dueInMs = null }) => {
         const known = ago.get(this.#knownBy(item));
-        return { item, attempts, error, ago: known?.attempts === attempts ? known.agoMs : null, dueIn };
+        return { item, attempts, error, ago: known?.attempts === attempts ? known.failedAgoMs : null, dueInMs };
       }),
-      runningItems: details.heldItems.map(({ item }) => {
+      runningItems: snapshot.processingItems.map(({ item }) => {
         const running = here.get(this.#knownBy(item));
-        return { item, attempt: running?.attempt ?? null, for: running?.forMs ?? null };
+        return { item, attempt: running?.attempt ?? null, for: running?.runningMs ?? null };
       }),
     };
   }
@@ -84,33 +84,33 @@ export class RedisSource implements Source {
     }
   };
 
-  async allWaiting(): Promise<Waiting> {
+  async allDelayed(): Promise<DelayedItems> {
     const look = await this.look(MAX_LISTED);
-    const items = waitingIn(look, this.#knownBy);
-    return { items, more: Math.max(look.waiting - items.length, 0) };
+    const items = delayedIn(look, this.#knownBy);
+    return { items, more: Math.max(look.delayed - items.length, 0) };
   }
 
   findable(look: Look): number {
-    return look.waiting <= MAX_LISTED ? look.waiting : waitingIn(look, this.#knownBy).length;
+    return look.delayed <= MAX_LISTED ? look.delayed : delayedIn(look, this.#knownBy).length;
   }
 
-  async retry({ item }: LookWaiting): Promise<boolean> {
-    return await this.#queue.retryNow(item);
+  async retry({ item }: DelayedLook): Promise<boolean> {
+    return await this.#queue.promoteDelayed(item);
   }
 
-  async takeBack({ item }: LookWaiting): Promise<boolean> {
-    if (!await this.#queue.cancelAfter(item)) return false;
+  async takeBack({ item }: DelayedLook): Promise<boolean> {
+    if (!await this.#queue.cancelDelayed(item)) return false;
     await this.#queue.forget(item);
     return true;
   }
 }
 
 /** What waits of what is listed: those that are due first; and of those that fail, what is due later. */
-function waitingIn({ waiting, waitingItems, failingItems }: Look, knownBy: (item: unknown) => unknown): LookWaiting[] {
-  if (waiting <= waitingItems.length) return [...waitingItems];
-  const first = new Set(waitingItems.map(({ item }) => knownBy(item)));
-  const later = failingItems.flatMap(({ item, dueIn }) =>
-    dueIn === null || first.has(knownBy(item)) ? [] : { item, priority: 0, dueIn }
+function delayedIn({ delayed, delayedItems, failingItems }: Look, knownBy: (item: unknown) => unknown): DelayedLook[] {
+  if (delayed <= delayedItems.length) return [...delayedItems];
+  const first = new Set(delayedItems.map(({ item }) => knownBy(item)));
+  const later = failingItems.flatMap(({ item, dueInMs }) =>
+    dueInMs === null || first.has(knownBy(item)) ? [] : { item, priority: 0, dueInMs }
   );
-  return [...waitingItems, ...later.sort((a, b) => a.dueIn - b.dueIn)];
+  return [...delayedItems, ...later.sort((a, b) => a.dueInMs - b.dueInMs)];
 }

@@ -1,5 +1,5 @@
 import { systemClock } from "@workqueue/core";
-import { type LookWaiting, MAX_LISTED } from "./source.ts";
+import { type DelayedLook, MAX_LISTED } from "./source.ts";
 import { waitFor } from "./timer.ts";
 
 /** After how many items a search ends, so that it does not stop all else for long: some 0.1 s. */
@@ -41,10 +41,11 @@ export function matcher(search: string): (key: string) => boolean {
 
 /**
  * Searches through all that waits in a queue. However many ask, and for whatever, they take a twentieth of the time
- * together: texts stand in a line, of which the first is searched for when the rest after the searches before it is over.
+ * together: texts stand in a line, of which the first is searched for when the rest after the searches before it is
+ * over.
  */
 export class Searches {
-  readonly #waiting: (limit: number) => readonly LookWaiting[] | Promise<readonly LookWaiting[]>;
+  readonly #delayed: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>;
   readonly #textOf: (item: unknown) => string;
   /** The texts in line, the one that waits longest first; and when somebody asked for each last. */
   readonly #line = new Map<string, number>();
@@ -56,10 +57,10 @@ export class Searches {
 
   /** Searches in what a function gives: the first that wait, the earliest first. */
   constructor(
-    waiting: (limit: number) => readonly LookWaiting[] | Promise<readonly LookWaiting[]>,
+    waiting: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>,
     textOf: (item: unknown) => string,
   ) {
-    this.#waiting = waiting;
+    this.#delayed = waiting;
     this.#textOf = textOf;
   }
 
@@ -68,7 +69,9 @@ export class Searches {
     this.#found = new Map();
   }
 
-  /** What is found, or was a while ago; `undefined` if that is not known yet. Who asks again will know. Never rejects. */
+  /**
+   * What is found, or was a while ago; `undefined` if that is not known yet. Who asks again will know. Never rejects.
+   */
   async find(search: string): Promise<Found | undefined> {
     const now = systemClock.now();
     if (!(now - (this.#found.get(search)?.at ?? -Infinity) < FRESH_FOR)) {
@@ -99,13 +102,13 @@ export class Searches {
 
   #search(search: string, at: number): void {
     const found = this.#found;
-    const finish = (items: readonly LookWaiting[] = []) => {
+    const finish = (items: readonly DelayedLook[] = []) => {
       this.#keep(found, search, at, items);
       this.#rest(systemClock.now() - at);
     };
     const fail = () => this.#rest(systemClock.now() - at); // the row tells of it
     try {
-      const items = this.#waiting(MAX_SEARCHED);
+      const items = this.#delayed(MAX_SEARCHED);
       if (!(items instanceof Promise)) return finish(items);
       this.#underWay = items.then(finish).catch(fail).then(() => this.#underWay = undefined);
     } catch {
@@ -113,20 +116,20 @@ export class Searches {
     }
   }
 
-  #keep(all: Map<string, Found>, search: string, at: number, items: readonly LookWaiting[]): void {
+  #keep(all: Map<string, Found>, search: string, at: number, items: readonly DelayedLook[]): void {
     const matches = matcher(search);
     const first: { key: string; priority: number; dueAt: number }[] = [];
     let matching = 0;
     let isAll = items.length < MAX_SEARCHED;
     const began = systemClock.now();
-    for (const [i, { item, priority, dueIn }] of items.entries()) {
+    for (const [i, { item, priority, dueInMs }] of items.entries()) {
       if (i % 64 === 63 && systemClock.now() - began >= MAX_TIME) {
         isAll = false;
         break;
       }
       const key = this.#textOf(item);
       if (!matches(key)) continue;
-      if (++matching <= MAX_LISTED) first.push({ key, priority, dueAt: at + dueIn });
+      if (++matching <= MAX_LISTED) first.push({ key, priority, dueAt: at + dueInMs });
     }
     all.delete(search);
     all.set(search, { at, matching: isAll ? matching : null, items: first });

@@ -1,22 +1,24 @@
 /** A queue as the dashboard sees it, wherever its items are. */
 
+import type { GiveUpReason } from "@workqueue/core";
+
 /** What a look at a queue finds. Lists have as many items as was asked for; what is not known is `null`. */
 export interface Look {
   readonly ready: number;
-  readonly heldBack: number;
-  readonly waiting: number;
-  readonly held: number;
+  readonly blocked: number;
+  readonly delayed: number;
+  readonly processing: number;
   readonly failing: number | null;
   readonly totals: LookTotals;
   /** For how long the oldest ready item has been so, where the queue tells. */
-  readonly oldestReady: number | null;
+  readonly oldestReadyMs: number | null;
   /** Whether the totals tell that otherwise, as items are handed out in their order. */
   readonly isFifo: boolean;
   readonly workers: Workers | null;
   /** Whether nobody is given anything: the queue is paused, or the pool where that is what can be paused. */
   readonly isPaused: boolean;
   readonly readyItems: readonly { readonly item: unknown; readonly priority: number }[];
-  readonly waitingItems: readonly LookWaiting[];
+  readonly delayedItems: readonly DelayedLook[];
   readonly failingItems: readonly LookFailing[];
   readonly runningItems: readonly LookRunning[];
 }
@@ -28,21 +30,22 @@ export interface LookTotals {
   readonly attempts: number | null;
   readonly failed: number | null;
   readonly givenUp: number | null;
+  readonly givenUpFor: Readonly<Partial<Record<GiveUpReason, number>>> | null;
 }
 
 /** The pool of this process. */
 export interface Workers {
   readonly active: number;
-  /** How many of them ran out of time and go on. */
+  /** How many of them are abandoned. */
   readonly abandoned: number;
   readonly concurrency: number;
   readonly paused: boolean;
 }
 
-export interface LookWaiting {
+export interface DelayedLook {
   readonly item: unknown;
   readonly priority: number;
-  readonly dueIn: number;
+  readonly dueInMs: number;
 }
 
 export interface LookFailing {
@@ -50,7 +53,7 @@ export interface LookFailing {
   readonly attempts: number;
   readonly error: string;
   readonly ago: number | null;
-  readonly dueIn: number | null;
+  readonly dueInMs: number | null;
 }
 
 export interface LookRunning {
@@ -60,8 +63,8 @@ export interface LookRunning {
 }
 
 /** What waits, the earliest first, as far as it was looked at. */
-export interface Waiting {
-  readonly items: readonly LookWaiting[];
+export interface DelayedItems {
+  readonly items: readonly DelayedLook[];
   /** How many more wait. */
   readonly more: number;
 }
@@ -80,16 +83,20 @@ export interface Source {
   /** Looks at the queue. It takes time by `limit`, whatever is in the queue. */
   look(limit: number): Look | Promise<Look>;
   /** What waits: all of it, or so much, or as much as can be had at once. It may take some time. */
-  allWaiting(limit?: number): Waiting | Promise<Waiting>;
-  /** How many of what waits are in `allWaiting`, by a look that lists `MAX_LISTED` items. */
+  allDelayed(limit?: number): DelayedItems | Promise<DelayedItems>;
+  /**
+   * What waits, in no particular order, where that can be looked at in slices: later turns of the event loop may go on.
+   */
+  eachDelayed?(): Iterable<DelayedLook> | undefined;
+  /** How many of what waits are in `allDelayed`, by a look that lists `MAX_LISTED` items. */
   findable(look: Look): number;
   /** Whether each item is a text, and can be tried now or taken back without having been looked at. */
   readonly hasTexts: boolean;
   /** Why nothing can be made ready now that waits. */
   readonly cannotRetry?: string | undefined;
   /** Makes an item ready that waits. Tells whether it did. */
-  retry(item: LookWaiting): boolean | Promise<boolean>;
+  retry(item: DelayedLook): boolean | Promise<boolean>;
   /** Forgets an item that waits. Tells whether it did. */
-  takeBack(item: LookWaiting): boolean | Promise<boolean>;
+  takeBack(item: DelayedLook): boolean | Promise<boolean>;
   readonly pausing: Can<{ pause(): void | Promise<void>; resume(): void | Promise<void> }>;
 }

@@ -1,6 +1,6 @@
 /** What is shown of items and errors: texts, and short ones. */
 
-import { inOneLine } from "@workqueue/core/arguments";
+import { inOneLine } from "@workqueue/core/internal";
 
 const MAX_LENGTH = 500;
 

@@ -1,14 +1,17 @@
-import { formatDuration, formatNumber, inspect } from "@workqueue/core/arguments";
+import { formatDuration, formatNumber, inspect } from "@workqueue/core/internal";
 import type { Bucket, Group, Rates, Verdict } from "../api.ts";
 import { type Look, MAX_LISTED } from "./source.ts";
 
 /** All that a verdict is made of. */
 export interface Situation {
   readonly engine: "memory" | "redis";
-  readonly look: Pick<Look, "ready" | "heldBack" | "waiting" | "held" | "failing" | "workers" | "isPaused">;
+  readonly look: Pick<Look, "ready" | "blocked" | "delayed" | "processing" | "failing" | "workers" | "isPaused">;
   /** For how long nothing has been handed out, although something was ready and might have been. */
   readonly idleFor: number;
-  /** Attempts that ended in the last minute, those of them that failed, and items that were given up; `null` if that is not known. */
+  /**
+   * Attempts that ended in the last minute, those of them that failed, and items that were given up; `null` if that is
+   * not known.
+   */
   readonly lastMinute: { readonly attempts: number; readonly failed: number; readonly givenUp: number } | null;
   /** The same of the last few seconds: how it is now, where enough was tried. */
   readonly recent: { readonly attempts: number; readonly failed: number; readonly ms: number } | null;
@@ -19,7 +22,7 @@ export interface Situation {
   readonly worst: { readonly key: string; readonly attempts: number; readonly error: string } | undefined;
   /** The item that a handler has been running for longest. */
   readonly longest: { readonly key: string; readonly for: number } | undefined;
-  readonly starts: Bucket | null;
+  readonly throttle: Bucket | null;
   /** The group that has most of the ready items. */
   readonly hot: Group | undefined;
   /** Of how many ready items that is known. */
@@ -35,7 +38,7 @@ export interface Judgement {
 export const STUCK_AFTER = 30_000;
 /** From when on a handler that runs is worth a word, in milliseconds. */
 const LONG_RUN = 5 * 60_000;
-/** How long all places may be taken by handlers out of time, in milliseconds. */
+/** How long abandoned handlers may take all places, in milliseconds. */
 const LONG_FULL = 5000;
 /** How many attempts have to fail in a minute, or of one key. */
 const MANY_FAILURES = 5;
@@ -72,38 +75,38 @@ const RULES: readonly (readonly [Verdict, (situation: Situation) => string | und
   ["failing", manyAreGivenUp],
   ["failing", oneFails],
   ["failing", mostHaveFailed],
-  ["paused", isHeld],
+  ["paused", isThrottlePaused],
   ["busy", allAreBusy],
   ["busy", groupsAreFull],
   ["busy", backlogGrows],
 ];
 
-function nothingMayBegin({ starts }: Situation): string | undefined {
-  if (starts === null || starts.rate === "unlimited" || (starts.tokens ?? 0) >= 1) return undefined;
-  if (starts.rate === 0) return "No attempt begins, as the rate of 'starts' is 0.";
-  return starts.burst === 0 ? "No attempt begins, as the burst of 'starts' is 0." : undefined;
+function nothingMayBegin({ throttle }: Situation): string | undefined {
+  if (throttle === null || throttle.rate === "unlimited" || (throttle.tokens ?? 0) >= 1) return undefined;
+  if (throttle.rate === 0) return "No attempt begins, as the rate of the throttle is 0.";
+  return throttle.burst === 0 ? "No attempt begins, as the burst of the throttle is 0." : undefined;
 }
 
 function nothingIsTaken(situation: Situation): string | undefined {
-  const { look: { ready, held, workers, isPaused }, idleFor, starts } = situation;
-  if (ready === 0 || isPaused || idleFor < STUCK_AFTER || idleFor < perToken(starts)) return undefined;
+  const { look: { ready, processing, workers, isPaused }, idleFor, throttle } = situation;
+  if (ready === 0 || isPaused || idleFor < STUCK_AFTER || idleFor < perToken(throttle)) return undefined;
   const since = `Nothing has been handed out for ${formatDuration(idleFor)}, although ${items(ready)} ready`;
-  if (workers === null) return held === 0 ? `${since}: no workers take them.` : undefined;
+  if (workers === null) return processing === 0 ? `${since}: no workers take them.` : undefined;
   const free = workers.concurrency - workers.active;
   if (free <= 0 || workers.paused) return undefined;
   return `${since} and ${formatNumber(free)} of ${count(workers.concurrency, "worker")} free.`;
 }
 
 /** How far tokens are apart, in milliseconds. */
-function perToken(starts: Bucket | null): number {
-  return starts === null || starts.rate === "unlimited" || starts.rate === 0 ? 0 : 2000 / starts.rate;
+function perToken(throttle: Bucket | null): number {
+  return throttle === null || throttle.rate === "unlimited" || throttle.rate === 0 ? 0 : 2000 / throttle.rate;
 }
 
 function placesAreTaken({ look: { ready, workers }, idleFor }: Situation): string | undefined {
   if (workers === null || ready === 0 || idleFor < LONG_FULL) return undefined;
   const { active, abandoned, concurrency } = workers;
   if (abandoned < active || abandoned < concurrency) return undefined;
-  return `All places are taken by ${count(abandoned, "handler")} that ran out of time and go on; ` +
+  return `All places are taken by ${count(abandoned, "abandoned handler")}; ` +
     `${items(ready)} ready.`;
 }
 
@@ -152,11 +155,11 @@ function manyAreGivenUp({ lastMinute, worst }: Situation): string | undefined {
 
 /** They wait, so that few attempts are made meanwhile. */
 function mostHaveFailed(situation: Situation): string | undefined {
-  const { engine, look: { ready, heldBack, waiting, held, failing }, recent, worst } = situation;
-  const all = ready + heldBack + waiting + held;
+  const { engine, look: { ready, blocked, delayed, processing, failing }, recent, worst } = situation;
+  const all = ready + blocked + delayed + processing;
   if (failing === null || failing < MANY_FAILURES) return undefined;
   const isMore = engine === "memory" && failing >= MAX_LISTED; // a pool remembers no more
-  if (isMore ? waiting < all / 2 : failing < all / 2) return undefined;
+  if (isMore ? delayed < all / 2 : failing < all / 2) return undefined;
   if (recent !== null && recent.attempts > 0 && mostSucceed(recent)) return undefined;
   const error = worst === undefined || worst.error === "" ? "" : `, ${name(worst.key)} with ${worst.error}`;
   const many = `${formatNumber(failing)}${isMore ? " or more" : ""}`;
@@ -185,9 +188,11 @@ function paused({ look: { isPaused, ready, failing, workers } }: Situation): str
   return `${items(ready)} ready, and nothing is handed out until it is resumed.${failed}`;
 }
 
-function isHeld({ look: { ready }, starts }: Situation): string | undefined {
-  if (starts === null || starts.heldFor <= 0) return undefined;
-  return `'starts' is held: no attempt begins for another ${formatDuration(starts.heldFor)}; ${items(ready)} ready.`;
+function isThrottlePaused({ look: { ready }, throttle }: Situation): string | undefined {
+  if (throttle === null || throttle.resumesInMs <= 0) return undefined;
+  return `The throttle is paused: no attempt begins for another ${formatDuration(throttle.resumesInMs)}; ${
+    items(ready)
+  } ready.`;
 }
 
 /** How much faster items come than they go, or the other way round, before that is said. */
@@ -207,37 +212,35 @@ function allAreBusy({ look: { ready, workers }, rates }: Situation): string | un
   return `${busy[0]!.toUpperCase()}${busy.slice(1, -1)}; ${formatNumber(go)} a second are begun.`;
 }
 
-function groupsAreFull({ look: { ready, heldBack, held } }: Situation): string | undefined {
-  if (ready > 0 || heldBack === 0) return undefined;
-  return `${items(heldBack)} held back, as their groups have all that they may have at once: ${
-    formatNumber(held)
-  } in work.`;
+function groupsAreFull({ look: { ready, blocked, processing } }: Situation): string | undefined {
+  if (ready > 0 || blocked === 0) return undefined;
+  return `${items(blocked)} blocked: their groups are at their limits, ${formatNumber(processing)} processing.`;
 }
 
-function backlogGrows({ growth, look: { ready, heldBack }, rates, starts }: Situation): string | undefined {
-  const backlog = ready + heldBack;
+function backlogGrows({ growth, look: { ready, blocked }, rates, throttle }: Situation): string | undefined {
+  const backlog = ready + blocked;
   if (growth === null || growth < GROWTH || growth < GROWN_PART * backlog) return undefined;
   const { in: come, out: go } = rates;
   const flow = come === null || go === null ? "" : `: ${formatNumber(come)} a second come and ${formatNumber(go)} go`;
-  const bound = starts !== null && starts.rate !== "unlimited" && go !== null && go > 0.8 * starts.rate
-    ? `, as 'starts' lets ${formatNumber(starts.rate)} a second begin`
+  const bound = throttle !== null && throttle.rate !== "unlimited" && go !== null && go > 0.8 * throttle.rate
+    ? `, as the throttle lets ${formatNumber(throttle.rate)} a second begin`
     : "";
   return `The backlog grew by ${formatNumber(growth)} to ${formatNumber(backlog)} in the last minute${flow}${bound}.`;
 }
 
-function healthy({ look: { ready, waiting, held }, rates }: Situation): string {
-  if (ready + waiting + held === 0) return "Nothing to do.";
-  const isFlowing = (rates.out ?? 0) > 0 || held > 0;
+function healthy({ look: { ready, delayed, processing }, rates }: Situation): string {
+  if (ready + delayed + processing === 0) return "Nothing to do.";
+  const isFlowing = (rates.out ?? 0) > 0 || processing > 0;
   const parts = [ready > 0 ? `${items(ready)} ready` : isFlowing ? "What comes is begun at once" : "Nothing is ready"];
-  if (held > 0) parts.push(`${formatNumber(held)} in work`);
-  if (waiting > 0) parts.push(`${formatNumber(waiting)} waiting`);
+  if (processing > 0) parts.push(`${formatNumber(processing)} processing`);
+  if (delayed > 0) parts.push(`${formatNumber(delayed)} delayed`);
   if (rates.out !== null) parts.push(`${formatNumber(rates.out)} a second are begun`);
   return `${parts.join(", ")}.`;
 }
 
 /** What else there is to say. */
 function notes(verdict: Verdict, situation: Situation): string {
-  return hotTenant(situation) + recovery(situation) + longRun(situation) + heldBeside(verdict, situation);
+  return hotTenant(situation) + recovery(situation) + longRun(situation) + pauseBeside(verdict, situation);
 }
 
 function recovery(situation: Situation): string {
@@ -259,10 +262,10 @@ function hotTenant({ hot, listed }: Situation): string {
   return ` ${name(hot.name)} has ${Math.floor(100 * hot.count / listed)} % of what is ready.`;
 }
 
-/** What holds the attempts of a queue that has worse to tell. */
-function heldBeside(verdict: Verdict, { starts }: Situation): string {
-  if (verdict === "paused" || starts === null || starts.heldFor <= 0) return "";
-  return ` 'starts' is held for another ${formatDuration(starts.heldFor)}.`;
+/** Tells of a paused throttle where another verdict is worse. */
+function pauseBeside(verdict: Verdict, { throttle }: Situation): string {
+  if (verdict === "paused" || throttle === null || throttle.resumesInMs <= 0) return "";
+  return ` The throttle is paused for another ${formatDuration(throttle.resumesInMs)}.`;
 }
 
 /** So many characters of a key are shown in a sentence. */

@@ -1,5 +1,5 @@
 import { systemClock, type TokenBucket, type WorkQueueConfig } from "@workqueue/core";
-import { formatDuration } from "@workqueue/core/arguments";
+import { formatDuration } from "@workqueue/core/internal";
 import type { Bucket, QueueDetails, QueueRow } from "../api.ts";
 import type { DashboardQueue } from "../contract.ts";
 import { groupsOf, hotGroup } from "./groups.ts";
@@ -8,7 +8,8 @@ import { isTokenBucket, type Limits, limitsOf, showBucket, showFarBucket } from 
 import { MemorySource } from "./memory_source.ts";
 import { isOnRedis, RedisSource } from "./redis_source.ts";
 import { matcher, Searches } from "./searches.ts";
-import type { Look, LookWaiting, Source, Waiting } from "./source.ts";
+import { Slices } from "./slices.ts";
+import type { DelayedItems, DelayedLook, Look, Source } from "./source.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
 import { judge, type Judgement } from "./verdict.ts";
@@ -32,7 +33,7 @@ interface Seen {
 }
 
 /** What was looked for, among so many that wait. */
-interface Matching extends Waiting {
+interface Matching extends DelayedItems {
   readonly lookedAt: number;
 }
 
@@ -63,14 +64,14 @@ export class WatchedQueue {
     this.source = isOnRedis(queue) ? new RedisSource(queue, pool) : new MemorySource(queue as never, pool);
     this.textOf = keyTexts((item) => this.source.keyOf(item), keyText as never);
     this.#hasTexts = this.source.hasTexts && keyText === undefined;
-    this.#searches = new Searches((limit) => itemsOf(this.source.allWaiting(limit)), this.textOf);
+    this.#searches = new Searches((limit) => itemsOf(this.source.allDelayed(limit)), this.textOf);
     this.#onTakeBack = onTakeBack;
     this.#config = config;
     this.#configName = config?.queueNames.includes(this.source.queueName) ? this.source.queueName : name;
   }
 
   /** Takes back what waits, and tells of it. Returns whether it did still wait: at once, for a queue in memory. */
-  takeBack(waiting: LookWaiting): boolean | Promise<boolean> {
+  takeBack(waiting: DelayedLook): boolean | Promise<boolean> {
     const tell = (isTaken: boolean): boolean => {
       if (isTaken) this.#onTakeBack?.(waiting.item);
       return isTaken;
@@ -120,7 +121,7 @@ export class WatchedQueue {
       const before = this.#seen;
       const isIdle = before !== undefined && before.look.ready > 0 && look.ready > 0 && !look.isPaused &&
         !look.workers?.paused &&
-        look.totals.handedOut === before.look.totals.handedOut && !((this.starts?.heldFor ?? 0) > 0);
+        look.totals.handedOut === before.look.totals.handedOut && !((this.throttle?.resumesInMs ?? 0) > 0);
       if (!isIdle) this.#idleSince = sample.at;
       this.#seen = { look, sample, limit };
       this.#failure = undefined;
@@ -135,26 +136,26 @@ export class WatchedQueue {
   }
 
   /** Where tokens for attempts come from: the pool's, or what the config says that a pool would have. */
-  get startsSource(): unknown {
-    return this.pool === undefined ? this.#configStarts : this.pool.starts;
+  get throttleSource(): unknown {
+    return this.pool === undefined ? this.#configThrottle : this.pool.throttle;
   }
 
-  /** The bucket of `starts`, if it is in this process. */
-  get startsBucket(): TokenBucket | undefined {
-    const starts = this.source.engine === "redis" ? undefined : this.startsSource;
-    return isTokenBucket(starts) ? starts : undefined;
+  /** The bucket of `throttle`, if it is in this process. */
+  get throttleBucket(): TokenBucket | undefined {
+    const throttle = this.source.engine === "redis" ? undefined : this.throttleSource;
+    return isTokenBucket(throttle) ? throttle : undefined;
   }
 
-  get #configStarts(): unknown {
+  get #configThrottle(): unknown {
     const config = this.#config;
-    return config?.queueNames.includes(this.#configName) ? config.workers(this.#configName).starts : undefined;
+    return config?.queueNames.includes(this.#configName) ? config.workers(this.#configName).throttle : undefined;
   }
 
-  get starts(): Bucket | null {
-    const bucket = this.startsBucket;
+  get throttle(): Bucket | null {
+    const bucket = this.throttleBucket;
     if (bucket !== undefined) return showBucket(bucket);
-    const starts = this.startsSource;
-    return this.source.engine === "redis" && isTokenBucket(starts) ? showFarBucket(starts) : null;
+    const throttle = this.throttleSource;
+    return this.source.engine === "redis" && isTokenBucket(throttle) ? showFarBucket(throttle) : null;
   }
 
   row(): QueueRow {
@@ -162,7 +163,7 @@ export class WatchedQueue {
     const seen = this.#seen;
     const trend = this.#history.trend();
     if (seen === undefined) {
-      const none = { ready: 0, heldBack: 0, waiting: 0, held: 0, failing: null };
+      const none = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: null };
       const rates = { in: null, out: null, failures: null, givenUp: null };
       const judgement = this.#away() ?? { verdict: "unknown" as const, reason: "It has not been looked at yet." };
       return {
@@ -171,21 +172,21 @@ export class WatchedQueue {
         ...judgement,
         counts: none,
         rates,
-        oldestReady: null,
+        oldestReadyMs: null,
         workers: null,
         paused: false,
         trend,
       };
     }
     const { look, sample } = seen;
-    const { ready, heldBack, waiting, held, failing, workers } = look;
+    const { ready, blocked, delayed, processing, failing, workers } = look;
     return {
       name: this.name,
       engine,
       ...this.#away() ?? this.#judge(seen),
-      counts: { ready, heldBack, waiting, held, failing },
+      counts: { ready, blocked, delayed, processing, failing },
       rates: this.#history.rates(sample),
-      oldestReady: whole(look.oldestReady ?? (look.isFifo ? this.#history.oldestReady(sample) : null)),
+      oldestReadyMs: whole(look.oldestReadyMs ?? (look.isFifo ? this.#history.oldestReadyMs(sample) : null)),
       workers: workers && { active: workers.active, concurrency: workers.concurrency },
       paused: look.isPaused,
       trend,
@@ -216,7 +217,7 @@ export class WatchedQueue {
       rates: this.#history.rates(sample),
       worst: worst && { key: this.textOf(worst.item), attempts: worst.attempts, error: errorText(worst.error) },
       longest: longest?.for == null ? undefined : { key: this.textOf(longest.item), for: longest.for },
-      starts: this.starts,
+      throttle: this.throttle,
       hot: hotGroup(groups, look.readyItems.length),
       listed: look.readyItems.length,
     });
@@ -254,39 +255,57 @@ export class WatchedQueue {
         attempts: failing.attempts,
         error: errorText(failing.error),
         ago: whole(failing.ago),
-        dueIn: whole(failing.dueIn),
-        decidedBy: limits?.decidedBy(failing.attempts, failing.ago, failing.dueIn) ?? null,
+        dueInMs: whole(failing.dueInMs),
+        decidedBy: limits?.decidedBy(failing.attempts, failing.ago, failing.dueInMs) ?? null,
       })),
       runningItems: first(look?.runningItems, ({ item, ...running }) => ({
         key: this.textOf(item),
         attempt: running.attempt,
         for: whole(running.for),
       })),
-      waitingItems: found?.items.slice(0, limit).map(({ key, priority, dueAt }) => ({
-        ...{ key, priority, dueIn: whole(Math.max(dueAt - now, 0)) },
-      })) ?? first(look?.waitingItems, ({ item, priority, dueIn }) => ({
-        ...{ key: this.textOf(item), priority, dueIn: whole(dueIn) },
+      delayedItems: found?.items.slice(0, limit).map(({ key, priority, dueAt }) => ({
+        ...{ key, priority, dueInMs: whole(Math.max(dueAt - now, 0)) },
+      })) ?? first(look?.delayedItems, ({ item, priority, dueInMs }) => ({
+        ...{ key: this.textOf(item), priority, dueInMs: whole(dueInMs) },
       })),
       readyItems: first(look?.readyItems, ({ item, priority }) => ({ key: this.textOf(item), priority })),
       groups: look === undefined ? [] : this.#groups(look),
       matching: (search === "" ? look && this.source.findable(look) : found?.matching) ?? null,
-      starts: this.starts,
+      givenUpFor: look?.totals.givenUpFor ?? null,
+      throttle: this.throttle,
       limiter: limits?.tree() ?? null,
     };
   }
 
-  /** What waits and has the key, or matches the search. What is a text need not be looked for, and may not wait. */
-  async waitingItems(wanted: { readonly key: string } | { readonly search: string }): Promise<Matching> {
+  /**
+   * What waits and has the key, or matches the search, as of some moment of the call. What is a text need not be looked
+   * for, and may not wait.
+   */
+  async delayedItems(wanted: { readonly key: string } | { readonly search: string }): Promise<Matching> {
     if ("key" in wanted && this.#hasTexts && isWhole(wanted.key)) {
-      return { items: [{ item: wanted.key, priority: 0, dueIn: 0 }], lookedAt: 1, more: 0 };
+      return { items: [{ item: wanted.key, priority: 0, dueInMs: 0 }], lookedAt: 1, more: 0 };
     }
     const matches = "key" in wanted ? (key: string) => key === wanted.key : matcher(wanted.search);
-    const { items, more } = await this.source.allWaiting();
-    return { items: items.filter(({ item }) => matches(this.textOf(item))), lookedAt: items.length, more };
+    const inSlices = this.source.eachDelayed?.();
+    const { items: looked, more } = inSlices === undefined
+      ? await this.source.allDelayed()
+      : { items: inSlices, more: 0 };
+    const items: DelayedLook[] = [];
+    let lookedAt = 0;
+    const slices = new Slices();
+    for (const waiting of looked) {
+      const pause = slices.pause();
+      if (pause !== undefined) await pause;
+      lookedAt++;
+      if (matches(this.textOf(waiting.item))) items.push(waiting);
+    }
+    return { items, lookedAt, more };
   }
 }
 
-function itemsOf(waiting: Waiting | Promise<Waiting>): readonly LookWaiting[] | Promise<readonly LookWaiting[]> {
+function itemsOf(
+  waiting: DelayedItems | Promise<DelayedItems>,
+): readonly DelayedLook[] | Promise<readonly DelayedLook[]> {
   return waiting instanceof Promise ? waiting.then(({ items }) => items) : waiting.items;
 }
 

@@ -1,3 +1,5 @@
+import { argumentError } from "@workqueue/core/internal";
+
 /** Where a server is. */
 export interface Address {
   readonly host: string;
@@ -18,7 +20,7 @@ const FORM = "redis[s]://[[user]:password@]host[:port][/database]";
  * @throws {TypeError} If it is none of Redis. The message has nothing of it, as there may be a password in it.
  */
 export function parseAddress(action: string, url: unknown): Address {
-  const refuse = (rule: string) => new TypeError(`Cannot ${action} as 'url' ${rule}`);
+  const refuse = (rule: string) => argumentError(action, `'url' ${rule}`);
   if (typeof url !== "string" || !URL.canParse(url)) throw refuse(`must be a URL such as ${FORM}`);
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(url);
   if (protocol !== "redis:" && protocol !== "rediss:") {

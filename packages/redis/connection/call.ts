@@ -5,9 +5,9 @@ import type { Wire } from "./wire.ts";
 export class Call {
   /** How many were made before it. */
   turn = 0;
-  /** When it has been waited for long enough. */
+  /** When its timeout ends. */
   end = 0;
-  /** Its neighbours among those that are waited for equally long. */
+  /** Its neighbours among the calls with the same timeout. */
   previous: Call | undefined;
   next: Call | undefined;
   /** Belongs to the wire that was new when it was made, and is not made again on another. */
@@ -22,8 +22,8 @@ export class Call {
     readonly key: string,
     readonly args: readonly (string | number)[],
     readonly retry: Retry,
-    /** For how many milliseconds it is waited for. */
-    readonly patience: number,
+    /** In milliseconds, retries included. */
+    readonly timeout: number,
     readonly resolve: (reply: unknown) => void,
     readonly reject: (error: Error) => void,
     /** Is told that it was resolved or rejected. */

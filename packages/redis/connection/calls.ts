@@ -1,6 +1,7 @@
 import type { Call } from "./call.ts";
 import type { Script } from "./connection.ts";
 import {
+  errorOfMove,
   inWords,
   isAway,
   isHopeless,
@@ -11,7 +12,7 @@ import {
   toError,
 } from "./errors.ts";
 import { Line } from "./line.ts";
-import { Patience } from "./patience.ts";
+import { Timeouts } from "./timeouts.ts";
 import { Watchdog } from "./watchdog.ts";
 import type { Dialer, Wire } from "./wire.ts";
 
@@ -20,8 +21,8 @@ export class Calls {
   readonly #address: string;
   readonly #line: Line<Wire>;
   readonly #callbacks = new Set<() => void>();
-  /** All that have not been answered, by how long they are waited for. */
-  readonly #waiting = new Map<number, Patience>();
+  /** Calls without an answer, by their timeout. */
+  readonly #waiting = new Map<number, Timeouts>();
   /** How many of them are held back. */
   #held = 0;
   /** How many of them were sent and can still be answered. */
@@ -50,7 +51,7 @@ export class Calls {
   make(call: Call): void {
     call.turn = this.#made++;
     call.isOfWire = this.#isResuming;
-    this.#patienceOf(call).add(call);
+    this.#timeoutsOf(call).add(call);
     this.#held++;
     if (this.canSend) this.#send(call); // then nothing is held back, but while the others wait to be told to resume
     else if (call.isOfWire) this.#failAgain(call);
@@ -67,7 +68,7 @@ export class Calls {
   /** Ends the connection. All calls must have been answered. */
   close(): void {
     this.#line.close();
-    for (const patience of this.#waiting.values()) patience.close();
+    for (const calls of this.#waiting.values()) calls.close();
   }
 
   /** Whether a call that is made now goes out at once. */
@@ -75,15 +76,15 @@ export class Calls {
     return this.#wire?.isReady === true && this.#leaving === undefined;
   }
 
-  #patienceOf({ patience }: Call): Patience {
-    const same = this.#waiting.get(patience) ?? new Patience(patience, (call) => this.#expire(call));
-    this.#waiting.set(patience, same);
+  #timeoutsOf({ timeout }: Call): Timeouts {
+    const same = this.#waiting.get(timeout) ?? new Timeouts(timeout, (call) => this.#expire(call));
+    this.#waiting.set(timeout, same);
     return same;
   }
 
   /** The calls that were sent on a wire, or those that are held back, in the order they were made. */
   #callsOn(wire: Wire | undefined): Call[] {
-    const calls = [...this.#waiting.values()].flatMap((patience) => [...patience].filter((call) => call.wire === wire));
+    const calls = [...this.#waiting.values()].flatMap((same) => [...same].filter((call) => call.wire === wire));
     return calls.sort((one, other) => one.turn - other.turn);
   }
 
@@ -160,7 +161,7 @@ export class Calls {
       this.#keep(call, error);
     } else {
       this.#settle(call);
-      call.reject(error);
+      call.reject(errorOfMove(this.#address, error) ?? error);
     }
     this.#heard();
   }
@@ -191,8 +192,8 @@ export class Calls {
   }
 
   #expire(call: Call): void {
-    const { wire, mayHaveRun, patience } = call;
-    const within = `within ${inWords(patience)}`;
+    const { wire, mayHaveRun, timeout } = call;
+    const within = `within ${inWords(timeout)}`;
     if (wire === undefined) {
       const reason = this.#line.lastError;
       const doubt = mayHaveRun ? ". It was sent before: it is unknown whether the call took effect" : "";
@@ -218,7 +219,7 @@ export class Calls {
     if (call.wire === undefined) this.#held--;
     else this.#sent--;
     call.wire = undefined;
-    this.#patienceOf(call).delete(call);
+    this.#timeoutsOf(call).delete(call);
     call.onSettled();
   }
 }

@@ -18,8 +18,8 @@ export interface Script {
  *
  * - `"never"`: it rejects, with a {@linkcode RedisConnectionError} whose `mayHaveRun` is true.
  * - `"always"`: it is made again. For scripts that may run twice.
- * - `"marked"`: it is made again, and the script is told: its last argument, which is added to those given, is `"0"` the
- *   first time, and `"1"` if it may have run before.
+ * - `"marked"`: it is made again, and the script is told: its last argument, which is added to those given, is `"0"`
+ *   the first time, and `"1"` if it may have run before.
  *
  * A call that was certainly not sent, or that the server turned down as it was loading its data or the like, is always
  * made again, and is no second time.
@@ -38,8 +38,9 @@ export interface Connection {
   /**
    * Runs a script with one key. Calls made in one turn of the event loop are sent together, and run in order.
    *
-   * While the server is away the call is held back, and it rejects after the patience of this user. What the server
-   * refuses rejects at once, with the error of the client. The reply has strings, numbers, `null` and arrays in it.
+   * While the server is away, or refuses calls for now, the call is held back, and it rejects after the call timeout of
+   * this user. What the server refuses for good rejects at once, with the error of the client. The reply has strings,
+   * numbers, `null` and arrays in it.
    *
    * @throws {RedisConnectionError} (rejects) If the server is away, or the reply was lost.
    */
@@ -50,7 +51,7 @@ export interface Connection {
    * server has confirmed it; then survives that the connection breaks. Messages sent meanwhile are lost: `onResumed` is
    * called when that may have been.
    *
-   * @throws {RedisConnectionError} (rejects) If the server is away for longer than the patience of this user.
+   * @throws {RedisConnectionError} (rejects) If the server is away for longer than the call timeout of this user.
    */
   subscribe(channel: string, onMessage: (payload: string) => void, onResumed?: () => void): Promise<() => void>;
 
@@ -61,6 +62,9 @@ export interface Connection {
    * throw.
    */
   onReconnect(callback: () => void): () => void;
+
+  /** Calls `action`, unless a user of the same connection has had something called by this before. */
+  once(action: () => void): void;
 
   /**
    * Takes no calls any more, waits for those that were made, and gives the connection back. The last user's closes it,

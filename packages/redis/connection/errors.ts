@@ -1,5 +1,7 @@
 /** What can go wrong with a connection, and how it is worded. */
 
+import type { ErrorCode } from "@workqueue/core";
+
 /**
  * The server cannot be reached, or the reply to a call was lost.
  *
@@ -19,6 +21,8 @@
 export class RedisConnectionError extends Error {
   /** The name of the class, as for every error. */
   override name = "RedisConnectionError";
+  /** The code of every such error. */
+  readonly code: "WQ_CONNECTION" = "WQ_CONNECTION" satisfies ErrorCode;
   /** Whether the call may have taken effect: nobody knows. Otherwise it has certainly not. */
   readonly mayHaveRun: boolean;
 
@@ -47,14 +51,35 @@ export function isUnknownScript(error: Error): boolean {
   return error.message.startsWith("NOSCRIPT");
 }
 
+/**
+ * The codes of replies that say that the server cannot be used for now. It runs no part of the script then: it checks
+ * before the script, or before the first write of it.
+ */
+const AWAY = [
+  ...["LOADING", "READONLY", "MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN", "BUSY", "ERR max number of clients"],
+  "NOREPLICAS", // fewer than `min-replicas-to-write`
+  "MISCONF", // cannot write to its disk
+];
+const IS_AWAY = new RegExp(`^(${AWAY.join("|")})\\b`);
+
 /** Whether a reply says that the server cannot be used now, and did nothing: it loads its data, is a replica, … */
 export function isAway(error: Error): boolean {
-  return /^(LOADING|READONLY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN|BUSY|ERR max number of clients)\b/.test(error.message);
+  return IS_AWAY.test(error.message);
 }
 
 /** Whether trying to connect again is pointless until somebody changes something: a wrong password, no permission, … */
 export function isHopeless(error: Error): boolean {
   return error.name === "NotCapable" || (isReply(error) && !isAway(error));
+}
+
+/** The error for a reply that sends the caller to another node of a cluster; `undefined` for any other reply. */
+export function errorOfMove(address: string, reply: Error): RedisConnectionError | undefined {
+  const [, node] = /^(?:MOVED|ASK) \d+ (\S+)/.exec(reply.message) ?? [];
+  if (node === undefined) return undefined;
+  const message =
+    `Cannot use Redis at ${address}: it is a node of a cluster, and this queue's keys belong to node ${node}. ` +
+    "Clusters are not supported yet: use a server that is not part of one";
+  return new RedisConnectionError(message, { mayHaveRun: false, cause: reply });
 }
 
 /** Whatever was thrown, as an error. */

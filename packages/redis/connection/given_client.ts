@@ -1,17 +1,24 @@
+import { argumentError } from "@workqueue/core/internal";
+import type { RedisClient } from "./connection.ts";
 import { dialIoRedis, type IoRedisClient } from "./ioredis.ts";
 import { dialNodeRedis, type NodeRedisClient } from "./node_redis.ts";
 import type { Dialer } from "./wire.ts";
 
 type Options = Record<string, unknown>;
 
+/** Connects by a client that a user has, and that `requireClient` takes. */
+export function dialClient(client: RedisClient, silence: number): Dialer {
+  return isIoRedis(client) ? dialIoRedis(client, silence) : dialNodeRedis(client, silence);
+}
+
 /**
- * Connects by a client that a user has.
+ * Checks a client that a user has.
  *
  * @throws {TypeError} If it is none that can be used, or has options under which calls would run twice, keys would be
  * others, or replies would not be what the server says.
  */
-export function dialClient(action: string, client: unknown, silence: number): Dialer {
-  const refuse = (rule: string) => new TypeError(`Cannot ${action} as 'client' ${rule}`);
+export function requireClient(action: string, client: unknown): void {
+  const refuse = (rule: string) => argumentError(action, `'client' ${rule}`);
   const { options = {}, isCluster = false } = Object(client) as { options?: Options; isCluster?: boolean };
   if (isCluster || has(client, "nodeClient")) throw refuse("must not be a cluster, which is not supported yet");
   if (isIoRedis(client)) {
@@ -25,7 +32,6 @@ export function dialClient(action: string, client: unknown, silence: number): Di
     throw refuse("must be a client of 'redis', '@redis/client' or 'ioredis', of version 5 or later");
   }
   if (options["keyPrefix"]) throw refuse("must not have a keyPrefix: queues are told apart by their names");
-  return isIoRedis(client) ? dialIoRedis(client, silence) : dialNodeRedis(client as NodeRedisClient, silence);
 }
 
 function isIoRedis(client: unknown): client is IoRedisClient {

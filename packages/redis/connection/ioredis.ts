@@ -79,7 +79,8 @@ async function openSubscriber(
     await client.connect();
   } catch (error) {
     client.disconnect();
-    throw new Error(toError(failure ?? error).message); // and not the error, which holds the command, which has the password
+    // And not the error, which holds the command, which has the password
+    throw new Error(toError(failure ?? error).message);
   } finally {
     signal.removeEventListener("abort", onAbort);
   }

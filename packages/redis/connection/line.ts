@@ -16,8 +16,8 @@ const FIRST_DELAY = 50;
 const MAX_DELAY = 1000;
 
 /**
- * Keeps a wire up: dials, and when the wire has ended, dials again, for as long as it takes. Pauses grow from 50 ms to a
- * second, and end at random within their second half, so that many processes do not come back at once.
+ * Keeps a wire up: dials, and when the wire has ended, dials again, for as long as it takes. Pauses grow from 50 ms to
+ * a second, and end at random within their second half, so that many processes do not come back at once.
  */
 export class Line<W extends Wire> {
   /** Why there was no wire the last time that there was none. */

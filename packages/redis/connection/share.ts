@@ -14,6 +14,7 @@ export class Shared {
   readonly #dialer: Dialer;
   readonly #forget: () => void;
   #users = 0;
+  #hasCalled = false;
 
   /** `forget` is called at the end: the next user begins anew. */
   constructor(dialer: Dialer, forget: () => void) {
@@ -23,6 +24,12 @@ export class Shared {
     this.subscriptions = new Subscriptions(dialer);
     this.#dialer = dialer;
     this.#forget = forget;
+  }
+
+  once(action: () => void): void {
+    if (this.#hasCalled) return;
+    this.#hasCalled = true;
+    action();
   }
 
   enter(): void {
@@ -41,7 +48,7 @@ export class Shared {
 /** One user's share. */
 export class Share implements Connection {
   readonly #shared: Shared;
-  readonly #patience: number;
+  readonly #callTimeout: number;
   /** How much of what this user asked has not been answered. */
   #pending = 0;
   #onIdle: (() => void) | undefined;
@@ -49,9 +56,9 @@ export class Share implements Connection {
   readonly #ends = new Set<() => void>();
   #released: Promise<void> | undefined;
 
-  constructor(shared: Shared, patience: number) {
+  constructor(shared: Shared, callTimeout: number) {
     this.#shared = shared;
-    this.#patience = patience;
+    this.#callTimeout = callTimeout;
     shared.enter();
   }
 
@@ -74,7 +81,7 @@ export class Share implements Connection {
     { retry = "never" }: { retry?: Retry } = {},
   ): Promise<unknown> {
     return this.#ask((resolve, reject) => {
-      this.#shared.calls.make(new Call(script, key, args, retry, this.#patience, resolve, reject, this.#onSettled));
+      this.#shared.calls.make(new Call(script, key, args, retry, this.#callTimeout, resolve, reject, this.#onSettled));
     });
   }
 
@@ -82,7 +89,7 @@ export class Share implements Connection {
     const { subscriptions } = this.#shared;
     return this.#ask((resolve, reject) => {
       const listener: Listener = {
-        patience: this.#patience,
+        timeout: this.#callTimeout,
         onMessage,
         onResumed,
         onConfirmed: () => resolve(end),
@@ -99,6 +106,10 @@ export class Share implements Connection {
 
   onReconnect(callback: () => void): () => void {
     return this.#ending(this.#shared.calls.onReconnect(callback));
+  }
+
+  once(action: () => void): void {
+    this.#shared.once(action);
   }
 
   release(): Promise<void> {

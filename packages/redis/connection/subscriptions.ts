@@ -1,13 +1,13 @@
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
-import { inWords, isHopeless, isReply, messageOf, RedisConnectionError, toError } from "./errors.ts";
+import { inWords, isHopeless, messageOf, RedisConnectionError, toError } from "./errors.ts";
 import { Line } from "./line.ts";
 import { Watchdog } from "./watchdog.ts";
 import type { Dialer, SubscriberWire } from "./wire.ts";
 
 /** Somebody who listens on a channel. */
 export interface Listener {
-  /** For how many milliseconds it is waited until the server has confirmed it. */
-  readonly patience: number;
+  /** Milliseconds until it is refused, unless the server has confirmed it. */
+  readonly timeout: number;
   onMessage(payload: string): void;
   /** Messages may have been missed. */
   onResumed(): void;
@@ -31,7 +31,7 @@ export class Subscriptions {
   readonly #address: string;
   readonly #line: Line<SubscriberWire>;
   readonly #channels = new Map<string, Channel>();
-  /** Those who have been told neither that it is confirmed nor that it cannot be, until their patience ends. */
+  /** Listeners whose subscription is neither confirmed nor refused, with the timer of their timeout. */
   readonly #waiting = new Map<Listener, Timer>();
   #wire: SubscriberWire | undefined;
   #pings: Timer | undefined;
@@ -50,7 +50,7 @@ export class Subscriptions {
   }
 
   add(name: string, listener: Listener): void {
-    this.#waiting.set(listener, setTimeout(() => this.#expire(listener), listener.patience).unref());
+    this.#waiting.set(listener, setTimeout(() => this.#expire(listener), listener.timeout).unref());
     const known = this.#channels.get(name);
     const channel = known ?? { listeners: new Set(), isConfirmed: false };
     channel.listeners.add(listener);
@@ -106,7 +106,7 @@ export class Subscriptions {
     const why = reason === undefined ? "there is no answer" : messageOf(reason);
     this.#refuse(
       listener,
-      `Cannot reach Redis at ${this.#address} within ${inWords(listener.patience)}: ${why}`,
+      `Cannot reach Redis at ${this.#address} within ${inWords(listener.timeout)}: ${why}`,
       reason,
     );
   }
@@ -118,7 +118,7 @@ export class Subscriptions {
     } catch (error) {
       const reason = toError(error);
       const message = `Cannot listen to Redis at ${this.#address}: ${messageOf(reason)}`;
-      const listeners = isReply(error) ? channels.flatMap((channel) => [...channel.listeners]) : [];
+      const listeners = isHopeless(reason) ? channels.flatMap((channel) => [...channel.listeners]) : [];
       for (const listener of listeners) this.#refuse(listener, message, reason);
       return wire.close(reason);
     }

@@ -2,13 +2,16 @@ import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { inWords } from "./errors.ts";
 import type { Wire } from "./wire.ts";
 
-/** How many turns of the event loop it takes at most until it reads what has come in: Deno looks in one of 61, while busy. */
+/**
+ * How many turns of the event loop it takes at most until it reads what has come in: Deno looks in one of 61, while
+ * busy.
+ */
 const TURNS_TO_READ = 64;
 
 /**
  * Ends a wire when the server owes an answer and says nothing for too long: it hangs, or its host has vanished, which
- * TCP itself notices after a quarter of an hour. The clients do not: what they call a timeout of the socket is put off by
- * everything that is sent.
+ * TCP itself notices after a quarter of an hour. The clients do not: what they call a timeout of the socket is put off
+ * by everything that is sent.
  */
 export class Watchdog {
   readonly #wire: Wire;

@@ -1,6 +1,6 @@
 /**
- * Shows a queue that several processes share: three workers and a producer on a Redis of its own. One worker is killed in
- * the middle of its work, and yet every photo is done.
+ * Shows a queue that several processes share: three workers and a producer on a Redis of its own. One worker is killed
+ * in the middle of its work, and yet every photo is done.
  *
  * @module
  */
@@ -13,7 +13,9 @@ import { fileURLToPath } from "node:url";
 import { type Event, LEASE, openPhotos } from "./photos.ts";
 import { findServer } from "./server.ts";
 
-/** The first worker that takes so many photos is killed, so many milliseconds later: then it is in the middle of two. */
+/**
+ * The first worker that takes so many photos is killed, so many milliseconds later: then it is in the middle of two.
+ */
 const KILLED_AT = 4;
 const KILLED_AFTER = 250;
 /** How a script is started here. */
@@ -103,7 +105,7 @@ async function work(signal: AbortSignal): Promise<number> {
   const workers = [1, 2, 3].map((number) => new Worker(number));
   const [code] = await once(start("producer.ts"), "exit");
   await queue.whenIdle({ signal });
-  const { ready, waiting, held, failing, givenUp } = await queue.stats();
+  const { ready, delayed, processing, failing, givenUp } = await queue.counts();
   const others = workers.filter((worker) => worker !== killed);
   for (const { child } of others) process.kill(child.pid!, "SIGTERM"); // as a deploy does it
   const codes = [code, ...await Promise.all(others.map(({ ended }) => ended))];
@@ -112,8 +114,8 @@ async function work(signal: AbortSignal): Promise<number> {
 photos done:    ${done.size} (${workers.map((worker) => `${worker.done} by ${worker.name}`).join(", ")})
 tried again:    ${retries}, as they had failed
 come back:      ${lost}, from the worker that was killed
-on the server:  ${ready} ready, ${waiting} waiting, ${held} held, ${failing} failing, ${givenUp} given up`);
-  return codes.every((code) => code === 0) && ready + waiting + held + failing + givenUp === 0 ? 0 : 1;
+on the server:  ${ready} ready, ${delayed} delayed, ${processing} processing, ${failing} failing, ${givenUp} given up`);
+  return codes.every((code) => code === 0) && ready + delayed + processing + failing + givenUp === 0 ? 0 : 1;
 }
 
 /** Kills what is left of the processes. */

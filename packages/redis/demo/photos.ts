@@ -17,8 +17,8 @@ export function openPhotos([name, url]: readonly string[]): RedisQueue {
   return createRedisQueue({
     name: name!,
     url: url!,
-    lease: `${LEASE}s`,
-    patience: "5s",
+    leaseDuration: `${LEASE}s`,
+    callTimeout: "5s",
     limiter: { type: "exponential", baseDelay: "500ms", maxDelay: "10s" },
   });
 }

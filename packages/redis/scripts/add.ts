@@ -1,11 +1,35 @@
-/** Adds keys now or later. ARGV: delay in µs, whether "replace", whether payloads follow; then keys, each with its payload. */
-export const add = /* lua */ `
-promote()
-local delay, replaces, hasItems = tonumber(ARGV[1]), ARGV[2] == '1', ARGV[3] == '1'
-for i = 4, #ARGV, hasItems and 2 or 1 do
-  if hasItems then redis.call('HSET', q.items, ARGV[i], ARGV[i + 1]) end
-  addAfter(ARGV[i], delay, replaces)
-end
+import { declareScript } from "./declare.ts";
+import { DURATION, FLAG, NOTHING, TEXT } from "./fields.ts";
+
+const args = { delayMs: DURATION, replaces: FLAG };
+
+/** Adds keys now or later. */
+export const add = declareScript({
+  adds: true,
+  args,
+  rows: { key: TEXT },
+  reply: NOTHING,
+  body: (eachRow) => /* lua */ `
+makeDueReady()
+${eachRow("addAfter(key, delayUs, replaces)")}
 wakeForReady()
-return reply(0)
-`;
+`,
+});
+
+/** The same, with the payloads of the keys. */
+export const addItems = declareScript({
+  adds: true,
+  args,
+  rows: { key: TEXT, payload: TEXT },
+  reply: NOTHING,
+  body: (eachRow) => /* lua */ `
+makeDueReady()
+if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
+${
+    eachRow(/* lua */ `
+  redis.call('HSET', q.items, key, payload)
+  addAfter(key, delayUs, replaces)`)
+  }
+wakeForReady()
+`,
+});

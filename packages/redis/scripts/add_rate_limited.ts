@@ -1,15 +1,36 @@
+import { declareScript } from "./declare.ts";
+import { DURATION, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
+import { limiters } from "./limiters.ts";
+
 /**
- * Adds a key when its limiter says so. ARGV: key, payload or nothing, whether the payload replaces another, whether "replace",
- * the limiter's plan, what that is given, the shortest delay in µs. Replies nothing, or the number of failures that the limiter
- * should have been given something for: nothing has happened then.
+ * Adds a key when its limiter says so: after the limiter's delay, or after `minDelayMs` if that is longer. `payload`
+ * replaces another one if it `isNewest`. Replies nothing, or the number of failures that `given` should have been made
+ * for: nothing has happened then.
  */
-export const addRateLimited = /* lua */ `
-promote()
-local key, item = ARGV[1], ARGV[2]
-local delay, failures = limiters().when(cjson.decode(ARGV[5]), key, ARGV[6])
+export const addRateLimited = declareScript({
+  retry: "never", // as it counts a failure
+  adds: true,
+  functions: limiters,
+  args: {
+    key: TEXT,
+    payload: optional(TEXT),
+    isNewest: FLAG,
+    replaces: FLAG,
+    plan: TEXT,
+    given: TEXT,
+    minDelayMs: DURATION,
+  },
+  reply: optional(NUMBER),
+  body: /* lua */ `
+makeDueReady()
+local delay, failures = limiters().when(cjson.decode(plan), key, given)
 if not delay then return reply(failures) end
-if item ~= '' then redis.call(ARGV[3] == '1' and 'HSET' or 'HSETNX', q.items, key, item) end
-addAfter(key, math.max(math.floor(delay * 1000 + 0.5), tonumber(ARGV[7])), ARGV[4] == '1')
+if payload then
+  redis.call(isNewest and 'HSET' or 'HSETNX', q.items, key, payload)
+  if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
+end
+addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces)
 wakeForReady()
 return reply(false)
-`;
+`,
+});

@@ -1,7 +1,24 @@
-/** A process wants no more work, and works on nothing. What it holds all the same is given back. ARGV: process, owner. */
-export const leave = /* lua */ `
-redis.call('ZREM', q.idle, ARGV[1])
-release(ARGV[2], {})
-redis.call('ZREM', q.owners, ARGV[2])
+import { declareScript } from "./declare.ts";
+import { FLAG, TEXT } from "./fields.ts";
+
+/**
+ * A process wants no more work, and works on nothing. Gives back some of what it holds all the same. Replies whether
+ * there is more.
+ */
+export const leave = declareScript({
+  args: { process: TEXT, owner: TEXT },
+  reply: FLAG,
+  body: /* lua */ `
+if stopIdling(process) then watchDue() end
+if dutyOwner == owner then redis.call('HDEL', q.meta, 'duty') end
+local keys = redis.call('SRANDMEMBER', q.held_by .. owner, BATCH)
+for _, key in ipairs(keys) do
+  local _, token = split(redis.call('HGET', q.holders, key))
+  putBack(key, token, owner)
+end
+wakeForReady()
+if redis.call('EXISTS', q.held_by .. owner) == 1 then return reply(1) end
+redis.call('ZREM', q.owners, owner)
 return reply(0)
-`;
+`,
+});

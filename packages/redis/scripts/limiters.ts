@@ -2,19 +2,19 @@
  * Limiters and token buckets on the server. Functions for other scripts, which define what these use: `prefix` of the
  * queue's keys, and `now` in whole microseconds since 1970.
  *
- * What is stored is what has happened: how often each key has failed, and the tokens of each bucket. The config comes with
- * each call, as the plan that `limiter_plan.ts` makes, so whoever changes it changes it at once. Each limiter gives the delay
- * that the one in memory would give.
+ * What is stored is what has happened: how often each key has failed, and the tokens of each bucket. The config comes
+ * with each call, as the plan that `limiter_plan.ts` makes, so whoever changes it changes it at once. Each limiter
+ * gives the delay that the one in memory would give.
  *
  * - `failures`, a hash by key: `COUNT`, how often the key has failed since it was forgotten. Where limiters have
  *   `forgetAfter`, `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`: the counts of these limiters, in the order of the plan,
  *   and until when each is valid; `-` in place of the first `UNTIL` if the first count is valid until it is forgotten.
  * - `errors`, a hash by key: the error of the last failure that had one. It goes with the failures.
- * - `failing`, a sorted set: the keys that have failed, by the negative of `COUNT`, so that those with the most come first.
- *   It goes with the failures.
- * - `buckets`, a hash by bucket: `TOKENS LAST RATE BURST FULL`: the tokens at the time `LAST`, what rate and burst were in
- *   the call that stored this, and when the bucket will be full at these. A call with others changes the bucket then, as
- *   `setRate` and `setBurst` do: what came before it came at the rate that was, up to the burst that was.
+ * - `failing`, a sorted set: the keys that have failed, by the negative of `COUNT`, so that those with the most come
+ *   first. It goes with the failures.
+ * - `buckets`, a hash by bucket: `TOKENS LAST RATE BURST FULL`: the tokens at the time `LAST`, what rate and burst were
+ *   in the call that stored this, and when the bucket will be full at these. A call with others changes the bucket
+ *   then, as `setRate` and `setBurst` do: what came before it came at the rate that was, up to the burst that was.
  *
  * ```text
  * limiters().when(plan, key, given)        counts a failure and says how long to wait, in ms; or nil, and the number of
@@ -24,7 +24,7 @@
  * limiter_forget(key)                      forgets the failures
  * failures_of(keys)                        how often each has failed
  * limiters().tokens_take(id, rate, burst, wanted)
- *                                          takes up to so many tokens that are there. Says how many, and if that is less,
+ *                                          takes up to that many tokens. Returns how many, and if that is fewer,
  *                                          in how many µs the next one comes; nil if never
  * limiters().tokens_give_back(id, rate, burst, count)
  *                                          puts back tokens that were not used
@@ -46,8 +46,8 @@ local function make_limiters()
   local failures_key, errors_key, buckets_key = prefix .. 'failures', prefix .. 'errors', prefix .. 'buckets'
   local LARGEST = 1.7976931348623157e308 -- in place of an infinite rate, as 0 times infinity is no number
 
-  -- What is over is dropped by those who come, as there is no timer: two looks for each that is new keep the hash within
-  -- twice what is not over.
+  -- What is over is dropped by those who come, as there is no timer: two looks for each that is new keep the hash
+  -- within twice what is not over.
   local function drop_some(name, is_over, drop_more)
     local some = call('HRANDFIELD', name, -2, 'WITHVALUES')
     for i = 1, #some, 2 do
@@ -240,8 +240,8 @@ local function make_limiters()
     return call('HEXISTS', failures_key, key) == 0
   end
 
-  -- Processes of an older release know neither errors nor what is failing: they forget failures alone. So what they leave is
-  -- dropped likewise.
+  -- Processes of an older release know neither errors nor what is failing: they forget failures alone. So what they
+  -- leave is dropped likewise.
   local function keep_errors(errors)
     local news = call('HSET', errors_key, unpack(errors))
     if news == 0 or call('HLEN', errors_key) <= call('HLEN', failures_key) then return end

@@ -1,5 +1,11 @@
+import { declareScript } from "./declare.ts";
+import { NOTHING } from "./fields.ts";
+
 /** Hands nothing out from now on, to nobody. */
-export const pause = /* lua */ `
-redis.call('HSETNX', q.meta, 'paused', string.format('%.0f', now))
-return reply(0)
-`;
+export const pause = declareScript({
+  args: {},
+  reply: NOTHING,
+  body: /* lua */ `
+redis.call('HSETNX', q.meta, 'paused', whole(now - offset))
+`,
+});

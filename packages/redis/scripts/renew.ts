@@ -1,5 +1,15 @@
-/** Renews the lease of an owner. ARGV: owner, lease in µs. Replies whether the owner had its lease still. */
-export const renew = /* lua */ `
-hear(tonumber(ARGV[2]))
-return reply(redis.call('ZADD', q.owners, 'XX', 'CH', now + ARGV[2], ARGV[1]))
-`;
+import { declareScript } from "./declare.ts";
+import { DURATION, FLAG, TEXT } from "./fields.ts";
+
+/** Renews the lease of an owner. Replies whether the owner still had its lease. */
+export const renew = declareScript({
+  args: { owner: TEXT, leaseMs: DURATION },
+  reply: FLAG,
+  body: /* lua */ `
+hear(leaseUs)
+if not redis.call('ZSCORE', q.owners, owner) then return reply(0) end
+redis.call('ZADD', q.owners, leaseEnd(leaseUs), owner)
+if dutyOwner == owner then takeDuty(owner, leaseUs, dutyStage) end
+return reply(1)
+`,
+});

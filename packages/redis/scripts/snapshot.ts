@@ -1,61 +1,112 @@
-/** Lists the keys in each state; `list` notes one, so that its payload is shown. ARGV: as of `snapshot`. */
-export const lists = /* lua */ `
-local limit, hasItems = tonumber(ARGV[1]), ARGV[2] == '1'
-local due = behind and redis.call('ZCOUNT', q.waiting, '-inf', now) or 0
-local all = {}
-local function list(key)
-  all[#all + 1] = key
-  return key
-end
+import type { GiveUpReason } from "@workqueue/core";
+import { NUMBERS, setNumbers } from "./counts.ts";
+import { declareScript } from "./declare.ts";
+import { DURATION, fields, FLAG, metaNumbers, NUMBER, optional, rows, TEXT } from "./fields.ts";
+import { limiters } from "./limiters.ts";
 
--- All three are in the order in which the keys became ready.
-local ready = {}
-local function readyFrom(...)
-  local found = limit > 0 and redis.call('ZRANGE', ...) or {}
-  for i = 1, #found, 2 do ready[#ready + 1] = { found[i], tonumber(found[i + 1]) } end
-end
-readyFrom(q.ready, 0, limit - 1, 'WITHSCORES')
-readyFrom(q.suspects, 0, limit - 1, 'WITHSCORES')
-if due > 0 then readyFrom(q.waiting, '-inf', now, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES') end
-table.sort(ready, function(a, b) return a[2] < b[2] end)
-local readyKeys = {}
-for i = 1, math.min(#ready, limit) do readyKeys[i] = list(ready[i][1]) end
+/** Where `meta` counts what was given up, for each reason. */
+const GIVEN_UP_FOR: Readonly<Record<GiveUpReason, string>> = {
+  maxRetries: "givenUp:maxRetries",
+  terminal: "givenUp:terminal",
+  shutdown: "givenUp:shutdown",
+  stalled: "givenUp:stalled",
+  limiter: "givenUp:limiter",
+};
 
-local waiting = {}
+/** A key, and its payload where payloads were asked for. */
+const ENTRY = { key: TEXT, payload: optional(TEXT) };
+
+/** Counts, and lists what is in the queue. */
+export const snapshot = declareScript({
+  functions: limiters,
+  args: {
+    /** How long each list may be. */
+    limit: NUMBER,
+    hasItems: FLAG,
+  },
+  reply: fields({
+    ...NUMBERS,
+    isPaused: FLAG,
+    /** Since there is a queue. */
+    totals: metaNumbers({ handedOut: "handedOut", failed: "failed", givenUp: "givenUp" }),
+    givenUpFor: metaNumbers(GIVEN_UP_FOR),
+    /** In order. */
+    readyEntries: rows(ENTRY),
+    /** The earliest first. */
+    delayedEntries: rows({ ...ENTRY, dueInMs: DURATION }),
+    processingEntries: rows({ ...ENTRY, addedAgain: FLAG }),
+    /** Those with the most failures first. A key that is not delayed is not due. */
+    failingEntries: rows({ ...ENTRY, attempts: NUMBER, error: TEXT, dueInMs: optional(DURATION) }),
+  }),
+  body: /* lua */ `
+makeDueReady()
+${setNumbers}
+local isPaused = isPaused and 1 or 0
+
+-- All three lines are in the order in which the keys became ready.
+local found = {}
+local function findReady(...)
+  local part = limit > 0 and redis.call('ZRANGE', ...) or {}
+  for i = 1, #part, 2 do found[#found + 1] = { part[i], tonumber(part[i + 1]) } end
+end
+findReady(q.ready, 0, limit - 1, 'WITHSCORES')
+findReady(q.stalled, 0, limit - 1, 'WITHSCORES')
+findReady(q.suspects, 0, limit - 1, 'WITHSCORES')
+if due > 0 then findReady(q.delayed, '-inf', now, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES') end
+table.sort(found, function(a, b) return a[2] < b[2] end)
+for i = 1, math.min(#found, limit) do readyEntries.key[i] = found[i][1] end
+
 local later = limit > 0
-  and redis.call('ZRANGE', q.waiting, '(' .. string.format('%.0f', now), '+inf', 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES') or {}
-for i = 1, #later, 2 do
-  waiting[#waiting + 1] = list(later[i])
-  waiting[#waiting + 1] = string.format('%.0f', later[i + 1] - now)
+  and redis.call('ZRANGE', q.delayed, '(' .. whole(now), '+inf', 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES') or {}
+for i = 1, #later / 2 do
+  delayedEntries.key[i] = later[2 * i - 1]
+  delayedEntries.dueInUs[i] = later[2 * i] - now
 end
 
-local held = {}
 local holders = limit > 0 and redis.call('HRANDFIELD', q.holders, limit, 'WITHVALUES') or {}
-for i = 1, #holders, 2 do
-  held[#held + 1] = list(holders[i])
-  held[#held + 1] = string.sub(holders[i + 1], 1, 1)
+for i = 1, #holders / 2 do
+  processingEntries.key[i] = holders[2 * i - 1]
+  processingEntries.addedAgain[i] = string.sub(holders[2 * i], 1, 1) == '+' and 1 or 0
 end
-`;
 
-/** Then come the payloads of all that is listed, and how many keys are ready. */
-export const payloads = /* lua */ `
-local items = {}
-if hasItems then
-  for from = 1, #all, 1000 do
-    for _, item in ipairs(redis.call('HMGET', q.items, unpack(all, from, math.min(from + 999, #all)))) do items[#items + 1] = item end
+-- Keys with the most failures. Those whose work was ended without forgetting their failures are not retried, unless
+-- they come anyway: up to SPARE of them are passed over.
+local SPARE = 1000
+local forgotten = {}
+local from, page = 0, math.max(limit, 100)
+while #failingEntries.key < limit and from < limit + SPARE do
+  local keys = redis.call('ZRANGE', prefix .. 'failing', from, from + page - 1)
+  if #keys == 0 then break end
+  from = from + page
+  local counts = failures_of(keys)
+  local errors = redis.call('HMGET', prefix .. 'errors', unpack(keys))
+  local dues = redis.call('ZMSCORE', q.delayed, unpack(keys))
+  for i, key in ipairs(keys) do
+    local n = #failingEntries.key + 1
+    if n > limit then break end
+    local at = dues[i]
+    if counts[i] == 0 then
+      forgotten[#forgotten + 1] = key -- by a process of an older release, or by time
+    elseif at or isReady(key) or redis.call('HEXISTS', q.holders, key) == 1 then
+      failingEntries.key[n] = key
+      failingEntries.attempts[n] = counts[i]
+      failingEntries.error[n] = errors[i] or ''
+      failingEntries.dueInUs[n] = at and at - now > 0 and at - now
+    end
   end
 end
-local length = redis.call('ZCARD', q.ready) + redis.call('ZCARD', q.suspects) + due
-`;
+if #forgotten > 0 then redis.call('ZREM', prefix .. 'failing', unpack(forgotten)) end
 
-/**
- * Shows what is in the queue. ARGV: how long each list may be, whether there are payloads. Replies the counts of ready, waiting and
- * held keys; the ready ones, in order; the waiting ones, each with the µs until it is due; the held ones, each with its flag; and
- * the payloads of all of them in that order.
- */
-export const snapshot = /* lua */ `
-promote()
-${lists}
-${payloads}
-return reply({ length, redis.call('ZCARD', q.waiting) - due, redis.call('HLEN', q.holders), readyKeys, waiting, held, items })
-`;
+local function addPayloads(entries)
+  local keys = entries.key
+  for from = 1, hasItems and #keys or 0, 1000 do -- a call takes only so many arguments
+    local items = redis.call('HMGET', q.items, unpack(keys, from, math.min(from + 999, #keys)))
+    for i, item in ipairs(items) do entries.payload[from + i - 1] = item end
+  end
+end
+addPayloads(readyEntries)
+addPayloads(delayedEntries)
+addPayloads(processingEntries)
+addPayloads(failingEntries)
+`,
+});

@@ -1,38 +1,103 @@
-/**
- * Ends the work on some keys, and takes others.
- *
- * ARGV: process; owner; lease in µs; "replace"; payloads; largest number of lapses; how many keys the owner holds as far as it
- * knows, without those that are done here; how many it wants; the id, rate and burst of their tokens, or nothing thrice; the
- * limiter's plan; whether it wants to know for how long keys have been ready; then, for each key that is done, six: key, token, kind, delay in µs, what the plan is given, reason; and last,
- * whether this call may have run before.
- *
- * Replies the time until there may be more, or -1; whether the owner has lost all that it holds; whether it takes nothing beside
- * what it holds; the answers to the finishes; the keys taken, their tokens, payloads and failures; the keys that were given up; and for how many µs each of those taken has been
- * ready, if that was asked.
- */
-export const turn = /* lua */ `
-promote()
-local process, owner, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local replaces, hasItems, maxLapses = ARGV[4] == '1', ARGV[5] == '1', tonumber(ARGV[6])
-local known, wanted = tonumber(ARGV[7]), tonumber(ARGV[8])
-local startsId, startsRate, startsBurst = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11])
-local wantsTimes = ARGV[13] == '1'
-local FIRST_FINISH = 14
-local CHECKS = lease / 20 -- the time between two looks for leases that are over
-hear(lease)
-local resent = ARGV[#ARGV] == '1'
+import { declareScript } from "./declare.ts";
+import {
+  type Argument,
+  DURATION,
+  fields,
+  FLAG,
+  list,
+  NUMBER,
+  optional,
+  type ReplyField,
+  rows,
+  TEXT,
+} from "./fields.ts";
+import { limiters } from "./limiters.ts";
 
-local plan
+/** How the work on a key has ended. */
+export type FinishKind = "done" | "succeeded" | "requeueAfter" | "retry" | "handedBack" | "givenUp";
+
+const KIND = TEXT as Argument<FinishKind>;
+
+/**
+ * `true`: it counts. `false`: the lease was lost. A number: the failures that `given` should have been made for;
+ * nothing has happened.
+ */
+export type FinishAnswer = boolean | number;
+
+const ANSWER: ReplyField<FinishAnswer> = {
+  read: (sent) => typeof sent === "number" ? sent === 1 : Number((sent as number[])[0]),
+};
+
+/** Ends the work on some keys, and takes others. Each row is a key whose work has ended. */
+export const turn = declareScript({
+  retry: "marked",
+  functions: limiters,
+  args: {
+    process: TEXT,
+    owner: TEXT,
+    leaseMs: DURATION,
+    replaces: FLAG,
+    hasItems: FLAG,
+    maxStalls: NUMBER,
+    /** How many leases the owner believes that it holds, without those that end in this call. */
+    known: NUMBER,
+    wanted: NUMBER,
+    /** The bucket of which each attempt costs a token, if any. */
+    bucketId: optional(TEXT),
+    bucketRate: optional(NUMBER),
+    bucketBurst: optional(NUMBER),
+    /** That of the limiter. */
+    plan: TEXT,
+    /** Whether to reply for how long the keys taken have been ready. */
+    wantsTimes: FLAG,
+  },
+  rows: {
+    key: TEXT,
+    token: TEXT,
+    kind: KIND,
+    /** Of "requeueAfter"; and of "retry", where the limiter's delay may be shorter. */
+    delayMs: DURATION,
+    /** Of "retry": what the plan is given. Of "givenUp": why. */
+    given: TEXT,
+    /** The error: of "givenUp"; and of "retry", or nothing. */
+    reason: TEXT,
+  },
+  reply: fields({
+    /** When there may be more; nothing if only an add can bring it. */
+    pauseMs: optional(DURATION),
+    /** Whether the owner has lost all that it held. */
+    isLost: FLAG,
+    /** Whether the owner takes nothing beside what it holds. */
+    isAlone: FLAG,
+    /** One for each row. */
+    answers: list(ANSWER),
+    taken: rows({
+      key: TEXT,
+      token: TEXT,
+      payload: optional(TEXT),
+      failures: NUMBER,
+      /** For how long it has been ready, if that was asked. */
+      readyForMs: optional(DURATION),
+    }),
+    /** Keys that this call gave up, as they have stalled too often. */
+    givenUp: rows({ key: TEXT, payload: TEXT, attempts: NUMBER }),
+  }),
+  body: (eachRow) => /* lua */ `
+makeDueReady()
+local CHECKS = leaseUs / 20 -- the time between two looks for leases that are over
+hear(leaseUs)
+
+local decoded -- the plan
 local failed, errors = 0, {} -- attempts, and keys with the error of each
 
--- Does what the end of some work asks for. Returns a number of failures if the limiter should have been given something for
--- that: nothing has happened then.
+-- Does what the end of some work asks for. Returns a number of failures if the limiter should have been given something
+-- for that: nothing has happened then.
 local function carryOut(kind, key, delay, given, reason)
   if kind == 'done' then return end
   if kind == 'handedBack' then return addNow(key, replaces) end
   if kind == 'retry' then
-    plan = plan or cjson.decode(ARGV[12])
-    local wait, failures = limiters().when(plan, key, given)
+    decoded = decoded or cjson.decode(plan)
+    local wait, failures = limiters().when(decoded, key, given)
     if not wait then return failures end
     if reason ~= '' then
       failed = failed + 1
@@ -46,13 +111,14 @@ local function carryOut(kind, key, delay, given, reason)
     addAfter(key, delay, replaces)
   elseif kind == 'givenUp' then
     failed = failed + 1
-    -- What was added again meanwhile, or waits, is not given up.
+    -- A key that was added again meanwhile, or is delayed, is not given up.
     local flag = split(redis.call('HGET', q.holders, key))
-    if flag == '-' and not redis.call('ZSCORE', q.waiting, key) then giveUp(key, reason) end
+    if flag == '-' and not redis.call('ZSCORE', q.delayed, key) then giveUp(key, reason, given) end
   end
 end
 
--- 1: it counts. 0: the lease was lost. A table: the number of failures that the limiter should have been given something for.
+-- 1: it counts. 0: the lease was lost. A table: the number of failures that the limiter should have been given
+-- something for.
 local function finish(key, token, kind, delay, given, reason)
   promoteKey(key)
   local holder = redis.call('HGET', q.holders, key)
@@ -62,11 +128,13 @@ local function finish(key, token, kind, delay, given, reason)
     -- A token that is neither held nor lost has been finished already.
     return resent and not redis.call('ZSCORE', q.lost, token) and 1 or 0
   end
-  if kind ~= 'handedBack' then redis.call('HDEL', q.marks, key) end
-  local failures = carryOut(kind, key, tonumber(delay), given, reason)
+  local hasStalled = kind == 'handedBack' or redis.call('HDEL', q.stalls, key) == 1
+  local failures = carryOut(kind, key, delay, given, reason)
   if failures then return { failures } end
-  if kind ~= 'succeeded' and kind ~= 'done' then flag = split(redis.call('HGET', q.holders, key)) end -- the ending may have added it
-  letGo(key, holdingOwner)
+  if kind ~= 'succeeded' and kind ~= 'done' then
+    flag = split(redis.call('HGET', q.holders, key)) -- the ending may have added it
+  end
+  letGo(key, holdingOwner, hasStalled)
   if flag == '+' then
     makeReady(key, tick())
   else
@@ -76,74 +144,110 @@ local function finish(key, token, kind, delay, given, reason)
 end
 
 local answers = {}
-for i = FIRST_FINISH, #ARGV - 1, 6 do
-  answers[#answers + 1] = finish(ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5])
-end
+${eachRow("answers[#answers + 1] = finish(key, token, kind, delayUs, given, reason)")}
 
 if failed > 0 then redis.call('HINCRBY', q.meta, 'failed', failed) end
 if #errors > 0 then limiters().keep_errors(errors) end
 
-local lapsed = {}
+local FEW = math.max(1, math.floor((known + wanted) / 8)) -- of what stalled once an owner may hold so many
 
--- Takes away what owners hold whose lease is over. Once this has begun, an owner has lost all of it. No need to look in each
--- turn: leases are long.
+-- When the lease of the first other owner ends, by what is known now.
+local function firstEnd()
+  local ends = redis.call('ZRANGE', q.owners, 0, 1, 'WITHSCORES')
+  return tonumber(ends[1] ~= owner and ends[2] or ends[4])
+end
+
+-- Takes away what owners hold whose lease is over. Once this has begun, an owner has lost all of it. No need to look in
+-- each turn: leases are long.
 local function expire()
-  if now <= grace or now - checked < CHECKS then return end
+  if now - checked < CHECKS then return end
 
-  -- The holder of a key is gone. The key goes back to where it stood, among those that are handed out alone.
-  local function lapse(key)
+  -- The holder of a key is gone. The key goes back to where it stood. From the third stall on it was alone, so it is to
+  -- blame.
+  local function stall(key)
     local flag, token = split(redis.call('HGET', q.holders, key))
     redis.call('HDEL', q.holders, key)
     redis.call('ZADD', q.lost, token, token)
-    local lapses = redis.call('HINCRBY', q.marks, key, 1)
-    if lapses < maxLapses then
-      redis.call('ZADD', q.suspects, placeBefore(token), key)
+    local stalls = redis.call('HINCRBY', q.stalls, key, 1)
+    if stalls < math.max(maxStalls, 3) then
+      redis.call('ZADD', lineOf(stalls), placeBefore(token), key)
     elseif flag == '+' then
-      redis.call('HSET', q.marks, key, 1)
+      redis.call('HSET', q.stalls, key, 2)
       redis.call('ZADD', q.suspects, tick(), key)
     else
-      lapsed[#lapsed + 1] = key
+      local n = #givenUp.key + 1
+      givenUp.key[n] = key
+      givenUp.payload[n] = redis.call('HGET', q.items, key) or ''
+      givenUp.attempts[n] = stalls + failures_of({ key })[1]
       limiter_forget(key)
-      giveUp(key, 'Each of its holders was lost: ' .. lapses)
+      giveUp(key, 'Each of its holders was lost: ' .. stalls, 'stalled')
       dropItem(key)
     end
   end
 
-  for _, gone in ipairs(redis.call('ZRANGE', q.owners, '-inf', now, 'BYSCORE', 'LIMIT', 0, 10)) do
-    if gone ~= owner then
+  local over = redis.call('ZRANGE', q.owners, '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH, 'WITHSCORES')
+  for i = 1, #over, 2 do
+    local gone = over[i]
+    local ends = graceEnd(tonumber(over[i + 1]), leaseUs)
+    if gone == owner then
+      -- It is here.
+    elseif ends > now then
+      redis.call('ZADD', q.owners, ends, gone)
+    else
       redis.call('ZREM', q.owners, gone)
       if redis.call('SCARD', q.held_by .. gone) > 0 then redis.call('ZADD', q.expired, now, gone) end
+      if gone == dutyOwner then
+        redis.call('HDEL', q.meta, 'duty')
+        dutyOwner = nil
+      end
     end
   end
-  checked = now
+  checked = math.min(now, (firstEnd() or math.huge) - CHECKS)
   local gone = redis.call('ZRANGE', q.expired, 0, 0)[1]
   if not gone then return end
   local keys = redis.call('SPOP', q.held_by .. gone, BATCH)
-  for _, key in ipairs(keys) do lapse(key) end
+  for _, key in ipairs(keys) do stall(key) end
+  redis.call('DEL', q.stalled_by .. gone)
   if redis.call('SCARD', q.held_by .. gone) == 0 then redis.call('ZREM', q.expired, gone) end
   if redis.call('EXISTS', q.expired) == 1 then checked = 0 end
   redis.call('ZREMRANGEBYRANK', q.lost, 0, -KEPT - 1)
-  if #keys > 0 then tellDue(now) end
+  -- Several processes, as each takes few of these keys.
+  for _ = 1, isPaused and 0 or math.ceil(#keys / FEW) do
+    if not wake() then break end
+  end
 end
 
--- The suspect to take, if its turn has come, and whether anything else may not be taken. Only who holds nothing takes one. If
--- everybody holds something, one of them has the duty to take nothing more until it holds nothing.
+-- In how many µs the duty of another owner ends; nil if no other one has it.
+local function dutyLeft()
+  local left = dutyOwner and dutyOwner ~= owner and dutyEnd - now or 0
+  return left > 0 and left or nil
+end
+
+-- The suspect to take, if its turn has come, and whether anything else may not be taken. One owner at a time has the
+-- duty to try suspects: it takes nothing more until it holds nothing, and then one suspect after the other. An owner
+-- that holds nothing takes the duty from one that still holds other keys.
 local function findSuspect()
   local suspect = redis.call('ZRANGE', q.suspects, 0, 0, 'WITHSCORES')
   if #suspect == 0 then return nil, false end
-  local first = math.min(tonumber(redis.call('ZRANGE', q.ready, 0, 0, 'WITHSCORES')[2] or math.huge), behind or math.huge)
+  local first = tonumber(redis.call('ZRANGE', q.ready, 0, 0, 'WITHSCORES')[2] or math.huge)
+  first = math.min(first, behind or math.huge)
   if first < tonumber(suspect[2]) then return nil, false end
-  if redis.call('SCARD', q.held_by .. owner) == 0 then return suspect[1], true end
-  local until_, onDuty = string.match(redis.call('HGET', q.meta, 'duty') or '0:', '^(%d+):(.*)$')
-  if onDuty ~= owner and tonumber(until_) > now then return nil, false end
-  redis.call('HSET', q.meta, 'duty', string.format('%.0f:%s', now + lease, owner))
-  return nil, true
+  local holdsNothing = redis.call('SCARD', q.held_by .. owner) == 0
+  if dutyLeft() and (dutyStage == '!' or not holdsNothing) then return nil, false end
+  dutyOwner, dutyStage = owner, holdsNothing and '!' or ':'
+  takeDuty(owner, leaseUs, dutyStage)
+  return holdsNothing and suspect[1] or nil, true
 end
 
-local pause, isLost, isAlone, isShort, keys, tokens, items, failures, times = -1, 0, 0, false, {}, {}, {}, {}, {}
+-- How many of the keys that stalled once this owner may take.
+local function fewCount()
+  return math.max(0, math.min(FEW - redis.call('SCARD', q.stalled_by .. owner), redis.call('ZCARD', q.stalled)))
+end
+
+local pauseUs, isLost, isAlone, isShort = nil, 0, 0, false
 
 local function note(delay)
-  if pause < 0 or delay < pause then pause = math.max(delay, 0) end
+  if not pauseUs or delay < pauseUs then pauseUs = math.max(delay, 0) end
 end
 
 local function readyCount()
@@ -156,75 +260,109 @@ local function readyFor(place)
   return now - (since < 0 and since + 2^53 or since)
 end
 
+-- Pops keys by their places from two lines: up to \`few\` from the stalled keys, the others from the ready ones.
+local function popMerged(few, count)
+  local stalled = redis.call('ZRANGE', q.stalled, 0, math.min(few, count) - 1, 'WITHSCORES')
+  local ready = redis.call('ZRANGE', q.ready, 0, count - 1, 'WITHSCORES')
+  local popped, i, j = {}, 1, 1
+  while #popped < 2 * count and (stalled[i] or ready[j]) do
+    if not ready[j] or (stalled[i] and tonumber(stalled[i + 1]) < tonumber(ready[j + 1])) then
+      popped[#popped + 1], popped[#popped + 2] = stalled[i], stalled[i + 1]
+      redis.call('SADD', q.stalled_by .. owner, stalled[i])
+      i = i + 2
+    else
+      popped[#popped + 1], popped[#popped + 2] = ready[j], ready[j + 1]
+      j = j + 2
+    end
+  end
+  if i > 1 then redis.call('ZREMRANGEBYRANK', q.stalled, 0, (i - 3) / 2) end
+  if j > 1 then redis.call('ZREMRANGEBYRANK', q.ready, 0, (j - 3) / 2) end
+  return popped
+end
+
+-- The keys that are taken.
 local function take()
   if isPaused then return {} end
-  local suspect, alone = findSuspect()
+  local suspect, alone, few = nil, false, 0
+  if redis.call('EXISTS', q.stalled, q.suspects) > 0 then
+    suspect, alone = findSuspect()
+    few = alone and 0 or fewCount()
+  end
   isAlone = alone and 1 or 0
   -- Where neither a backlog nor tokens bound it, there is no need to count.
   local count = suspect and 1 or alone and 0 or wanted
-  if not alone and (behind or startsId ~= '') then count = math.min(wanted, readyCount()) end
-  if count > 0 and startsId ~= '' then
+  if not alone and (behind or bucketId) then count = math.min(wanted, few + readyCount()) end
+  if count > 0 and bucketId then
     local available, next = count, nil
-    count, next = limiters().tokens_take(startsId, startsRate, startsBurst, available)
+    count, next = limiters().tokens_take(bucketId, bucketRate, bucketBurst, available)
     isShort = count < available
     if next then note(next) end
   end
   if count == 0 then return {} end
   if suspect then
-    if wantsTimes then times[1] = readyFor(redis.call('ZSCORE', q.suspects, suspect)) end
+    if wantsTimes then taken.readyForUs[1] = readyFor(redis.call('ZSCORE', q.suspects, suspect)) end
     redis.call('ZREM', q.suspects, suspect)
-    redis.call('HDEL', q.meta, 'duty')
     return { suspect }
   end
-  local popped, taken = redis.call('ZPOPMIN', q.ready, count), {}
+  local popped, keys = few > 0 and popMerged(few, count) or redis.call('ZPOPMIN', q.ready, count), {}
   for i = 1, #popped, 2 do
-    taken[#taken + 1] = popped[i]
-    if wantsTimes then times[#taken] = readyFor(popped[i + 1]) end
+    keys[#keys + 1] = popped[i]
+    if wantsTimes then taken.readyForUs[#keys] = readyFor(popped[i + 1]) end
   end
-  return taken
+  return keys
 end
 
 local function hold()
-  local holders = {}
+  local keys, tokens, holders = taken.key, taken.token, {}
   for i, key in ipairs(keys) do
-    tokens[i] = string.format('%.0f', tick())
+    tokens[i] = whole(tick())
     holders[2 * i - 1] = key
     holders[2 * i] = '-' .. tokens[i] .. ':' .. owner
   end
   redis.call('HINCRBY', q.meta, 'handedOut', #keys)
   redis.call('HSET', q.holders, unpack(holders))
   redis.call('SADD', q.held_by .. owner, unpack(keys))
-  redis.call('ZADD', q.owners, now + lease, owner)
-  failures = failures_of(keys)
-  if hasItems then items = redis.call('HMGET', q.items, unpack(keys)) end
+  redis.call('ZADD', q.owners, leaseEnd(leaseUs), owner)
+  taken.failures = failures_of(keys)
+  -- Who reads no payloads must know of those that there are, or it would take the key for the item.
+  if hasItems or hasPayloads then taken.payload = redis.call('HMGET', q.items, unpack(keys)) end
 end
 
--- Who found less than wanted is told when there is more, but for what time brings: keys that are due, leases that are over.
--- While there are leases of others it is heard of as often as they are. Where the queue is paused, what is due brings nothing.
+-- A process that found less than it wanted is told when there is more, but for what time brings: leases that are over,
+-- and for two processes keys that are due. While other owners hold something, it is heard of as often as they are.
 local function beIdle()
-  redis.call('ZADD', q.idle, now, process)
+  redis.call('ZADD', q.idle, 'NX', now, process)
   if redis.call('SCARD', q.held_by .. owner) == 0 then redis.call('ZREM', q.owners, owner) end
-  local due = not isPaused and redis.call('ZRANGE', q.waiting, 0, 0, 'WITHSCORES')[2]
-  if due then note(due - now) end
-  local ends = redis.call('ZRANGE', q.owners, 0, 1, 'WITHSCORES')
-  local over = redis.call('EXISTS', q.expired) == 1 and now or ends[1] ~= owner and ends[2] or ends[4]
-  if over then note(math.min(math.max(over, grace, checked + CHECKS) - now, lease / 3)) end
+  redis.call('HDEL', q.looks, process) -- its timer has ended with this call
+  -- Two are heard of often enough for leases to end in time, also those of owners that come later. With a longer lease
+  -- each is anyway: a process looks every 5 s.
+  if leaseUs < 15000000 and redis.call('ZRANK', q.idle, process) < 2 then note(leaseUs / 3) end
+  local look = watchDue(process)
+  if look then note(look - now) end
+  local first = firstEnd()
+  local over = redis.call('EXISTS', q.expired) == 1 and now or first and graceEnd(first, leaseUs)
+  if over then note(math.min(math.max(over, checked + CHECKS) - now, leaseUs / 3)) end
+  local duty = dutyLeft()
+  if duty and redis.call('EXISTS', q.suspects) == 1 then note(duty) end
 end
 
+local isIdle = false
 if wanted > 0 then
-  if (checked == 0 and redis.call('ZSCORE', q.expired, owner)) or (known > 0 and not redis.call('ZSCORE', q.owners, owner)) then
+  if (checked == 0 and redis.call('ZSCORE', q.expired, owner)) or
+    (known > 0 and not redis.call('ZSCORE', q.owners, owner)) then
     isLost = 1
   else
     expire()
-    keys = take()
-    if #keys > 0 then hold() end
-    if #keys < wanted and isAlone == 0 and not isShort then
-      beIdle()
-    elseif redis.call('ZCARD', q.idle) > 0 then
-      redis.call('ZREM', q.idle, process)
-    end
+    taken.key = take()
+    if #taken.key > 0 then hold() end
+    isIdle = #taken.key < wanted and isAlone == 0 and not isShort
   end
 end
-if #keys == wanted or isAlone == 1 then wakeForReady() end
-return reply({ pause, isLost, isAlone, answers, keys, tokens, items, failures, lapsed, times })
-`;
+if isIdle then
+  beIdle()
+else
+  if stopIdling(process) then watchDue() end
+  if #taken.key == wanted or isAlone == 1 then wakeForReady() end
+end
+`,
+});

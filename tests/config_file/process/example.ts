@@ -17,7 +17,7 @@ const EDITS: { from: RegExp; to: string; told: string; does: (line: string) => b
   {
     from: /rate: 2\b/,
     to: "rate: 50",
-    told: "/queues/demo/starts/rate: 2 → 50",
+    told: "/queues/demo/throttle/rate: 2 → 50",
     does: (line) => atOnce(line) > 2, // of half a second each
   },
   {

@@ -34,7 +34,7 @@ export function testPageOf(name: string, start: () => Promise<PageServer>): void
       const row = visitor.row(queue.name);
       assertEquals(await row.locator(".verdict").innerText(), queue.verdict);
       assertEquals(await row.locator(".reason").innerText(), queue.reason);
-      assertEquals(await visitor.figure("Waiting", row), queue.counts.waiting.toLocaleString("en"));
+      assertEquals(await visitor.figure("Delayed", row), queue.counts.delayed.toLocaleString("en"));
       assertEquals(await visitor.figure("Ready", row), queue.counts.ready.toLocaleString("en"));
     }
   });

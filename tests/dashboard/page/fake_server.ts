@@ -119,21 +119,21 @@ export class FakeServer implements AsyncDisposable {
 }
 
 function rowOf(
-  { name, engine, verdict, reason, counts, rates, oldestReady, workers, paused, trend }: QueueDetails,
+  { name, engine, verdict, reason, counts, rates, oldestReadyMs, workers, paused, trend }: QueueDetails,
 ): QueueRow {
-  return { name, engine, verdict, reason, counts, rates, oldestReady, workers, paused, trend };
+  return { name, engine, verdict, reason, counts, rates, oldestReadyMs, workers, paused, trend };
 }
 
 /** What a server leaves of the lists when somebody searches. */
 function matching(queue: QueueDetails, search: string): QueueDetails {
   const found = <T extends { key: string }>(items: readonly T[]) => items.filter(({ key }) => key.includes(search));
-  const waitingItems = found(queue.waitingItems);
+  const delayedItems = found(queue.delayedItems);
   return {
     ...queue,
     failingItems: found(queue.failingItems),
     runningItems: found(queue.runningItems),
-    waitingItems,
+    delayedItems,
     readyItems: found(queue.readyItems),
-    matching: search === "" ? queue.matching : waitingItems.length,
+    matching: search === "" ? queue.matching : delayedItems.length,
   };
 }

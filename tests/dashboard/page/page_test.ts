@@ -34,25 +34,34 @@ browserTest(
     const figures = await row.locator(".figures > div").allInnerTexts();
     assertEquals(figures.map((figure) => figure.split("\n").filter(Boolean).join(" ")), [
       "Ready 14",
-      "Waiting 4,820",
-      "In work 10",
+      "Delayed 4,820",
+      "Processing 10",
       "Failing 1,000+",
       "In 18.2/s",
       "Out 18/s",
       "Oldest ready 4.2 s",
       "Workers busy 10 of 10",
     ]);
-    server.queues = [{ ...outage(), oldestReady: 180_000, workers: null }];
+    server.queues = [{ ...outage(), oldestReadyMs: 180_000, workers: null }];
     await visitor.sees("3 min", row);
     assertEquals(await visitor.figure("Workers busy", row), "–");
   },
 );
 
+browserTest("page: a queue shows how many items were given up for each reason", async () => {
+  await using server = new FakeServer([{ ...outage(), givenUpFor: { maxRetries: 1234, terminal: 0, stalled: 2 } }]);
+  await using visitor = await visit(`${server.url}#/queues/invoices`);
+  await visitor.section("Failing items").waitFor();
+  assertEquals(await visitor.figure("Given up: maxRetries"), "1,234");
+  assertEquals(await visitor.figure("Given up: stalled"), "2");
+  assertEquals(await visitor.page.getByText("Given up: terminal").count(), 0);
+});
+
 browserTest("page: a queue is opened and left, by its link and the back button", async () => {
   await using server = new FakeServer(badNight());
   await using visitor = await visit(server.url);
   await visitor.row("webhooks").getByRole("link").click();
-  await visitor.section("What fails").waitFor();
+  await visitor.section("Failing items").waitFor();
   assertEquals(new URL(visitor.page.url()).hash, "#/queues/webhooks");
   assertEquals(await visitor.page.locator("h1").innerText(), "webhooks");
   assertEquals(await visitor.page.locator("h1:focus").count(), 1);
@@ -65,12 +74,12 @@ browserTest("page: a queue is opened and left, by its link and the back button",
 browserTest("page: what fails is told with its error, attempt, when it is due, and what decided that", async () => {
   await using server = new FakeServer([poison()]);
   await using visitor = await visit(`${server.url}#/queues/webhooks`);
-  const row = visitor.section("What fails").locator("tbody tr");
+  const row = visitor.section("Failing items").locator("tbody tr");
   await row.waitFor();
   assertEquals(await row.locator(".key").innerText(), "customers/7731");
   assertEquals(await row.locator(".error").innerText(), poison().failingItems[0]!.error);
   assertEquals(await row.locator("td[data-name]").allInnerTexts(), ["34", "in 15.7 min", "exponential"]);
-  assertEquals(await visitor.section("What runs").locator("tbody tr").first().locator("td").allInnerTexts(), [
+  assertEquals(await visitor.section("Running items").locator("tbody tr").first().locator("td").allInnerTexts(), [
     "1",
     "220 ms",
   ]);
@@ -87,7 +96,7 @@ browserTest("page: the chart can be read as a table", async () => {
   assertEquals(await rows.count(), 15);
   const { history } = outage();
   const text = await rows.first().locator("td").allInnerTexts();
-  assertEquals(text.slice(1, 3), [history.waiting, history.failing].map((list) => list.at(-1)!.toLocaleString("en")));
+  assertEquals(text.slice(1, 3), [history.delayed, history.failing].map((list) => list.at(-1)!.toLocaleString("en")));
 });
 
 const HOSTILE = [
@@ -103,7 +112,7 @@ browserTest("page: hostile names, keys, errors and reasons are text", async () =
     reason: text,
     failingItems: [{ ...poison().failingItems[0]!, key: text, error: text, decidedBy: text }],
     runningItems: [{ key: text, attempt: 1, for: 1 }],
-    waitingItems: [{ key: text, dueIn: 1, priority: 0 }],
+    delayedItems: [{ key: text, dueInMs: 1, priority: 0 }],
     readyItems: [{ key: text, priority: 0 }],
     groups: [{ name: text, count: 1 }],
     cannot: { pause: text },
@@ -114,20 +123,20 @@ browserTest("page: hostile names, keys, errors and reasons are text", async () =
     server.queues = [{ ...hostile(text), name }, queueOf("images")];
     await using visitor = await visit(`${server.url}#/queues/${encodeURIComponent(name)}`, { width: 320 });
     const { page } = visitor;
-    await visitor.section("What fails").waitFor();
+    await visitor.section("Failing items").waitFor();
     const marked = text.replace(
       /[\p{Cc}\u2028\u202e\u2066]/gu,
       (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
     );
     if (text.length > 1000) {
-      await visitor.section("What fails").getByRole("button", { name: "Show all 10,000 characters" }).click();
+      await visitor.section("Failing items").getByRole("button", { name: "Show all 10,000 characters" }).click();
     }
-    assertEquals(await visitor.section("What fails").locator(".key").textContent(), marked);
-    assertEquals(await visitor.section("What fails").locator(".error").textContent(), marked);
+    assertEquals(await visitor.section("Failing items").locator(".key").textContent(), marked);
+    assertEquals(await visitor.section("Failing items").locator(".error").textContent(), marked);
     assertEquals(await page.locator("#page img, #page script").count(), 0);
     assertEquals(await page.evaluate(() => "hit" in globalThis), false);
     assertEquals(await visitor.contentWidth(), 320);
-    await visitor.section("What fails").getByRole("button", { name: /^Retry / }).click();
+    await visitor.section("Failing items").getByRole("button", { name: /^Retry / }).click();
     await visitor.result().filter({ hasText: "Did" }).waitFor();
     assertEquals(server.posted.at(-1)!.body, { key: text });
     assertEquals(server.posted.at(-1)!.path, `api/queues/${encodeURIComponent(name)}/retry`);
@@ -139,31 +148,33 @@ browserTest("page: hostile names, keys, errors and reasons are text", async () =
 });
 
 browserTest("page: lists hold still while somebody points at them, or has the focus in them", async () => {
-  const items = ["a", "b", "c"].map((key) => ({ key, dueIn: 1000, priority: 0 }));
-  await using server = new FakeServer([queueOf("images", { waitingItems: items })]);
+  const items = ["a", "b", "c"].map((key) => ({ key, dueInMs: 1000, priority: 0 }));
+  await using server = new FakeServer([queueOf("images", { delayedItems: items })]);
   await using visitor = await visit(`${server.url}#/queues/images`);
-  const waits = visitor.section("What waits");
+  const waits = visitor.section("Delayed items");
   await waits.waitFor();
 
   await waits.locator("tbody tr").first().hover();
   await visitor.sees("held still while you point at it", waits);
   server.queues = [
-    queueOf("images", { waitingItems: [{ key: "d", dueIn: 1, priority: 0 }, { ...items[2]!, dueIn: 500 }, items[0]!] }),
+    queueOf("images", {
+      delayedItems: [{ key: "d", dueInMs: 1, priority: 0 }, { ...items[2]!, dueInMs: 500 }, items[0]!],
+    }),
   ];
   await visitor.sees("in 500 ms", waits);
-  assertEquals(await keysIn(visitor, "What waits"), ["a", "b", "c"]);
+  assertEquals(await keysIn(visitor, "Delayed items"), ["a", "b", "c"]);
   assertEquals(await waits.locator(".gone .key").allInnerTexts(), ["b"]);
   await visitor.page.mouse.move(0, 0);
   await waits.locator(".key").filter({ hasText: "d" }).waitFor();
-  assertEquals(await keysIn(visitor, "What waits"), ["d", "c", "a"]);
+  assertEquals(await keysIn(visitor, "Delayed items"), ["d", "c", "a"]);
 
   await visitor.button("Retry now: d").focus();
-  server.queues = [queueOf("images", { waitingItems: items })];
+  server.queues = [queueOf("images", { delayedItems: items })];
   await visitor.sees("no longer here", waits);
-  assertEquals(await keysIn(visitor, "What waits"), ["d", "c", "a"]);
+  assertEquals(await keysIn(visitor, "Delayed items"), ["d", "c", "a"]);
   await visitor.page.getByLabel("Search by key").focus();
   await waits.locator(".key").filter({ hasText: "b" }).waitFor();
-  assertEquals(await keysIn(visitor, "What waits"), ["a", "b", "c"]);
+  assertEquals(await keysIn(visitor, "Delayed items"), ["a", "b", "c"]);
 });
 
 browserTest("page: queues keep their places under the pointer, and their numbers go on", async () => {
@@ -225,10 +236,10 @@ browserTest("page: who may only look is shown no control", async () => {
   await using server = new FakeServer(badNight());
   server.mayControl = false;
   await using visitor = await visit(`${server.url}#/queues/invoices`);
-  await visitor.sees("You may look, and not steer.");
-  await visitor.section("What fails").waitFor();
+  await visitor.sees("You can look, but not change anything.");
+  await visitor.section("Failing items").waitFor();
   assertEquals(await visitor.section("Steer").count(), 0);
-  assertEquals(await visitor.button(/^(Retry|Take back|Set|Pause|Hold|Show what a reload)/).count(), 0);
+  assertEquals(await visitor.button(/^(Retry|Take back|Set|Pause|Resume|Show what a reload)/).count(), 0);
 });
 
 browserTest("page: each control posts what it is for, and what came of it is told", async () => {
@@ -247,13 +258,14 @@ browserTest("page: each control posts what it is for, and what came of it is tol
   await posts(() => visitor.button("Pause").click(), "pause", {});
   await page.getByLabel("Workers at once").fill("4");
   await posts(() => page.keyboard.press("Enter"), "concurrency", { concurrency: 4 });
-  await page.getByLabel("Starts a second").fill("2.5");
+  await page.getByLabel("Attempts a second").fill("2.5");
   await page.getByLabel("Burst").fill("1");
-  await posts(() => page.keyboard.press("Enter"), "starts", { rate: 2.5, burst: 1 });
-  await page.getByLabel("Starts a second").fill("unlimited");
-  await posts(() => page.keyboard.press("Enter"), "starts", { rate: "unlimited", burst: 5 });
-  await posts(() => visitor.button("Hold 30 s").click(), "hold", { delay: 30_000 });
-  const fails = visitor.section("What fails");
+  await posts(() => page.keyboard.press("Enter"), "throttle", { rate: 2.5, burst: 1 });
+  await page.getByLabel("Attempts a second").fill("unlimited");
+  await posts(() => page.keyboard.press("Enter"), "throttle", { rate: "unlimited", burst: 5 });
+  await posts(() => visitor.button("Pause throttle for 30 s").click(), "pause-throttle", { duration: 30_000 });
+  await posts(() => visitor.button("Resume throttle").click(), "resume-throttle", {});
+  const fails = visitor.section("Failing items");
   await posts(
     () => fails.getByRole("button", { name: "Retry now" }).or(fails.getByText("Retry now")).first().click(),
     "retry",
@@ -261,6 +273,7 @@ browserTest("page: each control posts what it is for, and what came of it is tol
   );
 
   server.queues = [paused()].map((queue) => ({ ...queue, name: "invoices" }));
+  await visitor.button("Resume throttle").waitFor({ state: "detached" }); // that is not paused
   await posts(() => visitor.button("Resume").click(), "resume", {});
   await visitor.sees("ends nothing that runs");
 });
@@ -284,12 +297,12 @@ browserTest(
     await using server = new FakeServer([outage()]);
     await using visitor = await visit(`${server.url}#/queues/invoices`);
     const { page } = visitor;
-    await visitor.section("What waits").waitFor();
+    await visitor.section("Delayed items").waitFor();
     await page.getByLabel("Search by key").pressSequentially("/481");
-    await visitor.sees("Found of those that wait: 10");
+    await visitor.sees("Found of the delayed items: 10");
     assertEquals(new Set(server.searches), new Set(["", "/481"]));
-    assertEquals((await keysIn(visitor, "What waits")).length, 10);
-    assert((await keysIn(visitor, "What fails")).every((key) => key.includes("/481")));
+    assertEquals((await keysIn(visitor, "Delayed items")).length, 10);
+    assert((await keysIn(visitor, "Failing items")).every((key) => key.includes("/481")));
 
     await visitor.button("Take back all found…").click();
     const dialog = page.getByRole("dialog", { name: "Take back 10 items?" });
@@ -314,7 +327,7 @@ browserTest("page: where more wait on Redis than a search looks at, it says so",
   const dialog = page.getByRole("dialog", { name: "Retry 1,040 items now?" });
   await visitor.sees(
     "This makes ready 1,040 items, of the 1,000 that are due first and the failing ones listed. " +
-      "They begin as workers and starts allow. Of 4,820 items that wait, the others stay as they are.",
+      "They begin as workers and the throttle allow. Of 4,820 items that are delayed, the others stay as they are.",
     dialog,
   );
   await page.keyboard.press("Escape");
@@ -338,7 +351,7 @@ browserTest("page: a refusal is told in the server's words", async () => {
 browserTest("page: a question asked of a process that has ended steers nothing in the next one", async () => {
   await using server = new FakeServer([outage()]);
   await using visitor = await visit(`${server.url}#/queues/invoices`, { failures: /status of 409/ });
-  await visitor.button("Take back all that wait…").click();
+  await visitor.button("Take back all delayed items…").click();
   await visitor.page.getByRole("dialog").waitFor();
   server.instance = "two";
   server.answer = () => {

@@ -8,7 +8,7 @@ import { browserTest, visit, type Visitor } from "./visitor.ts";
 
 const CONFIG = {
   limiters: { slow: { type: "exponential", baseDelay: "10m", maxDelay: "1h" } },
-  queues: { images: { limiter: "slow", concurrency: 2, starts: { rate: 100, burst: 10 } } },
+  queues: { images: { limiter: "slow", concurrency: 2, throttle: { rate: 100, burst: 10 } } },
 };
 
 /** A queue whose items beginning with `bad` fail, its pool, and a dashboard that is served. */
@@ -42,12 +42,12 @@ class Served implements AsyncDisposable {
   /** Has these taken, and waits until they have come to their end. */
   async work(...items: string[]): Promise<void> {
     for (const item of items) this.queue.add(item);
-    while (this.queue.length + this.queue.held > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    while (this.queue.length + this.queue.processing > 0) await new Promise((resolve) => setTimeout(resolve, 1));
   }
 
   async visit(): Promise<Visitor> {
     const visitor = await visit(`${this.url}#/queues/images`);
-    await visitor.section("What fails").waitFor();
+    await visitor.section("Failing items").waitFor();
     return visitor;
   }
 
@@ -71,7 +71,7 @@ browserTest("page of the server: what fails is found, retried, and taken back", 
   await using served = new Served();
   await served.work("bad/1", "bad/2", "good/1");
   await using visitor = await served.visit();
-  const fails = visitor.section("What fails");
+  const fails = visitor.section("Failing items");
   const row = fails.locator("tbody tr").filter({ hasText: "bad/1" });
   await visitor.sees("TypeError: no address in bad/1", row);
   assertEquals(await row.locator("td[data-name]").allInnerTexts(), ["1", "in 10 min", "slow"]);
@@ -82,14 +82,14 @@ browserTest("page of the server: what fails is found, retried, and taken back", 
   assertEquals(served.taken, ["bad/1", "bad/2", "good/1", "bad/1"]);
 
   await visitor.page.getByLabel("Search by key").fill("bad/2");
-  await visitor.sees("Found of those that wait: 1");
+  await visitor.sees("Found of the delayed items: 1");
   await visitor.button("Take back all found…").click();
   await visitor.button("Take back 1 item").click();
   await visitor.sees("1 item is taken back", visitor.result());
-  assertEquals(served.queue.snapshot().waitingItems.map(({ item }) => item), ["bad/1"]);
+  assertEquals(served.queue.snapshot().delayedItems.map(({ item }) => item), ["bad/1"]);
 });
 
-browserTest("page of the server: pause, workers, starts and a hold are what they say", async () => {
+browserTest("page of the server: pause, workers, throttle and its pause are what they say", async () => {
   await using served = new Served();
   await using visitor = await served.visit();
   const { page } = visitor;
@@ -103,15 +103,18 @@ browserTest("page of the server: pause, workers, starts and a hold are what they
 
   await page.getByLabel("Workers at once").fill("7");
   await page.keyboard.press("Enter");
-  await visitor.sees("7 may be in work at once, from now on; it was 2.", visitor.result());
+  await visitor.sees("7 may run at once from now on; it was 2.", visitor.result());
   assertEquals(served.pool.concurrency, 7);
 
-  await page.getByLabel("Starts a second").fill("0.5");
+  await page.getByLabel("Attempts a second").fill("0.5");
   await page.keyboard.press("Enter");
   await visitor.sees("Attempts may begin 0.5 times a second, 10 at once", visitor.result());
-  await visitor.button("Hold 30 s").click();
+  await visitor.button("Pause throttle for 30 s").click();
   await visitor.sees("No attempt begins for 30 s.", visitor.result());
-  await visitor.sees("On hold: no token for", visitor.section("Limits"));
+  await visitor.sees("Paused: no token for", visitor.section("Limits"));
+  await visitor.button("Resume throttle").click();
+  await visitor.sees("Attempts may begin again.", visitor.result());
+  await visitor.button("Resume throttle").waitFor({ state: "detached" });
 });
 
 browserTest(

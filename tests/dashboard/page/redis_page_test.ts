@@ -24,14 +24,14 @@ if (hasChromium) {
     using dashboard = createDashboard({ queues: { images: { queue: shown } }, view: allowLocal, control: allowLocal });
     await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, dashboard.fetch);
     await using visitor = await visit(`http://127.0.0.1:${server.addr.port}/#/queues/images`);
-    const failing = visitor.section("What fails");
+    const failing = visitor.section("Failing items");
     await visitor.sees("TypeError: no address", failing);
 
     await visitor.button("Pause").click();
     await visitor.button("Resume").waitFor();
     await failing.getByRole("button", { name: "Retry now: bad/2" }).click();
     await visitor.sees("1 item is ready now.", visitor.result());
-    assertEquals([(await shown.stats()).ready, taken.length], [1, 2]); // nobody is given it
+    assertEquals([(await shown.counts()).ready, taken.length], [1, 2]); // nobody is given it
     await visitor.button("Resume").click();
     await visitor.button("Pause").waitFor();
     await failing.getByRole("row").filter({ hasText: "bad/2" }).getByText("2", { exact: true }).waitFor();
@@ -40,6 +40,6 @@ if (hasChromium) {
     await failing.getByRole("button", { name: "Take back… bad/1" }).click();
     await visitor.page.getByRole("dialog").getByRole("button", { name: "Take back 1 item" }).click();
     await visitor.sees("1 item is taken back", visitor.result());
-    assertEquals((await shown.snapshot()).waitingItems.map(({ item }) => item), ["bad/2"]);
+    assertEquals((await shown.snapshot()).delayedItems.map(({ item }) => item), ["bad/2"]);
   });
 } else browserTest("page on Redis", () => Promise.resolve());

@@ -1,6 +1,6 @@
 /**
- * Serves a dashboard under a sub-path with what the runtime has for that, asks it over the network, and prints what came
- * of it. The process has to end by itself: the dashboard is not disposed of.
+ * Serves a dashboard under a sub-path with what the runtime has for that, asks it over the network, and prints what
+ * came of it. The process has to end by itself: the dashboard is not disposed of.
  */
 
 import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
@@ -88,10 +88,10 @@ for await (const chunk of events.body!) {
   if (text.split("event: queue").length > 7) break; // by then it was asked anew who may look
 }
 controller.abort();
-// Nobody looks any more as soon as the server has noticed.
+// Nobody looks any more as soon as the server has noticed. A look comes each second until then.
 for (let before = -1; before !== looks;) {
   before = looks;
-  await new Promise((resolve) => setTimeout(resolve, 2500));
+  await new Promise((resolve) => setTimeout(resolve, 1500));
 }
 
 queue.shutDown();

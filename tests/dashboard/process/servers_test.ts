@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { testAtOnce } from "../../at_once.ts";
 import { bundle } from "../../bundle.ts";
-import { runScript, RUNTIMES } from "../../run_script.ts";
+import { runScript } from "../../run_script.ts";
 
 const SCRIPT = new URL("serve.ts", import.meta.url);
 
@@ -29,13 +30,8 @@ const EXPECTED = {
   looked: true,
 };
 
-for (const runtime of RUNTIMES) {
-  Deno.test(`servers: ${runtime}.serve serves the dashboard, and the process ends by itself`, async () => {
-    assertEquals(JSON.parse((await runScript(runtime, SCRIPT)).at(-1)!), EXPECTED);
-  });
-}
-
-Deno.test("servers: Hono serves it on Node, by @hono/node-server, and the process ends by itself", async () => {
+/** Serves by Hono on Node, from a bundle, as Node finds no packages of the tests. */
+async function serveOnNode(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "workqueue_dashboard_"));
   try {
     const script = join(folder, "serve.mjs");
@@ -51,8 +47,22 @@ Deno.test("servers: Hono serves it on Node, by @hono/node-server, and the proces
       }),
     );
     const { stdout } = await promisify(execFile)("node", [script], { timeout: DEADLINE, killSignal: "SIGKILL" });
-    assertEquals(JSON.parse(stdout), EXPECTED);
+    return [stdout];
   } finally {
     rmSync(folder, { recursive: true });
   }
-});
+}
+
+/** Servers of the dashboard: each starts a process and returns its output. */
+const SERVERS: Record<string, () => Promise<string[]>> = {
+  "Deno.serve serves the dashboard": () => runScript("Deno", SCRIPT),
+  "Bun.serve serves the dashboard": () => runScript("Bun", SCRIPT),
+  "Hono serves it on Node, by @hono/node-server": serveOnNode,
+};
+
+testAtOnce(
+  Object.entries(SERVERS).map(([name, serve]) => ({
+    name: `servers: ${name}, and the process ends by itself`,
+    fn: async () => assertEquals(JSON.parse((await serve()).at(-1)!), EXPECTED),
+  })),
+);

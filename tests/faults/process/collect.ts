@@ -6,22 +6,37 @@ declare const Bun: { gc(synchronously: boolean): void } | undefined;
 declare const gc: (() => void) | undefined;
 
 /** Collects everything that nothing refers to. */
-export function collect(): void {
+function collect(): void {
   if (typeof gc === "function") gc();
   else if (typeof Bun !== "undefined") Bun.gc(true);
   else throw new Error("Cannot collect garbage as this runtime was not started with --expose-gc");
 }
 
+/** Collects garbage after pending callbacks have run, as these hold memory too. */
+export async function collectLater(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  collect();
+}
+
+/** Growth of the heap, in bytes, that counts as none. A word for each of a million keys would be 8 MB. */
+export const FLAT = 2_000_000;
+
 /**
- * The bytes in use after garbage was collected. The least of many times counts: Bun's collector takes what happens to be
- * left on a stack for references, that of its compiler too, so what was used last may seem to be in use for a while.
+ * Returns the bytes in use after garbage collection. Stops collecting once they are fewer than `enough`.
+ *
+ * The least of many readings counts: Bun's collector treats stale values on a stack as references, also on its
+ * compiler's stack, so recently used objects may seem to be in use for a while.
  */
-export async function heapUsed(): Promise<number> {
+export async function heapUsed(enough = 0): Promise<number> {
   let least = Infinity;
-  for (let i = 0; i < 30; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 10)); // what waits for its turn holds memory, too
-    collect();
+  for (let i = 0; i < 30 && least >= enough; i++) {
+    await collectLater();
     least = Math.min(least, process.memoryUsage().heapUsed);
   }
   return least;
+}
+
+/** Returns how many bytes more are in use than before. Stops collecting once the growth is {@linkcode FLAT}. */
+export async function growthSince(before: number): Promise<number> {
+  return await heapUsed(before + FLAT) - before;
 }

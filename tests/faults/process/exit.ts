@@ -27,7 +27,7 @@ const cases: Record<string, () => void | Promise<void>> = {
     runWorkers(queue, print);
   },
   "an item that waits longer than the timer sleeps"() {
-    const queue = createRateLimitingQueue<string>(limiter, { maxWait: 5 });
+    const queue = createRateLimitingQueue<string>(limiter, { maxSleep: 5 });
     queue.addAfter("handled", SOON);
     runWorkers(queue, print);
   },
@@ -50,7 +50,7 @@ const cases: Record<string, () => void | Promise<void>> = {
     queue.get().then(({ item }) => print(item!));
   },
   "ref: false of a rate-limiting queue, with an item that waits longer than the timer sleeps"() {
-    const queue = createRateLimitingQueue<string>(limiter, { ref: false, maxWait: 1000 });
+    const queue = createRateLimitingQueue<string>(limiter, { ref: false, maxSleep: 1000 });
     queue.addAfter("not handled", AN_HOUR);
     queue.addAfter("not handled either", AN_HOUR - 1); // the timer is set anew
     runWorkers(queue, print);
@@ -92,7 +92,7 @@ const cases: Record<string, () => void | Promise<void>> = {
     const queue = createRateLimitingQueue<string>(limiter);
     queue.addAfter("handled", SOON);
     runWorkers(queue, print);
-    await queue.shutDownWithDrain({ waiting: "wait" });
+    await queue.shutDownWithDrain({ delayed: "wait" });
     print("drained");
   },
   async "a pool that was stopped"() {

@@ -1,7 +1,7 @@
 /** Puts many groups through fair queues, one after the other, and prints how many bytes more are in use afterwards. */
 
 import { createFairDiscipline, createPriorityDiscipline, createWorkQueue, type WorkQueue } from "../../../mod.ts";
-import { heapUsed } from "./collect.ts";
+import { growthSince, heapUsed } from "./collect.ts";
 
 const plain = createWorkQueue<string>({ discipline: createFairDiscipline({ separator: "/" }) });
 const bounded = createWorkQueue<string>({
@@ -41,5 +41,5 @@ const before = await heapUsed();
 work(plain, 1_000_000);
 work(bounded, 100_000);
 workOnCrowd(1_000_000);
-console.log(await heapUsed() - before);
-console.log(plain.length + crowd.length + bounded.length + bounded.snapshot().heldBack);
+console.log(await growthSince(before));
+console.log(plain.length + crowd.length + bounded.length + bounded.snapshot().blocked);

@@ -6,7 +6,7 @@ import {
   createPerGroupLimiter,
   type RateLimiter,
 } from "../../../mod.ts";
-import { heapUsed } from "./collect.ts";
+import { growthSince, heapUsed } from "./collect.ts";
 
 const KEYS = 300_000;
 
@@ -33,5 +33,5 @@ function fail(keys: number): void {
 fail(10_000); // what is made once is no leak
 const before = await heapUsed();
 fail(KEYS);
-console.log(await heapUsed() - before);
+console.log(await growthSince(before));
 console.log(limiters.map((limiter) => limiter.numRequeues(`group-${now}/key`)).join());

@@ -8,7 +8,7 @@ import {
   InMemoryMetrics,
   runWorkers,
 } from "../../../mod.ts";
-import { heapUsed } from "./collect.ts";
+import { growthSince, heapUsed } from "./collect.ts";
 
 const BATCHES = 100;
 const KEYS_A_BATCH = 10_000;
@@ -62,7 +62,7 @@ async function pushBatch(batch: number): Promise<number> {
     handled++;
   }, { onError() {} });
   const controller = new AbortController();
-  while (queue.length + queue.waiting + failOnce.active > 0) {
+  while (queue.length + queue.delayed + failOnce.active > 0) {
     clock.pass(1e6);
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
@@ -78,7 +78,7 @@ async function pushBatch(batch: number): Promise<number> {
     queue.forget(item!);
     queue.done(item!);
   }
-  while (queue.waiting > 0) clock.pass(1e6);
+  while (queue.delayed > 0) clock.pass(1e6);
   for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) lease[Symbol.dispose]();
   return handled;
 }
@@ -87,7 +87,7 @@ await pushBatch(-1); // what is made once is no leak
 const before = await heapUsed();
 let handled = 0;
 for (let batch = 0; batch < BATCHES; batch++) handled += await pushBatch(batch);
-const after = await heapUsed();
+const growth = await growthSince(before);
 console.log(handled);
-console.log(after - before);
-console.log(queue.length + queue.waiting); // as the queue has to be there still
+console.log(growth);
+console.log(queue.length + queue.delayed); // as the queue has to be there still

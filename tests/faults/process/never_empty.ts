@@ -1,7 +1,7 @@
 /** Pushes many keys through queues that are never empty, and prints how many bytes more are in use then. */
 
 import { createWorkQueue, type QueueDiscipline, type ReadyEntry, type WorkQueue } from "../../../mod.ts";
-import { heapUsed } from "./collect.ts";
+import { growthSince, heapUsed } from "./collect.ts";
 
 const KEYS = 200_000;
 
@@ -66,12 +66,15 @@ function use(): void {
 
 use(); // what is made once is no leak
 
-/** By how much each of three times grew: what a collector takes for a reference by mistake is there once, and a leak each time. */
+/**
+ * By how much each of three times grew: what a collector takes for a reference by mistake is there once, and a leak
+ * each time.
+ */
 const growths: number[] = [];
 for (let time = 0; time < 3; time++) {
   const before = await heapUsed();
   use();
-  growths.push(await heapUsed() - before);
+  growths.push(await growthSince(before));
 }
 console.log(growths.sort((a, b) => a - b)[1]);
 console.log(queues.map(({ length }) => length).join());

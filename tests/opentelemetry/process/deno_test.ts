@@ -3,6 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { metricFamilies } from "@workqueue/core/metrics";
 import { fileURLToPath } from "node:url";
+import { ALL_PACKAGES } from "../../runtimes.ts";
 import { attributesOf, CONSUMER, type Metric, OtlpReceiver } from "../otlp_receiver.ts";
 
 const program = fileURLToPath(new URL("program.ts", import.meta.url));
@@ -10,7 +11,7 @@ const program = fileURLToPath(new URL("program.ts", import.meta.url));
 Deno.test("opentelemetry: Deno exports metrics and spans by itself", async () => {
   await using receiver = await OtlpReceiver.start();
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", program],
+    args: ["run", "--config", ALL_PACKAGES, "-A", program],
     env: {
       OTEL_DENO: "true",
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
@@ -25,13 +26,18 @@ Deno.test("opentelemetry: Deno exports metrics and spans by itself", async () =>
   await child.stdin.close();
   assertEquals((await child.status).code, 0);
 
-  const expected = { adds: 2, retries: 1, depth: 0, waiting: 1, active: 0, concurrency: 1, failures: 1, givenUp: 1 };
+  const expected = { adds: 2, retries: 1, depth: 0, delayed: 1, active: 0, concurrency: 1, failures: 1 };
   for (const [method, value] of Object.entries(expected)) {
     const { name, help } = metricFamilies[method as keyof typeof expected];
     const { description, sum, gauge } = handled[name]!;
     const points = (sum ?? gauge)!.dataPoints.map((point) => [attributesOf(point), point.asDouble]);
     assertEquals([description, points], [help, [[{ name: "images" }, value]]]);
   }
+  const givenUp = handled[metricFamilies.givenUp.name]!.sum!.dataPoints;
+  assertEquals(
+    Object.fromEntries(givenUp.map((point) => [attributesOf(point)["reason"], point.asDouble])),
+    { maxRetries: 1, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 },
+  );
   const { unit, histogram } = handled[done]!;
   assertEquals([unit, histogram!.dataPoints[0]!.explicitBounds], ["s", [...metricFamilies.workDuration.buckets!]]);
 

@@ -42,11 +42,11 @@ serverTest("idle queues are quiet, whatever is in them", async () => {
   for (const waiting of [false, true]) {
     for (const holds of ["nothing", "a living owner's", "a dead owner's"]) {
       for (const suspect of [false, true]) {
-        for (const starts of [undefined, new TokenBucket(0.001, 1)]) {
+        for (const throttle of [undefined, new TokenBucket(0.001, 1)]) {
           const { name, stored } = newQueue(url);
           const opened = stack.use(open(url, name));
           const now = await time();
-          if (waiting) await stored.call("ZADD", "waiting", String(now + LATER), "waiting");
+          if (waiting) await stored.call("ZADD", "delayed", String(now + LATER), "waiting");
           if (holds !== "nothing") {
             const token = String(now - 1);
             await stored.call("HSET", "holders", "held", `-${token}:other.0`);
@@ -54,18 +54,18 @@ serverTest("idle queues are quiet, whatever is in them", async () => {
             await stored.call("ZADD", "owners", String(holds === "a dead owner's" ? now - 1 : now + LATER), "other.0");
           }
           if (suspect) {
-            await stored.call("HSET", "marks", "suspect", "1");
+            await stored.call("HSET", "stalls", "suspect", "2");
             await stored.call("ZADD", "suspects", String(now), "suspect");
           }
           const begun = Promise.withResolvers<void>();
           stack.defer(begun.resolve);
-          const options = { concurrency: 5, ...starts && { starts } };
+          const options = { concurrency: 5, ...throttle && { throttle } };
           const pool = runWorkers(opened.queue, () => begun.promise, options);
           stack.defer(() => {
             begun.resolve();
             pool.stop();
           });
-          if (starts !== undefined) await opened.queue.addAll(["one", "two"]);
+          if (throttle !== undefined) await opened.queue.addAll(["one", "two"]);
           queues++;
         }
       }

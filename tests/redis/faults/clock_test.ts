@@ -29,7 +29,7 @@ class World {
   }
 
   async turn(owner: string, request: Partial<TurnRequest>) {
-    const common = { process: owner, owner, known: 0, wanted: 0, starts: undefined, finishes: [] };
+    const common = { process: owner, owner, known: 0, wanted: 0, throttle: undefined, finishes: [] };
     return await this.engine.turn({ ...common, ...request });
   }
 
@@ -43,13 +43,13 @@ class World {
 }
 
 function worldTest(name: string, run: (world: World) => Promise<void>): void {
-  redisTest(`clocks: ${name}`, async ({ url, call }) => {
+  redisTest(`rule 15, clocks: ${name}`, async ({ url, call }) => {
     const connection = connect("test", { url });
     const limiter = { text: '[["exponential",0,1,1]]', needsFailures: false, given: () => "" };
     const settings = {
       name: uniqueName("queue"),
-      lease: LEASE,
-      maxLapses: 2,
+      leaseDuration: LEASE,
+      maxStalls: 2,
       replaces: false,
       hasItems: false,
       limiter,
@@ -80,7 +80,7 @@ worldTest("the server's jumps forward, and no lease is over before another has p
   assertEquals(await world.finish("holder", a!), true);
 });
 
-worldTest("who is not heard of after a jump lapses one lease later", async (world) => {
+worldTest("who is not heard of after a jump stalls one lease later", async (world) => {
   await world.engine.add(entries("a"));
   const [a] = await world.take("holder");
   await world.pass(AN_HOUR);
@@ -95,7 +95,7 @@ worldTest("who is not heard of after a jump lapses one lease later", async (worl
   assertEquals([await world.finish("holder", a!), await world.finish("other", again!)], [false, true]);
 });
 
-worldTest("the server's jumps back, and tokens grow, the order stays, and nobody lapses", async (world) => {
+worldTest("the server's jumps back, and tokens grow, the order stays, and nobody stalls", async (world) => {
   const { engine } = world;
   await engine.add(entries("a", "b"));
   const [a] = await world.take("holder");
@@ -121,13 +121,13 @@ worldTest("the server's jumps back, and tokens grow, the order stays, and nobody
 worldTest("an owner whose many items are being taken away takes none under its name", async (world) => {
   const keys = Array.from({ length: 300 }, (_, i) => `key ${i}`);
   await world.engine.add(entries(...keys, ...keys.map((key) => `other ${key}`)));
-  const held = await world.take("holder", keys.length);
+  const processing = await world.take("holder", keys.length);
   for (let third = 0; third < 4; third++) {
     await world.pass(LEASE / 3 + 1000);
     await world.turn("other", {}); // somebody is there
   }
   assertEquals((await world.take("other")).length, 1); // and takes away the first 200
-  const finishes = held.map(({ key, token }) => ({ key, token, kind: "succeeded" as const }));
+  const finishes = processing.map(({ key, token }) => ({ key, token, kind: "succeeded" as const }));
   const { isLost, taken, answers } = await world.turn("holder", { wanted: 300, finishes });
   assertEquals([isLost, taken.length], [true, 0]);
   assertEquals(answers.filter((counts) => counts).length, 100);
@@ -135,8 +135,8 @@ worldTest("an owner whose many items are being taken away takes none under its n
 
 redisTest("clocks: the wall clock of a client jumps, and nothing changes", async ({ url }) => {
   const { name, stored } = newQueue(url);
-  await using opened = open(url, name, { lease: 900 });
-  await using other = open(url, name, { lease: 900 });
+  await using opened = open(url, name, { leaseDuration: 900 });
+  await using other = open(url, name, { leaseDuration: 900 });
   const RealDate = Date;
   let jump = 1;
   class JumpingDate extends RealDate {
@@ -155,5 +155,5 @@ redisTest("clocks: the wall clock of a client jumps, and nothing changes", async
   } finally {
     globalThis.Date = RealDate;
   }
-  assertEquals([await stored.lapses(), opened.errors, other.errors], [0, [], []]);
+  assertEquals([await stored.stalls(), opened.errors, other.errors], [0, [], []]);
 });

@@ -3,8 +3,8 @@
 import { assert, assertFalse } from "@std/assert";
 import { createRedisQueue, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
 import { setTimeout as delay } from "node:timers/promises";
-import { uniqueName } from "../redis_tests.ts";
 import { callRedis } from "../server.ts";
+import { uniqueName } from "../unique_name.ts";
 
 /** Guards against what never happens, and nothing else. */
 const DEADLINE = 60_000;
@@ -13,7 +13,7 @@ const LOOK_AGAIN = 5;
 /** A limiter whose delays a test can wait for. */
 export const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
 
-/** A queue object, and all that was told to its `onError`. */
+/** A queue object, and all that was told to its `onQueueError`. */
 export interface Opened extends AsyncDisposable {
   readonly queue: RedisQueue;
   readonly errors: unknown[];
@@ -22,8 +22,15 @@ export interface Opened extends AsyncDisposable {
 /** Opens a queue, for as long as the block lasts. */
 export function open(url: string, name: string, options: Partial<RedisQueueOptions> = {}): Opened {
   const errors: unknown[] = [];
-  const queue = createRedisQueue({ name, url, limiter: QUICK, onError: (error) => errors.push(error), ...options });
-  const close = () => queue.shutDownWithDrain({ signal: AbortSignal.timeout(DEADLINE / 4) }); // if the test fails, it may hold some
+  const queue = createRedisQueue({
+    name,
+    url,
+    limiter: QUICK,
+    onQueueError: (error) => errors.push(error),
+    ...options,
+  });
+  // If the test fails, it may hold some
+  const close = () => queue.shutDownWithDrain({ signal: AbortSignal.timeout(DEADLINE / 4) });
   return { queue, errors, [Symbol.asyncDispose]: close };
 }
 
@@ -68,14 +75,15 @@ export class Stored {
   }
 
   /** How many keys have lost a holder since they were last finished. */
-  async lapses(): Promise<number> {
-    const marks = await this.call("HVALS", "marks") as string[];
-    return marks.filter((mark) => mark !== "x0").length; // x0: given up, and never lost
+  async stalls(): Promise<number> {
+    const stalls = await this.call("HVALS", "stalls") as string[];
+    return stalls.filter((count) => count !== "x0").length; // x0: given up, and never lost
   }
 
   /** Waits until leases may be taken away again after the server was away. */
-  async trusted(): Promise<void> {
-    const grace = Number(await this.call("HGET", "meta", "grace"));
+  async trusted(lease: number): Promise<void> {
+    const [gap] = await this.call("ZRANGE", "gaps", "-1", "-1") as string[];
+    const grace = Number(gap ?? 0) + lease * 1000;
     await until(async () => {
       const [seconds, micros] = await callRedis(this.#url, "TIME") as string[];
       return Number(seconds) * 1e6 + Number(micros) > grace;

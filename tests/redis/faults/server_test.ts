@@ -2,23 +2,29 @@
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
+import { RedisConnectionError } from "@workqueue/redis";
 import { setTimeout as delay } from "node:timers/promises";
 import { RedisProxy } from "../proxy.ts";
 import { redisTest, serverTest } from "../redis_tests.ts";
 import { RedisServer } from "../server.ts";
 import { serverAway } from "./away.ts";
+import { workWithoutReplicas } from "./replicas.ts";
 import { aborted, elsewhere, newQueue, open, take, until } from "./faults.ts";
 
 serverTest("server away for longer than the lease, in each way: nobody's item is taken away", async () => {
   // A lease in which a client that dials about once a second is back in time, also on a machine that is busy.
-  await Promise.all((["kill", "stop", "network"] as const).map((how) => serverAway({ how, lease: 3000, away: 3500 })));
+  await Promise.all(
+    (["kill", "stop", "network", "replicas"] as const).map((how) =>
+      serverAway({ how, leaseDuration: 3000, away: 3500 })
+    ),
+  );
 });
 
 serverTest("server killed, with an append-only file: nothing is lost that was acknowledged", async () => {
   await using server = await RedisServer.start({ appendonly: true });
   const { name, stored } = newQueue(server.url);
-  await using consumer = open(elsewhere(server.url), name, { patience: "1m" });
-  await using producer = open(server.url, name, { patience: "1m" });
+  await using consumer = open(elsewhere(server.url), name, { callTimeout: "1m" });
+  await using producer = open(server.url, name, { callTimeout: "1m" });
   const begun = new Map<string, number>();
   const pool = runWorkers(consumer.queue, async (item) => {
     begun.set(item, (begun.get(item) ?? 0) + 1);
@@ -36,9 +42,34 @@ serverTest("server killed, with an append-only file: nothing is lost that was ac
   }
   await producer.queue.whenIdle();
   assertEquals([...begun.keys()].sort(), added.sort());
-  assertEquals([await stored.lapses(), consumer.errors, producer.errors], [0, [], []]);
+  assertEquals([await stored.stalls(), consumer.errors, producer.errors], [0, [], []]);
   await pool.stop();
 });
+
+serverTest(
+  "too few replicas for writes, again and again: each item runs once, and nothing is told to onQueueError",
+  async () => {
+    await workWithoutReplicas({ seed: 1, items: 100, times: 3 });
+  },
+);
+
+serverTest(
+  "too few replicas for longer than the call timeout: the end is told as failed, and the item comes again",
+  async () => {
+    await using server = await RedisServer.start();
+    const { name, stored } = newQueue(server.url);
+    await using opened = open(server.url, name, { callTimeout: 2000 });
+    await opened.queue.add("a");
+    const lease = await take(opened.queue);
+    await server.call("CONFIG", "SET", "min-replicas-to-write", "1");
+    const error = await assertRejects(() => lease.finish(), RedisConnectionError, "NOREPLICAS");
+    assertEquals([error.mayHaveRun, opened.errors], [false, [error]]);
+    await server.call("CONFIG", "SET", "min-replicas-to-write", "0");
+    const again = await take(opened.queue);
+    assertEquals([again.item, again.attempt, await stored.stalls(), await again.finish()], ["a", 1, 0, true]);
+    assertEquals(opened.errors, [error]);
+  },
+);
 
 serverTest("an older snapshot comes back: tokens grow, and who holds what it does not know is told", async () => {
   await using server = await RedisServer.start();
@@ -65,10 +96,10 @@ serverTest("an older snapshot comes back: tokens grow, and who holds what it doe
 serverTest("memory full: adds reject, what is there is worked on, and later adds work again", async () => {
   await using server = await RedisServer.start();
   const { name, stored } = newQueue(server.url);
-  await using opened = open(server.url, name, { lease: "1s" });
+  await using opened = open(server.url, name, { leaseDuration: "1s" });
   const { queue, errors } = opened;
   await queue.addAll(["a", "b"]);
-  const held = await take(queue);
+  const processing = await take(queue);
   await server.call("CONFIG", "SET", "maxmemory", "1");
   for (const add of [() => queue.add("c"), () => queue.addAfter("c", 1), () => queue.addRateLimited("c")]) {
     const error = await assertRejects(add, Error);
@@ -79,13 +110,13 @@ serverTest("memory full: adds reject, what is there is worked on, and later adds
   const before = await end();
   await until(async () => await end() !== before); // it was renewed
   const other = await take(queue);
-  assertEquals([await held.finish({ requeue: true }), await other.finish()], [true, true]);
+  assertEquals([await processing.finish({ requeue: true }), await other.finish()], [true, true]);
   const again = await take(queue);
   assertEquals([again.item, again.attempt, await queue.numRequeues("a")], ["a", 2, 1]);
   assert(await again.finish());
   await server.call("CONFIG", "SET", "maxmemory", "0");
   await queue.add("c");
-  assertEquals((await queue.stats()).ready, 1);
+  assertEquals((await queue.counts()).ready, 1);
   assertEquals(errors.length, 3);
 });
 
@@ -105,17 +136,17 @@ redisTest("scripts that are flushed all the time: each item is done once", async
   await pool.stop();
 });
 
-redisTest("the server away for longer than the patience: told once, and no lapse", async ({ url }) => {
+redisTest("the server away for longer than the call timeout: told once, and no stall", async ({ url }) => {
   const { name, stored } = newQueue(url);
   await using proxy = await RedisProxy.start(url);
-  await using opened = open(proxy.url, name, { patience: 300 });
+  await using opened = open(proxy.url, name, { callTimeout: 300 });
   await using other = open(url, name);
   const { queue, errors } = opened;
   await queue.addAll(["a", "b"]);
   const [a, b] = [await take(queue), await take(queue)];
   proxy.refuse();
   proxy.dropAll();
-  const calls = [a.finish({ requeue: true }), queue.add("c"), queue.stats()];
+  const calls = [a.finish({ requeue: true }), queue.add("c"), queue.counts()];
   const results = await Promise.allSettled(calls);
   assertEquals(results.map(({ status }) => status), calls.map(() => "rejected"));
   await assertRejects(() => a.finish()); // the first answer
@@ -125,7 +156,7 @@ redisTest("the server away for longer than the patience: told once, and no lapse
   const again = await take(other.queue);
   assertEquals([again.item, again.attempt], ["a", 1]);
   assert(again.token > b.token);
-  assertEquals(await stored.lapses(), 0);
+  assertEquals(await stored.stalls(), 0);
   assert(await b.finish());
   assert(await again.finish());
   assertEquals(errors.length, 3);

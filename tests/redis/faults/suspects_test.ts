@@ -10,8 +10,8 @@ import { elsewhere, newQueue, open, QUICK, take, until } from "./faults.ts";
 redisTest("an item whose old handler still runs in the process waits for its end", async ({ url }) => {
   const { name, stored } = newQueue(url);
   await using proxy = await RedisProxy.start(url);
-  await using opened = open(proxy.url, name, { lease: 500 });
-  await using other = open(url, name, { lease: 500 });
+  await using opened = open(proxy.url, name, { leaseDuration: 500 });
+  await using other = open(url, name, { leaseDuration: 500 });
   const tokens: (bigint | undefined)[] = [];
   const aborts: AbortSignal[] = [];
   let running = 0;
@@ -35,9 +35,9 @@ redisTest("an item whose old handler still runs in the process waits for its end
   assert(await lease.finish());
   proxy.refuse(false);
   await until(async () => String(await stored.call("HGET", "holders", "a")).includes(":"));
-  await opened.queue.stats();
+  await opened.queue.counts();
   assertEquals([tokens.length, aborts[0]!.aborted], [1, true]);
-  assertEquals((await opened.queue.stats()).held, 1);
+  assertEquals((await opened.queue.counts()).processing, 1);
   ends[0]!();
   await until(() => ends.length === 2);
   assert(tokens[1]! > lease.token && lease.token > tokens[0]!);
@@ -47,7 +47,7 @@ redisTest("an item whose old handler still runs in the process waits for its end
   await pool.stop();
 });
 
-redisTest("one that has lapsed does not wait for ever for processes that are never idle", async ({ url }) => {
+redisTest("rule 15: one that has stalled does not wait for ever for processes that are never idle", async ({ url }) => {
   const { name, stored } = newQueue(url);
   await using one = open(url, name);
   await using two = open(elsewhere(url), name);
@@ -61,11 +61,11 @@ redisTest("one that has lapsed does not wait for ever for processes that are nev
       await delay(1);
       if (item === "suspect") beside.push(running);
       running--;
-      if (!isOver && item !== "suspect") return { requeueAfter: 0 };
+      if (!isOver && item !== "suspect") return { requeueAfter: 0.001 };
     }, { concurrency: 3 });
   });
   await one.queue.addAll(backlog);
-  await stored.call("HSET", "marks", "suspect", "1");
+  await stored.call("HSET", "stalls", "suspect", "2");
   await one.queue.add("suspect");
   await until(() => beside.length === 1);
   isOver = true;
@@ -74,13 +74,13 @@ redisTest("one that has lapsed does not wait for ever for processes that are nev
   for (const pool of pools) await pool.stop();
 });
 
-redisTest("without tokens one that has lapsed waits for them, and then is worked on", async ({ url }) => {
+redisTest("rule 15: without tokens one that has stalled waits for them, and then is worked on", async ({ url }) => {
   const { name, stored } = newQueue(url);
   await using opened = open(url, name);
   const seen: string[] = [];
-  await stored.call("HSET", "marks", "suspect", "1");
+  await stored.call("HSET", "stalls", "suspect", "2");
   const pool = runWorkers(opened.queue, (item) => void seen.push(item), {
-    starts: new TokenBucket(10, 1),
+    throttle: new TokenBucket(10, 1),
     concurrency: 5,
   });
   await opened.queue.addAll(["a", "suspect", "b"]);

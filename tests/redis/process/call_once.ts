@@ -8,12 +8,12 @@ import process from "node:process";
 import { connect } from "../../../packages/redis/connection/connect.ts";
 import { createScript } from "../../../packages/redis/connection/script.ts";
 
-const [url, by = "url", patience = "10000"] = process.argv.slice(2);
+const [url, by = "url", callTimeout = "10000"] = process.argv.slice(2);
 const client = by === "client" ? createClient({ url: url! }) : undefined;
 client?.connect().catch(() => {}); // the call tells
 const connection = connect("connect", {
   ...client === undefined ? { url: url! } : { client },
-  patience: Number(patience),
+  callTimeout: Number(callTimeout),
 });
 
 function print(result: unknown): void {

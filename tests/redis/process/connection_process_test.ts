@@ -1,8 +1,12 @@
-/** A process that connects: it ends when it is done, and Deno's permissions are enough, or are asked for. Only on Deno, which starts the others. */
+/**
+ * A process that connects: it ends when it is done, and Deno's permissions are enough, or are asked for. Only on Deno,
+ * which starts the others.
+ */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { runScript, RUNTIMES } from "../../run_script.ts";
+import { ALL_PACKAGES } from "../../runtimes.ts";
 import { redisTest, serverTest } from "../redis_tests.ts";
 import { RedisServer } from "../server.ts";
 
@@ -11,7 +15,7 @@ const script = new URL("call_once.ts", import.meta.url);
 /** What it prints on Deno with these permissions, a line each. */
 async function printedWith(permissions: string[], ...args: string[]): Promise<string[]> {
   const command = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", ...permissions, fileURLToPath(script), ...args],
+    args: ["run", "--config", ALL_PACKAGES, "--no-prompt", ...permissions, fileURLToPath(script), ...args],
     stderr: "inherit",
   });
   const { stdout } = await command.output();

@@ -1,4 +1,6 @@
-/** Measures a queue by a client that keeps no process alive. The process is to end by itself once it has been measured. */
+/**
+ * Measures a queue by a client that keeps no process alive. The process is to end by itself once it has been measured.
+ */
 
 import { createClient } from "@redis/client";
 import { InMemoryMetrics } from "@workqueue/core";
@@ -11,6 +13,6 @@ await client.connect();
 const queue = createRedisQueue({ name: name!, client });
 const metrics = new InMemoryMetrics();
 redisQueueMetrics(queue, metrics, { every: "1h" });
-await queue.stats(); // comes after the first look
+await queue.counts(); // comes after the first look
 console.log(metrics.value("workqueue_depth", name!));
 client.unref();

@@ -6,7 +6,7 @@ import { callRedis } from "../../server.ts";
 
 const [name = "", url = "", queueName = ""] = process.argv.slice(2);
 let errors = 0;
-const open = (name: string) => createRedisQueue({ name, url, lease: 600, onError: () => errors++ });
+const open = (name: string) => createRedisQueue({ name, url, leaseDuration: 600, onQueueError: () => errors++ });
 
 const cases: Record<string, () => Promise<void>> = {
   async late() {
@@ -23,7 +23,7 @@ const cases: Record<string, () => Promise<void>> = {
     open(queueName).shutDown();
     await open(`${queueName} too`).shutDownWithDrain();
   },
-  async waiting() {
+  async delayed() {
     const queue = open(`${queueName} empty`);
     const waits = [queue.get(), queue.get()];
     await queue.addAfter("later", "1h");

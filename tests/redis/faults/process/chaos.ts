@@ -4,6 +4,7 @@ import { assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import { RedisServer } from "../../server.ts";
 import { newQueue, open } from "../faults.ts";
+import { seeded } from "../seeded.ts";
 import { startWorker, Witness, type Worker } from "./workers.ts";
 
 export interface Chaos {
@@ -34,8 +35,8 @@ export async function survive({ seed, items, processes, ms }: Chaos): Promise<Su
     url: server.url,
     witness: witness.url,
     name,
-    lease: 2000,
-    maxLapses: 1000,
+    leaseDuration: 2000,
+    maxStalls: 1000,
     concurrency: 20,
     ms: 1,
     failsOnce: false,
@@ -80,10 +81,4 @@ export async function survive({ seed, items, processes, ms }: Chaos): Promise<Su
   assertEquals([witness.wrong, witness.errors, opened.errors], [[], [], []]);
   assertEquals(witness.ends.size, added);
   return { kills, items: added, handled: [...witness.ends.values()].reduce((sum, ends) => sum + ends.length, 0) };
-}
-
-/** Numbers from 0 to 1, the same ones for the same seed: Park and Miller's. */
-function seeded(seed: number): () => number {
-  let state = seed % 2147483646 + 1;
-  return () => (state = state * 48271 % 2147483647) / 2147483647;
 }

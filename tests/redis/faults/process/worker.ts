@@ -7,7 +7,7 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WorkerArguments } from "./workers.ts";
 
-const { url, witness, name, lease, maxLapses, concurrency, ms, failsOnce, poison } = JSON
+const { url, witness, name, leaseDuration, maxStalls, concurrency, ms, failsOnce, poison } = JSON
   .parse(process.argv[2]!) as WorkerArguments;
 
 const notes = createClient({ url: witness });
@@ -17,10 +17,10 @@ const note = (...words: unknown[]) => notes.rPush("notes", words.join(" "));
 const queue = createRedisQueue({
   name,
   url,
-  lease,
-  maxLapses,
+  leaseDuration,
+  maxStalls,
   limiter: { type: "exponential", baseDelay: 5, maxDelay: 50 },
-  onError: (error) => note("error", process.pid, String(error)),
+  onQueueError: (error) => note("error", process.pid, String(error)),
 });
 
 const pool = runWorkers(queue, async (item, { attempt, token }) => {

@@ -14,8 +14,8 @@ export interface WorkerArguments {
   /** The URL of the server for notes. */
   witness: string;
   name: string;
-  lease: number;
-  maxLapses: number;
+  leaseDuration: number;
+  maxStalls: number;
   concurrency: number;
   /** How long a handler takes, on average. */
   ms: number;

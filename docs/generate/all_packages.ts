@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { manifest } from "./built_ins.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/**
+ * Folders outside the workspace with a `package.json`. The one in `tests/` also lists the npm packages of the examples.
+ */
+const OTHERS = ["bench", "docs", "tests"];
+
+/** Stand-ins for packages of JSR. `tests/std/arguments.ts` replaces them with the originals where JSR answers. */
+const STAND_INS = {
+  "@std/assert": "./tests/std/assert.ts",
+  "@std/async": "./tests/std/async.ts",
+  "@std/testing/time": "./tests/std/testing_time.ts",
+};
+
+/**
+ * The config of tests, benchmarks and docs: every package by its name. It has no workspace, as Deno installs the
+ * packages of all members before a program starts.
+ */
+export function allPackages(): string {
+  const { name, version, exports, compilerOptions, fmt, lint } = JSON.parse(manifest("deno.json"));
+  const packages = packageFolders();
+  const fromNpm = [...packages, ...OTHERS].flatMap(importsFromNpm);
+  const imports = {
+    ...Object.fromEntries(packages.map(entryOf)),
+    ...STAND_INS,
+    ...Object.fromEntries(fromNpm.sort(([a], [b]) => a < b ? -1 : 1)),
+  };
+  const config = { name, version, exports, lock: "./deno.all.lock", imports, compilerOptions, fmt, lint };
+  return JSON.stringify(config, undefined, 2) + "\n";
+}
+
+/** The config that Bun reads: the file of each export of the core, of each package, and of the stand-ins. */
+export function tsconfig(): string {
+  const { name, exports } = JSON.parse(manifest("deno.json")) as { name: string; exports: Record<string, string> };
+  const files = {
+    ...Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry.replace(".", name), file])),
+    ...Object.fromEntries(packageFolders().map(entryOf)),
+    ...STAND_INS,
+  };
+  const paths = Object.fromEntries(Object.entries(files).map(([specifier, file]) => [specifier, [file]]));
+  return JSON.stringify({ compilerOptions: { strict: true, paths } }, undefined, 2) + "\n";
+}
+
+/** The folders of the packages around the core, relative to the repository. */
+export function packageFolders(): string[] {
+  return readdirSync(new URL("packages/", ROOT), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory()).map(({ name }) => `packages/${name}`).sort();
+}
+
+function read(path: string) {
+  return JSON.parse(readFileSync(new URL(path, ROOT), "utf8"));
+}
+
+/** A package of this repository, and the file that its name stands for. */
+function entryOf(folder: string): [name: string, file: string] {
+  const { name, exports } = read(`${folder}/deno.json`);
+  return [name, exports.replace("./", `./${folder}/`)];
+}
+
+/** Names of packages in a `package.json`, and what Deno installs for them. */
+function importsFromNpm(folder: string): [name: string, specifier: string][] {
+  const { dependencies, devDependencies } = read(`${folder}/package.json`) as Record<string, Record<string, string>>;
+  return Object.entries({ ...dependencies, ...devDependencies })
+    .map(([name, range]) => [name, range.startsWith("npm:") ? range : `npm:${name}@${range}`]);
+}

@@ -1,0 +1,43 @@
+import { type HandlerContext, RetryAfterError, TerminalError } from "@workqueue/core";
+
+/** One event for one receiver. */
+export interface Delivery {
+  tenant: string;
+  /** Unique within the tenant. The receiver gets it as `webhook-id`, to recognize repeated deliveries. */
+  id: string;
+  url: string;
+  body: unknown;
+}
+
+/** The longest `Retry-After` that is honoured, in milliseconds. */
+export const MAX_RETRY_AFTER = 3_600_000;
+
+/** Statuses below 500 that are worth a retry: timeout, too early, too many requests. */
+const RETRIED = [408, 425, 429];
+
+/** The key of a delivery: the tenant comes first, because the fair discipline groups by the text before the slash. */
+export function keyOf({ tenant, id }: Delivery): string {
+  return `${tenant}/${id}`;
+}
+
+/** Sends a delivery once. Returns if the receiver accepted it; throws what the pool needs to know otherwise. */
+export async function deliver(
+  { id, url, body }: Delivery,
+  { signal }: Pick<HandlerContext, "signal">,
+  send: typeof fetch = fetch,
+): Promise<void> {
+  const response = await send(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", "webhook-id": id },
+    body: JSON.stringify(body),
+    redirect: "manual", // a redirect could lead to an address inside your network
+    signal, // aborts at the timeout
+  });
+  await response.body?.cancel(); // frees the connection
+  const { ok, status } = response;
+  if (ok) return;
+  if (status < 500 && !RETRIED.includes(status)) throw new TerminalError(`status ${status}`);
+  const retryAfter = RetryAfterError.from(response);
+  if (retryAfter === undefined) throw new Error(`status ${status}`);
+  throw new RetryAfterError(Math.min(retryAfter.delay, MAX_RETRY_AFTER), `status ${status}`);
+}

@@ -1,0 +1,95 @@
+/**
+ * A service that delivers webhooks: tenants take turns, failures are retried, and deliveries that are given up or left
+ * over at a deploy are saved. docs/webhooks.md explains it.
+ *
+ * ```sh
+ * npx -y deno run -A --config deno.all.json examples/webhooks/service.ts
+ * bun examples/webhooks/service.ts
+ * ```
+ *
+ * @module
+ */
+
+import { loadConfigFile, watchConfigFile } from "@workqueue/config-file";
+import { allowLocal, createDashboard } from "@workqueue/dashboard";
+import { prometheusMetrics } from "@workqueue/prometheus";
+import { getRequestListener } from "@hono/node-server";
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+import { json } from "node:stream/consumers";
+import { register } from "prom-client";
+import { deliver, type Delivery, keyOf } from "./deliver.ts";
+
+const [configFile = new URL("service.json", import.meta.url)] = process.argv.slice(2);
+const GIVEN_UP = "given-up.jsonl";
+const LEFT = "left.json";
+/** The longest drain, in milliseconds: five seconds less than the orchestrator waits until it kills the process. */
+const GRACE = Number(process.env["GRACE"] ?? 25_000);
+
+const left = new Map<string, Delivery>();
+const tooLong = new AbortController();
+
+const config = loadConfigFile(configFile, { metrics: prometheusMetrics(register) });
+const queue = config.queue<Delivery>("deliveries", {
+  keyOf,
+  onDrop: (delivery) => left.set(keyOf(delivery), delivery),
+});
+const pool = config.runWorkers("deliveries", queue, (delivery, context) => deliver(delivery, context), {
+  signal: tooLong.signal,
+  onError: (error, delivery, attempt) => console.warn(`${keyOf(delivery)}: attempt ${attempt} failed: ${error}`),
+  onGiveUp: (error, delivery, attempts, reason) => {
+    if (reason === "shutdown") left.set(keyOf(delivery), delivery);
+    else appendFileSync(GIVEN_UP, JSON.stringify({ delivery, attempts, reason, error: String(error) }) + "\n");
+  },
+});
+watchConfigFile(configFile, config);
+
+if (existsSync(LEFT)) {
+  for (const delivery of JSON.parse(readFileSync(LEFT, "utf8")) as Delivery[]) queue.add(delivery);
+  rmSync(LEFT);
+}
+
+const dashboard = createDashboard({ queues: { deliveries: { queue, pool } }, config, view: allowLocal });
+const page = getRequestListener(dashboard.fetch);
+
+const server = createServer(async (request, response) => {
+  if (request.url === "/metrics") return response.end(await register.metrics());
+  if (request.url!.startsWith("/dashboard")) return page(request, response);
+  const delivery = await json(request).catch(() => undefined);
+  if (!isDelivery(delivery)) return response.writeHead(400).end();
+  if (queue.shuttingDown) return response.writeHead(503).end(); // the queue ignores adds from now on
+  queue.add(delivery);
+  response.writeHead(202).end();
+});
+server.listen(Number(process.env["PORT"] ?? 8080), "127.0.0.1", () => {
+  console.log(`listening on ${(server.address() as AddressInfo).port}`);
+});
+
+process.once("SIGTERM", async () => {
+  const timer = setTimeout(() => tooLong.abort(), GRACE);
+  try {
+    await queue.shutDownWithDrain({ delayed: "flush", signal: tooLong.signal });
+  } catch {
+    await pool.stop(); // aborted handlers have ended, and their deliveries are in `left`
+    for (const { item } of queue.snapshot({ limit: queue.processing }).processingItems) {
+      left.set(keyOf(item), item);
+      queue.done(item); // makes deliveries of the same tenant ready
+    }
+    for (let lease; (lease = queue.tryGet()) !== undefined && !lease.shutdown;) {
+      left.set(keyOf(lease.item), lease.item);
+      queue.done(lease.item);
+    }
+  }
+  clearTimeout(timer);
+  if (left.size > 0) writeFileSync(LEFT, JSON.stringify([...left.values()]));
+  console.log(`drained, ${left.size} left`);
+  process.exit();
+});
+
+function isDelivery(value: unknown): value is Delivery {
+  const { tenant, id, url } = (value ?? {}) as Record<string, unknown>;
+  return typeof tenant === "string" && typeof id === "string" && typeof url === "string" && URL.canParse(url) &&
+    tenant !== "" && !tenant.includes("/");
+}

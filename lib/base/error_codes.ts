@@ -1,0 +1,29 @@
+/** The code of an error that users catch, as its property `code`. */
+export type ErrorCode =
+  | "WQ_ARGUMENT"
+  | "WQ_CONFIG"
+  | "WQ_CONNECTION"
+  | "WQ_LEASE_LOST"
+  | "WQ_LIMITER"
+  | "WQ_VERSION";
+
+/** Meanings of the codes, as in the table of `docs/errors.md`, which also says what to do about each. */
+export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
+  WQ_ARGUMENT: "An argument or option is missing, unknown, of the wrong type or out of bounds.",
+  WQ_CONFIG: "A config document is not valid, its file cannot be read, or it cannot be loaded now.",
+  WQ_CONNECTION: "The server cannot be reached, or the reply to a call was lost.",
+  WQ_LEASE_LOST: "The lease on an item was lost, so other processes may work on the item.",
+  WQ_LIMITER: "A function of a limiter returned a value that cannot be used.",
+  WQ_VERSION: "A package was loaded with a version of `@workqueue/core` other than its own.",
+};
+
+/** An error with a code. */
+export interface CodedError extends Error {
+  /** The kind of error. Unlike the message, it never changes. */
+  readonly code: ErrorCode;
+}
+
+/** Sets the code of an error, and returns the error. */
+export function withCode(code: ErrorCode, error: Error): CodedError {
+  return Object.assign(error, { code });
+}

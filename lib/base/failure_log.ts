@@ -1,0 +1,24 @@
+import type { Clock } from "./clock.ts";
+import { ErrorOutput } from "./error_output.ts";
+import { messageOf, placeOf } from "./error_text.ts";
+import { inspect } from "./errors.ts";
+
+/** Writes failed attempts to `console.error`: at most one line a second. For queues and pools without a callback. */
+export class FailureLog {
+  readonly #queueName: string;
+  readonly #output: ErrorOutput;
+
+  constructor(queueName: string, clock: Clock) {
+    this.#queueName = queueName;
+    this.#output = new ErrorOutput(() => clock.now());
+  }
+
+  /** Writes why the attempt of this number at the item with this key failed. */
+  write(error: unknown, { key, number }: { readonly key: unknown; readonly number: number }): void {
+    this.#output.write(() => {
+      const queue = this.#queueName === "" ? "" : ` of queue ${inspect(this.#queueName)}`;
+      const failure = `${messageOf(error)} ${placeOf(error)}`.trimEnd();
+      return `Item ${inspect(key)}${queue} failed at attempt ${number}: ${failure}`;
+    });
+  }
+}

@@ -1,0 +1,133 @@
+/** Rules for the options of queues and of their methods. */
+
+import {
+  A_BOOLEAN,
+  A_CLOCK,
+  A_FUNCTION,
+  A_NON_NEGATIVE_INTEGER,
+  A_SIGNAL,
+  A_STRING,
+  hasMethods,
+  isSignal,
+  requireOptions,
+  requireRules,
+  type Rule,
+} from "../base/arguments.ts";
+import { argumentError, invalidArgument } from "../base/errors.ts";
+import type { DelayingQueueOptions } from "../contracts/delaying_queue.ts";
+import type { QueueDiscipline } from "../contracts/discipline.ts";
+import type { AddOptions, DrainOptions, SnapshotOptions, WorkQueueOptions } from "../contracts/work_queue.ts";
+import { takesOptions } from "./hooks.ts";
+
+const ADD = "add item";
+
+/** Returns the priority among the options of an add. Unknown options are looked for only if there is no priority. */
+export function priorityOf(options: AddOptions | undefined, known: readonly string[] = ["priority"]): number {
+  if (options === undefined) return 0;
+  const priority: unknown = (options as AddOptions | null)?.priority;
+  if (priority === undefined) requireOptions(ADD, options, known);
+  else if (!Number.isFinite(priority)) throw invalidArgument(ADD, "priority", "must be a finite number", priority);
+  return (priority ?? 0) as number;
+}
+
+/**
+ * Returns the priority among the options of an add that a layer passes on to this queue.
+ *
+ * @throws {TypeError} If the queue takes no priority: it would be lost. Only a queue of somebody else's may take none.
+ */
+export function priorityFor(queue: object, options: AddOptions | undefined, known?: readonly string[]): number {
+  const priority = priorityOf(options, known);
+  if (priority === 0 || takesOptions(queue)) return priority;
+  throw argumentError(
+    ADD,
+    `the queue below takes no priority: received ${priority}. It has to take options in 'add', and ` +
+      `to say so by [Symbol.for("workqueue.options")]`,
+  );
+}
+
+/** Returns the options of an add with this priority: none for 0, as the queue below may take no options. */
+export function withPriority(priority: number): AddOptions | undefined {
+  return priority === 0 ? undefined : { priority };
+}
+
+/** Returns the signal among the options of a call that waits. */
+export function signalOf(
+  action: string,
+  options: { signal?: AbortSignal | undefined } | undefined,
+): AbortSignal | undefined {
+  if (options === undefined || isSignal(options?.signal)) return options?.signal;
+  requireRules(action, options, { signal: A_SIGNAL });
+  return undefined;
+}
+
+/** Returns the limit among the options of a snapshot. */
+export function limitOf(options: SnapshotOptions = {}): number {
+  requireRules("make snapshot", options, { limit: A_NON_NEGATIVE_INTEGER });
+  return options.limit ?? 100;
+}
+
+/** Checks the options of `shutDownWithDrain`, and returns them. */
+export function readDrainOptions(options: DrainOptions = {}): DrainOptions {
+  requireRules("drain queue", options, {
+    delayed: [
+      (value: unknown) => value === "drop" || value === "flush" || value === "wait",
+      'must be one of "drop", "flush", "wait"',
+    ],
+    signal: A_SIGNAL,
+  });
+  return options;
+}
+
+/** Rules for the options of layer 1. */
+export const WORK_QUEUE_RULES: Readonly<Record<keyof WorkQueueOptions<unknown>, Rule>> = {
+  name: A_STRING,
+  keyOf: A_FUNCTION,
+  clock: A_CLOCK,
+  metrics: [
+    (value: unknown) =>
+      hasMethods(
+        value,
+        "depth",
+        "adds",
+        "queueLatency",
+        "workDuration",
+        "unfinishedWork",
+        "longestRunningProcessor",
+        "retries",
+      ),
+    "must be a metrics provider",
+  ],
+  priorityLevels: [isNumbersByName, "must be an object of distinct numbers"],
+  discipline: [
+    isDiscipline,
+    "must be a discipline, such as createPriorityDiscipline()",
+  ],
+};
+
+/** Reports whether a value is a discipline. */
+export function isDiscipline(value: unknown): value is QueueDiscipline<unknown> {
+  return hasMethods(value, "push", "pop", "touch") && (value as QueueDiscipline<unknown>).length >= 0;
+}
+
+function isNumbersByName(value: unknown): boolean {
+  if (Object.prototype.toString.call(value) !== "[object Object]") return false; // a Map, say
+  const numbers = Object.values(value as object);
+  return numbers.every(Number.isFinite) && new Set(numbers).size === numbers.length;
+}
+
+/**
+ * Returns the rules for the options of layers 2 and 3, except `queue`.
+ *
+ * @param maxSleep The rule for `maxSleep`. It is given so that layer 1 comes without what reads durations.
+ */
+export function delayingRules(
+  maxSleep: Rule,
+): Readonly<Record<Exclude<keyof DelayingQueueOptions<unknown>, "queue">, Rule>> {
+  return {
+    ...WORK_QUEUE_RULES,
+    maxSleep,
+    ref: A_BOOLEAN,
+    onDrop: A_FUNCTION,
+    addWhileDelayed: [(value: unknown) => value === "keep" || value === "replace", 'must be one of "keep", "replace"'],
+  };
+}

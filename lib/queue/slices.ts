@@ -1,0 +1,105 @@
+import { type Clock, isRealTime } from "../base/clock.ts";
+import type { AddSlice, QueueHooks } from "../contracts/queue_hooks.ts";
+import { burst } from "../structures/burst.ts";
+
+/** Longest time for which the event loop waits for one slice, in milliseconds. */
+const MAX_SLICE = 10;
+/** Number of items between two looks at the clock. */
+const ITEMS_PER_LOOK = 16;
+
+/** Items of a delaying queue that may be due. */
+export interface DueItems {
+  /** Whether no item is due by this time. */
+  isNothingDue(time: number): boolean;
+  /** Adds the item that is due first to the queue below. There must be one. */
+  makeNextReady(): void;
+  /** Called at the end of each batch, also of one that ends with an error. */
+  onBatchEnd(): void;
+}
+
+/** Items that were due at the same look. */
+interface Batch {
+  /** Time of that look. */
+  readonly time: number;
+  /** Adds a slice to the queue below. */
+  readonly addSlice: AddSlice;
+  /** Whether a slice is being added now. */
+  isAdding: boolean;
+}
+
+/**
+ * Makes due items ready in slices, so that the event loop never waits long. All items that are due at the first look
+ * are one batch; items that are due when it has ended are in the next one.
+ */
+export class Slices {
+  readonly #clock: Clock;
+  readonly #below: Pick<QueueHooks<never>, "beginBatch">;
+  readonly #items: DueItems;
+  #batch: Batch | undefined = undefined;
+
+  /** `below` are the hooks of the queue below. */
+  constructor(clock: Clock, below: Pick<QueueHooks<never>, "beginBatch">, items: DueItems) {
+    this.#clock = clock;
+    this.#below = below;
+    this.#items = items;
+  }
+
+  /** Whether a batch has begun and has not ended. */
+  get isUnderWay(): boolean {
+    return this.#batch !== undefined;
+  }
+
+  /** Whether a slice is being added now, by a caller further up the stack. */
+  get isAdding(): boolean {
+    return this.#batch?.isAdding === true;
+  }
+
+  /** Adds the next slice of the batch, or the first slice of a new one. */
+  addNext(): void {
+    const batch = this.#batch ??= this.#begin();
+    batch.isAdding = true;
+    batch.addSlice(() => {
+      let isOver = true;
+      try {
+        isOver = this.#makeReady(batch);
+      } finally {
+        batch.isAdding = false;
+        if (isOver && this.#batch === batch) {
+          this.#batch = undefined;
+          this.#items.onBatchEnd();
+        }
+      }
+      return isOver;
+    });
+  }
+
+  /** Ends the batch, if there is one, without adding the rest of it. Doesn't call `onBatchEnd`. */
+  cancel(): void {
+    const batch = this.#batch;
+    this.#batch = undefined;
+    if (batch?.isAdding === false) batch.addSlice(() => true); // the queue below waits for the end of the batch
+  }
+
+  #begin(): Batch {
+    const time = this.#clock.now();
+    return { time, addSlice: this.#below.beginBatch?.(time) ?? addDirectly, isAdding: false };
+  }
+
+  /** Returns whether nothing of the batch is left. */
+  #makeReady(batch: Batch): boolean {
+    const isSliced = isRealTime(this.#clock);
+    const endsAt = isSliced ? this.#clock.now() + MAX_SLICE : Infinity;
+    for (let count = 1; this.#batch === batch; count++) { // a discipline may shut the queue down
+      if (this.#items.isNothingDue(batch.time)) return true;
+      if (isSliced && count % ITEMS_PER_LOOK === 0) {
+        burst.isTooLong(); // if none is on, one begins: pools that go on after the slice have less time in this turn
+        if (this.#clock.now() >= endsAt) return false;
+      }
+      this.#items.makeNextReady();
+    }
+    return true;
+  }
+}
+
+/** For a queue below that knows no batches. */
+const addDirectly: AddSlice = (action) => void action();

@@ -1,0 +1,37 @@
+/**
+ * What an engine needs to plug in: a queue of your own below our layers, or one that is not in memory and that pools
+ * take their work from.
+ *
+ * - A queue that {@linkcode runWorkers} takes work from has a method `[SOURCE]`, which opens a {@linkcode WorkSource}.
+ * - A queue below a delaying or rate limiting queue may have {@linkcode QueueHooks} at `[HOOKS]`. Every hook is
+ *   optional and documents what is lost without it.
+ * - A queue whose `add` takes options, such as a priority, has `[OPTIONS]: true`.
+ *
+ * The three are registered symbols, so they are the same in every copy of the package.
+ *
+ * @example A queue whose adds take a priority
+ * ```ts
+ * import { HOOKS, OPTIONS, type QueueHooks } from "@workqueue/core/hooks";
+ * import { assertEquals } from "@std/assert";
+ *
+ * class MyQueue {
+ *   readonly [OPTIONS] = true;
+ *   readonly [HOOKS]: QueueHooks<string> = { mayComeBack: () => false };
+ * }
+ *
+ * assertEquals(new MyQueue()[OPTIONS], true);
+ * assertEquals(HOOKS, Symbol.for("workqueue.hooks"));
+ * ```
+ *
+ * @module
+ */
+
+export { HOOKS, OPTIONS, SOURCE } from "../base/brands.ts";
+export type { Clock } from "../base/clock.ts";
+export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
+export type { GiveUpReason } from "../contracts/handler.ts";
+export type * from "../contracts/queue_hooks.ts";
+export type * from "../contracts/token_source.ts";
+export type { AddOptions, Lease, Shutdown } from "../contracts/work_queue.ts";
+export type * from "../contracts/work_source.ts";
+export { onBucketChange } from "../tokens/bucket_changes.ts";

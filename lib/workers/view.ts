@@ -1,0 +1,85 @@
+import type { Clock } from "../base/clock.ts";
+import { inspect } from "../base/errors.ts";
+import { formatNumber, setInspection, titleOf } from "../base/inspection.ts";
+import type { WorkSource } from "../contracts/work_source.ts";
+import type { FailingItem, PoolSnapshot, RunningItem } from "../contracts/workers.ts";
+import type { Moment } from "../structures/burst_time.ts";
+import { type Failure, type Failures, MAX_FAILURES } from "./failures.ts";
+import type { Running } from "./running.ts";
+import type { Slots } from "./slots.ts";
+
+/** Whether a pool takes items: it does, not for now, or not any more; or all its handlers have ended as well. */
+export type PoolState = "open" | "paused" | "stopping" | "ended";
+
+/** Parts of a pool that show what it is doing. */
+export interface ViewedPool<T> {
+  readonly source: WorkSource<T>;
+  readonly state: PoolState;
+  /** Number of handlers that run. */
+  readonly active: number;
+  readonly slots: Slots;
+  readonly running: Running<T>;
+  readonly failures: Failures<T>;
+  readonly settings: { readonly concurrency: number; readonly clock: Clock };
+}
+
+/** Takes a snapshot of a pool with at most `limit` items in each list. */
+export function snapshotOf<T>(pool: ViewedPool<T>, limit: number): PoolSnapshot<T> {
+  const { active, slots, settings, state } = pool;
+  return {
+    active,
+    abandoned: slots.abandoned,
+    concurrency: settings.concurrency,
+    paused: state === "paused",
+    runningItems: listRunning(pool, limit),
+    failingItems: listFailing(pool, limit),
+  };
+}
+
+/** Makes consoles print what the pools of a class are doing. */
+export function setPoolInspection<P extends object>(prototype: P, view: (pool: P) => ViewedPool<unknown>): void {
+  const title = (queue: string) => titleOf(queue === "" ? "WorkerPool" : "WorkerPool of", queue);
+  setInspection(prototype, (pool) => title(view(pool).source.name), (pool) => describe(view(pool)));
+}
+
+function listRunning<T>({ running, settings }: ViewedPool<T>, limit: number): RunningItem<T>[] {
+  const now = settings.clock.now();
+  return running.oldest(limit).map(({ item, number, began }) => ({
+    item,
+    attempt: number,
+    runningMs: began === undefined ? 0 : since(began, now),
+  }));
+}
+
+function listFailing<T>(pool: ViewedPool<T>, limit: number): FailingItem<T>[] {
+  const now = pool.settings.clock.now();
+  return failuresOf(pool, limit).map(({ item, attempts, error, at }) => {
+    const failing = { item, attempts, error, failedAgoMs: since(at, now) };
+    const dueInMs = pool.source.dueInMs?.(item);
+    return dueInMs === undefined ? failing : { ...failing, dueInMs };
+  });
+}
+
+/** Lists the keys that still fail, the latest failure first. */
+function failuresOf<T>({ failures, source }: ViewedPool<T>, limit: number): Failure<T>[] {
+  return failures.list(limit, (key, item) => source.isFailing?.(key, item) ?? true);
+}
+
+function since({ time }: Moment, now: number): number {
+  return Math.max(now - time, 0);
+}
+
+function describe(pool: ViewedPool<unknown>): string {
+  const { active, slots: { abandoned }, settings: { concurrency }, state } = pool;
+  const parts = [`${formatNumber(active)} of ${formatNumber(concurrency)} handlers running`];
+  if (abandoned > 0) parts.push(`${formatNumber(abandoned)} of them abandoned`);
+  if (state !== "open") parts.push(state === "stopping" ? "stopped" : state);
+  const failing = failuresOf(pool, MAX_FAILURES);
+  const [latest] = failing;
+  if (latest !== undefined) {
+    const many = formatNumber(failing.length) + (failing.length === MAX_FAILURES ? " or more" : "");
+    const keys = failing.length === 1 ? "1 key" : `${many} keys`;
+    parts.push(`${keys} failing (latest: ${inspect(latest.key)}, attempt ${latest.attempts}: ${latest.error})`);
+  }
+  return parts.join(", ");
+}

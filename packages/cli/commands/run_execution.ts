@@ -1,0 +1,119 @@
+import type { ReportLock } from "../report/report_lock.ts";
+import { RefusedLines } from "../items/refused_lines.ts";
+import { Interruption } from "../run/interruption.ts";
+import { Run } from "../run/run.ts";
+import { EXIT } from "../system/exit_codes.ts";
+import { OutputError } from "../system/output_error.ts";
+import { exitCodeOf } from "../system/signals.ts";
+import { stderr, stdout } from "../system/standard_streams.ts";
+import { describeSystemError } from "../system/usage_error.ts";
+import type { Progress } from "../view/progress.ts";
+import { GivenUpItems, summarize } from "../view/summary.ts";
+import type { RunPlan } from "./run_plan.ts";
+import type { PreparedRun } from "./run_preparation.ts";
+
+/**
+ * Runs the command for every item, and tells how that went.
+ *
+ * @param plan The plan.
+ * @param prepared What was opened for it. It is closed at the end.
+ * @param lock The lock of the report; `undefined` if there is none.
+ * @returns The exit code.
+ * @throws {Error} The first error that ended the run.
+ */
+export async function executeRun(
+  plan: RunPlan,
+  prepared: PreparedRun,
+  lock: ReportLock | undefined,
+): Promise<number> {
+  const { config, metrics, template, input, backlog, report, server } = prepared;
+  const givenUp = new GivenUpItems();
+  const refused = new RefusedLines();
+
+  // All of this happens in one turn: nothing calls back before everything is there.
+  const progress: Progress = prepared.showProgress(() => run.tally, stdout, stderr);
+  const note = (line: string) => progress.note(line);
+  const watch = followConfig(prepared, note, (error) => interruption.fail(error));
+  const run = new Run({
+    config,
+    template,
+    input,
+    backlog,
+    separator: plan.separator,
+    isDistinct: plan.isDistinct,
+    isTagged: plan.isTagged,
+    halt: plan.halt,
+    onOutput: (lines) =>
+      progress.write(lines).catch((error) => {
+        throw new OutputError(error);
+      }),
+    onErrorOutput: plan.progress === "rows" ? (item, lines) => progress.writeError(item, lines) : undefined,
+    onDecided: (item) => {
+      report?.write(item);
+      givenUp.add(item);
+    },
+    onRefused: (lineNumber, reason) => refused.add(lineNumber, reason),
+    onShortage: noteOnce(note),
+    onHalt: () => {
+      const { givenUp } = run.tally;
+      note(`Halted, as ${givenUp === 1 ? "1 item was" : `${givenUp} items were`} given up.`);
+    },
+  });
+  server?.show(run, config);
+  if (server !== undefined) note(`Dashboard: ${server.address}`);
+  const interruption = new Interruption(run, lock, note);
+
+  let failure = await errorOf(run.finished);
+  failure ??= await errorOf(report?.close());
+  failure ??= interruption.error;
+  await server?.[Symbol.asyncDispose]();
+  watch?.[Symbol.dispose]();
+  progress.end();
+  interruption[Symbol.dispose]();
+
+  const { tally } = run;
+  const isWhole = tally.refused === 0 && tally.doneBefore + tally.succeeded === tally.items;
+  const isWorthwhile = failure === undefined ? !(plan.progress === "quiet" && isWhole) : tally.hasBegun;
+  if (isWorthwhile) stderr.write(summarize(tally, metrics, givenUp, refused));
+  if (failure instanceof OutputError && failure.readerHasLeft) return EXIT.interrupted;
+  if (failure !== undefined) throw failure;
+  if (interruption.signal !== undefined) return exitCodeOf(interruption.signal);
+  return isWhole ? EXIT.succeeded : EXIT.incomplete;
+}
+
+/** Follows the config file. A change that a report tells of is written there, so that another run can go on with it. */
+function followConfig(
+  { config, header, report }: PreparedRun,
+  note: (line: string) => void,
+  fail: (error: unknown) => void,
+): Disposable | undefined {
+  let { hash } = header();
+  return config.watch(note, () => {
+    const changed = header();
+    try {
+      if (changed.hash !== hash) report?.write(changed);
+    } catch (error) {
+      fail(error);
+    }
+    hash = changed.hash;
+  });
+}
+
+/** Returns a callback for shortages that tells of the first one. */
+function noteOnce(note: (line: string) => void): (error: unknown) => void {
+  let isNoted = false;
+  return (error) => {
+    if (!isNoted) note(`Fewer commands run at once, as ${describeSystemError(error, "command")}.`);
+    isNoted = true;
+  };
+}
+
+/** Returns what a promise rejects with; `undefined` if it resolves. */
+async function errorOf(promise: Promise<void> | undefined): Promise<unknown> {
+  try {
+    await promise;
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}

@@ -1,0 +1,87 @@
+import type { QueueDocument } from "../config/run_config.ts";
+import { pathPlaceholderIn } from "../items/command_template.ts";
+import { STANDARD_INPUT } from "../items/input.ts";
+import { UsageError } from "../system/usage_error.ts";
+import type { RunEnvironment } from "./run_environment.ts";
+import { type FlagDeclaration, type FlagFields, type FlagName, RUN_FLAGS, type RunFlags } from "./run_flags.ts";
+
+/** Everything that is decided about a run before anything is opened: plain data. */
+export interface RunPlan extends FlagFields {
+  /** The command and its arguments. */
+  readonly command: readonly string[];
+  /** The flags that decide how lines become items, such as `"--json"`. A report is resumed only with the same. */
+  readonly reading: readonly string[];
+  /** Whether the list is typed at a terminal. */
+  readonly readsTerminal: boolean;
+  /** Options of the queue from flags. They override the config. */
+  readonly queueOptions: QueueDocument;
+  /** Options of the queue that apply where neither a flag nor the config sets them. */
+  readonly queueDefaults: QueueDocument;
+}
+
+/** In the order in which reports name them. */
+const READING_FLAGS = ["json", "null", "no-dedupe", "no-append"] as const satisfies readonly FlagName[];
+
+/**
+ * Decides what a run does. Opens, reads and writes nothing.
+ *
+ * @param command The command and its arguments.
+ * @param flags The flags that were given.
+ * @param environment The facts about this process that defaults depend on.
+ * @returns The plan.
+ * @throws {UsageError} If flags contradict each other or the command. Names every contradiction.
+ */
+export function planRun(command: readonly string[], flags: RunFlags, environment: RunEnvironment): RunPlan {
+  const conflicts = conflictsOf(command, flags);
+  if (conflicts.length === 1) throw new UsageError(conflicts[0]!);
+  if (conflicts.length > 1) {
+    throw new UsageError(
+      `Cannot run as the command line has ${conflicts.length} problems:\n  ${conflicts.join("\n  ")}`,
+    );
+  }
+  const { fields, queueOptions, queueDefaults } = settingsOf(flags, environment);
+  return {
+    command,
+    ...fields,
+    reading: READING_FLAGS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`),
+    readsTerminal: fields.input === STANDARD_INPUT && environment.isInputTerminal,
+    queueOptions,
+    queueDefaults,
+  };
+}
+
+function conflictsOf(command: readonly string[], flags: RunFlags): string[] {
+  const conflicts: string[] = [];
+  if (flags.report !== undefined && flags.resume !== undefined) {
+    conflicts.push("Cannot write a report beside the one that --resume goes on with: leave out --report");
+  }
+  if (flags.json && flags["group-by"] !== undefined) {
+    conflicts.push("Cannot group lines of JSON by a separator: leave out --json or --group-by");
+  }
+  const placeholder = flags.json && pathPlaceholderIn(command);
+  if (placeholder !== undefined) {
+    conflicts.push(`Cannot fill ${placeholder} as each line is an object of JSON: name a member of it, as {name}`);
+  }
+  return conflicts;
+}
+
+/** Takes each flag, or its default, to where its declaration says. */
+function settingsOf(
+  flags: RunFlags,
+  environment: RunEnvironment,
+): { fields: FlagFields; queueOptions: QueueDocument; queueDefaults: QueueDocument } {
+  const fields: Record<string, unknown> = {};
+  const queueOptions: Record<string, unknown> = {};
+  const queueDefaults: Record<string, unknown> = {};
+  for (const [name, flag] of Object.entries<FlagDeclaration>(RUN_FLAGS)) {
+    const given: unknown = flags[name as FlagName];
+    const otherwise: unknown = typeof flag.default === "function" ? flag.default(environment) : flag.default;
+    if (flag.field !== undefined) {
+      fields[flag.field] = given ?? fields[flag.field] ?? otherwise; // two flags may set one field
+    } else {
+      if (given !== undefined) queueOptions[flag.queueOption] = given;
+      if (otherwise !== undefined) queueDefaults[flag.queueOption] = otherwise;
+    }
+  }
+  return { fields: fields as unknown as FlagFields, queueOptions, queueDefaults };
+}

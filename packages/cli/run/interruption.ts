@@ -1,0 +1,55 @@
+import type { ReportLock } from "../report/report_lock.ts";
+import { onSignals, onUncaught } from "../system/signals.ts";
+import type { Run } from "./run.ts";
+
+/**
+ * Ends a run for reasons from outside: a signal, an error that nobody caught, or another process that has taken the
+ * report. Disposing it ends the listening for signals.
+ */
+export class Interruption implements Disposable {
+  /** The first signal; `undefined` if none came. */
+  signal: NodeJS.Signals | undefined = undefined;
+  /** The first error; `undefined` if there was none. */
+  error: unknown = undefined;
+  readonly #run: Run;
+  readonly #stopListening: () => void;
+
+  /**
+   * Begins to listen.
+   *
+   * @param run The run.
+   * @param lock The lock of its report; `undefined` if there is none.
+   * @param note Prints a line.
+   */
+  constructor(run: Run, lock: ReportLock | undefined, note: (line: string) => void) {
+    this.#run = run;
+    onUncaught((error) => this.fail(error));
+    lock?.lost.addEventListener("abort", () => this.fail(lock.lost.reason));
+    this.#stopListening = onSignals((signal) => {
+      const { inFlight } = run.tally;
+      if (!run.isInterrupted && inFlight > 0) note(describeInterruption(signal, inFlight));
+      this.signal ??= signal;
+      run.interrupt();
+    }, (signal) => {
+      this.signal ??= signal;
+      run.kill();
+    });
+  }
+
+  /** Kills the run because of an error. */
+  fail(error: unknown): void {
+    this.error ??= error;
+    this.#run.kill();
+  }
+
+  /** Stops listening for signals. */
+  [Symbol.dispose](): void {
+    this.#stopListening();
+  }
+}
+
+function describeInterruption(signal: NodeJS.Signals, running: number): string {
+  const [commands, them] = running === 1 ? ["1 running command", "it"] : [`${running} running commands`, "them"];
+  const next = signal === "SIGINT" ? `Press Ctrl-C again to kill ${them}` : `Another ${signal} kills ${them}`;
+  return `Interrupted: waiting for ${commands}. ${next}.`;
+}

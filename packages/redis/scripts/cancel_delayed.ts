@@ -1,0 +1,16 @@
+import { declareScript } from "./declare.ts";
+import { FLAG, TEXT } from "./fields.ts";
+
+/** Takes back a delayed key. Replies whether it was delayed, and not due. */
+export const cancelDelayed = declareScript({
+  args: { key: TEXT },
+  reply: FLAG,
+  body: /* lua */ `
+makeDueReady()
+local due = redis.call('ZSCORE', q.delayed, key)
+if not due or tonumber(due) <= now then return reply(0) end
+redis.call('ZREM', q.delayed, key)
+if not isReady(key) and redis.call('HEXISTS', q.holders, key) == 0 then dropItem(key) end
+return reply(1)
+`,
+});

@@ -1,0 +1,93 @@
+import type { Retry } from "../connection/connection.ts";
+import { type Arguments, luaName, type Reply, type ValuesOf } from "./fields.ts";
+import { prelude } from "./prelude.ts";
+
+/** What is said of a script. */
+export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
+  /**
+   * What becomes of a call whose reply was lost.
+   *
+   * @default {"always"}
+   */
+  readonly retry?: Retry;
+  /** Whether it adds keys to the queue: then it fails when the server's memory is full. */
+  readonly adds?: boolean;
+  /** Lua in front of the script, where it needs that: to define functions takes time in each call. */
+  readonly functions?: string;
+  readonly args: Args;
+  /** The fields of each row that follows the arguments. */
+  readonly rows?: Row;
+  readonly reply: Reply<R>;
+  /**
+   * The Lua of the script. Its arguments are local variables, and `resent` says whether it may have run before, where
+   * `retry` is `"marked"`. `eachRow` returns the Lua that runs some Lua for each row, with the fields of the row as
+   * local variables.
+   */
+  readonly body: string | ((eachRow: (lua: string) => string) => string);
+}
+
+/** A script: its Lua, and how its calls are written and its replies read. */
+export interface DeclaredScript<Args extends Arguments, Row extends Arguments, R> {
+  readonly retry: Retry;
+  /** Returns the Lua. `time` is the Lua expression of the time, as seconds and microseconds. */
+  lua(time: string): string;
+  /** Returns the arguments of a call. */
+  write(args: ValuesOf<Args>, ...rows: RowsOf<Row>): string[];
+  /** Returns what a script has replied. */
+  read(sent: unknown): R;
+}
+
+/** The rows of a call, where the script has any. */
+type RowsOf<Row> = [keyof Row] extends [never] ? [] : [rows: readonly ValuesOf<Row>[]];
+
+/** Declares a script. */
+export function declareScript<Args extends Arguments, R, Row extends Arguments = Record<never, never>>(
+  { retry = "always", adds = false, functions = "", args, rows, reply, body }: Declaration<Args, Row, R>,
+): DeclaredScript<Args, Row, R> {
+  const fields = Object.entries(args);
+  const ofRow = Object.entries(rows ?? {});
+  const isMarked = retry === "marked";
+  const first = fields.length + 1;
+  const last = isMarked ? "#ARGV - 1" : "#ARGV";
+  const eachRow = (lua: string) =>
+    `for row = ${first}, ${last}, ${ofRow.length} do
+  ${locals(ofRow.map(([name, field], i) => [name, field.readInLua(`ARGV[row + ${i}]`)]))}
+  ${lua}
+end`;
+  const begin = [
+    locals(fields.map(([name, field], i) => [name, field.readInLua(`ARGV[${i + 1}]`)])),
+    isMarked ? "local resent = ARGV[#ARGV] == '1'" : "",
+    reply.begin ?? "",
+  ].join("\n");
+  const bodyWith = (eachRow: (lua: string) => string) => typeof body === "string" ? body : body(eachRow);
+  requireUses(bodyWith((lua) => lua), [...[...fields, ...ofRow].map(([name]) => luaName(name)), ...reply.uses ?? []]);
+  const text = `${functions}\n${begin}\n${bodyWith(eachRow)}\n${reply.end ?? ""}`;
+  return {
+    retry,
+    lua: (time) => `#!lua${adds ? "" : " flags=allow-oom"}\n${prelude(time)}\n${text}`,
+    write(values, ...[rows = []]: [rows?: readonly ValuesOf<Row>[]]) {
+      const sent: string[] = [];
+      for (const [name, field] of fields) sent.push(field.write(values[name]));
+      for (const row of rows) {
+        for (let i = 0; i < ofRow.length; i++) sent.push(ofRow[i]![1].write(row[ofRow[i]![0]]));
+      }
+      return sent;
+    },
+    read: (sent) => reply.read(sent),
+  };
+}
+
+/** Refuses a script that forgets a field: no compiler tells. */
+function requireUses(lua: string, names: readonly string[]): void {
+  for (const name of names) {
+    const isUsed = new RegExp(`${name.startsWith(".") ? "\\" : "\\b"}${name}\\b`).test(lua);
+    if (!isUsed) throw new TypeError(`Cannot declare script as its Lua does not use '${name}'`);
+  }
+}
+
+function locals(variables: readonly (readonly [name: string, value: string])[]): string {
+  if (variables.length === 0) return "";
+  return `local ${variables.map(([name]) => luaName(name)).join(", ")} = ${
+    variables.map(([, value]) => value).join(", ")
+  }`;
+}

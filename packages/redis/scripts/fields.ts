@@ -1,0 +1,169 @@
+/**
+ * Fields that travel between TypeScript and scripts. A script declares its fields once, by name: what TypeScript sends
+ * and reads, and the Lua that reads and sends them, are made of that list. On the wire there are no names, only values
+ * in the order of the list.
+ *
+ * A duration is in milliseconds in TypeScript, where its name ends in `Ms`, and in microseconds in Lua, where it ends
+ * in `Us`.
+ *
+ * @module
+ */
+
+/** A value that TypeScript sends to a script. */
+export interface Argument<T> {
+  /** Returns what is sent. */
+  write(value: T): string;
+  /** Returns the Lua expression of the value. `sent` is the one of what was sent. */
+  readInLua(sent: string): string;
+}
+
+/** A value that a script sends to TypeScript. */
+export interface ReplyField<T> {
+  /** Returns the value of what was sent. */
+  read(sent: unknown): T;
+  /** Whether Lua may leave the field out of all rows. */
+  readonly isOptional?: boolean;
+  /** Returns the Lua that declares the field's variable before the body of the script; without it, the body does. */
+  declareInLua?(variable: string): string;
+  /** Returns the Lua expression of what is sent; without it, that is the variable. */
+  writeInLua?(variable: string): string;
+  /** Returns the names that the body of the script has to use; without it, that is the variable. */
+  usesInLua?(variable: string): string[];
+}
+
+/** What a script replies, and the Lua before and behind its body for that. */
+export interface Reply<T> {
+  read(sent: unknown): T;
+  readonly begin?: string;
+  readonly end?: string;
+  /** Names that the body has to use. */
+  readonly uses?: readonly string[];
+}
+
+export type Arguments = Readonly<Record<string, Argument<unknown>>>;
+export type ReplyFields = Readonly<Record<string, ReplyField<unknown>>>;
+
+/** The values of fields, by name. */
+export type ValuesOf<F> = {
+  readonly [Name in keyof F]: F[Name] extends Argument<infer T> ? T : F[Name] extends ReplyField<infer T> ? T : never;
+};
+
+type Field<T> = Argument<T> & ReplyField<T>;
+
+export const TEXT: Field<string> = {
+  write: (value) => value,
+  readInLua: (sent) => sent,
+  read: (sent) => sent as string,
+};
+
+export const NUMBER: Field<number> = {
+  write: (value) => `${value}`,
+  readInLua: (sent) => `tonumber(${sent})`,
+  read: (sent) => sent as number,
+};
+
+/** In Lua, `true` or `false` as an argument, and 1 or 0 in a reply. */
+export const FLAG: Field<boolean> = {
+  write: (value) => value ? "1" : "0",
+  readInLua: (sent) => `${sent} == '1'`,
+  read: (sent) => sent === 1,
+};
+
+/** The longest duration, in microseconds; about 285 years. Larger numbers are not exact. */
+const FOREVER = 2 ** 53 - 1;
+
+/** The name of the field must end in `Ms`. */
+export const DURATION: Field<number> = {
+  write: (ms) => `${Math.max(Math.min(Math.round(ms * 1000), FOREVER), 0)}`,
+  readInLua: (sent) => `tonumber(${sent})`,
+  read: (us) => us as number / 1000,
+};
+
+/** In Lua, `nil` as an argument, and `nil` or `false` in a reply; in rows, `false` or no list at all. */
+export function optional<T>(field: Field<T>): Field<T | undefined> {
+  return {
+    write: (value) => value === undefined ? "" : field.write(value),
+    readInLua: (sent) => `${sent} ~= '' and ${field.readInLua(sent)} or nil`,
+    read: (sent) => sent === null || sent === undefined ? undefined : field.read(sent),
+    isOptional: true,
+    writeInLua: (variable) => `${variable} or false`,
+  };
+}
+
+/** A list of values. */
+export function list<T>(field: Omit<ReplyField<T>, "declareInLua" | "writeInLua">): ReplyField<T[]> {
+  return { read: (sent) => (sent as unknown[]).map((value) => field.read(value)) };
+}
+
+/** Numbers of the hash `meta`, by their names there. The script has to do nothing. */
+export function metaNumbers<Name extends string>(
+  names: Readonly<Record<Name, string>>,
+): ReplyField<Record<Name, number>> {
+  const entries = Object.entries<string>(names);
+  return {
+    read: (sent) => {
+      const numbers = entries.map(([name], i) => [name, Number((sent as unknown[])[i] ?? 0)]);
+      return Object.fromEntries(numbers);
+    },
+    writeInLua: () => `redis.call('HMGET', q.meta, ${entries.map(([, name]) => `'${name}'`).join(", ")})`,
+    usesInLua: () => [],
+  };
+}
+
+/** Rows. In Lua they are columns: the variable has a list for each field, to be filled or replaced. */
+export function rows<F extends ReplyFields>(fields: F): ReplyField<ValuesOf<F>[]> {
+  const names = Object.keys(fields);
+  // A copy is quickly made
+  const blank: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, undefined]));
+  const columnsOf = (column: (name: string) => string) => `{ ${names.map(luaName).map(column).join(", ")} }`;
+  return {
+    declareInLua: (variable) => `local ${variable} = ${columnsOf((name) => `${name} = {}`)}`,
+    writeInLua: (variable) => columnsOf((name) => `${variable}.${name}`),
+    usesInLua: (variable) => [variable, ...names.map((name) => `.${luaName(name)}`)],
+    read(sent) {
+      const columns = sent as unknown[][];
+      const all = Array.from(columns[0] ?? [], () => ({ ...blank }));
+      for (const [i, name] of names.entries()) {
+        const field = fields[name]!;
+        const column = columns[i] ?? [];
+        if (column.length === 0 && field.isOptional) continue;
+        if (column.length !== all.length) {
+          throw new Error(`'${name}' has ${column.length} values for ${all.length} rows`);
+        }
+        for (let row = 0; row < column.length; row++) all[row]![name] = field.read(column[row]);
+      }
+      return all as ValuesOf<F>[];
+    },
+  };
+}
+
+/**
+ * Several fields. The body of the script sets a variable for each, but for those that declare theirs; it returns
+ * nothing.
+ */
+export function fields<F extends ReplyFields>(all: F): Reply<ValuesOf<F>> {
+  const entries = Object.entries(all);
+  const inLua = entries.map(([name, field]) => [luaName(name), field] as const);
+  return {
+    begin: inLua.map(([variable, field]) => field.declareInLua?.(variable) ?? "").join("\n"),
+    end: `return reply({ ${inLua.map(([variable, field]) => field.writeInLua?.(variable) ?? variable).join(", ")} })`,
+    uses: inLua.flatMap(([variable, field]) => field.usesInLua?.(variable) ?? [variable]),
+    read(sent) {
+      const replied = sent as unknown[];
+      if (replied.length !== entries.length) {
+        throw new Error(`'${entries[replied.length]?.[0]}' was not replied`); // nil in Lua
+      }
+      const values: Record<string, unknown> = {};
+      for (let i = 0; i < entries.length; i++) values[entries[i]![0]] = entries[i]![1].read(replied[i]);
+      return values as ValuesOf<F>;
+    },
+  };
+}
+
+/** No value. The body returns nothing. */
+export const NOTHING: Reply<void> = { read() {}, end: "return reply(0)" };
+
+/** The name of a field in Lua. */
+export function luaName(name: string): string {
+  return name.replace(/Ms$/, "Us");
+}

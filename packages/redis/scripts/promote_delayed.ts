@@ -1,0 +1,19 @@
+import { declareScript } from "./declare.ts";
+import { FLAG, TEXT } from "./fields.ts";
+
+/**
+ * Makes a delayed key ready; one that is processing becomes ready once it is done. Replies whether it was delayed, and
+ * not due.
+ */
+export const promoteDelayed = declareScript({
+  args: { key: TEXT },
+  reply: FLAG,
+  body: /* lua */ `
+local due = redis.call('ZSCORE', q.delayed, key)
+if not due or tonumber(due) <= now then return reply(0) end
+redis.call('ZREM', q.delayed, key)
+come(key, tick(), redis.call('HGET', q.holders, key))
+wakeForReady()
+return reply(1)
+`,
+});

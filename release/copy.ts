@@ -1,0 +1,10 @@
+import { cpSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { ROOT } from "./commands.ts";
+
+/** Copies the repository as it is, without what Git ignores. */
+export function copyRepository(folder: string): void {
+  const root = fileURLToPath(ROOT);
+  const isCopied = (path: string) => !/(^|[\\/])(\.git|node_modules|[^\\/]+\.tgz)$/.test(path.slice(root.length));
+  cpSync(root, folder, { recursive: true, filter: isCopied });
+}

@@ -1,0 +1,41 @@
+/**
+ * Has each package require exactly its own version of the other packages of this repository. Without this,
+ * `deno publish` writes that any later minor version will do.
+ *
+ * ```sh
+ * npx -y deno task pin # before `deno publish`. Don't commit the changes
+ * ```
+ *
+ * The repository itself has no such requirements: a command that `deno install` makes of a clone would look for them in
+ * the wrong folder.
+ *
+ * @module
+ */
+
+import { ROOT } from "./commands.ts";
+
+/** What is read or written here of a `deno.json`. */
+interface Manifest {
+  name: string;
+  version: string;
+  imports?: Record<string, string>;
+}
+
+/** Pins the packages in a copy of the repository. */
+export function pin(root: URL): void {
+  const files = ["deno.json", ...packages(root)].map((path) => new URL(path, root));
+  const manifests = files.map((file): Manifest => JSON.parse(Deno.readTextFileSync(file)));
+  const exact = Object.fromEntries(manifests.map(({ name, version }) => [name, `jsr:${name}@${version}`]));
+  for (const [i, file] of files.entries()) {
+    if (i === 0) continue; // the core needs no other package
+    const { [manifests[i]!.name]: _itself, ...imports } = exact;
+    Deno.writeTextFileSync(file, JSON.stringify({ ...manifests[i], imports }, undefined, 2) + "\n");
+  }
+}
+
+function packages(root: URL): string[] {
+  return [...Deno.readDirSync(new URL("packages/", root))].filter(({ isDirectory }) => isDirectory)
+    .map(({ name }) => `packages/${name}/deno.json`);
+}
+
+if (import.meta.main) pin(ROOT);

@@ -1,0 +1,26 @@
+/** Tests that run at once. */
+
+interface Test {
+  readonly name: string;
+  readonly fn: () => Promise<void>;
+}
+
+/**
+ * Registers tests. The first one to run starts all of them, so that together they take as long as the slowest one.
+ *
+ * For tests that mostly wait for time to pass.
+ */
+export function testAtOnce(tests: readonly Test[], ignore = false): void {
+  let results: Promise<PromiseSettledResult<void>[]> | undefined;
+  const runAll = () => results ??= Promise.allSettled(tests.map(({ fn }) => fn()));
+  for (const [index, { name }] of tests.entries()) {
+    Deno.test({
+      name,
+      ignore,
+      async fn() {
+        const result = (await runAll())[index]!;
+        if (result.status === "rejected") throw result.reason;
+      },
+    });
+  }
+}

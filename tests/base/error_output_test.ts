@@ -1,0 +1,51 @@
+/** Errors on the console: for packages around the core as well, so that all write alike. */
+
+import { assertEquals } from "@std/assert";
+import { ErrorOutput } from "@workqueue/core/internal";
+
+/** An output at a time that the test sets, and what it has written. */
+class Bench implements Disposable {
+  time = 0;
+  readonly lines: unknown[][] = [];
+  readonly output = new ErrorOutput(() => this.time);
+  readonly #error = console.error;
+
+  constructor() {
+    console.error = (...words: unknown[]) => this.lines.push(words);
+  }
+
+  write(text: string): void {
+    this.output.write(() => text);
+  }
+
+  [Symbol.dispose](): void {
+    console.error = this.#error;
+  }
+}
+
+Deno.test("error output: a text is one line that cannot steer a terminal or turn the text around it", () => {
+  using bench = new Bench();
+  bench.write("two\r\nlines, \u001b[31mred\u009b0m, \u202eturned\u2028 and a \u0000");
+  assertEquals(bench.lines, [["two lines,  [31mred 0m,  turned  and a  "]]);
+});
+
+Deno.test("error output: one line a second at most, with the number of those left out", () => {
+  using bench = new Bench();
+  for (const text of ["a", "b", "c"]) bench.write(text);
+  bench.time = 999;
+  bench.write("d");
+  bench.time = 1000;
+  bench.write("e");
+  bench.time = 2000;
+  bench.write("f");
+  bench.time = 0;
+  bench.write("g"); // a clock that is set back silences nothing
+  assertEquals(bench.lines.flat(), ["a", "e (left out before: 3)", "f", "g"]);
+});
+
+Deno.test("error output: what is left out is not described", () => {
+  using bench = new Bench();
+  let described = 0;
+  for (let i = 0; i < 3; i++) bench.output.write(() => `${++described}`);
+  assertEquals([described, bench.lines.flat()], [1, ["1"]]);
+});

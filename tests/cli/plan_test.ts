@@ -1,0 +1,203 @@
+/** The plan of `workqueue run`, which is made before anything is opened. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { loadConfig } from "@workqueue/core";
+import type { RunEnvironment } from "../../packages/cli/commands/run_environment.ts";
+import { type FlagName, RUN_FLAGS, type RunFlags } from "../../packages/cli/commands/run_flags.ts";
+import { addRunFlags, givenFlags } from "../../packages/cli/commands/run_parser.ts";
+import { planRun, type RunPlan } from "../../packages/cli/commands/run_plan.ts";
+import { UsageError } from "../../packages/cli/system/usage_error.ts";
+
+const COMMANDS = "packages/cli/commands";
+const ENVIRONMENT: RunEnvironment = { isInputTerminal: false, canShowRows: false, processors: 8 };
+const EXPONENTIAL = { type: "exponential", baseDelay: 100, maxDelay: 30_000 } as const;
+
+/** The plan of `workqueue run -- echo`. */
+const PLAN: RunPlan = {
+  command: ["echo"],
+  input: "-",
+  separator: "line feed",
+  isJson: false,
+  isDistinct: true,
+  appends: true,
+  jitter: undefined,
+  halt: undefined,
+  report: undefined,
+  isTagged: false,
+  progress: "lines",
+  dashboardPort: undefined,
+  isDryRun: false,
+  config: undefined,
+  queue: undefined,
+  plugins: [],
+  reading: [],
+  readsTerminal: false,
+  queueOptions: {},
+  queueDefaults: { concurrency: 8, maxRetries: 5, limiter: EXPONENTIAL },
+};
+
+/** Plans `workqueue run` with arguments, which end before the command. */
+function plan(args: readonly string[], command = ["echo"], environment: Partial<RunEnvironment> = {}): RunPlan {
+  const parsed = addRunFlags().exitOverride().parse([...args, "--", ...command], { from: "user" });
+  assertEquals(parsed.args, command);
+  return planRun(command, givenFlags(parsed), { ...ENVIRONMENT, ...environment });
+}
+
+/** Arguments with each flag, and the changes that they make to the plan. */
+const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = {
+  input: [[["--input", "urls.txt"], { input: "urls.txt" }], [["--input", "a", "--input", "b"], { input: "b" }]],
+  null: [[["-0"], { separator: "NUL", reading: ["--null"] }], [["--null"], { separator: "NUL", reading: ["--null"] }]],
+  json: [
+    [["--json"], { isJson: true, reading: ["--json"] }],
+    [["--null", "--json"], { isJson: true, separator: "NUL", reading: ["--json", "--null"] }],
+  ],
+  "no-dedupe": [[["--no-dedupe"], { isDistinct: false, reading: ["--no-dedupe"] }]],
+  "no-append": [
+    [["--no-append"], { appends: false, reading: ["--no-append"] }],
+    [["--no-append", "--no-dedupe"], {
+      appends: false,
+      isDistinct: false,
+      reading: ["--no-dedupe", "--no-append"],
+    }],
+  ],
+  concurrency: [[["--concurrency", "3"], { queueOptions: { concurrency: 3 } }]],
+  retries: [
+    [["--retries", "0"], { queueOptions: { maxRetries: 0 } }],
+    [["--retries", "5"], { queueOptions: { maxRetries: 5 } }], // it overrides the config, as the default does not
+  ],
+  timeout: [[["--timeout", "1m30s"], { queueOptions: { timeout: 90_000 } }]],
+  backoff: [
+    [["--backoff", "1s..1m"], { queueOptions: { limiter: { ...EXPONENTIAL, baseDelay: 1000, maxDelay: 60_000 } } }],
+  ],
+  jitter: [
+    [["--jitter", "0"], { jitter: 0 }],
+    [["--jitter", "0.5", "--backoff", "100ms..30s"], { jitter: 0.5, queueOptions: { limiter: EXPONENTIAL } }],
+  ],
+  rate: [
+    [["--rate", "5/s"], { queueOptions: { throttle: { rate: 5, burst: 1 } } }],
+    [["--rate", "1/ms"], { queueOptions: { throttle: { rate: 1000, burst: 100 } } }],
+  ],
+  "group-by": [
+    [["--group-by", "/"], { queueOptions: { discipline: { type: "fair", separator: "/" } } }],
+    [["--group-by", "\\t"], { queueOptions: { discipline: { type: "fair", separator: "\t" } } }],
+  ],
+  halt: [
+    [["--halt", "soon,fail=3"], { halt: { when: "soon", limit: { count: 3 } } }],
+    [["--halt", "now,fail=10%"], { halt: { when: "now", limit: { part: 0.1 } } }],
+  ],
+  report: [[["--report", "r.jsonl"], { report: { path: "r.jsonl", resumes: false } }]],
+  resume: [[["--resume", "r.jsonl"], { report: { path: "r.jsonl", resumes: true } }]],
+  tag: [[["--tag"], { isTagged: true }]],
+  quiet: [[["--quiet"], { progress: "quiet" }]],
+  serve: [[["--serve"], { dashboardPort: 0 }], [["--serve", "8080"], { dashboardPort: 8080 }]],
+  "dry-run": [[["--dry-run"], { isDryRun: true }]],
+  config: [[["--config", "queues.yaml"], { config: "queues.yaml" }]],
+  queue: [[["--queue", "mails"], { queue: "mails" }]],
+  plugin: [[["--plugin", "a.mjs", "--plugin", "b.mjs"], { plugins: ["a.mjs", "b.mjs"] }]],
+};
+
+Deno.test("plan: without flags, it has the defaults", () => {
+  assertEquals(plan([]), PLAN);
+});
+
+for (const [flag, rows] of Object.entries(CHANGES)) {
+  Deno.test(`plan: --${flag} changes its own field or option and nothing else`, () => {
+    for (const [args, change] of rows) {
+      assert(args.some((arg) => arg === `--${flag}`) || flag === "null");
+      assertEquals(plan(args), { ...PLAN, ...change }, args.join(" "));
+    }
+  });
+}
+
+Deno.test("plan: its options of the queue are valid in a config", () => {
+  for (const [args] of Object.values(CHANGES).flat()) {
+    const { queueOptions, queueDefaults } = plan(args);
+    for (const queue of [queueOptions, { ...queueDefaults, ...queueOptions }]) loadConfig({ queues: { queue } });
+  }
+});
+
+Deno.test("plan: flags after the command are the command's", () => {
+  assertEquals(plan([], ["curl", "--json", "{}", "--retries", "x"]), {
+    ...PLAN,
+    command: ["curl", "--json", "{}", "--retries", "x"],
+  });
+});
+
+Deno.test("plan: it is plain data, which can be printed and compared", () => {
+  const whole = plan(["--json", "--halt", "now,fail=1", "--resume", "r", "--serve", "--jitter", "1", "--rate", "1/m"]);
+  assertEquals(structuredClone(whole), whole);
+  const withoutAbsent = Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined));
+  assertEquals(JSON.parse(JSON.stringify(whole)), withoutAbsent);
+});
+
+Deno.test("plan: it depends on the terminal and the processors as well", () => {
+  const terminal = { isInputTerminal: true };
+  assertEquals(plan([], ["echo"], terminal), { ...PLAN, readsTerminal: true });
+  assertEquals(plan(["--input", "-"], ["echo"], terminal).readsTerminal, true);
+  assertEquals(plan(["--input", "urls.txt"], ["echo"], terminal).readsTerminal, false);
+  assertEquals(plan([], ["echo"], { canShowRows: true }), { ...PLAN, progress: "rows" });
+  assertEquals(plan(["--quiet"], ["echo"], { canShowRows: true }).progress, "quiet");
+  assertEquals(plan([], ["echo"], { processors: 2 }).queueDefaults, { ...PLAN.queueDefaults, concurrency: 2 });
+});
+
+const NO_REPORT = "Cannot write a report beside the one that --resume goes on with: leave out --report";
+const NO_GROUPS = "Cannot group lines of JSON by a separator: leave out --json or --group-by";
+const NO_PATH = "Cannot fill {/.} as each line is an object of JSON: name a member of it, as {name}";
+
+const CONFLICTS: { args: string[]; command?: string[]; message: string }[] = [
+  { args: ["--report", "a", "--resume", "b"], message: NO_REPORT },
+  { args: ["--resume", "a", "--report", "a", "--dry-run"], message: NO_REPORT },
+  { args: ["--json", "--group-by", "/"], message: NO_GROUPS },
+  { args: ["--json"], command: ["echo", "{url}", "<{/.}>", "{.}"], message: NO_PATH },
+  {
+    args: ["--json", "--group-by", "/", "--report", "a", "--resume", "b"],
+    command: ["{/.}"],
+    message: `Cannot run as the command line has 3 problems:\n  ${NO_REPORT}\n  ${NO_GROUPS}\n  ${NO_PATH}`,
+  },
+];
+
+for (const { args, command, message } of CONFLICTS) {
+  Deno.test(`plan: ${[...args, "--", ...command ?? ["echo"]].join(" ")} contradicts itself`, () => {
+    assertThrows(() => plan(args, command), UsageError, message);
+  });
+}
+
+Deno.test("plan: parts of a path and groups are for lines that are not JSON", () => {
+  assertEquals(plan(["--group-by", "/", "--report", "a"], ["echo", "{/.}"]).command, ["echo", "{/.}"]);
+});
+
+Deno.test("plan: each flag sets the field or option of its declaration", () => {
+  for (const [flag, { field, queueOption }] of Object.entries<{ field?: string; queueOption?: string }>(RUN_FLAGS)) {
+    const changed = CHANGES[flag as FlagName].map(([, change]) => change as Record<string, unknown>);
+    const has = (change: Record<string, unknown>) =>
+      field !== undefined ? field in change : queueOption! in (change["queueOptions"] as object);
+    assert(changed.length > 0 && changed.every(has), `--${flag} sets ${field ?? queueOption}`);
+  }
+});
+
+Deno.test("plan: each of its fields is used", async () => {
+  const sources: [file: string, text: string][] = [];
+  const folder = new URL(`../../${COMMANDS}/`, import.meta.url);
+  for await (const { name } of Deno.readDir(folder)) {
+    sources.push([name, await Deno.readTextFile(new URL(name, folder))]);
+  }
+  assert(sources.length > 10);
+  const flags = Object.entries<{ field?: string; queueOption?: string }>(RUN_FLAGS);
+  for (const field of Object.keys(PLAN)) {
+    const setBy = flags.filter(([, flag]) => flag.field === field).map(([flag]) => `--${flag}`).join(" and ");
+    const users = sources.filter(([, text]) => new RegExp(`\\bplan\\.${field}\\b`).test(text));
+    assert(
+      users.length > 0,
+      `${COMMANDS}/run_flags.ts: ${setBy || "the environment"} sets '${field}' of the plan, but no file there uses it`,
+    );
+  }
+});
+
+// Flags that are used and not declared, or have a value of another type, don't compile.
+const _flags: RunFlags = { retries: 3, "no-dedupe": false, serve: 0, report: { path: "r", resumes: false } };
+// @ts-expect-error -- no such flag
+const _unknown: RunFlags = { "no-such-flag": true };
+// @ts-expect-error -- a number
+const _text: RunFlags = { retries: "3" };
+// @ts-expect-error -- no flag sets such a field
+const _field: keyof RunPlan = "nothing";

@@ -1,0 +1,124 @@
+/** The paths to the schema in configs of examples and pages, and their use by an editor. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { Tokens } from "marked";
+import { globSync } from "node:fs";
+import { parse as parseToml } from "smol-toml";
+import { getLanguageService, TextDocument } from "vscode-json-languageservice";
+import { parse as parseYaml } from "yaml";
+import { tokensOf } from "./markdown.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const SCHEMA = new URL("schema/workqueue.schema.json", ROOT);
+
+/** Pattern of the line that names the schema of a config, by format. */
+const MARKS = {
+  json: /"\$schema": "([^"]*)"/g,
+  yaml: /^# yaml-language-server: \$schema=(.*)$/gm,
+  toml: /^#:schema (.*)$/gm,
+};
+
+type Config = { queues?: Record<string, object> };
+
+/** The place of a config: a file, or a block of code in a page. */
+interface Place {
+  path: string;
+  text: string;
+  format: keyof typeof MARKS;
+}
+
+/** A config that names a schema. */
+interface Reference extends Place {
+  named: string;
+}
+
+function examples(): Place[] {
+  const paths = globSync("examples/**/*.{json,yaml,toml}", { cwd: ROOT }).sort();
+  return paths.map((path) => ({
+    path: path.replaceAll("\\", "/"),
+    text: Deno.readTextFileSync(new URL(path, ROOT)),
+    format: path.slice(path.lastIndexOf(".") + 1) as keyof typeof MARKS,
+  }));
+}
+
+/** The blocks of code of all pages, once for each format: a block of text may have lines of several. */
+function blocks(): Place[] {
+  const pages = ["*.md", "docs/*.md", "packages/*/README.md"].flatMap((glob) => globSync(glob, { cwd: ROOT })).sort();
+  return pages.flatMap((path) =>
+    tokensOf(Deno.readTextFileSync(new URL(path, ROOT)))
+      .filter((token): token is Tokens.Code =>
+        token.type === "code" && /^(json|yaml|toml|text)$/.test(token.lang ?? "")
+      )
+      .flatMap(({ text }) =>
+        (Object.keys(MARKS) as (keyof typeof MARKS)[]).map((format) => ({
+          path: path.replaceAll("\\", "/"),
+          text,
+          format,
+        }))
+      )
+  );
+}
+
+const references: Reference[] = [...examples(), ...blocks()].flatMap((place) =>
+  [...place.text.matchAll(MARKS[place.format])].map(([, named]) => ({ ...place, named: named! }))
+);
+
+const service = getLanguageService({
+  workspaceContext: { resolveRelativePath: (path, from) => new URL(path, from).href },
+  schemaRequestService: (url) => Deno.readTextFile(new URL(url)),
+});
+
+const PARSERS: Record<keyof typeof MARKS, (text: string) => Config> = {
+  json: (text) => JSON.parse(text),
+  yaml: (text) => parseYaml(text),
+  toml: (text) => parseToml(text),
+};
+
+/** The problems that an editor shows for a config that lies where the place is, in its words. */
+async function problemsOf(
+  { path, format, text, named }: Reference,
+  change = (_config: Config) => {},
+): Promise<string[]> {
+  const isConfig = path.startsWith("examples/") || format === "json"; // not only the comment
+  const config: Config = isConfig ? PARSERS[format](text) : {};
+  change(config);
+  const json = JSON.stringify({ ...config, $schema: named });
+  const document = TextDocument.create(new URL(path, ROOT).href, "json", 1, json);
+  const problems = await service.doValidation(document, service.parseJSONDocument(document));
+  return problems.map(({ range }) => document.getText(range));
+}
+
+Deno.test("schema: the configs of examples and pages that name one are those", () => {
+  const found = references.map(({ path, format }) => `${path}, ${format}`);
+  assertEquals(found, [
+    "examples/live_limits.yaml, yaml",
+    "examples/webhooks/service.json, json",
+    "examples/workqueue.json, json",
+    "examples/workqueue.toml, toml",
+    "examples/workqueue.yaml, yaml",
+    "README.md, json",
+    "docs/config.md, json",
+    "docs/config.md, yaml",
+    "docs/config.md, toml",
+  ]);
+});
+
+Deno.test("schema: each example names it, but for those with types of a plugin, and one that readers copy elsewhere", () => {
+  const named = references.map(({ path }) => path);
+  const others = examples().map(({ path }) => path).filter((path) => !named.includes(path));
+  assertEquals(others, ["examples/fibonacci.json", "examples/linear.yaml", "examples/operate/service.json"]);
+});
+
+for (const reference of references) {
+  const { path, format, named } = reference;
+
+  Deno.test(`schema: an editor finds that of ${path} (${format}) in a clone, and marks a typo by it`, async () => {
+    assert(!/^[a-z]+:|^\//i.test(named), `${named} is not relative`);
+    assertEquals(new URL(named, new URL(path, ROOT)).href, SCHEMA.href);
+    Deno.statSync(SCHEMA);
+
+    assertEquals(await problemsOf(reference), []);
+    const marked = await problemsOf(reference, (config) => config.queues = { a: { concurency: 4 } });
+    assertEquals(marked, ['"concurency"']);
+  });
+}

@@ -1,0 +1,24 @@
+/** A shell that has the command, for the scripts of pages. */
+
+import { ROOT, runtimes, Workspace } from "../cli/cli.ts";
+
+const DEADLINE = 120_000;
+
+/** A directory with the examples, where `workqueue` is the command: a program, so that it can be killed by `$PPID`. */
+export async function openShell(): Promise<{ workspace: Workspace; run(script: string): Promise<string> }> {
+  const workspace = new Workspace();
+  Deno.symlinkSync(`${ROOT}examples`, `${workspace.directory}/examples`);
+  const command = [...await runtimes["Deno"]!(), `${ROOT}packages/cli/workqueue.ts`].map((part) => `'${part}'`);
+  const programs = await Deno.makeTempDir({ dir: workspace.directory, prefix: "." });
+  Deno.writeTextFileSync(`${programs}/workqueue`, `#!/bin/sh\nexec ${command.join(" ")} "$@"\n`, { mode: 0o755 });
+  const run = async (script: string) => {
+    const { stdout } = await new Deno.Command("sh", {
+      args: ["-c", `exec 2>&1\n${script}`],
+      cwd: workspace.directory,
+      env: { PATH: `${programs}:${Deno.env.get("PATH")}`, NO_COLOR: "1" },
+      signal: AbortSignal.timeout(DEADLINE),
+    }).output();
+    return new TextDecoder().decode(stdout);
+  };
+  return { workspace, run };
+}

@@ -1,0 +1,32 @@
+/** Fills delaying queues and lets every delay end, and prints how many bytes more are in use when they are empty. */
+
+import { createDelayingQueue, type DelayingQueue } from "../../../mod.ts";
+import { growthSince, heapUsed } from "./collect.ts";
+
+const KEYS = 200_000;
+const QUEUES = 5;
+
+let now = 0;
+let wake: () => void = () => {};
+const clock = {
+  now: () => now,
+  setTimeout: (callback: () => void) => void (wake = callback),
+  clearTimeout() {},
+};
+
+/** In a function of its own, so that no variable refers to a key. */
+function use(queue: DelayingQueue<number>): void {
+  for (let key = 0; key < KEYS; key++) queue.addAfter(key, 1);
+  while (queue.delayed > 0) {
+    now += 10_000;
+    wake();
+  }
+  for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) lease[Symbol.dispose]();
+}
+
+const queues = Array.from({ length: 1 + QUEUES }, () => createDelayingQueue<number>({ clock }));
+use(queues[0]!); // what is made once is no leak
+const before = await heapUsed();
+for (const queue of queues.slice(1)) use(queue);
+console.log(await growthSince(before));
+console.log(queues.map(({ delayed, length }) => delayed + length).join()); // as they have to be there still

@@ -1,0 +1,40 @@
+/** The parts of `deno task ok` run each test file once, and each folder of tests is in the list of who runs it. */
+
+import { assertEquals } from "@std/assert";
+import { dirname } from "node:path/posix";
+import { allParts, type Part } from "../parts.ts";
+import { coreFolders, denoFolders, libFolders, packageFolders } from "../test_files.ts";
+import { allModules } from "./modules.ts";
+
+/** Everything that `deno test` finds in the repository. */
+const testFiles = allModules().filter((file) => /(^|[/_.])test\.m?[jt]sx?$/.test(file));
+
+/** Reports whether `deno test` runs a file when it is called as the part says. */
+function runs({ args }: Part, file: string): boolean {
+  const isIn = (paths: readonly string[]) => paths.some((path) => file === path || file.startsWith(`${path}/`));
+  const ignored = args.filter((arg) => arg.startsWith("--ignore=")).flatMap((arg) => arg.slice(9).split(","));
+  const given = args.filter((arg) => arg.startsWith("tests/") && !arg.endsWith(".lock"));
+  return args[0] === "test" && !isIn(ignored) && (given.length === 0 || isIn(given));
+}
+
+Deno.test({
+  name: "parts: deno task ok runs each test file in exactly one part on Deno",
+  ignore: Deno.build.os === "windows", // where the command has no tests
+  fn() {
+    for (const file of testFiles) {
+      assertEquals(allParts.filter((part) => runs(part, file)).length, 1, `parts in tests/parts.ts that run ${file}`);
+    }
+  },
+});
+
+Deno.test("parts: each folder of tests is in one list of tests/test_files.ts, and each list has such folders only", () => {
+  const listed = [...coreFolders, ...packageFolders, ...denoFolders].map((folder) => `tests/${folder}`);
+  const folders = new Set(testFiles.filter((file) => file.startsWith("tests/")).map((file) => dirname(file)));
+  assertEquals(listed.toSorted(), [...folders].toSorted(), "folders in tests/test_files.ts, and folders with tests");
+});
+
+Deno.test("parts: each room of lib/ has its folder of tests, but for the types", () => {
+  const rooms = [...Deno.readDirSync(new URL("../../lib", import.meta.url))].map(({ name }) => name);
+  const tested = [...libFolders, "contracts"].filter((folder) => folder !== "std");
+  assertEquals(tested.toSorted(), rooms.toSorted(), "folders in tests/test_files.ts, and rooms of lib/");
+});

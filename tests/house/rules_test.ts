@@ -1,0 +1,32 @@
+/** Tests and `docs/rules.md` agree on which rules there are. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { rulesNamedIn, testsOfRules } from "../../docs/generate/rules.ts";
+
+const root = new URL("../../", import.meta.url);
+const page = await Deno.readTextFile(new URL("docs/rules.md", root));
+const numbers = [...page.matchAll(/^## (\d+)\. /gm)].map(([, number]) => Number(number));
+
+Deno.test("rules: docs/rules.md has them in order, each with tests that name it", () => {
+  assertEquals(numbers, Array.from(numbers, (_, i) => i + 1));
+  assert(numbers.length >= 16);
+  assertEquals([...testsOfRules().keys()].toSorted((a, b) => a - b), numbers);
+});
+
+Deno.test("rules: a test that names a rule says in words what it is about", async () => {
+  for (const file of new Set([...testsOfRules().values()].flat())) {
+    const source = await Deno.readTextFile(new URL(file, root));
+    for (const [, quote, name] of source.matchAll(/(?:Deno\.test|test)\((?:\{\s*name: )?(["'`])(rules? \d.*?)\1/gs)) {
+      assertMatch(
+        name!,
+        /^rules? [\d, and to]+(, [^:]+)?: .*\w+ .*\w+|^rules? [^:]+: \$\{\w+\}$/,
+        `${file}: ${quote}${name}`,
+      );
+    }
+  }
+});
+
+Deno.test("rules: the numbers of a name are read", () => {
+  const source = 'test("rule 7: a"); test("rules 2, 6 and 11: b"); test(`rules 1 to 3, ${name}: c`)';
+  assertEquals(rulesNamedIn(source), [7, 2, 6, 11, 1, 3]);
+});

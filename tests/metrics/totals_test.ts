@@ -1,0 +1,65 @@
+/** What queues and pools have counted since they were made. */
+
+import { assertEquals } from "@std/assert";
+import {
+  createExponentialLimiter,
+  createPriorityDiscipline,
+  createRateLimitingQueue,
+  createWorkQueue,
+  TerminalError,
+} from "@workqueue/core";
+import { totalsOf } from "@workqueue/core/metrics";
+import { runWorkers } from "@workqueue/core/workers";
+import { HandClock } from "../helpers.ts";
+import { flush, take } from "../queue_helpers.ts";
+
+const NONE = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };
+
+Deno.test("totals: a queue counts each hand-out, whatever becomes of the item, and its layers tell the same", () => {
+  for (const newDiscipline of [() => undefined, () => createPriorityDiscipline<string>()]) {
+    const isFifo = newDiscipline() === undefined;
+    const queue = createWorkQueue<string>({ discipline: newDiscipline() });
+    const limiter = createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 1 });
+    const layered = createRateLimitingQueue<string>(limiter, { discipline: newDiscipline() });
+    for (const one of [queue, layered]) {
+      assertEquals(totalsOf(one), { handedOut: 0, isFifo });
+      one.add("a");
+      one.add("b");
+      const lease = take(one);
+      one.add("a");
+      lease[Symbol.dispose]();
+      take(one);
+      take(one);
+      assertEquals(totalsOf(one), { handedOut: 3, isFifo });
+    }
+  }
+});
+
+Deno.test("totals: a pool counts what succeeded, what failed and what it gave up", async () => {
+  const clock = new HandClock();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), { clock });
+  const pool = runWorkers(queue, async (item, { attempt, signal }) => {
+    if (item === "hopeless") throw new TerminalError("no");
+    if (item === "late") {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      return;
+    }
+    if (item === "again" && attempt === 1) return { requeue: true };
+    if (item === "flaky" && attempt === 1) throw new Error("a hiccup");
+  }, { concurrency: 5, timeout: 5, maxRetries: 1, onError() {} });
+  for (const item of ["fine", "hopeless", "again", "flaky", "late"]) queue.add(item);
+  await flush();
+  assertEquals(totalsOf(pool), { ...{ succeeded: 2, failed: 2, givenUp: 1 }, givenUpFor: { ...NONE, terminal: 1 } });
+  for (let i = 0; i < 6; i++) await clock.advance(5);
+  // "again" and "flaky" have succeeded, and "late" has failed twice.
+  assertEquals(totalsOf(pool), {
+    ...{ succeeded: 4, failed: 4, givenUp: 2 },
+    givenUpFor: { ...NONE, terminal: 1, maxRetries: 1 },
+  });
+  assertEquals(totalsOf(queue), { handedOut: 8, isFifo: true });
+  await pool.stop();
+});
+
+Deno.test("totals: of what is not ours, nothing is known", () => {
+  assertEquals(totalsOf({}), {});
+});

@@ -1,0 +1,217 @@
+/**
+ * Pools that take the tokens of one bucket, while anything may happen to the pools, the bucket and the queues.
+ *
+ * `WORKQUEUE_RUNS=1000000` runs more orders.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import process from "node:process";
+import * as fc from "fast-check";
+import {
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  type RateLimitingQueue,
+  TokenBucket,
+} from "@workqueue/core";
+import type { Pool } from "../../lib/workers/pool.ts";
+import { startPool } from "../../lib/workers/pool.ts";
+import { HandClock } from "../helpers.ts";
+import { flush } from "../queue_helpers.ts";
+
+const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
+const BURST = 4;
+
+/**
+ * Three queues with a pool each, and a second pool on the first one. All take tokens of one bucket, until that changes.
+ */
+class Model {
+  readonly clock = new HandClock();
+  readonly bucket: TokenBucket;
+  /** For pools whose bucket changes. */
+  readonly other: TokenBucket;
+  readonly queues: RateLimitingQueue<number>[] = [0, 1, 2].map(() =>
+    createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), { clock: this.clock })
+  );
+  readonly pools: Pool<number>[];
+  readonly worked: Set<number>[] = this.queues.map(() => new Set());
+  readonly added: Set<number>[] = this.queues.map(() => new Set());
+  readonly ends: (() => void)[] = [];
+  attempts = 0;
+  pausedUntil = -1;
+  paused = 0;
+  #key = 0;
+
+  constructor(readonly rate: number) {
+    this.bucket = new TokenBucket(rate, BURST, { clock: this.clock });
+    this.other = new TokenBucket(rate, BURST, { clock: this.clock });
+    this.pools = [0, 1, 2, 0].map((queue) => this.run(queue));
+  }
+
+  run(queue: number): Pool<number> {
+    return startPool(this.queues[queue]!, (key) => {
+      this.attempts++;
+      this.worked[queue]!.add(key);
+      assert(
+        this.clock.time >= this.pausedUntil || this.queues[queue]!.shuttingDown,
+        "an attempt begins during a pause",
+      );
+      if (key % 4 === 0) return new Promise<void>((resolve) => this.ends.push(resolve));
+    }, { throttle: this.bucket, concurrency: 1 + queue, clock: this.clock });
+  }
+
+  add(queue: number): void {
+    const key = this.#key++;
+    if (!this.queues[queue]!.shuttingDown) this.added[queue]!.add(key);
+    this.queues[queue]!.add(key);
+  }
+
+  pauseFor(ms: number): void {
+    const { time } = this.clock;
+    this.paused += Math.max(time + ms - Math.max(this.pausedUntil, time), 0);
+    this.pausedUntil = Math.max(this.pausedUntil, time + ms);
+    this.bucket.pauseFor(ms);
+    this.other.pauseFor(ms);
+  }
+
+  resume(): void {
+    const { time } = this.clock;
+    this.paused -= Math.max(this.pausedUntil - time, 0);
+    this.pausedUntil = Math.min(this.pausedUntil, time);
+    this.bucket.resume();
+    this.other.resume();
+  }
+
+  /** The tokens of a bucket that there have been: time stands still for the bucket while it is paused. */
+  get tokens(): number {
+    const ownTime = Math.max(this.clock.time, this.pausedUntil) - this.paused;
+    return BURST + ownTime / 1000 * this.rate;
+  }
+
+  async end(): Promise<void> {
+    for (const pool of this.pools) void pool.stop();
+    for (const end of this.ends.splice(0)) end();
+    await Promise.all(this.pools.map(({ finished }) => finished));
+    assertEquals(this.clock.timers, 0);
+  }
+}
+
+type Step = (model: Model) => unknown;
+
+const index = fc.nat(3);
+const pooled = (change: (pool: Pool<number>, model: Model) => unknown) =>
+  index.map((i): Step => (model) => change(model.pools[i]!, model));
+const add = fc.nat(2).map((queue): Step => (model) => model.add(queue));
+const pass = fc.constant<Step>(flush);
+const orderly: fc.WeightedArbitrary<Step>[] = [
+  { weight: 5, arbitrary: add },
+  { weight: 4, arbitrary: pass },
+  { weight: 3, arbitrary: fc.nat(1500).map((ms): Step => (model) => model.clock.advance(ms)) },
+  { weight: 1, arbitrary: fc.nat(1500).map((ms): Step => (model) => void (model.clock.time += ms)) },
+  { weight: 3, arbitrary: fc.nat(3000).map((ms): Step => (model) => model.pauseFor(ms)) },
+  { weight: 2, arbitrary: fc.constant<Step>((model) => model.resume()) },
+  { weight: 2, arbitrary: fc.constant<Step>((model) => model.ends.shift()?.()) },
+  { weight: 1, arbitrary: pooled((pool) => pool.pause()) },
+  { weight: 2, arbitrary: pooled((pool) => pool.resume()) },
+  { weight: 1, arbitrary: pooled((pool) => pool.concurrency = 4 - pool.concurrency) },
+  {
+    weight: 1,
+    arbitrary: index.map((i): Step => (model) => {
+      void model.pools[i]!.stop();
+      model.pools[i] = model.run(i % 3);
+    }),
+  },
+];
+const stepsOf = (steps: fc.WeightedArbitrary<Step>[]) => fc.array(fc.oneof(...steps), { maxLength: 40, size: "max" });
+
+Deno.test("throttle: of a bucket that gets no tokens, each is used for an attempt or is there in the end", async () => {
+  const shutDown = fc.nat(2).map((queue): Step => (model) => model.queues[queue]!.shutDown());
+  const steps = stepsOf([...orderly, { weight: 1, arbitrary: shutDown }]);
+  await fc.assert(
+    fc.asyncProperty(steps, async (steps) => {
+      const model = new Model(0);
+      for (const step of steps) await step(model);
+      await model.clock.advance(0); // timers that are due
+      await flush();
+      const ready = model.queues.some(({ length }, i) => length > 0 && canWork(model.pools[i]!));
+      if (ready && model.clock.time >= model.pausedUntil) {
+        assert(model.attempts >= BURST - idle(model), "a token is lost");
+      }
+      await model.end();
+      assertEquals(model.attempts + model.bucket.tokens, BURST);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+/** Whether a pool could begin an attempt, had it a token. */
+function canWork(pool: Pool<number>): boolean {
+  return !pool.snapshot().paused && pool.active < pool.concurrency;
+}
+
+/** How many pools may have a token in hand at most. */
+function idle(model: Model): number {
+  return model.pools.filter(canWork).length;
+}
+
+Deno.test("throttle: there is no attempt without a token, none during a pause, and no item is lost", async () => {
+  await fc.assert(
+    fc.asyncProperty(stepsOf(orderly), async (steps) => {
+      const model = new Model(2);
+      for (const step of steps) {
+        await step(model);
+        assert(model.attempts <= model.tokens, "an attempt without a token");
+      }
+      for (const pool of model.pools) pool.resume();
+      model.bucket.setRate(1000);
+      for (let i = 0; i < 100; i++) {
+        for (const end of model.ends.splice(0)) end();
+        await model.clock.advance(100);
+      }
+      assertEquals(model.worked, model.added);
+      await model.end();
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+const change = index.chain((i) =>
+  fc.boolean().map((other): Step => ({ pools, bucket, other: another }) =>
+    pools[i]!.change({ throttle: other ? another : bucket, concurrency: 1 + (i + Number(other)) % 3 })
+  )
+);
+const changing = stepsOf([...orderly, { weight: 4, arbitrary: change }]);
+
+Deno.test("throttle: of buckets that change and get no tokens, each token is used for an attempt or is there in the end", async () => {
+  await fc.assert(
+    fc.asyncProperty(changing, async (steps) => {
+      const model = new Model(0);
+      for (const step of steps) await step(model);
+      await model.end();
+      assertEquals(model.attempts + model.bucket.tokens + model.other.tokens, 2 * BURST);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+Deno.test("throttle: while buckets change there is no attempt without a token, and each item is worked on once", async () => {
+  await fc.assert(
+    fc.asyncProperty(changing, async (steps) => {
+      const model = new Model(2);
+      for (const step of steps) {
+        await step(model);
+        assert(model.attempts <= 2 * model.tokens, "an attempt without a token");
+      }
+      for (const pool of model.pools) pool.resume();
+      model.bucket.setRate(1000);
+      model.other.setRate(1000);
+      for (let i = 0; i < 100; i++) {
+        for (const end of model.ends.splice(0)) end();
+        await model.clock.advance(100);
+      }
+      assertEquals(model.worked, model.added);
+      assertEquals(model.attempts, model.worked.reduce((sum, { size }) => sum + size, 0));
+      await model.end();
+    }),
+    { numRuns: RUNS },
+  );
+});

@@ -1,0 +1,222 @@
+/** `addWhileDelayed: "replace"`: a key is ready, or added again while it is held, or waits, and never two of these. */
+
+import { assertEquals, assertFalse, assertThrows } from "@std/assert";
+import {
+  createDelayingQueue,
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  createWorkQueue,
+  type RateLimitingQueue,
+} from "@workqueue/core";
+import { ArrayQueue } from "../foreign_queues.ts";
+import { HandClock } from "../helpers.ts";
+import { HighestFirst, isSettled, take, takeAll } from "../queue_helpers.ts";
+import { loadSecondCopy } from "../second_copy.ts";
+
+const other = await loadSecondCopy();
+const limiter = () => createExponentialLimiter<string>({ baseDelay: 10, maxDelay: 1000 });
+const keyOf = (item: string) => item.toUpperCase();
+
+const queues: Record<string, (clock: HandClock) => RateLimitingQueue<string>> = {
+  "ours": (clock) => createRateLimitingQueue(limiter(), { clock, addWhileDelayed: "replace" }),
+  "ours with keyOf": (clock) => createRateLimitingQueue(limiter(), { clock, addWhileDelayed: "replace", keyOf }),
+  "ours with a discipline": (clock) =>
+    createRateLimitingQueue(limiter(), { clock, addWhileDelayed: "replace", discipline: new HighestFirst() }),
+  "on another copy's layer 1": (clock) =>
+    createRateLimitingQueue(limiter(), {
+      queue: createDelayingQueue({
+        addWhileDelayed: "replace",
+        queue: other.createWorkQueue<string>({ clock }),
+        clock,
+      }),
+    }),
+};
+
+for (const [name, make] of Object.entries(queues)) {
+  const setUp = () => {
+    const clock = new HandClock();
+    const queue = make(clock);
+    return { clock, queue, counts: () => [queue.length, queue.delayed, queue.processing] };
+  };
+
+  Deno.test(`${name}: an add makes the delayed one needless, and its timer`, async () => {
+    const { clock, queue, counts } = setUp();
+    queue.addAfter("a", 10, { priority: 5 });
+    queue.add("a", { priority: 2 });
+    assertEquals([...counts(), clock.timers], [1, 0, 0, 0]);
+    assertEquals(take(queue).priority, 5, "the higher of the two");
+    queue.done("a");
+    await clock.advance(10);
+    assertEquals(counts(), [0, 0, 0]);
+  });
+
+  Deno.test(`${name}: a delayed add of what is ready is an add: now beats later`, async () => {
+    const { clock, queue, counts } = setUp();
+    queue.add("a", { priority: 2 });
+    queue.addAfter("a", 10, { priority: 5 });
+    assertEquals([...counts(), clock.timers], [1, 0, 0, 0]);
+    assertEquals(take(queue).priority, 5);
+    queue.done("a");
+    await clock.advance(10);
+    assertEquals(counts(), [0, 0, 0]);
+  });
+
+  Deno.test(`${name}: what is held can wait, until it is added`, async () => {
+    const { clock, queue, counts } = setUp();
+    queue.add("a");
+    const lease = take(queue);
+    queue.addAfter("a", 10, { priority: 3 });
+    assertEquals([...counts(), lease.addedAgain()], [0, 1, 1, false]);
+    queue.add("a", { priority: 1 });
+    assertEquals([...counts(), lease.addedAgain()], [0, 0, 1, true]);
+    lease[Symbol.dispose]();
+    assertEquals(take(queue).priority, 3);
+    queue.done("a");
+    await clock.advance(10);
+    assertEquals(counts(), [0, 0, 0]);
+  });
+
+  Deno.test(`${name}: a delayed add of what is held and was added again folds into that`, async () => {
+    const { clock, queue, counts } = setUp();
+    queue.add("a");
+    const lease = take(queue);
+    queue.add("a", { priority: 1 });
+    queue.addAfter("a", 10, { priority: 3 });
+    assertEquals([...counts(), clock.timers], [0, 0, 1, 0]);
+    lease[Symbol.dispose]();
+    assertEquals(take(queue).priority, 3);
+    queue.done("a");
+    await clock.advance(10);
+    assertEquals(counts(), [0, 0, 0]);
+  });
+
+  Deno.test(`${name}: what waits while its key is held comes when it is due, after the pass`, async () => {
+    const { clock, queue, counts } = setUp();
+    queue.add("a");
+    const lease = take(queue);
+    queue.addAfter("a", 10);
+    await clock.advance(10);
+    assertEquals([...counts(), lease.addedAgain()], [0, 0, 1, true]);
+    lease[Symbol.dispose]();
+    assertEquals(takeAll(queue), ["a"]);
+  });
+
+  Deno.test(`${name}: of two delays the earlier counts, as ever`, async () => {
+    const { clock, queue, counts } = setUp();
+    for (const delay of [20, 10, 30]) queue.addAfter("a", delay);
+    await clock.advance(10);
+    assertEquals(counts(), [1, 0, 0]);
+  });
+
+  Deno.test(`${name}: a delay of zero is an add now, of what waits too`, () => {
+    const { queue, counts } = setUp();
+    queue.addAfter("a", 10);
+    queue.addAfter("a", 0);
+    assertEquals(counts(), [1, 0, 0]);
+  });
+
+  Deno.test(`${name}: addRateLimited of what is ready counts a failure, and adds nothing`, () => {
+    const { queue, counts } = setUp();
+    queue.add("a");
+    queue.addRateLimited("a");
+    assertEquals([...counts(), queue.numRequeues("a")], [1, 0, 0, 1]);
+  });
+
+  Deno.test(`${name}: an add beats a retry that waits, which stays counted`, async () => {
+    const { clock, queue, counts } = setUp();
+    queue.addRateLimited("a");
+    queue.add("a");
+    assertEquals([...counts(), queue.numRequeues("a")], [1, 0, 0, 1]);
+    takeAll(queue);
+    await clock.advance(10);
+    assertEquals(counts(), [0, 0, 0]);
+  });
+
+  Deno.test(`${name}: an add that replaces makes room, and no moment is idle meanwhile`, async () => {
+    const { queue } = setUp();
+    queue.add("b");
+    take(queue);
+    queue.add("b");
+    queue.addAfter("b", 10); // folds
+    queue.addAfter("a", 10);
+    queue.done("b");
+    takeAll(queue);
+    const idle = queue.whenIdle();
+    queue.add("a");
+    assertFalse(await isSettled(idle));
+    takeAll(queue);
+    await idle;
+  });
+
+  Deno.test(`${name}: while it drains, a retry of what is held and marked folds into that`, async () => {
+    const { clock, queue, counts } = setUp();
+    queue.add("a");
+    const lease = take(queue);
+    queue.add("a");
+    const drained = queue.shutDownWithDrain({ delayed: "wait" });
+    queue.addRateLimited("a");
+    assertEquals([...counts(), clock.timers], [0, 0, 1, 0]);
+    lease[Symbol.dispose]();
+    assertEquals(takeAll(queue), ["a"]);
+    await drained;
+  });
+}
+
+Deno.test('rule 8, "replace": the newest item with a key is the one handed out, whichever way it was added', () => {
+  const keyOf = ({ id }: { id: number; version: number }) => id;
+  const queue = createDelayingQueue({ keyOf, clock: new HandClock(), addWhileDelayed: "replace" });
+  queue.addAfter({ id: 1, version: 1 }, 10);
+  queue.add({ id: 1, version: 2 });
+  queue.addAfter({ id: 1, version: 3 }, 10);
+  assertEquals(takeAll(queue), [{ id: 1, version: 3 }]);
+});
+
+Deno.test('"keep" is the default: an item that waits can be ready as well, and comes twice', async () => {
+  for (const addWhileDelayed of [undefined, "keep"] as const) {
+    const clock = new HandClock();
+    const queue = createDelayingQueue<string>({ clock, addWhileDelayed });
+    queue.addAfter("a", 10);
+    queue.add("a");
+    assertEquals([queue.length, queue.delayed], [1, 1]);
+    assertEquals(takeAll(queue), ["a"]);
+    await clock.advance(10);
+    assertEquals(takeAll(queue), ["a"]);
+  }
+});
+
+Deno.test('"replace" is refused over a queue that cannot tell what is ready', () => {
+  const create = () => createDelayingQueue({ queue: new ArrayQueue(), addWhileDelayed: "replace" });
+  assertEquals(
+    assertThrows(create, TypeError).message,
+    `Cannot create delaying queue as 'addWhileDelayed' must be "keep" over a queue that has no hook 'stateOf': ` +
+      'received "replace"',
+  );
+  createDelayingQueue({ queue: new ArrayQueue(), addWhileDelayed: "keep" });
+  createDelayingQueue({ queue: createWorkQueue(), addWhileDelayed: "replace" });
+});
+
+Deno.test("rule 10: addWhileDelayed is one of two words", () => {
+  const creates = [
+    ["create delaying queue", (options: never) => createDelayingQueue(options)],
+    ["create rate limiting queue", (options: never) => createRateLimitingQueue(limiter(), options)],
+  ] as const;
+  for (const [action, create] of creates) {
+    for (const [value, received] of [["drop", '"drop"'], ["", '""'], [true, "true"], [null, "null"]] as const) {
+      const error = assertThrows(() => create({ addWhileDelayed: value } as never), TypeError);
+      assertEquals(
+        error.message,
+        `Cannot ${action} as 'addWhileDelayed' must be one of "keep", "replace": received ${received}`,
+      );
+    }
+  }
+});
+
+Deno.test("replace is refused beside a delaying queue that was made before, where it would change nothing", () => {
+  const queue = createDelayingQueue<string>({ addWhileDelayed: "replace" });
+  assertThrows(
+    () => createRateLimitingQueue(limiter(), { queue, addWhileDelayed: "replace" }),
+    TypeError,
+    "Cannot create rate limiting queue as 'addWhileDelayed' must be given to the delaying queue, where that is one of your own",
+  );
+  createRateLimitingQueue(limiter(), { queue, addWhileDelayed: "keep" });
+});

@@ -1,0 +1,264 @@
+/** Rule 6: how a queue drains, with and without a signal, in every layer. */
+
+import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
+import {
+  createDelayingQueue,
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  createWorkQueue,
+  type DrainOptions,
+  type RateLimitingQueue,
+  runWorkers,
+  TokenBucket,
+  type WorkQueue,
+} from "@workqueue/core";
+import { ArrayQueue, HandDelayingQueue } from "../foreign_queues.ts";
+import { HandClock } from "../helpers.ts";
+import { countListeners, flush, isSettled, outcome, take, takeAll } from "../queue_helpers.ts";
+
+const limiter = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
+
+/** The queue that a pool works on, under a clock that the test moves. */
+function limited(clock = new HandClock()): { clock: HandClock; queue: RateLimitingQueue<string> } {
+  return { clock, queue: createRateLimitingQueue<string>(limiter(), { clock }) };
+}
+
+const layers: Record<string, () => WorkQueue<string>> = {
+  "layer 1": () => createWorkQueue<string>(),
+  "layer 2": () => createDelayingQueue<string>({ clock: new HandClock() }),
+  "layer 3": () => limited().queue,
+  "layer 3 on a foreign layer 1": () =>
+    createRateLimitingQueue<string>(limiter(), { queue: createDelayingQueue<string>({ queue: new ArrayQueue() }) }),
+};
+
+for (const [name, make] of Object.entries(layers)) {
+  Deno.test(`rule 6, ${name}: a drain whose signal aborts rejects with the reason, and the queue is shut down`, async () => {
+    const queue = make();
+    queue.add("a");
+    const controller = new AbortController();
+    const drained = queue.shutDownWithDrain({ delayed: "wait", signal: controller.signal });
+    assertFalse(await isSettled(drained));
+    controller.abort("too long");
+    assertEquals(await drained.catch((reason) => reason), "too long");
+    assert(queue.shuttingDown);
+    assertEquals(takeAll(queue), ["a"], "what is ready is still handed out");
+    assertEquals(await outcome(queue.get()), "shutdown");
+  });
+
+  Deno.test(`rule 6, ${name}: a signal that has aborted already ends the drain at once`, async () => {
+    const queue = make();
+    queue.add("a");
+    const drained = queue.shutDownWithDrain({ signal: AbortSignal.abort("before") });
+    assertEquals(await drained.catch((reason) => reason), "before");
+    assert(queue.shuttingDown);
+  });
+
+  Deno.test(`rule 6, ${name}: an abort ends the other drains that wait as shutDown does, and they resolve`, async () => {
+    const queue = make();
+    queue.add("a");
+    const controller = new AbortController();
+    const aborted = queue.shutDownWithDrain({ signal: controller.signal });
+    const others = [queue.shutDownWithDrain(), queue.shutDownWithDrain({ delayed: "wait" })];
+    controller.abort("too long");
+    assertEquals(await aborted.catch((reason) => reason), "too long");
+    if (!name.includes("foreign")) await Promise.all(others); // that one ends when it has drained, as it says itself
+  });
+
+  Deno.test(`rule 6, ${name}: a drain that ended leaves no listener on its signal, and an abort comes too late`, async () => {
+    const queue = make();
+    queue.add("a");
+    const controller = new AbortController();
+    const listeners = countListeners(controller.signal);
+    const drained = queue.shutDownWithDrain({ signal: controller.signal });
+    takeAll(queue);
+    await drained;
+    assertEquals(listeners(), 0);
+    controller.abort();
+  });
+
+  Deno.test(`rule 10, ${name}: drain options that make no sense are refused, and the queue goes on`, async () => {
+    const queue = make();
+    const { signal } = new AbortController();
+    const cases: [options: unknown, message: string][] = [
+      [
+        { delayed: "later" },
+        `Cannot drain queue as 'delayed' must be one of "drop", "flush", "wait": received "later"`,
+      ],
+      [{ delaid: "wait" }, `Cannot drain queue as "delaid" is not an option here; did you mean "delayed"?`],
+      [{ signal: "now" }, `Cannot drain queue as 'signal' must be an AbortSignal: received "now"`],
+      [signal, "Cannot drain queue as 'options' must be an object: received an object"],
+      ["wait", `Cannot drain queue as 'options' must be an object: received "wait"`],
+      [null, "Cannot drain queue as 'options' must be an object: received null"],
+    ];
+    for (const [options, message] of cases) {
+      const { message: received } = await assertRejects(
+        () => queue.shutDownWithDrain(options as DrainOptions),
+        TypeError,
+      );
+      if (!name.includes("foreign")) assertEquals(received, message);
+    }
+    queue.add("a");
+    assertEquals(queue.length, 1);
+  });
+}
+
+Deno.test("rule 6: a drain that waits takes the retry of an item that is held, and nothing else", async () => {
+  const { queue, clock } = limited();
+  queue.add("a");
+  const lease = take(queue);
+  const drained = queue.shutDownWithDrain({ delayed: "wait" });
+  queue.add("a");
+  queue.addAfter("a", 5);
+  queue.add("b");
+  queue.addAfter("b", 5);
+  queue.addRateLimited("b");
+  assertEquals([queue.length, queue.delayed], [0, 0]);
+  queue.addRateLimited("a");
+  assertEquals(queue.delayed, 1);
+  lease[Symbol.dispose]();
+  assertFalse(await isSettled(drained));
+  await clock.advance(10);
+  const retry = take(queue);
+  assertEquals(retry.item, "a");
+  retry[Symbol.dispose]();
+  assert(await isSettled(drained));
+  assertEquals(clock.timers, 0);
+});
+
+Deno.test("rule 6: a drain that waits lets an item be retried again and again, while others wait", async () => {
+  const { queue, clock } = limited();
+  queue.add("a");
+  queue.addAfter("late", 10_000);
+  const drained = queue.shutDownWithDrain({ delayed: "wait" });
+  for (const delay of [10, 20, 40, 80]) {
+    const lease = take(queue);
+    queue.addRateLimited("a");
+    lease[Symbol.dispose]();
+    assertFalse(await isSettled(drained));
+    await clock.advance(delay);
+  }
+  assertEquals(takeAll(queue), ["a"]);
+  assertFalse(await isSettled(drained));
+  await clock.advance(10_000);
+  const late = take(queue);
+  queue.addRateLimited("late");
+  late[Symbol.dispose]();
+  await clock.advance(10);
+  assertEquals(takeAll(queue), ["late"]);
+  assert(await isSettled(drained));
+});
+
+Deno.test("rule 6: a call of get that waits is told of the shutdown only when no retry can come any more", async () => {
+  const { queue, clock } = limited();
+  queue.add("a");
+  const lease = take(queue);
+  const waiter = queue.get();
+  const drained = queue.shutDownWithDrain({ delayed: "wait" });
+  queue.addRateLimited("a");
+  lease[Symbol.dispose]();
+  await clock.advance(10);
+  const retry = await waiter;
+  assertEquals(retry.item, "a");
+  const last = queue.get();
+  retry[Symbol.dispose]();
+  assertEquals(await outcome(last), "shutdown");
+  await drained;
+});
+
+Deno.test(`rule 6: a drain with "drop" takes no retry`, async () => {
+  const { queue } = limited();
+  queue.add("a");
+  const lease = take(queue);
+  const drained = queue.shutDownWithDrain({ delayed: "drop" });
+  queue.addRateLimited("a");
+  assertEquals(queue.delayed, 0);
+  lease[Symbol.dispose]();
+  assert(await isSettled(drained));
+});
+
+Deno.test(`rule 6: once a drain drops what waits, one that waited takes no retry any more`, async () => {
+  const { queue } = limited();
+  queue.add("a");
+  const lease = take(queue);
+  const waits = queue.shutDownWithDrain({ delayed: "wait" });
+  queue.addRateLimited("a");
+  const drops = queue.shutDownWithDrain({ delayed: "drop" });
+  assertEquals(queue.delayed, 0);
+  queue.addRateLimited("a");
+  assertEquals(queue.delayed, 0);
+  lease[Symbol.dispose]();
+  await Promise.all([waits, drops]);
+});
+
+Deno.test("rule 6: shutDown ends a drain that waits for retries; its timer is cleared", async () => {
+  const { queue, clock } = limited();
+  queue.add("a");
+  const lease = take(queue);
+  const drained = queue.shutDownWithDrain({ delayed: "wait" });
+  queue.addRateLimited("a");
+  queue.shutDown();
+  await drained;
+  assertEquals([clock.timers, queue.delayed], [0, 0]);
+  queue.addRateLimited("a");
+  assertEquals(queue.delayed, 0);
+  lease[Symbol.dispose]();
+});
+
+Deno.test("rule 6: with a foreign layer, which cannot tell a retry, a drain that waits takes none", async () => {
+  const foreign = new HandDelayingQueue<string>();
+  const queue = createRateLimitingQueue(limiter(), { queue: foreign });
+  queue.add("a");
+  const lease = take(queue);
+  const drained = queue.shutDownWithDrain({ delayed: "wait" });
+  queue.addRateLimited("a");
+  assertEquals(queue.delayed, 0);
+  lease[Symbol.dispose]();
+  await drained;
+});
+
+Deno.test("rule 6: a pool does not finish while a key that somebody else holds is marked as added again", async () => {
+  for (const drain of ["shutDown", "drop", "flush", "wait"] as const) {
+    for (const throttle of [undefined, new TokenBucket(Infinity, 1)]) {
+      const { queue } = limited();
+      queue.add("a");
+      queue.add("b");
+      const leases = [take(queue), take(queue)];
+      for (const item of ["a", "b", "a"]) queue.add(item);
+      const seen: string[] = [];
+      const pools = [1, 2].map(() => runWorkers(queue, (item) => void seen.push(item), { throttle }));
+      const drained = drain === "shutDown" ? queue.shutDown() : queue.shutDownWithDrain({ delayed: drain });
+      await flush();
+      for (const pool of pools) assertFalse(await isSettled(pool.finished));
+      leases[0]![Symbol.dispose]();
+      await flush();
+      assertEquals(seen, ["a"], drain);
+      for (const pool of pools) assertFalse(await isSettled(pool.finished));
+      leases[1]![Symbol.dispose]();
+      await Promise.all([drained, ...pools.map(({ finished }) => finished)]);
+      assertEquals([seen, queue.processing], [["a", "b"], 0]);
+    }
+  }
+});
+
+Deno.test("rule 6: a pool that is stopped or paused takes nothing that comes back after a shutdown", async () => {
+  for (const end of ["stop", "pause"] as const) {
+    const { queue } = limited();
+    queue.add("a");
+    const lease = take(queue);
+    queue.add("a");
+    const pool = runWorkers(queue, () => assert(end === "pause" && isResumed));
+    let isResumed = false;
+    queue.shutDown();
+    await flush();
+    if (end === "stop") await pool.stop();
+    else pool.pause();
+    lease[Symbol.dispose]();
+    await flush();
+    assertEquals(queue.length, 1);
+    if (end === "stop") continue;
+    isResumed = true;
+    pool.resume();
+    await pool.finished;
+    assertEquals(queue.length, 0);
+  }
+});

@@ -1,0 +1,129 @@
+/** Rule 10: the options of queues are refused as strictly as those of a document. */
+
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  createDefaultItemLimiter,
+  createDelayingQueue,
+  createPriorityDiscipline,
+  createRateLimitingQueue,
+  createWorkQueue,
+  InMemoryMetrics,
+  systemClock,
+  type WorkQueue,
+  type WorkQueueOptions,
+} from "@workqueue/core";
+import { Lifo } from "../queue_helpers.ts";
+
+const noDiscipline = `'discipline' must be a discipline, such as createPriorityDiscipline()`;
+
+type Create = (options: never) => WorkQueue<string>;
+
+const layers: [action: string, create: Create, other: string][] = [
+  ["create work queue", (options) => createWorkQueue<string>(options), "maxSleep"],
+  ["create delaying queue", (options) => createDelayingQueue<string>(options), "limiter"],
+  [
+    "create rate limiting queue",
+    (options) => createRateLimitingQueue<string>(createDefaultItemLimiter(), options),
+    "limiter",
+  ],
+];
+
+for (const [action, create, other] of layers) {
+  Deno.test(`rule 10, ${action}: what are no options is refused`, () => {
+    const cases: [options: unknown, received: string][] = [
+      ["images", `"images"`],
+      [null, "null"],
+      [["name"], "an array"],
+      [() => {}, "a function"],
+      [new AbortController().signal, "an object"],
+    ];
+    for (const [options, received] of cases) {
+      const message = `Cannot ${action} as 'options' must be an object: received ${received}`;
+      assertEquals(assertThrows(() => create(options as never), TypeError).message, message);
+    }
+  });
+
+  Deno.test(`rule 10, ${action}: an unknown option is refused, with a suggestion`, () => {
+    const unknown = assertThrows(() => create({ [other]: 1 } as never), TypeError);
+    assertEquals(unknown.message, `Cannot ${action} as "${other}" is not an option here`);
+    const misspelt = assertThrows(() => create({ metric: new InMemoryMetrics() } as never), TypeError);
+    assertEquals(misspelt.message, `Cannot ${action} as "metric" is not an option here; did you mean "metrics"?`);
+  });
+
+  Deno.test(`rule 10, ${action}: an option that is not what it should be is refused`, () => {
+    const cases: [options: object, message: string][] = [
+      [{ name: 7 }, "'name' must be a string: received 7"],
+      [{ keyOf: "id" }, `'keyOf' must be a function: received "id"`],
+      [{ metrics: {} }, "'metrics' must be a metrics provider: received an object"],
+      [{ metrics: null }, "'metrics' must be a metrics provider: received null"],
+      [{ clock: Date }, "'clock' must be a clock: received a function"],
+      [{ clock: { now: () => 0 } }, "'clock' must be a clock: received an object"],
+      [{ discipline: "fifo" }, `${noDiscipline}: received "fifo"`],
+      [{ discipline: createPriorityDiscipline }, `${noDiscipline}: received a function`],
+      [{ discipline: { type: "priority" } }, `${noDiscipline}: received an object`],
+      [
+        { discipline: { push() {}, pop() {}, touch() {} } },
+        `${noDiscipline}: received an object`,
+      ],
+    ];
+    for (const [options, message] of cases) {
+      const { message: received } = assertThrows(() => create(options as never), Error);
+      assertEquals(received, `Cannot ${action} as ${message}`);
+    }
+  });
+
+  Deno.test(`rule 10, ${action}: what is undefined is left out, symbols are ignored, and a class may make the options`, () => {
+    class Options implements WorkQueueOptions<string> {
+      name = "q";
+      metrics = new InMemoryMetrics();
+    }
+    assertEquals(create(new Options() as never).name, "q");
+    const rest = { keyOf: undefined, discipline: undefined, clock: undefined, metrics: undefined, maxRetry: undefined };
+    assertEquals(create({ name: undefined, ...rest, [Symbol("mine")]: 1 } as never).name, "");
+    create({ name: "q", clock: systemClock, discipline: new Lifo<string>(), keyOf: (item: string) => item } as never);
+  });
+
+  Deno.test(`rule 10, ${action}: get refuses a signal where its options belong, and an option that it does not know`, async () => {
+    const queue = create({} as never);
+    const { signal } = new AbortController();
+    const cases: [options: unknown, message: string][] = [
+      [signal, "Cannot get item as 'options' must be an object: received an object"],
+      [{ signl: signal }, `Cannot get item as "signl" is not an option here; did you mean "signal"?`],
+      [{ signal: "now" }, `Cannot get item as 'signal' must be an AbortSignal: received "now"`],
+      [null, "Cannot get item as 'options' must be an object: received null"],
+    ];
+    for (const [options, message] of cases) {
+      assertEquals((await assertRejects(() => queue.get(options as never), TypeError)).message, message);
+    }
+    queue.add("a");
+    for (const options of [undefined, {}, { signal: undefined }, { signal }]) {
+      const lease = await queue.get(options);
+      assertEquals(lease.item, "a");
+      queue.add("a");
+      lease[Symbol.dispose]();
+    }
+  });
+}
+
+Deno.test("rule 10: onDrop is for the queue that delays, and must be a function", () => {
+  const onDrop = () => {};
+  assertThrows(() => createWorkQueue({ onDrop } as never), TypeError, '"onDrop" is not an option here');
+  for (const [, create] of layers.slice(1)) {
+    create({ onDrop } as never);
+    assertThrows(() => create({ onDrop: "save" } as never), TypeError, "'onDrop' must be a function");
+  }
+  const queue = createDelayingQueue<string>({ queue: createWorkQueue<string>(), onDrop });
+  const message =
+    "Cannot create rate limiting queue as 'onDrop' must be given to the delaying queue, where that is one of your own: " +
+    "received a function";
+  const refused = assertThrows(() => createRateLimitingQueue(createDefaultItemLimiter(), { queue, onDrop }), TypeError);
+  assertEquals(refused.message, message);
+});
+
+Deno.test("rule 10: lengths of time in options take what they take in a config", () => {
+  createDelayingQueue({ maxSleep: "10s" });
+  createRateLimitingQueue(createDefaultItemLimiter(), { maxSleep: "1m30s" });
+  assertThrows(() => createDelayingQueue({ maxSleep: "0s" }), TypeError, `from 1 to 2147483647 ms: received "0s"`);
+  assertThrows(() => createDelayingQueue({ maxSleep: "25 days" }), TypeError, "'maxSleep' must be a duration");
+  assertThrows(() => createDelayingQueue({ ref: 0 as never }), RangeError, "'ref' must be true or false: received 0");
+});

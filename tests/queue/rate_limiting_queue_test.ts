@@ -1,0 +1,202 @@
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import {
+  createDefaultControllerLimiter,
+  createDelayingQueue,
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  createWorkQueue,
+  type RateLimiter,
+} from "@workqueue/core";
+import { HandDelayingQueue } from "../foreign_queues.ts";
+import { isSettled, Lifo, outcome, takeAll } from "../queue_helpers.ts";
+
+const exponential = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
+
+Deno.test("addRateLimited adds the item after as long as the limiter says; forget starts afresh", () => {
+  using time = new FakeTime();
+  using queue = createRateLimitingQueue<string>(exponential());
+  for (const delay of [10, 20, 40]) {
+    queue.addRateLimited("a");
+    time.tick(delay - 1);
+    assertEquals(queue.length, 0);
+    time.tick(1);
+    assertEquals(takeAll(queue), ["a"]);
+  }
+  assertEquals([queue.numRequeues("a"), queue.numRequeues("b")], [3, 0]);
+  queue.forget("a");
+  assertEquals(queue.numRequeues("a"), 0);
+  queue.addRateLimited("a");
+  time.tick(10);
+  assertEquals(takeAll(queue), ["a"]);
+});
+
+Deno.test("forget does not give the item back: that is for done", () => {
+  using queue = createRateLimitingQueue<string>(exponential());
+  queue.add("a");
+  queue.tryGet();
+  queue.forget("a");
+  queue.add("a");
+  assertEquals(queue.length, 0);
+  queue.done("a");
+  assertEquals(queue.length, 1);
+});
+
+Deno.test("rule 8: the limiter is given the key, so that equal items count together", () => {
+  using _time = new FakeTime();
+  const calls: unknown[][] = [];
+  const limiter: RateLimiter<{ id: number }> = {
+    when: (...args) => calls.push(["when", ...args]),
+    forget: (...args) => void calls.push(["forget", ...args]),
+    numRequeues: (...args) => calls.push(["numRequeues", ...args]),
+  };
+  using queue = createRateLimitingQueue(limiter, { keyOf: ({ id }) => `key ${id}` });
+  const item = { id: 1 };
+  queue.addRateLimited(item);
+  queue.forget(item);
+  queue.numRequeues(item);
+  assertEquals(calls, [["when", item, "key 1"], ["forget", item, "key 1"], ["numRequeues", item, "key 1"]]);
+
+  using counting = createRateLimitingQueue<{ id: number }>(exponential(), { keyOf: ({ id }) => id });
+  counting.addRateLimited({ id: 7 });
+  counting.addRateLimited({ id: 7 });
+  assertEquals(counting.numRequeues({ id: 7 }), 2);
+  assertEquals(counting.delayed, 1);
+});
+
+Deno.test("rule 8: keyOf of a queue below is taken over by the layers above", () => {
+  using _time = new FakeTime();
+  const below = createDelayingQueue<{ id: number }>({ keyOf: ({ id }) => id, name: "pods" });
+  using queue = createRateLimitingQueue<{ id: number }>(exponential(), { queue: below });
+  queue.addRateLimited({ id: 7 });
+  queue.addRateLimited({ id: 7 });
+  assertEquals([queue.numRequeues({ id: 7 }), queue.delayed, queue.name], [2, 1, "pods"]);
+});
+
+Deno.test("the options of every layer reach it: discipline, maxSleep, clock, name", () => {
+  using time = new FakeTime();
+  const timeouts: number[] = [];
+  const clock = {
+    now: () => time.now,
+    setTimeout: (callback: () => void, ms: number) => {
+      timeouts.push(ms);
+      return setTimeout(callback, ms);
+    },
+    clearTimeout: (handle: unknown) => clearTimeout(handle as number),
+  };
+  using queue = createRateLimitingQueue<string>(exponential(), {
+    name: "images",
+    discipline: new Lifo(),
+    maxSleep: 123,
+    clock,
+  });
+  queue.addAfter("later", 500);
+  assertEquals(timeouts, [123]);
+  queue.add("a");
+  queue.add("b");
+  assertEquals(takeAll(queue), ["b", "a"]);
+  assertEquals(queue.name, "images");
+});
+
+Deno.test("any implementation of layer 2 can be below: a foreign queue gets the delays", async () => {
+  const below = new HandDelayingQueue<string>();
+  const queue = createRateLimitingQueue<string>(exponential(), { queue: below });
+  queue.addRateLimited("a");
+  queue.addRateLimited("a");
+  queue.addAfter("b", 7);
+  assertEquals(below.later, [
+    { item: "a", delayMs: 10 },
+    { item: "a", delayMs: 20 },
+    { item: "b", delayMs: 7 },
+  ]);
+  assertEquals([queue.delayed, queue.length, queue.name], [3, 0, "foreign"]);
+  below.endDelays();
+  assertEquals([queue.delayed, queue.length], [0, 2]);
+  const drained = queue.shutDownWithDrain();
+  assert(queue.shuttingDown);
+  assertEquals(takeAll(queue), ["a", "b"]);
+  await drained;
+  assertEquals(await outcome(queue.get()), "shutdown");
+});
+
+Deno.test("rule 6: after shutDown addRateLimited is ignored; drains reach all the way down", async () => {
+  using time = new FakeTime();
+  const queue = createRateLimitingQueue<string>(exponential());
+  queue.addRateLimited("a");
+  const drained = queue.shutDownWithDrain({ delayed: "wait" });
+  queue.addRateLimited("b");
+  time.tick(9);
+  assertFalse(await isSettled(drained));
+  time.tick(100_000);
+  assertEquals(takeAll(queue), ["a"]);
+  assert(await isSettled(drained));
+  queue.addRateLimited("c");
+  assertEquals([queue.delayed, queue.length], [0, 0]);
+});
+
+Deno.test("rule 6: disposing a queue of any layer shuts all of it down", () => {
+  const below = createDelayingQueue<string>();
+  {
+    using queue = createRateLimitingQueue<string>(exponential(), { queue: below });
+    queue.addRateLimited("a");
+  }
+  assert(below.shuttingDown);
+  assertEquals(below.delayed, 0);
+});
+
+Deno.test("a limiter whose delay makes no sense gets an error that says so, and the queue goes on", () => {
+  let delay = NaN;
+  const limiter: RateLimiter = { when: () => delay, forget() {}, numRequeues: () => 0 };
+  using queue = createRateLimitingQueue<string>(limiter);
+  assertThrows(
+    () => queue.addRateLimited("a"),
+    RangeError,
+    "'when' of the limiter must return a finite number of milliseconds: received NaN",
+  );
+  delay = -1;
+  queue.addRateLimited("b");
+  assertEquals([queue.length, queue.delayed], [1, 0]);
+});
+
+Deno.test("a queue below that knows no delays is refused", () => {
+  const limiter = createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 1 });
+  for (const queue of [createWorkQueue<string>(), {}, null]) {
+    assertThrows(
+      () => createRateLimitingQueue(limiter, { queue: queue as never }),
+      TypeError,
+      "Cannot create rate limiting queue as 'queue' must be a delaying queue",
+    );
+  }
+});
+
+Deno.test("a limiter that is none is refused", () => {
+  for (const limiter of [undefined, {}, "exponential"]) {
+    assertThrows(
+      () => createRateLimitingQueue(limiter as RateLimiter),
+      TypeError,
+      "'limiter' must be a rate limiter, made by createExponentialLimiter or another create…Limiter: received",
+    );
+  }
+});
+
+Deno.test("the default controller limiter lets 100 items fail at once, then ten a second", () => {
+  using time = new FakeTime();
+  using queue = createRateLimitingQueue<number>(createDefaultControllerLimiter());
+  for (let item = 0; item < 103; item++) queue.addRateLimited(item);
+  time.tick(5);
+  assertEquals(queue.length, 100);
+  time.tick(95);
+  assertEquals(queue.length, 101);
+  time.tick(200);
+  assertEquals(queue.length, 103);
+});
+
+Deno.test("a config instead of a limiter is refused with a hint at what builds one", () => {
+  const config = { type: "exponential", baseDelay: 5, maxDelay: 1000 };
+  const create = () => createRateLimitingQueue(config as unknown as RateLimiter);
+  const { message } = assertThrows(create, TypeError);
+  assertEquals(
+    message,
+    "Cannot create rate limiting queue as 'limiter' must be a rate limiter, made by limiters.build(), from a config: received an object",
+  );
+});

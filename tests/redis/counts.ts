@@ -1,0 +1,7 @@
+/** Counts of items, without the time in them that differs from run to run. */
+export async function countsOf<C extends { oldestReadyMs: number }>(
+  queue: { counts(): Promise<C> },
+): Promise<Omit<C, "oldestReadyMs">> {
+  const { oldestReadyMs: _, ...counts } = await queue.counts();
+  return counts;
+}

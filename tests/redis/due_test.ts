@@ -1,0 +1,206 @@
+/** Who is told when a delayed key is due: two processes that want work, however many there are. */
+
+import { createClient } from "@redis/client";
+import { assert, assertEquals } from "@std/assert";
+import { type Bench, engineTest, keysOf } from "./bench.ts";
+import { countCalls, open, until } from "./faults/faults.ts";
+import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
+import { callRedis, RedisServer } from "./server.ts";
+
+/** The messages that processes get. */
+class Messages implements AsyncDisposable {
+  readonly #bench: Bench;
+  readonly #client: ReturnType<typeof createClient>;
+  #got: string[] = [];
+
+  private constructor(bench: Bench, client: ReturnType<typeof createClient>) {
+    this.#bench = bench;
+    this.#client = client;
+  }
+
+  static async of(bench: Bench, url: string): Promise<Messages> {
+    const client = createClient({ url, maintNotifications: "disabled" });
+    client.on("error", () => {});
+    await client.connect();
+    return new Messages(bench, client as never);
+  }
+
+  /** Lets owners be idle, one after the other. */
+  async idle(...owners: string[]): Promise<void> {
+    for (const owner of owners) {
+      await this.#client.subscribe(this.#bench.engine.channelOf(`process of ${owner}`), (message) => {
+        this.#got.push(`${owner}: ${message === "" ? "now" : Math.round(Number(message) / 1000)}`);
+      });
+      assertEquals(keysOf(await this.#bench.take(owner)), []);
+    }
+  }
+
+  /** A process is gone: nobody receives its messages. */
+  async kill(owner: string): Promise<void> {
+    await this.#client.unsubscribe(this.#bench.engine.channelOf(`process of ${owner}`));
+  }
+
+  /** The messages since the last look, each with its delay in milliseconds. */
+  async read(): Promise<string[]> {
+    await this.#client.ping(); // what was sent before has arrived then
+    return this.#got.splice(0);
+  }
+
+  // deno-lint-ignore require-await -- what is disposed of asynchronously
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#client.destroy();
+  }
+}
+
+function dueTest(name: string, run: (bench: Bench, messages: Messages) => Promise<void>): void {
+  engineTest(`rule 15, due: ${name}`, async (bench, _, url) => {
+    await using messages = await Messages.of(bench, url);
+    await run(bench, messages);
+  });
+}
+
+dueTest("of many processes two are told, the second for 50 ms later", async (bench, messages) => {
+  await messages.idle(...Array.from({ length: 500 }, (_, i) => `${i}`));
+  await bench.addAfter(1000, "a");
+  assertEquals(await messages.read(), ["0: 1000", "1: 1050"]);
+  await bench.addAfter(2000, "later");
+  assertEquals(await messages.read(), [], "those who come at 1000 learn of it then");
+  await bench.addAfter(300, "sooner");
+  assertEquals(await messages.read(), ["0: 300", "1: 350"]);
+});
+
+dueTest("who takes what is due leaves the next to others", async (bench, messages) => {
+  await messages.idle("one", "two", "three");
+  await bench.addAfter(1000, "a", "b");
+  await messages.read();
+  await bench.pass(1001);
+  assertEquals(keysOf(await bench.take("one")), ["a"]);
+  assertEquals(await messages.read(), ["three: now"], "as b is ready");
+  await bench.take("three");
+  await bench.addAfter(1000, "c");
+  assertEquals(await messages.read(), [], "two looks 50 ms after the first key was due");
+  await bench.pass(50);
+  assertEquals((await bench.take("two")).pauseMs?.toFixed(), "950");
+  await bench.take("one", 1, 1);
+  await bench.addAfter(500, "d");
+  assertEquals(await messages.read(), ["two: 500", "one: 550"]);
+});
+
+dueTest("a process that goes idle looks itself if it is one of the two", async (bench, messages) => {
+  await bench.addAfter(1000, "a");
+  const pauses: (number | undefined)[] = [];
+  for (const owner of ["one", "two", "three"]) pauses.push((await bench.take(owner)).pauseMs);
+  assertEquals(pauses.map((pause) => pause && Math.round(pause)), [1000, 1050, undefined]);
+  await messages.idle("one");
+  assertEquals((await bench.take("one")).pauseMs?.toFixed(), "1000", "it keeps its place");
+});
+
+dueTest("another one is told when one of the two leaves, or is gone", async (bench, messages) => {
+  await messages.idle("one", "two", "three", "four");
+  await bench.addAfter(1000, "a");
+  await messages.read();
+  await bench.engine.leave("process of one", "one");
+  assertEquals(await messages.read(), ["two: 1000", "three: 1050"]);
+  await messages.kill("two");
+  await bench.addAfter(500, "b");
+  assertEquals(await messages.read(), ["three: 500", "four: 550"]);
+});
+
+dueTest(
+  "a process that did not look although it was told is told once more, and so is the next",
+  async (bench, messages) => {
+    await messages.idle("lost", "two", "three");
+    await bench.addAfter(1000, "a");
+    await messages.read();
+    await bench.pass(1051);
+    assertEquals(keysOf(await bench.take("two")), ["a"], "50 ms late");
+    await bench.turn("two", [], 1, 1);
+    await bench.pass(100);
+    await bench.addAfter(1000, "b");
+    assertEquals(await messages.read(), ["lost: 1000", "three: 1050"]);
+  },
+);
+
+engineTest(
+  "due: two idle processes look often enough for short leases to end, also of owners to come",
+  async (bench) => {
+    const pauses: (number | undefined)[] = [];
+    for (const owner of ["one", "two", "three"]) pauses.push((await bench.take(owner)).pauseMs);
+    assertEquals(pauses, [1000, 1000, undefined]);
+  },
+  { leaseDuration: 3000 },
+);
+
+dueTest("nobody is told while the queue is paused, and all are woken by the resume", async (bench, messages) => {
+  await messages.idle("one", "two", "three");
+  await bench.engine.pause();
+  await bench.addAfter(1000, "a");
+  assertEquals(await messages.read(), []);
+  await bench.engine.resume();
+  assertEquals(new Set(await messages.read()), new Set(["one: now", "two: now", "three: now"]));
+});
+
+redisTest("due: queues that want nothing any more leave a delayed item to others", async ({ url }) => {
+  const name = uniqueName("queue");
+  await using stack = new AsyncDisposableStack();
+  const aborts: AbortController[] = [];
+  let order = "";
+  for (let i = 0; i < 4; i++) {
+    const { queue } = stack.use(open(url, name));
+    const abort = new AbortController();
+    aborts.push(abort);
+    void queue.get({ signal: abort.signal }).then((lease) => {
+      order += lease.shutdown ? "" : `${i}`;
+      return lease.shutdown ? undefined : lease.finish();
+    }, () => {});
+    const key = `workqueue:{${name}}:idle`;
+    await until(async () => await callRedis(url, "ZCARD", key) === i + 1);
+  }
+  await using producer = open(url, name);
+  await producer.queue.addAfter("a", 300);
+  aborts[0]!.abort();
+  aborts[1]!.abort();
+  await until(async () => await callRedis(url, "ZCARD", `workqueue:{${name}}:idle`) === 2);
+  const looks = await callRedis(url, "HKEYS", `workqueue:{${name}}:looks`) as string[];
+  assertEquals(looks.length, 2, "two others were told");
+  await until(() => order !== "");
+  assert("23".includes(order));
+});
+
+serverTest(
+  "rule 15: an item with a delay costs two publishes and two looks, however many queues are idle",
+  async () => {
+    await using server = await RedisServer.start();
+    const name = uniqueName("queue");
+    await using producer = open(server.url, name);
+    await using stack = new AsyncDisposableStack();
+    const COUNT = 300;
+    let taken = 0;
+    for (let i = 0; i < COUNT; i++) {
+      const { queue } = stack.use(open(server.url, name));
+      void queue.get().then((lease) => {
+        if (lease.shutdown) return;
+        taken++;
+        return lease.finish();
+      });
+    }
+    const key = `workqueue:{${name}}:idle`;
+    await until(async () => await callRedis(server.url, "ZCARD", key) === COUNT);
+    const publishes = async () => {
+      const info = String(await callRedis(server.url, "INFO", "commandstats"));
+      return Number(info.match(/^cmdstat_publish:calls=(\d+)/m)?.[1] ?? 0);
+    };
+    const before = [await countCalls(server.url), await publishes()];
+    await producer.queue.addAfter("a", 100);
+    await until(() => taken === 1);
+    const time = async () => {
+      const [seconds, micros] = await callRedis(server.url, "TIME") as string[];
+      return Number(seconds) * 1000 + Number(micros) / 1000;
+    };
+    const end = await time() + 100; // the second has looked then
+    await until(async () => await time() > end);
+    const after = [await countCalls(server.url), await publishes()];
+    const [calls, told] = after.map((count, i) => count - before[i]!);
+    assert(calls! <= 4 && told! <= 2, `${calls} scripts, add and finish among them, and ${told} publishes`);
+  },
+);

@@ -1,0 +1,70 @@
+/** The codes of the errors of a queue on Redis: see docs/errors.md. */
+
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { type ErrorCode, limiters } from "@workqueue/core";
+import { createRedisQueue, RedisConnectionError } from "@workqueue/redis";
+import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { codeOf } from "../helpers.ts";
+import { aborted, open, take, until } from "./faults/faults.ts";
+import { redisTest, uniqueName } from "./redis_tests.ts";
+
+/** A port that nothing listens on. */
+const NOWHERE = "redis://127.0.0.1:1";
+
+Deno.test("errors: options that a queue on Redis cannot have: WQ_ARGUMENT", () => {
+  for (
+    const options of [
+      { name: "q", url: "http://localhost" },
+      { name: "q", client: {} },
+      { name: "q", url: NOWHERE, client: {} },
+      { name: "q", clock: {} },
+      { name: "{q}" },
+      {},
+    ]
+  ) {
+    assertEquals(codeOf(assertThrows(() => createRedisQueue(options as never), TypeError)), "WQ_ARGUMENT");
+  }
+});
+
+Deno.test("errors: a limiter that gives no delay: WQ_LIMITER", () => {
+  const jitter = { type: "jitter", limiter: { type: "exponential", baseDelay: 1, maxDelay: 1 }, spread: 0.5 } as const;
+  const plan = planLimiter("plan", limiters.describe(jitter), () => 2);
+  assertEquals(codeOf(assertThrows(() => plan.given(0), RangeError)), "WQ_LIMITER");
+});
+
+Deno.test("errors: no server: WQ_CONNECTION", async () => {
+  await using queue = createRedisQueue({ name: "q", url: NOWHERE, callTimeout: 100, onQueueError() {} });
+  const { code } = await assertRejects(() => queue.add("a"), RedisConnectionError);
+  assertEquals(code satisfies ErrorCode, "WQ_CONNECTION");
+});
+
+redisTest("errors: calls that make no sense: WQ_ARGUMENT", async ({ url }) => {
+  await using opened = open(url, uniqueName("errors"));
+  const { queue } = opened;
+  for (
+    const call of [
+      () => queue.add(5 as never),
+      () => queue.add("\ud800"),
+      () => queue.addAfter("a", "soon"),
+      () => (queue as never as { whenBelow(): Promise<void> }).whenBelow(),
+      () => queue.shutDownWithDrain({ delayed: "wait" } as never),
+    ]
+  ) assertEquals(codeOf(await assertRejects(call, TypeError)), "WQ_ARGUMENT");
+});
+
+redisTest(
+  "errors: a lost lease: WQ_LEASE_LOST, as the reason of its signal and for its outcome",
+  async ({ url, call }) => {
+    await using opened = open(url, uniqueName("errors"), { leaseDuration: 300 });
+    const { queue, errors } = opened;
+    await queue.add("a");
+    const lease = await take(queue);
+    await call("FLUSHALL");
+    await aborted(lease.signal);
+    const { name } = lease.signal.reason;
+    assertEquals([name, codeOf(lease.signal.reason)], ["AbortError", "WQ_LEASE_LOST"]);
+    assertEquals(await lease.finish(), false);
+    await until(() => errors.length > 0);
+    assertEquals(errors.map(codeOf), ["WQ_LEASE_LOST"]);
+  },
+);

@@ -1,0 +1,47 @@
+/** What is written to the console where nobody else wants to hear of errors. */
+
+import { assert, assertEquals } from "@std/assert";
+import { ErrorLog } from "../../packages/redis/error_log.ts";
+
+/** The lines that are written meanwhile. */
+function linesOf(write: () => void): string[] {
+  const lines: string[] = [];
+  const { error } = console;
+  console.error = (...words: unknown[]) => lines.push(words.join(" "));
+  try {
+    write();
+  } finally {
+    console.error = error;
+  }
+  return lines;
+}
+
+Deno.test("error log on Redis: an error is one line, whatever is in it", () => {
+  const broken = new SyntaxError(
+    `Unexpected token '\u001b', "\u001b[2J\r\nqueue \u202eis fine\u2028\u009b1A" is not valid JSON`,
+  );
+  const [line, ...others] = linesOf(() => new ErrorLog(`Queue "q" on Redis`, undefined).write(broken));
+  assertEquals(others, []);
+  assertEquals(
+    line,
+    `Queue "q" on Redis: SyntaxError: Unexpected token ' ', " [2J queue  is fine 1A" is not valid JSON`,
+  );
+  const [long] = linesOf(() => new ErrorLog("q", undefined).write(new Error("x".repeat(10_000))));
+  assert(long!.length < 1100);
+});
+
+Deno.test("error log on Redis: a callback is given the error as it is, and what it throws is dropped", async () => {
+  const given: unknown[] = [];
+  const error = new Error("first\nsecond");
+  for (const fail of [() => Promise.reject("later"), () => assert(false)]) {
+    const lines = linesOf(() =>
+      new ErrorLog("q", (error) => {
+        given.push(error);
+        return fail() as never;
+      }).write(error)
+    );
+    assertEquals(lines, []);
+  }
+  await Promise.resolve();
+  assertEquals(given, [error, error]);
+});

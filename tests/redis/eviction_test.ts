@@ -1,0 +1,56 @@
+/** A server that deletes keys when its memory is full: that is told once, with what to set. */
+
+import { assertEquals } from "@std/assert";
+import { createRedisQueue, type RedisQueueOptions } from "@workqueue/redis";
+import { Redis } from "ioredis";
+import { serverTest, uniqueName } from "./redis_tests.ts";
+import { RedisServer } from "./server.ts";
+
+/** What two queues with the same options tell, when each is used by several calls. */
+async function toldOn(options: Partial<RedisQueueOptions>): Promise<string[]> {
+  const told: string[] = [];
+  const onQueueError = (error: unknown) => void told.push(String(error));
+  await using one = createRedisQueue({ name: uniqueName("one"), onQueueError, ...options });
+  await using other = createRedisQueue({ name: uniqueName("other"), onQueueError, ...options });
+  for (const queue of [one, other]) {
+    const taken = queue.get();
+    await queue.add("a");
+    const lease = await taken;
+    if (!lease.shutdown) await lease.finish();
+    await queue.counts();
+  }
+  return told;
+}
+
+const warning = ({ port }: RedisServer, policy: string) =>
+  `Error: The maxmemory-policy of Redis at 127.0.0.1:${port} is ${policy}. Set it to noeviction, so that no key is deleted ` +
+  "when memory is full: CONFIG SET maxmemory-policy noeviction";
+
+serverTest("eviction: any policy but noeviction is told once for all queues of a connection", async () => {
+  await using server = await RedisServer.start({ args: ["--maxmemory-policy", "allkeys-lru"] });
+  assertEquals(await toldOn({ url: server.url }), [warning(server, "allkeys-lru")]);
+  await server.call("CONFIG", "SET", "maxmemory-policy", "volatile-ttl");
+  const client = new Redis(server.url, { autoResendUnfulfilledCommands: false });
+  assertEquals(await toldOn({ client }), [warning(server, "volatile-ttl")]);
+  client.disconnect();
+  await server.call("CONFIG", "SET", "maxmemory-policy", "noeviction");
+  assertEquals(await toldOn({ url: server.url }), []);
+});
+
+serverTest("eviction: whoever only waits for work is told, too", async () => {
+  await using server = await RedisServer.start({ args: ["--maxmemory-policy", "allkeys-random"] });
+  const told = Promise.withResolvers<unknown>();
+  await using queue = createRedisQueue({ name: "q", url: server.url, onQueueError: told.resolve });
+  queue.get();
+  assertEquals(String(await told.promise), warning(server, "allkeys-random"));
+});
+
+serverTest("eviction: CONFIG is not needed, and where INFO is forbidden as well, nothing is told", async () => {
+  await using server = await RedisServer.start({ args: ["--maxmemory-policy", "allkeys-lru"] });
+  const user = async (...rights: string[]) => {
+    await server.call("ACL", "SETUSER", "worker", "reset", "on", ">password", "~*", "&*", "+@all", ...rights);
+    return await toldOn({ url: server.url.replace("//", "//worker:password@") });
+  };
+  assertEquals(await user("-config"), [warning(server, "allkeys-lru")]);
+  assertEquals(await user("-config", "-info"), []);
+});

@@ -1,0 +1,46 @@
+/** One of three processes is killed while its handlers run for long: the others go on at full concurrency. */
+
+import { assert, assertEquals } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
+import { RedisServer } from "../server.ts";
+import { newQueue, open } from "./faults.ts";
+import { startWorker, Witness } from "./process/workers.ts";
+
+const CONCURRENCY = 20;
+const SECONDS = 10;
+
+/**
+ * 3 processes with 20 handlers each, of 1 s on average. Returns how many items a second the two survivors end in the 10
+ * s after the kill. They could end 40.
+ */
+export async function survivors(): Promise<number> {
+  await using server = await RedisServer.start();
+  await using witness = await Witness.start();
+  const { name } = newQueue(server.url);
+  await using opened = open(server.url, name);
+  const args = { url: server.url, witness: witness.url, name, leaseDuration: 2000, maxStalls: 5, failsOnce: false };
+  const start = () => startWorker("Deno", { ...args, concurrency: CONCURRENCY, ms: 1000 });
+  const workers = await Promise.all([start(), start(), start()]);
+  await Promise.all(workers.map(({ ready }) => ready));
+  const items = 3 * CONCURRENCY * SECONDS;
+  await opened.queue.addAll(Array.from({ length: items }, (_, i) => `item ${i}`));
+  await delay(2000); // they are all at work
+
+  const [victim, ...others] = workers;
+  victim!.kill("SIGKILL");
+  await victim!.ended;
+  await witness.noteDeath(victim!.pid);
+  await witness.read();
+  const before = witness.ends.size;
+  await delay(SECONDS * 1000);
+  await witness.read();
+  const rate = (witness.ends.size - before) / SECONDS;
+  assert(rate >= 0.7 * 2 * CONCURRENCY, `the survivors ended ${rate} items a second`);
+
+  await opened.queue.whenIdle();
+  for (const worker of others) worker.kill("SIGTERM");
+  await Promise.all(others.map(({ ended }) => ended));
+  await witness.read();
+  assertEquals([witness.ends.size, witness.wrong, witness.errors, opened.errors], [items, [], [], []]);
+  return rate;
+}

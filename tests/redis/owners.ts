@@ -1,0 +1,213 @@
+/** Owners that do things at random on the engine, while the server's clock jumps: a test at any number of runs. */
+
+import { assert, assertEquals } from "@std/assert";
+import * as fc from "fast-check";
+import type { Finish } from "../../packages/redis/engine.ts";
+import { Bench, LEASE } from "./bench.ts";
+import { TimedServer } from "./timed_server.ts";
+
+const OWNERS = ["one", "two", "three"];
+const KEYS = ["a", "b", "c", "d", "e", "f"];
+const owner = fc.constantFrom(...OWNERS);
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("add"), key: fc.constantFrom(...KEYS) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("addAfter"), key: fc.constantFrom(...KEYS), ms: fc.nat(20_000) }),
+  },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("take"), owner, wanted: fc.integer({ min: 1, max: 4 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("finish"),
+      which: fc.nat(9),
+      kind: fc.constantFrom("succeeded", "succeeded", "done", "retry", "handedBack"),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("finishOld"), which: fc.nat(20) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("renew"), owner }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("loseReply"), owner, isNoticed: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("pass"), ms: fc.integer({ min: 1, max: LEASE }) }) },
+  { weight: 4, arbitrary: fc.constant({ do: "pass", ms: LEASE + 1 }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("jump"), ms: fc.integer({ min: -2 * LEASE, max: 2 * LEASE }) }) },
+) as fc.Arbitrary<Step>;
+type Step =
+  | { do: "add"; key: string }
+  | { do: "addAfter"; key: string; ms: number }
+  | { do: "take"; owner: string; wanted: number }
+  | { do: "renew"; owner: string }
+  | { do: "loseReply"; owner: string; isNoticed: boolean }
+  | { do: "finish"; which: number; kind: Finish["kind"] }
+  | { do: "finishOld"; which: number }
+  | { do: "pass" | "jump"; ms: number };
+
+interface Hold {
+  readonly owner: string;
+  readonly key: string;
+  readonly token: string;
+  /** How many adds there had been. */
+  readonly adds: number;
+  isOver: boolean;
+  /** Whether its owner was told that it has lost all. It counts still until it is taken away. */
+  isLost?: boolean;
+}
+
+/** Several owners who do what they like, and what has to hold whatever that is. */
+class Owners {
+  /** All that was ever handed out. */
+  readonly holds: Hold[] = [];
+  /** When the lease of each ends, in the server's time. */
+  readonly #ends = new Map<string, number>();
+  /** The keys that have to be handed out still, by the number of the last add. */
+  readonly #owed = new Map<string, number>();
+  #adds = 0;
+  /** The time of the queue or later, in microseconds: it never goes back. */
+  #now = 0;
+  givenUp = 0;
+
+  constructor(readonly bench: Bench) {}
+
+  async do(step: Step): Promise<void> {
+    const { bench } = this;
+    this.#pass(0.1); // more than the time of the queue grows by in a call
+    bench.jump(0.1);
+    switch (step.do) {
+      case "add":
+      case "addAfter":
+        this.#owed.set(step.key, ++this.#adds);
+        return step.do === "add" ? await bench.add(step.key) : await bench.addAfter(step.ms, step.key);
+      case "take":
+        return await this.take(step.owner, step.wanted);
+      case "finish": {
+        const current = this.holds.filter(({ isOver }) => !isOver);
+        return await this.finish(current[step.which % current.length], step.kind);
+      }
+      case "finishOld":
+        return await this.finish(this.holds[step.which % this.holds.length], "succeeded");
+      case "renew": {
+        const isThere = await bench.engine.renew(step.owner);
+        if (this.#isAlive(step.owner) && this.#heldBy(step.owner).length > 0) {
+          assert(isThere, "a lease that is not over can be renewed");
+        }
+        if (isThere) this.#ends.set(step.owner, this.#now + LEASE * 1000);
+        return;
+      }
+      case "loseReply": {
+        const known = this.#heldBy(step.owner);
+        const { isLost, taken, givenUp } = await bench.take(step.owner, 2, known.length);
+        this.#giveUp(givenUp.map(({ key }) => key));
+        if (isLost) return this.#forget(step.owner);
+        if (taken.length > 0) this.#ends.set(step.owner, this.#now + LEASE * 1000);
+        if (step.isNoticed) await bench.engine.release(step.owner, known.map(({ token }) => token));
+        return;
+      }
+      case "pass":
+        this.#pass(step.ms);
+        return await bench.pass(step.ms);
+      case "jump": // of the clock, back or ahead; or nobody was heard of
+        this.#pass(Math.max(step.ms, 0));
+        bench.jump(step.ms);
+    }
+  }
+
+  async take(owner: string, wanted: number): Promise<void> {
+    const { bench } = this;
+    const processing = this.#heldBy(owner);
+    const { taken, isLost, isAlone, givenUp } = await bench.take(owner, wanted, processing.length);
+    this.#giveUp(givenUp.map(({ key }) => key));
+    if (isLost) {
+      assert(!this.#isAlive(owner), "nothing is taken away before the lease is over");
+      return this.#forget(owner);
+    }
+    assert(taken.length <= wanted);
+    if (isAlone && taken.length > 0) assertEquals([taken.length, processing.length], [1, 0], "a suspect is alone");
+    for (const { key, token } of taken) {
+      for (const other of this.holds) {
+        assert(Number(token) > Number(other.token), "tokens grow");
+        if (other.key !== key || (other.isOver && !other.isLost)) continue;
+        assert(other.isLost || !this.#isAlive(other.owner), "no two owners hold a key whose leases are not over");
+        other.isOver = true;
+        other.isLost = false;
+      }
+      this.holds.push({ owner, key, token, adds: this.#adds, isOver: false });
+    }
+    if (taken.length > 0) this.#ends.set(owner, this.#now + LEASE * 1000);
+  }
+
+  async finish(hold: Hold | undefined, kind: Finish["kind"]): Promise<void> {
+    if (hold === undefined) return;
+    const isNewest = hold === this.holds.findLast(({ key }) => key === hold.key);
+    const counts = await this.bench.finish(hold.key, hold.token, kind);
+    if (hold.isOver && !hold.isLost) assertEquals(counts, false, "what is over does not count");
+    else if (!hold.isLost && this.#isAlive(hold.owner)) assertEquals(counts, true, "what is held counts");
+    hold.isOver = true;
+    hold.isLost = false;
+    if (!counts) return;
+    assert(isNewest, "only the newest token of a key counts");
+    const isFinal = kind === "succeeded" || kind === "done";
+    if (isFinal && hold.adds >= (this.#owed.get(hold.key) ?? 0)) this.#owed.delete(hold.key);
+  }
+
+  /** Nobody comes back, and one who is left works on all there is. Nothing that was added is lost. */
+  async end(): Promise<void> {
+    let left = Infinity;
+    for (let round = 0; round < 100 && left > 0; round++) {
+      this.#pass(LEASE + 1);
+      await this.bench.pass(LEASE + 1);
+      await this.take("survivor", 5);
+      for (const hold of this.#heldBy("survivor")) await this.finish(hold, "succeeded");
+      const { ready, delayed, processing } = await this.bench.engine.counts();
+      left = ready + delayed + processing;
+    }
+    assertEquals(left, 0, "all has ended");
+    assertEquals([...this.#owed.keys()], [], "what was added was handed out, or given up");
+    for (const name of ["stalls", "holders", "delayed", "suspects"]) {
+      if (name !== "stalls" || this.givenUp === 0) assertEquals(await this.bench.stored("EXISTS", name), 0, name);
+    }
+  }
+
+  #giveUp(keys: readonly string[]): void {
+    this.givenUp += keys.length;
+    for (const key of keys) this.#owed.delete(key);
+  }
+
+  #heldBy(owner: string): Hold[] {
+    return this.holds.filter((hold) => hold.owner === owner && !hold.isOver);
+  }
+
+  #pass(ms: number): void {
+    this.#now += ms * 1000;
+  }
+
+  #isAlive(owner: string): boolean {
+    return (this.#ends.get(owner) ?? 0) > this.#now;
+  }
+
+  #forget(owner: string): void {
+    for (const hold of this.#heldBy(owner)) hold.isOver = hold.isLost = true;
+  }
+}
+
+/** Lets owners do random things, so many times, and checks that no key has two of them, and that none is lost. */
+export async function checkOwners(url: string, { runs, seed }: { runs: number; seed: number }): Promise<void> {
+  await using server = await TimedServer.connect(url);
+  let [holds, givenUp] = [0, 0];
+  const run = async (seed: number) => {
+    const property = fc.asyncProperty(fc.array(step, { maxLength: 70, size: "max" }), async (steps) => {
+      const bench = new Bench(server, { maxStalls: 3 });
+      const owners = new Owners(bench);
+      try {
+        for (const each of steps) await owners.do(each);
+        await owners.end();
+      } finally {
+        await server.clear(bench.name);
+      }
+      holds += owners.holds.length;
+      givenUp += owners.givenUp;
+    });
+    await fc.assert(property, { numRuns: Math.ceil(runs / 4), seed });
+  };
+  const seeds = [1, 2, 3, 4].map((number) => 4 * seed + number);
+  await Promise.all(seeds.map(run)); // together, as most of the time is waiting for the server
+  assert(holds >= runs * 5 && givenUp >= runs / 20, `${holds} holds, ${givenUp} given up`);
+}

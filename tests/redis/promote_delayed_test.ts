@@ -1,0 +1,80 @@
+/** What waits is ready at once, when somebody says so. */
+
+import { assertEquals } from "@std/assert";
+import { runWorkers } from "@workqueue/core";
+import { createRedisQueue } from "@workqueue/redis";
+import { engineTest, keysOf } from "./bench.ts";
+import { countsOf } from "./counts.ts";
+import { redisTest, uniqueName } from "./redis_tests.ts";
+
+const NONE = { ready: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0 };
+
+engineTest("what is retried now comes last, with the failures that it has, and once", async (bench) => {
+  await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 5000);
+  await bench.add("b");
+  assertEquals(await bench.engine.promoteDelayed("a"), true);
+  assertEquals(await countsOf(bench.engine), { ...NONE, ready: 2, failing: 1 });
+  const { taken } = await bench.take("o", 3);
+  assertEquals(taken.map(({ key, failures }) => [key, failures]), [["b", 0], ["a", 1]]);
+});
+
+engineTest("what does not wait is not retried now", async (bench) => {
+  await bench.add("ready", "held");
+  const { taken: [ready] } = await bench.take("o");
+  await bench.addAfter(5, "due");
+  await bench.pass(10);
+  for (const key of ["ready", "held", "due", "unknown"]) {
+    assertEquals(await bench.engine.promoteDelayed(key), false, key);
+  }
+  assertEquals(keysOf(await bench.take("o", 5, 1)), ["held", "due"]);
+  assertEquals(await bench.finish("ready", ready!.token), true);
+  assertEquals(await countsOf(bench.engine), { ...NONE, processing: 2 });
+});
+
+engineTest("what is held and waits comes again once it is done", async (bench) => {
+  await bench.add("a");
+  const { taken: [a] } = await bench.take("o");
+  await bench.addAfter(5000, "a");
+  assertEquals(await bench.engine.promoteDelayed("a"), true);
+  assertEquals(await countsOf(bench.engine), { ...NONE, processing: 1 });
+  await bench.finish("a", a!.token);
+  assertEquals(keysOf(await bench.take("o")), ["a"]);
+});
+
+engineTest("what is ready and waits is ready once", async (bench) => {
+  await bench.addAfter(5000, "a");
+  await bench.add("a");
+  assertEquals(await bench.engine.promoteDelayed("a"), true);
+  assertEquals(await countsOf(bench.engine), { ...NONE, ready: 1 });
+});
+
+engineTest("while more is due than a call moves, what is retried now comes after that", async (bench) => {
+  const keys = Array.from({ length: 300 }, (_, i) => `${i}`);
+  await bench.addAfter(10, ...keys);
+  await bench.addAfter(5000, "a");
+  await bench.pass(20);
+  assertEquals(await bench.engine.promoteDelayed("299"), false, "it is due");
+  assertEquals(await bench.engine.promoteDelayed("a"), true);
+  assertEquals(keysOf(await bench.take("o", 400)).concat(keysOf(await bench.take("p", 400))), [...keys, "a"]);
+});
+
+engineTest("somebody who waits is told of what is retried now", async (bench) => {
+  await bench.addAfter(5000, "a");
+  await bench.take("o");
+  await bench.engine.promoteDelayed("a");
+  assertEquals(await bench.stored("ZCARD", "idle"), 0); // who is told and has no subscription, as here, is so no longer
+});
+
+redisTest("retry now: it wakes a worker of another process, for an item that is no text too", async ({ url }) => {
+  const name = uniqueName("retry");
+  const open = () => createRedisQueue<{ id: number }>({ name, url, keyOf: ({ id }) => `${id}` });
+  await using one = open();
+  await using two = open();
+  const done: unknown[] = [];
+  const pool = runWorkers(one, (item) => void done.push(item));
+  await two.addAfter({ id: 1 }, "1h");
+  assertEquals(await two.promoteDelayed({ id: 1 }), true);
+  await two.whenIdle();
+  assertEquals(done, [{ id: 1 }]);
+  await pool.stop();
+});

@@ -1,0 +1,55 @@
+/** The options of queues of a document on Redis. No server is needed. */
+
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { loadConfig } from "@workqueue/core";
+import { createRedisQueue, RedisConnectionError, redisQueues } from "@workqueue/redis";
+
+const NOBODY = "redis://127.0.0.1:1";
+const config = loadConfig({ queues: { images: {} } });
+
+/** What calling a function throws, after the action that it names. */
+function refusal(call: () => unknown): [name: string, reason: string] {
+  const error = assertThrows(call) as Error;
+  return [error.name, error.message.replace(/^Cannot [\w ]+ as /, "")];
+}
+
+const WRONG: readonly object[] = [
+  { url: "http://localhost" },
+  { url: 6379 },
+  { client: {} },
+  { client: 1 },
+  { url: NOBODY, client: {} },
+  { leaseDuration: 99 },
+  { leaseDuration: "long" },
+  { callTimeout: "25h" },
+  { maxStalls: 0.5 },
+  { maxStalls: "5" },
+  { metrics: {} },
+  { onQueueError: 3 },
+  { keyOf: "id" },
+];
+
+for (const wrong of WRONG) {
+  const [option, value] = Object.entries(wrong)[0]!;
+  Deno.test(`queues: ${option} ${JSON.stringify(value)} is refused at once, as by createRedisQueue`, () => {
+    const expected = refusal(() => createRedisQueue({ name: "images", ...wrong }));
+    const isOfServer = option === "url" || option === "client";
+    if (option !== "keyOf") assertEquals(refusal(() => redisQueues(config, wrong)), expected);
+    if (!isOfServer) assertEquals(refusal(() => redisQueues(config, {}).queue("images", wrong)), expected);
+  });
+}
+
+Deno.test("queues: an option that is undefined counts as not given", async () => {
+  const errors: unknown[] = [];
+  const onQueueError = (error: unknown) => void errors.push(error);
+  const queues = redisQueues(config, { url: NOBODY, client: undefined, callTimeout: 100, onQueueError });
+  await using queue = queues.queue("images", { callTimeout: undefined, onQueueError: undefined, keyOf: undefined });
+  const error = await assertRejects(() => queue.add("a"), RedisConnectionError, "within 100 ms");
+  assertEquals(errors, [error]);
+});
+
+Deno.test("queues: what one queue is given replaces what all were given", async () => {
+  const queues = redisQueues(config, { url: NOBODY, callTimeout: "1m", onQueueError: () => {} });
+  await using queue = queues.queue("images", { callTimeout: 200 });
+  await assertRejects(() => queue.add("a"), RedisConnectionError, "within 200 ms");
+});

@@ -1,0 +1,130 @@
+/** How scripts are declared. No server is needed. */
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { declareScript } from "../../packages/redis/scripts/declare.ts";
+import {
+  type Argument,
+  DURATION,
+  fields,
+  FLAG,
+  list,
+  metaNumbers,
+  NUMBER,
+  optional,
+  type ReplyField,
+  rows,
+  TEXT,
+} from "../../packages/redis/scripts/fields.ts";
+import { prelude } from "../../packages/redis/scripts/prelude.ts";
+
+/** The lines of a script behind the prelude, without those that are empty. */
+function linesOf({ lua }: { lua(time: string): string }): string[] {
+  const [, text] = lua("{ 0, 0 }").split(prelude("{ 0, 0 }"));
+  return text!.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+}
+
+Deno.test("scripts: each argument is a variable in Lua, in the order in which it is sent", () => {
+  const script = declareScript({
+    args: { key: TEXT, count: NUMBER, isNew: FLAG, delayMs: DURATION, error: optional(TEXT), rate: optional(NUMBER) },
+    reply: NUMBER,
+    body: "return reply(key, count, isNew, delayUs, error, rate)",
+  });
+  const values = { key: "a", count: 2, isNew: true, delayMs: 0.0015, error: undefined, rate: 0.1 };
+  assertEquals(script.write(values), ["a", "2", "1", "2", "", "0.1"]);
+  assertEquals(linesOf(script), [
+    "local key, count, isNew, delayUs, error, rate = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1', tonumber(ARGV[4]), " +
+    "ARGV[5] ~= '' and ARGV[5] or nil, ARGV[6] ~= '' and tonumber(ARGV[6]) or nil",
+    "return reply(key, count, isNew, delayUs, error, rate)",
+  ]);
+  assertEquals([3, null].map((sent) => optional(NUMBER).read(sent)), [3, undefined]);
+});
+
+Deno.test("scripts: rows follow the arguments, and a mark follows the rows", () => {
+  const script = declareScript({
+    retry: "marked",
+    args: { owner: TEXT },
+    rows: { key: TEXT, delayMs: DURATION },
+    reply: NUMBER,
+    body: (eachRow) => `${eachRow("add(key, delayUs, owner, resent)")}\nreturn reply(0)`,
+  });
+  const values = [{ key: "a", delayMs: 1 }, { key: "b", delayMs: 0 }];
+  assertEquals(script.write({ owner: "o" }, values), ["o", "a", "1000", "b", "0"]);
+  assertEquals(linesOf(script), [
+    "local owner = ARGV[1]",
+    "local resent = ARGV[#ARGV] == '1'",
+    "for row = 2, #ARGV - 1, 2 do",
+    "local key, delayUs = ARGV[row + 0], tonumber(ARGV[row + 1])",
+    "add(key, delayUs, owner, resent)",
+    "end",
+    "return reply(0)",
+  ]);
+});
+
+const reply = fields({
+  pauseMs: optional(DURATION),
+  isLost: FLAG,
+  tokens: list(TEXT),
+  totals: metaNumbers({ failed: "failed", stalled: "givenUp:stalled" }),
+  taken: rows({ key: TEXT, failures: NUMBER, readyForMs: optional(DURATION) }),
+});
+
+Deno.test("scripts: what Lua sends is read by name, in the order in which it is declared", () => {
+  const script = declareScript({
+    args: {},
+    reply,
+    body: "pauseUs, isLost, tokens = nil, 1, {}\ntaken.key, taken.failures, taken.readyForUs = {}, {}, {}",
+  });
+  assertEquals(linesOf(script).slice(0, 1), ["local taken = { key = {}, failures = {}, readyForUs = {} }"]);
+  assertEquals(
+    linesOf(script).at(-1),
+    "return reply({ pauseUs or false, isLost, tokens, redis.call('HMGET', q.meta, 'failed', 'givenUp:stalled'), " +
+      "{ taken.key, taken.failures, taken.readyForUs } })",
+  );
+  const sent = [null, 1, ["1", "2"], ["7", null], [["a", "b"], [0, 3], []]];
+  assertEquals(script.read(sent), {
+    pauseMs: undefined,
+    isLost: true,
+    tokens: ["1", "2"],
+    totals: { failed: 7, stalled: 0 },
+    taken: [{ key: "a", failures: 0, readyForMs: undefined }, { key: "b", failures: 3, readyForMs: undefined }],
+  });
+  const times = script.read([1500, 0, [], [], [["a"], [0], [2000]]]);
+  assertEquals([times.pauseMs, times.isLost, times.taken], [1.5, false, [{ key: "a", failures: 0, readyForMs: 2 }]]);
+});
+
+Deno.test("scripts: a reply that lacks a field, or a value of a row, is refused", () => {
+  assertThrows(() => reply.read([1, 0, []]), Error, "'totals'"); // Redis ends a list at nil
+  assertThrows(() => reply.read([1, 0, [], [], [["a", "b"], [0], []]]), Error, "'failures' has 1 values for 2 rows");
+});
+
+Deno.test("scripts: a field that the Lua forgets is refused when the script is declared", () => {
+  const declare = (body: string) => () =>
+    declareScript({
+      args: { key: TEXT },
+      rows: { token: TEXT },
+      reply: fields({ isNew: FLAG, taken: rows({ delayMs: DURATION }) }),
+      body: (eachRow) => `${eachRow(body.includes("token") ? "known = token" : "")}\n${body}`,
+    });
+  declare("isNew = key, token, taken.delayUs")();
+  for (const name of ["isNew", "key", "token", "taken", ".delayUs"]) {
+    const body = "isNew = key, token, taken.delayUs".replace(name, name === "taken" ? "others" : "");
+    assertThrows(declare(body), TypeError, `does not use '${name}'`);
+  }
+});
+
+Deno.test("scripts: a value that is forgotten does not compile", () => {
+  const script = declareScript({
+    args: { key: TEXT as Argument<"a" | "b">, count: NUMBER },
+    rows: { token: TEXT },
+    reply: TEXT as ReplyField<"yes">,
+    body: (eachRow) => `${eachRow("token = 1")} return reply(key, count)`,
+  });
+  // @ts-expect-error -- without `count`
+  script.write({ key: "a" }, []);
+  // @ts-expect-error -- without rows
+  script.write({ key: "a", count: 1 });
+  // @ts-expect-error -- a row without `token`
+  script.write({ key: "a", count: 1 }, [{}]);
+  const read: "yes" = script.read("yes");
+  assertEquals(read, "yes");
+});

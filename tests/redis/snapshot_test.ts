@@ -1,0 +1,262 @@
+/** Snapshots of a queue: in one call, its numbers, what is in it, and what fails. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createWorkQueue, limiters, runWorkers, TerminalError } from "@workqueue/core";
+import { createRedisQueue } from "@workqueue/redis";
+import { planLimiter } from "../../packages/redis/limiter_plan.ts";
+import { type Bench, engineTest, LEASE } from "./bench.ts";
+import { countsOf } from "./counts.ts";
+import { redisTest, uniqueName } from "./redis_tests.ts";
+
+const NONE = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };
+
+/** Lets a key fail so many times; then it waits for some seconds. */
+async function fail(bench: Bench, key: string, times = 1): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    if (!await bench.engine.promoteDelayed(key)) await bench.add(key);
+    const { taken: [taken] } = await bench.take("o");
+    const reason = `${key}, for the ${i + 1}th time`;
+    await bench.turn("o", [{ key, token: taken!.token, kind: "retry", delay: 5000, reason }]);
+  }
+}
+
+async function failing(bench: Bench, limit = 10): Promise<[key: string, attempts: number][]> {
+  const { failingEntries } = await bench.engine.snapshot(limit);
+  return failingEntries.map(({ key, attempts }) => [key, attempts]);
+}
+
+engineTest("snapshots have the counts, and lists that agree with them", async (bench) => {
+  await fail(bench, "a", 2);
+  await bench.add("processing", "ready");
+  await bench.take("o");
+  for (let i = 0; i < 300; i++) await bench.addAfter(10, `due ${i}`);
+  await bench.pass(2000);
+  for (let i = 0; i < 2; i++) {
+    const snapshot = await bench.engine.snapshot(20);
+    const { ready, delayed, processing, failing, givenUp, oldestReadyMs } = snapshot;
+    const { oldestReadyMs: expected, ...counts } = await bench.engine.counts();
+    assertEquals({ ready, delayed, processing, failing, givenUp }, counts);
+    assert(Math.abs(oldestReadyMs - expected) < 1 && oldestReadyMs > 1000, `${oldestReadyMs}, ${expected}`);
+    const keysOf = (entries: readonly { key: string }[]) => entries.map(({ key }) => key);
+    assertEquals(keysOf(snapshot.readyEntries), ["ready", ...Array.from({ length: 19 }, (_, i) => `due ${i}`)]);
+    assertEquals([keysOf(snapshot.delayedEntries), delayed], [["a"], 1]);
+    assertEquals([keysOf(snapshot.processingEntries), processing], [["processing"], 1]);
+    assertEquals([keysOf(snapshot.failingEntries), failing], [["a"], 1]);
+  }
+});
+
+engineTest("a snapshot of an empty queue", async (bench) => {
+  assertEquals(await bench.engine.snapshot(10), {
+    ...{ ready: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0, oldestReadyMs: 0, isPaused: false },
+    ...{ readyEntries: [], delayedEntries: [], processingEntries: [], failingEntries: [] },
+    totals: { handedOut: 0, failed: 0, givenUp: 0 },
+    givenUpFor: NONE,
+  });
+});
+
+engineTest("a snapshot says whether the queue is paused", async (bench) => {
+  await bench.engine.pause();
+  assertEquals((await bench.engine.snapshot(0)).isPaused, true);
+  await bench.engine.resume();
+  assertEquals((await bench.engine.snapshot(0)).isPaused, false);
+});
+
+engineTest("what fails is told with its last error, the most attempts first", async (bench) => {
+  for (const [key, times] of [["b", 1], ["a", 1], ["c", 3]] as const) await fail(bench, key, times);
+  const { failingEntries: [c, a, b] } = await bench.engine.snapshot(10);
+  assert(c!.dueInMs! > 4990 && c!.dueInMs! < 5000, `${c!.dueInMs}`);
+  assertEquals({ ...c, dueInMs: 5000 }, {
+    ...{ key: "c", payload: "of c", attempts: 3, error: "c, for the 3th time", dueInMs: 5000 },
+  });
+  assertEquals([a!.key, b!.key], ["a", "b"]);
+  assertEquals(await failing(bench, 2), [["c", 3], ["a", 1]]);
+  assertEquals(await failing(bench, 0), []);
+}, { hasItems: true });
+
+engineTest(
+  "what fails and does not wait is told without a time, for as long as it will be tried again",
+  async (bench) => {
+    for (const key of ["ready", "held", "cancelled", "done", "due"]) await fail(bench, key);
+    await bench.engine.promoteDelayed("done");
+    const { taken: [done] } = await bench.take("o");
+    await bench.finish("done", done!.token, "done");
+    await bench.engine.cancelDelayed("cancelled");
+    await bench.engine.promoteDelayed("held");
+    await bench.take("o");
+    await bench.engine.promoteDelayed("ready");
+    const { failing, failingEntries } = await bench.engine.snapshot(10);
+    const dues = Object.fromEntries(failingEntries.map(({ key, dueInMs }) => [key, dueInMs !== undefined]));
+    assertEquals([failing, dues], [5, { due: true, held: false, ready: false }]);
+  },
+);
+
+engineTest("what fails and is due is told without a time, also if more is due than a call moves", async (bench) => {
+  await bench.addAfter(10, ...Array.from({ length: 300 }, (_, i) => `${i}`));
+  await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 20);
+  await bench.pass(30);
+  const { failingEntries: [a], delayed } = await bench.engine.snapshot(10);
+  assertEquals([a!.key, a!.dueInMs, delayed], ["a", undefined, 0]);
+});
+
+engineTest("failures that are over are not told", async (bench) => {
+  const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1, forgetAfter: "3s" });
+  bench.engine.limiter = planLimiter("test", limiter);
+  await fail(bench, "a", 2);
+  assertEquals(await failing(bench), [["a", 2]]);
+  await bench.pass(4000);
+  assertEquals(await failing(bench), []);
+});
+
+engineTest("a failure without an error has none", async (bench) => {
+  await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 0);
+  assertEquals((await bench.engine.snapshot(1)).failingEntries[0]!.error, "");
+});
+
+/** Lets many keys fail once; they wait for a while. */
+async function failAll(bench: Bench, keys: readonly string[]): Promise<void> {
+  for (let i = 0; i < keys.length; i += 500) {
+    const some = keys.slice(i, i + 500);
+    await bench.add(...some);
+    const { taken } = await bench.take("o", 500);
+    const finishes = taken.map(({ key, token }) =>
+      ({ key, token, kind: "retry", delay: 600_000, reason: "503" }) as const
+    );
+    await bench.turn("o", finishes);
+  }
+}
+
+engineTest("of many that fail, those with the most attempts are told, and the same each time", async (bench) => {
+  await fail(bench, "poison", 20); // it is due before all others
+  await fail(bench, "bad", 3);
+  await failAll(bench, Array.from({ length: 3000 }, (_, i) => `${i}`));
+  const found = await failing(bench, 50);
+  assertEquals([found.length, found[0], found[1]], [50, ["poison", 20], ["bad", 3]]);
+  for (let i = 0; i < 20; i++) assertEquals(await failing(bench, 50), found);
+  assertEquals(await failing(bench, 1), [["poison", 20]]);
+  const { failing: count, failingEntries } = await bench.engine.snapshot(1000);
+  assertEquals([count, failingEntries.length, new Set(failingEntries.map(({ key }) => key)).size], [3002, 1000, 1000]);
+  await bench.engine.forget("poison");
+  assertEquals((await failing(bench, 50))[0], ["bad", 3]);
+});
+
+engineTest("many that are not tried again hide none that is", async (bench) => {
+  await fail(bench, "a");
+  for (let i = 0; i < 250; i++) await fail(bench, `cancelled ${i}`, 2);
+  for (let i = 0; i < 250; i++) await bench.engine.cancelDelayed(`cancelled ${i}`);
+  assertEquals(await failing(bench, 1), [["a", 1]]);
+});
+
+/** What is known of keys that fail beside their failures. */
+async function beside(bench: Bench): Promise<[errors: unknown, failing: unknown]> {
+  return [await bench.stored("HLEN", "errors"), await bench.stored("ZCARD", "failing")];
+}
+
+engineTest("what is known of failures goes with them", async (bench) => {
+  const keys = ["forgotten", "succeeded", "given up", "stays"];
+  for (const key of keys) await fail(bench, key);
+  assertEquals(await beside(bench), [4, 4]);
+  for (const kind of ["succeeded", "givenUp"] as const) {
+    const key = kind === "succeeded" ? "succeeded" : "given up";
+    await bench.engine.promoteDelayed(key);
+    await bench.finish(key, (await bench.take("o")).taken[0]!.token, kind);
+  }
+  await bench.engine.forget("forgotten");
+  assertEquals(await beside(bench), [1, 1]);
+});
+
+engineTest("processes of an older release count and forget failures alone, which does no harm", async (bench) => {
+  for (const key of ["a", "b", "c"]) await fail(bench, key);
+  await bench.stored("HDEL", "failures", "a"); // forgets
+  await bench.stored("HSET", "failures", "b", "7"); // counts
+  await bench.addAfter(5000, "d");
+  await bench.stored("HSET", "failures", "d", "2");
+  assertEquals(await failing(bench), [["b", 7], ["c", 1]]);
+  assertEquals(await bench.stored("ZCARD", "failing"), 2);
+  await fail(bench, "d");
+  assertEquals(await failing(bench), [["d", 3], ["b", 7], ["c", 1]], "by what is known of b");
+  await fail(bench, "b");
+  assertEquals(await failing(bench), [["b", 8], ["d", 3], ["c", 1]]);
+});
+
+engineTest("totals count what is handed out, has failed and was given up, once", async (bench) => {
+  await bench.add("a", "b", "c", "d");
+  const { taken: [a, b, c, d] } = await bench.take("o", 4);
+  const common = { key: a!.key, token: a!.token };
+  await bench.turn("o", [{ ...common, kind: "retry", reason: "bad" }]);
+  await bench.turn("o", [{ key: "b", token: b!.token, kind: "retry" }]); // asked for
+  await bench.turn("o", [{ key: "c", token: c!.token, kind: "givenUp", reason: "no", why: "maxRetries" }]);
+  await bench.turn("o", [{ key: "d", token: d!.token, kind: "handedBack" }]);
+  bench.isResent = true;
+  await bench.turn("o", [{ ...common, kind: "retry", reason: "bad" }]);
+  const { totals, givenUpFor } = await bench.engine.snapshot(0);
+  assertEquals([totals, givenUpFor], [{ handedOut: 4, failed: 2, givenUp: 1 }, { ...NONE, maxRetries: 1 }]);
+});
+
+engineTest("totals count what is given up as its holders were lost, and that it comes again", async (bench) => {
+  await bench.add("a");
+  for (let i = 0; i < 3; i++) {
+    await bench.take(`gone ${i}`);
+    await bench.pass(LEASE + 1);
+  }
+  await bench.take("other");
+  const { totals, givenUpFor, ready } = await bench.engine.snapshot(0);
+  assertEquals([totals, ready], [{ handedOut: 3, failed: 0, givenUp: 1 }, 0]);
+  assertEquals(givenUpFor, { ...NONE, stalled: 1 });
+}, { maxStalls: 2 });
+
+redisTest("snapshot: a process sees what another one's pool is at", async ({ url }) => {
+  const name = uniqueName("snapshot");
+  interface Page {
+    path: string;
+  }
+  const open = () =>
+    createRedisQueue<Page>({
+      ...{ name, url, keyOf: ({ path }) => path, onQueueError: () => {} },
+      limiter: { type: "exponential", baseDelay: "1m", maxDelay: "1h" },
+    });
+  await using other = open();
+  {
+    await using queue = open();
+    const pool = runWorkers(queue, ({ path }) => {
+      if (path === "/bad") throw new Error("no\nsuch page");
+      if (path === "/hopeless") throw new TerminalError("never");
+    }, { onError() {} });
+    await queue.addAll(["/", "/bad", "/hopeless"].map((path) => ({ path })));
+    while ((await queue.counts()).delayed < 1 || (await queue.counts()).processing > 0);
+    await pool.stop();
+  }
+  await other.add({ path: "/next" });
+  await other.pause();
+  const snapshot = await other.snapshot();
+  const { name: _, processingItems, delayedItems: [delayed], failingItems: [failing], oldestReadyMs, ...rest } =
+    snapshot;
+  assert(failing!.dueInMs! > 50_000 && failing!.dueInMs! <= 60_000);
+  assert(oldestReadyMs >= 0 && oldestReadyMs < 60_000);
+  assertEquals([delayed!.item, processingItems], [{ path: "/bad" }, []]);
+  assertEquals({ ...failing, dueInMs: 0 }, {
+    ...{ item: { path: "/bad" }, attempts: 1, error: "Error: no such page", dueInMs: 0 },
+  });
+  assertEquals(rest, {
+    ...{ ready: 1, blocked: 0, delayed: 1, processing: 0, paused: true, failing: 1, givenUp: 1 },
+    readyItems: [{ item: { path: "/next" }, priority: 0 }],
+    totals: { added: 4, handedOut: 3, failed: 2, givenUp: 1, givenUpFor: { ...NONE, terminal: 1 } },
+  } as never);
+  assertEquals(JSON.parse(JSON.stringify(snapshot)), snapshot);
+  await assertRejects(
+    () => other.snapshot({ limit: 1001 }),
+    RangeError,
+    "Cannot make snapshot as 'limit' must be an integer",
+  );
+  await assertRejects(() => other.snapshot({ limt: 1 } as never), TypeError, 'did you mean "limit"?');
+});
+
+redisTest("snapshot: its fields are those of a queue in memory, and counts beside them", async ({ url }) => {
+  await using queue = createRedisQueue({ name: uniqueName("snapshot"), url });
+  await queue.add("a");
+  await queue.pause();
+  assertEquals(await countsOf(queue), { ready: 1, blocked: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0 });
+  const inMemory = Object.keys(createWorkQueue().snapshot());
+  const counts = Object.keys(await queue.counts());
+  const fields = new Set([...inMemory, ...counts, "failingItems", "paused", "totals"]);
+  assertEquals(new Set(Object.keys(await queue.snapshot())), fields);
+});

@@ -1,0 +1,131 @@
+/**
+ * Runs the tests. `deno task test` runs the default ones, `deno task test [FILE or OPTION…]` what is given to
+ * `deno test`, and `deno task ok` everything.
+ */
+
+import { stdout } from "node:process";
+import { allParts, defaultParts, type Part } from "./parts.ts";
+import { isJsrReachable, testArguments } from "./std/arguments.ts";
+
+const ROOT = new URL("..", import.meta.url);
+
+interface Result {
+  readonly part: Part;
+  readonly success: boolean;
+  readonly output: string;
+  readonly seconds: number;
+}
+
+const running = new Set<Deno.ChildProcess>();
+
+/** Runs one part to its end. */
+async function run(part: Part, isShown: boolean): Promise<Result> {
+  const begin = performance.now();
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...part.args],
+    cwd: ROOT,
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  running.add(child);
+  let output = "";
+  const read = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+      output += text;
+      if (isShown) stdout.write(text);
+    }
+  };
+  const [{ success }] = await Promise.all([child.status, read(child.stdout), read(child.stderr)]);
+  running.delete(child);
+  const seconds = (performance.now() - begin) / 1000;
+  if (!isShown) {
+    console.log(`\n${part.name}: ${success ? "ok" : "FAILED"} (${seconds.toFixed(0)} s)`);
+    console.log(success ? linesAboutLeftOut(output) : output);
+  }
+  return { part, success, output, seconds };
+}
+
+/** Lines by which tests say that they are left out because a program is missing. */
+function linesAboutLeftOut(output: string): string {
+  return [...new Set(output.split("\n").filter((line) => line.includes("leaving out")))].join("\n");
+}
+
+/** Runs parts in as many lanes at once, and shows the first part as it runs. */
+async function runAll(parts: readonly Part[], lanes: number): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = parts.entries(); // shared by the lanes
+  await Promise.all(Array.from({ length: lanes }, async () => {
+    for (const [i, part] of left) results[i] = await run(part, i === 0);
+  }));
+  return results;
+}
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly leftOut: number;
+}
+
+/**
+ * Reads the summary of Deno (`ok | 12 passed | 0 failed | 1 ignored (2s)`) or of Bun (` 12 pass`, ` 1 skip`,
+ * ` 0 fail`).
+ */
+function countsIn(output: string): Counts | undefined {
+  const last = (pattern: RegExp) => Number([...output.matchAll(pattern)].at(-1)?.[1] ?? 0);
+  const deno = /^(?:ok|FAILED) \| (\d+) passed.*? \| (\d+) failed(?: \| (\d+) ignored)?/gm;
+  const [, passed, failed, ignored = 0] = [...output.matchAll(deno)].at(-1) ?? [];
+  if (passed !== undefined) return { passed: Number(passed), failed: Number(failed), leftOut: Number(ignored) };
+  if (!/^ *\d+ pass$/m.test(output)) return undefined;
+  return { passed: last(/^ *(\d+) pass$/gm), failed: last(/^ *(\d+) fail$/gm), leftOut: last(/^ *(\d+) skip$/gm) };
+}
+
+/** Prints the failures again, as the end of a long text is what people see, and the counts of each part. */
+function report(results: readonly Result[]): void {
+  for (const { part, output } of results.filter(({ success }) => !success)) {
+    const errors = output.split("\n ERRORS ").at(-1)!;
+    console.log(`\n${part.name} FAILED\n${errors.split("\n").slice(-200).join("\n")}`);
+  }
+  console.log();
+  let [passed, failed] = [0, 0];
+  for (const { part, success, output, seconds } of results) {
+    const counts = countsIn(output);
+    const hasStopped = !success && !(counts !== undefined && counts.failed > 0); // without saying which test failed
+    passed += counts?.passed ?? 0;
+    failed += (counts?.failed ?? 0) + (hasStopped ? 1 : 0);
+    const said = counts === undefined ? [] : [
+      `${counts.passed} passed`,
+      `${counts.failed} failed`,
+      ...(counts.leftOut > 0 ? [`${counts.leftOut} left out`] : []),
+    ];
+    const verdict = hasStopped ? ["FAILED"] : counts === undefined ? ["ok"] : [];
+    console.log(`${part.name.padEnd(20)} ${[...said, ...verdict].join(", ")} (${seconds.toFixed(0)} s)`);
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+}
+
+console.log(
+  isJsrReachable ? "JSR answers: using the @std packages." : "JSR does not answer: using the stand-ins in tests/std/.",
+);
+if (Deno.args[0] === "--all" && Deno.args.length > 1) {
+  console.error("deno task ok runs everything and takes no arguments: run deno task test FILE");
+  Deno.exit(2);
+}
+if (Deno.args.length > 0 && Deno.args[0] !== "--all") {
+  const args = ["test", "-A", "--doc", ...testArguments, ...Deno.args];
+  const { code } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).spawn().status;
+  Deno.exit(code);
+}
+if (Deno.build.os !== "windows") { // which has no such signal
+  Deno.addSignalListener("SIGTERM", () => {
+    for (const child of running) child.kill();
+    Deno.exit(143);
+  });
+}
+const isAll = Deno.args[0] === "--all";
+console.log(isAll ? "Running everything: about 15 minutes." : "Running the default tests: a few minutes.");
+// Everything in three lanes, as most of it waits for processes and servers.
+const results = await (isAll ? runAll(allParts, 3) : runAll(defaultParts, 2));
+report(results);
+Deno.exit(results.every(({ success }) => success) ? 0 : 1);

@@ -1,0 +1,391 @@
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import {
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  createWorkQueue,
+  parallelizeUntil,
+  type RateLimitingQueue,
+  runWorkers,
+  systemClock,
+} from "@workqueue/core";
+import { Burst, type nextTask, TURNS_PER_PAUSE } from "../../lib/structures/burst.ts";
+import { HandClock } from "../helpers.ts";
+import { beBusy, flushPromises, nextTurn, pause } from "../queue_helpers.ts";
+
+/** As long as a burst may be, in milliseconds. */
+const BURST = 10;
+
+function newQueue<T>(): RateLimitingQueue<T> {
+  return createRateLimitingQueue<T>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+}
+
+/** Whether there is a pause to be made before each of the next pieces of work. */
+function ask(burst: Burst, pieces: number): boolean[] {
+  return Array.from({ length: pieces }, () => burst.isTooLong());
+}
+
+/** Notes in which turns of the event loop something happened. */
+class Turns implements Disposable {
+  /** Whoever works after this is the first to do so in a burst. */
+  static async begin(): Promise<Turns> {
+    await pause();
+    return new Turns();
+  }
+
+  /** How often something was noted. */
+  noted = 0;
+  /** How often it was not the first time in a turn. */
+  notedTwice = 0;
+  #isOver = false;
+  #isNew = true;
+
+  constructor() {
+    this.#count();
+  }
+
+  note(): void {
+    this.noted++;
+    if (!this.#isNew) this.notedTwice++;
+    this.#isNew = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+  }
+
+  async #count(): Promise<void> {
+    while (!this.#isOver) {
+      await nextTurn();
+      this.#isNew = true;
+    }
+  }
+}
+
+Deno.test("a burst is too long once ten milliseconds have passed since it began", async () => {
+  let time = 1000;
+  const burst = new Burst(() => time);
+  assertEquals(ask(burst, 8), new Array(8).fill(false));
+  time += 9;
+  assertEquals(ask(burst, 8), new Array(8).fill(false));
+  time += 1;
+  assertEquals(ask(burst, 2), [true, true]);
+  await pause();
+});
+
+/** After how many pieces a burst looked at the clock, where each piece takes as long as the test says. */
+async function looksOf(pieces: number, duration: (piece: number) => number): Promise<number[]> {
+  let looks = 0;
+  let time = 0;
+  const burst = new Burst(() => {
+    looks++;
+    return time;
+  });
+  const lookedAfter: number[] = [];
+  for (let piece = 0; piece < pieces; piece++) {
+    const before = looks;
+    const isTooLong = burst.isTooLong();
+    if (looks > before) lookedAfter.push(piece);
+    if (isTooLong) break;
+    time += duration(piece);
+  }
+  await pause();
+  return lookedAfter;
+}
+
+Deno.test("after quick pieces the clock is looked at after 1, 2, 4 and 8 of them, and then after each eight", async () => {
+  assertEquals(await looksOf(35, () => 0), [0, 1, 2, 4, 8, 16, 24, 32]);
+});
+
+Deno.test("the slower the pieces, the sooner the clock is looked at: no later than the time for more of them is over", async () => {
+  assertEquals(await looksOf(35, () => 0.5), [0, 1, 2, 4, 8, 16, 20], "as long as it was eight at a time: 24");
+  assertEquals(await looksOf(35, () => 1), [0, 1, 2, 4, 8, 10], "likewise 16");
+  assertEquals(await looksOf(35, () => 3), [0, 1, 2, 3, 4]);
+  assertEquals(await looksOf(35, () => 10), [0, 1]);
+  assertEquals(await looksOf(99, (piece) => piece < 20 ? 0 : 10), [0, 1, 2, 4, 8, 16, 24]);
+});
+
+Deno.test("a clock that is set back or ahead brings a pause, and lets nobody wait for long", async () => {
+  for (const jump of [-3_600_000, 3_600_000]) {
+    let time = 0;
+    const burst = new Burst(() => time);
+    assertFalse(burst.isTooLong());
+    time += jump;
+    assert(burst.isTooLong());
+    let isOver = false;
+    burst.turn().then(() => isOver = true);
+    await pause();
+    assert(isOver);
+    assertFalse(burst.isTooLong());
+  }
+});
+
+Deno.test("all who share a burst make one pause, and go on in the order in which they asked", async () => {
+  let time = 0;
+  const burst = new Burst(() => time);
+  assertFalse(burst.isTooLong());
+  time = 10;
+  const wentOn: string[] = [];
+  for (const name of ["a", "b", "c"]) {
+    assert(burst.isTooLong());
+    burst.turn().then(() => wentOn.push(name));
+  }
+  await nextTurn();
+  assertEquals(wentOn, []);
+  await pause();
+  assertEquals(wentOn, ["a", "b", "c"]);
+  assertFalse(burst.isTooLong());
+});
+
+Deno.test("a pause ends one burst and begins the next: who has no time left there goes first in the one after it", async () => {
+  let time = 0;
+  const burst = new Burst(() => time);
+  let wentOn = "";
+  const work = async (name: string) => {
+    for (let pieces = 0; pieces < 6; pieces++) {
+      if (burst.isTooLong()) await burst.turn();
+      wentOn += name;
+      time += 5;
+    }
+  };
+  const all = ["a", "b", "c"].map(work);
+  const bursts: string[] = [];
+  for (let i = 0; i < 6; i++) {
+    bursts.push(wentOn);
+    wentOn = "";
+    await pause();
+  }
+  assertEquals(bursts, ["aa", "aa", "bb", "cc", "aa", "bb"]);
+  await pause();
+  await Promise.all(all);
+});
+
+Deno.test("a burst is over when others had their turn, however long it lasted", async () => {
+  let time = 0;
+  const burst = new Burst(() => time += 10);
+  for (let i = 0; i < 20; i++) {
+    assertFalse(burst.isTooLong());
+    await nextTurn();
+  }
+});
+
+/** How many turns the pause takes after a burst of ten milliseconds, where each turn takes as long as the test says. */
+async function turnsOfPause(duration: () => number): Promise<number> {
+  let time = 1000;
+  const burst = new Burst(() => time);
+  burst.isTooLong();
+  time += 10;
+  assert(burst.isTooLong());
+  let isOver = false;
+  burst.turn().then(() => isOver = true);
+  for (let turns = 0;; turns++) {
+    if (isOver) return turns;
+    await nextTurn();
+    time += duration();
+  }
+}
+
+Deno.test("a pause takes all its turns, as Deno looks at its sockets in one of sixty", async () => {
+  assert(TURNS_PER_PAUSE > 61);
+  assertEquals(await turnsOfPause(() => 0), TURNS_PER_PAUSE);
+});
+
+Deno.test("a pause in which much is done for others takes a twentieth of the burst before it", async () => {
+  assertEquals(await turnsOfPause(() => 0.125), 5);
+  assertEquals(await turnsOfPause(() => 10), 2);
+});
+
+Deno.test("a pool makes its pause before the item that would be one too many", async () => {
+  for (const concurrency of [1, 3]) {
+    for (const isAsync of [false, true]) {
+      using turns = await Turns.begin();
+      const queue = newQueue<number>();
+      for (let i = 0; i < 5; i++) queue.add(i);
+      queue.shutDown();
+      await runWorkers(queue, () => {
+        turns.note();
+        beBusy(BURST);
+        if (isAsync) return Promise.resolve();
+      }, { concurrency }).finished;
+      assertEquals([turns.noted, turns.notedTwice], [5, 0]);
+    }
+  }
+});
+
+Deno.test("a pool makes its pauses after fake timers, although nothing looked at the clock since", async () => {
+  {
+    using _time = new FakeTime();
+    systemClock.now();
+  }
+  using turns = await Turns.begin();
+  const queue = newQueue<number>();
+  for (let i = 0; i < 5; i++) queue.add(i);
+  queue.shutDown();
+  await runWorkers(queue, () => {
+    turns.note();
+    beBusy(BURST);
+  }).finished;
+  assertEquals([turns.noted, turns.notedTwice], [5, 0]);
+});
+
+Deno.test("pools of a program share their pauses, and each has its turn", async () => {
+  for (const isAsync of [false, true]) {
+    using turns = await Turns.begin();
+    let handled = "";
+    await Promise.all(["a", "b", "c"].map((name) => {
+      const queue = newQueue<number>();
+      for (let i = 0; i < 4; i++) queue.add(i);
+      queue.shutDown();
+      return runWorkers(queue, () => {
+        turns.note();
+        handled += name;
+        beBusy(BURST);
+        if (isAsync) return Promise.resolve();
+      }, { concurrency: 3 }).finished;
+    }));
+    assertEquals(handled, "aabcabcabcbc");
+    assertEquals([turns.noted, turns.notedTwice], [12, 0], "one burst for all of them");
+  }
+});
+
+Deno.test("rule 9: a pool with a clock of its own makes no pauses: nothing there waits for real time", async () => {
+  const queue = newQueue<number>();
+  for (let i = 0; i < 5; i++) queue.add(i);
+  let handled = 0;
+  const pool = runWorkers(queue, () => {
+    handled++;
+    beBusy(BURST);
+  }, { clock: new HandClock() });
+  queue.shutDown();
+  await flushPromises();
+  assertEquals(handled, 5);
+  await pool.finished;
+});
+
+Deno.test("a pool that waits for each item makes no pause, however many it had", async () => {
+  await pause(); // so that it begins with a burst of its own
+  const queue = newQueue<number>();
+  let handled = 0;
+  const pool = runWorkers(queue, () => void handled++);
+  for (let i = 1; i <= 10; i++) {
+    await nextTurn();
+    await nextTurn();
+    beBusy(BURST);
+    queue.add(i);
+    await Promise.resolve().then(() => {}).then(() => {});
+    assertEquals(handled, i);
+  }
+  await pool.stop();
+});
+
+Deno.test("items that come one by one, each from a promise of the last, leave timers their turn", async () => {
+  const queue = newQueue<number>();
+  queue.add(0);
+  let handled = 0;
+  const pool = runWorkers(queue, (item) => {
+    if (++handled === 3_000_000) queue.shutDown(); // for ever, as far as anybody can wait for a timer
+    Promise.resolve().then(() => {}).then(() => queue.add(item + 1));
+  });
+  setTimeout(() => queue.shutDown(), 1);
+  await pool.finished;
+  assert(handled < 3_000_000);
+});
+
+Deno.test("a pool that makes a pause before its last item has not finished", async () => {
+  await pause(); // so that it begins with a burst of its own
+  using time = new FakeTime();
+  const queue = newQueue<string>();
+  const abandoned = Promise.withResolvers<void>();
+  const attempts: number[] = [];
+  const pool = runWorkers(queue, (_item, { attempt }) => {
+    attempts.push(attempt);
+    return attempts.length === 1 ? abandoned.promise : undefined;
+  }, { timeout: 10, onError() {} });
+  queue.add("a");
+  await flushPromises();
+  queue.add("a"); // so that it is ready again when the handler ends
+  time.tick(10); // the handler's place goes to one who waits
+  beBusy(BURST);
+  queue.shutDown();
+  await flushPromises();
+  abandoned.resolve();
+  await pool.finished;
+  assertEquals([attempts.length, queue.length], [2, 0]);
+});
+
+Deno.test("parallelizeUntil makes its pauses likewise, all its workers together", async () => {
+  for (const workers of [1, 2]) {
+    using turns = await Turns.begin();
+    await parallelizeUntil(workers, 5, () => {
+      turns.note();
+      beBusy(BURST);
+    });
+    assertEquals([turns.noted, turns.notedTwice], [5, 0]);
+  }
+});
+
+Deno.test("parallelizeUntil whose pieces never wait leaves timers their turn", async () => {
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(), 1);
+  let done = 0;
+  await parallelizeUntil(3, 100_000_000, () => void done++, { signal: stop.signal });
+  assert(done < 100_000_000);
+});
+
+Deno.test("a loop over a queue whose body adds again leaves timers their turn", async () => {
+  for (const isAsync of [false, true]) {
+    const queue = createWorkQueue<string>();
+    queue.add("again");
+    setTimeout(() => queue.shutDown(), 1);
+    let rounds = 0;
+    for await (const item of queue) {
+      if (++rounds === 3_000_000) break; // for ever, as far as anybody can wait for a timer
+      if (isAsync) await undefined;
+      queue.add(item);
+    }
+    assert(rounds < 3_000_000);
+  }
+});
+
+Deno.test("rule 9: a loop over a queue with a clock of its own makes no pauses", async () => {
+  const queue = createWorkQueue<number>({ clock: new HandClock() });
+  for (let i = 0; i < 5; i++) queue.add(i);
+  queue.shutDown();
+  let rounds = 0;
+  (async () => {
+    for await (const _ of queue) {
+      rounds++;
+      beBusy(BURST);
+    }
+  })();
+  await flushPromises();
+  assertEquals(rounds, 5);
+});
+
+Deno.test("the next task comes after everything pending", async () => {
+  const order: string[] = [];
+  const called = nextTurn().then(() => order.push("task"));
+  await flushPromises().then(() => order.push("pending"));
+  await called;
+  assertEquals(order, ["pending", "task"]);
+});
+
+Deno.test("where there is no setImmediate, as in browsers, the next task comes too, and leaves no port open", async () => {
+  const path: string = "../../lib/structures/burst.ts?in-a-browser";
+  const scope = globalThis as { setImmediate?: unknown };
+  const { setImmediate } = scope;
+  delete scope.setImmediate;
+  const browser: { nextTask: typeof nextTask } = await import(path).finally(() => scope.setImmediate = setImmediate);
+  const { close } = MessagePort.prototype;
+  using _restored = { [Symbol.dispose]: () => MessagePort.prototype.close = close };
+  let closed = 0;
+  MessagePort.prototype.close = function () {
+    closed++;
+    close.call(this);
+  };
+  let isLater = false;
+  const called = new Promise<boolean>((resolve) => browser.nextTask(() => resolve(isLater)));
+  isLater = true;
+  assert(await called);
+  assertEquals(closed, 1, "an open port would keep the process alive");
+});

@@ -1,0 +1,95 @@
+import { assert, assertEquals } from "@std/assert";
+import { NumberHeap } from "../../lib/structures/number_heap.ts";
+import { randomNumbers } from "../queue_helpers.ts";
+
+function popAll<V>(heap: NumberHeap<V>): V[] {
+  return Array.from({ length: heap.length }, () => heap.pop()!);
+}
+
+Deno.test("rule 7: entries come out by number, equal ones in the order they were pushed", () => {
+  const heap = new NumberHeap<number>();
+  for (const [value, number] of [5, 3, 5, 1, 3, 5, 1].entries()) heap.push(value, number);
+  assertEquals(heap.smallest, 1);
+  assertEquals(popAll(heap), [3, 6, 1, 4, 0, 2, 5]);
+  assertEquals(heap.pop(), undefined);
+  assertEquals(heap.smallest, Infinity);
+});
+
+Deno.test("rule 7: a decreased entry moves up; among equals it keeps the place of its push", () => {
+  const heap = new NumberHeap<string>();
+  const [first] = [["first", 9], ["second", 5], ["third", 5]].map(([value, number]) =>
+    heap.push(value as string, number as number)
+  );
+  heap.decrease(first!, 5);
+  heap.decrease(first!, 7); // later: changes nothing
+  assertEquals(popAll(heap), ["first", "second", "third"]);
+});
+
+Deno.test("rule 7: thousands of random pushes, decreases and pops agree with a sorted list, ties included", () => {
+  const random = randomNumbers(2026);
+  for (const distinctNumbers of [3, 100, 1e9]) {
+    const heap = new NumberHeap<number>();
+    let list: { value: number; slot: number; number: number }[] = []; // in the order of pushing
+    const sorted = () => list.toSorted((a, b) => a.number - b.number); // is stable
+    for (let step = 0; step < 10_000; step++) {
+      const choice = random();
+      const number = Math.floor(random() * distinctNumbers);
+      if (choice < 0.5) {
+        list.push({ value: step, slot: heap.push(step, number), number });
+      } else if (choice < 0.7 && list.length > 0) {
+        const decreased = list[Math.floor(random() * list.length)]!;
+        heap.decrease(decreased.slot, number);
+        decreased.number = Math.min(decreased.number, number);
+      } else {
+        const smallest = sorted()[0];
+        assertEquals(heap.smallest, smallest?.number ?? Infinity);
+        assertEquals(heap.pop(), smallest?.value);
+        list = list.filter((each) => each !== smallest);
+      }
+      assertEquals(heap.length, list.length);
+    }
+    assertEquals(popAll(heap), sorted().map(({ value }) => value));
+  }
+});
+
+Deno.test("an entry that is removed does not come out; the others come out in order", () => {
+  const random = randomNumbers(11);
+  for (const distinctNumbers of [5, 1e6]) {
+    const heap = new NumberHeap<number>();
+    let list: { value: number; slot: number; number: number }[] = [];
+    for (let value = 0; value < 2000; value++) {
+      const number = Math.floor(random() * distinctNumbers);
+      list.push({ value, slot: heap.push(value, number), number });
+      if (random() < 0.4) {
+        const removed = list[Math.floor(random() * list.length)]!;
+        heap.remove(removed.slot);
+        list = list.filter((each) => each !== removed);
+      }
+      assertEquals(heap.length, list.length);
+    }
+    assertEquals(popAll(heap), list.toSorted((a, b) => a.number - b.number).map(({ value }) => value));
+  }
+});
+
+Deno.test("no two entries of a heap share a slot, whatever was popped before", () => {
+  const random = randomNumbers(7);
+  const heap = new NumberHeap<number>();
+  const slots = new Map<number, number>();
+  for (let value = 0; value < 5000; value++) {
+    const slot = heap.push(value, random());
+    assert(![...slots.values()].includes(slot));
+    slots.set(value, slot);
+    while (slots.size > 50 || (slots.size > 0 && random() < 0.4)) slots.delete(heap.pop()!);
+  }
+});
+
+Deno.test("a cleared heap, large or small, is empty and can be used again", () => {
+  for (const size of [3, 1000]) {
+    const heap = new NumberHeap<number>();
+    for (let value = 0; value < size; value++) heap.push(value, -value);
+    heap.clear();
+    assertEquals([heap.length, heap.smallest, heap.pop()], [0, Infinity, undefined]);
+    for (let value = 0; value < size; value++) heap.push(value, value);
+    assertEquals(popAll(heap), Array.from({ length: size }, (_, value) => value));
+  }
+});

@@ -1,0 +1,36 @@
+import { assertEquals } from "@std/assert";
+import { TicketTimes } from "../../lib/structures/ticket_times.ts";
+import { randomNumbers } from "../queue_helpers.ts";
+
+Deno.test("thousands of tickets get a time and lose it, in order or not, as in a sorted map", () => {
+  const random = randomNumbers(2026);
+  for (const inOrder of [1, 0.9, 0]) {
+    const times = new TicketTimes();
+    const map = new Map<number, number>();
+    let next = 1;
+    const leftOut: number[] = []; // tickets that come late
+    for (let step = 0; step < 20_000; step++) {
+      const growing = Math.floor(step / 2000) % 2 === 0;
+      if (random() < (growing ? 0.6 : 0.4)) {
+        if (random() >= inOrder) leftOut.push(next++);
+        const ticket = leftOut.length > 5 ? leftOut.splice(Math.floor(random() * 5), 1)[0]! : next++;
+        const time = random() < 0.01 ? NaN : random(); // a clock may be broken
+        times.set(ticket, time);
+        map.set(ticket, time);
+      } else {
+        const tickets = [...map.keys()].sort((a, b) => a - b);
+        const ticket = random() < inOrder ? tickets[0] : tickets[Math.floor(random() * tickets.length)];
+        assertEquals(times.take(ticket ?? 1), map.get(ticket ?? 1));
+        map.delete(ticket ?? 1);
+        assertEquals(times.take(ticket ?? 1), undefined);
+      }
+      assertEquals(times.size, map.size);
+      if (step % 100 === 0) assertEquals(times.first, map.get(Math.min(...map.keys())));
+    }
+    const left = [...map].sort(([a], [b]) => a - b);
+    assertEquals(times.all(), left.map(([, time]) => time));
+    for (const [ticket, time] of left.reverse()) assertEquals(times.take(ticket), time);
+    assertEquals(times.take(1), undefined);
+    assertEquals(times.all(), []);
+  }
+});

@@ -1,0 +1,1447 @@
+import { assert, assertAlmostEquals, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import { type Duration, type Reservation, TokenBucket } from "@workqueue/core";
+import { onBucketChange } from "../../lib/tokens/bucket_changes.ts";
+import { giveBackUnused } from "../../lib/tokens/unused_tokens.ts";
+import { HandClock } from "../helpers.ts";
+import { flush, isSettled, randomNumbers } from "../queue_helpers.ts";
+
+/** The time in which one token comes, in most tests: they count time in units of it. */
+const UNIT = 250;
+const RATE = 4;
+
+/** A bucket and a clock that counts in units. */
+function createBucket(burst: number, rate = RATE) {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(rate, burst, { clock });
+  return {
+    clock,
+    bucket,
+    /** Moves the time, forward or back. */
+    at(unit: number): TokenBucket {
+      clock.time = unit * UNIT;
+      return bucket;
+    },
+    /** Reserves at a time, and checks from when on the tokens may be used; `undefined` for never granted. */
+    reserve(unit: number, n: number, usableAt: number | undefined): Reservation {
+      const reservation = this.at(unit).reserve(n);
+      assertEquals(reservation.ok, usableAt !== undefined);
+      const expected = usableAt === undefined ? Infinity : (usableAt - unit) * UNIT;
+      assertEquals(reservation.delay, expected, `${n} reserved at ${unit}`);
+      return reservation;
+    },
+  };
+}
+
+type Step = [unit: number, tokens: number, n: number, allowed: boolean];
+
+/** Asks for tokens at each time, and checks how many there are before. */
+function assertSteps(burst: number, steps: Step[]): void {
+  const made = createBucket(burst);
+  for (const [i, [unit, tokens, n, allowed]] of steps.entries()) {
+    assertEquals(made.at(unit).tokens, tokens, `tokens before step ${i}`);
+    assertEquals(made.bucket.allow(n), allowed, `step ${i}`);
+  }
+}
+
+Deno.test("TokenBucket.every() converts an interval to a rate", () => {
+  const cases: [interval: Duration, rate: number][] = [
+    ["100ms", 10],
+    ["1h", 1 / 3600],
+    ["0", Infinity],
+    ["-1s", Infinity],
+    [0, Infinity],
+    [-1, Infinity],
+    [-0, Infinity],
+    [1e-6, 1e9],
+    [1, 1000],
+    [10, 100],
+    [250, 4],
+    [1000, 1],
+    [2500, 0.4],
+    [60_000, 1 / 60],
+    [Infinity, 0],
+    [-Infinity, Infinity],
+  ];
+  for (const [interval, rate] of cases) {
+    if (rate === Infinity) assertEquals(TokenBucket.every(interval), Infinity);
+    else assertAlmostEquals(TokenBucket.every(interval), rate, rate * 1e-12);
+  }
+});
+
+Deno.test("TokenBucket.every() refuses what is no interval", () => {
+  const rest = `as 'interval' must be a duration such as "250ms", "1h30m" or a number of milliseconds: received`;
+  assertEquals(
+    assertThrows(() => TokenBucket.every(NaN), RangeError).message,
+    `Cannot convert interval to rate ${rest} NaN`,
+  );
+  const { message } = assertThrows(() => TokenBucket.every("1 s"), TypeError);
+  assertEquals(message, `Cannot convert interval to rate ${rest} "1 s"`);
+});
+
+Deno.test("a bucket of one token gives one, then one each time a token came", () => {
+  assertSteps(1, [
+    [0, 1, 1, true],
+    [0, 0, 1, false],
+    [0, 0, 1, false],
+    [1, 1, 1, true],
+    [1, 0, 1, false],
+    [2, 1, 2, false], // more than the bucket holds is never given
+    [2, 1, 1, true],
+    [2, 0, 1, false],
+    [2.5, 0.5, 1, false], // half a token is none
+    [3, 1, 1, true],
+  ]);
+});
+
+Deno.test("a bucket is full at first, gives its burst at once, fills up at the rate and not over its burst", () => {
+  assertSteps(3, [
+    [0, 3, 2, true],
+    [0, 1, 2, false], // a refusal takes nothing
+    [0, 1, 1, true],
+    [0, 0, 1, false],
+    [1, 1, 4, false],
+    [2, 2, 1, true],
+    [3, 2, 1, true],
+    [4, 2, 1, true],
+    [4, 1, 1, true],
+    [4, 0, 1, false],
+    [5.5, 1.5, 1, true],
+    [5.5, 0.5, 0, true],
+    [9, 3, 3, true],
+    [9, 0, 0, true],
+    [900, 3, 3, true],
+    [900, 0, 1, false],
+  ]);
+});
+
+Deno.test("time that goes back brings no tokens and takes none", () => {
+  assertSteps(3, [
+    [5, 3, 1, true],
+    [2, 2, 1, true],
+    [2, 1, 1, true],
+    [2, 0, 1, false],
+    [3, 1, 1, true], // a token came since the last one was given, at 2
+    [3, 0, 1, false],
+    [4, 1, 1, true],
+    [4, 0, 1, false],
+  ]);
+});
+
+Deno.test("a bucket is full whenever it was made, on a clock that has run for long or on one below zero", () => {
+  for (const start of [-1e6, 0.3, 1.7e12]) {
+    const bucket = new TokenBucket(10, 5, { clock: new HandClock(start) });
+    assertEquals(bucket.tokens, 5);
+    assert(bucket.allow(5));
+    assertEquals(bucket.tokens, 0);
+  }
+});
+
+Deno.test("times are whole nanoseconds: a clock with fractions makes no delay inexact", () => {
+  for (let start = 0; start < 100; start += 0.1) {
+    const clock = new HandClock(start);
+    const bucket = new TokenBucket(10, 1, { clock });
+    assert(bucket.allow());
+    clock.time = start + 50;
+    assertEquals(bucket.reserve().delay, 50, String(start));
+  }
+});
+
+Deno.test("a whole token is there when it is due, whatever the fractions of the rate", () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(0.7692307692307693, 1, { clock }); // one in 1.3 s
+  assert(bucket.allow());
+  clock.time = 1299;
+  assertFalse(bucket.allow());
+  clock.time = 1300;
+  assert(bucket.allow());
+});
+
+Deno.test("what is asked for at the same moment shares the burst", () => {
+  const { bucket } = createBucket(5, 1);
+  const allowed = Array.from({ length: 15 }, () => bucket.allow());
+  assertEquals(allowed.filter((is) => is).length, 5);
+});
+
+Deno.test("in the long run as many are allowed as the rate says, and the burst", () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(100, 100, { clock });
+  let allowed = 0;
+  for (; clock.time < 5000; clock.time += 2) {
+    if (bucket.allow()) allowed++;
+  }
+  assert(allowed >= 599 && allowed <= 601, String(allowed));
+});
+
+Deno.test("whatever is reserved, no span of time has more tokens usable in it than burst and rate allow", () => {
+  const random = randomNumbers(4);
+  for (let round = 0; round < 50; round++) {
+    const clock = new HandClock();
+    const rate = 1 + Math.floor(random() * 20);
+    const burst = 1 + Math.floor(random() * 5);
+    const bucket = new TokenBucket(rate, burst, { clock });
+    const usable: { at: number; n: number }[] = [];
+    for (let i = 0; i < 60; i++) {
+      clock.time += Math.floor(random() * 300);
+      const n = 1 + Math.floor(random() * burst);
+      if (random() < 0.5) usable.push({ at: clock.time + bucket.reserve(n).delay, n });
+      else if (bucket.allow(n)) usable.push({ at: clock.time, n });
+    }
+    for (let from = 0; from < usable.length; from++) {
+      let sum = 0;
+      for (let to = from; to < usable.length; to++) {
+        sum += usable[to]!.n;
+        const seconds = (usable[to]!.at - usable[from]!.at) / 1000;
+        assert(sum <= burst + rate * seconds + 1e-6, `${sum} tokens in ${seconds} s at ${rate}/s, burst ${burst}`);
+      }
+    }
+  }
+});
+
+Deno.test("a reservation takes tokens of the future, and tells when they may be used", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  made.reserve(0, 2, 2);
+  made.reserve(3, 2, 4);
+  assertEquals(made.bucket.tokens, -1);
+});
+
+Deno.test("a reservation's delay shrinks as time passes, down to zero", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const reservation = made.reserve(0, 2, 2);
+  made.at(1.5);
+  assertEquals(reservation.delay, 0.5 * UNIT);
+  made.at(2);
+  assertEquals(reservation.delay, 0);
+  made.at(7);
+  assertEquals(reservation.delay, 0);
+});
+
+Deno.test("reservations and refusals mix: what is allowed must be there now", () => {
+  const made = createBucket(2);
+  made.reserve(0, 3, undefined); // more than the bucket holds
+  made.reserve(0, 2, 0);
+  assertFalse(made.at(1).allow(2)); // one is there
+  made.reserve(1, 2, 2);
+  assertEquals(made.bucket.tokens, -1);
+  assertFalse(made.bucket.allow(1));
+  assertFalse(made.bucket.allow(0)); // even none is not there while the bucket owes
+  assert(made.at(3).allow(1));
+});
+
+Deno.test("no tokens are granted at once from a bucket that owes none, and wait for those owed otherwise", () => {
+  const made = createBucket(2);
+  made.reserve(0, 0, 0);
+  made.reserve(0, 2, 0);
+  made.reserve(0, 0, 0);
+  made.reserve(0, 1, 1);
+  made.reserve(0, 0, 1);
+  assertEquals(made.bucket.tokens, -1);
+});
+
+Deno.test("a reservation that was not granted is never usable, and its cancel gives nothing back", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const refused = made.reserve(0, 3, undefined);
+  refused.cancel();
+  made.at(100);
+  assertEquals(refused.delay, Infinity);
+  made.at(0);
+  made.reserve(0, 2, 2);
+});
+
+Deno.test("cancelling the last reservation gives its tokens back, at once or later", () => {
+  for (const cancelledAt of [0, 1, 2]) {
+    const made = createBucket(2);
+    made.reserve(0, 2, 0);
+    const last = made.reserve(0, 2, 2);
+    made.at(cancelledAt);
+    last.cancel();
+    assertEquals(made.bucket.tokens, cancelledAt);
+    made.reserve(cancelledAt, 2, 2);
+  }
+});
+
+Deno.test("cancelling a reservation whose time has come does nothing", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const used = made.reserve(0, 2, 2);
+  made.at(3);
+  used.cancel();
+  assertEquals(made.bucket.tokens, 1);
+  made.reserve(3, 2, 4);
+});
+
+Deno.test("cancelling gives nothing back where later reservations count on all of it", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const first = made.reserve(0, 1, 1);
+  made.reserve(0, 1, 2);
+  made.at(0);
+  first.cancel();
+  assertEquals(made.bucket.tokens, -2);
+  made.reserve(0, 1, 3);
+});
+
+Deno.test("cancelling takes nothing where later reservations count on more than it has", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const first = made.reserve(0, 1, 1);
+  made.reserve(0, 2, 3);
+  made.reserve(0, 2, 5);
+  first.cancel();
+  assertEquals(made.bucket.tokens, -5);
+});
+
+Deno.test("cancelling an earlier reservation leaves the later one the last that others count on", () => {
+  const made = createBucket(4);
+  made.reserve(0, 4, 0);
+  const earlier = made.reserve(0, 4, 4);
+  const later = made.reserve(0, 1, 5);
+  earlier.cancel(); // three of its four
+  assertEquals(made.bucket.tokens, -2);
+  later.cancel();
+  assertEquals(made.bucket.tokens, -1);
+});
+
+Deno.test("cancelling gives back what later reservations do not count on", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const first = made.reserve(0, 2, 2);
+  made.reserve(0, 1, 3);
+  made.at(2);
+  first.cancel(); // one of its two tokens
+  assertEquals(made.bucket.tokens, 0);
+  made.reserve(2, 2, 4);
+});
+
+Deno.test("reservations can be cancelled out of order", () => {
+  const made = createBucket(4);
+  made.reserve(0, 4, 0);
+  const first = made.reserve(0, 3, 3);
+  made.reserve(0, 1, 4);
+  const last = made.reserve(0, 1, 5);
+  made.at(1);
+  last.cancel(); // its token
+  first.cancel(); // two of three, as if the last had never been
+  assertEquals(made.bucket.tokens, -1);
+  made.reserve(1, 3, 5);
+});
+
+Deno.test("cancelling gives no more tokens than the bucket holds", () => {
+  const made = createBucket(3);
+  const reservation = made.reserve(1, 3, 1);
+  made.bucket.setBurst(1);
+  made.at(1);
+  reservation.cancel();
+  assertEquals(made.bucket.tokens, 1);
+});
+
+Deno.test("cancelling a reservation of no tokens does nothing", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  made.reserve(0, 1, 1);
+  const none = made.reserve(0, 0, 1);
+  none.cancel();
+  assertEquals(made.bucket.tokens, -1);
+  made.reserve(0, 1, 2);
+});
+
+Deno.test("after time went back a reservation may break the rate, and bucket and clock agree again later", () => {
+  const made = createBucket(2);
+  made.reserve(1, 2, 1);
+  made.reserve(0, 1, 1); // counted from 0, where the bucket is empty
+  made.reserve(2, 2, 3);
+  made.reserve(0, 3, undefined); // changes nothing
+  made.reserve(2, 1, 4);
+  assertFalse(made.at(0).allow(2)); // changes nothing
+  made.reserve(2, 1, 5);
+});
+
+Deno.test("a reservation can be cancelled after time went back", () => {
+  const made = createBucket(2);
+  made.reserve(1, 2, 1);
+  const reservation = made.reserve(1, 2, 3);
+  made.reserve(1, 1, 4);
+  made.at(0);
+  reservation.cancel(); // one of its two tokens
+  made.reserve(1, 2, 4); // the time from 0 to 1 counts again
+});
+
+Deno.test("a new rate holds from now on, and earlier reservations keep their time", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const earlier = made.reserve(0, 2, 2);
+  made.at(1).setRate(2 * RATE);
+  assertEquals(made.bucket.rate, 8);
+  assertEquals(earlier.delay, UNIT);
+  assertEquals(made.bucket.tokens, -1);
+  made.reserve(1, 1, 2); // two tokens are owed, and two come in a unit now
+});
+
+Deno.test("a new burst holds from now on: a larger one is filled at the rate", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  made.reserve(0, 2, 2);
+  made.at(3).setBurst(4);
+  assertEquals(made.bucket.burst, 4);
+  assertEquals(made.bucket.tokens, 1);
+  made.reserve(3, 4, 6);
+  made.reserve(3, 5, undefined);
+  assertEquals(made.at(100).tokens, 4);
+});
+
+Deno.test("a smaller burst loses the tokens beyond it", () => {
+  const made = createBucket(5);
+  made.at(1).setBurst(2);
+  assertEquals(made.bucket.tokens, 2);
+  made.bucket.setBurst(5);
+  assertEquals(made.bucket.tokens, 2);
+});
+
+Deno.test("a rate changed before a cancel does not change what is given back", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const reservation = made.reserve(0, 2, 2);
+  made.at(1).setRate(2 * RATE);
+  made.at(1);
+  reservation.cancel();
+  assertEquals(made.bucket.tokens, 1);
+  made.reserve(1, 2, 1.5);
+});
+
+Deno.test("tokens that came before a change of the rate count at the old rate", () => {
+  const made = createBucket(8);
+  assert(made.at(0).allow(8));
+  made.at(2).setRate(0);
+  assertEquals(made.at(50).tokens, 2);
+  made.at(50).setRate(RATE);
+  assertEquals(made.at(51).tokens, 3);
+});
+
+Deno.test("after a cancel of the last reservation, an earlier one is the last that others count on", () => {
+  const made = createBucket(4);
+  made.reserve(0, 4, 0);
+  const first = made.reserve(0, 2, 2);
+  const second = made.reserve(0, 2, 4);
+  second.cancel();
+  first.cancel(); // all of it, as nothing was reserved after it any more
+  assertEquals(made.bucket.tokens, 0);
+});
+
+Deno.test("after a cancel of the last reservation, the one before is not the last if its time has passed", () => {
+  // As in Go. It shows only where a reservation of another rate is usable later than the last one.
+  const clock = new HandClock();
+  const bucket = new TokenBucket(1, 1, { clock });
+  bucket.reserve();
+  bucket.setRate(0.1);
+  const slow = bucket.reserve(); // usable at 10 s
+  bucket.setBurst(5);
+  bucket.setRate(10);
+  const last = bucket.reserve(5); // usable at 0.6 s; what came before it, at 0.1 s
+  clock.time = 200;
+  last.cancel();
+  assertAlmostEquals(bucket.tokens, 1);
+  slow.cancel();
+  assertAlmostEquals(bucket.tokens, 1 + 1 + 0.94);
+});
+
+Deno.test("a cancel leaves what later reservations count on, where the earlier reservation's time has passed", () => {
+  const made = createBucket(4);
+  made.reserve(0, 4, 0);
+  const last = made.reserve(0, 4, 4);
+  made.at(3);
+  last.cancel();
+  assertEquals(made.bucket.tokens, 3);
+  const again = made.reserve(3, 4, 4);
+  again.cancel();
+  assertEquals(made.bucket.tokens, 3);
+});
+
+Deno.test("a rate of zero gives what is in the bucket and nothing more", () => {
+  const made = createBucket(1, 0);
+  assert(made.at(0).allow());
+  assertFalse(made.at(1e9).allow());
+  assertEquals(made.bucket.tokens, 0);
+});
+
+Deno.test("at a rate of zero a reservation is granted, but its time never comes", () => {
+  const made = createBucket(2, 0);
+  made.reserve(0, 2, 0);
+  const reservation = made.reserve(0, 1, Infinity);
+  assertEquals(made.at(1e9).tokens, -1);
+  assertEquals(reservation.delay, Infinity);
+  reservation.cancel();
+  assertEquals(made.bucket.tokens, 0);
+});
+
+Deno.test("a bucket whose rate was zero fills once it has a rate, and wait waits for that token", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(0, 1, { clock });
+  assert(bucket.allow());
+  clock.time = 60_000;
+  assertFalse(bucket.allow());
+  bucket.setRate(10);
+  const waited = bucket.wait();
+  await clock.advance(99);
+  assertFalse(await isSettled(waited));
+  await clock.advance(1);
+  await waited;
+});
+
+Deno.test("an infinite rate allows everything at once, whatever the burst", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(Infinity, 0, { clock });
+  for (const n of [0, 1, 3, 1e9]) {
+    assert(bucket.allow(n));
+    const reservation = bucket.reserve(n);
+    assertEquals([reservation.ok, reservation.delay], [true, 0]);
+    reservation.cancel();
+    await bucket.wait(n);
+  }
+  assertEquals(bucket.rate, Infinity);
+  assertEquals(bucket.tokens, 0);
+  assertEquals(clock.delays, []);
+});
+
+Deno.test("an infinite rate may come and go: what is not full yet fills at once", () => {
+  const made = createBucket(3);
+  assert(made.at(0).allow(3));
+  made.bucket.setRate(Infinity);
+  assertEquals(made.at(0).tokens, 0); // no time has passed
+  assert(made.at(0).allow(100));
+  assertEquals(made.at(1).tokens, 3);
+  made.at(1).setRate(RATE);
+  assertEquals(made.bucket.tokens, 3);
+  assertFalse(made.bucket.allow(4));
+});
+
+Deno.test("cancelling at an infinite rate does nothing: the bucket is of no matter", () => {
+  const made = createBucket(3);
+  made.reserve(0, 3, 0);
+  const reservation = made.reserve(0, 3, 3);
+  made.bucket.setRate(Infinity);
+  reservation.cancel();
+  made.bucket.setRate(RATE);
+  assertEquals(made.bucket.tokens, -3);
+});
+
+Deno.test("a tiny rate does not overflow: nothing more than the burst is allowed", () => {
+  for (const rate of [1e-10, 1e-300, Number.MIN_VALUE]) {
+    const made = createBucket(1, rate);
+    assert(made.bucket.allow());
+    assertFalse(made.bucket.allow());
+    assertFalse(made.at(1e6).allow());
+    const { ok, delay } = made.bucket.reserve();
+    assert(ok);
+    assertEquals(delay, Infinity);
+  }
+});
+
+Deno.test("a huge rate is no infinite one: no more than the burst is given in one", () => {
+  const made = createBucket(2, Number.MAX_VALUE);
+  assert(made.at(0).allow(2));
+  made.reserve(0, 2, 0); // its tokens come within the nanosecond
+  assertFalse(made.bucket.allow(3));
+  assertEquals(made.at(1).tokens, 2);
+});
+
+Deno.test("a burst of zero gives nothing but no tokens", () => {
+  const made = createBucket(0);
+  assertFalse(made.at(100).allow());
+  assert(made.bucket.allow(0));
+  made.reserve(100, 1, undefined);
+});
+
+Deno.test("times are whole nanoseconds: the delay of a fraction of one is cut off", () => {
+  const made = createBucket(1, 3);
+  assert(made.bucket.allow());
+  assertEquals(made.bucket.reserve().delay, 333.333333);
+  assertEquals(made.bucket.reserve().delay, 666.666666);
+});
+
+Deno.test("what comes a nanosecond from now is not there yet", () => {
+  const made = createBucket(1, 1e9);
+  assert(made.bucket.allow());
+  assertFalse(made.bucket.allow());
+  assertEquals(made.bucket.reserve().delay, 1e-6);
+});
+
+Deno.test("take: says how long to wait for tokens that are taken for good", () => {
+  const { at, bucket } = createBucket(3);
+  assertEquals([at(0).take(), bucket.take(2), bucket.take(), bucket.take(2)], [0, 0, UNIT, 3 * UNIT]);
+  assertEquals([bucket.tokens, bucket.take(4), bucket.tokens], [-3, Infinity, -3]); // more than it holds
+  assertEquals([at(5).take(), at(5).take(0), bucket.take()], [0, 0, 0]);
+  assertEquals([new TokenBucket(0, 1).take(), new TokenBucket(0, 0).take()], [0, Infinity]);
+  assertEquals(new TokenBucket(Infinity, 0).take(9), 0);
+  const never = new TokenBucket(0, 1);
+  assertEquals([never.take(), never.take()], [0, Infinity]);
+});
+
+Deno.test("rule 10: unknown options, and options of the wrong type, are refused", async () => {
+  const cases: [options: unknown, rest: string][] = [
+    [{ clok: new HandClock() }, `"clok" is not an option here; did you mean "clock"?`],
+    [{ clock: {} }, "'clock' must be a clock: received an object"],
+    [null, "'options' must be an object: received null"],
+    [[], "'options' must be an object: received an array"],
+    ["clock", `'options' must be an object: received "clock"`],
+  ];
+  for (const [options, rest] of cases) {
+    const { message } = assertThrows(() => new TokenBucket(1, 1, options as object), TypeError);
+    assertEquals(message, `Cannot create token bucket as ${rest}`);
+  }
+  const bucket = new TokenBucket(0, 1, { clock: undefined });
+  const { signal } = new AbortController();
+  for (const options of [{ signl: signal }, signal, null, { signal: {} }]) {
+    await assertRejects(
+      () => bucket.wait(1, options as { signal: AbortSignal }),
+      TypeError,
+      "Cannot wait for tokens as",
+    );
+  }
+  assertEquals(bucket.tokens, 1);
+});
+
+Deno.test("wait: tokens that are there are given at once, with no timer", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 3, { clock });
+  await bucket.wait();
+  await bucket.wait(2);
+  assertEquals(bucket.tokens, 0);
+  await bucket.wait(0);
+  assertEquals(clock.delays, []);
+});
+
+Deno.test("wait: resolves at the time the tokens come, in the order of the calls", async () => {
+  using time = new FakeTime();
+  const bucket = new TokenBucket(RATE, 3);
+  const order: string[] = [];
+  await bucket.wait(2);
+  const first = bucket.wait(3).then(() => order.push("first")); // two units from now
+  const second = bucket.wait(1).then(() => order.push("second"));
+  time.tick(2 * UNIT - 1);
+  await time.runMicrotasks();
+  assertEquals(order, []);
+  time.tick(1);
+  await first;
+  assertEquals(order, ["first"]);
+  time.tick(UNIT - 1);
+  await time.runMicrotasks();
+  assertEquals(order, ["first"]);
+  time.tick(1);
+  await second;
+});
+
+Deno.test("wait: never ends early, where the delay is no whole number of milliseconds", async () => {
+  using time = new FakeTime();
+  const bucket = new TokenBucket(3, 1);
+  await bucket.wait();
+  const waited = bucket.wait(); // 333.3 ms
+  time.tick(333);
+  assertFalse(await isSettled(waited));
+  time.tick(1);
+  assert(await isSettled(waited));
+});
+
+Deno.test("wait: less than a millisecond is waited for too, by one timer of a whole millisecond", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(2000, 1, { clock });
+  await bucket.wait();
+  const waited = bucket.wait();
+  assertFalse(await isSettled(waited));
+  await clock.advance(1);
+  await waited;
+  assertEquals(clock.delays, [1]);
+});
+
+Deno.test("wait: goes on waiting where a timer fires early, or time went back meanwhile", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 1, { clock });
+  await bucket.wait();
+  const waited = bucket.wait();
+  clock.time = -UNIT;
+  await clock.advance(UNIT);
+  assertFalse(await isSettled(waited));
+  await clock.advance(UNIT);
+  assert(await isSettled(waited));
+  assertEquals(clock.timers, 0);
+});
+
+Deno.test("wait: more tokens than the bucket holds are refused at once, as waiting would be in vain", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 3, { clock });
+  const { message } = await assertRejects(() => bucket.wait(4), RangeError);
+  assertEquals(message, "Cannot wait for tokens as 'n' must not exceed the burst of 3: received 4");
+  assertEquals(bucket.tokens, 3);
+  assertEquals(clock.delays, []);
+});
+
+Deno.test("wait: with a signal that aborted already no token is taken, though they are there", async () => {
+  const bucket = new TokenBucket(RATE, 3, { clock: new HandClock() });
+  const reason = new Error("too late");
+  const error = await assertRejects(() => bucket.wait(1, { signal: AbortSignal.abort(reason) }));
+  assertEquals(error, reason);
+  assertEquals(bucket.tokens, 3);
+});
+
+Deno.test("wait: an abort rejects with the signal's reason, gives the tokens back and clears the timer", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 3, { clock });
+  const stop = new AbortController();
+  await bucket.wait(2, { signal: stop.signal });
+  const waited = bucket.wait(3, { signal: stop.signal }).catch((error) => error);
+  assertEquals(bucket.tokens, -2);
+  await clock.advance(UNIT);
+  const reason = new Error("never mind");
+  stop.abort(reason);
+  assert(await waited === reason);
+  assertEquals(clock.timers, 0);
+  assertEquals(bucket.tokens, 2);
+  assert(bucket.allow(2));
+});
+
+Deno.test("wait: calls that are aborted together owe nothing, and the next one waits as if they had not been", async () => {
+  for (const reversed of [false, true]) {
+    const clock = new HandClock();
+    const bucket = new TokenBucket(1, 1, { clock });
+    await bucket.wait();
+    const stops = Array.from({ length: 10 }, () => new AbortController());
+    const aborted = stops.map(({ signal }) => assertRejects(() => bucket.wait(1, { signal }), DOMException));
+    for (const stop of reversed ? stops.toReversed() : stops) stop.abort();
+    await Promise.all(aborted);
+    assertEquals([bucket.tokens, clock.timers, bucket.atRest()], [0, 0, false]);
+    const waited = bucket.wait();
+    await clock.advance(999);
+    assertFalse(await isSettled(waited));
+    await clock.advance(1);
+    await waited;
+    await clock.advance(1000);
+    assert(bucket.atRest());
+  }
+});
+
+Deno.test("wait: those behind one that is aborted move up, be it first or in the middle", async () => {
+  for (const aborted of [0, 1, 2]) {
+    const clock = new HandClock();
+    const bucket = new TokenBucket(1, 1, { clock });
+    await bucket.wait();
+    const stop = new AbortController();
+    const ends: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      const signal = i === aborted ? stop.signal : undefined;
+      bucket.wait(1, { signal }).then(() => ends.push(`${i} at ${clock.time}`), () => ends.push(`${i} aborted`));
+    }
+    await clock.advance(500);
+    stop.abort();
+    await flush();
+    await clock.advance(5000);
+    const others = [0, 1, 2, 3].filter((i) => i !== aborted);
+    assertEquals(ends, [`${aborted} aborted`, ...others.map((i, place) => `${i} at ${(place + 1) * 1000}`)]);
+  }
+});
+
+Deno.test("wait: a signal that aborts just as the turn of the call comes takes no token, and the next one has it", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(1, 1, { clock });
+  await bucket.wait();
+  const stop = new AbortController();
+  const first = bucket.wait().then(() => Promise.resolve().then(() => stop.abort()));
+  const early = bucket.wait().then(() => stop.abort());
+  const second = bucket.wait(1, { signal: stop.signal }).catch((error) => error.name);
+  const third = bucket.wait();
+  await clock.advance(2000);
+  await Promise.all([first, early]);
+  assertEquals(await second, "AbortError");
+  await clock.advance(1000);
+  await third;
+  assertEquals([bucket.tokens, clock.timers], [0, 0]);
+});
+
+Deno.test("wait: a late timer costs no tokens, so a quick bucket with a small burst keeps its rate", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(5000, 1, { clock });
+  let served = 0;
+  for (let i = 0; i < 101; i++) bucket.wait().then(() => served++);
+  assert(await isSettled(Promise.resolve()));
+  assertEquals(served, 1);
+  for (let ms = 1; ms <= 20; ms++) {
+    await clock.advance(1);
+    await isSettled(Promise.resolve());
+    assertEquals(served, 1 + 5 * ms);
+  }
+});
+
+Deno.test("wait: a changed rate or burst is felt by those who wait, in a bucket that never gave a token too", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(0, 2, { clock });
+  await bucket.wait(2);
+  const order: string[] = [];
+  const first = bucket.wait().then(() => order.push(`first at ${clock.time}`));
+  const second = bucket.wait(2).then(() => order.push("second"), (error) => order.push(error.message));
+  const third = bucket.wait().then(() => order.push(`third at ${clock.time}`));
+  await clock.advance(1000);
+  bucket.setRate(10);
+  await flush();
+  await clock.advance(50);
+  bucket.setBurst(1);
+  await flush();
+  await clock.advance(150);
+  await Promise.all([first, second, third]);
+  assertEquals(order, [
+    "first at 1100",
+    "Cannot wait for tokens as 'n' must not exceed the burst of 1: received 2",
+    "third at 1200",
+  ]);
+  assertEquals(clock.timers, 0);
+});
+
+Deno.test("wait: what is reserved meanwhile goes before those in the line, and keeps its time when the first one leaves", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(1, 1, { clock });
+  await bucket.wait();
+  const stop = new AbortController();
+  const first = assertRejects(() => bucket.wait(1, { signal: stop.signal }), DOMException);
+  const second = bucket.wait();
+  const reservation = bucket.reserve();
+  assertEquals(reservation.delay, 2000);
+  stop.abort();
+  await first;
+  assertEquals(reservation.delay, 2000);
+  await clock.advance(2999);
+  assertFalse(await isSettled(second));
+  await clock.advance(1);
+  await second;
+});
+
+Deno.test("wait: a signal that aborts once the wait is over changes nothing", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 1, { clock });
+  const stop = new AbortController();
+  await bucket.wait(1, { signal: stop.signal });
+  const waited = bucket.wait(1, { signal: stop.signal });
+  await clock.advance(UNIT);
+  await waited;
+  stop.abort();
+  assertEquals(bucket.tokens, 0);
+  assertEquals(clock.cleared, 0); // it listens no more
+});
+
+Deno.test("wait: longer than a runtime's timers go", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(TokenBucket.every(3e9), 1, { clock });
+  await bucket.wait();
+  const waited = bucket.wait();
+  await clock.advance(2 ** 31 - 1);
+  assertFalse(await isSettled(waited));
+  await clock.advance(3e9 - 2 ** 31);
+  assertFalse(await isSettled(waited));
+  await clock.advance(1);
+  await waited;
+  assertEquals(clock.delays, [2 ** 31 - 1, 3e9 - (2 ** 31 - 1)]);
+});
+
+Deno.test("wait: at a rate of zero it lasts until it is aborted, and leaves no timer then", async () => {
+  using time = new FakeTime();
+  const bucket = new TokenBucket(0, 1);
+  await bucket.wait();
+  const stop = new AbortController();
+  const waited = bucket.wait(1, { signal: stop.signal });
+  time.tick(1e12);
+  assertFalse(await isSettled(waited));
+  stop.abort();
+  await assertRejects(() => waited, DOMException);
+  assertFalse(time.next());
+});
+
+Deno.test("bad figures are refused, with the argument, the rule and the value, and change nothing", async () => {
+  const { bucket } = createBucket(3);
+  const rates: [value: unknown, ErrorClass: typeof RangeError | typeof TypeError, received: string][] = [
+    [NaN, RangeError, "NaN"],
+    [-1, RangeError, "-1"],
+    [-Infinity, RangeError, "-Infinity"],
+    ["10", TypeError, `"10"`],
+    [undefined, TypeError, "undefined"],
+    [null, TypeError, "null"],
+    [10n, TypeError, "10n"],
+    [{ valueOf: () => 10 }, TypeError, "an object"],
+  ];
+  for (const [value, ErrorClass, received] of rates) {
+    const rule = `'rate' must be a non-negative number: received ${received}`;
+    const created = assertThrows(() => new TokenBucket(value as number, 1), ErrorClass);
+    assertEquals(created.message, `Cannot create token bucket as ${rule}`);
+    const changed = assertThrows(() => bucket.setRate(value as number), ErrorClass);
+    assertEquals(changed.message, `Cannot set rate as ${rule}`);
+  }
+  const counts: [value: unknown, ErrorClass: typeof RangeError | typeof TypeError, received: string][] = [
+    [NaN, RangeError, "NaN"],
+    [-1, RangeError, "-1"],
+    [1.5, RangeError, "1.5"],
+    [Infinity, RangeError, "Infinity"],
+    [2 ** 53, RangeError, "9007199254740992"],
+    ["1", TypeError, `"1"`],
+    [null, TypeError, "null"],
+    [true, TypeError, "true"],
+  ];
+  for (const [value, ErrorClass, received] of counts) {
+    const rule = (option: string) => `'${option}' must be a non-negative integer: received ${received}`;
+    const cases: [call: () => unknown, message: string][] = [
+      [() => new TokenBucket(1, value as number), `Cannot create token bucket as ${rule("burst")}`],
+      [() => bucket.setBurst(value as number), `Cannot set burst as ${rule("burst")}`],
+      [() => bucket.allow(value as number), `Cannot take tokens as ${rule("n")}`],
+      [() => bucket.reserve(value as number), `Cannot reserve tokens as ${rule("n")}`],
+    ];
+    for (const [call, message] of cases) assertEquals(assertThrows(call, ErrorClass).message, message);
+    const { message } = await assertRejects(() => bucket.wait(value as number), ErrorClass);
+    assertEquals(message, `Cannot wait for tokens as ${rule("n")}`);
+  }
+  assertThrows(() => new TokenBucket(1, undefined as unknown as number), TypeError, "'burst'");
+  assertEquals([bucket.rate, bucket.burst, bucket.tokens], [RATE, 3, 3]);
+});
+
+Deno.test("one token is meant where no number is given", async () => {
+  const { bucket } = createBucket(5);
+  bucket.allow();
+  bucket.reserve();
+  await bucket.wait();
+  assertEquals(bucket.tokens, 2);
+});
+
+Deno.test("pause: no token before its end, and then the bucket goes on with the tokens that it had", () => {
+  const made = createBucket(3);
+  assert(made.at(0).allow(2));
+  made.at(0.5).pauseFor(10 * UNIT);
+  assertEquals(made.bucket.tokens, 1.5);
+  assertFalse(made.bucket.allow());
+  assertFalse(made.bucket.allow(0));
+  assertEquals(made.at(10).tokens, 1.5);
+  assertFalse(made.at(10.499).allow());
+  assert(made.at(10.5).allow());
+  assertEquals([made.bucket.tokens, made.at(11).tokens, made.at(99).tokens], [0.5, 1, 3]);
+});
+
+Deno.test("pause: what is asked for meanwhile waits for the end at least, then for its tokens, one after the other", () => {
+  const made = createBucket(2);
+  made.at(1).pauseFor(4 * UNIT);
+  assertEquals([made.bucket.take(2), made.bucket.take(), made.bucket.take(0)], [4 * UNIT, 5 * UNIT, 5 * UNIT]);
+  made.reserve(3, 1, 7); // the third since the end, at 5, of which two were there
+  made.reserve(3, 3, undefined);
+  assertEquals([made.bucket.tokens, made.bucket.take(3)], [-2, Infinity]);
+  made.reserve(6, 1, 8);
+});
+
+Deno.test("pause: of two the later end wins, whichever came first", () => {
+  const [one, two] = [createBucket(1), createBucket(1)];
+  one.at(0).pauseFor(10 * UNIT);
+  one.at(4).pauseFor(2 * UNIT); // until 6
+  one.at(7).pauseFor(3 * UNIT); // until 10, too
+  two.at(0).pauseFor(3 * UNIT);
+  two.at(2).pauseFor(8 * UNIT);
+  for (const made of [one, two]) {
+    assertEquals([made.at(7).take(), made.bucket.take()], [3 * UNIT, 4 * UNIT]);
+    assertFalse(made.at(9.9).allow());
+    assertEquals([made.at(10.5).tokens, made.at(11).tokens, made.at(12).tokens], [-0.5, 0, 1]);
+  }
+});
+
+Deno.test("pause: two of them with time in between, in which tokens come", () => {
+  const made = createBucket(9);
+  assert(made.at(0).allow(9));
+  made.at(1).pauseFor(5 * UNIT); // until 6
+  made.at(8).pauseFor(5 * UNIT); // until 13
+  assertEquals([made.at(12).tokens, made.at(13).tokens, made.at(14).tokens], [3, 3, 4]);
+  assert(made.at(14).allow(4));
+});
+
+Deno.test("pause: a delay of zero or less, and one that is no nanosecond, change nothing", () => {
+  const made = createBucket(1);
+  for (const delay of [0, -0, -5, "0s", "-1h", -Number.MAX_VALUE, 1e-7]) made.at(3).pauseFor(delay);
+  assert(made.bucket.allow());
+  made.bucket.pauseFor("750ms");
+  for (const delay of [0, -5, "-1h"]) made.bucket.pauseFor(delay); // does not end the pause either
+  assertEquals(made.bucket.take(), 3 * UNIT + UNIT);
+});
+
+Deno.test("pause: what is no duration is refused, and changes nothing", () => {
+  const { bucket } = createBucket(1);
+  const rest = `as 'duration' must be a duration such as "250ms", "1h30m" or a number of milliseconds: received`;
+  const cases: [value: unknown, ErrorClass: typeof RangeError | typeof TypeError, received: string][] = [
+    [Infinity, RangeError, "Infinity"],
+    [-Infinity, RangeError, "-Infinity"],
+    [NaN, RangeError, "NaN"],
+    ["soon", TypeError, `"soon"`],
+    [undefined, TypeError, "undefined"],
+    [{}, TypeError, "an object"],
+  ];
+  for (const [value, ErrorClass, received] of cases) {
+    const { message } = assertThrows(() => bucket.pauseFor(value as number), ErrorClass);
+    assertEquals(message, `Cannot pause token bucket ${rest} ${received}`);
+  }
+  assert(bucket.allow());
+});
+
+Deno.test("pause: for longer than there is time, it is for ever, and nothing is NaN", () => {
+  for (const delay of [1e15, Number.MAX_VALUE]) {
+    for (const rate of [0, RATE, Infinity]) {
+      const made = createBucket(1, rate);
+      made.at(5).pauseFor(delay);
+      made.bucket.pauseFor(delay);
+      assertEquals([made.at(9).take(), made.bucket.reserve().delay], [Infinity, Infinity]);
+      assertFalse(made.bucket.allow());
+      assert(Number.isFinite(made.bucket.tokens));
+    }
+  }
+});
+
+Deno.test("pause: what was reserved before keeps its time, and its tokens are owed all the same", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const before = made.reserve(0, 2, 2);
+  made.at(1).pauseFor(9 * UNIT); // until 10
+  assertEquals(before.delay, UNIT);
+  assertEquals([made.at(3).tokens, before.delay], [-1, 0]);
+  made.reserve(3, 1, 12); // one is owed, which comes until 11
+  assertEquals(made.at(12).tokens, 0);
+});
+
+Deno.test("pause: what was reserved during one keeps its time when another follows", () => {
+  const made = createBucket(1);
+  made.at(0).pauseFor(4 * UNIT);
+  const first = made.reserve(1, 1, 4);
+  const second = made.reserve(1, 1, 5);
+  made.at(2).pauseFor(8 * UNIT); // until 10
+  assertEquals([first.delay, second.delay], [2 * UNIT, 3 * UNIT]);
+  made.reserve(2, 1, 12);
+});
+
+Deno.test("pause: a reservation made before it can be cancelled while its time is yet to come", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const early = made.reserve(0, 1, 1);
+  const late = made.reserve(0, 1, 2);
+  made.at(0).pauseFor(10 * UNIT);
+  made.at(1.5);
+  early.cancel(); // its time has come, though the bucket's own time stands still
+  assertEquals(made.bucket.tokens, -2);
+  late.cancel();
+  assertEquals(made.bucket.tokens, -1);
+  made.reserve(1.5, 1, 12);
+});
+
+Deno.test("pause: a cancel gives back what later reservations do not count on, by the bucket's time", () => {
+  const made = createBucket(5);
+  made.reserve(0, 5, 0);
+  const before = made.reserve(0, 5, 5);
+  made.at(1).pauseFor(10 * UNIT); // until 11
+  made.reserve(2, 1, 16);
+  before.cancel(); // four of five: one token, and no eleven, was reserved after it
+  assertEquals(made.bucket.tokens, -1);
+});
+
+Deno.test("pause: a reservation made during it can be cancelled, during it and after", () => {
+  for (const cancelledAt of [2, 4, 5]) {
+    const made = createBucket(2);
+    made.reserve(0, 2, 0);
+    made.bucket.pauseFor(4 * UNIT);
+    const first = made.reserve(1, 1, 5);
+    const last = made.reserve(1, 1, 6);
+    made.at(cancelledAt);
+    last.cancel();
+    first.cancel();
+    assertEquals(made.bucket.tokens, Math.max(cancelledAt - 4, 0));
+    made.reserve(cancelledAt, 2, 6);
+  }
+});
+
+Deno.test("pause: a new rate or burst counts from its end on", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  made.at(1).pauseFor(4 * UNIT); // until 5, with one token
+  const reserved = made.reserve(2, 2, 6);
+  made.at(3).setRate(2 * RATE);
+  assertEquals([made.bucket.tokens, reserved.delay], [-1, 3 * UNIT]);
+  made.reserve(4, 1, 6);
+  made.at(4).setBurst(4);
+  assertEquals([made.at(5).tokens, made.at(6).tokens, made.at(9).tokens], [-2, 0, 4]);
+
+  const smaller = createBucket(3);
+  smaller.at(0).pauseFor(UNIT);
+  smaller.bucket.setBurst(1);
+  assertEquals([smaller.bucket.tokens, smaller.bucket.take(), smaller.bucket.take()], [1, UNIT, 2 * UNIT]);
+});
+
+Deno.test("pause: an infinite rate is paused too, whatever the burst, and all at its end", () => {
+  const made = createBucket(0, Infinity);
+  made.at(1).pauseFor(2 * UNIT);
+  assertFalse(made.bucket.allow());
+  assertEquals([made.bucket.take(9), made.reserve(2, 1e9, 3).ok], [2 * UNIT, true]);
+  assert(made.at(3).allow(9));
+});
+
+Deno.test("pause: what an infinite rate grants took no tokens, and gives none back at a finite rate", () => {
+  const made = createBucket(5);
+  assert(made.at(0).allow(5));
+  made.bucket.setRate(Infinity);
+  made.bucket.pauseFor(4 * UNIT);
+  const reserved = made.reserve(1, 3, 4);
+  made.at(2).setRate(RATE);
+  reserved.cancel();
+  assertEquals(made.bucket.tokens, 0);
+});
+
+Deno.test("pause: at a rate of zero the tokens that are there come at its end, and no others", () => {
+  const made = createBucket(2, 0);
+  made.at(0).pauseFor(3 * UNIT);
+  made.reserve(1, 2, 3);
+  const never = made.reserve(1, 1, Infinity);
+  assert(never.ok);
+  never.cancel();
+  assertEquals(made.at(9).tokens, 0);
+});
+
+Deno.test("pause: time that goes back lasts until the end all the same", () => {
+  const made = createBucket(2);
+  made.at(5).pauseFor(2 * UNIT); // until 7
+  made.reserve(3, 1, 7);
+  assert(made.at(7).allow());
+  assertFalse(made.at(6).allow());
+  assertEquals(made.at(8).tokens, 1);
+});
+
+Deno.test("pause: times are whole nanoseconds, after thousands of pauses as well", () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(10, 1, { clock });
+  assert(bucket.allow());
+  for (let i = 0; i < 5000; i++) {
+    bucket.pauseFor(0.1);
+    clock.time += 0.1;
+  }
+  assertAlmostEquals(bucket.take(), 100, 1e-6); // the clock's own sums are not exact
+  for (const delay of [0.1, "100us", 33.3]) {
+    const other = new TokenBucket(3, 1, { clock: new HandClock(0.7) });
+    other.pauseFor(delay);
+    const ms = delay === 33.3 ? 33.3 : 0.1;
+    assertEquals([other.take(), other.take()], [ms, Math.round(ms * 1e6 + 333_333_333) / 1e6]);
+  }
+});
+
+Deno.test("pause: a wait from before is not put off, a later one waits for the end, and an abort gives tokens back", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 1, { clock });
+  await bucket.wait();
+  const before = bucket.wait();
+  bucket.pauseFor(10 * UNIT);
+  const stop = new AbortController();
+  const aborted = bucket.wait(1, { signal: stop.signal }).catch(() => "aborted");
+  const during = bucket.wait(1, { signal: AbortSignal.any([]) });
+  await clock.advance(UNIT);
+  assert(await isSettled(before));
+  stop.abort();
+  assertEquals(await aborted, "aborted");
+  await flush();
+  await clock.advance(11 * UNIT - 1);
+  assertFalse(await isSettled(during)); // at 12: the pause ends at 10, and one token was owed before it began
+  await clock.advance(1);
+  await during;
+  assertEquals([clock.timers, bucket.tokens], [0, 0]);
+});
+
+Deno.test("at rest: full, not paused, and with no reservation ahead", () => {
+  const made = createBucket(2);
+  assert(made.at(0).atRest());
+  assert(made.bucket.allow());
+  assertFalse(made.bucket.atRest());
+  assertFalse(made.at(0.999).atRest());
+  assert(made.at(1).atRest());
+  made.bucket.pauseFor(UNIT);
+  assertEquals([made.bucket.atRest(), made.at(1.9).atRest(), made.at(2).atRest()], [false, false, true]);
+  made.reserve(2, 2, 2);
+  made.reserve(2, 2, 4);
+  made.bucket.setRate(1e9); // fills it at once, but what was reserved keeps its time
+  assertEquals([made.at(3).tokens, made.bucket.atRest(), made.at(4).atRest()], [2, false, true]);
+
+  const [empty, never, infinite] = [createBucket(0), createBucket(1, 0), createBucket(1, Infinity)];
+  assert(empty.bucket.atRest());
+  assert(never.bucket.atRest());
+  assert(never.bucket.allow());
+  assertFalse(never.at(1e9).atRest());
+  assert(infinite.bucket.allow(5));
+  assert(infinite.bucket.atRest());
+});
+
+Deno.test("changes: who asked to hear of them is called back after each change, pause and resume, until it ends that", () => {
+  const { bucket } = createBucket(2);
+  const heard: string[] = [];
+  const end = onBucketChange(bucket, (isPause) => heard.push(isPause ? "pause" : `${bucket.rate}/s, ${bucket.burst}`));
+  bucket.setRate(9);
+  bucket.setBurst(3);
+  bucket.setRate(9);
+  bucket.setBurst(3);
+  bucket.pauseFor(UNIT);
+  bucket.pauseFor(UNIT);
+  bucket.pauseFor(0);
+  assertThrows(() => bucket.setRate(-1));
+  assertEquals(heard, ["9/s, 2", "9/s, 3", "pause"]);
+  bucket.resume();
+  bucket.resume();
+  assertEquals(heard.slice(3), ["9/s, 3"], "the end of a pause is a change");
+  end();
+  end();
+  bucket.setRate(1);
+  bucket.pauseFor(UNIT);
+  bucket.resume();
+  assertEquals(heard.length, 4);
+});
+
+Deno.test("changes: one who ends and begins anew meanwhile hears of the next one, in the order they began", () => {
+  const { bucket } = createBucket(2);
+  const heard: string[] = [];
+  let endOther = () => {};
+  const listen = () => {
+    const end = onBucketChange(bucket, () => {
+      heard.push("one");
+      end();
+      endOther();
+      listen();
+    });
+  };
+  listen();
+  endOther = onBucketChange(bucket, () => heard.push("never"));
+  const push = () => void heard.push("same");
+  onBucketChange(bucket, push);
+  onBucketChange(bucket, push)();
+  bucket.setRate(9);
+  assertEquals(heard, ["one", "same"]);
+  bucket.setRate(8);
+  assertEquals(heard.slice(2), ["same", "one"]);
+});
+
+Deno.test("changes: somebody else's bucket never tells", () => {
+  onBucketChange({} as TokenBucket, () => {})();
+});
+
+Deno.test("unused: tokens are given back after their time has come, as many as the bucket holds", () => {
+  const made = createBucket(3, 0);
+  const [first, second] = [made.bucket.reserve(), made.bucket.reserve(2)];
+  made.at(5);
+  assert(giveBackUnused(second));
+  assertEquals(made.bucket.tokens, 2);
+  made.bucket.setBurst(2);
+  giveBackUnused(first);
+  assertEquals(made.bucket.tokens, 2);
+});
+
+Deno.test("unused: what others have reserved since keeps its time, and is no reason to give back less", () => {
+  const { bucket } = createBucket(1);
+  const unused = bucket.reserve();
+  const other = bucket.reserve();
+  const { delay } = other;
+  giveBackUnused(unused);
+  assertEquals([bucket.tokens + 0, other.delay], [0, delay]);
+});
+
+Deno.test("unused: before their time has come, tokens are given back as by a cancel", () => {
+  for (const giveBack of [giveBackUnused, (reservation: Reservation) => reservation.cancel()]) {
+    const { bucket } = createBucket(1);
+    bucket.allow();
+    const [one, two] = [bucket.reserve(), bucket.reserve()];
+    giveBack(one);
+    assertEquals(bucket.tokens, -2, "the second one counts on it");
+    giveBack(two);
+    assertEquals(bucket.tokens, -1);
+  }
+});
+
+Deno.test("unused: a bucket gets nothing back that has granted nothing or has no end, nor does one of somebody else's", () => {
+  const { bucket } = createBucket(1, 0);
+  giveBackUnused(bucket.reserve(2));
+  const unused = bucket.reserve();
+  bucket.setRate(Infinity);
+  giveBackUnused(unused);
+  bucket.setRate(0);
+  assertEquals(bucket.tokens + 0, 0);
+  assertFalse(giveBackUnused({ ok: true, delay: 0, cancel() {} }));
+});
+
+Deno.test("pause: tells in how long it ends", () => {
+  const { at } = createBucket(1);
+  assertEquals(at(0).resumesInMs, 0);
+  at(0).pauseFor(2 * UNIT);
+  assertEquals([at(0).resumesInMs, at(1).resumesInMs, at(2).resumesInMs, at(9).resumesInMs], [2 * UNIT, UNIT, 0, 0]);
+});
+
+Deno.test("resume: the bucket goes on with the tokens that it had before the pause", () => {
+  const made = createBucket(3);
+  assert(made.at(0).allow(2));
+  made.at(0.5).pauseFor(10 * UNIT);
+  made.at(4).resume();
+  assertEquals([made.bucket.tokens, made.bucket.resumesInMs], [1.5, 0]);
+  assert(made.bucket.allow());
+  assertFalse(made.bucket.allow());
+  assertEquals([made.at(4.5).tokens, made.at(5).tokens, made.at(99).tokens], [1, 1.5, 3]);
+});
+
+Deno.test("resume: does nothing if there is no pause, nor a second time, nor after its end", () => {
+  const made = createBucket(9);
+  assert(made.at(0).allow(9));
+  made.at(1).resume();
+  assertEquals(made.bucket.tokens, 1);
+  made.bucket.pauseFor(2 * UNIT); // until 3
+  made.at(2).resume();
+  made.bucket.resume();
+  made.at(3).resume();
+  assertEquals(made.bucket.tokens, 2);
+  made.bucket.pauseFor(2 * UNIT); // until 5
+  made.at(5).resume();
+  made.at(6).resume();
+  assertEquals([made.bucket.tokens, made.bucket.atRest(), made.at(12).atRest()], [3, false, true]);
+});
+
+Deno.test("resume: a later pause may end before the one that was ended would have", () => {
+  const made = createBucket(9);
+  assert(made.at(0).allow(9));
+  made.bucket.pauseFor(10 * UNIT);
+  made.at(2).resume();
+  made.at(4).pauseFor(3 * UNIT); // until 7
+  assertEquals([made.bucket.tokens, made.at(6).resumesInMs, made.at(7).tokens, made.at(8).tokens], [2, UNIT, 2, 3]);
+});
+
+Deno.test("resume: reservations keep their time, and those of the pause can be made anew for sooner", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  const before = made.reserve(0, 1, 1);
+  made.at(0.5).pauseFor(10 * UNIT); // until 10.5, with half of the token
+  const during = made.reserve(2, 1, 12);
+  made.at(4).resume();
+  assertEquals([made.bucket.tokens, before.delay, during.delay], [-1.5, 0, 8 * UNIT]);
+  during.cancel();
+  assertEquals(made.bucket.tokens, -0.5);
+  made.reserve(4, 1, 5.5);
+});
+
+Deno.test("resume: a reservation of the pause is given back for as long as its time is yet to come", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  made.bucket.pauseFor(10 * UNIT);
+  const [one, two] = [made.reserve(0, 1, 11), made.reserve(0, 1, 12)];
+  made.at(1).resume();
+  assertEquals(made.at(4).tokens, 1); // both were paid for by 3
+  one.cancel();
+  assertEquals(made.bucket.tokens, 1, "the second one counts on it");
+  two.cancel();
+  assertEquals(made.bucket.tokens, 2);
+  made.at(11.5);
+  one.cancel();
+  assertEquals(made.bucket.tokens, 2, "as many as the bucket holds");
+});
+
+Deno.test("resume: a rate of Infinity gives any number at once, one of zero what was there", () => {
+  const [infinite, zero] = [createBucket(0, Infinity), createBucket(2, 0)];
+  for (const { bucket } of [infinite, zero]) {
+    bucket.pauseFor(2 * UNIT);
+    bucket.resume();
+  }
+  assert(infinite.bucket.allow(9));
+  assertEquals([zero.bucket.allow(2), zero.bucket.take()], [true, Infinity]);
+});
+
+Deno.test("resume: a new rate or burst of the pause counts from then on", () => {
+  const made = createBucket(2);
+  made.reserve(0, 2, 0);
+  made.bucket.pauseFor(4 * UNIT);
+  made.at(1).setRate(2 * RATE);
+  made.bucket.setBurst(4);
+  made.at(2).resume();
+  assertEquals([made.bucket.tokens, made.at(3).tokens, made.at(9).tokens], [0, 2, 4]);
+});
+
+Deno.test("resume: ends a pause for ever", () => {
+  for (const duration of [1e15, Number.MAX_VALUE]) {
+    const made = createBucket(2);
+    assert(made.at(5).allow());
+    made.bucket.pauseFor(duration);
+    made.at(9).resume();
+    assertAlmostEquals(made.bucket.tokens, 1, 1e-4);
+    assertAlmostEquals(made.at(9.5).tokens, 1.5, 1e-4);
+    assertEquals([made.bucket.resumesInMs, made.at(99).tokens], [0, 2]);
+  }
+});
+
+Deno.test("resume: time that goes back brings no pause back", () => {
+  const made = createBucket(2);
+  made.at(5).pauseFor(9 * UNIT);
+  made.at(7).resume();
+  assertEquals(made.at(6).resumesInMs, 0);
+  assert(made.bucket.allow(2));
+  assertEquals(made.at(8).tokens, 2);
+});
+
+Deno.test("resume: times are whole nanoseconds, after thousands of pauses as well", () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(10, 1, { clock });
+  assert(bucket.allow());
+  for (let i = 0; i < 5000; i++) {
+    bucket.pauseFor(0.3);
+    clock.time += 0.1;
+    bucket.resume();
+  }
+  assertAlmostEquals(bucket.take(), 100, 1e-6); // the clock's own sums are not exact
+});
+
+Deno.test("resume: those that wait ask anew, in their order, and an abort gives tokens back", async () => {
+  const clock = new HandClock();
+  const bucket = new TokenBucket(RATE, 1, { clock });
+  await bucket.wait();
+  bucket.pauseFor(10 * UNIT);
+  const stop = new AbortController();
+  const waits = [bucket.wait(), bucket.wait(1, { signal: stop.signal }).catch(() => "aborted"), bucket.wait()];
+  const settled = () => Promise.all(waits.map(isSettled));
+  await clock.advance(2 * UNIT);
+  bucket.resume();
+  await clock.advance(UNIT - 1);
+  assertEquals(await settled(), [false, false, false]);
+  await clock.advance(1);
+  assertEquals(await settled(), [true, false, false]);
+  stop.abort();
+  await clock.advance(UNIT);
+  assertEquals(await settled(), [true, true, true]);
+  assertEquals([await waits[1], clock.timers, bucket.tokens], ["aborted", 0, 0]);
+
+  bucket.setBurst(2);
+  await clock.advance(2 * UNIT);
+  bucket.pauseFor(UNIT);
+  const both = [bucket.wait(), bucket.wait()];
+  await flush();
+  bucket.resume();
+  await flush();
+  assertEquals([await isSettled(both[0]!), await isSettled(both[1]!), clock.timers], [true, true, 0]);
+});
+
+Deno.test("resume: on fake time, as on any other", async () => {
+  using time = new FakeTime();
+  const bucket = new TokenBucket(1, 1);
+  bucket.pauseFor("1m");
+  const wait = bucket.wait();
+  await time.tickAsync(10_000);
+  assertEquals([await isSettled(wait), bucket.resumesInMs], [false, 50_000]);
+  bucket.resume();
+  await wait;
+  assertEquals(bucket.take(), 1000);
+});
+
+Deno.test("wait: a change after its time has come, but before a late timer fires, takes no second token", async () => {
+  for (const change of ["setRate", "setBurst", "resume"] as const) {
+    const { clock, bucket } = createBucket(1);
+    await bucket.wait();
+    const wait = bucket.wait();
+    await flush();
+    if (change === "resume") bucket.pauseFor(9 * UNIT);
+    clock.time = 1.5 * UNIT; // the timer has yet to fire
+    if (change === "setRate") bucket.setRate(RATE / 2);
+    else if (change === "setBurst") bucket.setBurst(2);
+    else bucket.resume();
+    await flush();
+    assertEquals([await isSettled(wait), clock.timers], [true, 0], change);
+    assertEquals(bucket.tokens, change === "resume" ? -1 : 0.5, change);
+  }
+});

@@ -1,0 +1,434 @@
+/** Pools that are paused, resumed, and given another concurrency while they run. */
+
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQueue, runWorkers } from "@workqueue/core";
+import { test } from "./engines.ts";
+import { HandDelayingQueue } from "../foreign_queues.ts";
+import { HandClock } from "../helpers.ts";
+import { countListeners, flush, isSettled } from "../queue_helpers.ts";
+
+const limiter = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 10 });
+
+function newQueue<T = string>(clock = new HandClock()): RateLimitingQueue<T> {
+  return createRateLimitingQueue<T>(limiter(), { clock });
+}
+
+/** Handlers that end when the test says so. */
+class Work {
+  readonly began: string[] = [];
+  readonly #ends = new Map<string, () => void>();
+
+  readonly handle = (item: string): Promise<void> => {
+    this.began.push(item);
+    return new Promise((resolve) => this.#ends.set(item, resolve));
+  };
+
+  async end(item: string): Promise<void> {
+    this.#ends.get(item)!();
+    await flush();
+  }
+}
+
+/** How many calls of `get` wait. */
+function countWaits(queue: RateLimitingQueue<string>): () => number {
+  let waits = 0;
+  const get = queue.get.bind(queue);
+  queue.get = (options) => {
+    waits++;
+    return get(options).finally(() => waits--);
+  };
+  return () => waits;
+}
+
+Deno.test("while a pool is paused no handler begins, and those that are running go on", async () => {
+  const queue = newQueue();
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle, { concurrency: 2 });
+  for (const item of ["a", "b", "c", "d"]) queue.add(item);
+  await flush();
+  pool.pause();
+  pool.pause();
+  await work.end("a");
+  assertEquals([work.began, pool.active, queue.length], [["a", "b"], 1, 2]);
+  await work.end("b");
+  queue.add("e");
+  await flush();
+  assertEquals([work.began, pool.active, queue.length], [["a", "b"], 0, 3]);
+  pool.resume();
+  assertEquals(work.began, ["a", "b", "c", "d"]);
+  pool.resume();
+  await work.end("c");
+  assertEquals(work.began, ["a", "b", "c", "d", "e"]);
+  for (const item of ["d", "e"]) await work.end(item);
+  queue.shutDown();
+  await pool.finished;
+});
+
+test("a pool that is paused before it began begins when it is resumed", async ({ runWorkers }) => {
+  const queue = newQueue();
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle);
+  pool.pause();
+  queue.add("a");
+  await flush();
+  assertEquals(work.began, []);
+  pool.resume();
+  await flush();
+  assertEquals(work.began, ["a"]);
+  await work.end("a");
+  await pool.stop();
+});
+
+test("rule 11: pause takes back a get that waits, so that an item goes to another pool or stays", async ({ runWorkers }) => {
+  const queue = newQueue();
+  const waits = countWaits(queue);
+  const [first, second] = [new Work(), new Work()];
+  const pool = runWorkers(queue, first.handle);
+  const other = runWorkers(queue, second.handle);
+  await flush();
+  assertEquals(waits(), 2);
+  pool.pause();
+  await flush();
+  assertEquals(waits(), 1);
+  queue.add("a");
+  await flush();
+  assertEquals([first.began, second.began], [[], ["a"]]);
+  other.pause();
+  queue.add("b");
+  await flush();
+  assertEquals([first.began, second.began, queue.length, waits()], [[], ["a"], 1, 0]);
+  pool.resume();
+  await flush();
+  assertEquals(first.began, ["b"]);
+  await first.end("b");
+  await second.end("a");
+  await Promise.all([pool.stop(), other.stop()]);
+});
+
+test("rule 3: an item that comes in the moment a pool is paused stays in the queue", async ({ runWorkers }) => {
+  const queue = newQueue();
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle);
+  await flush();
+  queue.add("a"); // goes to the get that waits
+  pool.pause();
+  await flush();
+  assertEquals([work.began, queue.length, pool.active], [[], 1, 0]);
+  pool.resume();
+  await flush();
+  assertEquals([work.began, queue.length], [["a"], 0]);
+  await work.end("a");
+  await pool.stop();
+});
+
+test("an item that comes in the moment a pool is paused and resumed is worked on", async ({ runWorkers }) => {
+  const queue = newQueue();
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle);
+  await flush();
+  queue.add("a");
+  pool.pause();
+  pool.resume();
+  await flush();
+  assertEquals(work.began, ["a"]);
+  await work.end("a");
+  queue.add("b");
+  await flush();
+  assertEquals(work.began, ["a", "b"], "the pool waits again");
+  await work.end("b");
+  await pool.stop();
+});
+
+test("a pool that is paused and resumed while it waits goes on waiting", async ({ runWorkers }) => {
+  const queue = newQueue();
+  const waits = countWaits(queue);
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle);
+  await flush();
+  for (let i = 0; i < 3; i++) {
+    pool.pause();
+    pool.resume();
+  }
+  await flush();
+  assertEquals(waits(), 1);
+  queue.add("a");
+  await flush();
+  assertEquals(work.began, ["a"]);
+  await work.end("a");
+  await pool.stop();
+});
+
+test("an item that comes as a pool is paused and the queue shuts down is worked on, as the queue does not take it", async ({ runWorkers }) => {
+  const queue = newQueue();
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle);
+  await flush();
+  queue.add("a");
+  pool.pause();
+  queue.shutDown();
+  await flush();
+  assertEquals(work.began, ["a"]);
+  await work.end("a");
+  await pool.stop();
+});
+
+Deno.test("rule 6: a paused pool holds up a drain until it is resumed", async () => {
+  const clock = new HandClock();
+  const queue = newQueue(clock);
+  const seen: string[] = [];
+  const pool = runWorkers(queue, (item, { attempt }) => {
+    seen.push(`${item} ${attempt}`);
+    if (attempt === 1) throw new Error("no");
+  }, { onError() {} });
+  pool.pause();
+  for (const item of ["a", "b"]) queue.add(item);
+  const drained = queue.shutDownWithDrain({ delayed: "wait" });
+  assertFalse(await isSettled(Promise.race([drained, pool.finished])));
+  pool.resume();
+  await clock.advance(10);
+  await drained;
+  await pool.finished;
+  assertEquals(seen, ["a 1", "b 1", "a 2", "b 2"]);
+});
+
+test("rule 6: a pool that is paused with nothing left to do finishes when it is resumed or stopped", async ({ runWorkers }) => {
+  for (const end of ["resume", "stop"] as const) {
+    const queue = newQueue();
+    const pool = runWorkers(queue, () => {});
+    await flush();
+    pool.pause();
+    queue.shutDown();
+    assertFalse(await isSettled(pool.finished));
+    pool[end]();
+    await pool.finished;
+  }
+});
+
+Deno.test("what is added again while it is held is not left behind by a pool that is paused as its queue shuts down", async () => {
+  const queue = newQueue();
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle, { concurrency: 2 });
+  queue.add("a");
+  await flush();
+  queue.add("a");
+  queue.shutDown();
+  await flush();
+  pool.pause(); // it knows that the queue is shut down
+  await work.end("a");
+  assertEquals(queue.length, 1);
+  assertFalse(await isSettled(pool.finished));
+  pool.resume();
+  await work.end("a");
+  await pool.finished;
+  assertEquals(work.began, ["a", "a"]);
+});
+
+test("a paused pool stops, and pause, resume and concurrency do nothing more then", async ({ runWorkers }) => {
+  const queue = newQueue();
+  const work = new Work();
+  const { signal } = new AbortController();
+  const listeners = countListeners(signal);
+  const pool = runWorkers(queue, work.handle, { signal });
+  queue.add("a");
+  await flush();
+  pool.pause();
+  const stopped = pool.stop();
+  await work.end("a");
+  await stopped;
+  queue.add("b");
+  for (let i = 0; i < 2; i++) {
+    pool.resume();
+    pool.concurrency = 5;
+    pool.pause();
+    await flush();
+  }
+  assertEquals([work.began, queue.length, pool.active, pool.concurrency, listeners()], [["a"], 1, 0, 5, 0]);
+});
+
+test("a signal that aborts ends a paused pool", async ({ runWorkers }) => {
+  const controller = new AbortController();
+  const pool = runWorkers(newQueue(), () => {}, { signal: controller.signal });
+  pool.pause();
+  controller.abort();
+  await pool.finished;
+});
+
+Deno.test("a paused pool leaves an abandoned handler's place empty", async () => {
+  const clock = new HandClock();
+  const queue = newQueue(clock);
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle, { timeout: 5, onError() {} });
+  for (const item of ["a", "b"]) queue.add(item);
+  await flush();
+  pool.pause();
+  await clock.advance(5);
+  assertEquals([work.began, pool.active], [["a"], 1]);
+  pool.resume();
+  assertEquals([work.began, pool.active], [["a", "b"], 2]);
+  for (const item of ["a", "b"]) await work.end(item);
+  await pool.stop();
+});
+
+Deno.test("a higher concurrency begins handlers at once", async () => {
+  const queue = newQueue();
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle);
+  for (const item of ["a", "b", "c", "d"]) queue.add(item);
+  await flush();
+  pool.concurrency = 3;
+  assertEquals([work.began, pool.concurrency, pool.active], [["a", "b", "c"], 3, 3]);
+  for (const item of ["a", "b", "c", "d"]) await work.end(item);
+  await pool.stop();
+});
+
+test("a higher concurrency of a pool whose handlers are all busy waits for an item again", async ({ runWorkers }) => {
+  const queue = newQueue();
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle);
+  queue.add("a");
+  await flush();
+  pool.concurrency = 2;
+  await flush();
+  queue.add("b");
+  await flush();
+  assertEquals(work.began, ["a", "b"]);
+  for (const item of ["a", "b"]) await work.end(item);
+  await pool.stop();
+});
+
+test("a lower concurrency lets handlers end, and begins none before there is a place", async ({ runWorkers }) => {
+  const queue = newQueue();
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle, { concurrency: 3 });
+  for (const item of ["a", "b", "c", "d", "e"]) queue.add(item);
+  await flush();
+  pool.concurrency = 1;
+  assertEquals([pool.active, pool.concurrency], [3, 1]);
+  await work.end("a");
+  await work.end("b");
+  assertEquals(work.began, ["a", "b", "c"]);
+  await work.end("c");
+  assertEquals(work.began, ["a", "b", "c", "d"]);
+  await work.end("d");
+  await work.end("e");
+  await pool.stop();
+});
+
+test("rule 11: a lower concurrency takes back a get that waits if there is no place for its item", async ({ runWorkers }) => {
+  const queue = newQueue();
+  const waits = countWaits(queue);
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle, { concurrency: 3 });
+  queue.add("a");
+  await flush();
+  pool.concurrency = 2;
+  await flush();
+  assertEquals(waits(), 1, "there is a place");
+  pool.concurrency = 1;
+  await flush();
+  assertEquals(waits(), 0);
+  queue.add("b");
+  await flush();
+  assertEquals([work.began, queue.length], [["a"], 1]);
+  await work.end("a");
+  assertEquals(work.began, ["a", "b"]);
+  await work.end("b");
+  await pool.stop();
+});
+
+test("rule 3: an item that comes in the moment the concurrency is lowered stays in the queue", async ({ runWorkers }) => {
+  const queue = newQueue();
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle, { concurrency: 2 });
+  queue.add("a");
+  await flush();
+  queue.add("b");
+  pool.concurrency = 1;
+  await flush();
+  assertEquals([work.began, queue.length, pool.active], [["a"], 1, 1]);
+  await work.end("a");
+  assertEquals(work.began, ["a", "b"]);
+  await work.end("b");
+  await pool.stop();
+});
+
+Deno.test("maxAbandoned follows the concurrency where it was left out, and stays where it was given", async () => {
+  const cases: [number | undefined, string[]][] = [[undefined, ["a", "b", "c", "d"]], [1, ["a", "b", "c"]]];
+  for (const [maxAbandoned, began] of cases) {
+    const clock = new HandClock();
+    const queue = newQueue(clock);
+    const work = new Work();
+    const pool = runWorkers(queue, work.handle, { timeout: 5, maxAbandoned, onError() {} });
+    for (const item of ["a", "b", "c", "d", "e"]) queue.add(item);
+    await flush();
+    pool.concurrency = 2;
+    await clock.advance(5);
+    assertEquals(work.began, began);
+    pool.pause();
+    for (const item of work.began) await work.end(item);
+    await pool.stop();
+  }
+});
+
+Deno.test("a concurrency that makes no sense is refused, and changes nothing", async () => {
+  const pool = runWorkers(newQueue(), () => {}, { concurrency: 2 });
+  for (const wrong of [0, -1, 1.5, NaN, Infinity]) {
+    assertThrows(
+      () => pool.concurrency = wrong,
+      RangeError,
+      `Cannot set concurrency as 'concurrency' must be a positive integer: received ${wrong}`,
+    );
+  }
+  assertThrows(
+    () => pool.concurrency = "3" as never,
+    TypeError,
+    `Cannot set concurrency as 'concurrency' must be a positive integer: received "3"`,
+  );
+  assertEquals(pool.concurrency, 2);
+  await pool.stop();
+});
+
+Deno.test("a queue of somebody else's that polls: pause and a lower concurrency take its get back", async () => {
+  const below = new HandDelayingQueue<string>();
+  const queue = createRateLimitingQueue<string>(limiter(), { queue: below });
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle, { concurrency: 2 });
+  await flush();
+  pool.pause();
+  await flush();
+  queue.add("a");
+  await flush();
+  assertEquals(below.ready, ["a"]);
+  pool.resume();
+  await flush();
+  assertEquals(work.began, ["a"]);
+  pool.concurrency = 1;
+  await flush();
+  queue.add("b");
+  await flush();
+  assertEquals(below.ready, ["b"]);
+  await work.end("a");
+  assertEquals(work.began, ["a", "b"]);
+  await work.end("b");
+  await pool.stop();
+});
+
+Deno.test("a get of somebody else's that does not look at its signal: the item that it brings is given back", async () => {
+  const queue = newQueue();
+  const get = queue.get.bind(queue);
+  queue.get = () => get();
+  const work = new Work();
+  const pool = runWorkers(queue, work.handle);
+  await flush();
+  pool.pause();
+  await flush();
+  queue.add("a");
+  await flush();
+  assertEquals([work.began, queue.length], [[], 1]);
+  pool.resume();
+  await flush();
+  assert(work.began.includes("a"));
+  await work.end("a");
+  queue.shutDown();
+  await pool.finished;
+});

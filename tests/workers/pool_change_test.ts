@@ -1,0 +1,438 @@
+/** Settings of pools that change while they run. */
+
+import { assertEquals, assertFalse, assertThrows } from "@std/assert";
+import {
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  type Handler,
+  type Lease,
+  type Shutdown,
+  type SourcedQueue,
+  TokenBucket,
+  type WorkerOptions,
+  type WorkRequest,
+} from "@workqueue/core";
+import { SOURCE } from "@workqueue/core/hooks";
+import type { Pool } from "../../lib/workers/pool.ts";
+import { startPool as startDirectly } from "../../lib/workers/pool.ts";
+import { type Engine, test } from "./engines.ts";
+import { HandClock } from "../helpers.ts";
+import { flush, isSettled } from "../queue_helpers.ts";
+
+class Setup {
+  readonly engine: Engine;
+  readonly clock = new HandClock();
+  readonly queue = this.newQueue();
+  /** When each attempt began, and for what. */
+  readonly log: string[] = [];
+  /** What ends each of the handlers that run, by item. */
+  readonly ends = new Map<string, () => void>();
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+  }
+
+  newQueue() {
+    const limiter = createExponentialLimiter({ baseDelay: 10, maxDelay: 10 });
+    return createRateLimitingQueue<string>(limiter, { clock: this.clock });
+  }
+
+  bucket(rate: number, burst: number): TokenBucket {
+    return new TokenBucket(rate, burst, { clock: this.clock });
+  }
+
+  add(items: string, queue = this.queue): void {
+    for (const item of items) queue.add(item);
+  }
+
+  /** A pool whose handlers end at once. */
+  run(options: WorkerOptions<string> = {}, queue = this.queue): Pool<string> {
+    return this.engine.startPool(queue, (item) => this.note(item), options);
+  }
+
+  /** A pool whose handlers end when they are told. */
+  hold(options: WorkerOptions<string> = {}, handler: Handler<string> = () => {}): Pool<string> {
+    return this.engine.startPool(this.queue, async (item, context) => {
+      this.note(item);
+      await new Promise<void>((resolve) => this.ends.set(item, resolve));
+      return handler(item, context);
+    }, options);
+  }
+
+  async end(items: string): Promise<void> {
+    for (const item of items) this.ends.get(item)!();
+    await flush();
+  }
+
+  /** Time passes once everything pending has happened. */
+  async advance(ms: number): Promise<void> {
+    await flush();
+    await this.clock.advance(ms);
+    await flush();
+  }
+
+  note(item: string): void {
+    this.log.push(`${this.clock.time} ${item}`);
+  }
+}
+
+test("a changed concurrency counts at once; left out, it goes back to 1", async (engine) => {
+  const it = new Setup(engine);
+  const pool = it.hold({ concurrency: 2 });
+  it.add("abcdefg");
+  await flush();
+  pool.change({ concurrency: 4 });
+  assertEquals([pool.concurrency, it.log.length], [4, 2], "nothing begins while the change is made");
+  await flush();
+  assertEquals(it.log, ["0 a", "0 b", "0 c", "0 d"]);
+  pool.change({ concurrency: undefined });
+  assertEquals(pool.concurrency, 1);
+  await it.end("abc");
+  assertEquals(it.log.length, 4, "one still runs");
+  await it.end("d");
+  assertEquals(it.log.slice(4), ["0 e"]);
+  it.ends.get("e")!();
+  await pool.stop();
+});
+
+test("a lower concurrency ends the wait for an item, and gives back what would come", async (engine) => {
+  const it = new Setup(engine);
+  const pool = it.hold({ concurrency: 2 });
+  it.add("a");
+  await flush();
+  pool.change({ concurrency: 1 });
+  await flush();
+  it.add("bc");
+  await flush();
+  assertEquals([it.log, it.queue.length], [["0 a"], 2]);
+  await it.end("a");
+  assertEquals(it.log, ["0 a", "0 b"]);
+  it.ends.get("b")!();
+  await pool.stop();
+});
+
+test("maxAbandoned follows a changed concurrency where it was left out", async (engine) => {
+  for (const maxAbandoned of [undefined, 1]) {
+    const it = new Setup(engine);
+    const pool = it.hold({ timeout: 100, maxAbandoned, onError() {} });
+    it.add("abcdef");
+    await it.advance(1000);
+    assertEquals(it.log.length, 2, "one abandoned, one in its place");
+    pool.change({ concurrency: 2 });
+    await it.advance(1000);
+    assertEquals(it.log.length, maxAbandoned === undefined ? 4 : 3);
+    const stopped = pool.stop();
+    await it.end(it.log.map((line) => line.at(-1)).join(""));
+    await stopped;
+  }
+});
+
+test("changed maxRetries count at the next failure of whatever runs", async (engine) => {
+  const it = new Setup(engine);
+  const given: string[] = [];
+  const pool = it.hold({
+    concurrency: 3,
+    onError() {},
+    onGiveUp: (_error, item, attempts) => given.push(`${item} ${attempts}`),
+  }, () => {
+    throw new Error("no");
+  });
+  it.add("ab");
+  await flush();
+  await it.end("ab");
+  await it.advance(10);
+  pool.change({ maxRetries: 1 });
+  await it.end("a");
+  assertEquals(given, ["a 2"]);
+  pool.change({ timeout: "1m" }); // what is not given stays
+  pool.change({ maxRetries: undefined });
+  await it.end("b");
+  await it.advance(10);
+  assertEquals([given, it.log.at(-1)], [["a 2"], "20 b"]);
+  pool.change({ maxRetries: 0 });
+  await it.end("b");
+  assertEquals(given, ["a 2", "b 3"]);
+  await pool.stop();
+});
+
+test("a changed timeout is for attempts that begin from now on", async (engine) => {
+  const it = new Setup(engine);
+  const errors: string[] = [];
+  const pool = it.hold({
+    concurrency: 3,
+    timeout: 1000,
+    maxRetries: 0,
+    onError: (_error, item) => errors.push(`${it.clock.time} ${item}`),
+  });
+  it.add("a");
+  await flush();
+  pool.change({ timeout: "100ms" });
+  it.add("b");
+  await it.advance(99);
+  pool.change({ timeout: undefined });
+  it.add("c");
+  await it.advance(5000);
+  assertEquals(errors, ["100 b", "1000 a"]);
+  await it.end("abc");
+  await pool.stop();
+  assertEquals(it.clock.timers, 0);
+});
+
+test("another bucket: what waits for a token of the old one waits for one of the new, in the order of the queue", async (engine) => {
+  const it = new Setup(engine);
+  const old = it.bucket(0.25, 1);
+  const pool = it.run({ throttle: old, concurrency: 3 });
+  it.add("abcde");
+  await it.advance(1000);
+  assertEquals([it.log, it.clock.timers], [["0 a"], 1]);
+  const next = it.bucket(10, 2);
+  pool.change({ throttle: next });
+  assertEquals(it.log.length, 1, "nothing begins while the change is made");
+  await flush();
+  assertEquals(it.log.slice(1), ["1000 b", "1000 c"]);
+  assertEquals(old.tokens, 0.25, "nothing is taken ahead of the old one any more");
+  await it.advance(1000);
+  assertEquals(it.log.slice(3), ["1100 d", "1200 e"]);
+  await pool.stop();
+  assertEquals([it.clock.timers, next.tokens], [0, 2]);
+});
+
+test("no bucket any more: what waits for a token begins", async (engine) => {
+  const it = new Setup(engine);
+  const bucket = it.bucket(0, 1);
+  const pool = it.run({ throttle: bucket, concurrency: 2 });
+  it.add("abcd");
+  await it.advance(1000);
+  assertEquals(it.log, ["0 a"]);
+  pool.change({ throttle: undefined });
+  await flush();
+  assertEquals(it.log, ["0 a", "1000 b", "1000 c", "1000 d"]);
+  it.add("e");
+  await flush();
+  assertEquals([it.log.at(-1), bucket.tokens], ["1000 e", 0]);
+  await pool.stop();
+});
+
+test("a bucket where there was none: the item that is waited for needs a token", async (engine) => {
+  const it = new Setup(engine);
+  const pool = it.run({ concurrency: 3 });
+  it.add("a");
+  await flush();
+  const bucket = it.bucket(1, 1);
+  pool.change({ throttle: bucket });
+  await flush();
+  it.add("bcd");
+  await it.advance(1500);
+  assertEquals([it.log, it.queue.length], [["0 a", "0 b", "1000 c"], 1]);
+  await pool.stop();
+  assertEquals(it.clock.timers, 0);
+});
+
+test("the token in hand goes back to its bucket, and is for whoever waits for one there", async (engine) => {
+  const it = new Setup(engine);
+  const shared = it.bucket(0, 1);
+  const idle = it.run({ throttle: shared });
+  await flush();
+  assertEquals(shared.tokens, 0, "in hand");
+  const queue = it.newQueue();
+  const other = it.run({ throttle: shared }, queue);
+  it.add("x", queue);
+  await flush();
+  assertEquals(it.log, []);
+  const next = it.bucket(0, 2);
+  idle.change({ throttle: next });
+  assertEquals(it.log, [], "nor does another pool begin anything while the change is made");
+  await flush();
+  assertEquals([it.log, next.tokens], [["0 x"], 1]);
+  it.add("ab");
+  await flush();
+  assertEquals(it.log, ["0 x", "0 a", "0 b"]);
+  await Promise.all([idle.stop(), other.stop()]);
+  assertEquals([next.tokens, shared.tokens], [0, 0]);
+});
+
+test("a token in hand is back in its bucket if nobody waits for one", async (engine) => {
+  const it = new Setup(engine);
+  const [first, second] = [it.bucket(0, 1), it.bucket(0, 1)];
+  const pool = it.run({ throttle: first });
+  await flush();
+  for (let i = 0; i < 4; i++) {
+    pool.change({ throttle: i % 2 === 0 ? second : first });
+    await flush();
+    assertEquals([first.tokens, second.tokens], i % 2 === 0 ? [1, 0] : [0, 1]);
+  }
+  pool.change({ throttle: second });
+  pool.change({ throttle: first }); // back before anything has happened
+  await flush();
+  assertEquals([first.tokens, second.tokens], [0, 1]);
+  it.add("ab");
+  await flush();
+  assertEquals([it.log, it.queue.length], [["0 a"], 1]);
+  await pool.stop();
+  assertEquals([first.tokens, second.tokens], [0, 1]);
+});
+
+test("an item that comes in the instant of the change begins once, or goes back and begins once", async (engine) => {
+  for (const before of [true, false]) {
+    for (const tokens of [0, 1]) {
+      const it = new Setup(engine);
+      const pool = it.run({ throttle: it.bucket(0, 1) });
+      await flush();
+      if (before) it.add("a");
+      const next = it.bucket(0, tokens);
+      pool.change({ throttle: next });
+      it.add(before ? "b" : "ab");
+      await flush();
+      assertEquals([it.log.length, it.queue.length], [tokens, 2 - tokens]);
+      pool.change({ throttle: undefined });
+      await flush();
+      assertEquals(it.log.map((line) => line.at(-1)).sort(), ["a", "b"]);
+      await pool.stop();
+    }
+  }
+});
+
+test("what is paused stays paused, whatever changes; what is changed counts when it goes on", async (engine) => {
+  const it = new Setup(engine);
+  const pool = it.run({ throttle: it.bucket(0, 0) });
+  pool.pause();
+  it.add("abc");
+  const next = it.bucket(0, 2);
+  pool.change({ throttle: next, concurrency: 5, maxRetries: 1, timeout: 50 });
+  await flush();
+  assertEquals([it.log, next.tokens], [[], 2]);
+  pool.resume();
+  await flush();
+  assertEquals(it.log, ["0 a", "0 b"]);
+  await pool.stop();
+});
+
+test("a pool whose queue shut down while it waited for a token ends without one, or with one of another bucket", async (engine) => {
+  for (const throttle of ["another", "none"] as const) {
+    const it = new Setup(engine);
+    const pool = it.run({ throttle: it.bucket(0, 1) });
+    it.add("ab");
+    await flush();
+    it.queue.shutDown();
+    assertFalse(await isSettled(pool.finished));
+    pool.change({ throttle: throttle === "none" ? undefined : it.bucket(1, 1) });
+    await pool.finished;
+    assertEquals(it.log, ["0 a", "0 b"]);
+    assertEquals(it.clock.timers, 0);
+  }
+});
+
+test("a pool that begins to take tokens learns of a shutdown while it waits for one", async (engine) => {
+  const it = new Setup(engine);
+  const end = Promise.withResolvers<void>();
+  const pool = engine.startPool(it.queue, () => end.promise, { concurrency: 2 });
+  it.add("a");
+  await flush();
+  pool.change({ throttle: it.bucket(0, 0) });
+  await flush();
+  it.queue.shutDown();
+  end.resolve();
+  await pool.finished;
+});
+
+test("a pool that has ended is changed without effect, and keeps no eye on the bucket", async (engine) => {
+  const it = new Setup(engine);
+  const pool = it.run();
+  await pool.stop();
+  const bucket = it.bucket(0, 1);
+  let watching = 0;
+  const throttle = {
+    reserve: () => bucket.reserve(),
+    [Symbol.for("workqueue.onChange")]: () => {
+      watching++;
+      return () => watching--;
+    },
+  };
+  pool.change({ throttle, concurrency: 3 });
+  it.add("a");
+  await flush();
+  assertEquals([bucket.tokens, it.log, it.queue.length, watching], [1, [], 1, 0]);
+});
+
+test("changes are refused whole: what is wrong, what is unknown", async (engine) => {
+  const it = new Setup(engine);
+  const pool = it.run({ concurrency: 2 });
+  const wrong: [object, string][] = [
+    [
+      { concurrency: 3, maxRetries: -1 },
+      "Cannot change pool as 'maxRetries' must be a non-negative integer or Infinity",
+    ],
+    [{ concurrency: 0 }, "Cannot change pool as 'concurrency' must be a positive integer"],
+    [{ concurrency: 3, timeout: "soon" }, "Cannot change pool as 'timeout'"],
+    [{ concurrency: 3, throttle: {} }, "Cannot change pool as 'throttle' must be a token bucket"],
+    [
+      { concurrency: 3, maxRetry: 1 },
+      'Cannot change pool as "maxRetry" is not an option here; did you mean "maxRetries"?',
+    ],
+    [{ concurrency: 3, signal: AbortSignal.abort() }, 'Cannot change pool as "signal" is not an option here'],
+  ];
+  for (const [changes, message] of wrong) {
+    assertThrows(() => pool.change(changes), Error, message);
+    assertEquals(pool.concurrency, 2);
+  }
+  await pool.stop();
+});
+
+/** A queue elsewhere whose server takes the tokens. It is told what it brings. */
+class TokenTaker implements SourcedQueue<string> {
+  readonly requests: WorkRequest[] = [];
+  bring!: (lease: Lease<string> | Shutdown) => void;
+
+  [SOURCE]() {
+    return {
+      name: "",
+      takesTokens: true,
+      keyOf: ({ item }: Lease<string>) => item,
+      tryTake: () => undefined,
+      attemptOf: () => 1,
+      finish() {},
+      take: (request: WorkRequest) => {
+        this.requests.push(request);
+        const { promise, resolve, reject } = Promise.withResolvers<Lease<string> | Shutdown>();
+        this.bring = resolve;
+        request.signal.addEventListener("abort", () => reject(request.signal.reason));
+        return promise;
+      },
+    };
+  }
+}
+
+function leaseOf(item: string): Lease<string> {
+  return { item, shutdown: false, priority: 0, addedAgain: () => false, [Symbol.dispose]() {} };
+}
+
+Deno.test("a source that takes the tokens itself is asked anew, with the bucket that counts now", async () => {
+  const [first, second] = [new TokenBucket(1, 1), new TokenBucket(2, 2)];
+  const queue = new TokenTaker();
+  const began: string[] = [];
+  const pool = startDirectly(queue, (item) => void began.push(item), { throttle: first });
+  await flush();
+  assertEquals(queue.requests.map(({ throttle }) => throttle), [first]);
+
+  pool.change({ throttle: second });
+  await flush();
+  assertEquals(queue.requests.map(({ throttle }) => throttle), [first, second]);
+  assertEquals(queue.requests.map(({ signal }) => signal.aborted), [true, false]);
+
+  pool.change({ throttle: second, maxRetries: 3 });
+  await flush();
+  assertEquals(queue.requests.length, 2, "the same bucket is no change");
+
+  queue.bring(leaseOf("a"));
+  await flush();
+  assertEquals([began, queue.requests[2]?.throttle], [["a"], second]);
+
+  pool.pause();
+  pool.change({ throttle: undefined });
+  await flush();
+  pool.resume();
+  await flush();
+  assertEquals(queue.requests[3]?.throttle, undefined);
+  assertEquals([first.tokens, second.tokens], [1, 2], "the pool takes none itself");
+  await pool.stop();
+});

@@ -1,0 +1,233 @@
+/** A queue that is elsewhere, for tests: what its pools ask of it arrives a little later, and so do the answers. */
+
+import type {
+  Ending,
+  RateLimitingQueue,
+  Shutdown,
+  SourcedQueue,
+  WorkAttempt,
+  WorkLease,
+  WorkRequest,
+  WorkSource,
+} from "@workqueue/core";
+import { SOURCE } from "@workqueue/core/hooks";
+import { QueueSource } from "../../lib/workers/queue_source.ts";
+
+/** Offers what is in a queue in memory as if that were elsewhere. */
+export class RemoteQueue<T> implements SourcedQueue<T> {
+  /** The leases that were brought and neither finished nor given back, by item. */
+  readonly leases = new Map<T, RemoteLease<T>>();
+  /** The endings that were carried out, such as `"succeeded a"`. */
+  readonly endings: string[] = [];
+  /** What each `take` wanted when it arrived. */
+  readonly wanted: number[] = [];
+  /** The calls and answers that are on their way are held up until this resolves. */
+  way: Promise<void> = Promise.resolve();
+  readonly queue: RateLimitingQueue<T>;
+  readonly #waiters: (() => void)[] = [];
+
+  constructor(queue: RateLimitingQueue<T>) {
+    this.queue = queue;
+  }
+
+  [SOURCE](): WorkSource<T> {
+    return new RemoteSource(this);
+  }
+
+  /** Resolves when a lease ends. */
+  nextEnd(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiters.push(resolve);
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      if (signal.aborted) reject(signal.reason);
+    });
+  }
+
+  /** The lease ends, and those who wait for that go on. */
+  end(lease: RemoteLease<T>): void {
+    this.leases.delete(lease.item);
+    lease.inner[Symbol.dispose]();
+    for (const resolve of this.#waiters.splice(0)) resolve();
+  }
+
+  /** Holds up all calls and answers. Returns what lets them go on. */
+  holdUp(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.way = promise;
+    return resolve;
+  }
+
+  /** Takes a lease away from who has it: the item is handed out again. */
+  lose(item: T, reason: unknown): void {
+    const lease = this.leases.get(item)!;
+    lease.controller.abort(reason);
+    lease.giveBack();
+  }
+}
+
+class RemoteSource<T> implements WorkSource<T> {
+  readonly #remote: RemoteQueue<T>;
+  readonly #here: QueueSource<T>;
+  readonly #unused: RemoteLease<T>[] = [];
+
+  constructor(remote: RemoteQueue<T>) {
+    this.#remote = remote;
+    this.#here = new QueueSource(remote.queue);
+  }
+
+  get name() {
+    return this.#here.name;
+  }
+
+  get clock() {
+    return this.#here.clock;
+  }
+
+  get metrics() {
+    return this.#here.metrics;
+  }
+
+  get length() {
+    return this.#here.length;
+  }
+
+  get isOver() {
+    return this.#here.isOver;
+  }
+
+  keyOf({ inner }: RemoteLease<T>): unknown {
+    return this.#here.keyOf(inner);
+  }
+
+  attemptOf({ attempt }: RemoteLease<T>): number {
+    return attempt;
+  }
+
+  tryTake(): RemoteLease<T> | undefined {
+    return this.#unused.shift();
+  }
+
+  giveBackUnused(): void {
+    for (const lease of this.#unused.splice(0)) lease[Symbol.dispose]();
+  }
+
+  async take(request: WorkRequest): Promise<RemoteLease<T> | Shutdown> {
+    const { signal } = request;
+    await this.#travel();
+    this.#remote.wanted.push(request.wanted());
+    const first = await this.#takeFirst(request);
+    if (first.shutdown) return first;
+    const brought = [this.#lease(first)];
+    // A queue in memory that shuts down takes nothing back: what is taken of it has to be worked on.
+    while (!this.#remote.queue.shuttingDown && brought.length < request.wanted()) {
+      const next = this.#here.tryTake();
+      if (next === undefined) break;
+      brought.push(this.#lease(next));
+    }
+    await this.#travel();
+    if (signal.aborted && !this.#remote.queue.shuttingDown) {
+      for (const lease of brought) lease[Symbol.dispose]();
+      throw signal.reason;
+    }
+    const [lease, ...others] = brought;
+    this.#unused.push(...others);
+    return lease!;
+  }
+
+  /** The queue is over once everything was answered: what is held may have been added again. */
+  async #takeFirst(request: WorkRequest): Promise<WorkLease<T> | Shutdown> {
+    for (;;) {
+      const first = await this.#here.take(request);
+      if (!first.shutdown || this.#remote.leases.size === 0) return first;
+      await this.#remote.nextEnd(request.signal);
+    }
+  }
+
+  takesBack(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
+    return this.#here.takesBack(attempt, reason);
+  }
+
+  async finish(attempt: WorkAttempt<T>, ending: Ending): Promise<boolean> {
+    const lease = attempt.lease as RemoteLease<T>;
+    lease.isFinished = true;
+    await this.#travel();
+    if (lease.signal.aborted) return false;
+    this.#here.finish({ ...attempt, lease: lease.inner }, ending, (error) => {
+      throw error;
+    });
+    this.#remote.endings.push(`${ending.kind} ${lease.item}`);
+    this.#remote.end(lease);
+    await this.#travel();
+    return true;
+  }
+
+  isFailing(key: unknown, item: T): boolean {
+    return this.#here.isFailing(key, item);
+  }
+
+  dueInMs(item: T): number | undefined {
+    return this.#here.dueInMs(item);
+  }
+
+  watch(callback: () => void): () => void {
+    return this.#here.watch(callback);
+  }
+
+  #lease(inner: WorkLease<T>): RemoteLease<T> {
+    const attempt = this.#here.attemptOf(inner, this.#here.keyOf(inner));
+    return new RemoteLease(this.#remote, inner, attempt);
+  }
+
+  async #travel(): Promise<void> {
+    for (let turn = 0; turn < 3; turn++) await this.#remote.way;
+  }
+}
+
+let lastToken = 0n;
+
+class RemoteLease<T> implements WorkLease<T> {
+  readonly controller = new AbortController();
+  readonly token = ++lastToken;
+  readonly shutdown = false;
+  readonly inner: WorkLease<T>;
+  readonly attempt: number;
+  /** Whether `finish` was called: then nobody gives it back. */
+  isFinished = false;
+  readonly #remote: RemoteQueue<T>;
+
+  constructor(remote: RemoteQueue<T>, inner: WorkLease<T>, attempt: number) {
+    this.#remote = remote;
+    this.inner = inner;
+    this.attempt = attempt;
+    remote.leases.set(inner.item, this);
+  }
+
+  get item() {
+    return this.inner.item;
+  }
+
+  get priority() {
+    return this.inner.priority;
+  }
+
+  get addedAgain() {
+    return this.inner.addedAgain;
+  }
+
+  get signal() {
+    return this.controller.signal;
+  }
+
+  giveBack(): void {
+    const { queue } = this.#remote;
+    const { item, priority } = this.inner;
+    queue.add(item, priority === 0 ? undefined : { priority });
+    this.#remote.end(this);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.isFinished || this.signal.aborted) return;
+    this.isFinished = true;
+    this.giveBack();
+  }
+}

@@ -1,0 +1,953 @@
+/** Pools that begin no attempt without a token. */
+
+import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
+import {
+  createExponentialLimiter,
+  createRateLimitingQueue,
+  type RateLimitingQueue,
+  runWorkers,
+  TokenBucket,
+  type WorkerOptions,
+  type WorkerPool,
+} from "@workqueue/core";
+import { type Engine, inMemory, test } from "./engines.ts";
+import { HandDelayingQueue } from "../foreign_queues.ts";
+import { HandClock } from "../helpers.ts";
+import { flush, isSettled } from "../queue_helpers.ts";
+import { loadSecondCopy } from "../second_copy.ts";
+
+/** A queue, a bucket and pools with the same clock. */
+class Setup {
+  readonly engine: Engine;
+  readonly clock = new HandClock();
+  readonly queue = this.newQueue();
+  /** When each attempt began, and for what. */
+  readonly log: string[] = [];
+  readonly bucket: TokenBucket;
+
+  constructor(engine: Engine, rate: number, burst: number) {
+    this.engine = engine;
+    this.bucket = new TokenBucket(rate, burst, { clock: this.clock });
+  }
+
+  newQueue(): RateLimitingQueue<string> {
+    return createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), {
+      clock: this.clock,
+    });
+  }
+
+  add(items: string, queue = this.queue): void {
+    for (const item of items) queue.add(item);
+  }
+
+  run(options: WorkerOptions<string> = {}, queue = this.queue) {
+    return this.engine.runWorkers(queue, (item) => void this.note(item), { throttle: this.bucket, ...options });
+  }
+
+  /** Time passes once everything pending has happened. */
+  async advance(ms: number): Promise<void> {
+    await flush();
+    await this.clock.advance(ms);
+    await flush();
+  }
+
+  note(item: string): void {
+    this.log.push(`${this.clock.time} ${item}`);
+  }
+}
+
+/** A bucket of somebody else's. */
+function withoutSymbols(bucket: TokenBucket): Pick<TokenBucket, "reserve"> {
+  return {
+    reserve(n) {
+      const reservation = bucket.reserve(n);
+      return {
+        ok: reservation.ok,
+        get delay() {
+          return reservation.delay;
+        },
+        cancel: () => reservation.cancel(),
+      };
+    },
+  };
+}
+
+test("no attempt begins without a token, in the order of the queue", async (engine) => {
+  const it = new Setup(engine, 10, 2);
+  const { queue, clock, log } = it;
+  const pool = it.run({ concurrency: 5 });
+  it.add("abcde");
+  await flush();
+  assertEquals([log, queue.length], [["0 a", "0 b"], 3]);
+  await it.advance(250);
+  assertEquals([log, queue.length], [["0 a", "0 b", "100 c", "200 d"], 1]);
+  await it.advance(1000);
+  assertEquals(log.at(-1), "300 e");
+  queue.shutDown();
+  await pool.finished;
+  assertEquals(clock.timers, 0);
+});
+
+test("no attempt begins a fraction of a millisecond before its token", async (engine) => {
+  const it = new Setup(engine, 2000, 1);
+  const pool = it.run();
+  it.add("ab");
+  await flush();
+  it.bucket.setRate(1900); // asks for the token anew
+  await flush();
+  assertEquals(it.log, ["0 a"]);
+  await it.advance(1);
+  assertEquals(it.log, ["0 a", "1 b"]);
+  await pool.stop();
+});
+
+test("retries need tokens as well", async (engine) => {
+  const it = new Setup(engine, 1, 1);
+  const pool = engine.runWorkers(it.queue, (item, { attempt }) => {
+    it.note(item);
+    if (attempt < 3) throw new Error("no");
+  }, { throttle: it.bucket, onError() {} });
+  it.add("a");
+  await it.advance(5000);
+  assertEquals(it.log, ["0 a", "1000 a", "2000 a"]);
+  await pool.stop();
+});
+
+test("what waits for a token waits in the queue: another pool may take it, and no slot is used up", async (engine) => {
+  const it = new Setup(engine, 0.001, 1);
+  const pool = it.run();
+  it.add("abc");
+  await flush();
+  assertEquals([it.queue.length, it.queue.processing, pool.active], [2, 0, 0]);
+  const other = it.run({ throttle: undefined });
+  await flush();
+  assertEquals([it.log, it.queue.length], [["0 a", "0 b", "0 c"], 0]);
+  await Promise.all([pool.stop(), other.stop()]);
+});
+
+test("a token that finds no item is kept, one a pool, however long it waits", async (engine) => {
+  const it = new Setup(engine, 10, 1);
+  const pool = it.run({ concurrency: 3 });
+  await it.advance(10_000);
+  assertEquals(it.clock.timers, 0, "it waits for an item");
+  it.add("abcd");
+  await flush();
+  assertEquals(it.log, ["10000 a", "10000 b"], "the one that was kept, and the one in the bucket");
+  await it.advance(100);
+  assertEquals(it.log.at(-1), "10100 c");
+  await pool.stop();
+});
+
+Deno.test("pools that share a bucket take turns", async () => {
+  const it = new Setup(inMemory, 10, 1);
+  const queues = [it.newQueue(), it.newQueue(), it.newQueue()];
+  for (const queue of queues) it.add("123", queue);
+  const pools = queues.map((queue, i) =>
+    runWorkers(queue, (item) => void it.note(`${"xyz"[i]}${item}`), { throttle: it.bucket, concurrency: 2 })
+  );
+  await it.advance(1000);
+  assertEquals(it.log.map((line) => line.split(" ")[1]), ["x1", "x2", "y1", "z1", "x3", "y2", "z2", "y3", "z3"]);
+  assertEquals(it.log.at(-1), "900 z3", "at 600 the first pool keeps one");
+  await Promise.all(pools.map((pool) => pool.stop()));
+  assertEquals(it.clock.timers, 0);
+});
+
+test("two pools on one queue with one bucket work through it at its rate", async (engine) => {
+  const it = new Setup(engine, 10, 1);
+  const pools = [it.run(), it.run()];
+  it.add("abcdef");
+  await it.advance(1000);
+  assertEquals(it.log.map((line) => line.slice(-1)).sort().join(""), "abcdef");
+  assertEquals(it.log.filter((line) => line.startsWith("0 ")).length, 1);
+  it.queue.shutDown();
+  await Promise.all(pools.map((pool) => pool.finished));
+  assertEquals(it.clock.timers, 0);
+});
+
+test("a pool that waits for a token and is stopped, interrupted or paused gives it to the next", async (engine) => {
+  for (const end of ["stop", "abort", "pause"] as const) {
+    const it = new Setup(engine, 10, 1);
+    const controller = new AbortController();
+    const queues = [it.newQueue(), it.newQueue()];
+    const first = it.run({ signal: controller.signal }, queues[0]);
+    const second = it.run({}, queues[1]);
+    it.add("ab", queues[0]);
+    await flush();
+    it.add("cd", queues[1]);
+    await it.advance(50);
+    assertEquals(it.log, ["0 a"]);
+    if (end === "stop") await first.stop();
+    else if (end === "pause") first.pause();
+    else controller.abort();
+    await it.advance(50);
+    assertEquals(it.log, ["0 a", "100 c"]);
+    await it.advance(100);
+    assertEquals([it.log.at(-1), queues[0]!.length], ["200 d", 1]);
+    await Promise.all([first.stop(), second.stop()]);
+    assertEquals(it.clock.timers, 0);
+  }
+});
+
+Deno.test("a pool that stops waiting for a token leaves no timer on its clock; the next pool uses its own", async () => {
+  const it = new Setup(inMemory, 10, 1);
+  const clock = new HandClock(); // stands still
+  const queue = it.newQueue();
+  const first = it.run({ clock });
+  it.add("ab");
+  await flush();
+  const second = it.run({}, queue);
+  it.add("c", queue);
+  await flush();
+  assertEquals([it.log, clock.timers, it.clock.timers], [["0 a"], 1, 0]);
+  await first.stop();
+  assertEquals([clock.timers, it.clock.timers], [0, 1]);
+  await it.advance(100);
+  assertEquals(it.log, ["0 a", "100 c"]);
+  await second.stop();
+  assertEquals(it.clock.timers, 0);
+});
+
+test("a pool that is stopped or paused while it waits leaves no timer, and its token is there again", async (engine) => {
+  for (const end of ["stop", "pause"] as const) {
+    const it = new Setup(engine, 1, 1);
+    const pool = it.run();
+    it.add("ab");
+    await flush();
+    assertEquals([it.clock.timers, it.bucket.tokens], [1, -1]);
+    if (end === "stop") await pool.stop();
+    else pool.pause();
+    assertEquals([it.clock.timers, it.bucket.tokens], [0, 0]);
+    await it.advance(5000);
+    assertEquals(it.log, ["0 a"]);
+    pool.resume();
+    await flush();
+    assertEquals(it.log, end === "stop" ? ["0 a"] : ["0 a", "5000 b"]);
+    await pool.stop();
+  }
+});
+
+test("a pool that is paused while it has a token in hand uses it when it is resumed", async (engine) => {
+  const it = new Setup(engine, 0, 1);
+  const pool = it.run();
+  await flush();
+  pool.pause();
+  it.add("ab");
+  await flush();
+  assertEquals(it.log, []);
+  pool.resume();
+  await it.advance(1000);
+  assertEquals(it.log, ["0 a"]);
+  await pool.stop();
+});
+
+test("a lower concurrency without a place for an attempt ends the wait for its token", async (engine) => {
+  const it = new Setup(engine, 1, 1);
+  const ends: (() => void)[] = [];
+  const pool = engine.runWorkers(it.queue, (item) => {
+    it.note(item);
+    return new Promise<void>((resolve) => ends.push(resolve));
+  }, { throttle: it.bucket, concurrency: 2 });
+  it.add("abc");
+  await flush();
+  pool.concurrency = 1;
+  assertEquals([it.clock.timers, it.bucket.tokens], [0, 0]);
+  await it.advance(3000);
+  assertEquals(it.log, ["0 a"]);
+  ends[0]!();
+  await flush();
+  assertEquals(it.log, ["0 a", "3000 b"]);
+  ends[1]!();
+  await pool.stop();
+});
+
+test("a changed rate is felt at once by a pool that waits for a token", async (engine) => {
+  const it = new Setup(engine, 0.001, 1);
+  const pool = it.run();
+  it.add("abcdef");
+  await it.advance(1000);
+  assertEquals(it.log, ["0 a"]);
+  it.bucket.setRate(10);
+  await it.advance(200);
+  assertEquals(it.log, ["0 a", "1100 b", "1200 c"]);
+  it.bucket.setRate(0);
+  await it.advance(10_000);
+  assertEquals([it.log.length, it.clock.timers], [3, 0]);
+  it.bucket.setRate(Infinity);
+  await flush();
+  assertEquals(it.log.slice(3), ["11200 d", "11200 e", "11200 f"]);
+  await pool.stop();
+});
+
+Deno.test("a changed rate loses no token of pools that wait for some", async () => {
+  const it = new Setup(inMemory, 0.001, 1);
+  const queues = ["a", "b", "c"].map((item) => {
+    const queue = it.newQueue();
+    it.add(`${item}${item.toUpperCase()}`, queue);
+    return queue;
+  });
+  const pools = queues.map((queue) => it.run({}, queue));
+  await flush();
+  it.bucket.setRate(10);
+  await it.advance(500);
+  assertEquals(it.log, ["0 a", "100 A", "200 b", "300 c", "500 B"], "at 400 the first pool keeps one");
+  await Promise.all(pools.map((pool) => pool.stop()));
+});
+
+test("under a rate or a burst of 0 a pool waits until that is changed", async (engine) => {
+  const it = new Setup(engine, 0, 0);
+  const pool = it.run();
+  it.add("ab");
+  await it.advance(10_000);
+  assertEquals([it.log, it.clock.timers], [[], 0]);
+  it.bucket.setRate(1);
+  await it.advance(10_000);
+  assertEquals([it.log, it.clock.timers], [[], 0]);
+  it.bucket.setBurst(1);
+  await it.advance(1000);
+  assertEquals(it.log, ["21000 a"]);
+  await pool.stop();
+  assertEquals(it.clock.timers, 0);
+});
+
+test("a bucket that is paused within a handler begins no attempt before the end, at any rate", async (engine) => {
+  const it = new Setup(engine, Infinity, 1);
+  const pool = engine.runWorkers(it.queue, (item) => {
+    it.note(item);
+    if (item === "a") it.bucket.pauseFor("30s");
+  }, { throttle: it.bucket });
+  it.add("abc");
+  await it.advance(29_999);
+  assertEquals(it.log, ["0 a"]);
+  await it.advance(1);
+  assertEquals(it.log, ["0 a", "30000 b", "30000 c"]);
+  await pool.stop();
+});
+
+test("a pool that ends or is paused with a token in hand gives it back to the bucket", async (engine) => {
+  const ends: [string, (pool: WorkerPool<string>, queue: RateLimitingQueue<string>) => unknown][] = [
+    ["stop", (pool) => pool.stop()],
+    ["pause", (pool) => pool.pause()],
+    ["shut down", (_pool, queue) => queue.shutDown()],
+    ["drain", (_pool, queue) => queue.shutDownWithDrain()],
+  ];
+  for (const [name, end] of ends) {
+    const it = new Setup(engine, 0, 3);
+    for (let i = 0; i < 3; i++) {
+      const queue = it.newQueue();
+      const pool = it.run({}, queue);
+      await flush();
+      assertEquals(it.bucket.tokens, 2, name);
+      await end(pool, queue);
+      await flush();
+      assertEquals(it.bucket.tokens, 3, name);
+    }
+    const last = it.run();
+    it.add("abcd");
+    await flush();
+    assertEquals(it.log, ["0 a", "0 b", "0 c"], name);
+    await last.stop();
+  }
+});
+
+Deno.test("a token in hand is given back once no other attempt may begin, while handlers are running", async () => {
+  for (const change of ["shut down", "stop", "fewer"] as const) {
+    const it = new Setup(inMemory, 0, 2);
+    const end = Promise.withResolvers<void>();
+    const pool = runWorkers(it.queue, () => end.promise, { throttle: it.bucket, concurrency: 2 });
+    it.add("a");
+    await flush();
+    assertEquals(it.bucket.tokens, 0);
+    if (change === "shut down") it.queue.shutDown();
+    else if (change === "stop") void pool.stop();
+    else pool.concurrency = 1;
+    await flush();
+    assertEquals([it.bucket.tokens, pool.active], [1, 1]);
+    end.resolve();
+    await pool.stop();
+    assertEquals(it.bucket.tokens, 1);
+  }
+});
+
+Deno.test("a pool that is paused and resumed in the instant in which an item comes works on it", async () => {
+  const it = new Setup(inMemory, 0, 1);
+  const pool = it.run();
+  await flush();
+  it.add("ab");
+  pool.pause();
+  pool.resume();
+  await flush();
+  assertEquals([it.log, it.queue.length, it.bucket.tokens], [["0 a"], 1, 0]);
+  await pool.stop();
+});
+
+test("a token that a pool gives back goes to the next one that waits, at once", async (engine) => {
+  for (const rate of [0, 0.1]) {
+    const it = new Setup(engine, rate, 1);
+    const idle = it.run({}, it.newQueue());
+    await flush();
+    const pool = it.run();
+    it.add("abc");
+    await it.advance(5000);
+    assertEquals(it.log, []);
+    await idle.stop();
+    await flush();
+    assertEquals(it.log, ["5000 a"]);
+    await it.advance(10_000);
+    assertEquals(it.log.slice(1), rate === 0 ? [] : ["10000 b"], "no time of the bucket is lost");
+    await pool.stop();
+    assertEquals(it.clock.timers, 0);
+  }
+});
+
+test("a token whose time has come before its pool could use it is not lost", async (engine) => {
+  for (const change of ["stop", "setRate", "pause"] as const) {
+    const it = new Setup(engine, 1, 1);
+    const pool = it.run();
+    it.add("ab");
+    await flush();
+    it.clock.time = 1200; // the timer has yet to fire
+    if (change === "stop") await pool.stop();
+    else if (change === "setRate") it.bucket.setRate(2);
+    else it.bucket.pauseFor(300);
+    await it.advance(300);
+    assertEquals(it.log.slice(1), { stop: [], setRate: ["1200 b"], pause: ["1500 b"] }[change]);
+    if (change === "stop") assertEquals(it.bucket.tokens, 1);
+    await pool.stop();
+  }
+});
+
+Deno.test("a bucket of somebody else's: a token that was not used is for the next pool that asks", async () => {
+  const it = new Setup(inMemory, 0, 1);
+  const { bucket } = it;
+  const throttle = withoutSymbols(bucket);
+  for (let i = 0; i < 3; i++) {
+    const pool = it.run({ throttle });
+    await flush();
+    await pool.stop();
+  }
+  const last = it.run({ throttle });
+  it.add("ab");
+  await flush();
+  assertEquals([it.log, bucket.tokens + 0], [["0 a"], 0]);
+  await last.stop();
+});
+
+test("a paused bucket begins no attempt of an idle pool before the end", async (engine) => {
+  const it = new Setup(engine, 1, 3);
+  const pools = [it.run(), it.run()];
+  await it.advance(5000);
+  assertEquals(it.bucket.tokens, 3, "and each pool has one in hand");
+  it.bucket.pauseFor("30s");
+  it.add("abcdef");
+  await it.advance(29_999);
+  assertEquals([it.log, it.queue.length], [[], 6]);
+  await it.advance(1);
+  assertEquals(it.log.sort(), ["35000 a", "35000 b", "35000 c"], "as many as the bucket holds");
+  await it.advance(2000);
+  assertEquals(it.log.slice(3), ["36000 d", "37000 e"]);
+  await Promise.all(pools.map((pool) => pool.stop()));
+  assertEquals(it.clock.timers, 0);
+});
+
+test("a paused bucket begins no attempt of a pool that waits for a token; the later end wins", async (engine) => {
+  const it = new Setup(engine, 1, 1);
+  const pool = it.run({ concurrency: 2 });
+  it.add("abcd");
+  await it.advance(500);
+  it.bucket.pauseFor(10_000);
+  await it.advance(4500);
+  it.bucket.pauseFor(1000);
+  it.bucket.pauseFor(20_000);
+  await it.advance(20_499);
+  assertEquals(it.log, ["0 a"]);
+  await it.advance(2000);
+  assertEquals(it.log, ["0 a", "25500 b", "26500 c"], "half of the first token had come before");
+  await pool.stop();
+  assertEquals(it.clock.timers, 0);
+});
+
+test("an item that comes in the instant of a pause is given back, and is next at its end", async (engine) => {
+  for (const before of [true, false]) {
+    const it = new Setup(engine, 1, 1);
+    const pool = it.run();
+    await flush();
+    if (before) it.add("a");
+    it.bucket.pauseFor(1000);
+    it.add("b");
+    await flush();
+    assertEquals([it.log, it.queue.length, it.queue.processing], [[], before ? 2 : 1, 0]);
+    await it.advance(2000);
+    assertEquals(it.log.length, before ? 2 : 1);
+    assertEquals(it.log[0]!.split(" ")[0], "1000");
+    await pool.stop();
+  }
+});
+
+test("an item that comes as its pool gives its token away, and that its queue does not take back, costs one all the same", async (engine) => {
+  for (const change of ["pause", "stop", "foreign"] as const) {
+    const it = new Setup(engine, 1, 1);
+    const pool = it.run({ throttle: change === "foreign" ? withoutSymbols(it.bucket) : it.bucket });
+    await flush();
+    it.add("a");
+    if (change === "pause") it.bucket.pauseFor(1000);
+    else void pool.stop();
+    it.queue.shutDown();
+    await pool.finished;
+    assertEquals([it.log, it.bucket.tokens], [["0 a"], 0], change);
+  }
+});
+
+test("what is added by those who get the token of a paused pool stays in its queue, in its order", async (engine) => {
+  const it = new Setup(engine, 0, 1);
+  const idle = it.run();
+  await flush();
+  const queue = it.newQueue();
+  const pool = engine.runWorkers(queue, () => it.add("ab"), { throttle: it.bucket });
+  it.add("c", queue);
+  await flush();
+  idle.pause();
+  await flush();
+  assertEquals(it.queue.snapshot().readyItems.map(({ item }) => item), ["a", "b"]);
+  await Promise.all([idle.stop(), pool.stop()]);
+});
+
+Deno.test("a queue of somebody else's that always says there is something: its pool ends without a token in hand", async () => {
+  const it = new Setup(inMemory, 0, 1);
+  const below = new class extends HandDelayingQueue<string> {
+    override get length(): number {
+      return 1;
+    }
+  }();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
+    queue: below,
+    clock: it.clock,
+  });
+  const pool = it.run({ clock: it.clock }, queue);
+  await flush();
+  queue.shutDown();
+  await pool.finished;
+  assertEquals(it.bucket.tokens, 1);
+});
+
+Deno.test("a pause within a handler: what begins after it does so at the rate, at most the burst at once", async () => {
+  const it = new Setup(inMemory, 1, 2);
+  const pool = runWorkers(it.queue, async (item) => {
+    it.note(item);
+    await Promise.resolve();
+    if (item === "a") it.bucket.pauseFor("30s");
+  }, { throttle: it.bucket, concurrency: 2 });
+  it.add("abcdefg");
+  await it.advance(29_999);
+  assertEquals(it.log, ["0 a", "0 b"]);
+  await it.advance(10_001);
+  assertEquals(it.log.slice(2, 4), ["31000 c", "32000 d"], "tokens do not come during the pause");
+  await pool.stop();
+});
+
+test("a changed rate or burst takes effect at the end of a pause", async (engine) => {
+  const it = new Setup(engine, 1, 1);
+  const pool = it.run();
+  await flush();
+  it.bucket.pauseFor("10s");
+  it.add("abcdefgh");
+  await it.advance(1000);
+  it.bucket.setRate(10);
+  await it.advance(1000);
+  it.bucket.setBurst(2);
+  await it.advance(7999);
+  assertEquals(it.log, []);
+  await it.advance(201);
+  assertEquals(it.log, ["10000 a", "10100 b", "10200 c"]);
+  it.bucket.pauseFor("10s");
+  it.bucket.setRate(Infinity);
+  await it.advance(9999);
+  assertEquals(it.log.length, 3);
+  await it.advance(1);
+  assertEquals(it.log.slice(3), ["20200 d", "20200 e", "20200 f", "20200 g", "20200 h"]);
+  await pool.stop();
+});
+
+test("a changed rate or burst leaves a token in hand where it is", async (engine) => {
+  const it = new Setup(engine, 0, 1);
+  const pool = it.run();
+  await flush();
+  it.bucket.setBurst(0);
+  it.bucket.setRate(5);
+  it.add("ab");
+  await it.advance(1000);
+  assertEquals(it.log, ["0 a"]);
+  await pool.stop();
+});
+
+Deno.test("pools that share a bucket begin at once, and at the rate, when its pause is ended", async () => {
+  const it = new Setup(inMemory, 1, 2);
+  const queues = [it.newQueue(), it.newQueue()];
+  const pools = queues.map((queue) => it.run({}, queue));
+  await flush(); // each has a token in hand
+  it.bucket.pauseFor("30s");
+  it.add("abc", queues[0]);
+  it.add("xyz", queues[1]);
+  await it.advance(5000);
+  assertEquals([it.log, it.bucket.tokens], [[], 1], "one of the two is reserved");
+  it.bucket.resume();
+  assertEquals(it.log, ["5000 a", "5000 x"]);
+  await it.advance(4000);
+  assertEquals(it.log.slice(2), ["6000 b", "7000 y", "8000 c", "9000 z"]);
+  await Promise.all(pools.map((pool) => pool.stop()));
+  assertEquals(it.clock.timers, 0);
+});
+
+test("a pool that waited for a token before a pause waits for the rest of its time when that is ended", async (engine) => {
+  const it = new Setup(engine, 1, 1);
+  const pool = it.run();
+  it.add("abc");
+  await it.advance(500);
+  it.bucket.pauseFor("10s");
+  await it.advance(1500);
+  it.bucket.resume();
+  await it.advance(499);
+  assertEquals(it.log, ["0 a"]);
+  await it.advance(1001);
+  assertEquals(it.log, ["0 a", "2500 b", "3500 c"]);
+  await pool.stop();
+  assertEquals(it.clock.timers, 0);
+});
+
+test("a pause that is ended in the same turn loses no token and no item", async (engine) => {
+  const it = new Setup(engine, 0, 2);
+  const pool = it.run();
+  await flush();
+  it.add("a");
+  it.bucket.pauseFor("10s");
+  it.bucket.resume();
+  it.add("bc");
+  await flush();
+  assertEquals(it.log.map((line) => line.slice(-1)).sort().length, 2);
+  assertEquals([it.queue.length, it.bucket.tokens], [1, 0]);
+  await pool.stop();
+});
+
+test("a handler ends the pause that another one made", async (engine) => {
+  const it = new Setup(engine, Infinity, 1);
+  const end = Promise.withResolvers<void>();
+  const pool = engine.runWorkers(it.queue, async (item) => {
+    it.note(item);
+    if (item === "a") it.bucket.pauseFor("30s");
+    if (item !== "b") return;
+    await end.promise;
+    it.bucket.resume();
+  }, { throttle: it.bucket, concurrency: 2 });
+  it.add("bacd");
+  await it.advance(1000);
+  assertEquals(it.log, ["0 b", "0 a"]);
+  end.resolve();
+  await flush();
+  assertEquals(it.log.slice(2), ["1000 c", "1000 d"]);
+  await pool.stop();
+});
+
+Deno.test("a pause that is ended on fake time", async () => {
+  using time = new FakeTime();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }));
+  const bucket = new TokenBucket(1, 1);
+  const began = Date.now();
+  const log: string[] = [];
+  const pool = runWorkers(queue, (item) => void log.push(`${Date.now() - began} ${item}`), { throttle: bucket });
+  bucket.pauseFor("1h");
+  for (const item of "abc") queue.add(item);
+  await time.tickAsync(60_000);
+  assertEquals(log, []);
+  bucket.resume();
+  await time.tickAsync(2000);
+  assertEquals(log, ["60000 a", "61000 b", "62000 c"]);
+  await pool.stop();
+});
+
+test("rule 6: a drain goes on when a pause is ended, and a pool that is done with it leaves no timer", async (engine) => {
+  const it = new Setup(engine, 1, 1);
+  const pool = it.run();
+  await flush();
+  it.bucket.pauseFor("10s");
+  it.add("ab");
+  const drained = it.queue.shutDownWithDrain();
+  await it.advance(2000);
+  it.bucket.resume();
+  await it.advance(1000);
+  await drained;
+  await pool.finished;
+  assertEquals([it.log, it.clock.timers], [["2000 a", "3000 b"], 0]);
+});
+
+Deno.test("a pool that is stopped or paused while its bucket is paused leaves no timer", async () => {
+  for (const end of ["stop", "pause"] as const) {
+    const it = new Setup(inMemory, 1, 2);
+    const pools = [it.run(), it.run({}, it.newQueue())];
+    it.add("ab");
+    await flush();
+    it.bucket.pauseFor("10s");
+    await flush();
+    for (const pool of pools) {
+      assertEquals(it.clock.timers, 1);
+      if (end === "stop") await pool.stop();
+      else pool.pause();
+    }
+    assertEquals([it.clock.timers, it.bucket.tokens], [0, 0]);
+    await it.advance(20_000);
+    assertEquals(it.log.length, 2);
+    await Promise.all(pools.map((pool) => pool.stop()));
+  }
+});
+
+test("rule 6: a drain that begins while the bucket is paused works through after its end", async (engine) => {
+  const it = new Setup(engine, 1, 1);
+  const pool = it.run();
+  await flush();
+  it.bucket.pauseFor("10s");
+  it.add("ab");
+  const drained = it.queue.shutDownWithDrain();
+  await it.advance(10_999);
+  assertEquals(it.log, ["10000 a"]);
+  await it.advance(1);
+  await drained;
+  await pool.finished;
+  assertEquals([it.log, it.clock.timers], [["10000 a", "11000 b"], 0]);
+});
+
+test("rule 6: an idle pool finishes while its bucket is paused when its queue is shut down", async (engine) => {
+  for (const drain of [false, true]) {
+    const it = new Setup(engine, 1, 1);
+    const pool = it.run();
+    await flush();
+    it.bucket.pauseFor("10s");
+    await flush();
+    if (drain) await it.queue.shutDownWithDrain();
+    else it.queue.shutDown();
+    await pool.finished;
+    assertEquals([it.clock.timers, it.bucket.tokens], [0, 1]);
+  }
+});
+
+test("rule 6: a drain works through at the rate, retries included, and then nothing is left running", async (engine) => {
+  const it = new Setup(engine, 1, 1);
+  const pool = engine.runWorkers(it.queue, (item, { attempt }) => {
+    it.note(item);
+    if (attempt === 1) throw new Error("no");
+  }, { throttle: it.bucket, onError() {} });
+  it.add("ab");
+  const drained = it.queue.shutDownWithDrain({ delayed: "wait" });
+  await it.advance(2999);
+  assertFalse(await isSettled(drained));
+  await it.advance(1);
+  await drained;
+  await pool.finished;
+  assertEquals(it.log, ["0 a", "1000 b", "2000 a", "3000 b"]);
+  assertEquals(it.clock.timers, 0);
+});
+
+test("rule 6: a pool that waits for a token finishes when its queue is shut down and nothing is left", async (engine) => {
+  for (const drain of [false, true]) {
+    const it = new Setup(engine, 0, 1);
+    const pool = it.run();
+    it.add("a");
+    await flush();
+    assertEquals(it.log, ["0 a"]);
+    if (drain) await it.queue.shutDownWithDrain({ delayed: "wait" });
+    else it.queue.shutDown();
+    await pool.finished;
+    assertEquals(it.clock.timers, 0);
+  }
+});
+
+Deno.test("rule 6: a pool that waits for a token finishes when the last item is done by somebody else", async () => {
+  const it = new Setup(inMemory, 0, 1);
+  it.add("a");
+  const lease = it.queue.tryGet()!;
+  const pool = it.run();
+  it.add("b");
+  await flush();
+  it.queue.shutDown();
+  assertFalse(await isSettled(pool.finished));
+  lease[Symbol.dispose]();
+  await pool.finished;
+});
+
+test("what becomes ready again after shutdown waits for its token, and is worked on", async (engine) => {
+  const it = new Setup(engine, 1, 1);
+  const end = Promise.withResolvers<void>();
+  const pool = engine.runWorkers(it.queue, (item) => {
+    it.note(item);
+    return end.promise;
+  }, { throttle: it.bucket, concurrency: 2 });
+  it.add("a");
+  await it.advance(100);
+  it.add("a");
+  it.queue.shutDown();
+  await flush();
+  end.resolve();
+  await it.advance(900);
+  await pool.finished;
+  assertEquals(it.log, ["0 a", "1000 a"]);
+});
+
+test("a pool that knows its queue is shut down waits for a token for what became ready again", async (engine) => {
+  const it = new Setup(engine, 1, 3);
+  const end = Promise.withResolvers<void>();
+  const pool = engine.runWorkers(it.queue, (item) => {
+    it.note(item);
+    return end.promise;
+  }, { throttle: it.bucket, concurrency: 3 });
+  it.add("ab");
+  await flush(); // a third token is in hand
+  it.add("ab");
+  it.queue.shutDown();
+  await flush();
+  end.resolve();
+  await flush();
+  assertFalse(await isSettled(pool.finished));
+  await it.advance(1000);
+  await pool.finished;
+  assertEquals(it.log, ["0 a", "0 b", "0 a", "1000 b"]);
+});
+
+Deno.test("a queue of somebody else's that polls: a token in hand is for the item that is waited for", async () => {
+  const it = new Setup(inMemory, 0, 2);
+  const below = new HandDelayingQueue<string>();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
+    queue: below,
+    clock: it.clock,
+  });
+  const end = Promise.withResolvers<void>();
+  const pool = runWorkers(queue, (item) => {
+    it.note(item);
+    return end.promise;
+  }, { throttle: it.bucket, clock: it.clock, concurrency: 2 });
+  it.add("a", queue);
+  await flush();
+  end.resolve();
+  it.add("bc", queue);
+  await flush();
+  assertEquals([it.log, below.ready], [["0 a", "0 b"], ["c"]]);
+  await pool.stop();
+});
+
+Deno.test("pools that have finished watch neither their queue nor their bucket", async () => {
+  const it = new Setup(inMemory, 0, 1);
+  let watching = 0;
+  const counting = (object: object, name: PropertyKey) => {
+    const watch = Reflect.get(object, name) as (callback: () => void) => () => void;
+    const counted = (callback: () => void) => {
+      const end = watch(callback);
+      watching++;
+      return () => {
+        watching--;
+        end();
+      };
+    };
+    return Object.create(object, { [name]: { value: counted } });
+  };
+  const HOOKS = Symbol.for("workqueue.hooks");
+  const hooks = counting(Reflect.get(it.queue, HOOKS), "watch");
+  const queue = new Proxy({} as typeof it.queue, {
+    get(_target, name) {
+      if (name === HOOKS) return hooks;
+      const value = Reflect.get(it.queue, name);
+      return typeof value === "function" ? value.bind(it.queue) : value;
+    },
+  });
+  const source = counting({
+    reserve: () => it.bucket.reserve(),
+    [Symbol.for("workqueue.onChange")]: Reflect.get(it.bucket, Symbol.for("workqueue.onChange")),
+  }, Symbol.for("workqueue.onChange"));
+  const pools = [it.run({ throttle: source }, queue), it.run({ throttle: source }, queue)];
+  it.add("ab");
+  await flush();
+  assertEquals([watching, it.log], [3, ["0 a"]], "the queue for each pool, and the bucket once");
+  await pools[0]!.stop();
+  assertEquals(watching, 2);
+  await pools[1]!.stop();
+  assertEquals(watching, 0);
+});
+
+Deno.test("a queue of somebody else's that polls: one token an attempt", async () => {
+  const it = new Setup(inMemory, 10, 1);
+  const below = new HandDelayingQueue<string>();
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
+    queue: below,
+    clock: it.clock,
+  });
+  const pool = it.run({ clock: it.clock, concurrency: 3 }, queue);
+  await flush();
+  it.add("abc", queue);
+  await flush();
+  assertEquals([it.log, below.ready], [["0 a"], ["b", "c"]]);
+  await it.advance(200);
+  assertEquals(it.log, ["0 a", "100 b", "200 c"]);
+  queue.shutDown();
+  await it.advance(100);
+  await pool.finished;
+});
+
+Deno.test("a bucket of another copy of the package is taken, and its changes are felt", async () => {
+  const other = await loadSecondCopy();
+  const it = new Setup(inMemory, 0, 0);
+  const bucket = new other.TokenBucket(0, 1, { clock: it.clock });
+  const pool = it.run({ throttle: bucket });
+  it.add("ab");
+  await it.advance(1000);
+  assertEquals(it.log, ["0 a"]);
+  bucket.setRate(1);
+  await it.advance(1000);
+  assertEquals(it.log, ["0 a", "2000 b"]);
+  await pool.stop();
+});
+
+Deno.test("a bucket of somebody else's that throws makes finished reject, now and after a wait", async () => {
+  for (const delay of [undefined, 5]) {
+    const it = new Setup(inMemory, 0, 0);
+    let calls = 0;
+    const reserve = () => {
+      if (delay !== undefined && ++calls === 1) {
+        return {
+          ok: true,
+          get delay(): number {
+            if (it.clock.time > 0) throw new Error("no tokens");
+            return delay;
+          },
+          cancel() {},
+        };
+      }
+      throw new Error("no tokens");
+    };
+    const pool = it.run({ throttle: { reserve } });
+    const rejected = assertRejects(() => pool.finished, Error, "no tokens");
+    await it.advance(10);
+    await rejected;
+    assertEquals(it.clock.timers, 0);
+  }
+});
+
+test("waits longer than a timer holds are cut into pieces, and one that fires early is set again", async (engine) => {
+  const it = new Setup(engine, 1e-7, 1);
+  const pool = it.run();
+  it.add("ab");
+  await flush();
+  assertEquals(it.clock.delays.at(-1), 2 ** 31 - 1);
+  await it.advance(9_999_999_999);
+  assertEquals(it.log, ["0 a"]);
+  await it.advance(1);
+  assertEquals(it.log, ["0 a", "10000000000 b"]);
+  await pool.stop();
+});
+
+test("a throttle that is no bucket is refused", (engine) => {
+  const it = new Setup(engine, 1, 1);
+  for (const wrong of [5, {}, null, { rate: 1, burst: 1 }]) {
+    assertThrows(
+      () => it.run({ throttle: wrong as never }),
+      Error,
+      "Cannot run workers as 'throttle' must be a token bucket",
+    );
+  }
+  assert(it.run({ throttle: undefined }));
+});
