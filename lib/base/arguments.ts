@@ -1,31 +1,31 @@
 import { argumentError, brokenRule, inspect, invalidArgument } from "./errors.ts";
 import { suggest } from "./suggest.ts";
 
-/** Whether a value is an object with all of these methods. */
+/** Reports whether a value is an object with all of these methods. */
 export function hasMethods(value: unknown, ...methods: string[]): boolean {
   if (typeof value !== "object" || value === null) return false;
   return methods.every((method) => typeof (value as Record<string, unknown>)[method] === "function");
 }
 
-/** What a value must be: a test, and how a message words it, as in `"must be a string"`. */
+/** Requirement on a value: a test, and its wording in messages, such as `"must be a string"`. */
 export type Rule = readonly [holds: (value: never) => boolean, words: string];
 
-/** A text. */
+/** Rule for a string. */
 export const A_STRING: Rule = [(value: unknown) => typeof value === "string", "must be a string"];
-/** `true` or `false`. */
+/** Rule for `true` or `false`. */
 export const A_BOOLEAN: Rule = [(value: unknown) => typeof value === "boolean", "must be true or false"];
-/** A function. */
+/** Rule for a function. */
 export const A_FUNCTION: Rule = [(value: unknown) => typeof value === "function", "must be a function"];
-/** A clock: an object with `now`, `setTimeout` and `clearTimeout`. */
+/** Rule for a clock: an object with `now`, `setTimeout` and `clearTimeout`. */
 export const A_CLOCK: Rule = [
   (value: unknown) => hasMethods(value, "now", "setTimeout", "clearTimeout"),
   "must be a clock",
 ];
-/** An `AbortSignal`, of whatever realm. */
+/** Rule for an `AbortSignal` from any realm. */
 export const A_SIGNAL: Rule = [isSignal, "must be an AbortSignal"];
-/** A whole number from 1 on. */
+/** Rule for an integer of at least 1. */
 export const A_POSITIVE_INTEGER: Rule = [isPositiveInteger, "must be a positive integer"];
-/** A whole number from 0 on. */
+/** Rule for an integer of at least 0. */
 export const A_NON_NEGATIVE_INTEGER: Rule = [isNonNegativeInteger, "must be a non-negative integer"];
 
 function isPositiveInteger(value: unknown): boolean {
@@ -36,7 +36,11 @@ function isNonNegativeInteger(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** Refuses what are no options: anything but an object. */
+/**
+ * Throws unless `options` is an object. Arrays and signals are rejected too.
+ *
+ * @throws {TypeError} If `options` is not such an object.
+ */
 export function requireObject(action: string, options: unknown): asserts options is object {
   if (typeof options !== "object" || options === null || Array.isArray(options) || isSignal(options)) {
     throw argumentError(action, brokenRule("options", "must be an object", options));
@@ -44,8 +48,11 @@ export function requireObject(action: string, options: unknown): asserts options
 }
 
 /**
- * Refuses what are no options: anything but an object, an option that has no rule, and one that breaks its rule. What
- * is undefined counts as left out, and symbols are ignored.
+ * Throws unless `options` is an object and each of its options has a rule and satisfies it. Undefined options count as
+ * omitted. Symbol keys are ignored.
+ *
+ * @throws {TypeError} If `options` is not an object, an option is unknown, or a value breaks its rule.
+ * @throws {RangeError} If the value that breaks its rule is a number.
  */
 export function requireRules(action: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
   requireOptions(action, options, Object.keys(rules));
@@ -55,12 +62,21 @@ export function requireRules(action: string, options: unknown, rules: Readonly<R
   }
 }
 
-/** Refuses a value that breaks a rule. */
+/**
+ * Throws if a value breaks a rule.
+ *
+ * @throws {RangeError} If the value breaks the rule and is a number.
+ * @throws {TypeError} If the value breaks the rule and is anything else.
+ */
 export function requireRule(action: string, option: string, value: unknown, [holds, words]: Rule): void {
   if (!holds(value as never)) throw invalidArgument(action, option, words, value);
 }
 
-/** Refuses what are no options: anything but an object, and an object with an option that is not among those known. */
+/**
+ * Throws unless `options` is an object with known options only. Undefined options are ignored.
+ *
+ * @throws {TypeError} If `options` is not an object, or has an unknown option.
+ */
 export function requireOptions(action: string, options: unknown, known: readonly string[]): void {
   requireObject(action, options);
   for (const [option, value] of Object.entries(options)) {
@@ -71,13 +87,16 @@ export function requireOptions(action: string, options: unknown, known: readonly
 }
 
 /**
- * Refuses anything but a whole number from 0 on. Faster than {@linkcode requireRule}: buckets call it for each token.
+ * Throws unless a value is a non-negative integer. Faster than {@linkcode requireRule}: buckets call it for each token.
+ *
+ * @throws {RangeError} If the value is any other number.
+ * @throws {TypeError} If the value is not a number.
  */
 export function requireInteger(action: string, option: string, value: unknown): void {
   if (!isNonNegativeInteger(value)) requireRule(action, option, value, A_NON_NEGATIVE_INTEGER);
 }
 
-/** Whether a value is an `AbortSignal`, of whatever realm. */
+/** Reports whether a value is an `AbortSignal` from any realm. */
 export function isSignal(value: unknown): boolean {
   return hasMethods(value, "addEventListener", "removeEventListener");
 }

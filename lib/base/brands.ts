@@ -1,36 +1,36 @@
 /**
- * The names under which objects of this package know each other: registered symbols, so that they are the same in two
- * copies of the package that one program has loaded.
+ * Symbols by which objects of this package recognize each other. They are registered, so they are the same in all
+ * copies of the package that a program loads.
  */
 
-/** Marks errors: the item whose handler throws one is given up at once. */
+/** Key of a mark on errors. If a handler throws a marked error, the item is given up at once. */
 export const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal");
 
 /**
- * Where an entry of a queue has room for a number, by which the discipline finds it again. Without it, it needs a map.
+ * Key of a number in a queue's entry that a discipline uses to find the entry. Without it, a discipline needs a map.
  */
 export const SEAT: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.seat");
 
-/** How long the item whose handler throws the error has to wait at least, in milliseconds. */
+/** Key of an error's minimum delay, in milliseconds. If a handler throws the error, the item is retried no sooner. */
 export const RETRY_AFTER: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.retryAfter");
 
-/** Where a queue has its `QueueHooks`. */
+/** Key of a queue's `QueueHooks`. */
 export const HOOKS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.hooks");
 
-/** True of a queue whose adds take options: a priority. */
+/** Key of a mark, `true`, on queues whose `add` accepts options such as a priority. */
 export const OPTIONS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.options");
 
-/** Where a token bucket has the function that says who wants to hear of changes: see `onBucketChange`. */
+/** Key of a token bucket's function that subscribes to changes: see `onBucketChange`. */
 export const ON_CHANGE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.onChange");
 
-/** Where a reservation has the function that gives back tokens that were not used: see `giveBackUnused`. */
+/** Key of a reservation's function that returns unused tokens: see `giveBackUnused`. */
 export const GIVE_BACK: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.giveBack");
 
-/** Where the `create` of a built-in limiter's definition has the version of what it makes: see `builtIn`. */
+/** Key of the version number on a built-in limiter's `create` function: see `builtIn`. */
 export const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.builtIn");
 
-/** Where a queue has the function that opens a `WorkSource` for a pool. */
+/** Key of a queue's function that opens a `WorkSource` for a pool. */
 export const SOURCE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.source");
 
-/** Where a queue or a pool has the function that gives its `Totals`. */
+/** Key of a queue's or pool's function that returns its `Totals`. */
 export const TOTALS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.totals");

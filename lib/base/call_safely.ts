@@ -1,11 +1,11 @@
 /**
- * Calls a user's callback, which may throw, or be asynchronous and reject. Never throws itself. If the callback returns
- * no promise, none is made.
+ * Calls a user's callback and passes its error to `onError`, whether thrown or rejected. Never throws. Creates no
+ * promise unless the callback returns one.
  *
  * @typeParam A The type of the argument.
  * @param callback The callback.
- * @param onError Receives what the callback throws or rejects with. What `onError` throws or rejects with is dropped.
- * @param argument The argument of the callback.
+ * @param onError Receives the error. Errors of `onError` itself are dropped.
+ * @param argument The callback's argument.
  */
 export function callSafely<A>(
   callback: (argument: A) => unknown,

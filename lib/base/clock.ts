@@ -1,17 +1,18 @@
 /**
- * Where time comes from.
+ * Sources of time and timers.
  *
- * Every queue and limiter takes a {@linkcode Clock}, so that a test can stand in for time; without one
- * they use {@linkcode systemClock}.
+ * Every queue, limiter, bucket and pool accepts a {@linkcode Clock}, so that tests can control time. The default is
+ * {@linkcode systemClock}.
  *
  * @module
  */
 
 /**
- * A source of time and timers.
+ * Source of time and timers.
  *
- * If a method throws, or `now` returns no finite number, it is called once more. If that fails too, the latest time is
- * used, or a timer of the system's clock. The first such failure is written to `console.error`.
+ * Queues, limiters, buckets and pools tolerate a failing clock. If a method throws, or `now` doesn't return a finite
+ * number, they call it once more. If that fails too, they use the latest known time, or a timer of the system clock.
+ * The first such failure is written to `console.error`.
  *
  * @example A clock that a test moves by hand
  * ```ts
@@ -29,45 +30,45 @@
  * ```
  */
 export interface Clock {
-  /** The time in milliseconds since some fixed moment. May have a fraction; should never go backwards. */
+  /** Returns the time in milliseconds since a fixed moment. It may have a fraction and should never go backwards. */
   now(): number;
-  /** Calls `callback` once, after `ms` milliseconds, and returns a handle for {@linkcode Clock.clearTimeout}. */
+  /** Calls `callback` once, after `ms` milliseconds. Returns a handle for {@linkcode Clock.clearTimeout}. */
   setTimeout(callback: () => void, ms: number): unknown;
-  /** Stops the timer with that handle, if it has not fired yet. */
+  /** Stops the timer with this handle if it has not fired yet. */
   clearTimeout(handle: unknown): void;
 }
 
-/** The longest delay that a runtime's timers hold, in milliseconds: a longer one fires at once. */
+/** Longest delay that a runtime's timers support, in milliseconds. A longer one fires at once. */
 export const MAX_TIMEOUT = 2 ** 31 - 1;
 
 /**
- * Lets the process exit although the timer is set, on runtimes whose timers can: Deno (2.9 and later), Bun and Node.
+ * Lets the process exit while the timer is set, on runtimes whose timers support it: Deno (2.9 and later), Bun and
+ * Node.
  */
 export function unref(handle: unknown): void {
   (handle as { unref?(): void } | undefined)?.unref?.();
 }
 
-/**
- * The runtime's own globals, as they were when this module was loaded: fake timers that came later leave them alone.
- */
+/** The runtime's own globals, saved when this module is loaded. Fake timers installed later don't replace them. */
 const runtime = { Date, setTimeout, clearTimeout, wallClock: /* @__PURE__ */ Date.now.bind(Date) };
 
-/** The runtime's monotonic clock, whatever fake timers say. */
+/** The runtime's monotonic clock. Fake timers don't affect it. */
 const monotonicNow: () => number = /* @__PURE__ */ performance.now.bind(performance);
 
 /**
- * Fake timers begin with the time of day unless they are told another one. So fake time that is up to a day ahead of
- * the wall clock when it is seen for the first time has been moved on before, and that time has passed.
+ * Largest lead of newly seen fake timers over the wall clock that counts as time passed, in milliseconds. Fake timers
+ * start at the current time unless a test sets another one. A lead of up to a day therefore means that the test has
+ * already moved time forward.
  */
 const MAX_AHEAD = 24 * 3_600_000;
 
-/** The `Date` of the fake timers that time comes from, as of the last look; `undefined` while that is the runtime. */
+/** The fake `Date` that the clock follows, as of the last call; `undefined` while the clock follows the runtime. */
 let fakeDate: DateConstructor | undefined;
-/** What is added to the time of the runtime or of the fake timers, so that no change between them moves the clock. */
+/** Added to the time of the runtime or the fake timers, so that a switch between them doesn't move the clock. */
 let offset = 0;
-/** The latest fake time. Other fake timers may be behind it. */
+/** The latest fake time. Fake timers installed later may be behind it. */
 let latest = 0;
-/** The timers that are set and have not fired: they move along to the fake timers and back. */
+/** Pending timers. They move to the fake timers and back. */
 const timers = /* @__PURE__ */ new Set<SystemTimer>();
 
 class SystemTimer {
@@ -84,12 +85,12 @@ class SystemTimer {
     this.#start(ms);
   }
 
-  /** Counts down what is left with the timers that there are now. */
+  /** Starts the timer again with the remaining time, on the timers that are in place now. */
   restart(now: number): void {
     try {
       this.#clear();
     } catch {
-      // Fake timers that are gone refuse to be called. Nothing fires there any more.
+      // Fake timers that were removed may reject the call. Nothing fires there anymore.
     }
     this.#start(Math.max(Math.ceil(this.#dueAt - now), 0));
   }
@@ -105,7 +106,7 @@ class SystemTimer {
   }
 
   #start(ms: number): void {
-    // Apart, as browsers refuse another `this`
+    // Destructured, because browsers reject calls with another `this`
     const { setTimeout, clearTimeout } = fakeDate === undefined ? runtime : globalThis;
     const handle = setTimeout(() => this.#fire(), ms);
     this.#handle = handle;
@@ -114,13 +115,13 @@ class SystemTimer {
   }
 
   #fire(): void {
-    if (followGlobals()) return; // time is another one now, in which this timer may not be due: it was restarted
+    if (followGlobals()) return; // the time changed: the timer may not be due yet, and was restarted
     timers.delete(this);
     this.#callback();
   }
 }
 
-/** Whether there may be fake timers that the system clock follows, or has followed. */
+/** Reports whether fake timers may be in place, or were in place at the last call. */
 function isTimeFaked(): boolean {
   return globalThis.Date !== runtime.Date || fakeDate !== undefined;
 }
@@ -129,7 +130,10 @@ function currentTime(): number {
   return offset + (fakeDate === undefined ? monotonicNow() : fakeDate.now());
 }
 
-/** Goes over to fake timers, back to the runtime, or to other fake timers, if need be. Tells whether it did. */
+/**
+ * Switches to fake timers, back to the runtime, or to other fake timers if the globals have changed. Also adjusts the
+ * offset if fake time went backwards. Reports whether it did any of this.
+ */
 function followGlobals(): boolean {
   const areFaked = globalThis.Date !== runtime.Date && globalThis.setTimeout !== runtime.setTimeout;
   const date = areFaked ? globalThis.Date : undefined;
@@ -145,14 +149,15 @@ function followGlobals(): boolean {
   fakeDate = date;
   offset = 0;
   offset = now - currentTime();
-  if (areFaked) offset = Math.ceil(offset); // fake time is in whole milliseconds, of which sums are exact
+  if (areFaked) offset = Math.ceil(offset); // fake time is in whole milliseconds, so sums stay exact
   latest = currentTime();
   for (const timer of timers) timer.restart(latest);
   return true;
 }
 
 /**
- * How far fake timers have been moved on that are seen for the first time. Rounded up, as both times are rounded down.
+ * Returns how far fake timers were moved forward before they were first seen, in milliseconds. Rounds up, because both
+ * times are rounded down.
  */
 function aheadOfWallClock(): number {
   const ahead = globalThis.Date.now() - runtime.wallClock();
@@ -160,11 +165,11 @@ function aheadOfWallClock(): number {
 }
 
 /**
- * The clock used when none is given: the runtime's monotonic clock and its timers.
+ * Default clock: the runtime's monotonic clock and its timers.
  *
- * Setting the machine's wall clock does not move it. Fake timers do: while both `globalThis.Date` and
- * `globalThis.setTimeout` are replaced, this clock takes time and timers from there. Nothing needs to be set up for
- * that. It never jumps back, neither as fake timers come nor as they go, and timers that are set move along.
+ * Setting the machine's wall clock doesn't move this clock. Fake timers do: while both `globalThis.Date` and
+ * `globalThis.setTimeout` are replaced, the clock uses them. This needs no setup. The clock never goes backwards when
+ * fake timers are installed or removed, and pending timers move along.
  *
  * @example Usage
  * ```ts
@@ -194,8 +199,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Reports whether time passes by itself under a clock. Under one that a test or a simulation moves, it does not. Fake
- * timers count only while they are in place: the system clock may not have been looked at since they went.
+ * Reports whether time passes by itself under a clock. It doesn't under a clock that a test or a simulation moves.
+ * Reads the globals directly, because the system clock may not have been called since fake timers were removed.
  */
 export function isRealTime(clock: Clock): boolean {
   return clock === systemClock && globalThis.Date === runtime.Date;

@@ -7,7 +7,7 @@
 import { invalidArgument } from "./errors.ts";
 
 /**
- * A length of time: a number of milliseconds, or a text such as `"5ms"` or `"1h30m"` (see {@linkcode parseDuration}).
+ * Length of time: a number of milliseconds, or a string such as `"5ms"` or `"1h30m"` (see {@linkcode parseDuration}).
  */
 export type Duration = number | string;
 
@@ -22,17 +22,17 @@ const NANOSECONDS: Readonly<Record<string, number>> = {
   h: 3600e9,
 };
 
-/** A text that is a duration. */
+/** Pattern of a duration string. */
 export const DURATION: RegExp = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-const NUMBER_AND_UNIT = /([\d.]+)([^\d.]+)/g; // in such a text
+const NUMBER_AND_UNIT = /([\d.]+)([^\d.]+)/g; // in a duration string
 
-/** What {@linkcode parseDuration} takes, as a rule for messages. */
+/** Rule for the argument of {@linkcode parseDuration}, as messages state it. */
 export const DURATION_RULE = `must be a duration such as "250ms", "1h30m" or a number of milliseconds`;
 
-/** A text longer than this is no duration that a person wrote. */
+/** Longest duration string that is accepted, in characters. Nobody writes a longer one by hand. */
 export const MAX_DURATION_LENGTH = 100;
 
-/** The milliseconds of a duration, or `undefined` where it is none. */
+/** Returns a duration in milliseconds, or `undefined` if the value is not a duration. */
 export function tryParseDuration(text: unknown): number | undefined {
   if (typeof text === "number") return Number.isFinite(text) ? text : undefined;
   if (typeof text !== "string" || text.length > MAX_DURATION_LENGTH || !DURATION.test(text)) return undefined;
@@ -43,18 +43,21 @@ export function tryParseDuration(text: unknown): number | undefined {
   return (text.startsWith("-") ? -ns : ns) / 1e6;
 }
 
-/** Go counts whole nanoseconds. In binary, 1.001 × 10^9 comes out a little too small, which must not cost one. */
+/**
+ * Returns whole nanoseconds, as Go counts them. Rounds to 15 digits first: 1.001 × 10^9 is slightly too small in
+ * binary, and would lose a nanosecond.
+ */
 function wholeNumber(product: number): number {
   return Math.trunc(Number(product.toPrecision(15)));
 }
 
 /**
- * The number of milliseconds of a duration.
+ * Returns a duration in milliseconds.
  *
- * A text is one or more decimal numbers, each with its unit, as in Go's
- * [`time.ParseDuration`](https://pkg.go.dev/time#ParseDuration): `h`, `m`, `s`, `ms`, `us` (or `µs`) and
- * `ns`, in any order, with an optional sign in front of all; `"0"` needs no unit. A number is taken as
- * milliseconds.
+ * A string is one or more decimal numbers, each with a unit, as in Go's
+ * [`time.ParseDuration`](https://pkg.go.dev/time#ParseDuration). The units are `h`, `m`, `s`, `ms`, `us` (or `µs`) and
+ * `ns`, in any order. A sign may come first. `"0"` needs no unit. Fractions of a nanosecond are dropped. A number is in
+ * milliseconds already.
  *
  * @example Usage
  * ```ts
@@ -67,8 +70,8 @@ function wholeNumber(product: number): number {
  * ```
  *
  * @param text The duration.
- * @returns The milliseconds.
- * @throws {TypeError} If `text` is neither a duration nor a number.
+ * @returns The duration in milliseconds.
+ * @throws {TypeError} If `text` is neither a duration nor a number, or has more than 100 characters.
  * @throws {RangeError} If `text` is `NaN` or infinite.
  */
 export function parseDuration(text: string | number): number {

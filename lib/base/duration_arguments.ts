@@ -3,7 +3,7 @@ import { MAX_TIMEOUT } from "./clock.ts";
 import { DURATION_RULE, tryParseDuration } from "./duration.ts";
 import { invalidArgument } from "./errors.ts";
 
-/** Returns the rule for an option that is a duration which a timer can hold. */
+/** Returns the rule for a duration that timers support: from 1 ms to 2^31 - 1 ms. */
 export function timeoutRule(): Rule {
   return [isTimeout, `${DURATION_RULE} from 1 to ${MAX_TIMEOUT} ms`];
 }
@@ -13,7 +13,12 @@ function isTimeout(value: unknown): boolean {
   return ms !== undefined && ms >= 1 && ms <= MAX_TIMEOUT;
 }
 
-/** The milliseconds of a duration. */
+/**
+ * Returns a duration in milliseconds.
+ *
+ * @throws {TypeError} If `value` is neither a duration nor a number.
+ * @throws {RangeError} If `value` is `NaN` or infinite.
+ */
 export function requireDuration(action: string, option: string, value: unknown): number {
   const ms = tryParseDuration(value);
   if (ms === undefined) throw invalidArgument(action, option, DURATION_RULE, value);

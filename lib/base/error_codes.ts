@@ -1,4 +1,4 @@
-/** The code of an error that users catch, as its property `code`. */
+/** Code of an error that users may catch, in the property `code` of the error. */
 export type ErrorCode =
   | "WQ_ARGUMENT"
   | "WQ_CONFIG"
@@ -7,7 +7,7 @@ export type ErrorCode =
   | "WQ_LIMITER"
   | "WQ_VERSION";
 
-/** Meanings of the codes, as in the table of `docs/errors.md`, which also says what to do about each. */
+/** Meanings of the codes, as in the table of `docs/errors.md`. The table also says what to do about each. */
 export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   WQ_ARGUMENT: "An argument or option is missing, unknown, of the wrong type or out of bounds.",
   WQ_CONFIG: "A config document is not valid, its file cannot be read, or it cannot be loaded now.",

@@ -1,11 +1,11 @@
 import { inOneLine } from "./safe_text.ts";
 
-/** The shortest time between two lines, in milliseconds. */
+/** Shortest time between two lines, in milliseconds. */
 const INTERVAL = 1000;
 
 /**
- * Writes errors to `console.error`: each in one line that cannot steer a terminal, and one line a second at most. The
- * next line says how many were left out.
+ * Writes errors to `console.error`, at most one line a second. Characters that could steer a terminal are replaced by
+ * spaces. A line also says how many errors were left out since the previous one.
  */
 export class ErrorOutput {
   readonly #now: () => number;
@@ -13,7 +13,7 @@ export class ErrorOutput {
   #leftOut = 0;
 
   /**
-   * Begins with nothing left out.
+   * Creates an output with nothing left out.
    *
    * @param now Returns the time in milliseconds.
    */
@@ -24,7 +24,7 @@ export class ErrorOutput {
   /**
    * Writes a line, or counts it as left out.
    *
-   * @param describe Returns the text. It is called only if the line is written.
+   * @param describe Returns the text. Called only if the line is written.
    */
   write(describe: () => string): void {
     const now = this.#now();

@@ -3,7 +3,8 @@ import { inspect } from "./errors.ts";
 const MAX_LENGTH = 300;
 
 /**
- * Returns an error's name and message, with at most 300 characters. Anything can be thrown, and may throw when read.
+ * Returns the name and message of an error, or a description of any other thrown value, in at most 300 characters.
+ * Never throws, even if reading the value does.
  */
 export function messageOf(thrown: unknown): string {
   try {
@@ -17,11 +18,12 @@ export function messageOf(thrown: unknown): string {
 }
 
 /**
- * Where an error was made, as the runtime writes it; `""` if that is not known. To find out takes some microseconds.
+ * Returns the place where an error was created, as the runtime writes it; `""` if that is unknown. Takes some
+ * microseconds.
  */
 export function placeOf(thrown: unknown): string {
   try {
-    // Those of a timeout or an abort are made where nothing is wrong.
+    // Timeout and abort errors are created in code that works correctly.
     if (!(thrown instanceof Error) || thrown instanceof DOMException) return "";
     const { message, stack = "" } = thrown;
     return stack.slice(stack.indexOf(message) + message.length).match(/^.*:\d+:\d+\)?$/m)?.[0].trim() ?? "";

@@ -1,5 +1,5 @@
 /**
- * The errors that this module throws, and how it words them.
+ * Errors of this package, and their wording.
  *
  * @module
  */
@@ -9,8 +9,8 @@ import { type CodedError, type ErrorCode, withCode } from "./error_codes.ts";
 import { quote } from "./safe_text.ts";
 
 /**
- * Thrown by a handler of {@linkcode runWorkers} to say that trying again is pointless: the item is given
- * up at once, whatever its limiter and `maxRetries` say.
+ * Thrown by a handler of {@linkcode runWorkers} if retrying is pointless. The item is given up at once, regardless of
+ * its limiter and `maxRetries`.
  *
  * @example Usage
  * ```ts
@@ -33,37 +33,37 @@ import { quote } from "./safe_text.ts";
  * ```
  */
 export class TerminalError extends Error {
-  /** The name of the class, as for every error. */
+  /** Always `"TerminalError"`. */
   override name = "TerminalError";
 
   /**
-   * Makes the error, as `Error` does.
+   * Creates the error.
    *
-   * @param message Why trying again is pointless.
-   * @param options The `cause`, if there is one.
+   * @param message Reason why retrying is pointless.
+   * @param options The `cause` of the error. None by default.
    */
   constructor(message?: string, options?: ErrorOptions) {
     super(message, options);
-    // Pools know the errors of another copy of this package by this. No member, as bundlers would keep the class for
-    // it.
+    // Lets pools recognize errors from another copy of this package. Not a class member, because bundlers would then
+    // keep the class.
     Object.defineProperty(this, TERMINAL, { value: true });
   }
 }
 
-/** One thing that is wrong with a config. */
+/** Problem in a config. */
 export interface ConfigIssue {
-  /** Where: a JSON Pointer (RFC 6901) into the document, such as `/limiters/api/burst`; `""` is all of it. */
+  /** JSON Pointer (RFC 6901) to the problem, such as `/limiters/api/burst`; `""` for the whole document. */
   readonly path: string;
-  /** What: the option, the rule it breaks and the value received. */
+  /** The option, the rule that it breaks, and the value received. */
   readonly message: string;
-  /** The line of the text, from 1, that it stands in. For what reads files to fill in, where their parser tells. */
+  /** Line of the problem in the text, from 1. Set when the config comes from a file whose parser reports lines. */
   readonly line?: number;
-  /** The column of that line, from 1. */
+  /** Column in that line, from 1. */
   readonly column?: number;
 }
 
 /**
- * Thrown when a config cannot be used. It carries everything that is wrong, not only the first thing.
+ * Thrown when a config cannot be used. Lists every problem, not only the first one.
  *
  * @example Usage
  * ```ts
@@ -81,18 +81,18 @@ export interface ConfigIssue {
  * ```
  */
 export class ConfigError extends Error {
-  /** The name of the class, as for every error. */
+  /** Always `"ConfigError"`. */
   override name = "ConfigError";
-  /** The code of every such error. */
+  /** Always `"WQ_CONFIG"`. */
   readonly code: "WQ_CONFIG" = "WQ_CONFIG" satisfies ErrorCode;
-  /** Every problem found. */
+  /** All problems found. */
   readonly issues: readonly ConfigIssue[];
 
   /**
-   * Makes the error of these problems.
+   * Creates the error for a list of problems.
    *
-   * @param action What could not be done, such as `"load config"`.
-   * @param issues Every problem found; at least one.
+   * @param action Action that failed, such as `"load config"`.
+   * @param issues All problems found; at least one.
    */
   constructor(action: string, issues: readonly ConfigIssue[]) {
     super(`Cannot ${action} as ${describeIssues(issues)}`);
@@ -100,7 +100,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** How many problems the message of the error shows. The others are only among its `issues`. */
+/** Largest number of problems in the error's message. The others are only in its `issues`. */
 export const MAX_ISSUES_IN_MESSAGE = 20;
 
 function describeIssues(issues: readonly ConfigIssue[]): string {
@@ -122,29 +122,29 @@ export function invalidArgument(action: string, option: string, rule: string, va
   return argumentError(action, brokenRule(option, rule, value), typeof value === "number" ? RangeError : TypeError);
 }
 
-/** Creates the error for arguments that cannot be used, for any reason. */
+/** Creates the error for arguments that cannot be used for another reason. Its class is `TypeError` by default. */
 export function argumentError(action: string, reason: string, ErrorClass: ErrorConstructor = TypeError): CodedError {
   return withCode("WQ_ARGUMENT", new ErrorClass(`Cannot ${action} as ${reason}`));
 }
 
-/** Creates the error for a function of a limiter, called `name`, that returned a value which breaks a rule. */
+/** Creates the error for a limiter whose function `name` returned a value that breaks a rule. */
 export function limiterError(action: string, name: string, rule: string, value: unknown): CodedError {
   return withCode("WQ_LIMITER", invalidArgument(action, name, rule, value));
 }
 
-/** Words a broken rule: the option, the rule and the value received. */
+/** Describes a broken rule: the option, the rule and the value received. */
 export function brokenRule(option: string, rule: string, value: unknown): string {
   return `'${shorten(option)}' ${rule}: received ${inspect(value)}`;
 }
 
 const MAX_TEXT_IN_MESSAGE = 60;
 
-/** Cuts a text down to what fits in a message. */
+/** Shortens a string to fit in a message. */
 function shorten(text: string): string {
   return text.length > MAX_TEXT_IN_MESSAGE ? text.slice(0, MAX_TEXT_IN_MESSAGE) + "…" : text;
 }
 
-/** Whether a value is an array. A proxy that was revoked throws when it is asked. */
+/** Reports whether a value is an array. `Array.isArray` throws for a revoked proxy. */
 function isArray(value: object): boolean {
   try {
     return Array.isArray(value);
@@ -153,7 +153,7 @@ function isArray(value: object): boolean {
   }
 }
 
-/** Words a value for a message. Runs none of the value's own code, such as a `toString`. */
+/** Describes a value for a message. Runs none of the value's own code, such as its `toString`. */
 export function inspect(value: unknown): string {
   switch (typeof value) {
     case "string":

@@ -3,7 +3,9 @@ import { ErrorOutput } from "./error_output.ts";
 import { messageOf, placeOf } from "./error_text.ts";
 import { inspect } from "./errors.ts";
 
-/** Writes failed attempts to `console.error`: at most one line a second. For queues and pools without a callback. */
+/**
+ * Writes failed attempts to `console.error`, at most one line a second. For queues and pools without an error callback.
+ */
 export class FailureLog {
   readonly #queueName: string;
   readonly #output: ErrorOutput;
@@ -13,7 +15,7 @@ export class FailureLog {
     this.#output = new ErrorOutput(() => clock.now());
   }
 
-  /** Writes why the attempt of this number at the item with this key failed. */
+  /** Writes the error of a failed attempt, with the key of its item and the number of the attempt. */
   write(error: unknown, { key, number }: { readonly key: unknown; readonly number: number }): void {
     this.#output.write(() => {
       const queue = this.#queueName === "" ? "" : ` of queue ${inspect(this.#queueName)}`;

@@ -1,10 +1,10 @@
 import { quote } from "./safe_text.ts";
 
 /**
- * Returns a function that writes the first error it is given to `console.error`, in one line, and ignores all others.
- * The function never throws: errors without a text and consoles that throw cost no item either.
+ * Returns a function that writes the first error it receives to `console.error`, in one line, and ignores all later
+ * ones. The function never throws, even if the error cannot be converted to a string or the console throws.
  *
- * @param what What cannot be done because of the error.
+ * @param what Action that fails because of the error, such as `"use clock"`.
  */
 export function firstErrorReporter(what: string): (error: unknown) => void {
   let hasFailed = false;
@@ -14,7 +14,7 @@ export function firstErrorReporter(what: string): (error: unknown) => void {
     try {
       console.error(`Cannot ${what}: ${quote(String(error))}`);
     } catch {
-      // See above.
+      // The error has no string form, or the console throws.
     }
   };
 }

@@ -1,20 +1,21 @@
-/** As much of a `Response` as {@linkcode RetryAfterError.from} reads. */
+/** The part of a `Response` that {@linkcode RetryAfterError.from} reads. */
 export interface RetryAfterResponse {
-  /** The status code. */
+  /** HTTP status code, such as 429. */
   readonly status: number;
-  /** The text beside it, which HTTP/2 does not have. */
+  /** Reason phrase of the status, which HTTP/2 does not have. */
   readonly statusText?: string | undefined;
-  /** The headers. */
+  /** Response headers. `Retry-After` and `Date` are read. */
   readonly headers: { get(name: string): string | null };
 }
 
-/** In milliseconds: 2^31 seconds, which RFC 9111 takes for any larger number of seconds. */
+/** Longest delay in milliseconds: 2^31 seconds, to which RFC 9111 reduces any larger number. */
 const LONGEST = 2 ** 31 * 1000;
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /**
- * The three forms of a date that RFC 9110 (5.6.7) wants read. `Date.parse` reads much that is no date, such as `try 5`.
+ * The three date formats that RFC 9110 (5.6.7) requires recipients to accept. `Date.parse` also accepts strings that
+ * are not dates, such as `try 5`.
  */
 const DATES = [
   /^[A-Z][a-z]{2}, (?<day>\d\d) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>\d\d:\d\d:\d\d) GMT$/,
@@ -23,9 +24,9 @@ const DATES = [
 ];
 
 /**
- * How long a `Retry-After` header says to wait, in milliseconds: 0 for a date that has passed, and `undefined` if the
- * header is missing or not valid (RFC 9110, 10.2.3). A date counts from the response's own `Date`, if it has one, so
- * that it does not matter whether the two clocks agree.
+ * Returns the delay that a `Retry-After` header asks for, in milliseconds: 0 for a date that has passed, and
+ * `undefined` if the header is missing or not valid (RFC 9110, 10.2.3). A date is compared with the response's own
+ * `Date`, if there is one, so the clocks of client and server need not agree.
  */
 export function retryAfter({ headers }: Pick<RetryAfterResponse, "headers">): number | undefined {
   const text = headers.get("retry-after")?.trim() ?? "";
@@ -48,7 +49,7 @@ function parseHttpDate(text: string, now: number): number | undefined {
   return isDay && isTime ? midnight.getTime() + (hours * 3600 + minutes * 60 + seconds) * 1000 : undefined;
 }
 
-/** A year of two digits is never more than 50 years ahead. */
+/** Returns the year in full. A two-digit year is at most 50 years ahead. */
 function fullYear(year: string, now: number): number {
   if (year.length === 4) return Number(year);
   const thisYear = new Date(now).getUTCFullYear();

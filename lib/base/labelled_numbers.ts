@@ -1,14 +1,14 @@
-/** Labels of a number: the name of what it is a number of, and perhaps another label. */
+/** Labels of a number: the name of the queue, and possibly one more label. */
 export interface Labels {
-  /** The name. */
+  /** Name of the queue. */
   readonly name: string;
-  /** The value of the other label, by its own name. */
+  /** Value of the other label, under that label's name. */
   readonly [label: string]: string;
 }
 
 /**
- * Counter or gauge that is a plain number, such as a metric of one queue, and is read when metrics are collected.
- * Queues count far more often than anybody collects, and a count takes about a nanosecond.
+ * Counter or gauge that is a plain number, such as a metric of one queue. It is read when metrics are collected, which
+ * happens far less often than counting. Counting takes about a nanosecond.
  */
 export class LabelledNumber {
   /** The count, or the latest value. */
@@ -16,7 +16,7 @@ export class LabelledNumber {
   /** The labels. */
   readonly labels: Labels;
 
-  /** Makes a number, which is 0. */
+  /** Creates a number with the value 0. */
   constructor(labels: Labels) {
     this.labels = labels;
   }
@@ -39,23 +39,23 @@ export class LabelledNumber {
 
 /** Numbers of one metric, one for each combination of labels. */
 export class LabelledNumbers<N extends LabelledNumber = LabelledNumber> {
-  /** By name, and by the value of the other label. */
+  /** Numbers by name, then by the value of the other label. */
   readonly #numbers = new Map<string, Map<string, N>>();
   readonly #label: string | undefined;
   readonly #make: (labels: Labels) => N;
 
   /**
-   * Makes an empty set of numbers.
+   * Creates an empty set of numbers.
    *
-   * @param label The name of the other label; `undefined` if there is none.
-   * @param make Makes a number.
+   * @param label Name of the other label; `undefined` if there is none.
+   * @param make Creates a number with the given labels.
    */
   constructor(label: string | undefined, make: (labels: Labels) => N) {
     this.#label = label;
     this.#make = make;
   }
 
-  /** Returns the number with a name and a value of the other label. Makes it if there is none. */
+  /** Returns the number with this name and this value of the other label. Creates it if it does not exist. */
   of(name: string, value = ""): N {
     let numbers = this.#numbers.get(name);
     if (numbers === undefined) this.#numbers.set(name, numbers = new Map());
@@ -67,7 +67,7 @@ export class LabelledNumbers<N extends LabelledNumber = LabelledNumber> {
     return number;
   }
 
-  /** Returns the numbers of a name, or only the one with this value of the other label. Makes none. */
+  /** Returns the numbers of a name, or only the one with this value of the other label. Creates no numbers. */
   find(name: string, value?: string): N[] {
     const numbers = this.#numbers.get(name);
     if (value === undefined) return [...numbers?.values() ?? []];

@@ -1,6 +1,7 @@
 /**
- * Internals that the packages of this repository share, so that all check and report alike. **Unstable:** this entry
- * may change in any release. It is for packages of this repository, which require exactly this version of the core.
+ * Internals that the packages of this repository share, so that all of them check arguments and report errors in the
+ * same way. **Unstable:** this entry may change in any release. Only packages of this repository should use it. They
+ * require exactly this version of the core.
  *
  * @example Usage
  * ```ts

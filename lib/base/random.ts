@@ -1,2 +1,2 @@
-/** A source of random numbers from 0 up to, and not including, 1, as `Math.random` is. */
+/** Source of random numbers from 0 (inclusive) to 1 (exclusive), such as `Math.random`. */
 export type Random = () => number;

@@ -2,8 +2,8 @@ import { withCode } from "./error_codes.ts";
 import { VERSION } from "./version.ts";
 
 /**
- * Throws unless a package of this repository has the version of this core: its packages use internals of the core,
- * which may change in any release. Each package calls this when it is loaded.
+ * Throws unless a package of this repository has the same version as this core. The packages use internals of the core,
+ * which may change in any release. Each package calls this function when it is loaded.
  *
  * @example Usage
  * ```ts ignore
@@ -14,7 +14,7 @@ import { VERSION } from "./version.ts";
  *
  * @param name The name of the package.
  * @param version The version of the package.
- * @throws {Error} With the code `WQ_VERSION`, if the versions differ.
+ * @throws {Error} If the versions differ. The error has the code `WQ_VERSION`.
  */
 export function requireVersion(name: string, version: string): void {
   if (version === VERSION) return;

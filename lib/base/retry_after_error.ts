@@ -8,15 +8,15 @@ import { retryAfter, type RetryAfterResponse } from "./http_retry_after.ts";
 export type { RetryAfterResponse } from "./http_retry_after.ts";
 
 /**
- * Thrown by a handler of {@linkcode runWorkers} to say that the item must not be tried again before a time is over, as
- * an HTTP server does with `Retry-After`. It is a failure like others: counted, reported, and given up after
- * `maxRetries`. The limiter is asked as always, and the longer of the two delays counts. Somebody who adds the item
- * meanwhile brings it at once.
+ * Thrown by a handler of {@linkcode runWorkers} to delay the next attempt at the item by at least a given time, such as
+ * an HTTP server's `Retry-After`. It is a failure like any other: it is counted and reported, and the item is given up
+ * after `maxRetries`. The limiter still computes a delay, and the longer of the two applies. If the item is added in
+ * the meantime, it is ready at once.
  *
- * A rate limiting queue of somebody else's that takes no such option is asked for `addAfter` instead: its limiter does
- * not hear of that failure.
+ * If a third-party rate limiting queue does not accept a minimum delay, the pool calls `addAfter` instead. The queue's
+ * limiter then does not count this failure.
  *
- * To delay all attempts, not only this item, call `pauseFor` of the bucket that the pool has as `throttle`.
+ * To delay all attempts instead of one item, call `pauseFor` on the bucket that is the pool's `throttle`.
  *
  * @example Usage
  * ```ts
@@ -41,31 +41,31 @@ export type { RetryAfterResponse } from "./http_retry_after.ts";
  * ```
  */
 export class RetryAfterError extends Error {
-  /** The name of the class, as for every error. */
+  /** Always `"RetryAfterError"`. */
   override name = "RetryAfterError";
-  /** How long to wait at least, in milliseconds. */
+  /** Minimum delay, in milliseconds. */
   readonly delay: number;
 
   /**
-   * Makes the error.
+   * Creates the error.
    *
-   * @param delay How long to wait at least: milliseconds, or a text such as `"30s"`. Zero or less asks for nothing.
-   * @param message What went wrong.
-   * @param options The `cause`, if there is one.
+   * @param delay Minimum delay: milliseconds, or a string such as `"30s"`. Zero or less has no effect.
+   * @param message Description of the failure.
+   * @param options The `cause` of the error. None by default.
    * @throws {RangeError} If `delay` is `NaN` or infinite.
-   * @throws {TypeError} If `delay` is no duration.
+   * @throws {TypeError} If `delay` is neither a duration nor a number.
    */
   constructor(delay: Duration, message?: string, options?: ErrorOptions) {
     super(message, options);
     this.delay = requireDuration("create retry-after error", "delay", delay);
-    // Pools know the errors of another copy of this package by this. No member, as bundlers would keep the class for
-    // it.
+    // Lets pools recognize errors from another copy of this package. Not a class member, because bundlers would then
+    // keep the class.
     Object.defineProperty(this, RETRY_AFTER, { value: this.delay });
   }
 
   /**
-   * Makes the error of a response with a valid `Retry-After` header (RFC 9110): a number of seconds, or a date. Its
-   * message is the status. A date that has passed gives a `delay` of 0, and 2^31 seconds is the longest.
+   * Creates the error from a response with a valid `Retry-After` header (RFC 9110): a number of seconds, or a date. The
+   * message is the status of the response. The `delay` is 0 for a date that has passed, and at most 2^31 seconds.
    *
    * @example Usage
    * ```ts
@@ -85,9 +85,9 @@ export class RetryAfterError extends Error {
    * assertEquals(RetryAfterError.from(new Response(null, { status: 503 })), undefined);
    * ```
    *
-   * @param response The response, such as the one of `fetch`.
+   * @param response The response, for example from `fetch`.
    * @returns The error to throw, or `undefined` if the header is missing or not valid.
-   * @throws {TypeError} If `response` has no headers to `get`.
+   * @throws {TypeError} If `response` has no `headers` with a method `get`.
    */
   static from(response: RetryAfterResponse): RetryAfterError | undefined {
     if (!hasMethods(response?.headers, "get")) {

@@ -1,20 +1,20 @@
 import { type Clock, systemClock, unref } from "./clock.ts";
 import { firstErrorReporter } from "./first_error.ts";
 
-/** A timer of a steady clock. */
+/** Timer of a steady clock. */
 interface Timer {
   unref(): void;
   stop(): void;
 }
 
 /**
- * Returns a clock with the time and the timers of `clock` that never throws. Queues, limiters, buckets and pools take
- * time from steady clocks only, so that no clock can cost an item anything.
+ * Returns a clock that has the time and the timers of `clock` and never throws. Queues, limiters, buckets and pools use
+ * steady clocks only, so a failing clock cannot cost an item anything.
  *
- * A call that throws is made once more, and so is a `now` that returns no finite number. If that fails too, the latest
- * time is used, or a timer of the system's clock. The first such failure is written to `console.error`.
+ * A call that throws is repeated once, and so is a `now` that does not return a finite number. If that fails too, the
+ * latest known time is used, or a timer of the system clock. The first such failure is written to `console.error`.
  *
- * @param clock The system's clock if left out. That one never throws, and is returned as it is.
+ * @param clock The clock; the system clock by default. The system clock never throws, and is returned as it is.
  */
 export function steadyClock(clock: Clock = systemClock): Clock {
   return clock === systemClock || clock instanceof SteadyClock ? clock : new SteadyClock(clock);
@@ -40,7 +40,7 @@ class SteadyClock implements Clock {
 
   setTimeout(callback: () => void, ms: number): Timer {
     let isOver = false;
-    const callOnce = () => { // whatever the clock does
+    const callOnce = () => { // even if the clock calls back twice
       if (isOver) return;
       isOver = true;
       callback();
@@ -60,7 +60,7 @@ class SteadyClock implements Clock {
     this.#try(() => timer?.stop());
   }
 
-  /** Returns what the call returns at the first or second time; `undefined` if it throws both times. */
+  /** Returns the result of a call, which is repeated once if it throws; `undefined` if it throws both times. */
   #try<R>(call: () => R): R | undefined {
     try {
       return call();

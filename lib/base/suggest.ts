@@ -1,8 +1,14 @@
-/** Nobody misspells a longer text by hand. Comparing it, or comparing with more names, would take long. */
+/**
+ * Longest name, and largest number of names, to compare. More would take too long, and nobody mistypes a longer name by
+ * hand.
+ */
 const MAX_LENGTH = 40;
 const MAX_NAMES = 200;
 
-/** A hint for a message when a known name is close to the one given: `; did you mean "burst"?`, or nothing. */
+/**
+ * Returns a hint for a message if a known name is similar to the given one, such as `; did you mean "burst"?`;
+ * otherwise `""`.
+ */
 export function suggest(given: string, known: readonly string[]): string {
   if (given.length > MAX_LENGTH || known.length > MAX_NAMES) return "";
   let best: string | undefined;
@@ -16,7 +22,10 @@ export function suggest(given: string, known: readonly string[]): string {
   return best === undefined ? "" : `; did you mean ${JSON.stringify(best)}?`;
 }
 
-/** Levenshtein's distance (1965), by Wagner and Fischer's algorithm (1974), of which one row at a time is kept. */
+/**
+ * Returns Levenshtein's distance (1965), computed by Wagner and Fischer's algorithm (1974) with one row in memory at a
+ * time.
+ */
 function editDistance(a: string, b: string): number {
   let row = [...Array(b.length + 1).keys()];
   for (let i = 1; i <= a.length; i++) {
