@@ -1,46 +1,48 @@
 import { Waiters } from "./waiters.ts";
 
-/** After how long it is time for a pause, in milliseconds. */
+/** Longest burst without a pause, in milliseconds. */
 export const MAX_BURST = 10;
 
-/** How many pieces of work go by without a look at the clock, at most: a look takes as long as a small piece. */
+/** Largest number of pieces of work between two reads of the clock. A read takes as long as a small piece. */
 const MAX_PIECES_PER_LOOK = 8;
 
-/** As they were when this module was loaded: fake timers that came later leave them alone. */
+/** The runtime's own global, saved when this module is loaded. Fake timers installed later don't replace it. */
 const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
-/** Milliseconds are exact enough, and Deno's other clock takes twice as long. When it is set, one pause comes early. */
+/**
+ * Returns the time in milliseconds. `Date.now` is precise enough, and takes half as long as `performance.now` on Deno.
+ * If someone sets the wall clock, one pause comes early.
+ */
 export const wallClock: () => number = Date.now;
 
 /**
- * How many turns of the event loop a pause takes. Timers fire in each of them. But Deno looks for what came in from the
- * network in one of 61 turns only, for as long as there is always a next turn to make; and to accept a connection and
- * to read from it takes several turns everywhere.
+ * Number of event loop turns in a pause. Timers fire in each turn. Deno polls the network in only one of 61 turns, as
+ * long as another turn is always scheduled. On every runtime, accepting a connection and reading from it takes several
+ * turns.
  */
 export const TURNS_PER_PAUSE: number = setImmediate === undefined ? 1 : 64;
 
-/** How long a pause may take, as a part of the burst before it: turns in which much is done for others take longer. */
+/** Longest pause, as a fraction of the burst before it. Turns take longer when other code is busy. */
 const MAX_PAUSE = 0.05;
 
 /**
- * Work that goes on without waiting for anything but promises.
+ * Run of work that awaits nothing but promises.
  *
- * Promises go before timers and I/O, so these would have no turn for as long as there is one more piece of work. A
- * burst lasts until they had a turn. If that does not happen within ten milliseconds, whoever works has to make a
- * pause.
+ * Promises run before timers and I/O, so each further piece of work would keep these from running. A burst lasts until
+ * timers and I/O have had a turn. If it exceeds ten milliseconds, workers must pause.
  */
 export class Burst {
   readonly #now: () => number;
-  /** Those who go on when the pause is over. */
+  /** Workers that continue after the pause. */
   readonly #line = new Waiters<void>();
   #isOn = false;
-  /** How many there were. */
+  /** Number of bursts so far. */
   #count = 0;
   #isTooLong = false;
   #beganAt = 0;
   #pieces = 0;
-  /** After how many pieces to look at the clock. */
+  /** Number of pieces after which to read the clock. */
   #lookAfter = 1;
-  /** How many turns the pause has taken, and when it ends at the latest. */
+  /** Turns that the pause has taken, and its latest end. */
   #turns = 0;
   #pauseEndsAt = 0;
 
@@ -48,14 +50,14 @@ export class Burst {
     this.#now = now;
   }
 
-  /** The number of the burst that is on, from 1; 0 if none is. No burst lasts much longer than ten milliseconds. */
+  /** Number of the current burst, from 1; 0 between bursts. No burst lasts much longer than ten milliseconds. */
   get number(): number {
     return this.#isOn ? this.#count : 0;
   }
 
   /**
-   * To be asked before each piece of work. If the burst is too long, {@linkcode Burst.turn} has to be awaited before
-   * it.
+   * Counts a piece of work that is about to begin, and reports whether the burst is too long. If so, the caller must
+   * await {@linkcode Burst.turn} first.
    */
   isTooLong(): boolean {
     if (!this.#isOn) this.#begin();
@@ -64,8 +66,8 @@ export class Burst {
   }
 
   /**
-   * Resolves after the pause, in the order of the calls. The caller may do one piece of work before it asks again, so
-   * nobody is kept from work by others who are quicker to ask.
+   * Resolves after the pause, in the order of the calls. The caller may then do one piece of work without asking, so
+   * faster callers can't starve it.
    */
   turn(): Promise<void> {
     return this.#line.wait();
@@ -83,7 +85,8 @@ export class Burst {
   }
 
   /**
-   * Looks at the clock, and says when to look again: no later than pieces like those before fill the time that is left.
+   * Reads the clock, and decides after how many pieces to read it again. At the average speed so far, those pieces fit
+   * in the remaining time.
    */
   #look(): void {
     const pieces = this.#pieces;
@@ -103,7 +106,7 @@ export class Burst {
     if (!this.#line.isEmpty) this.#serveLine();
   };
 
-  /** To be asked in each turn of a pause. */
+  /** Counts a turn of a pause, and reports whether the pause is over. */
   #isPauseOver(): boolean {
     const now = this.#now();
     if (this.#turns === 0) this.#pauseEndsAt = now + (now - this.#beganAt) * MAX_PAUSE;
@@ -111,30 +114,30 @@ export class Burst {
   }
 
   /**
-   * Lets those who wait go on, one after the other. Those who are left when this burst is too long go first in the
-   * next.
+   * Lets workers in the line continue, one at a time. Workers left over when this burst is too long come first in the
+   * next one.
    */
   async #serveLine(): Promise<void> {
     this.#begin();
     while (!this.#line.isEmpty && !this.#isTooLong) {
       this.#line.shift().resolve();
-      await undefined; // while the piece of work is done, or as much of it as does not wait
+      await undefined; // while the worker runs, up to its first real wait
       this.#pieces++;
       this.#look();
     }
   }
 }
 
-/** The burst of all who work in this program: several pools together take no longer until a pause than one. */
+/** The burst shared by all workers in this program: several pools together pause as often as one. */
 export const burst: Burst = /* @__PURE__ */ new Burst();
 
-/** Calls back in a task of its own: after the timers that are due now have had their turn. */
+/** Calls `callback` in its own task, after the timers that are due now. */
 export function nextTask(callback: () => void): void {
   if (setImmediate !== undefined) {
     setImmediate(callback);
     return;
   }
-  // In browsers a message is as quick as it gets, where a timer may wait for four milliseconds.
+  // A message is the fastest task in browsers. A timer may take four milliseconds.
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => {
     port1.close();

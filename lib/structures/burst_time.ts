@@ -1,20 +1,20 @@
 import { type Clock, isRealTime } from "../base/clock.ts";
 import { burst } from "./burst.ts";
 
-/** A time that many share: to note a number of milliseconds takes memory each time. */
+/** Timestamp shared by all attempts of a burst, to save allocations. */
 export interface Moment {
-  /** By the clock of the pool. */
+  /** Time in milliseconds, by the pool's clock. */
   readonly time: number;
 }
 
 /**
- * The time as it was earlier in the same burst: to look at the system's clock takes as long as a quick handler. It is
- * good enough for telling users how long ago something was, and for nothing else.
+ * Clock that is read once per burst, because reading the system clock takes as long as a fast handler. Any other clock
+ * is read at each call. Use the time only to show users how long ago something happened.
  */
 export class BurstTime {
   readonly #clock: Clock;
   #latest: Moment = { time: 0 };
-  /** The burst in which the time was looked at. */
+  /** Number of the burst in which the clock was read. */
   #burst = 0;
 
   constructor(clock: Clock) {

@@ -1,35 +1,34 @@
-/** A map of so few keys deletes them: there the chains are short. */
+/** Up to this many keys, a map deletes keys instead of marking them: its hash chains are short. */
 const SMALL = 32;
 
-/**
- * After so many keys in a row were removed, the next ones are deleted: those do not come and go, the map is drained.
- */
+/** After this many removals in a row, further keys are deleted instead of marked: the map is being drained. */
 const MAX_MARKS_IN_A_ROW = 64;
 
-/** How many marked keys there may be for each that is not. */
+/** Largest number of marked keys for each unmarked key. */
 const MAX_MARKS = 4;
 
 const MARK = Symbol("deleted");
 
 /**
- * A map for keys that come and go.
+ * Map for keys that are added and removed often.
  *
- * Runtimes keep a deleted entry of a `Map` in its hash chain until they rehash. So a key that is deleted and set again
- * and again, beside many others, costs by their number. Here a deleted key stays, marked, and is set again in place;
- * once there are many marks, a sweep makes a new map without them, in the same order.
+ * Runtimes keep a deleted entry of a `Map` in its hash chain until the map is rehashed. Deleting and setting the same
+ * key again and again in a large map therefore takes time proportional to its size. This map marks removed keys
+ * instead, and reuses their entries. When there are too many marks, a sweep copies the unmarked keys to a new map, in
+ * the same order.
  */
 export class ChurnMap<K, V> {
   #entries = new Map<K, V | typeof MARK>();
   #marks = 0;
-  /** How many keys were marked since the last one was set. */
+  /** Keys marked since a key was last set. */
   #marksInARow = 0;
 
-  /** The number of keys that have a value. */
+  /** Number of keys with a value. */
   get size(): number {
     return this.#entries.size - this.#marks;
   }
 
-  /** The number of keys that {@linkcode ChurnMap.keys} gives, the marked ones among them. */
+  /** Number of keys that {@linkcode ChurnMap.keys} returns, including marked ones. */
   get span(): number {
     return this.#entries.size;
   }
@@ -40,10 +39,10 @@ export class ChurnMap<K, V> {
   }
 
   /**
-   * Sets a key's value. A key that was there, with a value or marked, keeps its place in the map.
+   * Sets a key's value. A key that is in the map, with a value or marked, keeps its position.
    *
    * @returns Whether the key was marked.
-   * @throws {RangeError} If the runtime's maps cannot hold one more. Nothing has changed.
+   * @throws {RangeError} If a `Map` of this runtime cannot hold another key. Nothing has changed then.
    */
   set(key: K, value: V): boolean {
     this.#marksInARow = 0;
@@ -78,14 +77,14 @@ export class ChurnMap<K, V> {
   }
 
   /**
-   * Iterates over all keys, the marked ones among them. It goes on with those that are set later, until a sweep: then
-   * it goes on over the keys that there were.
+   * Iterates over all keys, including marked ones. Includes keys set during the iteration until a sweep; after that, it
+   * continues over the keys from before the sweep.
    */
   keys(): Iterator<K> {
     return this.#entries.keys();
   }
 
-  /** Iterates over the keys that have a value, and over their values. */
+  /** Iterates over the keys that have a value, with their values. */
   *entries(): Generator<[K, V], void> {
     for (const entry of this.#entries) if (entry[1] !== MARK) yield entry as [K, V];
   }

@@ -2,31 +2,31 @@ import { ChurnMap } from "./churn_map.ts";
 import { NumberHeap } from "./number_heap.ts";
 
 /**
- * Keys with a deadline each: the earliest first, equal ones in the order in which they were added.
+ * Keys with deadlines, ordered by deadline. Keys with equal deadlines keep the order in which they were added.
  *
- * A heap by deadline, and a map from each key to its slot in the heap.
+ * Consists of a heap of deadlines and a map from each key to its slot in the heap.
  */
 export class Deadlines<K> {
   readonly #heap = new NumberHeap<K>();
   readonly #slots = new ChurnMap<K, number>();
 
-  /** The number of keys. */
+  /** Number of keys. */
   get length(): number {
     return this.#heap.length;
   }
 
-  /** The earliest deadline; infinity if there is none. */
+  /** Earliest deadline; `Infinity` if there is none. */
   get earliest(): number {
     return this.#heap.smallest;
   }
 
-  /** The deadline of a key; `undefined` if it has none. */
+  /** Returns the deadline of a key; `undefined` if it has none. */
   get(key: K): number | undefined {
     const slot = this.#slots.get(key);
     return slot === undefined ? undefined : this.#heap.numberOf(slot);
   }
 
-  /** Gives a deadline to a key that has none. If the map throws, the key has none. */
+  /** Sets the deadline of a key that has none. If the map throws, the key still has none. */
   add(key: K, deadline: number): void {
     const slot = this.#heap.push(key, deadline);
     try {
@@ -37,13 +37,13 @@ export class Deadlines<K> {
     }
   }
 
-  /** Gives a key the earlier of its deadline and this one, if it has one. */
+  /** Moves a key's deadline to this one if it is earlier. Does nothing if the key has none. */
   bringForward(key: K, deadline: number): void {
     const slot = this.#slots.get(key);
     if (slot !== undefined) this.#heap.decrease(slot, deadline);
   }
 
-  /** Removes a key. Returns whether it had a deadline. */
+  /** Removes a key. Reports whether it had a deadline. */
   remove(key: K): boolean {
     const slot = this.#slots.get(key);
     if (slot === undefined) return false;
@@ -59,7 +59,7 @@ export class Deadlines<K> {
     return key;
   }
 
-  /** The keys with the earliest deadlines, the earliest first; `limit` at most. */
+  /** Returns the keys with the earliest deadlines, in order; at most `limit`. */
   first(limit: number): K[] {
     return this.#heap.first(limit);
   }

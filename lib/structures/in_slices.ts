@@ -3,18 +3,18 @@ import { type Clock, isRealTime, systemClock, unref } from "../base/clock.ts";
 /** Longest slice, in milliseconds. */
 const MAX_SLICE = 10;
 
-/** Steps between two looks at the clock. */
+/** Steps between two reads of the clock. */
 const STEPS_PER_LOOK = 64;
 
-/** Work that is not finished, in the order in which it came. One slice at a time is for all of it. */
+/** Unfinished work, in the order in which it was added. All of it shares one slice at a time. */
 const unfinished: (() => boolean)[] = [];
 
 /**
  * Calls `step` until it returns `false`. Under the system clock, the calls are made in later turns of the event loop,
  * in slices of about 10 ms. Under any other clock no real time passes, so all of them are made now.
  *
- * @param step Does a small piece of work, and returns whether there is more. It must not throw.
- * @param clock The clock of the object that the work is for.
+ * @param step Does a small piece of work and reports whether there is more. It must not throw.
+ * @param clock Clock of the object that the work belongs to.
  */
 export function inSlices(step: () => boolean, clock: Clock): void {
   if (!isRealTime(clock)) {
@@ -24,7 +24,7 @@ export function inSlices(step: () => boolean, clock: Clock): void {
   }
 }
 
-/** The timer keeps no process alive. */
+/** Schedules the next slice. The timer does not keep the process alive. */
 function setTimer(): void {
   unref(systemClock.setTimeout(runSlice, 0));
 }

@@ -1,22 +1,19 @@
 const MIN_CAPACITY = 16;
 
 /**
- * A binary min-heap of numbers, each with an entry: the smallest first, equal ones in the order they were pushed.
+ * Binary min-heap of numbers, each with an entry. Equal numbers come out in the order in which they were pushed.
  *
- * What is pushed gets a slot, the number by which it is found again to be given a smaller number. See
- * Williams' heapsort (CACM 7, 1964) for the structure. Instead of swapping at each level, a hole is moved to
- * where an entry belongs and filled once; and all but the entries is in typed arrays, so that moving a hole
- * touches a few cache lines and no objects.
+ * Each pushed entry gets a slot, through which its number can be decreased later. The structure is from Williams'
+ * heapsort (CACM 7, 1964). Instead of swapping entries at each level, it moves a hole to the entry's position and fills
+ * it once. All data except the entries is in typed arrays, so moving a hole touches a few cache lines and no objects.
  */
 export class NumberHeap<E> {
   #length = 0;
   #pushed = 0;
-  /**
-   * By place in the heap: the numbers, and the slots they belong to. Behind the heap's end are the slots that are free.
-   */
+  /** By place in the heap: the numbers, and the slots they belong to. Free slots follow the end of the heap. */
   #numbers = new Float64Array(MIN_CAPACITY);
   #slots = Int32Array.from({ length: MIN_CAPACITY }, (_, slot) => slot);
-  /** By slot: the place in the heap, which of two was pushed first, and the entry. */
+  /** By slot: the place in the heap, the order among equal numbers, and the entry. */
   #places = new Int32Array(MIN_CAPACITY);
   #orders = new Float64Array(MIN_CAPACITY);
   #entries: (E | undefined)[] = [];
@@ -25,14 +22,14 @@ export class NumberHeap<E> {
     return this.#length;
   }
 
-  /** The smallest number; infinity if there is none. */
+  /** Smallest number; `Infinity` if the heap is empty. */
   get smallest(): number {
     return this.#length === 0 ? Infinity : this.#numbers[0]!;
   }
 
   /**
-   * Returns the slot, which is the entry's until it is popped. Of equal numbers, that with the smaller `order` is
-   * first, which need not be the order in which they are pushed.
+   * Adds an entry and returns its slot, which is valid until the entry is removed. Among equal numbers, the one with
+   * the smallest `order` comes first; by default, the one that was pushed first.
    */
   push(entry: E, number: number, order: number = this.#pushed++): number {
     if (this.#length === this.#slots.length) this.#resize(this.#length * 2);
@@ -43,7 +40,7 @@ export class NumberHeap<E> {
     return slot;
   }
 
-  /** Removes the smallest number and returns its entry. */
+  /** Removes the smallest number and returns its entry; `undefined` if the heap is empty. */
   pop(): E | undefined {
     if (this.#length === 0) return undefined;
     const slot = this.#slots[0]!;
@@ -54,7 +51,7 @@ export class NumberHeap<E> {
 
   /** Removes a slot's number and its entry. */
   remove(slot: number): void {
-    this.#entries[slot] = undefined; // or the heap would keep it from being collected
+    this.#entries[slot] = undefined; // lets the entry be garbage collected
     const last = --this.#length;
     if (last === 0) return this.clear();
     const place = this.#places[slot]!;
@@ -65,20 +62,20 @@ export class NumberHeap<E> {
     if (this.#places[moved] === place) this.#siftDown(moved, number, place);
   }
 
-  /** The entry of a slot; `undefined` if the slot is free. */
+  /** Returns the entry of a slot; `undefined` if the slot is free. */
   entryOf(slot: number): E | undefined {
     return this.#entries[slot];
   }
 
-  /** The number of a slot. */
+  /** Returns the number of a slot, which must not be free. */
   numberOf(slot: number): number {
     return this.#numbers[this.#places[slot]!]!;
   }
 
-  /** The entries with the smallest numbers, the smallest first; `limit` at most. Nothing changes by that. */
+  /** Returns the entries with the smallest numbers, in order; at most `limit`. Does not change the heap. */
   first(limit: number): E[] {
     const entries: E[] = [];
-    const candidates = new NumberHeap<number>(); // places: each is the child of one that was found
+    const candidates = new NumberHeap<number>(); // places whose parents were taken
     const look = (place: number) => {
       if (place < this.#length) candidates.push(place, this.#numbers[place]!, this.#orders[this.#slots[place]!]!);
     };
@@ -92,13 +89,13 @@ export class NumberHeap<E> {
     return entries;
   }
 
-  /** Gives a slot a smaller number; among equals it keeps its order. A larger number changes nothing. */
+  /** Decreases the number of a slot. It keeps its order among equal numbers. A larger number is ignored. */
   decrease(slot: number, number: number): void {
     const place = this.#places[slot]!;
     if (number < this.#numbers[place]!) this.#siftUp(slot, number, place);
   }
 
-  /** Removes everything, and gives back the memory of a heap that was large. */
+  /** Removes everything, and frees the memory of a large heap. */
   clear(): void {
     this.#length = 0;
     this.#entries = [];
@@ -130,7 +127,7 @@ export class NumberHeap<E> {
     places[slot] = place;
   }
 
-  /** Puts a slot in a place, or below. */
+  /** Puts a slot in this place or below it. */
   #siftDown(slot: number, number: number, place: number): void {
     const numbers = this.#numbers, slots = this.#slots, places = this.#places, orders = this.#orders;
     const length = this.#length;
@@ -141,7 +138,7 @@ export class NumberHeap<E> {
       if (right < length) {
         const leftNumber = numbers[child]!;
         const rightNumber = numbers[right]!;
-        child += +(rightNumber < leftNumber); // no branch: which child is smaller cannot be predicted
+        child += +(rightNumber < leftNumber); // branch-free, because the smaller child is unpredictable
         if (rightNumber === leftNumber && orders[slots[right]!]! < orders[slots[child]!]!) child = right;
       }
       const childSlot = slots[child]!;

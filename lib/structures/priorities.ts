@@ -1,8 +1,6 @@
 import { ChurnMap } from "./churn_map.ts";
 
-/**
- * A priority for each of some keys, of which few have one that is not 0: those are kept, and nothing if there are none.
- */
+/** Priorities by key. Only priorities other than 0, which are rare, take memory. */
 export class Priorities {
   #byKey: ChurnMap<unknown, number> | undefined;
 
@@ -15,12 +13,12 @@ export class Priorities {
     else this.#byKey?.delete(key);
   }
 
-  /** Sets the higher of two priorities: the one that the key has, and this one. */
+  /** Raises a key's priority to this one if it is higher. */
   raise(key: unknown, priority: number): void {
     if (priority > this.get(key)) this.set(key, priority);
   }
 
-  /** Returns the key's priority, which is 0 from now on. */
+  /** Returns the key's priority and resets it to 0. */
   take(key: unknown): number {
     if (this.#byKey === undefined) return 0;
     const priority = this.get(key);

@@ -1,11 +1,12 @@
 import type { ChurnMap } from "./churn_map.ts";
 
-/** How many keys it looks at each time: more than one, or keys that come each time would outrun it. */
+/** Keys checked in each call. At one, new keys could come as fast as expired ones are removed. */
 const LOOKS = 2;
 
 /**
- * Rids a map of what is over, with no timer and no look at all of it at once: each call looks at the next two keys,
- * round and round. Called with each key that is set, it keeps the map within a small multiple of what is not over.
+ * Removes expired values from a map, without a timer and without a scan of the whole map. Each call checks the next two
+ * keys, round and round. If it is called for each key that is set, the size of the map stays within a small multiple of
+ * its unexpired keys.
  */
 export class Pruner<K, V> {
   readonly #map: ChurnMap<K, V>;
@@ -16,7 +17,7 @@ export class Pruner<K, V> {
     this.#round = map.keys();
   }
 
-  /** Removes those of the next keys whose values are over. */
+  /** Checks the next keys and removes those whose values have expired. */
   prune(isOver: (value: V, key: K) => boolean): void {
     for (let looks = 0; looks < LOOKS; looks++) {
       const { done, value: key } = this.#round.next();

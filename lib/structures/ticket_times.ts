@@ -1,18 +1,18 @@
-/** So many gaps are not worth closing. */
+/** Number of gaps that are always tolerated. */
 const MIN_GAPS = 16;
 
 /**
- * A time for each of some tickets.
+ * Times by ticket.
  *
- * Tickets mostly come in ascending order and go in that order, so two arrays do, with no hashing and no object
- * for a time: what goes from the front is skipped, what goes from the middle leaves a gap until half of the
- * arrays are gaps.
+ * Tickets are mostly added and removed in ascending order, so two arrays are enough: no hashing, and no object for each
+ * time. Tickets removed from the front are skipped. Tickets removed from the middle leave gaps, which are closed when
+ * they make up half of the arrays.
  */
 export class TicketTimes {
-  /** In ascending order; negative where there is a gap. */
+  /** Tickets in ascending order; negative where there is a gap. */
   #tickets: number[] = [];
   #times: number[] = [];
-  /** Where the first ticket is that still has a time. */
+  /** Index of the first ticket that still has a time. */
   #first = 0;
   #size = 0;
 
@@ -20,7 +20,7 @@ export class TicketTimes {
     return this.#size;
   }
 
-  /** The time of the first ticket; `undefined` if none has one. */
+  /** Time of the first ticket; `undefined` if there are no tickets. */
   get first(): number | undefined {
     return this.#times[this.#first];
   }
@@ -50,7 +50,7 @@ export class TicketTimes {
     return time;
   }
 
-  /** Every time, in the order of the tickets. */
+  /** Returns all times, in the order of their tickets. */
   all(): number[] {
     return this.#times.filter((_, i) => this.#tickets[i]! > 0);
   }

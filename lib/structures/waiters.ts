@@ -6,15 +6,15 @@ interface Links {
 interface Waiter<T> extends Links {
   resolve(value: T): void;
   reject(reason: unknown): void;
-  /** Takes the waiter out. */
+  /** Removes the waiter from the ring. */
   leave(): void;
 }
 
 /**
- * Calls that wait for a value, served in the order they came.
+ * Pending calls, served in the order in which they came.
  *
- * A doubly linked ring, so that a waiter whose signal aborts leaves it in constant time and leaves
- * nothing behind, however many others wait.
+ * A doubly linked ring: a waiter whose signal aborts is removed in constant time, however many others there are, and
+ * leaves nothing behind.
  */
 export class Waiters<T> {
   readonly #end: Links;
@@ -30,9 +30,10 @@ export class Waiters<T> {
   }
 
   /**
-   * Resolves with the value this waiter is served, or rejects with the signal's reason once it aborts.
+   * Resolves with the value that the waiter is served, or rejects with the signal's reason when it aborts. The signal
+   * must not have aborted yet.
    *
-   * @param onAbort Is called when the abort has ended the wait.
+   * @param onAbort Called after an abort has ended the wait.
    */
   wait(signal?: AbortSignal, onAbort?: () => void): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -44,8 +45,7 @@ export class Waiters<T> {
   }
 
   /**
-   * Takes out the waiter that has waited longest. The caller has to serve it: its signal does not count any more. There
-   * must be one.
+   * Removes the first waiter. The caller must serve it, because its signal no longer has an effect. There must be one.
    */
   shift(): Pick<Waiter<T>, "resolve" | "reject"> {
     const first = this.#end.next as Waiter<T>;

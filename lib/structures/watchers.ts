@@ -1,37 +1,37 @@
 import { Waiters } from "./waiters.ts";
 
-/** Calls back until the function that it returns is called. */
+/** Subscribes a callback. Returns an unsubscribe function. */
 export type Watch = (callback: () => void) => () => void;
 
-/** Callbacks for those who want to know when something has changed. */
+/** Callbacks for changes. */
 export class Watchers {
   readonly #callbacks = new Set<() => void>();
 
-  /** Returns what takes the callback out again. */
+  /** Adds a callback. Returns a function that removes it. */
   add(callback: () => void): () => void {
     this.#callbacks.add(callback);
     return () => void this.#callbacks.delete(callback);
   }
 
   tell(): void {
-    if (this.#callbacks.size === 0) return; // quicker than to begin the loop, and most queues have none
+    if (this.#callbacks.size === 0) return; // faster than starting the loop, and most queues have no callbacks
     for (const callback of this.#callbacks) callback();
   }
 }
 
-/** What `whenIdle` waits for, where a positive number is the count that `whenBelow` waits for. */
+/** Count that stands for `whenIdle`. A positive count stands for `whenBelow`. */
 export const IDLE = 0;
 
-/**
- * Calls of `whenIdle` and `whenBelow` that wait. Those that wait for the same go on together, after one look for all.
- */
+/** Pending calls of `whenIdle` and `whenBelow`. Calls with the same count share one check and resolve together. */
 export class Waits {
   readonly #isOver: (count: number) => boolean;
   readonly #watch: Watch;
   readonly #byCount = new Map<number, Waiters<void>>();
   #stop: (() => void) | undefined;
 
-  /** Whether a wait is over is looked at when it begins, and whenever `watch` calls back. */
+  /**
+   * Creates an empty set of calls. `isOver` is checked when a call begins, and again each time that `watch` calls back.
+   */
   constructor(isOver: (count: number) => boolean, watch: Watch) {
     this.#isOver = isOver;
     this.#watch = watch;
