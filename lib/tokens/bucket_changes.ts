@@ -2,15 +2,16 @@ import { ON_CHANGE } from "../base/brands.ts";
 import type { TokenSource } from "../contracts/token_source.ts";
 import type { TokenBucket } from "./token_bucket.ts";
 
-/** Listeners to call at the end of `together`, and whether a pause was among the changes. */
+/** Listeners to call at the end of `together`, and whether the changes include a pause. Undefined outside of it. */
 let changes: Map<(isPause: boolean) => void, boolean> | undefined;
 
 /**
- * Calls back after each call of `setRate`, `setBurst`, `pauseFor` or `resume` that changed the bucket, and says whether
- * it was paused. Whoever waits for a reservation can then give it back and ask anew: a reservation keeps its time,
- * which may be late at a higher rate or after a `resume`, or fall within the pause. A bucket of another class never
- * calls back. Changes inside of {@linkcode together} are told at its end. For queues that are not in memory and take
- * the tokens of `throttle` themselves.
+ * Calls `callback` after each `setRate`, `setBurst`, `pauseFor` or `resume` that changes the bucket. Use it to cancel a
+ * pending reservation and reserve again: a reservation keeps its time, which may be too late after `setRate` or
+ * `resume`, or fall within a pause. Changes made inside {@linkcode together} are reported when it ends. Buckets of
+ * other classes never call back.
+ *
+ * For queues that are not in memory and take the tokens of `throttle` themselves.
  *
  * @example Usage
  * ```ts
@@ -28,8 +29,8 @@ let changes: Map<(isPause: boolean) => void, boolean> | undefined;
  * ```
  *
  * @param bucket The bucket.
- * @param callback Called with whether the bucket was paused.
- * @returns Ends it.
+ * @param callback Called with `true` if the bucket was paused, and with `false` after any other change.
+ * @returns Unsubscribe function.
  */
 export function onBucketChange(bucket: TokenSource, callback: (isPause: boolean) => void): () => void {
   const subscribe = (bucket as { [ON_CHANGE]?: (callback: (isPause: boolean) => void) => () => void })[ON_CHANGE];
@@ -47,7 +48,11 @@ export function onBucketChange(bucket: TokenSource, callback: (isPause: boolean)
   };
 }
 
-/** Changes rate and burst at once: who listens to the bucket is told after both. */
+/**
+ * Changes rate and burst at once. Listeners are notified after both changes.
+ *
+ * @throws {RangeError} If `rate` or `burst` is out of bounds.
+ */
 export function setRateAndBurst(bucket: TokenBucket, rate: number, burst: number): void {
   together(() => {
     bucket.setRate(rate);
@@ -56,11 +61,11 @@ export function setRateAndBurst(bucket: TokenBucket, rate: number, burst: number
 }
 
 /**
- * Runs an action that changes several buckets, and perhaps other things. Who listens to the buckets is told after all
- * of it: once for each bucket that changed, and of a pause if there was one. So nobody acts upon half of a change. An
- * action inside of another ends with the outer one.
+ * Runs an action that changes several buckets, and possibly other things. Listeners are notified after the action, so
+ * that none acts on half of a change: once for each changed bucket, with `true` if the changes include a pause. Calls
+ * may be nested; listeners are notified when the outermost one ends.
  *
- * @throws What the action throws. All are told even so, whatever the first of them throws in its turn.
+ * @throws The first error of the action or of a listener. All listeners are notified first, even after an error.
  */
 export function together(action: () => void): void {
   if (changes !== undefined) return action();

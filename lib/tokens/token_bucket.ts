@@ -1,5 +1,5 @@
 /**
- * A token bucket: how often something may happen, on average and at once.
+ * Token bucket, which limits how often something may happen: on average, and at once.
  *
  * @module
  */
@@ -18,48 +18,51 @@ import { Waiters } from "../structures/waiters.ts";
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
 
-/** Tokens taken from a {@linkcode TokenBucket}, perhaps from its future. */
+/** Tokens reserved in a {@linkcode TokenBucket}, possibly tokens that the bucket has yet to get. */
 export interface Reservation {
-  /** Whether the tokens were granted. They are not when more are asked for than the bucket can ever hold. */
+  /** Whether the tokens were granted: `false` if more were requested than the bucket can ever hold. */
   readonly ok: boolean;
   /**
-   * How long to wait from now until the tokens may be used, in milliseconds; 0 means at once. `Infinity`
-   * if they were not granted, or never come because the rate is 0.
+   * Time from now until the tokens may be used, in milliseconds; 0 means at once. `Infinity` if they were not granted,
+   * or never come because the rate is 0.
    */
   readonly delay: number;
   /**
-   * Gives the tokens back, except for those that later reservations already count on. Does nothing once the
-   * time to use them has come. It has to be called at most once, as in Go.
+   * Returns the tokens, except those that later reservations depend on. Does nothing once the tokens may be used. Call
+   * it at most once, as in Go.
    */
   cancel(): void;
 }
 
-/** What a reservation was given: how many tokens, at which rate, usable from when. */
+/** The tokens granted to a reservation, the rate at that moment, and the time from which they may be used. */
 interface Grant {
   readonly tokens: number;
   readonly rate: number;
-  /** By the clock: a later pause does not move it, nor does the early end of one. */
+  /** By the clock. A later pause does not move it, nor does the early end of one. */
   readonly usableAt: number;
-  /** The same, by the time of the bucket, in which later grants are counted. */
+  /** The same by the bucket's own time, to compare with later grants. */
   readonly event: number;
 }
 
 /**
- * Limits how often events happen.
+ * Limits how often events happen, with a token bucket.
  *
- * Imagine a bucket that holds at most `burst` tokens, is full at first, and gets `rate` tokens a second
- * until it is full again. Each event takes a token. So in the long run events happen at most `rate` times a
- * second, and after a quiet time `burst` of them may happen at once.
+ * The bucket holds at most `burst` tokens. It is full at first, and gets `rate` tokens per second until it is full
+ * again. Each event takes a token. In the long run, events happen at most `rate` times per second. After a quiet time,
+ * `burst` of them may happen at once.
  *
- * There are three ways to ask, for when there is no token: `allow` says no, so that the event can be dropped;
- * `take` takes a future token and says how long to wait for it, as does `reserve`, which can give it back; `wait`
- * waits.
+ * Choose a method by what should happen when no token is left:
  *
- * A rate of `Infinity` allows everything, whatever the burst. A rate of 0 allows what is in the bucket and
- * nothing more. The algorithm, with every edge, is that of Go's
+ * - `allow` returns `false`, and the event is dropped;
+ * - `take` takes a future token and returns the delay until it may be used;
+ * - `reserve` does the same, and the token can be returned;
+ * - `wait` waits for the token.
+ *
+ * A rate of `Infinity` allows everything, regardless of the burst. A rate of 0 allows only the tokens in the bucket.
+ * The algorithm, including every edge case, is that of Go's
  * [`golang.org/x/time/rate`](https://pkg.go.dev/golang.org/x/time/rate).
  *
- * Unlike Go's, the bucket can be paused (`pauseFor`), for instance when a server answers with `Retry-After`.
+ * Unlike in Go, the bucket can be paused (`pauseFor`), for instance when a server answers with `Retry-After`.
  *
  * @example Usage
  * ```ts
@@ -76,38 +79,39 @@ interface Grant {
  * ```
  */
 export class TokenBucket {
-  // The bucket has a time of its own, which stands still while it is paused: the clock's, less the length of all
-  // pauses. Tokens come and grants are counted by it. By the clock are the end of a pause, and when granted tokens may
-  // be used.
+  // The bucket has its own time, which stands still during a pause: the clock's time minus the length of all pauses.
+  // Tokens and grants are counted by the bucket's time. The end of a pause and the moment at which tokens may be used
+  // are stored by the clock's time.
   readonly #clock: Clock;
-  /** Times are counted from here, which keeps their nanoseconds exact for 104 days. */
+  /** Origin of all times. Counting from here keeps nanoseconds exact for 104 days. */
   readonly #origin: number;
   #rate: number;
   #burst: number;
-  /** The tokens that were in the bucket at {@linkcode #last}; negative while reservations run ahead. */
+  /** Tokens in the bucket at {@linkcode #last}; negative while reservations run ahead. */
   #tokens: number;
   #last = -FOREVER;
-  /** The latest time at which granted tokens may be used; past or future. */
+  /** Latest time at which granted tokens may be used, by the bucket's own time; past or future. */
   #lastEvent = -FOREVER;
-  /** The end of the last pause, by the clock; past or future. */
+  /** End of the last pause, by the clock; past or future. */
   #pausedUntil = -FOREVER;
-  /** The length of all pauses, up to the end of the last one. */
+  /** Total length of all pauses, up to the end of the last one. */
   #paused = 0;
   /**
-   * Calls of `wait` behind the first one; `undefined` if none waits. Each is told when the call before it was served.
+   * Calls of `wait` behind the first one; `undefined` if there is no call. Each resolves with the time at which the
+   * tokens of the call before it could be used.
    */
   #line: Waiters<number | undefined> | undefined;
-  /** Who wants to hear of changes. Most buckets have nobody. */
+  /** Listeners for changes. Most buckets have none. */
   #listeners: Set<(isPause: boolean) => void> | undefined;
 
   /**
-   * Makes a full bucket.
+   * Creates a full bucket.
    *
-   * @param rate Tokens a second: zero or more, perhaps a fraction, or `Infinity`.
-   * @param burst How many tokens the bucket holds: a non-negative integer.
-   * @param options Where time comes from.
-   * @throws {RangeError} If `rate` or `burst` is out of its bounds.
-   * @throws {TypeError} If an argument is of the wrong type, or an option unknown.
+   * @param rate Tokens per second: a non-negative number, possibly a fraction or `Infinity`.
+   * @param burst Maximum number of tokens in the bucket: a non-negative integer.
+   * @param options A `clock`; {@linkcode systemClock} by default.
+   * @throws {RangeError} If `rate` or `burst` is out of bounds.
+   * @throws {TypeError} If an argument has the wrong type, or an option is unknown.
    */
   constructor(rate: number, burst: number, options: { clock?: Clock | undefined } = {}) {
     const action = "create token bucket";
@@ -119,9 +123,9 @@ export class TokenBucket {
     this.#rate = rate;
     this.#burst = burst;
     this.#tokens = burst;
-    // For `onBucketChange`. No member, as bundlers would keep the class for it.
+    // For `onBucketChange`. Not a class member, because bundlers would then keep the class.
     const value = (callback: (isPause: boolean) => void) => this.#onChange(callback);
-    Object.defineProperty(this, ON_CHANGE, { __proto__: null, value } as PropertyDescriptor); // inherits no `get`
+    Object.defineProperty(this, ON_CHANGE, { __proto__: null, value } as PropertyDescriptor); // no inherited `get`
     setInspection(TokenBucket.prototype, () => "TokenBucket", (bucket) => bucket.#describe());
   }
 
@@ -137,8 +141,8 @@ export class TokenBucket {
    * assertEquals(bucket.rate, 10); // every 100 ms is 10 times a second
    * ```
    *
-   * @param interval The interval: milliseconds, or a text such as `"100ms"`. `Infinity` means never.
-   * @returns The rate in events a second; `Infinity` for an interval of zero or less.
+   * @param interval The interval: milliseconds, or a string such as `"100ms"`. `Infinity` means never.
+   * @returns The rate in events per second; `Infinity` if the interval is zero or less.
    * @throws {TypeError} If `interval` is neither a duration nor a number.
    * @throws {RangeError} If `interval` is `NaN`.
    */
@@ -149,28 +153,29 @@ export class TokenBucket {
     return ms <= 0 ? Infinity : 1000 / ms;
   }
 
-  /** Tokens a second. */
+  /** Tokens added per second. */
   get rate(): number {
     return this.#rate;
   }
 
-  /** How many tokens the bucket holds, and so how many can be asked for at once. */
+  /** Maximum number of tokens in the bucket, and in one request. */
   get burst(): number {
     return this.#burst;
   }
 
   /**
-   * The tokens in the bucket now; perhaps a fraction, and negative while reservations run ahead. While the bucket is
-   * paused, only reservations and cancellations change them.
+   * Tokens in the bucket now. May be a fraction, and is negative while reservations run ahead. During a pause, only
+   * reservations and cancellations change the number.
    */
   get tokens(): number {
     return this.#tokensAt(this.#ownTime(this.#clockTime()));
   }
 
   /**
-   * Whether the bucket is as good as a new one: full, not paused, and with no reservation ahead of the bucket's time.
+   * Reports whether the bucket is equivalent to a new one: full, not paused, with no call of `wait` pending and no
+   * reservation in the future.
    *
-   * @returns Whether it is so now.
+   * @returns Whether the bucket is at rest now.
    */
   atRest(): boolean {
     const time = this.#clockTime();
@@ -180,11 +185,12 @@ export class TokenBucket {
   }
 
   /**
-   * Takes `n` tokens if they are there now. While the bucket is paused, none are.
+   * Takes `n` tokens if the bucket has them now. During a pause, it has none.
    *
-   * @param n How many; a non-negative integer.
-   * @returns Whether they were there. If not, none was taken.
-   * @throws {RangeError} If `n` is out of its bounds.
+   * @param n Number of tokens: a non-negative integer, 1 by default.
+   * @returns Whether the tokens were taken. If not, the bucket is unchanged.
+   * @throws {RangeError} If `n` is negative, fractional or not finite.
+   * @throws {TypeError} If `n` is not a number.
    */
   allow(n = 1): boolean {
     requireInteger("take tokens", "n", n);
@@ -192,11 +198,12 @@ export class TokenBucket {
   }
 
   /**
-   * Takes `n` tokens, from the future if need be, and says how long to wait for them.
+   * Reserves `n` tokens, including future ones if necessary, and reports how long to wait for them.
    *
-   * @param n How many; a non-negative integer.
-   * @returns The reservation. It is not `ok` if `n` exceeds the burst; nothing was taken then.
-   * @throws {RangeError} If `n` is out of its bounds.
+   * @param n Number of tokens: a non-negative integer, 1 by default.
+   * @returns The reservation. If `n` exceeds the burst, it is not `ok` and no tokens were taken.
+   * @throws {RangeError} If `n` is negative, fractional or not finite.
+   * @throws {TypeError} If `n` is not a number.
    */
   reserve(n = 1): Reservation {
     requireInteger("reserve tokens", "n", n);
@@ -214,12 +221,14 @@ export class TokenBucket {
   }
 
   /**
-   * Takes `n` tokens, from the future if need be, as {@linkcode TokenBucket.reserve} does, for good.
+   * Takes `n` tokens, including future ones if necessary. Like {@linkcode TokenBucket.reserve}, but the tokens cannot
+   * be returned.
    *
-   * @param n How many; a non-negative integer.
-   * @returns How long to wait from now until the tokens may be used, in milliseconds; 0 means at once. `Infinity`
-   * if they were not granted, or never come because the rate is 0.
-   * @throws {RangeError} If `n` is out of its bounds.
+   * @param n Number of tokens: a non-negative integer, 1 by default.
+   * @returns Time from now until the tokens may be used, in milliseconds; 0 means at once. `Infinity` if they were not
+   * granted because `n` exceeds the burst, or never come because the rate is 0.
+   * @throws {RangeError} If `n` is negative, fractional or not finite.
+   * @throws {TypeError} If `n` is not a number.
    */
   take(n = 1): number {
     if (n !== 1) requireInteger("take tokens", "n", n);
@@ -227,16 +236,17 @@ export class TokenBucket {
   }
 
   /**
-   * Takes `n` tokens and waits until they may be used. Calls are served in order. Only the first takes tokens from the
-   * future, so a call that is aborted in the line owes nothing. The first one gives its tokens back, except for those
-   * that reservations made later count on.
+   * Takes `n` tokens and waits until they may be used. Calls are served in order. Only the first call takes future
+   * tokens, so aborting any other call costs nothing. Aborting the first call returns its tokens, except those that
+   * later reservations depend on.
    *
-   * `setRate` and `setBurst` take effect for calls that wait.
+   * `setRate` and `setBurst` also affect calls that are already waiting.
    *
-   * @param n How many; a non-negative integer.
-   * @param options A signal to end the wait; the tokens are given back then.
-   * @throws {RangeError} If `n` is out of its bounds or exceeds the burst, so that waiting would be in vain.
-   * @throws The signal's reason, if it aborts first.
+   * @param n Number of tokens: a non-negative integer, 1 by default.
+   * @param options A `signal` that ends the wait and returns the tokens.
+   * @throws {RangeError} If `n` is negative, fractional or not finite, or exceeds the burst while the rate is finite.
+   * @throws {TypeError} If `n` is not a number, or an option is unknown or invalid.
+   * @throws The signal's reason, if the signal aborts first.
    */
   async wait(n = 1, options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     requireInteger("wait for tokens", "n", n);
@@ -249,11 +259,11 @@ export class TokenBucket {
     else turn = await this.#line.wait(signal);
     let grant: Grant | undefined;
     try {
-      signal?.throwIfAborted(); // it may have aborted just as the turn came
+      signal?.throwIfAborted(); // the signal may have aborted just as the turn came
       grant = this.#grantInTurn(n, turn);
       for (let ms = this.#delayOf(grant); ms > 0; ms = this.#delayOf(grant)) {
         const hasChanged = await this.#sleep(Math.min(Math.ceil(ms), MAX_TIMEOUT), signal);
-        // A timer may be late: tokens whose time has come are used
+        // If the timer is late and the tokens may be used by now, keep them
         if (!hasChanged || this.#delayOf(grant) === 0) continue;
         this.#cancel(grant);
         grant = undefined;
@@ -270,14 +280,15 @@ export class TokenBucket {
   }
 
   /**
-   * Pauses the bucket: gives no token until the duration has passed, not even at a rate of `Infinity`.
+   * Pauses the bucket: no token may be used until the duration has passed, not even at a rate of `Infinity`.
    *
-   * Time stands still for a paused bucket: no tokens come, and afterwards it goes on with the tokens that it had.
-   * Tokens reserved during the pause can be used after its end at the earliest. `allow` returns `false`, even for 0
-   * tokens. Earlier grants stand: a reservation keeps its time, and the `wait` that is first in line ends when it would
-   * have ended. A reservation can be cancelled during a pause, and `setRate` and `setBurst` take effect at its end.
+   * Time stands still for a paused bucket: no tokens come, and the bucket keeps the tokens that it has. During a pause,
+   * `allow` returns `false`, even for 0 tokens. Tokens reserved during a pause may be used after its end at the
+   * earliest. Earlier grants stand: a reservation keeps its time, and the first call of `wait` ends when it would have
+   * ended. A reservation can be canceled during a pause. `setRate` and `setBurst` take effect at its end.
    *
-   * Pools with the bucket as `throttle` give back their tokens: none begins an attempt before the end of the pause.
+   * Pools with the bucket as their `throttle` return their tokens. None of them begins an attempt before the end of the
+   * pause.
    *
    * @example A server asks all clients to come back later
    * ```ts
@@ -295,8 +306,8 @@ export class TokenBucket {
    * assertEquals(bucket.allow(), true);
    * ```
    *
-   * @param duration How long from now: milliseconds, or a text such as `"30s"`. Zero or less changes nothing. During a
-   * pause, the later end wins; call {@linkcode TokenBucket.resume} first to set an earlier one.
+   * @param duration Length of the pause from now: milliseconds, or a string such as `"30s"`. Zero or less has no
+   * effect. If the bucket is already paused, the later end applies. To set an earlier end, call `resume` first.
    * @throws {TypeError} If `duration` is neither a duration nor a number.
    * @throws {RangeError} If `duration` is `NaN` or infinite.
    */
@@ -312,10 +323,10 @@ export class TokenBucket {
   }
 
   /**
-   * Ends a pause now. Does nothing if there is none.
+   * Ends a pause now. Does nothing if the bucket is not paused.
    *
-   * The bucket goes on with the tokens that it had. Pools that wait for a token, and calls of `wait`, ask anew.
-   * Reservations made during the pause keep their time: to use the tokens sooner, cancel and reserve again.
+   * The bucket continues with the tokens that it had. Pools that wait for a token, and calls of `wait`, ask again.
+   * Reservations made during the pause keep their time: to use the tokens sooner, cancel them and reserve again.
    *
    * @example The server is back early
    * ```ts
@@ -331,16 +342,17 @@ export class TokenBucket {
   resume(): void {
     const time = this.#clockTime();
     if (time >= this.#pausedUntil) return;
-    this.#paused = time - this.#ownTime(time); // so that the bucket's time goes on from where it stands
+    this.#paused = time - this.#ownTime(time); // the bucket's time continues where it stopped
     this.#pausedUntil = -FOREVER;
     this.#tellListeners(false);
   }
 
   /**
-   * Changes the rate from now on. Reservations made before keep the time they were given.
+   * Changes the rate from now on. Earlier reservations keep their time.
    *
-   * @param rate Tokens a second: zero or more, perhaps a fraction, or `Infinity`.
-   * @throws {RangeError} If `rate` is out of its bounds.
+   * @param rate Tokens per second: a non-negative number, possibly a fraction or `Infinity`.
+   * @throws {RangeError} If `rate` is negative or `NaN`.
+   * @throws {TypeError} If `rate` is not a number.
    */
   setRate(rate: number): void {
     requireRate("set rate", rate);
@@ -351,11 +363,12 @@ export class TokenBucket {
   }
 
   /**
-   * Changes how many tokens the bucket holds. Tokens beyond a smaller burst are lost; a larger one is
-   * filled at the rate.
+   * Changes how many tokens the bucket holds. Tokens beyond a smaller burst are lost. A larger burst fills up at the
+   * rate.
    *
-   * @param burst The number of tokens: a non-negative integer.
-   * @throws {RangeError} If `burst` is out of its bounds.
+   * @param burst Maximum number of tokens in the bucket: a non-negative integer.
+   * @throws {RangeError} If `burst` is negative, fractional or not finite.
+   * @throws {TypeError} If `burst` is not a number.
    */
   setBurst(burst: number): void {
     requireInteger("set burst", "burst", burst);
@@ -365,7 +378,7 @@ export class TokenBucket {
     this.#tellListeners(false);
   }
 
-  /** Milliseconds until a pause ends; 0 if the bucket is not paused. */
+  /** Time until the pause ends, in milliseconds; 0 if the bucket is not paused. */
   get resumesInMs(): number {
     return Math.max(this.#pausedUntil - this.#clockTime(), 0) / NS_PER_MS;
   }
@@ -381,18 +394,18 @@ export class TokenBucket {
     return Math.round((this.#clock.now() - this.#origin) * NS_PER_MS);
   }
 
-  /** The time of the bucket at a time of the clock. */
+  /** Converts a time of the clock to the bucket's own time. */
   #ownTime(time: number): number {
     return Math.max(time, this.#pausedUntil) - this.#paused;
   }
 
-  /** The tokens in the bucket at a time of its own. Time that went backwards brings none. */
+  /** Returns the tokens in the bucket at a time of its own. If the time went backwards, none have come. */
   #tokensAt(time: number): number {
     const elapsed = Math.max(time - this.#last, 0);
     return Math.min(this.#tokens + tokensIn(elapsed, this.#rate), this.#burst);
   }
 
-  /** Brings the count up to date, which has to be done before the rate or the burst changes. */
+  /** Updates the count of tokens. Must be called before the rate or the burst changes. */
   #advance(): void {
     const now = this.#ownTime(this.#clockTime());
     this.#tokens = this.#tokensAt(now);
@@ -400,7 +413,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes tokens at a time of the clock, and says after how long they may be used; `undefined` if they are not granted.
+   * Takes tokens at a time of the clock. Returns the time until they may be used, in nanoseconds; `undefined` if they
+   * are not granted or this time exceeds `maxWait`.
    */
   #take(n: number, maxWait: number, time: number): number | undefined {
     const pause = Math.max(this.#pausedUntil - time, 0);
@@ -418,8 +432,9 @@ export class TokenBucket {
   }
 
   /**
-   * Takes the tokens of a `wait`, as of the time when the call before it was served: a timer that fires late costs no
-   * tokens that a full bucket could not keep. If the bucket was used since, takes them as of now.
+   * Takes the tokens of a `wait`. If the bucket was not used since the previous call was served, takes them as of that
+   * moment: tokens that come before a late timer fires are then not lost to a full bucket. Otherwise takes them as of
+   * now.
    */
   #grantInTurn(n: number, turn = Infinity): Grant {
     const now = this.#clockTime();
@@ -438,8 +453,8 @@ export class TokenBucket {
     const usableAt = time + wait;
     const event = usableAt - this.#paused;
     if (this.#rate !== Infinity) return { tokens: n, rate: this.#rate, usableAt, event };
-    // No token was taken. Yet Go's bucket gets them back from a cancel at the same time, once the rate is finite. A
-    // pause leaves more time for that, so here it gets none.
+    // At an infinite rate, no tokens were taken. In Go, a cancel in the same instant restores them anyway if the rate
+    // is finite by then. A pause would extend that instant, so a reservation made during a pause restores none.
     return { tokens: wait > 0 ? 0 : n, rate: 0, usableAt, event };
   }
 
@@ -453,7 +468,7 @@ export class TokenBucket {
     const time = this.#clockTime();
     if (this.#rate === Infinity || tokens === 0 || usableAt < time) return;
 
-    // What was reserved after this grant counts on its tokens being gone.
+    // Later reservations were made without these tokens, and still depend on some of them.
     const restored = tokens - tokensIn(this.#lastEvent - event, rate);
     if (restored <= 0) return;
     const now = this.#putBack(restored, time);
@@ -463,7 +478,10 @@ export class TokenBucket {
     }
   }
 
-  /** Tokens whose time has come are there for all again, even for those who reserved some since. */
+  /**
+   * Returns unused tokens, even after they may be used. In that case all of them return, even if others have reserved
+   * tokens since.
+   */
   #giveBackUnused(grant: Grant | undefined): void {
     if (grant === undefined) return;
     const time = this.#clockTime();
@@ -471,7 +489,7 @@ export class TokenBucket {
     else if (this.#rate !== Infinity) this.#putBack(grant.tokens, time);
   }
 
-  /** Puts tokens into the bucket, as many as it holds. Returns the time of the bucket. */
+  /** Puts tokens into the bucket, up to the burst. Returns the bucket's own time. */
   #putBack(tokens: number, time: number): number {
     const now = this.#ownTime(time);
     this.#tokens = Math.min(this.#tokensAt(now) + tokens, this.#burst);
@@ -480,18 +498,18 @@ export class TokenBucket {
   }
 
   #onChange(callback: (isPause: boolean) => void): () => void {
-    const listener = (isPause: boolean) => callback(isPause); // one each time, even of the same function
+    const listener = (isPause: boolean) => callback(isPause); // unique for each call, even with the same function
     this.#listeners ??= new Set();
     this.#listeners.add(listener);
     return () => void this.#listeners!.delete(listener);
   }
 
-  /** Those that come meanwhile hear of the next change, and those that go, of none. */
+  /** Notifies all listeners. Listeners added during the loop are skipped, and so are listeners removed by it. */
   #tellListeners(isPause: boolean): void {
     for (const listener of [...this.#listeners ?? []]) if (this.#listeners!.has(listener)) listener(isPause);
   }
 
-  /** Resolves to `false` after the delay, or to `true` as soon as the bucket changes other than by a pause. */
+  /** Resolves to `false` after the delay, or to `true` as soon as the bucket changes, except by a pause. */
   #sleep(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const end = (isChange: boolean) => {
