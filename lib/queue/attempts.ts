@@ -3,17 +3,17 @@ import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import { ChurnMap } from "../structures/churn_map.ts";
 import { Pruner } from "../structures/pruner.ts";
 
-/** How often an item was tried. */
+/** Number of attempts at an item. */
 interface Tried<T> {
   readonly item: T;
   readonly attempts: number;
-  /** Whether the limiter had counted the item, so that it forgets it some day. */
+  /** Whether the limiter had counted the item, and so will forget it eventually. */
   readonly isCounted: boolean;
 }
 
 /**
- * How often each key was tried. A limiter that forgets an item after a time (`forgetAfter`) ends its count here as
- * well.
+ * Number of attempts at each key. If the limiter forgets items after a time (`forgetAfter`), a count ends with the
+ * limiter's.
  */
 export class Attempts<T> implements AttemptCounts<T> {
   readonly #limiter: RateLimiter<T>;
@@ -32,7 +32,7 @@ export class Attempts<T> implements AttemptCounts<T> {
     return undefined;
   }
 
-  /** Called right after the limiter was asked. */
+  /** Records the number of attempts at a key. Must be called right after the limiter's `when`. */
   set(key: unknown, attempts: number, item: T): void {
     const isCounted = !this.#forgets || this.#isKnown(item, key);
     if (this.#forgets) this.#pruner.prune((tried, key) => this.#isForgotten(tried, key));
@@ -52,7 +52,7 @@ export class Attempts<T> implements AttemptCounts<T> {
     return isCounted && this.#forgets && !this.#isKnown(latest, key);
   }
 
-  /** Whether the limiter has not forgotten the item. A limiter that throws has not. */
+  /** Reports whether the limiter still counts the item. Assumes so if the limiter throws. */
   #isKnown(item: T, key: unknown): boolean {
     try {
       return this.#limiter.numRequeues(item, key) !== 0;

@@ -3,7 +3,7 @@ import { steadyClock } from "../base/steady_clock.ts";
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import { hooksOf } from "./hooks.ts";
 
-/** Says how many items are delayed, and when the next one is due. */
+/** Describes how many items are delayed, and when the next one is due. */
 export function describeDelayed(queue: DelayingQueue<unknown>): string {
   const dueAt = hooksOf(queue).nextDueAt?.();
   const next = dueAt === undefined

@@ -1,5 +1,5 @@
 /**
- * Layer 2: a work queue to which items can be added after a delay.
+ * Layer 2: a work queue that can add items after a delay.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export type * from "../contracts/delaying_queue.ts";
 export * from "./work_queue.ts";
 
 /**
- * Makes a {@linkcode DelayingQueue}.
+ * Creates a {@linkcode DelayingQueue}.
  *
  * @example Usage
  * ```ts
@@ -56,11 +56,12 @@ export * from "./work_queue.ts";
  * ```
  *
  * @typeParam T The type of the items.
- * @param options The queue's options; all may be left out.
+ * @param options The queue's options. All are optional.
  * @returns An empty queue.
- * @throws {RangeError} If `maxSleep` is out of its bounds.
- * @throws {TypeError} If an option is unknown, or not what it should be; or if `addWhileDelayed` is `"replace"` over a
- * queue that cannot tell what is ready.
+ * @throws {RangeError} If an option has an invalid value that is a number, such as a `maxSleep` out of bounds.
+ * @throws {TypeError} If an option is unknown or has any other invalid value, or `addWhileDelayed` is `"replace"` and
+ * the given `queue` has no hook `stateOf`.
+ * @throws Any error that the metrics provider throws when it creates a metric.
  */
 export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): DelayingQueue<T> {
   requireRules(ACTION, options, {
@@ -84,7 +85,7 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
 
 const ACTION = "create delaying queue";
 const DEFAULT_MAX_SLEEP = 10_000;
-/** When an item is added again that could not be added as it was due. */
+/** Delay after which an item whose add failed when it was due is added again, in milliseconds. */
 const TRY_AGAIN = 1000;
 
 function isWorkQueue(value: unknown): boolean {
@@ -95,34 +96,40 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   readonly #clock: Clock;
   readonly #maxSleep: number;
   readonly #ref: boolean;
-  /** Whether a key that waits does not wait any more once it is added without a delay. */
+  /** Whether adding a delayed key without a delay cancels its delay. */
   readonly #replaces: boolean;
   readonly #onDrop: ((item: T) => void) | undefined;
   readonly #retries: Meter | undefined;
   readonly #delayedGauge: Meter | undefined;
-  /** What it was set to last. */
+  /** Latest value of the gauge. */
   #delayedMeasured = 0;
-  /** The keys that wait. */
+  /** Delayed keys. */
   #deadlines = new Deadlines<unknown>();
   readonly #slices: Slices;
   readonly #errors: ErrorOutput;
-  /** During a flush: the keys that it has not made ready yet. What comes back meanwhile waits for its own deadline. */
+  /**
+   * Keys that a flush has not made ready yet; `undefined` outside of a flush. Keys delayed during the flush wait for
+   * their own deadlines.
+   */
   #flushed: Deadlines<unknown> | undefined = undefined;
-  /** The first error of an add during a flush. */
+  /** First error of an add during a flush. */
   #flushFailure: { error: unknown } | undefined = undefined;
   readonly #priorities = new Priorities();
-  /** The newest item of each key that waits, where an item is not its own key. */
+  /** Newest item of each delayed key; `undefined` if items are their own keys. */
   #items: ChurnMap<unknown, T> | undefined;
-  /** Calls of `shutDownWithDrain` that wait. */
+  /** Pending calls of `shutDownWithDrain`. */
   readonly #drainers = new Waiters<void>();
-  /** Those who want to know when fewer keys wait. */
+  /** Callbacks for when fewer keys may be delayed. */
   readonly #watchers = new Watchers();
-  /** How the latest drain treats what waits. From then on, adds are refused although the queue below is open. */
+  /**
+   * The latest drain's treatment of delayed items. Once it is set, adds are refused although the queue below is still
+   * open.
+   */
   #draining: "drop" | "flush" | "wait" | undefined = undefined;
-  /** Ends the look at the queue below, while it is not known whether something comes back from there. */
+  /** Stops watching the queue below. Set while items may still come back from there. */
   #stopWatching: (() => void) | undefined = undefined;
   #timer: unknown = undefined;
-  /** What the timer is set for; infinity while there is none. */
+  /** Time for which the timer is set; `Infinity` if there is none. */
   #wakeAt = Infinity;
 
   constructor(below: WorkQueue<T>, { maxSleep, ref, replaces, onDrop, metrics, ...common }: Settings<T>) {
@@ -213,7 +220,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
         return Promise.reject(signal.reason);
       }
       this.#draining = delayed;
-      this.#clock.now(); // if fake timers are gone, what was set there moves to the runtime's
+      this.#clock.now(); // moves pending timers to the runtime if fake timers were removed
       const drained = this.#drainers.wait(signal, () => this.shutDown());
       if (delayed === "flush") this.#flush();
       const tellDropped = delayed === "drop" ? this.#drop() : undefined;
@@ -231,7 +238,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   override async whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void> {
     const signal = signalOf("wait for idle queue", options);
     if (this.hooks.watch !== undefined) return await this.#waits.wait(IDLE, signal);
-    do { // A moment may be missed in which a queue was idle that cannot be watched.
+    do { // A short idle moment may be missed, because the queue below cannot be watched.
       await this.below.whenIdle({ signal });
       await this.#waits.wait(IDLE, signal);
     } while (this.delayed > 0 || !this.#isEmptyBelow());
@@ -243,7 +250,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (this.hooks.watch !== undefined) return await this.#waits.wait(count, signal);
     await this.#waits.wait(count, signal);
     while (!this.shuttingDown && !hasFewer(this.below, count - this.delayed)) {
-      await this.below.whenBelow(Math.max(count - this.delayed, 1), { signal }); // late, if fewer wait meanwhile
+      await this.below.whenBelow(Math.max(count - this.delayed, 1), { signal }); // late if `delayed` decreases
       await this.#waits.wait(count, signal);
     }
   }
@@ -264,13 +271,13 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     for (const deadlines of [this.#flushed, this.#deadlines]) {
       for (const key of deadlines?.keys() ?? []) {
         const dueAt = deadlines!.get(key);
-        if (dueAt === undefined) continue; // not any more
+        if (dueAt === undefined) continue; // no longer delayed
         yield { item: this.#itemOf(key), priority: this.#priorities.get(key), dueAt };
       }
     }
   }
 
-  /** The newest item of a key that waits. */
+  /** Returns the newest item of a delayed key. */
   #itemOf(key: unknown): T {
     return this.#items === undefined ? key as T : this.#items.get(key)!;
   }
@@ -283,13 +290,15 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return this.#deadlines.get(key) ?? this.#flushed?.get(key);
   }
 
-  /** The keys that wait, the one that is ready first going first; `limit` at most. */
+  /** Returns the delayed keys, in the order in which they become ready; at most `limit`. */
   #firstDelayed(limit: number): unknown[] {
     const flushed = this.#flushed?.first(limit) ?? [];
     return [...flushed, ...this.#deadlines.first(limit - flushed.length)];
   }
 
-  /** Whether a wait is over; or the part of it that is known here, if the queue below cannot be watched. */
+  /**
+   * Reports whether a wait is over. If the queue below cannot be watched, considers only delayed items and shutdown.
+   */
   #isWaitOver(count: number): boolean {
     const canWatch = this.hooks.watch !== undefined;
     if (count === IDLE) return this.delayed === 0 && (!canWatch || this.#isEmptyBelow());
@@ -310,7 +319,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#retries?.inc();
   }
 
-  /** Whether the item is ready, or will be once it is done. */
+  /** Reports whether the item is ready, or will be ready once it is done. */
   #isComing(item: T): boolean {
     const state = this.hooks.stateOf!(item);
     return state === "ready" || state === "addedAgain";
@@ -322,11 +331,11 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     else this.#addBelow(item, priority);
   }
 
-  /** Adds an item now of which there may be one that waits. */
+  /** Adds an item whose key may be delayed, without a delay. */
   #addBesideDelayed(item: T, priority: number): void {
     const key = this.key(item);
     if (this.#dueAt(key) === undefined) return this.#addBelow(item, priority);
-    // The newest item with a key is the one handed out: an older one that waits must not come after it.
+    // The newest item of a key is handed out, so an older delayed item must not follow it.
     const newest = this.#items === undefined ? item : this.#newest(key, item);
     if (!this.#replaces) {
       this.#items!.set(key, newest);
@@ -355,7 +364,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#setTimer();
   }
 
-  /** If a map throws, the key does not wait. */
+  /** Starts the delay of a key. If a map throws, the key is not delayed. */
   #beginDelay(key: unknown, deadline: number, priority: number): void {
     try {
       this.#deadlines.add(key, deadline);
@@ -368,7 +377,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     this.#setTimer();
   }
 
-  /** Takes a key out. Returns whether it waited. */
+  /** Removes a key. Reports whether it was delayed. */
   #remove(key: unknown): boolean {
     if (!this.#deadlines.remove(key) && !this.#flushed?.remove(key)) return false;
     this.#priorities.set(key, 0);
@@ -377,14 +386,14 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return true;
   }
 
-  /** Of an item that is being worked on and added again, the newest one with its key; of any other, itself. */
+  /** Returns the newest item with this key if this very item is processing; otherwise, the item itself. */
   #newest(key: unknown, item: T): T {
     const newestBelow = this.hooks.newest?.(item);
     if (newestBelow === undefined) return item;
     return this.#items!.get(key) ?? newestBelow;
   }
 
-  /** Whether no item is to be made ready by this time. In a flush, the time doesn't matter. */
+  /** Reports whether there is no item to make ready by this time. The time is ignored during a flush. */
   #isNothingDue(time: number): boolean {
     if (this.#flushed !== undefined) return this.#flushed.length === 0;
     return this.#deadlines.length === 0 || this.#deadlines.earliest > time;
@@ -400,7 +409,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     else withKey(this.known, item, key, () => this.#addDue(key, item, priority));
   }
 
-  /** Adds an item whose delay has passed, or adds it again later. Never throws: it is called by a timer. */
+  /**
+   * Adds an item whose delay has passed. If that fails, adds it again later. Never throws, because a timer calls it.
+   */
   #addDue(key: unknown, item: T, priority: number): void {
     try {
       this.#addBelow(item, priority);
@@ -412,7 +423,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     }
   }
 
-  /** Has the queue below keep an item whose add threw. Returns whether it has the item. */
+  /** Asks the queue below to keep an item whose add threw. Reports whether the queue has the item. */
   #keepBelow(item: T, priority: number): boolean {
     try {
       this.hooks.keep?.(item, priority);
@@ -428,15 +439,15 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return `Delayed item ${inspect(key)}${queue} is ${result}: ${messageOf(error)} ${placeOf(error)}`.trimEnd();
   }
 
-  /** Makes everything ready that waits. An add that throws, as a discipline may, stops none of the others. */
+  /** Makes all delayed items ready. If an add throws, for example because of a discipline, the others still follow. */
   #flush(): void {
     this.#clearTimer();
     const delayed = this.#deadlines;
     this.#deadlines = new Deadlines();
     if (this.#flushed === undefined) this.#flushed = delayed;
-    else for (const key of delayed.keys()) this.#flushed.add(key, delayed.get(key)!); // of a flush that is under way
+    else for (const key of delayed.keys()) this.#flushed.add(key, delayed.get(key)!); // adds to the running flush
     this.#flushFailure = undefined;
-    if (this.#slices.isAdding) return; // by a discipline, in the middle of a slice, which goes on with this
+    if (this.#slices.isAdding) return; // a discipline called this within a slice, which will add these keys too
     this.#slices.addNext();
     this.#setTimer();
   }
@@ -445,14 +456,14 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (this.#flushFailure !== undefined) throw this.#flushFailure.error;
   }
 
-  /** Sees to it that the timer fires no later than the earliest deadline; there is one timer at most. */
+  /** Ensures that the timer fires no later than the earliest deadline. There is at most one timer. */
   #setTimer(): void {
     if (this.#slices.isAdding) return; // the timer is set after the slice
     const next = this.#slices.isUnderWay ? -Infinity : this.#deadlines.earliest;
     if (next >= this.#wakeAt) return;
     const now = this.#clock.now();
     const wakeAt = Math.min(next, now + this.#maxSleep);
-    // Rounded up, as timers take whole milliseconds and one that fires early would have to be set again.
+    // Rounded up: timers take whole milliseconds, and a timer that fires early would have to be set again.
     const ms = Math.min(Math.max(Math.ceil(wakeAt - now), 0), this.#maxSleep);
     const timer = this.#clock.setTimeout(() => this.#wake(), ms);
     this.#clearTimer();
@@ -469,7 +480,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #wake(): void {
     this.#wakeAt = Infinity;
     try {
-      if (this.below.shuttingDown) this.#drop()(); // somebody shut it down without asking this layer
+      if (this.below.shuttingDown) this.#drop()(); // it was shut down directly, not through this layer
       else this.#slices.addNext();
     } finally {
       this.#setTimer();
@@ -477,7 +488,9 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     }
   }
 
-  /** Drops everything that waits. Returns what tells of it, for when the queue is shut down. */
+  /**
+   * Drops all delayed items. Returns a function that reports them to `onDrop`. Call it after the queue is shut down.
+   */
   #drop(): () => void {
     const dropped = this.#onDrop === undefined ? [] : Array.from(this.#allDelayed(), ({ item }) => item);
     this.#clearTimer();
@@ -491,14 +504,17 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     };
   }
 
-  /** A callback that throws, or is asynchronous and rejects, keeps no other item from being told. */
+  /**
+   * Reports a dropped item to `onDrop`. If the callback throws or rejects, the error goes to `console.error`, and the
+   * other items are still reported.
+   */
   #tellDropped(item: T): void {
     const report = (error: unknown) =>
       console.error(inOneLine(`Item ${inspect(item)} was dropped, and onDrop failed: ${messageOf(error)}`));
     callSafely(this.#onDrop!, report, item);
   }
 
-  /** Calls back whenever there is less to do, here or below. */
+  /** Calls `callback` whenever there is less to do, here or below. Returns an unsubscribe function. */
   readonly #watch = (callback: () => void): () => void => {
     const stopHere = this.#watchers.add(callback);
     const stopBelow = this.hooks.watch?.(callback);
@@ -509,7 +525,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   };
   readonly #waits = new Waits((count) => this.#isWaitOver(count), this.#watch);
 
-  /** Fewer keys may wait than before. */
+  /** Updates the gauge, pending drains and watchers after fewer keys may be delayed. */
   #tellLess(): void {
     this.#measureDelayed();
     this.#closeWhenNothingIsLeft();
@@ -523,8 +539,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Goes on with a drain: the queue below can be shut down once nothing waits. Where retries are taken, a held item may
-   * have to wait once more, so that queue must have nothing ready and nothing held either.
+   * Continues a drain: shuts down the queue below once nothing is delayed. If the drain accepts retries, a processing
+   * item may be delayed again, so that queue must also have no ready, blocked or processing items.
    */
   #closeWhenNothingIsLeft(): void {
     if (this.#drainers.isEmpty || this.delayed > 0) return;
@@ -543,14 +559,17 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 }
 
-/** The options of a queue, checked, with defaults filled in. */
+/** Options of a queue, validated, with defaults filled in. */
 interface Settings<T> extends DelayingQueueOptions<T> {
   readonly maxSleep: number;
   readonly ref: boolean;
   readonly replaces: boolean;
 }
 
-/** Whether fewer items of a queue than that are ready or blocked. No snapshot is made where the ready ones tell. */
+/**
+ * Reports whether fewer than `count` items of a queue are ready or blocked. Makes a snapshot only if the number of
+ * ready items is not enough to decide.
+ */
 function hasFewer(queue: WorkQueue<unknown>, count: number): boolean {
   const { length } = queue;
   return length < count && length + queue.snapshot({ limit: 0 }).blocked < count;

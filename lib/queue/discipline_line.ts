@@ -6,18 +6,18 @@ import { ChurnMap } from "../structures/churn_map.ts";
 import type { Line, ListedKey } from "./line.ts";
 
 /**
- * Added to the ticket of a key that is ready: a discipline calls keys in another order than that of their tickets, and
- * a ready one has a greater ticket than the last one called.
+ * Offset of the tickets of ready keys. A ready key must have a greater ticket than the key called last, and a
+ * discipline calls keys in any order.
  */
 const READY = 2 ** 52;
 
-/** The ticket of an entry that never got into the line. */
+/** Ticket of an entry that never got into the line. */
 const GONE = 0;
 
-/** The seat of an entry that the discipline does not have, because it refused the key. */
+/** Seat of an entry that the discipline refused and does not have. */
 const NO_SEAT = -1;
 
-/** A key, from when it became ready until it is done. */
+/** Key in the line, from the time it becomes ready until it is done. */
 class Entry<T> implements ReadyEntry<T> {
   readonly #line: DisciplineLine<unknown>;
   readonly key: unknown;
@@ -25,11 +25,11 @@ class Entry<T> implements ReadyEntry<T> {
   priority: number;
   readonly readyAt: number;
   ticket: number;
-  /** The priority that the key was added again with while it is held. */
+  /** Priority with which the key was added again while processing. */
   nextPriority = 0;
-  /** For the discipline. */
+  /** Used by the discipline. */
   [SEAT] = 0;
-  /** Its neighbours among the processing keys, or among the refused ones. */
+  /** Neighbors among the processing keys, or among the refused ones. */
   previous: Entry<T> | undefined;
   next: Entry<T> | undefined;
 
@@ -42,14 +42,14 @@ class Entry<T> implements ReadyEntry<T> {
     this.ticket = ticket;
   }
 
-  /** Whether this is an entry of the line that is ready: a discipline may give out anything, a copy too. */
+  /** Reports whether a value is a ready entry of this line. A discipline may return anything, including a copy. */
   static isReady<T>(line: DisciplineLine<T>, given: unknown): given is Entry<T> {
-    const entry = Object(given) as Entry<unknown>; // a wrapper of what is no object
+    const entry = Object(given) as Entry<unknown>; // wraps primitive values
     return #line in entry && entry.#line === line && entry.ticket > line.called;
   }
 }
 
-/** Entries, first in, first out. An entry is in one list at most. */
+/** List of entries, first in, first out. An entry is in at most one list. */
 class EntryList<T> {
   length = 0;
   last: Entry<T> | undefined;
@@ -88,11 +88,10 @@ class EntryList<T> {
 }
 
 /**
- * A line in which a discipline says whose turn it is.
+ * Line whose order is chosen by a discipline.
  *
- * A discipline is somebody else's code: it may throw, and it may call the queue, which knows the key by then. A key
- * that was accepted is not lost if the discipline refuses it: the line hands it out by itself, before the keys that the
- * discipline has.
+ * A discipline is third-party code. It may throw, and it may call the queue, which already knows the key by then. An
+ * accepted key is not lost if the discipline refuses it: the line hands it out before the keys that the discipline has.
  */
 export class DisciplineLine<T> implements Line<T> {
   called = 0;
@@ -105,9 +104,9 @@ export class DisciplineLine<T> implements Line<T> {
   readonly #clock: Clock;
   readonly #entries = new ChurnMap<unknown, Entry<T>>();
   readonly #processing = new EntryList<T>();
-  /** Ready keys that the discipline does not have, because it refused them. */
+  /** Ready keys that the discipline refused and does not have. */
   readonly #refused = new EntryList<T>();
-  /** The last ticket that was drawn. */
+  /** Last ticket drawn. */
   #last = READY;
 
   constructor(discipline: QueueDiscipline<T>, clock: Clock) {
@@ -140,8 +139,8 @@ export class DisciplineLine<T> implements Line<T> {
     try {
       this.#discipline.push(entry);
     } catch (error) {
-      if (entry.ticket > this.called) { // unless the discipline had it handed out before it threw
-        entry.ticket = GONE; // the discipline may have it
+      if (entry.ticket > this.called) { // unless the discipline had the key handed out before it threw
+        entry.ticket = GONE; // the discipline may still have the entry
         if (isKept) this.keep(key, item, priority);
         else this.#entries.delete(key);
       }
@@ -210,8 +209,9 @@ export class DisciplineLine<T> implements Line<T> {
   }
 
   /**
-   * Refused keys first; then what the discipline tells; then others that are ready, in no particular order, as it may
-   * know less than all. Some of those may be held back: that only the discipline knows.
+   * Lists refused keys first, then the keys that the discipline's `peek` returns. Other ready keys follow in no
+   * particular order, because `peek` may not know all of them. Some of these may be blocked, which only the discipline
+   * knows.
    */
   listReady(limit: number): ListedKey[] {
     const count = Math.min(limit, this.length);
@@ -232,22 +232,22 @@ export class DisciplineLine<T> implements Line<T> {
     return this.#discipline.length + this.#refused.length;
   }
 
-  /** The key that was called last is often done next, and needs no look. */
+  /** Returns the entry of a processing key. Often it is the key called last, which needs no lookup. */
   #processingEntry(key: unknown): Entry<T> {
     const { last } = this.#processing;
     return last?.key === key ? last! : this.#entries.get(key)!;
   }
 
-  /** Gives a key a new entry with a new ticket. */
+  /** Creates an entry with a new ticket for a key. */
   #enter(key: unknown, item: T, priority: number): Entry<T> {
-    const readyAt = this.readyAt ?? Math.max(this.latest, this.#clock.now()); // a clock may be set back
+    const readyAt = this.readyAt ?? Math.max(this.latest, this.#clock.now()); // the clock may be set back
     this.latest = Math.max(this.latest, readyAt);
     const entry = new Entry(this, key, item, priority, readyAt, ++this.#last);
     this.#entries.set(key, entry);
     return entry;
   }
 
-  /** The discipline has heard of an entry only if it handed it out. */
+  /** Notifies the discipline that an entry is done, unless the discipline had refused it. */
   #tellDone(entry: Entry<T>): void {
     if (entry[SEAT] !== NO_SEAT) this.#discipline.done?.(entry);
   }

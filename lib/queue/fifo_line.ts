@@ -2,13 +2,13 @@ import { ChurnMap } from "../structures/churn_map.ts";
 import { Priorities } from "../structures/priorities.ts";
 import type { Line, ListedKey } from "./line.ts";
 
-/** So few held keys are worth a map of their own. Of more, some are found soon among all keys. */
+/** Up to this many processing keys get a map of their own. If there are more, a scan of all keys soon finds some. */
 const FEW = 10_000;
 
-/** So many ready keys are in one block. Large arrays would be copied as they grow. */
+/** Number of ready keys in a block. A large array would be copied as it grows. */
 const BLOCK = 256;
 
-/** Some of the ready keys. */
+/** Part of the list of ready keys. */
 interface Block {
   readonly keys: unknown[];
   next: Block | undefined;
@@ -19,9 +19,9 @@ function newBlock(): Block {
 }
 
 /**
- * First in, first out: tickets are called in the order of their numbers. Priorities change nothing here, but are kept.
+ * First in, first out: tickets are called in numerical order. Priorities are stored, but do not affect the order.
  *
- * Keys that are ready are in a linked list of blocks.
+ * Ready keys are in a linked list of blocks.
  */
 export class FifoLine implements Line<unknown> {
   readonly blocked = 0;
@@ -30,19 +30,19 @@ export class FifoLine implements Line<unknown> {
   readyAt: number | undefined;
   called = 0;
   priority = 0;
-  /** The last ticket that was drawn. */
+  /** Last ticket drawn. */
   #drawn = 0;
   readonly #tickets = new ChurnMap<unknown, number>();
-  /** Of keys that are ready, or were added again while they were held. */
+  /** Priorities of keys that are ready, or were added again while processing. */
   readonly #priorities = new Priorities();
-  /** Those that held keys were called with. */
+  /** Priorities with which the processing keys were called. */
   readonly #processingPriorities = new Priorities();
-  /** The keys that are held and their tickets, once a snapshot had to look for a few of them among all keys. */
+  /** Processing keys and their tickets. Created when a snapshot first has to find a few of them among all keys. */
   #processing: ChurnMap<unknown, number> | undefined;
-  /** The block that the next key is in, and its place there. */
+  /** Block of the next key to call, and its index in the block. */
   #first = newBlock();
   #place = 0;
-  /** The block that the next ready key is put into, and its place there. */
+  /** Block for the next key that becomes ready, and its index in the block. */
   #last = this.#first;
   #end = 0;
 
@@ -92,7 +92,7 @@ export class FifoLine implements Line<unknown> {
 
   addAgain(key: unknown, ticket: number, priority: number): void {
     if (ticket < 0) return this.#priorities.raise(key, priority);
-    this.#priorities.set(key, priority); // first, as this may throw
+    this.#priorities.set(key, priority); // first, because this may throw
     this.#tickets.set(key, -ticket);
   }
 
@@ -134,7 +134,7 @@ export class FifoLine implements Line<unknown> {
     return processing;
   }
 
-  /** Forgets what is known of a key because it is held. */
+  /** Forgets the data that is kept while a key is processing. */
   #release(key: unknown): void {
     this.#processingPriorities.set(key, 0);
     this.#processing?.remove(key);
@@ -155,7 +155,7 @@ export class FifoLine implements Line<unknown> {
     }
     const { keys } = this.#first;
     const key = keys[this.#place];
-    keys[this.#place++] = undefined; // or the block would keep it from being collected
+    keys[this.#place++] = undefined; // lets the key be garbage collected
     return key;
   }
 }

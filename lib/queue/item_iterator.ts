@@ -3,18 +3,18 @@ import type { Lease, WorkQueue } from "../contracts/work_queue.ts";
 import { MAX_BURST, nextTask, TURNS_PER_PAUSE, wallClock } from "../structures/burst.ts";
 
 /**
- * Iterates over a queue's items, holding each until the next is asked for or the loop is left.
+ * Iterates over a queue's items. Each item is processing until the next one is requested or the loop ends.
  *
- * No generator, as `yield` would wait for an item that is a promise and hand out what it resolves to.
+ * Not a generator: `yield` would await an item that is a promise, and hand out the value it resolves to.
  */
 export class ItemIterator<T> implements AsyncIterator<T, void, void> {
   readonly #queue: WorkQueue<T>;
-  /** Under a clock of somebody else's nothing waits for the event loop, which knows real time only. */
+  /** Whether to pause for timers and I/O. Not under a user-defined clock, because the event loop runs in real time. */
   readonly #makesPauses: boolean;
   #lease: Lease<T> | undefined;
   #isOver = false;
   #pausedAt = wallClock();
-  /** The call before: calls take turns, as those of a generator do. */
+  /** The previous call. Calls run one after another, as in a generator. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(queue: WorkQueue<T>) {
@@ -46,9 +46,7 @@ export class ItemIterator<T> implements AsyncIterator<T, void, void> {
     });
   }
 
-  /**
-   * Lets timers and I/O have their turn, for a millisecond at most. With a body that never waits they would have none.
-   */
+  /** Lets timers and I/O run, for at most a millisecond. A loop body that never really waits would block them. */
   async #pause(): Promise<void> {
     const now = wallClock();
     let turns = 0;

@@ -1,13 +1,13 @@
 import type { KnownKey } from "../contracts/queue_hooks.ts";
 
-/** A record of no item: no item is this object. */
+/** Returns a record of no item. Its `item` is an object that is not in any queue. */
 export function noKnownKey(): KnownKey {
   return { item: {}, key: undefined };
 }
 
 /**
- * Runs an action in which the item has this key, so no layer calls `keyOf` for it. The action calls methods of the
- * queue as always: each may be somebody else's.
+ * Runs an action during which the key of an item is known, so that no layer calls `keyOf` for it. The action calls the
+ * usual methods of the queue, because any of them may be a third party's.
  */
 export function withKey(known: KnownKey, item: unknown, key: unknown, action: () => void): void {
   const before = { ...known };

@@ -1,91 +1,90 @@
 /**
- * The keys of a work queue, each with its ticket, and whose turn it is.
+ * Keys of a work queue, each with its ticket, in the order in which they are called.
  *
- * It is as at a counter: a key that becomes ready draws a ticket, and is called in its turn. The ticket tells all there
- * is to know of a key:
+ * A line works like the tickets at a counter: a key draws a ticket when it becomes ready, and is called in its turn. A
+ * key's ticket is its whole state:
  *
  * | ticket | the key is |
  * | --- | --- |
- * | none | not here |
+ * | none | not in the queue |
  * | greater than {@linkcode Line.called} | ready |
- * | from 1 to {@linkcode Line.called} | held |
- * | minus one of those | held, and added again meanwhile |
+ * | from 1 to {@linkcode Line.called} | processing |
+ * | from minus {@linkcode Line.called} to -1 | processing, and added again |
  */
 export interface Line<T> {
-  /** The number of keys that may be called now. */
+  /** Number of keys that may be called now. */
   readonly length: number;
-  /** The number of keys that are ready and may not be called now. */
+  /** Number of keys that are ready but may not be called now. */
   readonly blocked: number;
-  /** The number of keys that are held. */
+  /** Number of keys that are processing. */
   readonly processing: number;
-  /** The number of keys that are here: the sum of the three. */
+  /** Number of keys in the line: the sum of the three counts above. */
   readonly size: number;
-  /** The ticket that was called last. */
+  /** Ticket called last. */
   readonly called: number;
 
   ticketOf(key: unknown): number | undefined;
 
   /**
-   * Makes a key ready that is not here, and returns the ticket that it draws.
+   * Makes a key ready that is not in the line. Returns the ticket that it draws.
    *
-   * @throws What the runtime or a discipline throws. The key is not here in that case.
+   * @throws Any error of the runtime or a discipline. The key is not in the line then.
    */
   join(key: unknown, item: T, priority: number): number;
 
   /**
-   * Likewise for a key that is held, with the priority that it was added again with.
+   * Makes a processing key ready, with the priority with which it was added again. Returns the ticket that it draws.
    *
-   * @throws What a discipline throws. The key is ready all the same.
+   * @throws Any error of a discipline. The key is ready all the same.
    */
   rejoin(key: unknown, item: T): number;
 
   /**
-   * Makes a key ready that is not here and that a discipline refused: it goes before the keys that the discipline has.
+   * Makes a key ready that is not in the line because a discipline refused it. It comes before the discipline's keys.
+   * Returns the ticket that it draws.
    *
-   * @throws What the runtime throws. The key is not here in that case.
+   * @throws Any error of the runtime. The key is not in the line then.
    */
   keep?(key: unknown, item: T, priority: number): number;
 
-  /** Calls the next key and returns it. There must be one. Its ticket is {@linkcode Line.called} from now on. */
+  /** Calls the next key and returns it. There must be one. {@linkcode Line.called} becomes its ticket. */
   next(): unknown;
 
-  /** The ticket that the key called last had drawn. */
+  /** Ticket that the key called last drew when it became ready. */
   readonly drawn: number;
 
-  /** The priority that it was called with. */
+  /** Priority with which that key was called. */
   readonly priority: number;
 
-  /**
-   * Notes that a key with this ticket, which is held, was added again. Of several adds, the highest priority counts.
-   */
+  /** Records that a processing key with this ticket was added again. Of several adds, the highest priority counts. */
   addAgain(key: unknown, ticket: number, priority: number): void;
 
-  /** Notes that a ready key was added again, perhaps with a newer item or a higher priority. */
+  /** Records that a ready key was added again, possibly with a newer item or a higher priority. */
   touch(key: unknown, item: T, priority: number): void;
 
-  /** Lets go of a key that is held. */
+  /** Removes a processing key. */
   leave(key: unknown): void;
 
   /**
-   * How many batches of keys that became ready together are joining. Unless keys that join later change nothing about
-   * who is next, no key may be called meanwhile.
+   * Number of batches that are joining. The keys of a batch became ready together. Meanwhile no key may be called,
+   * unless keys that join later cannot change which one is next.
    */
   batches: number;
 
-  /** When keys that join now became ready, if they are of a batch. */
+  /** Time at which the keys of the current batch became ready; `undefined` outside of a slice of a batch. */
   readyAt: number | undefined;
 
-  /** When the last key became ready, where that is noted. */
+  /** Time at which the latest key became ready; `-Infinity` if the line does not record it. */
   readonly latest: number;
 
-  /** Keys that may be called now, the next one first as far as that is known; `limit` at most. */
+  /** Returns keys that may be called now, in order as far as it is known; at most `limit`. */
   listReady(limit: number): ListedKey[];
 
-  /** Keys that are held; `limit` at most. */
+  /** Returns keys that are processing; at most `limit`. */
   listHeld(limit: number): ListedKey[];
 }
 
-/** What a snapshot shows of a key. */
+/** Key and priority, as a snapshot shows them. */
 export interface ListedKey {
   readonly key: unknown;
   readonly priority: number;

@@ -21,7 +21,12 @@ import { takesOptions } from "./hooks.ts";
 
 const ADD = "add item";
 
-/** Returns the priority among the options of an add. Unknown options are looked for only if there is no priority. */
+/**
+ * Returns the priority in the options of an add; 0 by default. Looks for unknown options only if there is no priority.
+ *
+ * @throws {RangeError} If the priority is `NaN` or infinite.
+ * @throws {TypeError} If the priority is not a number, or an option is unknown.
+ */
 export function priorityOf(options: AddOptions | undefined, known: readonly string[] = ["priority"]): number {
   if (options === undefined) return 0;
   const priority: unknown = (options as AddOptions | null)?.priority;
@@ -31,9 +36,10 @@ export function priorityOf(options: AddOptions | undefined, known: readonly stri
 }
 
 /**
- * Returns the priority among the options of an add that a layer passes on to this queue.
+ * Returns the priority in the options of an add that a layer forwards to this queue.
  *
- * @throws {TypeError} If the queue takes no priority: it would be lost. Only a queue of somebody else's may take none.
+ * @throws {TypeError} If the queue does not accept priorities, so that this one would be lost. Only a third-party queue
+ * may not accept them.
  */
 export function priorityFor(queue: object, options: AddOptions | undefined, known?: readonly string[]): number {
   const priority = priorityOf(options, known);
@@ -45,12 +51,16 @@ export function priorityFor(queue: object, options: AddOptions | undefined, know
   );
 }
 
-/** Returns the options of an add with this priority: none for 0, as the queue below may take no options. */
+/** Returns the options of an add with this priority: none for 0, because the queue below may not accept options. */
 export function withPriority(priority: number): AddOptions | undefined {
   return priority === 0 ? undefined : { priority };
 }
 
-/** Returns the signal among the options of a call that waits. */
+/**
+ * Returns the signal in the options of a call that waits.
+ *
+ * @throws {TypeError} If the options are invalid.
+ */
 export function signalOf(
   action: string,
   options: { signal?: AbortSignal | undefined } | undefined,
@@ -60,13 +70,22 @@ export function signalOf(
   return undefined;
 }
 
-/** Returns the limit among the options of a snapshot. */
+/**
+ * Returns the limit in the options of a snapshot; 100 by default.
+ *
+ * @throws {RangeError} If the limit is a number but not a non-negative integer.
+ * @throws {TypeError} If the limit is not a number, or an option is unknown.
+ */
 export function limitOf(options: SnapshotOptions = {}): number {
   requireRules("make snapshot", options, { limit: A_NON_NEGATIVE_INTEGER });
   return options.limit ?? 100;
 }
 
-/** Checks the options of `shutDownWithDrain`, and returns them. */
+/**
+ * Validates the options of `shutDownWithDrain`, and returns them.
+ *
+ * @throws {TypeError} If an option is unknown or invalid.
+ */
 export function readDrainOptions(options: DrainOptions = {}): DrainOptions {
   requireRules("drain queue", options, {
     delayed: [
@@ -110,7 +129,7 @@ export function isDiscipline(value: unknown): value is QueueDiscipline<unknown> 
 }
 
 function isNumbersByName(value: unknown): boolean {
-  if (Object.prototype.toString.call(value) !== "[object Object]") return false; // a Map, say
+  if (Object.prototype.toString.call(value) !== "[object Object]") return false; // rejects a Map, for example
   const numbers = Object.values(value as object);
   return numbers.every(Number.isFinite) && new Set(numbers).size === numbers.length;
 }
@@ -118,7 +137,7 @@ function isNumbersByName(value: unknown): boolean {
 /**
  * Returns the rules for the options of layers 2 and 3, except `queue`.
  *
- * @param maxSleep The rule for `maxSleep`. It is given so that layer 1 comes without what reads durations.
+ * @param maxSleep The rule for `maxSleep`. A parameter, so that layer 1 does not import the parser of durations.
  */
 export function delayingRules(
   maxSleep: Rule,

@@ -2,9 +2,9 @@ import { formatNumber, setInspection, titleOf } from "../base/inspection.ts";
 import type { WorkQueue } from "../contracts/work_queue.ts";
 
 /**
- * Has consoles print the queues of a class by their numbers.
+ * Makes consoles print the item counts of a class of queues.
  *
- * @param describeDelayed Returns what is said of delayed items.
+ * @param describeDelayed Describes the delayed items. Omitted for queues without delays.
  */
 export function setQueueInspection<Q extends WorkQueue<unknown>>(
   prototype: Q,

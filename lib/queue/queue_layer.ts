@@ -14,17 +14,17 @@ import { hooksOf, markTakesOptions, takesOptions } from "./hooks.ts";
 import { noKnownKey } from "./known_key.ts";
 
 /**
- * A queue that passes everything on to the queue below it.
+ * Queue that forwards everything to the queue below it.
  *
- * A layer extends it and changes the one thing it adds. Go does the same by embedding an interface.
+ * A layer extends this class and overrides what it changes. Go does the same by embedding an interface.
  */
 export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
   protected readonly below: Q;
-  /** What the queue below can be asked beside its interface. */
+  /** Hooks of the queue below. */
   protected readonly hooks: QueueHooks<T>;
   /** Whether the queue below has the same keys. */
   protected readonly sharesKeys: boolean;
-  /** The record that all layers with the same keys share; none where items are their own keys. */
+  /** Record shared by all layers with the same keys; `undefined` if items are their own keys. */
   protected readonly known: KnownKey | undefined;
   readonly name: string;
   keyOf?(item: T): unknown;

@@ -1,5 +1,5 @@
 /**
- * Layer 3: a delaying queue that asks a rate limiter how long an item has to wait.
+ * Layer 3: a delaying queue whose rate limiter decides how long an item is delayed.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export type * from "../contracts/rate_limiting_queue.ts";
 export * from "./delaying_queue.ts";
 
 /**
- * Makes a {@linkcode RateLimitingQueue}.
+ * Creates a {@linkcode RateLimitingQueue}.
  *
  * @example Usage
  * ```ts
@@ -55,13 +55,13 @@ export * from "./delaying_queue.ts";
  * ```
  *
  * @typeParam T The type of the items.
- * @param limiter Says how long an item waits. It may be shared by queues.
- * @param options The queue's options; all may be left out.
+ * @param limiter Decides how long an item is delayed. Several queues may share it.
+ * @param options The queue's options. All are optional.
  * @returns An empty queue.
- * @throws {TypeError} If `limiter` is no rate limiter, or an option unknown or not what it should be; or if `onDrop` is
- * given beside a queue of your own, or `addWhileDelayed` is `"replace"` there, or over one that cannot tell what is
- * ready.
- * @throws {RangeError} If `maxSleep` is out of its bounds.
+ * @throws {TypeError} If `limiter` is not a rate limiter, or an option is unknown or has an invalid value. Also if
+ * `onDrop`, or `addWhileDelayed: "replace"`, is given together with `queue`: that queue must have the option instead.
+ * @throws {RangeError} If the invalid value is a number, such as a `maxSleep` out of bounds.
+ * @throws Any error that the metrics provider throws when it creates a metric.
  */
 export function createRateLimitingQueue<T>(
   limiter: RateLimiter<T>,
@@ -90,7 +90,7 @@ const ACTION = "create rate limiting queue";
 class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLimitingQueue<T> {
   readonly #limiter: RateLimiter<T>;
   readonly #attempts: Attempts<T>;
-  /** The error of the limiter, if it threw when it was asked last. */
+  /** Error of the limiter, if its latest `when` failed. */
   #limiterFailure: { error: unknown } | undefined = undefined;
 
   constructor(limiter: RateLimiter<T>, below: DelayingQueue<T>, options: RateLimitingQueueOptions<T>) {

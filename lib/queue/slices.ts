@@ -4,22 +4,22 @@ import { burst } from "../structures/burst.ts";
 
 /** Longest time for which the event loop waits for one slice, in milliseconds. */
 const MAX_SLICE = 10;
-/** Number of items between two looks at the clock. */
+/** Number of items between two reads of the clock. */
 const ITEMS_PER_LOOK = 16;
 
 /** Items of a delaying queue that may be due. */
 export interface DueItems {
-  /** Whether no item is due by this time. */
+  /** Reports whether no item is due by this time. */
   isNothingDue(time: number): boolean;
   /** Adds the item that is due first to the queue below. There must be one. */
   makeNextReady(): void;
-  /** Called at the end of each batch, also of one that ends with an error. */
+  /** Called at the end of each batch, even of one that ends with an error. */
   onBatchEnd(): void;
 }
 
-/** Items that were due at the same look. */
+/** Items that were due at the same check. */
 interface Batch {
-  /** Time of that look. */
+  /** Time of that check. */
   readonly time: number;
   /** Adds a slice to the queue below. */
   readonly addSlice: AddSlice;
@@ -28,8 +28,8 @@ interface Batch {
 }
 
 /**
- * Makes due items ready in slices, so that the event loop never waits long. All items that are due at the first look
- * are one batch; items that are due when it has ended are in the next one.
+ * Makes due items ready in slices, so that the event loop never waits long. All items that are due at the first check
+ * form one batch. Items that become due before the batch ends are in the next one.
  */
 export class Slices {
   readonly #clock: Clock;
@@ -37,7 +37,7 @@ export class Slices {
   readonly #items: DueItems;
   #batch: Batch | undefined = undefined;
 
-  /** `below` are the hooks of the queue below. */
+  /** Creates slices of `items`. `below` are the hooks of the queue below. */
   constructor(clock: Clock, below: Pick<QueueHooks<never>, "beginBatch">, items: DueItems) {
     this.#clock = clock;
     this.#below = below;
@@ -85,14 +85,14 @@ export class Slices {
     return { time, addSlice: this.#below.beginBatch?.(time) ?? addDirectly, isAdding: false };
   }
 
-  /** Returns whether nothing of the batch is left. */
+  /** Adds one slice of the batch. Reports whether the batch is complete. */
   #makeReady(batch: Batch): boolean {
     const isSliced = isRealTime(this.#clock);
     const endsAt = isSliced ? this.#clock.now() + MAX_SLICE : Infinity;
     for (let count = 1; this.#batch === batch; count++) { // a discipline may shut the queue down
       if (this.#items.isNothingDue(batch.time)) return true;
       if (isSliced && count % ITEMS_PER_LOOK === 0) {
-        burst.isTooLong(); // if none is on, one begins: pools that go on after the slice have less time in this turn
+        burst.isTooLong(); // starts a burst if there is none, so that pools have less time after the slice in this turn
         if (this.#clock.now() >= endsAt) return false;
       }
       this.#items.makeNextReady();
@@ -101,5 +101,5 @@ export class Slices {
   }
 }
 
-/** For a queue below that knows no batches. */
+/** Adds a slice to a queue below that has no hook `beginBatch`. */
 const addDirectly: AddSlice = (action) => void action();

@@ -30,7 +30,8 @@ import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { setQueueInspection } from "./queue_inspection.ts";
 
 /**
- * The right to one hand-out. It may be stale: its key may have been finished and handed out again. The ticket tells.
+ * Lease on one hand-out of a key. A lease may be stale, because its key may be done and handed out again. Its ticket
+ * shows this.
  */
 class TicketLease<T> implements Lease<T> {
   readonly item: T;
@@ -51,7 +52,7 @@ class TicketLease<T> implements Lease<T> {
     return false;
   }
 
-  /** A function of its own each time, so that it works without the lease and costs nothing unless it is read. */
+  /** Returns a new function each time. It works without the lease, and costs nothing unless it is read. */
   get addedAgain(): () => boolean {
     return () => this.#queue.ticketOf(this.key) === -this.#ticket;
   }
@@ -72,9 +73,9 @@ class TicketLease<T> implements Lease<T> {
 const SHUTDOWN: Shutdown = Object.freeze({ item: undefined, shutdown: true, [Symbol.dispose]() {} });
 
 /**
- * A queue whose keys have tickets; a {@linkcode Line} says what they mean and whose turn it is.
+ * Queue whose keys have tickets. A {@linkcode Line} defines the meaning of the tickets and the order of the keys.
  *
- * A lease carries the ticket under which its key was called. No ticket is called twice, so a stale lease is harmless.
+ * A lease has the ticket with which its key was called. No ticket is called twice, so a stale lease is harmless.
  */
 export class TicketQueue<T> implements WorkQueue<T> {
   readonly name: string;
@@ -82,21 +83,24 @@ export class TicketQueue<T> implements WorkQueue<T> {
   readonly clock?: Clock;
   readonly #line: Line<T>;
   readonly #known: KnownKey | undefined;
-  /** The newest item of each key that needs work, where an item is not its own key. */
+  /**
+   * Newest item of each key that is ready, or was added again while processing; `undefined` if items are their own
+   * keys.
+   */
   readonly #items: ChurnMap<unknown, T> | undefined;
-  /** Likewise the item that was handed out of each key that is held. */
+  /** Item handed out for each processing key; `undefined` if items are their own keys. */
   readonly #processingItems: ChurnMap<unknown, T> | undefined;
-  /** The lease handed out last is often given back next. Its ticket is known without a look; 0 if it is not. */
+  /** Cache for the common case that the latest lease ends first: its ticket, or 0 if unknown. */
   #latestTicket = 0;
   #latestKey: unknown;
   readonly #metrics: QueueMetrics | undefined;
-  /** Calls of `get` that wait. While there are any, nothing may be handed out, but for the length of a slice. */
+  /** Pending calls of `get`. While there are any, nothing is ready, except during a slice. */
   readonly #getters = new Waiters<Lease<T> | Shutdown>();
-  /** How many keys are held and were added again. */
+  /** Number of keys that are processing and were added again. */
   #comingBack = 0;
-  /** Calls of `shutDownWithDrain` that wait. */
+  /** Pending calls of `shutDownWithDrain`. */
   readonly #drainers = new Waiters<void>();
-  /** Those who want to know when there is less to do. */
+  /** Callbacks for when there is less to do. */
   readonly #watchers = new Watchers();
   readonly #waits = new Waits((count) => this.#isWaitOver(count), (callback) => this.#watchers.add(callback));
   #shuttingDown = false;
@@ -189,12 +193,12 @@ export class TicketQueue<T> implements WorkQueue<T> {
     if (ticket !== undefined && ticket <= this.#line.called) this.#end(key, ticket);
   }
 
-  /** What the ticket of the key says, as in {@linkcode Line}. */
+  /** Returns the ticket of a key, with the meaning that it has in {@linkcode Line}. */
   ticketOf(key: unknown): number | undefined {
     return this.#line.ticketOf(key);
   }
 
-  /** Ends the hand-out with this ticket, unless it has ended. */
+  /** Ends the hand-out with this ticket, unless it has already ended. */
   finish(key: unknown, ticket: number): void {
     if (ticket === this.#latestTicket) this.#end(key, ticket);
     else {
@@ -285,7 +289,10 @@ export class TicketQueue<T> implements WorkQueue<T> {
     return this.#items.get(key) ?? item;
   }
 
-  /** Makes a key ready that is not here. Returns the ticket that it draws. If that fails, it is not here. */
+  /**
+   * Makes a key ready that is not in the line, and returns the ticket that it draws. If that fails, the key is not in
+   * the line.
+   */
   #join(key: unknown, item: T, priority: number): number {
     this.#items?.set(key, item);
     try {
@@ -296,7 +303,10 @@ export class TicketQueue<T> implements WorkQueue<T> {
     }
   }
 
-  /** Makes an item ready although the discipline refused it. If its key is ready, it replaces the older item. */
+  /**
+   * Makes an item ready although the discipline refused it. If its key is ready already, the item replaces the older
+   * one.
+   */
   #keep(item: T, priority: number): void {
     const key = this.#key(item);
     const ticket = this.#line.ticketOf(key);
@@ -308,7 +318,10 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#serve();
   }
 
-  /** Hands what is ready to the calls of `get` that wait. A failure is theirs: the call that added the item did so. */
+  /**
+   * Hands ready items to pending calls of `get`. An error rejects the `get`, because the `add` of the item has
+   * succeeded.
+   */
   #serve(): void {
     while (!this.#getters.isEmpty && this.length > 0 && this.#line.readyAt === undefined) {
       const getter = this.#getters.shift();
@@ -323,10 +336,10 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   #beginBatch(time: number): AddSlice {
     const line = this.#line;
-    const readyAt = Math.max(time, line.latest); // a clock may be set back
+    const readyAt = Math.max(time, line.latest); // the clock may be set back
     line.batches++;
     return (action) => {
-      const outer = line.readyAt; // of another slice, within which this one is added
+      const outer = line.readyAt; // of another slice that contains this one
       line.readyAt = readyAt;
       let isOver = true;
       try {
@@ -339,7 +352,10 @@ export class TicketQueue<T> implements WorkQueue<T> {
     };
   }
 
-  /** Whether nothing is handed out any more, but for what is held and was added again. */
+  /**
+   * Reports whether the queue is shut down and nothing is ready or blocked. After that, only processing keys that were
+   * added again are handed out.
+   */
   #isOver(): boolean {
     return this.#shuttingDown && this.length === 0 && this.#line.blocked === 0;
   }
@@ -361,7 +377,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     return new TicketLease(this, key, item, priority, ticket);
   }
 
-  /** Ends a hand-out. With a negative ticket, the key goes back to the end of the line. */
+  /** Ends a hand-out. A key with a negative ticket goes back to the end of the line. */
   #end(key: unknown, ticket: number): void {
     this.#forgetLatest();
     try {
@@ -370,14 +386,14 @@ export class TicketQueue<T> implements WorkQueue<T> {
       else this.#line.leave(key);
     } finally {
       this.#metrics?.finished(Math.abs(ticket));
-      this.#serve(); // a discipline may have held keys back until this one was done
+      this.#serve(); // the discipline may have blocked keys until this one was done
       if (this.#line.size === 0) this.#drainers.serveAll();
       this.#watchers.tell();
       this.#endMetricsIfOver();
     }
   }
 
-  /** Makes a held key ready. It is ready even if a discipline throws. */
+  /** Makes a processing key ready. It becomes ready even if a discipline throws. */
   #comeBack(key: unknown): void {
     this.#comingBack--;
     const item = this.#items === undefined ? key as T : this.#items.get(key)!;
@@ -386,7 +402,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       drawn = this.#line.rejoin(key, item);
     } finally {
       drawn ??= this.#line.ticketOf(key)!;
-      if (drawn > this.#line.called) this.#metrics?.ready(key, drawn); // unless the discipline had it handed out
+      if (drawn > this.#line.called) this.#metrics?.ready(key, drawn); // unless the discipline had the key handed out
     }
   }
 
@@ -403,7 +419,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#endMetricsIfOver();
   }
 
-  /** The queue is over once it was shut down and nothing is left in it. */
+  /** Ends the metrics once the queue is shut down and empty. */
   #endMetricsIfOver(): void {
     if (this.#shuttingDown && this.#line.size === 0) this.#metrics?.end();
   }

@@ -1,5 +1,5 @@
 /**
- * Layer 1: a FIFO queue that folds duplicates and never hands one item to two holders at once.
+ * Layer 1: a FIFO queue that folds duplicates and never hands out an item to two holders at once.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "
 export type * from "../contracts/work_queue.ts";
 
 /**
- * Makes a {@linkcode WorkQueue}.
+ * Creates a {@linkcode WorkQueue}.
  *
  * @example Usage
  * ```ts
@@ -49,9 +49,11 @@ export type * from "../contracts/work_queue.ts";
  * ```
  *
  * @typeParam T The type of the items.
- * @param options The queue's options; all may be left out.
+ * @param options The queue's options. All are optional.
  * @returns An empty queue.
- * @throws {TypeError} If an option is unknown, or not what it should be.
+ * @throws {TypeError} If an option is unknown or has an invalid value.
+ * @throws {RangeError} If the invalid value is a number.
+ * @throws Any error that the metrics provider throws when it creates a metric.
  */
 export function createWorkQueue<T>(options: WorkQueueOptions<T> = {}): WorkQueue<T> {
   requireRules("create work queue", options, WORK_QUEUE_RULES);
