@@ -1,27 +1,29 @@
 import type { MetricsProvider } from "../contracts/metrics.ts";
 
-/** What a metric is called, and what it says. Made for exporters. */
+/** Description of a metric, for exporters. */
 export interface MetricFamily {
-  /** The name under which Kubernetes exports it. */
+  /**
+   * Exported name, such as `workqueue_depth`. client-go's metrics have the names under which Kubernetes exports them.
+   */
   readonly name: string;
-  /** What it says, in a sentence. */
+  /** Meaning of the metric, in one sentence. */
   readonly help: string;
-  /** What becomes of its values: counted up, up and down, or collected. */
+  /** Kind of metric: a counter only grows, a gauge goes up and down, and a histogram collects values. */
   readonly kind: "counter" | "gauge" | "histogram";
-  /** What a value counts or measures. */
+  /** Unit of the values. */
   readonly unit: "items" | "adds" | "attempts" | "handlers" | "seconds";
-  /** What tells its series apart, beside `name`, the queue's name; none if left out. */
+  /** Label of the metric's series besides `name`, the queue's name. None if omitted. */
   readonly label?: "priority" | "reason";
-  /** The upper bounds of a histogram's buckets, in that unit. */
+  /** Upper bounds of a histogram's buckets, in `unit`. */
   readonly buckets?: readonly number[];
 }
 
-/** Those of Kubernetes: 10 ns, then ten times as much each. */
+/** Upper bounds of Kubernetes' buckets, in seconds: from 10 ns to 1000 s, in powers of ten. */
 const BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10, 100, 1000];
 
 /**
- * The metric that each method of a {@linkcode MetricsProvider} makes: client-go's seven, and what they leave in the
- * dark.
+ * Metric that each method of a {@linkcode MetricsProvider} creates: client-go's seven, and others that client-go does
+ * not have.
  */
 export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider, "gone">]: MetricFamily } = {
   depth: {

@@ -6,8 +6,8 @@ import { metricFamilies } from "./families.ts";
 const FAMILIES = /* @__PURE__ */ Object.values(metricFamilies);
 
 /**
- * A {@linkcode MetricsProvider} that keeps what queues measure: for tests, and for a small program that
- * serves its metrics itself.
+ * {@linkcode MetricsProvider} that keeps measurements in memory, for tests and for small programs that serve their own
+ * metrics.
  *
  * @example In a test
  * ```ts
@@ -35,92 +35,93 @@ const FAMILIES = /* @__PURE__ */ Object.values(metricFamilies);
  * ```
  */
 export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> {
-  /** The series of each family, by its name. */
+  /** Series by the name of their metric. */
   readonly #series = new Map<string, LabelledNumbers<Series>>();
 
-  /** Makes the metric `workqueue_depth` of a queue. */
+  /** Creates the metric `workqueue_depth` of a queue. */
   depth(queue: string): Gauge {
     return this.#add("depth", queue);
   }
 
-  /** Makes the metric `workqueue_adds_total` of a queue. */
+  /** Creates the metric `workqueue_adds_total` of a queue. */
   adds(queue: string): Counter {
     return this.#add("adds", queue);
   }
 
-  /** Makes the metric `workqueue_queue_duration_seconds` of a queue. */
+  /** Creates the metric `workqueue_queue_duration_seconds` of a queue. */
   queueLatency(queue: string): Histogram {
     return this.#add("queueLatency", queue);
   }
 
-  /** Makes the metric `workqueue_work_duration_seconds` of a queue. */
+  /** Creates the metric `workqueue_work_duration_seconds` of a queue. */
   workDuration(queue: string): Histogram {
     return this.#add("workDuration", queue);
   }
 
-  /** Makes the metric `workqueue_unfinished_work_seconds` of a queue. */
+  /** Creates the metric `workqueue_unfinished_work_seconds` of a queue. */
   unfinishedWork(queue: string): SettableGauge {
     return this.#add("unfinishedWork", queue);
   }
 
-  /** Makes the metric `workqueue_longest_running_processor_seconds` of a queue. */
+  /** Creates the metric `workqueue_longest_running_processor_seconds` of a queue. */
   longestRunningProcessor(queue: string): SettableGauge {
     return this.#add("longestRunningProcessor", queue);
   }
 
-  /** Makes the metric `workqueue_retries_total` of a queue. */
+  /** Creates the metric `workqueue_retries_total` of a queue. */
   retries(queue: string): Counter {
     return this.#add("retries", queue);
   }
 
-  /** Makes the metric `workqueue_depth_by_priority` of a queue and one of its levels. */
+  /** Creates the metric `workqueue_depth_by_priority` of a queue and one of its levels. */
   priorityDepth(queue: string, level: string): Gauge {
     return this.#add("priorityDepth", queue, level);
   }
 
-  /** Makes the metric `workqueue_delayed` of a queue. */
+  /** Creates the metric `workqueue_delayed` of a queue. */
   delayed(queue: string): SettableGauge {
     return this.#add("delayed", queue);
   }
 
-  /** Makes the metric `workqueue_blocked` of a queue. */
+  /** Creates the metric `workqueue_blocked` of a queue. */
   blocked(queue: string): SettableGauge {
     return this.#add("blocked", queue);
   }
 
-  /** Makes the metric `workqueue_oldest_ready_seconds` of a queue. */
+  /** Creates the metric `workqueue_oldest_ready_seconds` of a queue. */
   oldestReady(queue: string): SettableGauge {
     return this.#add("oldestReady", queue);
   }
 
-  /** Makes the metric `workqueue_active` of a queue. */
+  /** Creates the metric `workqueue_active` of a queue. */
   active(queue: string): Gauge {
     return this.#add("active", queue);
   }
 
-  /** Makes the metric `workqueue_concurrency` of a queue. */
+  /** Creates the metric `workqueue_concurrency` of a queue. */
   concurrency(queue: string): SettableGauge {
     return this.#add("concurrency", queue);
   }
 
-  /** Makes the metric `workqueue_failures_total` of a queue. */
+  /** Creates the metric `workqueue_failures_total` of a queue. */
   failures(queue: string): Counter {
     return this.#add("failures", queue);
   }
 
-  /** Makes the metric `workqueue_given_up_total` of a queue and one of the reasons. */
+  /** Creates the metric `workqueue_given_up_total` of a queue and one of the reasons. */
   givenUp(queue: string, reason: GiveUpReason): Counter {
     return this.#add("givenUp", queue, reason);
   }
 
   /**
-   * Reads a metric.
+   * Returns the value of a metric.
    *
-   * @param metric The name under which Kubernetes exports it, such as `workqueue_depth`.
-   * @param queue The name of the queue.
-   * @param label The value of the metric's other label: the name of the priority of `workqueue_depth_by_priority`, the
-   * reason of `workqueue_given_up_total`. By default the sum over all of them.
-   * @returns The value; of a histogram, the sum of what was observed. `undefined` if no such queue is measured.
+   * @param metric Exported name of the metric, such as `workqueue_depth`.
+   * @param queue Name of the queue.
+   * @param label Value of the metric's other label: the name of a priority level for `workqueue_depth_by_priority`, or
+   * a reason for `workqueue_given_up_total`. By default, the values of all series are summed.
+   * @returns The value, in the metric's unit; for a histogram, the sum of the observed values. `undefined` if no queue
+   * of this name is measured.
    */
   value(metric: string, queue: string, label?: string): number | undefined {
     const found = this.#find(metric, queue, label);
@@ -128,18 +129,18 @@ export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> 
   }
 
   /**
-   * Reads how many values a histogram has observed.
+   * Returns the number of values that a histogram has observed.
    *
-   * @param metric The name under which Kubernetes exports it, such as `workqueue_work_duration_seconds`.
-   * @param queue The name of the queue.
-   * @returns The number of values. `undefined` if no such queue is measured.
+   * @param metric Exported name of the histogram, such as `workqueue_work_duration_seconds`.
+   * @param queue Name of the queue.
+   * @returns The number of values. `undefined` if no queue of this name is measured.
    */
   count(metric: string, queue: string): number | undefined {
     return this.#find(metric, queue)[0]?.count;
   }
 
   /**
-   * Prints everything in Prometheus' [text format](https://prometheus.io/docs/instrumenting/exposition_formats/).
+   * Formats all metrics in Prometheus' [text format](https://prometheus.io/docs/instrumenting/exposition_formats/).
    *
    * @returns The text, to be served as `text/plain; version=0.0.4`.
    */
@@ -162,7 +163,10 @@ export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> 
     return this.#series.get(metric)?.find(queue, label) ?? [];
   }
 
-  /** Two queues of one name add to the same series, as they would in Prometheus. */
+  /**
+   * Returns the series of a queue, and creates it if necessary. Queues with the same name share a series, as they would
+   * in Prometheus.
+   */
   #add(method: keyof typeof metricFamilies, queue: string, label?: string): Series {
     const family = metricFamilies[method];
     let numbers = this.#series.get(family.name);
@@ -174,11 +178,11 @@ export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> 
   }
 }
 
-/** Series of one metric, of every kind at once. Its family says which kind it is used as. */
+/** Series of one metric. It supports every kind of metric; its family determines the kind in use. */
 class Series extends LabelledNumber implements Histogram {
   /** Number of observed values. `value` is their sum. */
   count = 0;
-  /** The buckets' upper bounds, and how many observed values fell between each of them and the one below. */
+  /** Upper bounds of the buckets, and the number of observed values in each bucket. */
   readonly #bounds: readonly number[];
   readonly #buckets: number[];
 
@@ -220,7 +224,7 @@ function escapeLabel(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
 
-/** Go, and so Prometheus, writes small numbers with an exponent of two digits. */
+/** Formats a bucket bound as Go and Prometheus do: small numbers have an exponent of two digits. */
 function asGoPrints(bound: number): string {
   return bound < 1e-4 ? bound.toExponential().replace(/-(\d)$/, "-0$1") : String(bound);
 }

@@ -1,13 +1,13 @@
 import type { MetricsProvider } from "../contracts/metrics.ts";
 import { tellGone } from "./meter.ts";
 
-/** What all have in common that measure under one name and send it to one provider: queues and pools. */
+/** State shared by all queues and pools that measure under one name with one provider. */
 export class MeasuredName {
-  /** How many handlers may run at once, over all pools. */
+  /** Maximum number of handlers that run at once, summed over all pools. */
   concurrency = 0;
   readonly #provider: MetricsProvider;
   readonly #name: string;
-  /** How many of them there are. */
+  /** Number of queues and pools that measure under this name. */
   #count = 0;
 
   private constructor(provider: MetricsProvider, name: string) {
@@ -15,7 +15,7 @@ export class MeasuredName {
     this.#name = name;
   }
 
-  /** One more begins to measure. */
+  /** Registers a queue or pool that begins to measure. */
   static begin(provider: MetricsProvider, name: string): MeasuredName {
     let names = measured.get(provider);
     if (names === undefined) measured.set(provider, names = new Map());
@@ -25,11 +25,11 @@ export class MeasuredName {
     return found;
   }
 
-  /** The last one is told to the provider: nothing is measured after that. */
+  /** Unregisters a queue or pool. After the last one, tells the provider that the name is gone. */
   end(): void {
     this.#count--;
     if (this.#count > 0) return;
-    // Names may come and go; what is left of this one is known to nobody
+    // Names may come and go, so unused ones are not kept
     measured.get(this.#provider)?.delete(this.#name);
     tellGone(this.#provider, this.#name);
   }
@@ -38,8 +38,8 @@ export class MeasuredName {
 const measured = /* @__PURE__ */ new WeakMap<MetricsProvider, Map<string, MeasuredName>>();
 
 /**
- * Tells that something begins to measure under a name. Queues and pools do so themselves. When all have ended that
- * measure under that name, the provider is told that it is `gone`.
+ * Registers something that measures under a name. Queues and pools register themselves. When everything that measures
+ * under the name has ended, the provider's `gone` is called.
  *
  * @example Usage
  * ```ts
@@ -56,9 +56,9 @@ const measured = /* @__PURE__ */ new WeakMap<MetricsProvider, Map<string, Measur
  * assertEquals(gone, ["images"]);
  * ```
  *
- * @param provider Where the measurements go.
- * @param name The name of the queue.
- * @returns Tells that it has ended. Only the first call does.
+ * @param provider Receives the measurements.
+ * @param name Name of the queue.
+ * @returns A function that ends the registration. Only the first call has an effect.
  */
 export function beginMeasuring(provider: MetricsProvider, name: string): () => void {
   const shared = MeasuredName.begin(provider, name);

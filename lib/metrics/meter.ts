@@ -4,22 +4,20 @@ import { firstErrorReporter } from "../base/first_error.ts";
 import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 
 /**
- * A metric of a provider, whose methods never throw: no metric can cost an item anything, or keep others from being
- * measured.
+ * Metric of a provider, with methods that never throw. A failing metric therefore costs no item, and does not affect
+ * other metrics.
  */
 export interface Meter extends Gauge, Counter, Histogram, SettableGauge {}
 
-/** A method of a provider that makes a metric. */
+/** Name of a provider's method that creates a metric. */
 export type MeteredMethod = Exclude<keyof MetricsProvider, "gone">;
 
-/**
- * The meter of what a method makes; `undefined` if the provider leaves out the method, which it may only do with some.
- */
+/** Meter of the metric that a method creates. It may be `undefined` only if the method is optional. */
 export type MeterOf<M extends MeteredMethod> = Meter | (undefined extends MetricsProvider[M] ? undefined : never);
 
 /**
- * Returns the meter of a metric. Queues and pools make every measurement through one. The first error of each is
- * written to `console.error`. For queues that are not in memory.
+ * Creates a metric and returns its meter. Queues and pools make every measurement through a meter. The first error of
+ * each meter is written to `console.error`. For queues that are not in memory.
  *
  * @example Usage
  * ```ts
@@ -31,13 +29,13 @@ export type MeterOf<M extends MeteredMethod> = Meter | (undefined extends Metric
  * assertEquals(metrics.value("workqueue_retries_total", "images"), 1);
  * ```
  *
- * @typeParam M The name of the method.
- * @param provider Makes the metric.
- * @param method The method of the provider that makes the metric.
- * @param queue The name of the queue.
- * @param label The other label of a metric that has two: a priority level, or a reason to give an item up.
+ * @typeParam M Name of the method.
+ * @param provider Creates the metric.
+ * @param method Name of the provider's method that creates the metric.
+ * @param queue Name of the queue.
+ * @param label Value of the metric's other label, if it has one: a priority level, or a reason to give an item up.
  * @returns The meter; `undefined` if the provider does not have the method.
- * @throws What the provider throws as it makes the metric.
+ * @throws Any error that the provider throws when it creates the metric.
  */
 export function meterOf<M extends MeteredMethod>(
   provider: MetricsProvider,
@@ -57,12 +55,12 @@ export function meterOf<M extends MeteredMethod>(
   };
 }
 
-/** Tells the provider that nothing measures under this name any more. Never throws. */
+/** Notifies the provider that nothing measures under this name anymore. Never throws. */
 export function tellGone(provider: MetricsProvider, name: string): void {
   guardFor("gone", name)(() => provider.gone?.(name))(0);
 }
 
-/** Returns what wraps calls of a provider so that they never throw. Only the first error is reported. */
+/** Returns a function that wraps calls of a provider so that they never throw. Only the first error is reported. */
 function guardFor(method: string, queue: string) {
   const report = firstErrorReporter(`measure '${method}' of queue ${inspect(queue)}`);
   return (call: (value: number) => unknown) => (value?: number): void => callSafely(call, report, value!);

@@ -1,8 +1,8 @@
 /**
- * What a queue measures, and where it sends the measurements.
+ * Metrics of queues and pools, and the providers that receive them.
  *
- * The seven metrics and what each means are those of client-go; Kubernetes exports them under these names,
- * with the queue's name as the label `name`:
+ * Seven metrics are those of client-go, with the same meaning. Kubernetes exports them under these names, with the
+ * queue's name as the label `name`:
  *
  * | method of {@linkcode MetricsProvider} | exported as | unit |
  * | --- | --- | --- |
@@ -14,13 +14,13 @@
  * | `longestRunningProcessor` | `workqueue_longest_running_processor_seconds` | seconds |
  * | `retries` | `workqueue_retries_total` | delayed adds |
  *
- * One more is for queues with `priorityLevels`, and has the level's name as the label `priority`:
+ * One more metric is for queues with `priorityLevels`. It has the level's name as the label `priority`:
  *
  * | method of {@linkcode MetricsProvider} | exported as | unit |
  * | --- | --- | --- |
  * | `priorityDepth` | `workqueue_depth_by_priority` | items |
  *
- * Seven more measure what client-go's don't. `workqueue_given_up_total` has the reason as the label `reason`:
+ * Seven more metrics are not in client-go. `workqueue_given_up_total` has the reason as the label `reason`:
  *
  * | method of {@linkcode MetricsProvider} | exported as | unit |
  * | --- | --- | --- |

@@ -3,14 +3,17 @@ import type { MetricsProvider } from "../contracts/metrics.ts";
 import { MeasuredName } from "./measured_name.ts";
 import { type Meter, meterOf } from "./meter.ts";
 
-/** Takes the measurements of one pool, as far as its provider has the methods. Nothing here throws. */
+/**
+ * Measurements of one pool, as far as its provider has the methods. Only the constructor may throw: any error that the
+ * provider throws when it creates a metric.
+ */
 export class PoolMetrics {
   readonly active: Meter | undefined;
   readonly failures: Meter | undefined;
   readonly givenUp: Readonly<Record<GiveUpReason, Meter | undefined>>;
   readonly #concurrency: Meter | undefined;
   readonly #shared: MeasuredName;
-  /** What is this pool's of the sum. */
+  /** This pool's share of the sum. */
   #share = 0;
   #hasEnded = false;
 
@@ -18,7 +21,7 @@ export class PoolMetrics {
     this.active = meterOf(provider, "active", queue);
     this.failures = meterOf(provider, "failures", queue);
     const givenUp = (reason: GiveUpReason) => meterOf(provider, "givenUp", queue, reason);
-    this.givenUp = { // all of them at once, as rates need to see where a series begins
+    this.givenUp = { // all at once, because a rate needs the start of its series
       maxRetries: givenUp("maxRetries"),
       terminal: givenUp("terminal"),
       shutdown: givenUp("shutdown"),
@@ -36,7 +39,7 @@ export class PoolMetrics {
     this.#concurrency?.set(this.#shared.concurrency);
   }
 
-  /** The pool measures nothing any more. */
+  /** Ends the measurements of the pool. */
   end(): void {
     this.setConcurrency(0);
     if (this.#hasEnded) return;

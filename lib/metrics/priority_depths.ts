@@ -3,12 +3,12 @@ import { ChurnMap } from "../structures/churn_map.ts";
 import { type Meter, meterOf } from "./meter.ts";
 
 /**
- * The depth of a queue by priority, for the priorities that have a name: a label for each number would grow without
- * bound. A key is counted under the priority that it was added with first, whatever it is raised to later.
+ * Depth of a queue by priority, for priorities that have a name. A label for each number would grow without bound. A
+ * key is counted under the priority of its first add, even if a later add raises it.
  */
 export class PriorityDepths {
   readonly #gauges = new Map<number, Meter | undefined>();
-  /** Where each key is counted that is counted at all. */
+  /** Gauge of each key that is counted. */
   readonly #gaugeOf = new ChurnMap<unknown, Meter>();
 
   constructor(provider: MetricsProvider, queue: string, levels: Readonly<Record<string, number>>) {

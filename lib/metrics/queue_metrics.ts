@@ -6,11 +6,12 @@ import { MeasuredName } from "./measured_name.ts";
 import { type Meter, meterOf } from "./meter.ts";
 import { PriorityDepths } from "./priority_depths.ts";
 
-/** How often the metrics are set that grow by themselves, in milliseconds. client-go's default. */
+/** Time between two updates of the metrics that grow by themselves, in milliseconds. client-go's default. */
 const UPDATE_PERIOD = 500;
 
 /**
- * Takes the measurements of one queue. Nothing here throws, whatever the provider throws: the clock is a steady one.
+ * Measurements of one queue. Only the constructor may throw: any error that the provider throws when it creates a
+ * metric. The clock must be a steady one.
  */
 export class QueueMetrics {
   readonly #clock: Clock;
@@ -24,15 +25,18 @@ export class QueueMetrics {
   readonly #oldestReady: Meter | undefined;
   readonly #blocked: Meter | undefined;
   readonly #line: { readonly blocked: number };
-  /** When the item of each ticket was added, until it is handed out, and when it was handed out, until it is done. */
+  /**
+   * By ticket: the time at which the item was added, until it is handed out; and the time at which it was handed out,
+   * until it is done.
+   */
   readonly #addedAt = new TicketTimes();
   readonly #startedAt = new TicketTimes();
-  /** When a key was added again that is held, and so has no new ticket yet. */
+  /** Time at which each processing key was added again. It has no new ticket yet. */
   readonly #addedAgainAt = new ChurnMap<unknown, number>();
   readonly #createdAt: number;
-  /** Left when the queue is over. */
+  /** `undefined` once the queue is shut down and empty. */
   #shared: MeasuredName | undefined;
-  /** The timer of the next update; `null` once there will be none. */
+  /** Timer of the next update; `null` once there are no more updates. */
   #timer: unknown;
 
   constructor(
@@ -69,7 +73,7 @@ export class QueueMetrics {
     this.#count(key, priority);
   }
 
-  /** A key that was added again while it was held has its ticket now. */
+  /** Records that a key that was added again while processing is ready, with this ticket. */
   ready(key: unknown, ticket: number): void {
     const now = this.#clock.now();
     this.#addedAt.set(ticket, this.#addedAgainAt.get(key) ?? now);
@@ -77,7 +81,7 @@ export class QueueMetrics {
     if (this.#oldestReady !== undefined) this.#updateLater(now);
   }
 
-  /** The key with this ticket is handed out under that number. */
+  /** Records that the key with this ticket is handed out under the number `called`. */
   taken(key: unknown, ticket: number, called: number): void {
     const now = this.#clock.now();
     const addedAt = this.#addedAt.take(ticket) ?? now;
@@ -88,7 +92,7 @@ export class QueueMetrics {
     this.#priorityDepths?.taken(key);
   }
 
-  /** The work on what was handed out under that number has ended. */
+  /** Records the end of the hand-out with the number `called`. */
   finished(called: number): void {
     const now = this.#clock.now();
     this.#workDuration.observe((now - (this.#startedAt.take(called) ?? now)) / 1000);
@@ -106,7 +110,7 @@ export class QueueMetrics {
     this.#timer = null;
   }
 
-  /** The queue was shut down, and nothing is left in it. */
+  /** Ends the measurements. Must be called once the queue is shut down and empty. */
   end(): void {
     const shared = this.#shared;
     if (shared === undefined) return;
@@ -117,8 +121,8 @@ export class QueueMetrics {
   }
 
   /**
-   * client-go updates twice a second for as long as the queue lives. Ours has a timer only while there is something to
-   * say, for the same moments, and it keeps no process alive.
+   * Sets the timer of the next update. client-go updates twice a second as long as the queue exists. This timer is set
+   * for the same moments, but only while there is something to measure, and it does not keep the process alive.
    */
   #updateLater(now: number): void {
     if (this.#timer !== undefined) return;
@@ -140,7 +144,7 @@ export class QueueMetrics {
     try {
       this.#blocked?.set(this.#line.blocked);
     } catch {
-      // A discipline that throws leaves the number as it was.
+      // If a discipline throws, the metric keeps its value.
     }
   }
 }

@@ -2,29 +2,30 @@ import { TOTALS } from "../base/brands.ts";
 import type { GiveUpReason } from "../contracts/handler.ts";
 
 /**
- * What a queue or a pool has counted since it was made. They cost nothing that could be measured, so all of them count.
+ * Counts of a queue or a pool since its creation. Counting takes no measurable time, so every queue and pool does it.
  */
 export interface Totals {
   /**
-   * Of a queue: how many items were handed out. With those that are ready or blocked, that is how many became ready.
+   * Of a queue: items that were handed out. Together with the ready and blocked items, this is the number of items that
+   * became ready.
    */
   readonly handedOut?: number;
-  /** Of a queue: whether it is first in, first out, so that its totals tell which item is the oldest. */
+  /** Of a queue: whether it is first in, first out, so that its totals show which item is the oldest. */
   readonly isFifo?: boolean;
   /** Of a pool: attempts that did not fail. */
   readonly succeeded?: number;
-  /** Of a pool: attempts that failed; one that runs out of time counts then, once. */
+  /** Of a pool: attempts that failed. An attempt that times out counts once, at its timeout. */
   readonly failed?: number;
   /** Of a pool: items that were given up. */
   readonly givenUp?: number;
-  /** Of a pool: the same, by reason. */
+  /** Of a pool: items that were given up, by reason. */
   readonly givenUpFor?: Readonly<Record<GiveUpReason, number>>;
 }
 
 const NONE: Totals = {};
 
 /**
- * Tells what a queue or a pool has counted since it was made: for pages that show rates.
+ * Returns the counts of a queue or a pool since its creation, for pages that show rates.
  *
  * @example Usage
  * ```ts
@@ -38,14 +39,14 @@ const NONE: Totals = {};
  * assertEquals(totalsOf(queue), { handedOut: 1, isFifo: true });
  * ```
  *
- * @param counting A queue, or what `runWorkers` returned.
- * @returns What it counts; nothing if it is somebody else's.
+ * @param counting A queue, or a pool that `runWorkers` returned.
+ * @returns The counts; an empty object for a third-party queue or pool.
  */
 export function totalsOf(counting: object): Totals {
   return (counting as { [TOTALS]?: () => Totals })[TOTALS]?.() ?? NONE;
 }
 
-/** Gives an object its totals. As a member of its class they would keep bundlers from leaving the class out. */
+/** Sets the totals of a queue or a pool. Not a class member, because bundlers would then keep the class. */
 export function setTotals(counting: object, totals: () => Totals): void {
   Object.defineProperty(counting, TOTALS, { value: totals });
 }
