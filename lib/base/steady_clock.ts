@@ -23,11 +23,6 @@ export function steadyClock(clock: Clock = systemClock): Clock {
 class SteadyClock implements Clock {
   readonly #clock: Clock;
   readonly #report = firstErrorReporter("use clock");
-  readonly #look = () => {
-    const time = this.#clock.now();
-    if (Number.isFinite(time)) return time;
-    throw new RangeError(`now() returned ${time}`);
-  };
   #latest = 0;
 
   constructor(clock: Clock) {
@@ -35,7 +30,11 @@ class SteadyClock implements Clock {
   }
 
   now(): number {
-    return this.#latest = this.#try(this.#look) ?? this.#latest;
+    try { // not through #try: this is called for every item
+      return this.#latest = this.#look();
+    } catch {
+      return this.#latest = this.#repeat(() => this.#look()) ?? this.#latest;
+    }
   }
 
   setTimeout(callback: () => void, ms: number): Timer {
@@ -65,11 +64,22 @@ class SteadyClock implements Clock {
     try {
       return call();
     } catch {
-      try {
-        return call();
-      } catch (error) {
-        this.#report(error);
-      }
+      return this.#repeat(call);
     }
+  }
+
+  /** Repeats a call that has thrown. */
+  #repeat<R>(call: () => R): R | undefined {
+    try {
+      return call();
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  #look(): number {
+    const time = this.#clock.now();
+    if (Number.isFinite(time)) return time;
+    throw new RangeError(`now() returned ${time}`);
   }
 }

@@ -358,7 +358,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
 
   #waitAs(key: unknown, item: T, deadline: number, priority: number): void {
     this.#items?.set(key, item);
-    if (this.#dueAt(key) === undefined) return this.#beginDelay(key, deadline, priority);
+    if (!this.#deadlines.has(key) && this.#flushed?.has(key) !== true) return this.#beginDelay(key, deadline, priority);
     this.#priorities.raise(key, priority);
     this.#deadlines.bringForward(key, deadline);
     this.#setTimer();
@@ -368,7 +368,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #beginDelay(key: unknown, deadline: number, priority: number): void {
     try {
       this.#deadlines.add(key, deadline);
-      this.#priorities.set(key, priority);
+      if (priority !== 0) this.#priorities.set(key, priority);
     } catch (error) {
       this.#deadlines.remove(key);
       this.#items?.delete(key);

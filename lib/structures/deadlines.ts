@@ -20,6 +20,11 @@ export class Deadlines<K> {
     return this.#heap.smallest;
   }
 
+  /** Reports whether a key has a deadline. */
+  has(key: K): boolean {
+    return this.#slots.get(key) !== undefined;
+  }
+
   /** Returns the deadline of a key; `undefined` if it has none. */
   get(key: K): number | undefined {
     const slot = this.#slots.get(key);
