@@ -1,6 +1,6 @@
 import { argumentError } from "@workqueue/core/internal";
 
-/** Where a server is. */
+/** Address of a server. */
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -15,9 +15,10 @@ export const DEFAULT_PORT = 6379;
 const FORM = "redis[s]://[[user]:password@]host[:port][/database]";
 
 /**
- * Reads a URL.
+ * Parses a URL.
  *
- * @throws {TypeError} If it is none of Redis. The message has nothing of it, as there may be a password in it.
+ * @throws {TypeError} If it is not a Redis URL. The message shows at most the protocol or the path, because the URL may
+ * contain a password.
  */
 export function parseAddress(action: string, url: unknown): Address {
   const refuse = (rule: string) => argumentError(action, `'url' ${rule}`);
@@ -43,7 +44,7 @@ export function parseAddress(action: string, url: unknown): Address {
   }
 }
 
-/** What of an address is shown. */
+/** Returns the host and port of an address, for messages. */
 export function showAddress({ host, port }: Pick<Address, "host" | "port">): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -1,20 +1,20 @@
 import type { Retry, Script } from "./connection.ts";
 import type { Wire } from "./wire.ts";
 
-/** A call that has not been answered. */
+/** Call that has not been answered. */
 export class Call {
-  /** How many were made before it. */
+  /** Number of calls made before this one. */
   turn = 0;
-  /** When its timeout ends. */
+  /** Time when the timeout ends, by `performance.now()`, in milliseconds. */
   end = 0;
-  /** Its neighbours among the calls with the same timeout. */
+  /** Neighbors among the calls with the same timeout. */
   previous: Call | undefined;
   next: Call | undefined;
-  /** Belongs to the wire that was new when it was made, and is not made again on another. */
+  /** Whether the call was made for a new wire, while that wire came up. Such a call is not repeated on another wire. */
   isOfWire = false;
-  /** What it was sent on and may be answered on; none while it is held back. */
+  /** Wire that the call was sent on and may be answered on; `undefined` while the call is queued. */
   wire: Wire | undefined;
-  /** Whether it was sent on a wire that ended, so that nobody knows whether it ran. */
+  /** Whether the call was sent on a wire that ended, so that it may have run. */
   mayHaveRun = false;
 
   constructor(
@@ -22,11 +22,11 @@ export class Call {
     readonly key: string,
     readonly args: readonly (string | number)[],
     readonly retry: Retry,
-    /** In milliseconds, retries included. */
+    /** Milliseconds, retries included. */
     readonly timeout: number,
     readonly resolve: (reply: unknown) => void,
     readonly reject: (error: Error) => void,
-    /** Is told that it was resolved or rejected. */
+    /** Called when the call is resolved or rejected. */
     readonly onSettled: () => void,
   ) {}
 }

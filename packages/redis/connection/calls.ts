@@ -16,26 +16,26 @@ import { Timeouts } from "./timeouts.ts";
 import { Watchdog } from "./watchdog.ts";
 import type { Dialer, Wire } from "./wire.ts";
 
-/** The calls of a process to a server: sends them, and holds them back while there is nothing to send them on. */
+/** Calls of a process to a server. Sends them, and queues them while there is no wire. */
 export class Calls {
   readonly #address: string;
   readonly #line: Line<Wire>;
   readonly #callbacks = new Set<() => void>();
-  /** Calls without an answer, by their timeout. */
+  /** Calls without an answer, by timeout. */
   readonly #waiting = new Map<number, Timeouts>();
-  /** How many of them are held back. */
+  /** Number of queued calls among them. */
   #held = 0;
-  /** How many of them were sent and can still be answered. */
+  /** Number of calls among them that were sent and can still be answered. */
   #sent = 0;
-  /** How many were ever made. */
+  /** Number of calls made so far. */
   #made = 0;
   #wire: Wire | undefined;
   #watchdog: Watchdog | undefined;
-  /** The scripts whose text was sent on this wire. */
+  /** Scripts whose text was sent on the current wire. */
   readonly #known = new Set<Script>();
   #hadWire = false;
   #isResuming = false;
-  /** Why the server cannot be used now: this wire ends when what was sent on it has been answered. */
+  /** Reason why the server can't be used for now. The wire ends once every call sent on it is answered. */
   #leaving: Error | undefined;
 
   constructor(dialer: Dialer) {
@@ -53,25 +53,25 @@ export class Calls {
     call.isOfWire = this.#isResuming;
     this.#timeoutsOf(call).add(call);
     this.#held++;
-    if (this.canSend) this.#send(call); // then nothing is held back, but while the others wait to be told to resume
+    if (this.canSend) this.#send(call); // no other call is queued then, except while the wire comes up
     else if (call.isOfWire) this.#failAgain(call);
     this.#line.start();
   }
 
-  /** Calls back whenever there is a wire after the first one. */
+  /** Calls `callback` for each new wire after the first one. Returns an unsubscribe function. */
   onReconnect(callback: () => void): () => void {
     const entry = () => callback(); // the same function may be given twice
     this.#callbacks.add(entry);
     return () => this.#callbacks.delete(entry);
   }
 
-  /** Ends the connection. All calls must have been answered. */
+  /** Closes the connection. All calls must have been answered. */
   close(): void {
     this.#line.close();
     for (const calls of this.#waiting.values()) calls.close();
   }
 
-  /** Whether a call that is made now goes out at once. */
+  /** Whether a new call is sent at once. */
   get canSend(): boolean {
     return this.#wire?.isReady === true && this.#leaving === undefined;
   }
@@ -82,7 +82,7 @@ export class Calls {
     return same;
   }
 
-  /** The calls that were sent on a wire, or those that are held back, in the order they were made. */
+  /** Returns the calls sent on a wire, or the queued calls for `undefined`, in the order in which they were made. */
   #callsOn(wire: Wire | undefined): Call[] {
     const calls = [...this.#waiting.values()].flatMap((same) => [...same].filter((call) => call.wire === wire));
     return calls.sort((one, other) => one.turn - other.turn);
@@ -130,8 +130,9 @@ export class Calls {
   }
 
   /**
-   * The script's text goes out the first time on each wire, and whenever the server asks for it: one that was restarted
-   * knows no scripts, and if it had to ask, calls would not keep their order.
+   * Returns the command of a call. It contains the script's text if this is the first call of the script on the wire,
+   * or if the server asked for the text. A restarted server knows no scripts. If it had to ask for each of them, calls
+   * would not keep their order.
    */
   #commandOf({ script, key, args, retry, mayHaveRun }: Call, isWhole: boolean): string[] {
     const isKnown = this.#known.has(script) && !isWhole;
@@ -179,7 +180,7 @@ export class Calls {
     this.#fail(call, message, true, reason);
   }
 
-  /** Holds a call back for the next wire, if it may be made there. */
+  /** Queues a call for the next wire. Rejects a call that must not be repeated there. */
   #keep(call: Call, reason: Error): void {
     if (call.isOfWire) this.#failAgain(call, reason);
     else this.#hold(call);
@@ -202,7 +203,7 @@ export class Calls {
     } else {
       const message = `Redis at ${this.#address} did not answer ${within}: it is unknown whether the call took effect`;
       this.#fail(call, message, true);
-      wire.close(new Error(`there was no answer ${within}`)); // so that nothing overtakes it
+      wire.close(new Error(`there was no answer ${within}`)); // nothing may overtake the call
     }
   }
 

@@ -6,16 +6,26 @@ import { dialAddress } from "./node_redis.ts";
 import { Share, Shared } from "./share.ts";
 import type { Dialer } from "./wire.ts";
 
-/** Where to connect to, and how. */
+/** Server to connect to, and settings of the connection. */
 export interface ConnectOptions {
-  /** Default `redis://localhost:6379`. */
+  /**
+   * URL of the server.
+   *
+   * @default {"redis://localhost:6379"}
+   */
   url?: string | undefined;
-  /** In place of a URL. */
+  /** Client to use instead of a URL. */
   client?: RedisClient | undefined;
-  /** Milliseconds until a call rejects, retries included. Default 10 s. */
+  /**
+   * Milliseconds until a call rejects, retries included.
+   *
+   * @default {10_000}
+   */
   callTimeout?: number | undefined;
   /**
-   * After how many milliseconds without an answer that the server owes a connection of ours is dropped. Default 5 s.
+   * Milliseconds of silence after which a connection of our own is dropped, if the server owes an answer.
+   *
+   * @default {5000}
    */
   silence?: number | undefined;
 }
@@ -28,10 +38,10 @@ const byAddress: Map<string, Shared> = new Map();
 const byClient: Map<RedisClient, Shared> = new Map();
 
 /**
- * Gives a share of the one connection that this process has to the server, or by the client. It is opened by the first
- * call, and `silence` is that of the first user.
+ * Returns a share of the connection that this process has to the server, or through the client. The first call opens
+ * the connection. The `silence` of the first user applies to all users.
  *
- * @throws {TypeError} If the URL or the client is none that can be used. The message begins with the action.
+ * @throws {TypeError} If the URL or the client can't be used, or both are given. The message names the action.
  */
 export function connect(action: string, options: ConnectOptions): Connection {
   const { url = DEFAULT_URL, client, callTimeout = DEFAULT_CALL_TIMEOUT, silence = DEFAULT_SILENCE } = options;
@@ -42,9 +52,9 @@ export function connect(action: string, options: ConnectOptions): Connection {
 }
 
 /**
- * Checks where the server is. Connects to nothing.
+ * Checks the URL and the client. Opens no connection.
  *
- * @throws {TypeError} If the URL or the client cannot be used, or both are given. The message begins with the action.
+ * @throws {TypeError} If the URL or the client can't be used, or both are given. The message names the action.
  */
 export function requireServer(action: string, { url, client }: ConnectOptions): void {
   if (url !== undefined && client !== undefined) {

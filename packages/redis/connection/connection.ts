@@ -1,74 +1,78 @@
-/** What the rest of the package knows of a connection: types only. */
+/** Types of a connection as the rest of the package sees it. */
 
 import type { IoRedisClient } from "./ioredis.ts";
 import type { NodeRedisClient } from "./node_redis.ts";
 
-/** A client that a user has: of `redis` or `@redis/client` from version 5, or of `ioredis` from version 5. */
+/**
+ * Client that a user passes in: of `redis` or `@redis/client` (version 5 or later), or of `ioredis` (version 5 or
+ * later).
+ */
 export type RedisClient = NodeRedisClient | IoRedisClient;
 
-/** A script of the server's, in Lua. */
+/** Script in Lua. */
 export interface Script {
   readonly text: string;
-  /** The name that the server knows the text by, in hexadecimal digits. */
+  /** SHA-1 of the text, in hexadecimal digits. The server knows the script by it. */
   readonly sha1: string;
 }
 
 /**
- * What becomes of a call whose connection broke before the reply came, so that nobody knows whether it ran:
+ * Handling of a call whose connection broke before the reply came, so that the call may have run:
  *
- * - `"never"`: it rejects, with a {@linkcode RedisConnectionError} whose `mayHaveRun` is true.
- * - `"always"`: it is made again. For scripts that may run twice.
- * - `"marked"`: it is made again, and the script is told: its last argument, which is added to those given, is `"0"`
- *   the first time, and `"1"` if it may have run before.
+ * - `"never"`: the call rejects with a {@linkcode RedisConnectionError} whose `mayHaveRun` is true.
+ * - `"always"`: the call is repeated. For scripts that may run twice.
+ * - `"marked"`: the call is repeated, and the script can tell. An argument is added at the end: `"0"` in the first call,
+ *   and `"1"` if the script may have run before.
  *
- * A call that was certainly not sent, or that the server turned down as it was loading its data or the like, is always
- * made again, and is no second time.
+ * A call is always repeated if it was certainly not sent, or if the server refused it for now, for example because it
+ * was loading its data. Such a call does not count as having run before.
  */
 export type Retry = "never" | "always" | "marked";
 
-/** One user's share of a connection that a process has to a server. */
+/** One user's share of the connection that a process has to a server. */
 export interface Connection {
-  /** The host and the port, or what else is to be said of where the server is: without user and password. */
+  /** Host and port, or the path of a Unix socket. Without user and password. */
   readonly address: string;
-  /** The number of the database. */
+  /** Number of the database. */
   readonly database: number;
-  /** Whether calls go out now. */
+  /** Whether calls are sent at once. */
   readonly isUp: boolean;
 
   /**
-   * Runs a script with one key. Calls made in one turn of the event loop are sent together, and run in order.
+   * Runs a script with one key. Calls made in one turn of the event loop are sent together and run in order.
    *
-   * While the server is away, or refuses calls for now, the call is held back, and it rejects after the call timeout of
-   * this user. What the server refuses for good rejects at once, with the error of the client. The reply has strings,
-   * numbers, `null` and arrays in it.
+   * The call is queued while the server is away or refuses calls for now. It rejects after the call timeout of this
+   * user. If the server refuses the call for good, it rejects at once, with the client's error. A reply consists of
+   * strings, numbers, `null` and arrays. By default, `retry` is `"never"`.
    *
-   * @throws {RedisConnectionError} (rejects) If the server is away, or the reply was lost.
+   * @throws {RedisConnectionError} As a rejection, if the server is away for longer than the call timeout, or the reply
+   * was lost.
    */
   run(script: Script, key: string, args: readonly (string | number)[], options?: { retry?: Retry }): Promise<unknown>;
 
   /**
-   * Calls back with each message on a channel, until the function that it resolves to is called. Resolves when the
-   * server has confirmed it; then survives that the connection breaks. Messages sent meanwhile are lost: `onResumed` is
-   * called when that may have been.
+   * Calls `onMessage` with each message on a channel. Resolves to an unsubscribe function when the server has confirmed
+   * the subscription. From then on, the subscription survives broken connections. Messages sent during an interruption
+   * are lost: `onResumed` is called after each interruption.
    *
-   * @throws {RedisConnectionError} (rejects) If the server is away for longer than the call timeout of this user.
+   * @throws {RedisConnectionError} As a rejection, if the server is away for longer than the call timeout of this user.
    */
   subscribe(channel: string, onMessage: (payload: string) => void, onResumed?: () => void): Promise<() => void>;
 
   /**
-   * Calls back each time that the connection is there again after it was lost, until the function returned is called.
-   * Calls that it makes before it returns or first awaits are sent before all others, also before those that are made
-   * again. As it is called again for the next connection, they are not made again on that: they reject. It must not
-   * throw.
+   * Calls `callback` each time the connection is back after a loss, until the returned function is called. Calls made
+   * by `callback` before it returns or first awaits are sent before all other calls, repeated calls included. If the
+   * connection is lost again, they reject instead of being repeated, because `callback` runs again for the next
+   * connection. `callback` must not throw.
    */
   onReconnect(callback: () => void): () => void;
 
-  /** Calls `action`, unless a user of the same connection has had something called by this before. */
+  /** Calls `action`, unless a user of the same connection has called `once` before. */
   once(action: () => void): void;
 
   /**
-   * Takes no calls any more, waits for those that were made, and gives the connection back. The last user's closes it,
-   * but for a client that was given.
+   * Accepts no more calls, waits for the calls that were made, and gives up the share. The last user to do so closes
+   * the connection, except for a client that was passed in.
    */
   release(): Promise<void>;
 }

@@ -1,8 +1,8 @@
-/** The end of something: a promise of the reason, and what keeps it. */
+/** End of something: a promise of the reason, and the function that resolves it. */
 export class Ending {
-  /** Resolves at the end. */
+  /** Resolves to the reason at the end. */
   readonly reason: Promise<Error>;
-  /** Ends it, at the first call. */
+  /** Ends it. Only the first call counts. */
   end!: (reason: Error) => void;
 
   constructor() {

@@ -1,9 +1,9 @@
-/** What can go wrong with a connection, and how it is worded. */
+/** Errors of a connection, and their messages. */
 
 import type { ErrorCode } from "@workqueue/core";
 
 /**
- * The server cannot be reached, or the reply to a call was lost.
+ * Error of a call that could not reach the server, or whose reply was lost.
  *
  * @example Usage
  * ```ts
@@ -19,18 +19,18 @@ import type { ErrorCode } from "@workqueue/core";
  * ```
  */
 export class RedisConnectionError extends Error {
-  /** The name of the class, as for every error. */
+  /** Name of the class. */
   override name = "RedisConnectionError";
-  /** The code of every such error. */
+  /** Code of every error of this class. */
   readonly code: "WQ_CONNECTION" = "WQ_CONNECTION" satisfies ErrorCode;
-  /** Whether the call may have taken effect: nobody knows. Otherwise it has certainly not. */
+  /** Whether the call may have taken effect. If `false`, it certainly has not. */
   readonly mayHaveRun: boolean;
 
   /**
-   * Makes the error, as `Error` does.
+   * Creates the error.
    *
-   * @param message What could not be done.
-   * @param options Whether the call may have taken effect, and the `cause`, if there is one.
+   * @param message The failed action and the reason.
+   * @param options Whether the call may have taken effect (`mayHaveRun`), and the `cause`, if there is one.
    */
   constructor(message: string, options: ErrorOptions & { mayHaveRun: boolean }) {
     super(message, options);
@@ -39,40 +39,42 @@ export class RedisConnectionError extends Error {
 }
 
 /**
- * Whether an error is what the server replied, and not one of the client or of the network. Replies begin with a code;
- * classes do not tell, as a client may come from another copy of its package.
+ * Reports whether an error is a reply of the server, and not an error of the client or the network. Replies begin with
+ * a code. The class of the error says nothing, because the client may come from another copy of its package.
  */
 export function isReply(error: unknown): error is Error {
   return error instanceof Error && !("code" in error) && /^[A-Z][A-Z0-9_]*( |$)/.test(error.message);
 }
 
-/** Whether the server does not know the script. */
+/** Reports whether the reply means that the server doesn't know the script. */
 export function isUnknownScript(error: Error): boolean {
   return error.message.startsWith("NOSCRIPT");
 }
 
 /**
- * The codes of replies that say that the server cannot be used for now. It runs no part of the script then: it checks
- * before the script, or before the first write of it.
+ * Codes of replies that mean that the server can't be used for now. The server has run no part of the script then: it
+ * checks before the script, or before the script's first write.
  */
 const AWAY = [
   ...["LOADING", "READONLY", "MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN", "BUSY", "ERR max number of clients"],
-  "NOREPLICAS", // fewer than `min-replicas-to-write`
-  "MISCONF", // cannot write to its disk
+  "NOREPLICAS", // fewer replicas than `min-replicas-to-write`
+  "MISCONF", // the server can't write to its disk
 ];
 const IS_AWAY = new RegExp(`^(${AWAY.join("|")})\\b`);
 
-/** Whether a reply says that the server cannot be used now, and did nothing: it loads its data, is a replica, … */
+/**
+ * Reports whether a reply means that the server can't be used for now and did nothing. For example, it loads its data.
+ */
 export function isAway(error: Error): boolean {
   return IS_AWAY.test(error.message);
 }
 
-/** Whether trying to connect again is pointless until somebody changes something: a wrong password, no permission, … */
+/** Reports whether reconnecting is pointless until something is changed, such as a wrong password or a permission. */
 export function isHopeless(error: Error): boolean {
   return error.name === "NotCapable" || (isReply(error) && !isAway(error));
 }
 
-/** The error for a reply that sends the caller to another node of a cluster; `undefined` for any other reply. */
+/** Returns the error for a reply that names another node of a cluster; `undefined` for any other reply. */
 export function errorOfMove(address: string, reply: Error): RedisConnectionError | undefined {
   const [, node] = /^(?:MOVED|ASK) \d+ (\S+)/.exec(reply.message) ?? [];
   if (node === undefined) return undefined;
@@ -82,19 +84,19 @@ export function errorOfMove(address: string, reply: Error): RedisConnectionError
   return new RedisConnectionError(message, { mayHaveRun: false, cause: reply });
 }
 
-/** Whatever was thrown, as an error. */
+/** Returns a thrown value as an error. */
 export function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** What an error says. Of hosts with several addresses, what the attempt for each says. */
+/** Returns the message of an error. For a host with several addresses, returns the messages of all attempts. */
 export function messageOf(error: Error): string {
   if (error.message !== "") return error.message;
   const { errors = [], code = error.name } = error as { errors?: unknown[]; code?: string };
   return [...new Set(errors.map((each) => toError(each).message))].join(", ") || code;
 }
 
-/** A length of time in words. */
+/** Returns a duration in words. */
 export function inWords(ms: number): string {
   return ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`;
 }

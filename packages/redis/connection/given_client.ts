@@ -6,16 +6,16 @@ import type { Dialer } from "./wire.ts";
 
 type Options = Record<string, unknown>;
 
-/** Connects by a client that a user has, and that `requireClient` takes. */
+/** Connects through a client that a user passed in and `requireClient` accepted. */
 export function dialClient(client: RedisClient, silence: number): Dialer {
   return isIoRedis(client) ? dialIoRedis(client, silence) : dialNodeRedis(client, silence);
 }
 
 /**
- * Checks a client that a user has.
+ * Checks a client that a user passed in.
  *
- * @throws {TypeError} If it is none that can be used, or has options under which calls would run twice, keys would be
- * others, or replies would not be what the server says.
+ * @throws {TypeError} If the client is not supported, or has options that would run calls twice, change keys or change
+ * replies.
  */
 export function requireClient(action: string, client: unknown): void {
   const refuse = (rule: string) => argumentError(action, `'client' ${rule}`);
@@ -38,7 +38,9 @@ function isIoRedis(client: unknown): client is IoRedisClient {
   return has(client, "call", "duplicate", "connect") && typeof (client as { status?: unknown }).status === "string";
 }
 
-/** Pools, sentinels and clients of version 4 are like one, but for the epoch. */
+/**
+ * Reports whether this is a client of version 5 or later. Pools, sentinels and version 4 look alike but lack the epoch.
+ */
 function isNodeRedis(client: unknown): client is NodeRedisClient {
   const { socketEpoch } = Object(client) as { socketEpoch?: unknown };
   return has(client, "sendCommand", "duplicate", "subscribe") && typeof socketEpoch === "number";

@@ -1,4 +1,4 @@
-/** Connections by the clients of `ioredis`. */
+/** Connections through clients of `ioredis`. */
 
 import { type EventEmitter, once } from "node:events";
 import { DEFAULT_PORT, showAddress } from "./address.ts";
@@ -6,33 +6,38 @@ import { Ending } from "./ending.ts";
 import { toError } from "./errors.ts";
 import type { Dialer, OnMessage, SubscriberWire, Wire } from "./wire.ts";
 
-/** What is used of a client of `ioredis`, from version 5. Its option `autoResendUnfulfilledCommands` must be false. */
+/**
+ * Members of an `ioredis` client (version 5 or later) that a queue uses. The option `autoResendUnfulfilledCommands` of
+ * the client must be `false`.
+ */
 export interface IoRedisClient {
-  /** How far it is: `"ready"`, … */
+  /** State of the connection, such as `"ready"`. */
   readonly status: string;
   /** Sends a command. */
   call(command: string, ...args: string[]): Promise<unknown>;
-  /** Makes another client with the same options, but for these. */
+  /** Creates another client with the same options, except for those given here. */
   // deno-lint-ignore no-explicit-any -- the type of options differs from version to version
   duplicate(options?: any): any;
-  /** Begins to connect. */
+  /** Starts to connect. */
   connect(): Promise<void>;
-  /** Calls back when something happens. */
-  // deno-lint-ignore no-explicit-any -- what is told depends on the event
+  /** Adds a listener for an event. */
+  // deno-lint-ignore no-explicit-any -- the arguments depend on the event
   on(event: any, listener: (...told: any[]) => void): this;
-  /** Calls back no more. */
-  // deno-lint-ignore no-explicit-any -- what is told depends on the event
+  /** Removes a listener for an event. */
+  // deno-lint-ignore no-explicit-any -- the arguments depend on the event
   off(event: any, listener: (...told: any[]) => void): this;
 }
 
-/** A client that is ours. */
+/** Client that this package created. */
 interface OwnClient extends IoRedisClient {
   disconnect(): void;
   subscribe(...channels: string[]): Promise<unknown>;
   unsubscribe(...channels: string[]): Promise<unknown>;
 }
 
-/** The client dials once and keeps nothing back: trying again is decided elsewhere. */
+/**
+ * Options of a client that this package creates. It dials once and queues nothing: `Line` and `Calls` handle retries.
+ */
 const OWN_OPTIONS = {
   lazyConnect: true,
   connectTimeout: 5000,
@@ -43,7 +48,7 @@ const OWN_OPTIONS = {
   maxRetriesPerRequest: null,
 };
 
-/** Sends commands by a client that a user has, and opens connections for messages as it would. */
+/** Sends commands through a client that a user passed in. Opens connections for messages with the same options. */
 export function dialIoRedis(client: IoRedisClient, silence: number): Dialer {
   const { options = {} } = client as { options?: { host?: string; port?: number; path?: string; db?: number } };
   const { host = "localhost", port = DEFAULT_PORT, path, db = 0 } = options;
@@ -57,7 +62,7 @@ export function dialIoRedis(client: IoRedisClient, silence: number): Dialer {
   };
 }
 
-/** A wire by a client of ours, which is connected for it and disconnected at its end. */
+/** Opens a wire with a client that this package created. The client disconnects when the wire ends. */
 async function openSubscriber(
   client: OwnClient,
   silence: number,
@@ -79,7 +84,7 @@ async function openSubscriber(
     await client.connect();
   } catch (error) {
     client.disconnect();
-    // And not the error, which holds the command, which has the password
+    // Only the message: the error itself contains the command, with the password.
     throw new Error(toError(failure ?? error).message);
   } finally {
     signal.removeEventListener("abort", onAbort);
@@ -97,7 +102,10 @@ async function openSubscriber(
   };
 }
 
-/** A wire by a client of the user's: from when it is ready until its connection breaks. */
+/**
+ * Opens a wire through the user's client. The wire starts when the client is ready, and ends when its connection
+ * breaks.
+ */
 async function useClient(client: IoRedisClient, signal: AbortSignal): Promise<Wire> {
   if (client.status === "end") throw new Error("the client that was given was closed");
   if (client.status === "wait") client.connect().catch(ignore);
@@ -122,7 +130,7 @@ async function useClient(client: IoRedisClient, signal: AbortSignal): Promise<Wi
   };
 }
 
-/** Whether it would send a command at once, and not keep it for later. */
+/** Reports whether the client would send a command at once instead of queueing it. */
 function isReady(client: IoRedisClient): boolean {
   const { stream } = client as { stream?: { writable?: boolean } };
   return client.status === "ready" && stream?.writable !== false;

@@ -2,13 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { toError } from "./errors.ts";
 import type { Wire } from "./wire.ts";
 
-/** What a user of a line is told. */
+/** Callbacks of a line. */
 export interface LineEvents<W extends Wire> {
-  /** There is a wire. */
+  /** Called with each new wire. */
   onUp(wire: W): void;
-  /** It has ended. */
+  /** Called when the wire has ended. */
   onDown(reason: Error): void;
-  /** There could be none. */
+  /** Called when dialing has failed. */
   onRefused(error: Error): void;
 }
 
@@ -16,11 +16,11 @@ const FIRST_DELAY = 50;
 const MAX_DELAY = 1000;
 
 /**
- * Keeps a wire up: dials, and when the wire has ended, dials again, for as long as it takes. Pauses grow from 50 ms to
- * a second, and end at random within their second half, so that many processes do not come back at once.
+ * Keeps a wire up: dials, and dials again each time the wire has ended or dialing has failed. Pauses grow from 50 ms to
+ * one second. Each pause ends at random within its second half, so that many processes don't reconnect at once.
  */
 export class Line<W extends Wire> {
-  /** Why there was no wire the last time that there was none. */
+  /** Reason for the end of the latest wire, or for the latest failure to dial. */
   lastError: Error | undefined;
   readonly #dial: (signal: AbortSignal) => Promise<W>;
   readonly #events: LineEvents<W>;
@@ -34,19 +34,19 @@ export class Line<W extends Wire> {
     this.#events = events;
   }
 
-  /** Begins, at the first call. */
+  /** Starts to dial. Only the first call does something. */
   start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
     this.#run();
   }
 
-  /** The wire does what it is there for: if it ends now, the first pause is short. */
+  /** Called when the wire has proved to work. If the wire ends now, the first pause is short. */
   worked(): void {
     this.#attempts = 0;
   }
 
-  /** Ends the wire, and dials no more. */
+  /** Ends the wire, and stops dialing. */
   close(): void {
     const reason = new Error("the connection was closed");
     this.#closing.abort(reason);

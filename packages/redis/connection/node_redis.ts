@@ -1,4 +1,4 @@
-/** Connections by the clients of `redis` and `@redis/client`. */
+/** Connections through clients of `redis` and `@redis/client`. */
 
 import { createClient } from "@redis/client";
 import { type EventEmitter, once } from "node:events";
@@ -7,34 +7,34 @@ import { type Address, DEFAULT_PORT, showAddress } from "./address.ts";
 import { Ending } from "./ending.ts";
 import type { Dialer, OnMessage, SubscriberWire, Wire } from "./wire.ts";
 
-/** What is used of a client of `redis` or `@redis/client`, from version 5. */
+/** Members of a `redis` or `@redis/client` client (version 5 or later) that a queue uses. */
 export interface NodeRedisClient {
-  /** Whether it has been told to connect, and has not been closed. */
+  /** Whether the client was told to connect and has not been closed. */
   readonly isOpen: boolean;
   /** Whether commands can be sent. */
   readonly isReady: boolean;
   /** Sends a command. */
   sendCommand(command: readonly string[], options?: NodeRedisCommandOptions): Promise<unknown>;
-  /** Makes another client with the same options, but for these. */
-  // deno-lint-ignore no-explicit-any -- the type of what it gives depends on the options
+  /** Creates another client with the same options, except for those given here. */
+  // deno-lint-ignore no-explicit-any -- the type of the client depends on the options
   duplicate(options?: any): any;
-  /** Calls back when something happens. */
+  /** Adds a listener for an event. */
   on(event: string, listener: (error: Error) => void): this;
-  /** Calls back no more. */
+  /** Removes a listener for an event. */
   off(event: string, listener: (error: Error) => void): this;
 }
 
-/** The options of a command that are used. */
+/** Options of a command that a queue uses. */
 export interface NodeRedisCommandOptions {
-  /** Aborts what has not been sent. */
+  /** Signal that drops the command if it has not been sent. */
   abortSignal?: AbortSignal;
-  /** Milliseconds until what has not been sent is given up; 0: never. */
+  /** Milliseconds until the command is dropped if it has not been sent; 0 for no limit. */
   timeout?: number;
-  /** What the parts of the reply become. */
+  /** Types that the parts of the reply are converted to. */
   typeMapping?: Record<string, never>;
 }
 
-/** A client that is ours. */
+/** Client that this package created. */
 interface OwnClient extends NodeRedisClient {
   connect(): Promise<unknown>;
   destroy(): void;
@@ -42,21 +42,23 @@ interface OwnClient extends NodeRedisClient {
   unsubscribe(channel: string, onMessage: (payload: string, channel: string) => void): Promise<void>;
 }
 
-/** What is read of the options of a client. */
+/** Options of a client that this package reads. */
 interface Options {
   readonly socket?: { readonly host?: string; readonly port?: number; readonly path?: string };
   readonly database?: number;
 }
 
-/** How long connecting may take, and then how long the server may take to say hello. */
+/** Time limit for connecting, and then for the server's first answers, in milliseconds. */
 const DIAL_TIMEOUT = 5000;
 
-/** The client dials once and keeps nothing back: trying again, and what becomes of the calls, is decided elsewhere. */
+/**
+ * Options of a client that this package creates. It dials once and queues nothing: `Line` and `Calls` handle retries.
+ */
 const OWN_OPTIONS = {
   disableOfflineQueue: true,
   commandOptions: { timeout: 0 },
   clientInfoTag: "workqueue",
-  // Both need to read variables of the environment, which Deno may forbid.
+  // Both features read environment variables, which Deno may forbid.
   maintNotifications: "disabled",
   emitInvalidate: false,
 } as const;
@@ -68,7 +70,7 @@ export function dialAddress(address: Address, silence: number): Dialer {
   const create = () =>
     createClient({
       ...OWN_OPTIONS,
-      RESP: 2, // which every server, and every proxy before one, speaks
+      RESP: 2, // every server supports it, and every proxy in front of one
       socket: { ...OWN_SOCKET_OPTIONS, host, port, ...tls && { tls } },
       database,
       ...username !== undefined && { username },
@@ -82,7 +84,7 @@ export function dialAddress(address: Address, silence: number): Dialer {
   };
 }
 
-/** Sends commands by a client that a user has, and opens connections for messages as it would. */
+/** Sends commands through a client that a user passed in. Opens connections for messages with the same options. */
 export function dialNodeRedis(client: NodeRedisClient, silence: number): Dialer {
   const { options = {} } = client as { options?: Options };
   const { socket, database = 0 } = options;
@@ -100,7 +102,7 @@ export function dialNodeRedis(client: NodeRedisClient, silence: number): Dialer 
   };
 }
 
-/** A wire by a client of ours, which is connected for it and destroyed at its end. */
+/** Opens a wire with a client that this package created. The client is destroyed when the wire ends. */
 async function openWire(
   client: OwnClient,
   silence: number,
@@ -110,7 +112,7 @@ async function openWire(
   const ending = new Ending();
   const close = (reason: Error) => {
     ending.end(reason);
-    queueMicrotask(() => destroy(client)); // it is still about to tell the calls why they have failed
+    queueMicrotask(() => destroy(client)); // the client still has to reject its calls with the reason
   };
   client.on("error", close);
   await connect(client, signal);
@@ -128,11 +130,11 @@ async function openWire(
   };
 }
 
-/** Connects a client of ours; or destroys it, if that fails, takes too long, or is not wanted any more. */
+/** Connects a client that this package created. Destroys it if connecting fails, takes too long or is aborted. */
 async function connect(client: OwnClient, signal: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failure: Error | undefined;
-  let hasSocket = false; // before it has, it destroys nothing
+  let hasSocket = false; // without a socket, `destroy` ends nothing
   const fail = (reason: Error) => {
     failure ??= reason;
     if (hasSocket) destroy(client);
@@ -160,11 +162,14 @@ function destroy(client: OwnClient): void {
   try {
     client.destroy();
   } catch {
-    // Version 5 says that it was closed already.
+    // Version 5 throws if the client is already closed.
   }
 }
 
-/** A wire by a client of the user's: from when it is ready until its connection breaks. */
+/**
+ * Opens a wire through the user's client. The wire starts when the client is ready, and ends when its connection
+ * breaks.
+ */
 async function useClient(client: NodeRedisClient, signal: AbortSignal): Promise<Wire> {
   if (!client.isOpen) throw new Error("the client that was given is not connected, or was closed");
   if (!client.isReady) await once(client as unknown as EventEmitter, "ready", { signal });
@@ -172,7 +177,7 @@ async function useClient(client: NodeRedisClient, signal: AbortSignal): Promise<
   const unsent = new Unsent();
   const close = (reason: Error) => {
     client.off("error", onError).off("end", onEnd);
-    unsent.abort(); // it would send them on its next connection
+    unsent.abort(); // the client would send them on its next connection
     ending.end(reason);
   };
   const onError = (error: Error) => client.isReady || close(error);
@@ -191,8 +196,8 @@ async function useClient(client: NodeRedisClient, signal: AbortSignal): Promise<
 }
 
 /**
- * What a client needs of an `AbortSignal`. A real one compares each listener with all that it has, and every command
- * adds one.
+ * Members of an `AbortSignal` that a client uses. A real signal compares each new listener with all of its listeners,
+ * and every command adds one.
  */
 class Unsent {
   aborted = false;

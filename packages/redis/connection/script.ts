@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Script } from "./connection.ts";
 
-/** Makes a script of its text. */
+/** Creates a script from its text. */
 export function createScript(text: string): Script {
   let sha1: string | undefined;
   return {

@@ -5,7 +5,7 @@ import { RedisConnectionError } from "./errors.ts";
 import { type Listener, Subscriptions } from "./subscriptions.ts";
 import type { Dialer } from "./wire.ts";
 
-/** What all users of one server, or of one client, in this process share. */
+/** State shared by all users of one server, or of one client, in this process. */
 export class Shared {
   readonly address: string;
   readonly database: number;
@@ -16,7 +16,7 @@ export class Shared {
   #users = 0;
   #hasCalled = false;
 
-  /** `forget` is called at the end: the next user begins anew. */
+  /** Calls `forget` when the last user has left. The next user starts with a new connection. */
   constructor(dialer: Dialer, forget: () => void) {
     this.address = dialer.address;
     this.database = dialer.database;
@@ -45,14 +45,14 @@ export class Shared {
   }
 }
 
-/** One user's share. */
+/** One user's share of a connection. */
 export class Share implements Connection {
   readonly #shared: Shared;
   readonly #callTimeout: number;
-  /** How much of what this user asked has not been answered. */
+  /** Number of calls and subscriptions of this user that have not been answered. */
   #pending = 0;
   #onIdle: (() => void) | undefined;
-  /** What ends its subscriptions and callbacks. */
+  /** Functions that end its subscriptions and callbacks. */
   readonly #ends = new Set<() => void>();
   #released: Promise<void> | undefined;
 

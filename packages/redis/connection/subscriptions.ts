@@ -4,18 +4,18 @@ import { Line } from "./line.ts";
 import { Watchdog } from "./watchdog.ts";
 import type { Dialer, SubscriberWire } from "./wire.ts";
 
-/** Somebody who listens on a channel. */
+/** Listener on a channel. */
 export interface Listener {
-  /** Milliseconds until it is refused, unless the server has confirmed it. */
+  /** Milliseconds until the subscription is refused if the server has not confirmed it. */
   readonly timeout: number;
   onMessage(payload: string): void;
-  /** Messages may have been missed. */
+  /** Called when messages may have been missed. */
   onResumed(): void;
-  /** The server has confirmed it, for the first time. */
+  /** Called when the server has confirmed the subscription for the first time. */
   onConfirmed(): void;
-  /** It cannot be. */
+  /** Called if the subscription is refused. */
   onRefused(error: Error): void;
-  /** Either of these. */
+  /** Called when the subscription is first confirmed or refused. */
   onSettled(): void;
 }
 
@@ -26,12 +26,12 @@ interface Channel {
 
 type Timer = ReturnType<typeof setTimeout>;
 
-/** The channels that a process listens on, on one connection. */
+/** Channels that a process listens on, over one connection. */
 export class Subscriptions {
   readonly #address: string;
   readonly #line: Line<SubscriberWire>;
   readonly #channels = new Map<string, Channel>();
-  /** Listeners whose subscription is neither confirmed nor refused, with the timer of their timeout. */
+  /** Listeners whose subscription is neither confirmed nor refused, with the timers of their timeouts. */
   readonly #waiting = new Map<Listener, Timer>();
   #wire: SubscriberWire | undefined;
   #pings: Timer | undefined;
@@ -64,10 +64,10 @@ export class Subscriptions {
     const channel = this.#channels.get(name);
     if (channel === undefined || !channel.listeners.delete(listener) || channel.listeners.size > 0) return;
     this.#channels.delete(name);
-    this.#wire?.unsubscribe(name).catch(() => {}); // the wire has ended, and what comes after it knows nothing of it
+    this.#wire?.unsubscribe(name).catch(() => {}); // the wire has ended, and the next wire does not know the channel
   }
 
-  /** Ends the connection. Nobody must be waiting. */
+  /** Closes the connection. Every subscription must have been confirmed or refused. */
   close(): void {
     this.#line.close();
   }
@@ -85,10 +85,10 @@ export class Subscriptions {
     for (const channel of this.#channels.values()) channel.isConfirmed = false;
   }
 
-  /** Who only listens cannot tell a connection that is broken from one on which nothing is said. */
+  /** Sends pings. A connection that only listens can't tell a broken connection from a quiet one. */
   #ping(wire: SubscriberWire): void {
     const watchdog = this.#watchdog = new Watchdog(wire);
-    const heard = () => watchdog.heard(false); // also where the server refuses to answer: it is there
+    const heard = () => watchdog.heard(false); // even a refusal shows that the server is there
     this.#pings = setInterval(() => {
       watchdog.sent();
       wire.send(["PING"]).then(heard, heard);
@@ -135,13 +135,13 @@ export class Subscriptions {
     else listener.onResumed();
   }
 
-  /** Those who were told that it is confirmed are not told: what they wait for may yet come. */
+  /** Refuses a listener, unless its subscription was confirmed before: its messages may still come. */
   #refuse(listener: Listener, message: string, cause?: Error): void {
     if (!this.#settle(listener)) return;
     listener.onRefused(new RedisConnectionError(message, { mayHaveRun: false, ...cause && { cause } }));
   }
 
-  /** Whether it is the first that the listener is told. */
+  /** Ends the wait of a listener. Returns `false` if the wait had already ended. */
   #settle(listener: Listener): boolean {
     clearTimeout(this.#waiting.get(listener));
     if (!this.#waiting.delete(listener)) return false;

@@ -2,8 +2,8 @@ import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import type { Call } from "./call.ts";
 
 /**
- * Calls with the same timeout, in the order they were made, with one timer for all of them. A linked list, as a `Map`
- * whose entries come and go so fast is mostly work for the garbage collector.
+ * Calls with the same timeout, in the order in which they were made, with one timer for all. A linked list: a `Map`
+ * with such short-lived entries would mostly make work for the garbage collector.
  */
 export class Timeouts {
   readonly #ms: number;
@@ -12,7 +12,7 @@ export class Timeouts {
   #last: Call | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Calls `onOver` with each call whose time is over; that must delete it. */
+  /** Calls `onOver` with each call whose time is over. `onOver` must delete the call. */
   constructor(ms: number, onOver: (call: Call) => void) {
     this.#ms = ms;
     this.#onOver = onOver;
@@ -45,9 +45,9 @@ export class Timeouts {
   }
 
   #wait(ms: number): void {
-    // After a pause of this process, the answers that have come meanwhile are read first.
+    // After a pause of this process, answers that arrived meanwhile are read first.
     this.#timer = setTimeout(() => setImmediate(() => this.#look()), ms);
-    this.#timer.unref(); // whatever can bring an answer keeps the process
+    this.#timer.unref(); // anything that can bring an answer keeps the process alive
   }
 
   #look(): void {

@@ -2,16 +2,13 @@ import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { inWords } from "./errors.ts";
 import type { Wire } from "./wire.ts";
 
-/**
- * How many turns of the event loop it takes at most until it reads what has come in: Deno looks in one of 61, while
- * busy.
- */
+/** Most turns of the event loop until received data is read. Deno, while busy, reads in one of 61 turns. */
 const TURNS_TO_READ = 64;
 
 /**
- * Ends a wire when the server owes an answer and says nothing for too long: it hangs, or its host has vanished, which
- * TCP itself notices after a quarter of an hour. The clients do not: what they call a timeout of the socket is put off
- * by everything that is sent.
+ * Ends a wire if the server owes an answer and is silent for too long. The server hangs then, or its host has vanished,
+ * which TCP itself notices only after a quarter of an hour. The clients notice neither: everything they send restarts
+ * the timeout of their socket.
  */
 export class Watchdog {
   readonly #wire: Wire;
@@ -23,7 +20,7 @@ export class Watchdog {
     this.#wire = wire;
   }
 
-  /** Something was sent that is to be answered. */
+  /** Records that something was sent that will be answered. */
   sent(): void {
     if (this.#owes) return;
     this.#owes = true;
@@ -31,7 +28,7 @@ export class Watchdog {
     if (this.#timer === undefined && this.#wire.silence !== undefined) this.#wait(this.#wire.silence);
   }
 
-  /** Something was answered; whether more is to be. */
+  /** Records an answer. `owes` says whether more answers are due. */
   heard(owes: boolean): void {
     this.#owes = owes;
     if (owes) this.#heardAt = performance.now();
@@ -44,10 +41,12 @@ export class Watchdog {
 
   #wait(ms: number): void {
     this.#timer = setTimeout(() => this.#look(), ms);
-    this.#timer.unref(); // the wire itself keeps the process
+    this.#timer.unref(); // the wire itself keeps the process alive
   }
 
-  /** When the time is up, what came in meanwhile is read first: this process may have been paused, or busy. */
+  /**
+   * Ends the wire when its time is over. Data that arrived is read first, as this process may have been paused or busy.
+   */
   #look(turns = TURNS_TO_READ): void {
     const silence = this.#wire.silence!;
     const left = this.#heardAt + silence - performance.now();

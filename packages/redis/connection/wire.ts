@@ -1,49 +1,47 @@
-/** What the clients have in common: types only. */
+/** Types that all clients have in common. */
 
-/**
- * One connection to a server, from when it can be used to its end. It never comes back: after it comes another wire.
- */
+/** Connection to a server, from when it can be used to its end. It never comes back: a new wire replaces it. */
 export interface Wire {
   /**
-   * After how many milliseconds it is to be closed, if the server owes an answer and says nothing. None if that is the
-   * business of somebody else, who gave the client.
+   * Milliseconds after which the wire is ended if the server owes an answer and is silent. `undefined` if the user
+   * passed in the client: the user's settings apply then.
    */
   readonly silence: number | undefined;
-  /** Whether a command that is sent now goes out. If not, the wire is about to end. */
+  /** Whether a command is sent at once. If not, the wire is about to end. */
   readonly isReady: boolean;
   /**
-   * Sends a command. Those of one turn of the event loop go out together, in order. Rejects with the server's error
-   * reply, or with anything else if the command may have run. May never settle if the wire has ended.
+   * Sends a command. Commands of one turn of the event loop are sent together, in order. Rejects with the server's
+   * error reply, or with any other error if the command may have run. May never settle if the wire has ended.
    */
   send(command: readonly string[]): Promise<unknown>;
-  /** Resolves when it has ended, to the reason. */
+  /** Resolves to the reason when the wire has ended. */
   readonly ended: Promise<Error>;
-  /** Ends it. */
+  /** Ends the wire. */
   close(reason: Error): void;
 }
 
-/** A wire that messages come in on. */
+/** Wire that receives messages. */
 export interface SubscriberWire extends Wire {
   readonly silence: number;
-  /** Resolves when the server has confirmed it. */
+  /** Subscribes to channels. Resolves when the server has confirmed. */
   subscribe(channels: readonly string[]): Promise<void>;
-  /** Resolves when the server has confirmed it. */
+  /** Unsubscribes from a channel. Resolves when the server has confirmed. */
   unsubscribe(channel: string): Promise<void>;
 }
 
-/** Gets the messages of every channel. */
+/** Receives the messages of all channels. */
 export type OnMessage = (channel: string, payload: string) => void;
 
-/** A server, and how to connect to it. Both reject if they cannot, and when the signal aborts. */
+/** Server, with functions that connect to it. Both reject if connecting fails or the signal aborts. */
 export interface Dialer {
-  /** Where the server is: without user and password. */
+  /** Host and port, or the path of a Unix socket. Without user and password. */
   readonly address: string;
-  /** The number of the database. */
+  /** Number of the database. */
   readonly database: number;
   /** Opens a wire for commands. */
   dial(signal: AbortSignal): Promise<Wire>;
   /** Opens a wire for messages. */
   dialSubscriber(signal: AbortSignal, onMessage: OnMessage): Promise<SubscriberWire>;
-  /** Lets a client go that was given. */
+  /** Removes the listeners from a client that a user passed in. */
   close?(): void;
 }
