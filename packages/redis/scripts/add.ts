@@ -3,7 +3,7 @@ import { DURATION, FLAG, NOTHING, TEXT } from "./fields.ts";
 
 const args = { delayMs: DURATION, replaces: FLAG };
 
-/** Adds keys now or later. */
+/** Adds keys, now or after a delay. */
 export const add = declareScript({
   adds: true,
   args,
@@ -16,7 +16,7 @@ wakeForReady()
 `,
 });
 
-/** The same, with the payloads of the keys. */
+/** Adds keys with their payloads, now or after a delay. */
 export const addItems = declareScript({
   adds: true,
   args,

@@ -3,12 +3,12 @@ import { DURATION, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
 import { limiters } from "./limiters.ts";
 
 /**
- * Adds a key when its limiter says so: after the limiter's delay, or after `minDelayMs` if that is longer. `payload`
- * replaces another one if it `isNewest`. Replies nothing, or the number of failures that `given` should have been made
- * for: nothing has happened then.
+ * Adds a key after its limiter's delay, or after `minDelayMs` if that is longer. `payload` replaces an existing payload
+ * only if `isNewest` is true. Replies with nothing on success. If `given` was made for another number of failures,
+ * nothing happens, and the reply is the right number.
  */
 export const addRateLimited = declareScript({
-  retry: "never", // as it counts a failure
+  retry: "never", // a second run would count a second failure
   adds: true,
   functions: limiters,
   args: {

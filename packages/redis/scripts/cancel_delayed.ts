@@ -1,7 +1,7 @@
 import { declareScript } from "./declare.ts";
 import { FLAG, TEXT } from "./fields.ts";
 
-/** Takes back a delayed key. Replies whether it was delayed, and not due. */
+/** Cancels the delay of a key. Replies whether the key was delayed and not yet due. */
 export const cancelDelayed = declareScript({
   args: { key: TEXT },
   reply: FLAG,

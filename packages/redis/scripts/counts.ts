@@ -1,19 +1,22 @@
 import { declareScript } from "./declare.ts";
 import { DURATION, fields, NUMBER } from "./fields.ts";
 
-/** The numbers of a queue. */
+/** Counts of a queue. */
 export const NUMBERS = {
-  /** With the keys that are due. */
+  /** Includes keys that are due. */
   ready: NUMBER,
   delayed: NUMBER,
   processing: NUMBER,
   failing: NUMBER,
   givenUp: NUMBER,
-  /** For how long the oldest ready key has been ready; 0 if there is none. */
+  /** Time since the oldest ready key became ready; 0 if no key is ready. */
   oldestReadyMs: DURATION,
 };
 
-/** Sets them. `due` is how many of the ready keys still stand among the delayed ones. */
+/**
+ * Lua that sets the variables of `NUMBERS`, and `due`: the number of ready keys that are still in the set of delayed
+ * keys.
+ */
 export const setNumbers = /* lua */ `
 local due = behind and redis.call('ZCOUNT', q.delayed, '-inf', now) or 0
 local ready = redis.call('ZCARD', q.ready) + redis.call('ZCARD', q.stalled) + redis.call('ZCARD', q.suspects) + due
@@ -22,8 +25,8 @@ local processing = redis.call('HLEN', q.holders)
 local failing = redis.call('HLEN', prefix .. 'failures')
 local givenUp = redis.call('ZCARD', q.given_up)
 
--- Keys that came back stand before all that were never taken, so the first of both is looked at. They count from their
--- hand-out.
+-- Keys that came back have negative places, before all keys that were never handed out. So the first key of both kinds
+-- is checked. The time of a key that came back counts from its hand-out.
 local oldest = behind or now
 local function look(line)
   local first = tonumber(redis.call('ZRANGE', line, 0, 0, 'WITHSCORES')[2])
@@ -37,7 +40,7 @@ for _, line in ipairs({ q.ready, q.stalled, q.suspects }) do look(line) end
 local oldestReadyUs = now - oldest
 `;
 
-/** Counts. */
+/** Counts the keys of a queue. */
 export const counts = declareScript({
   args: {},
   reply: fields(NUMBERS),

@@ -2,45 +2,53 @@ import type { Retry } from "../connection/connection.ts";
 import { type Arguments, luaName, type Reply, type ValuesOf } from "./fields.ts";
 import { prelude } from "./prelude.ts";
 
-/** What is said of a script. */
+/** Declaration of a script. */
 export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
   /**
-   * What becomes of a call whose reply was lost.
+   * Handling of a call whose reply was lost.
    *
    * @default {"always"}
    */
   readonly retry?: Retry;
-  /** Whether it adds keys to the queue: then it fails when the server's memory is full. */
+  /**
+   * Whether the script adds keys. If so, it fails when the server's memory is full.
+   *
+   * @default {false}
+   */
   readonly adds?: boolean;
-  /** Lua in front of the script, where it needs that: to define functions takes time in each call. */
+  /** Lua before the body of the script. Only for scripts that need it: defining functions takes time in each call. */
   readonly functions?: string;
   readonly args: Args;
-  /** The fields of each row that follows the arguments. */
+  /** Fields of each row. The rows follow the arguments. */
   readonly rows?: Row;
   readonly reply: Reply<R>;
   /**
-   * The Lua of the script. Its arguments are local variables, and `resent` says whether it may have run before, where
-   * `retry` is `"marked"`. `eachRow` returns the Lua that runs some Lua for each row, with the fields of the row as
-   * local variables.
+   * Lua of the script. The arguments are local variables. If `retry` is `"marked"`, the variable `resent` says whether
+   * the script may have run before. `eachRow` returns Lua that runs the given Lua for each row, with the fields of the
+   * row as local variables.
    */
   readonly body: string | ((eachRow: (lua: string) => string) => string);
 }
 
-/** A script: its Lua, and how its calls are written and its replies read. */
+/** Script: its Lua, and functions that write its arguments and read its replies. */
 export interface DeclaredScript<Args extends Arguments, Row extends Arguments, R> {
   readonly retry: Retry;
-  /** Returns the Lua. `time` is the Lua expression of the time, as seconds and microseconds. */
+  /** Returns the Lua. `time` is a Lua expression for the time, as a table of seconds and microseconds. */
   lua(time: string): string;
   /** Returns the arguments of a call. */
   write(args: ValuesOf<Args>, ...rows: RowsOf<Row>): string[];
-  /** Returns what a script has replied. */
+  /** Returns the value of a reply. */
   read(sent: unknown): R;
 }
 
-/** The rows of a call, where the script has any. */
+/** Rows of a call, if the script has any. */
 type RowsOf<Row> = [keyof Row] extends [never] ? [] : [rows: readonly ValuesOf<Row>[]];
 
-/** Declares a script. */
+/**
+ * Declares a script.
+ *
+ * @throws {TypeError} If the script's Lua does not use one of the fields.
+ */
 export function declareScript<Args extends Arguments, R, Row extends Arguments = Record<never, never>>(
   { retry = "always", adds = false, functions = "", args, rows, reply, body }: Declaration<Args, Row, R>,
 ): DeclaredScript<Args, Row, R> {
@@ -77,7 +85,7 @@ end`;
   };
 }
 
-/** Refuses a script that forgets a field: no compiler tells. */
+/** Refuses a script that doesn't use one of its fields, because no compiler checks the Lua. */
 function requireUses(lua: string, names: readonly string[]): void {
   for (const name of names) {
     const isUsed = new RegExp(`${name.startsWith(".") ? "\\" : "\\b"}${name}\\b`).test(lua);

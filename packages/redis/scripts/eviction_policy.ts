@@ -2,8 +2,8 @@ import { declareScript } from "./declare.ts";
 import { optional, TEXT } from "./fields.ts";
 
 /**
- * Replies by which policy the server deletes keys when its memory is full, or nothing if it doesn't say. Managed
- * servers forbid CONFIG.
+ * Replies with the server's policy for deleting keys when its memory is full, or with nothing if the policy is unknown.
+ * Reads INFO, because managed servers forbid CONFIG.
  */
 export const evictionPolicy = declareScript({
   args: {},

@@ -1,49 +1,49 @@
 /**
- * Fields that travel between TypeScript and scripts. A script declares its fields once, by name: what TypeScript sends
- * and reads, and the Lua that reads and sends them, are made of that list. On the wire there are no names, only values
- * in the order of the list.
+ * Fields that TypeScript and scripts exchange. A script declares its fields once, by name. The TypeScript and the Lua
+ * that send and read the fields are derived from that list. On the wire there are no names, only values in the order of
+ * the list.
  *
- * A duration is in milliseconds in TypeScript, where its name ends in `Ms`, and in microseconds in Lua, where it ends
- * in `Us`.
+ * Durations are in milliseconds in TypeScript, where their names end in `Ms`. They are in microseconds in Lua, where
+ * their names end in `Us`.
  *
  * @module
  */
 
-/** A value that TypeScript sends to a script. */
+/** Value that TypeScript sends to a script. */
 export interface Argument<T> {
-  /** Returns what is sent. */
+  /** Returns the text to send. */
   write(value: T): string;
-  /** Returns the Lua expression of the value. `sent` is the one of what was sent. */
+  /** Returns the Lua expression for the value. `sent` is the Lua expression for the text that was sent. */
   readInLua(sent: string): string;
 }
 
-/** A value that a script sends to TypeScript. */
+/** Value that a script sends to TypeScript. */
 export interface ReplyField<T> {
-  /** Returns the value of what was sent. */
+  /** Returns the value that was sent. */
   read(sent: unknown): T;
   /** Whether Lua may leave the field out of all rows. */
   readonly isOptional?: boolean;
-  /** Returns the Lua that declares the field's variable before the body of the script; without it, the body does. */
+  /** Returns Lua that declares the field's variable before the body of the script. By default, the body declares it. */
   declareInLua?(variable: string): string;
-  /** Returns the Lua expression of what is sent; without it, that is the variable. */
+  /** Returns the Lua expression to send; by default, the variable. */
   writeInLua?(variable: string): string;
-  /** Returns the names that the body of the script has to use; without it, that is the variable. */
+  /** Returns the names that the body must use; by default, the variable. */
   usesInLua?(variable: string): string[];
 }
 
-/** What a script replies, and the Lua before and behind its body for that. */
+/** Reply of a script, and the Lua before and after the body that it needs. */
 export interface Reply<T> {
   read(sent: unknown): T;
   readonly begin?: string;
   readonly end?: string;
-  /** Names that the body has to use. */
+  /** Names that the body must use. */
   readonly uses?: readonly string[];
 }
 
 export type Arguments = Readonly<Record<string, Argument<unknown>>>;
 export type ReplyFields = Readonly<Record<string, ReplyField<unknown>>>;
 
-/** The values of fields, by name. */
+/** Values of fields, by name. */
 export type ValuesOf<F> = {
   readonly [Name in keyof F]: F[Name] extends Argument<infer T> ? T : F[Name] extends ReplyField<infer T> ? T : never;
 };
@@ -69,17 +69,19 @@ export const FLAG: Field<boolean> = {
   read: (sent) => sent === 1,
 };
 
-/** The longest duration, in microseconds; about 285 years. Larger numbers are not exact. */
+/** Longest duration, in microseconds: about 285 years. Larger numbers are not exact. */
 const FOREVER = 2 ** 53 - 1;
 
-/** The name of the field must end in `Ms`. */
+/** Duration in milliseconds. The name of the field must end in `Ms`. */
 export const DURATION: Field<number> = {
   write: (ms) => `${Math.max(Math.min(Math.round(ms * 1000), FOREVER), 0)}`,
   readInLua: (sent) => `tonumber(${sent})`,
   read: (us) => us as number / 1000,
 };
 
-/** In Lua, `nil` as an argument, and `nil` or `false` in a reply; in rows, `false` or no list at all. */
+/**
+ * Value that may be missing. In Lua: `nil` as an argument; `nil` or `false` in a reply; in rows, `false` or no list.
+ */
 export function optional<T>(field: Field<T>): Field<T | undefined> {
   return {
     write: (value) => value === undefined ? "" : field.write(value),
@@ -90,12 +92,12 @@ export function optional<T>(field: Field<T>): Field<T | undefined> {
   };
 }
 
-/** A list of values. */
+/** List of values. */
 export function list<T>(field: Omit<ReplyField<T>, "declareInLua" | "writeInLua">): ReplyField<T[]> {
   return { read: (sent) => (sent as unknown[]).map((value) => field.read(value)) };
 }
 
-/** Numbers of the hash `meta`, by their names there. The script has to do nothing. */
+/** Numbers from the hash `meta`, by their names there. The body of the script does nothing for them. */
 export function metaNumbers<Name extends string>(
   names: Readonly<Record<Name, string>>,
 ): ReplyField<Record<Name, number>> {
@@ -110,10 +112,10 @@ export function metaNumbers<Name extends string>(
   };
 }
 
-/** Rows. In Lua they are columns: the variable has a list for each field, to be filled or replaced. */
+/** Rows. In Lua they are columns: the variable has a list for each field, which the body fills or replaces. */
 export function rows<F extends ReplyFields>(fields: F): ReplyField<ValuesOf<F>[]> {
   const names = Object.keys(fields);
-  // A copy is quickly made
+  // Each row starts as a copy of this, because copying is fast.
   const blank: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, undefined]));
   const columnsOf = (column: (name: string) => string) => `{ ${names.map(luaName).map(column).join(", ")} }`;
   return {
@@ -138,8 +140,8 @@ export function rows<F extends ReplyFields>(fields: F): ReplyField<ValuesOf<F>[]
 }
 
 /**
- * Several fields. The body of the script sets a variable for each, but for those that declare theirs; it returns
- * nothing.
+ * Reply with several fields. The body of the script sets a variable for each field, except for fields that declare
+ * their variable themselves. The body returns nothing.
  */
 export function fields<F extends ReplyFields>(all: F): Reply<ValuesOf<F>> {
   const entries = Object.entries(all);
@@ -151,7 +153,7 @@ export function fields<F extends ReplyFields>(all: F): Reply<ValuesOf<F>> {
     read(sent) {
       const replied = sent as unknown[];
       if (replied.length !== entries.length) {
-        throw new Error(`'${entries[replied.length]?.[0]}' was not replied`); // nil in Lua
+        throw new Error(`'${entries[replied.length]?.[0]}' was not replied`); // its value in Lua was nil
       }
       const values: Record<string, unknown> = {};
       for (let i = 0; i < entries.length; i++) values[entries[i]![0]] = entries[i]![1].read(replied[i]);
@@ -160,10 +162,10 @@ export function fields<F extends ReplyFields>(all: F): Reply<ValuesOf<F>> {
   };
 }
 
-/** No value. The body returns nothing. */
+/** Empty reply. The body returns nothing. */
 export const NOTHING: Reply<void> = { read() {}, end: "return reply(0)" };
 
-/** The name of a field in Lua. */
+/** Returns the name of a field in Lua. */
 export function luaName(name: string): string {
   return name.replace(/Ms$/, "Us");
 }

@@ -2,8 +2,8 @@ import { declareScript } from "./declare.ts";
 import { FLAG, TEXT } from "./fields.ts";
 
 /**
- * A process wants no more work, and works on nothing. Gives back some of what it holds all the same. Replies whether
- * there is more.
+ * Removes a process that wants no more work and works on nothing. If its owner still has keys on the server, hands back
+ * some of them. Replies whether there are more.
  */
 export const leave = declareScript({
   args: { process: TEXT, owner: TEXT },

@@ -1,39 +1,41 @@
 /**
- * Limiters and token buckets on the server. Functions for other scripts, which define what these use: `prefix` of the
- * queue's keys, and `now` in whole microseconds since 1970.
+ * Limiters and token buckets on the server, as Lua functions for other scripts. Such a script must define `prefix`, the
+ * prefix of the queue's keys, and `now`, the time in whole microseconds since 1970.
  *
- * What is stored is what has happened: how often each key has failed, and the tokens of each bucket. The config comes
- * with each call, as the plan that `limiter_plan.ts` makes, so whoever changes it changes it at once. Each limiter
- * gives the delay that the one in memory would give.
+ * Only history is stored: the number of failures of each key, and the tokens of each bucket. The config comes with each
+ * call, as the plan made by `limiter_plan.ts`, so a changed config takes effect at once. Each limiter returns the same
+ * delay as the in-memory limiter.
  *
- * - `failures`, a hash by key: `COUNT`, how often the key has failed since it was forgotten. Where limiters have
- *   `forgetAfter`, `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`: the counts of these limiters, in the order of the plan,
- *   and until when each is valid; `-` in place of the first `UNTIL` if the first count is valid until it is forgotten.
- * - `errors`, a hash by key: the error of the last failure that had one. It goes with the failures.
- * - `failing`, a sorted set: the keys that have failed, by the negative of `COUNT`, so that those with the most come
- *   first. It goes with the failures.
- * - `buckets`, a hash by bucket: `TOKENS LAST RATE BURST FULL`: the tokens at the time `LAST`, what rate and burst were
- *   in the call that stored this, and when the bucket will be full at these. A call with others changes the bucket
- *   then, as `setRate` and `setBurst` do: what came before it came at the rate that was, up to the burst that was.
+ * - `failures`, a hash by key: `COUNT`, the number of failures since they were last forgotten. If limiters have
+ *   `forgetAfter`: `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`, the counts of these limiters in the order of the plan,
+ *   and until when each count is valid. The first `UNTIL` is `-` if `COUNT` is valid until it is forgotten.
+ * - `errors`, a hash by key: the error of the key's last failure that had one. Removed with the failures.
+ * - `failing`, a sorted set: the keys that have failed, by the negative of `COUNT`, so that the keys with the most
+ *   failures come first. Removed with the failures.
+ * - `buckets`, a hash by bucket: `TOKENS LAST RATE BURST FULL`: the tokens at the time `LAST`, the rate and burst of
+ *   the call that stored the entry, and the time when the bucket will be full. A call with another rate or burst
+ *   changes the bucket at that time, as `setRate` and `setBurst` do: earlier tokens came at the old rate, up to the old
+ *   burst.
  *
  * ```text
- * limiters().when(plan, key, given)        counts a failure and says how long to wait, in ms; or nil, and the number of
- *                                          failures, if that is another than `given` was made for: nothing is counted
- * limiters().keep_errors(errors)           keeps the errors of failures that were counted: keys, each with its error
- * limiters().requeues(plan, key)           how often the limiter has counted the key
+ * limiters().when(plan, key, given)        counts a failure and returns the delay in ms. If `given` was made for
+ *                                          another number of failures, counts nothing, and returns nil and the right
+ *                                          number
+ * limiters().keep_errors(errors)           stores the errors of counted failures: keys, each followed by its error
+ * limiters().requeues(plan, key)           returns how often the limiter has counted the key
  * limiter_forget(key)                      forgets the failures
- * failures_of(keys)                        how often each has failed
+ * failures_of(keys)                        returns how often each key has failed
  * limiters().tokens_take(id, rate, burst, wanted)
- *                                          takes up to that many tokens. Returns how many, and if that is fewer,
- *                                          in how many µs the next one comes; nil if never
+ *                                          takes up to that many tokens. Returns their number. If it is smaller, also
+ *                                          returns the µs until the next token comes, or nil if none comes
  * limiters().tokens_give_back(id, rate, burst, count)
  *                                          puts back tokens that were not used
  * ```
  *
- * `plan` is decoded, `given` is the text. A rate below zero is infinite.
+ * `plan` is decoded, and `given` is text. A negative rate is infinite.
  */
 export const limiters = /* lua */ `
--- Drops what goes with the failures of a key.
+-- Removes the error and the "failing" entry of a key.
 local function drop_with_failures(key)
   redis.call('HDEL', prefix .. 'errors', key)
   redis.call('ZREM', prefix .. 'failing', key)
@@ -41,13 +43,13 @@ end
 
 local function make_limiters()
   local call = redis.call
-  local NEVER = 9223372036854.775808 -- ms; 2^63 ns, as in memory
-  local FAR = 9e15 -- us; the year 2255
+  local NEVER = 9223372036854.775808 -- ms: 2^63 ns, as in memory
+  local FAR = 9e15 -- µs: the year 2255
   local failures_key, errors_key, buckets_key = prefix .. 'failures', prefix .. 'errors', prefix .. 'buckets'
-  local LARGEST = 1.7976931348623157e308 -- in place of an infinite rate, as 0 times infinity is no number
+  local LARGEST = 1.7976931348623157e308 -- replaces an infinite rate, because 0 times infinity is NaN
 
-  -- What is over is dropped by those who come, as there is no timer: two looks for each that is new keep the hash
-  -- within twice what is not over.
+  -- Drops expired entries. There is no timer, so each new entry checks two random ones. This keeps the hash within
+  -- twice the number of entries that have not expired.
   local function drop_some(name, is_over, drop_more)
     local some = call('HRANDFIELD', name, -2, 'WITHVALUES')
     for i = 1, #some, 2 do
@@ -58,8 +60,8 @@ local function make_limiters()
     end
   end
 
-  -- The tokens in a bucket now, whether it is new, and whether it is stored with another rate or burst. What cannot be
-  -- read is as good as nothing.
+  -- Returns the tokens in a bucket now, whether the bucket is new, and whether it is stored with another rate or burst.
+  -- A stored bucket that can't be read counts as full.
   local function tokens_in(id, rate, burst)
     local stored = call('HGET', buckets_key, id)
     if not stored then return burst, true, false end
@@ -79,12 +81,12 @@ local function make_limiters()
 
   local function tokens_store(id, rate, burst, tokens, is_new)
     local full = rate < 0 and now + 1
-      or math.min(FAR, now + (burst - tokens) / rate * 1e6 + 1) -- FAR first: the other may be no number
+      or math.min(FAR, now + (burst - tokens) / rate * 1e6 + 1) -- FAR first: the other may be NaN
     if is_new then drop_some(buckets_key, is_full) end
     call('HSET', buckets_key, id, string.format('%.17g %.17g %.17g %.17g %.17g', tokens, now, rate, burst, full))
   end
 
-  -- The whole nanoseconds until a number of tokens has come; nil if that is never.
+  -- Returns the whole nanoseconds until that many tokens have come, or nil if they never come.
   local function time_for(tokens, rate)
     local time = rate > 0 and math.floor(tokens / rate * 1e9)
     return time and time < 2 ^ 62 and time or nil
@@ -119,7 +121,7 @@ local function make_limiters()
     if not is_new then tokens_store(id, rate, burst, math.min(tokens + count, burst), false) end
   end
 
-  -- How often a key has failed, of what is stored; and of limiters with forgetAfter, count and end of each.
+  -- Reads a stored entry. Returns the number of failures, and the count and end of each limiter with forgetAfter.
   local function failures_in(stored)
     local failures = tonumber(stored or 0)
     if failures then return failures, {} end
@@ -138,7 +140,8 @@ local function make_limiters()
     return failures_in(stored) == 0
   end
 
-  -- How often a limiter has counted the key. A limiter that is asked several times for each failure counts each time.
+  -- Returns how often a limiter has counted the key. A limiter that is asked several times per failure counts each
+  -- time.
   local function counted(counting, failures, passing)
     if counting == 0 then return failures end
     local i = counting[1]
@@ -176,14 +179,14 @@ local function make_limiters()
       return draws[drawn] or 0
     end
 
-    -- How often the key has failed now, for a limiter that counts.
+    -- Returns the count of a limiter, with the failure that is being counted.
     local function count_of(counting)
       if counting == 0 then return failures + 1 end
       if counting[1] == 0 then return failures * counting[2] + counting[3] end
       return counted(counting, failures, passing) + 1
     end
 
-    -- In groups the buckets are those of the group.
+    -- Returns the delay of a node of the plan. Within groups, each group has its own buckets.
     local function ask(node, groups)
       local kind = node[1]
       if kind == 'max-of' then
@@ -202,7 +205,7 @@ local function make_limiters()
         local group = at and string.sub(key, 1, at - 1) or key
         return ask(node[3], groups .. '/' .. #group .. ':' .. group)
       elseif kind == 'named' then
-        return ask(node[2], '') -- one for all groups
+        return ask(node[2], '') -- one limiter for all groups
       end
       local counting = node[2]
       local count = count_of(counting)
@@ -219,7 +222,7 @@ local function make_limiters()
     end
 
     local delay = ask(plan[1], '')
-    if failures == 0 then call('HDEL', errors_key, key) end -- of failures that are forgotten or over
+    if failures == 0 then call('HDEL', errors_key, key) end -- left from failures that were forgotten or expired
     local entry = failures + 1
     if plan[2] then
       local words, last = {}, 0
@@ -240,8 +243,8 @@ local function make_limiters()
     return call('HEXISTS', failures_key, key) == 0
   end
 
-  -- Processes of an older release know neither errors nor what is failing: they forget failures alone. So what they
-  -- leave is dropped likewise.
+  -- Stores the last error of keys. Processes of an older release forget failures without removing "errors" and
+  -- "failing" entries, so leftover entries are dropped here.
   local function keep_errors(errors)
     local news = call('HSET', errors_key, unpack(errors))
     if news == 0 or call('HLEN', errors_key) <= call('HLEN', failures_key) then return end
@@ -258,7 +261,7 @@ local function make_limiters()
   }
 end
 
--- Most calls need none of these functions, and to make them takes longer than what is done else.
+-- Most calls need none of these functions, and defining them takes longer than the rest of such a call.
 local made
 local function limiters()
   made = made or make_limiters()
@@ -271,7 +274,7 @@ end
 
 local function failures_of(keys)
   local failures = {}
-  for first = 1, #keys, 1000 do -- a call takes only so many arguments
+  for first = 1, #keys, 1000 do -- the number of arguments of a call is limited
     local stored = redis.call('HMGET', prefix .. 'failures', unpack(keys, first, math.min(first + 999, #keys)))
     for i = 1, #stored do
       failures[first + i - 1] = tonumber(stored[i] or 0) or (limiters().failures_in(stored[i]))

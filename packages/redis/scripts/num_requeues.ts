@@ -2,7 +2,7 @@ import { declareScript } from "./declare.ts";
 import { NUMBER, TEXT } from "./fields.ts";
 import { limiters } from "./limiters.ts";
 
-/** Replies how often the limiter has counted a key since it was forgotten. */
+/** Replies with the number of failures of a key that the limiter has counted since they were last forgotten. */
 export const numRequeues = declareScript({
   functions: limiters,
   args: { key: TEXT, plan: TEXT },

@@ -1,7 +1,7 @@
 import { declareScript } from "./declare.ts";
 import { NOTHING } from "./fields.ts";
 
-/** Hands nothing out from now on, to nobody. */
+/** Pauses the queue: nothing is handed out to any process. */
 export const pause = declareScript({
   args: {},
   reply: NOTHING,

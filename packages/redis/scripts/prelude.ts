@@ -1,49 +1,49 @@
-/** The time of the server: seconds and microseconds. */
+/** Lua expression for the server's time, as seconds and microseconds. */
 export const SERVER_TIME = "redis.call('TIME')";
 
 /**
- * The Lua that all scripts begin with: the names of a queue's keys on the server, its time, and what happens to a key
- * of the queue that is added, delayed, due or done.
+ * Returns the Lua at the start of every script: the names of the queue's keys on the server, the queue's time, and
+ * functions for keys of the queue that are added, delayed, due or done.
  *
- * A key of the queue ("key") is ready, delayed or processing: then a process holds it. In `keep` mode it may be delayed
- * in addition.
+ * In these scripts, a "key" is a key of the queue. It is ready, delayed or processing. A key that is processing has a
+ * holder. In `keep` mode, a key that is ready or processing may also be delayed.
  */
 export const prelude = (time: string): string => /* lua */ `
 local prefix = string.sub(KEYS[1], 1, -5)
--- The keys of the server. They are in one table as each function that uses a local costs time in each call.
+-- Keys on the server. They are in one table, because each local variable that a function uses takes time in each call.
 local q = {
   meta = KEYS[1],
   ready = prefix .. 'ready',         -- zset: key, by the tick at which it became ready
-  stalled = prefix .. 'stalled',     -- the same, of keys that stalled once; an owner holds few of them at a time
-  suspects = prefix .. 'suspects',   -- the same, of keys that stalled more than once; they are handed out alone
-  delayed = prefix .. 'delayed',     -- zset: key, by when it is due
+  stalled = prefix .. 'stalled',     -- like ready: keys that stalled once; an owner may have few of them at a time
+  suspects = prefix .. 'suspects',   -- like ready: keys that stalled more than once; they are handed out alone
+  delayed = prefix .. 'delayed',     -- zset: key, by the time when it is due
   holders = prefix .. 'holders',     -- hash: key to flag, token and owner
-  held_by = prefix .. 'held:',       -- for each owner, the set of keys that it holds
-  stalled_by = prefix .. 'stalled:', -- for each owner, the set of those that stalled once
+  held_by = prefix .. 'held:',       -- for each owner, the set of keys that it has leases on
+  stalled_by = prefix .. 'stalled:', -- for each owner, the set of its keys that had stalled once
   owners = prefix .. 'owners',       -- zset: owner, by the end of its lease; an odd end includes the owner's grace
-  gaps = prefix .. 'gaps',           -- zset: ends of the times in which no owner was heard of
-  expired = prefix .. 'expired',     -- zset: owner whose keys are being taken away, by since when
-  items = prefix .. 'items',         -- hash: key to payload, where an item is not its own key
-  stalls = prefix .. 'stalls',       -- hash: key to the number of its stalls, with an x in front if it is given up
+  gaps = prefix .. 'gaps',           -- zset: ends of the periods in which no owner was heard from
+  expired = prefix .. 'expired',     -- zset: owner whose keys are being taken away, by when that began
+  items = prefix .. 'items',         -- hash: key to payload, in a queue with keyOf
+  stalls = prefix .. 'stalls',       -- hash: key to its number of stalls; an x in front marks a given-up key
   given_up = prefix .. 'givenup',    -- zset: key, by when it was given up
-  reasons = prefix .. 'reasons',     -- hash: key to error, payload and reason of what is given up
+  reasons = prefix .. 'reasons',     -- hash: given-up key to error, payload and reason
   lost = prefix .. 'lost',           -- zset: tokens that were taken away from their owners
-  idle = prefix .. 'idle',           -- zset: processes that want work, by since when
-  looks = prefix .. 'looks',         -- hash: process to when it will look for a due key, where it was told to
-  channel = prefix .. 'wake:',       -- for each process, where it is told that there may be some
+  idle = prefix .. 'idle',           -- zset: processes that want work, by when they became idle
+  looks = prefix .. 'looks',         -- hash: process to the time when it will look for a due key
+  channel = prefix .. 'wake:',       -- channel of each process, for messages that there may be work
 }
 
-local BATCH = 200           -- so many keys are moved in one call, for a script holds everybody up
-local KEPT = 10000          -- so many are remembered of what is given up, and of lost tokens
+local BATCH = 200           -- most keys moved in one call: a script blocks the server
+local KEPT = 10000          -- most given-up keys, and most lost tokens, that are remembered
 local FOREVER = 2^53 - 1    -- larger numbers are not exact
-local STEP_BACK = 100000    -- a server's clock that goes back by more µs was set back
-local SECOND_LOOK = 50000   -- µs after a key is due until a second process looks
+local STEP_BACK = 100000    -- µs; a clock that goes back by more than this was set back
+local SECOND_LOOK = 50000   -- µs from when a key is due until a second process looks
 
 local function whole(number)
   return string.format('%.0f', number)
 end
 
--- The version of the stored data. Data of another version is left alone.
+-- Version of the stored data. Scripts refuse data of another version.
 local FORMAT = '3'
 local clock = ${time}
 local time = clock[1] * 1000000 + clock[2]
@@ -60,9 +60,9 @@ if stored[1] ~= FORMAT then
   redis.call('HSET', q.meta, 'format', FORMAT)
 end
 
--- The time of the queue: whole microseconds that grow with each look, so that what came first is smaller. If the
--- server's clock was set back, or another server has taken over, an offset grows by the difference, and time goes on at
--- the server's pace.
+-- Time of the queue, in whole microseconds. It grows with each use, so earlier events have smaller numbers. If the
+-- server's clock was set back, or another server has taken over, an offset grows by the difference. Time then goes on
+-- at the server's pace.
 local last, offset = tonumber(stored[2]) or 0, tonumber(stored[6]) or 0
 if last - time - offset > STEP_BACK then
   offset = last - time
@@ -75,26 +75,27 @@ local function tick()
   return last
 end
 
--- When any owner was heard of last.
+-- Time when any owner was last heard from.
 local heard = tonumber(stored[3]) or 0
--- When it was last looked for leases that are over; 0 if not all is taken away that was found then.
+-- Time of the last check for expired leases; 0 if keys that it found are still to be taken away.
 local checked = tonumber(stored[4]) or 0
--- Whether nothing is handed out. Nobody is woken then: the resume tells all.
+-- Whether the queue is paused. Nothing is handed out then, and no process is woken until the queue is resumed.
 local isPaused = stored[5]
--- The owner that tries suspects, until when it has that duty unless it is heard of, and "!" once it holds nothing else.
+-- Owner with the duty to try suspects, and the end of its duty unless it is heard from. The stage is "!" if the owner
+-- has no other keys, and ":" before.
 local dutyEnd, dutyStage, dutyOwner = string.match(stored[7] or '', '^(%d+)([:!])(.*)$')
 -- Whether items were ever added with payloads.
 local hasPayloads = stored[8]
 
--- Ends a script: what it replies, once the time is kept.
+-- Stores the queue's time and returns the reply of the script.
 local function reply(value)
   redis.call('HSET', q.meta, 'last', whole(last), 'heard', whole(heard), 'checked', whole(checked))
   return value
 end
 
--- Notes that an owner was heard of, which happens three times in a lease. After a gap of more than half a lease, the
--- server was away, or its clock has jumped, or no process was there. Owners could not renew in it, so each has one
--- lease from its end.
+-- Records that an owner was heard from, which happens three times per lease. After a gap of more than half a lease, the
+-- server was away, its clock jumped, or no process was running. Owners could not renew during the gap, so each owner
+-- gets one lease from the end of the gap.
 local function hear(lease)
   if now - heard > lease / 2 then
     local first = redis.call('ZRANGE', q.owners, 0, 0, 'WITHSCORES')[2]
@@ -108,13 +109,13 @@ local function hear(lease)
   heard = now
 end
 
--- The end of a lease that begins now.
+-- Returns the end of a lease that begins now. It is even, because an odd end includes a grace.
 local function leaseEnd(lease)
   local ends = now + lease
   return ends + ends % 2
 end
 
--- The end of an owner's lease and grace. It has one grace since its last renewal, after the first gap.
+-- Returns the end of an owner's lease with its grace. After each renewal, an owner has one grace, for the first gap.
 local function graceEnd(ends, lease)
   if ends % 2 == 1 then return ends end
   local gap = redis.call('ZRANGE', q.gaps, '(' .. whole(ends - lease), '+inf', 'BYSCORE', 'LIMIT', 0, 1)[1]
@@ -122,27 +123,27 @@ local function graceEnd(ends, lease)
   return grace > ends and grace + 1 - grace % 2 or ends
 end
 
--- Gives an owner the duty to try suspects for the time of a lease.
+-- Gives an owner the duty to try suspects, for the duration of a lease.
 local function takeDuty(owner, lease, stage)
   redis.call('HSET', q.meta, 'duty', whole(now + lease) .. stage .. owner)
 end
 
--- The flag, token and owner of a key that is held. The flag is "+" if the key was added again while it is held, and "-"
--- if not.
+-- Returns the flag, token and owner of a key that is processing. The flag is "+" if the key was added again during
+-- processing, and "-" otherwise.
 local function split(holder)
   return string.match(holder, '^(.)(%d+):(.*)$')
 end
 
--- Forgets that a process wants work. Returns whether it did.
+-- Records that a process no longer wants work. Returns whether it did before.
 local function stopIdling(process)
   if redis.call('ZREM', q.idle, process) == 0 then return false end
   redis.call('HDEL', q.looks, process)
   return true
 end
 
--- Two processes, those that have wanted work for longest, look when the next key is due: the second one 50 ms later, in
--- case the first is gone. Returns when \`caller\` has to look, if it is one of them. Others are told if they have to
--- look earlier than they know.
+-- Two processes look when the next key is due: those that have been idle longest. The second process looks 50 ms later,
+-- in case the first is gone. Returns the time when \`caller\` must look, if it is one of the two. Notifies other
+-- processes that must look earlier than they know.
 local function watchDue(caller)
   local due = not isPaused and redis.call('ZRANGE', q.delayed, 0, 0, 'WITHSCORES')[2]
   if not due then return nil end
@@ -164,8 +165,8 @@ local function watchDue(caller)
   return look
 end
 
--- Wakes the process that came last of those that want work, so that those that watch what is due go on. A process that
--- is gone has no subscription. Returns whether there was one.
+-- Wakes the process that became idle last, so that the processes that look for due keys stay idle. Skips processes that
+-- are gone: they have no subscription. Returns whether a process was woken.
 local function wake()
   while true do
     local process = redis.call('ZPOPMAX', q.idle)[1]
@@ -180,7 +181,7 @@ local function wakeForReady()
   if redis.call('EXISTS', q.ready, q.stalled, q.suspects) > 0 then wake() end
 end
 
--- Moves a given-up key back. One that has stalled is a suspect.
+-- Moves a given-up key back. A key that has stalled becomes a suspect.
 local function revive(key, stalls)
   redis.call('ZREM', q.given_up, key)
   redis.call('HDEL', q.reasons, key)
@@ -192,13 +193,13 @@ local function revive(key, stalls)
   return '2'
 end
 
--- The line of a key with that number of stalls, if any.
+-- Returns the line for a key with this number of stalls: ready, stalled or suspects.
 local function lineOf(stalls)
   if not stalls then return q.ready end
   return tonumber(stalls) == 1 and q.stalled or q.suspects
 end
 
--- Puts a key that is not held into its line. One that stands there keeps its place.
+-- Puts a key that is not processing into its line. A key that is already there keeps its place.
 local function makeReady(key, place)
   local stalls = redis.call('HGET', q.stalls, key)
   if stalls and string.sub(stalls, 1, 1) == 'x' then stalls = revive(key, stalls) end
@@ -210,7 +211,7 @@ local function isReady(key)
     redis.call('ZSCORE', q.suspects, key)
 end
 
--- A key is due, or is added now: it comes at its place, or once it is done.
+-- Handles a key that is due or added now. The key becomes ready at its place, or once it is done.
 local function come(key, place, holder)
   if not holder then
     makeReady(key, place)
@@ -219,11 +220,11 @@ local function come(key, place, holder)
   end
 end
 
--- When the first key was due that is not ready yet, of more due keys than a call moves. Keys that became ready later
--- are not handed out.
+-- Time when the first due key that is not ready yet was due, if more keys are due than one call moves. Keys that became
+-- ready after it are not handed out.
 local behind
 
--- Makes due keys ready, in the places that they would have if that had been done in time.
+-- Makes due keys ready, in the places they would have if this had happened in time.
 local function makeDueReady()
   local due = redis.call('ZRANGE', q.delayed, '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH, 'WITHSCORES')
   if #due == 0 then return end
@@ -237,7 +238,7 @@ local function makeDueReady()
   behind = next and tonumber(next)
 end
 
--- The same for one key, before anything is done with it.
+-- Makes a due key ready if the call has not moved it. Runs before anything else is done with the key.
 local function promoteKey(key)
   local due = behind and redis.call('ZSCORE', q.delayed, key)
   if not due or tonumber(due) > now then return end
@@ -245,8 +246,8 @@ local function promoteKey(key)
   come(key, due, redis.call('HGET', q.holders, key))
 end
 
--- The first moment from due on that is no key's deadline. Many may be added for the same moment: it is looked for by
--- halves, and moments that this script knows to be taken are skipped.
+-- Returns the first moment from due on that is not the deadline of a key. Many keys may be added for the same moment,
+-- so this is a binary search, which skips moments that this script knows to be taken.
 local takenFrom, takenTo = 0, -1
 local function firstFree(due)
   local from = due
@@ -264,8 +265,8 @@ local function firstFree(due)
   return takenTo
 end
 
--- Delays a key until it is due; one that is delayed already keeps the earlier deadline. No two keys are due at the same
--- time: their names would decide which is first.
+-- Delays a key until it is due. A delayed key keeps its earlier deadline. No two keys have the same deadline, because
+-- their names would then decide their order.
 local function delayUntil(key, due)
   due = math.min(due, FOREVER)
   local current = redis.call('ZSCORE', q.delayed, key)
@@ -275,14 +276,15 @@ local function delayUntil(key, due)
   if redis.call('EXISTS', q.idle) == 1 and redis.call('ZRANGE', q.delayed, 0, 0)[1] == key then watchDue() end
 end
 
--- Adds a key now: to its line, or to what its holder has to do again. With "replaces" it is not delayed any more.
+-- Adds a key now. The key becomes ready, or is marked as added again. With "replaces", it is no longer delayed.
 local function addNow(key, replaces)
   promoteKey(key)
   come(key, tick(), redis.call('HGET', q.holders, key))
   if replaces then redis.call('ZREM', q.delayed, key) end
 end
 
--- Adds a key after a number of microseconds. A key that is coming anyway comes no later for that.
+-- Adds a key after a delay in microseconds. With "replaces", a key that is ready or added again stays so, with no
+-- delay.
 local function addAfter(key, delay, replaces)
   promoteKey(key)
   if delay > 0 and replaces then
@@ -293,27 +295,27 @@ local function addAfter(key, delay, replaces)
   delayUntil(key, tick() + delay)
 end
 
--- Drops the payload of a key that is neither ready nor processing, unless it is delayed.
+-- Drops the payload of a key that is neither ready nor processing, unless the key is delayed.
 local function dropItem(key)
   if redis.call('EXISTS', q.items) == 1 and not redis.call('ZSCORE', q.delayed, key) then
     redis.call('HDEL', q.items, key)
   end
 end
 
--- Where a key stood that was taken, by its token: before all that was not.
+-- Returns the place of a key that was handed out, by its token: before all keys that were not handed out.
 local function placeBefore(token)
   return token - 2^53
 end
 
--- A holder has ended its work on a key, or has lost it. \`hasStalled\` says whether the key had stalled when it was
--- handed out.
+-- Removes the holder of a key, which has ended its work or lost it. \`hasStalled\` says whether the key may be in the
+-- owner's set of stalled keys.
 local function letGo(key, owner, hasStalled)
   redis.call('HDEL', q.holders, key)
   redis.call('SREM', q.held_by .. owner, key)
   if hasStalled then redis.call('SREM', q.stalled_by .. owner, key) end
 end
 
--- Gives back a key whose work was not begun, to where it stood: it was taken before all that is ready.
+-- Hands back a key that was not worked on, to its earlier place: it was taken before all keys that are ready.
 local function putBack(key, token, owner)
   letGo(key, owner, true)
   makeReady(key, placeBefore(token))

@@ -2,8 +2,8 @@ import { declareScript } from "./declare.ts";
 import { FLAG, TEXT } from "./fields.ts";
 
 /**
- * Makes a delayed key ready; one that is processing becomes ready once it is done. Replies whether it was delayed, and
- * not due.
+ * Makes a delayed key ready. A key that is processing becomes ready once it is done. Replies whether the key was
+ * delayed and not yet due.
  */
 export const promoteDelayed = declareScript({
   args: { key: TEXT },

@@ -2,15 +2,15 @@ import { declareScript } from "./declare.ts";
 import { fields, list, NUMBER, optional, TEXT } from "./fields.ts";
 
 /**
- * Gives back what an owner holds without knowing, as the reply to a take was lost: some of it in each call. The rows
- * are the tokens that the owner knows.
+ * Hands back keys that an owner has without knowing it, because the reply to a take was lost. Each call hands back some
+ * of them. The rows are the tokens that the owner knows.
  */
 export const release = declareScript({
   args: {
     owner: TEXT,
-    /** "0" in the first call, then that of the reply before. */
+    /** "0" in the first call, then the cursor of the previous reply. */
     cursor: TEXT,
-    /** The last token to give back: nothing in the first call, then that of the reply before. */
+    /** Last token to hand back: nothing in the first call, then the number from the previous reply. */
     final: optional(NUMBER),
   },
   rows: { token: TEXT },
@@ -18,7 +18,7 @@ export const release = declareScript({
     /** "0" at the end. */
     cursor: TEXT,
     final: NUMBER,
-    /** The known tokens that the owner holds. */
+    /** Known tokens that the owner has on the server. */
     seen: list(TEXT),
   }),
   body: (eachRow) => /* lua */ `

@@ -1,7 +1,7 @@
 import { declareScript } from "./declare.ts";
 import { NOTHING } from "./fields.ts";
 
-/** Hands out again. Wakes the processes that want work, as none was woken while the queue was paused. */
+/** Resumes the queue. Wakes up to BATCH idle processes, because no process was woken while the queue was paused. */
 export const resume = declareScript({
   args: {},
   reply: NOTHING,

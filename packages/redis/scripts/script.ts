@@ -17,7 +17,7 @@ import { resume } from "./resume.ts";
 import { snapshot } from "./snapshot.ts";
 import { turn } from "./turn.ts";
 
-/** The scripts of a queue, one for each call. */
+/** Scripts of a queue, by name. Each call runs one script. */
 export const SCRIPTS = {
   add,
   addItems,
@@ -39,22 +39,19 @@ export const SCRIPTS = {
 
 type Name = keyof typeof SCRIPTS;
 
-/** What a script is called with. */
+/** Arguments of a script's call. */
 export type ArgumentsOf<N extends Name> = Parameters<(typeof SCRIPTS)[N]["write"]>;
 
-/** A row that a script is called with. */
+/** Row of a script's call. */
 export type RowOf<N extends Name> = ArgumentsOf<N> extends [unknown, readonly (infer Row)[]] ? Row : never;
 
-/** What a script replies. */
+/** Value of a script's reply. */
 export type ReplyOf<N extends Name> = ReturnType<(typeof SCRIPTS)[N]["read"]>;
 
-/** The scripts as a server knows them. */
+/** Scripts in the form that is sent to a server. */
 export type Scripts = Readonly<Record<Name, Script>>;
 
-/**
- * Makes the scripts. `time` is the Lua expression of the time, as seconds and microseconds: tests have one of their
- * own.
- */
+/** Creates the scripts. `time` is a Lua expression for the time, as seconds and microseconds; tests have their own. */
 export function createScripts(time: string = SERVER_TIME): Scripts {
   const scripts = Object.entries(SCRIPTS).map(([name, { lua }]) => [name, createScript(lua(time))]);
   return Object.fromEntries(scripts);

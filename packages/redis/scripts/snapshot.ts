@@ -4,7 +4,7 @@ import { declareScript } from "./declare.ts";
 import { DURATION, fields, FLAG, metaNumbers, NUMBER, optional, rows, TEXT } from "./fields.ts";
 import { limiters } from "./limiters.ts";
 
-/** Where `meta` counts what was given up, for each reason. */
+/** Fields of `meta` that count given-up keys, by reason. */
 const GIVEN_UP_FOR: Readonly<Record<GiveUpReason, string>> = {
   maxRetries: "givenUp:maxRetries",
   terminal: "givenUp:terminal",
@@ -13,29 +13,29 @@ const GIVEN_UP_FOR: Readonly<Record<GiveUpReason, string>> = {
   limiter: "givenUp:limiter",
 };
 
-/** A key, and its payload where payloads were asked for. */
+/** Key, with its payload if payloads were requested. */
 const ENTRY = { key: TEXT, payload: optional(TEXT) };
 
-/** Counts, and lists what is in the queue. */
+/** Counts and lists the keys of a queue. */
 export const snapshot = declareScript({
   functions: limiters,
   args: {
-    /** How long each list may be. */
+    /** Maximum length of each list. */
     limit: NUMBER,
     hasItems: FLAG,
   },
   reply: fields({
     ...NUMBERS,
     isPaused: FLAG,
-    /** Since there is a queue. */
+    /** Counts since the queue was created. */
     totals: metaNumbers({ handedOut: "handedOut", failed: "failed", givenUp: "givenUp" }),
     givenUpFor: metaNumbers(GIVEN_UP_FOR),
-    /** In order. */
+    /** Sorted by place. */
     readyEntries: rows(ENTRY),
-    /** The earliest first. */
+    /** Earliest deadline first. */
     delayedEntries: rows({ ...ENTRY, dueInMs: DURATION }),
     processingEntries: rows({ ...ENTRY, addedAgain: FLAG }),
-    /** Those with the most failures first. A key that is not delayed is not due. */
+    /** Most failures first. `dueInMs` is missing if the key is not delayed. */
     failingEntries: rows({ ...ENTRY, attempts: NUMBER, error: TEXT, dueInMs: optional(DURATION) }),
   }),
   body: /* lua */ `
@@ -43,7 +43,7 @@ makeDueReady()
 ${setNumbers}
 local isPaused = isPaused and 1 or 0
 
--- All three lines are in the order in which the keys became ready.
+-- Each of the three lines is in the order in which its keys became ready.
 local found = {}
 local function findReady(...)
   local part = limit > 0 and redis.call('ZRANGE', ...) or {}
@@ -69,8 +69,8 @@ for i = 1, #holders / 2 do
   processingEntries.addedAgain[i] = string.sub(holders[2 * i], 1, 1) == '+' and 1 or 0
 end
 
--- Keys with the most failures. Those whose work was ended without forgetting their failures are not retried, unless
--- they come anyway: up to SPARE of them are passed over.
+-- Lists the keys with the most failures. A key whose work ended without forgetting its failures will not be retried. It
+-- is skipped unless it is delayed, ready or processing. Up to SPARE keys are skipped.
 local SPARE = 1000
 local forgotten = {}
 local from, page = 0, math.max(limit, 100)
@@ -86,7 +86,7 @@ while #failingEntries.key < limit and from < limit + SPARE do
     if n > limit then break end
     local at = dues[i]
     if counts[i] == 0 then
-      forgotten[#forgotten + 1] = key -- by a process of an older release, or by time
+      forgotten[#forgotten + 1] = key -- forgotten by a process of an older release, or expired
     elseif at or isReady(key) or redis.call('HEXISTS', q.holders, key) == 1 then
       failingEntries.key[n] = key
       failingEntries.attempts[n] = counts[i]
@@ -99,7 +99,7 @@ if #forgotten > 0 then redis.call('ZREM', prefix .. 'failing', unpack(forgotten)
 
 local function addPayloads(entries)
   local keys = entries.key
-  for from = 1, hasItems and #keys or 0, 1000 do -- a call takes only so many arguments
+  for from = 1, hasItems and #keys or 0, 1000 do -- the number of arguments of a call is limited
     local items = redis.call('HMGET', q.items, unpack(keys, from, math.min(from + 999, #keys)))
     for i, item in ipairs(items) do entries.payload[from + i - 1] = item end
   end

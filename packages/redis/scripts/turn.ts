@@ -13,14 +13,14 @@ import {
 } from "./fields.ts";
 import { limiters } from "./limiters.ts";
 
-/** How the work on a key has ended. */
+/** Kind of the end of the work on a key. */
 export type FinishKind = "done" | "succeeded" | "requeueAfter" | "retry" | "handedBack" | "givenUp";
 
 const KIND = TEXT as Argument<FinishKind>;
 
 /**
- * `true`: it counts. `false`: the lease was lost. A number: the failures that `given` should have been made for;
- * nothing has happened.
+ * Answer to a finish. `true`: it counts. `false`: the lease was lost. A number: nothing happened, because `given` must
+ * be made for this number of failures.
  */
 export type FinishAnswer = boolean | number;
 
@@ -28,7 +28,7 @@ const ANSWER: ReplyField<FinishAnswer> = {
   read: (sent) => typeof sent === "number" ? sent === 1 : Number((sent as number[])[0]),
 };
 
-/** Ends the work on some keys, and takes others. Each row is a key whose work has ended. */
+/** Ends the work on some keys, and takes other keys. Each row is a key whose work has ended. */
 export const turn = declareScript({
   retry: "marked",
   functions: limiters,
@@ -39,59 +39,59 @@ export const turn = declareScript({
     replaces: FLAG,
     hasItems: FLAG,
     maxStalls: NUMBER,
-    /** How many leases the owner believes that it holds, without those that end in this call. */
+    /** Leases that the owner believes it has, minus those that end in this call. */
     known: NUMBER,
     wanted: NUMBER,
-    /** The bucket of which each attempt costs a token, if any. */
+    /** Bucket that each attempt takes a token from, if any. */
     bucketId: optional(TEXT),
     bucketRate: optional(NUMBER),
     bucketBurst: optional(NUMBER),
-    /** That of the limiter. */
+    /** Plan of the limiter. */
     plan: TEXT,
-    /** Whether to reply for how long the keys taken have been ready. */
+    /** Whether to reply with how long the taken keys had been ready. */
     wantsTimes: FLAG,
   },
   rows: {
     key: TEXT,
     token: TEXT,
     kind: KIND,
-    /** Of "requeueAfter"; and of "retry", where the limiter's delay may be shorter. */
+    /** Delay of "requeueAfter", or the shortest delay of "retry". */
     delayMs: DURATION,
-    /** Of "retry": what the plan is given. Of "givenUp": why. */
+    /** Input of the plan for "retry"; reason code of "givenUp". */
     given: TEXT,
-    /** The error: of "givenUp"; and of "retry", or nothing. */
+    /** Error of "givenUp"; error of "retry", or empty. */
     reason: TEXT,
   },
   reply: fields({
-    /** When there may be more; nothing if only an add can bring it. */
+    /** Time until there may be more; nothing if only an add can bring more. */
     pauseMs: optional(DURATION),
-    /** Whether the owner has lost all that it held. */
+    /** Whether the owner has lost all of its leases. */
     isLost: FLAG,
-    /** Whether the owner takes nothing beside what it holds. */
+    /** Whether the owner tries suspects, and takes nothing beside what it has. */
     isAlone: FLAG,
-    /** One for each row. */
+    /** One answer per row. */
     answers: list(ANSWER),
     taken: rows({
       key: TEXT,
       token: TEXT,
       payload: optional(TEXT),
       failures: NUMBER,
-      /** For how long it has been ready, if that was asked. */
+      /** Time that the key had been ready, if `wantsTimes` is true. */
       readyForMs: optional(DURATION),
     }),
-    /** Keys that this call gave up, as they have stalled too often. */
+    /** Keys that this call gave up because they stalled too often. */
     givenUp: rows({ key: TEXT, payload: TEXT, attempts: NUMBER }),
   }),
   body: (eachRow) => /* lua */ `
 makeDueReady()
-local CHECKS = leaseUs / 20 -- the time between two looks for leases that are over
+local CHECKS = leaseUs / 20 -- time between two checks for expired leases
 hear(leaseUs)
 
-local decoded -- the plan
-local failed, errors = 0, {} -- attempts, and keys with the error of each
+local decoded -- the decoded plan
+local failed, errors = 0, {} -- number of failed attempts, and keys, each followed by its error
 
--- Does what the end of some work asks for. Returns a number of failures if the limiter should have been given something
--- for that: nothing has happened then.
+-- Carries out the end of some work. If the limiter's input was made for another number of failures, nothing happens,
+-- and the right number is returned.
 local function carryOut(kind, key, delay, given, reason)
   if kind == 'done' then return end
   if kind == 'handedBack' then return addNow(key, replaces) end
@@ -111,28 +111,28 @@ local function carryOut(kind, key, delay, given, reason)
     addAfter(key, delay, replaces)
   elseif kind == 'givenUp' then
     failed = failed + 1
-    -- A key that was added again meanwhile, or is delayed, is not given up.
+    -- A key that was added again during processing, or that is delayed, is not given up.
     local flag = split(redis.call('HGET', q.holders, key))
     if flag == '-' and not redis.call('ZSCORE', q.delayed, key) then giveUp(key, reason, given) end
   end
 end
 
--- 1: it counts. 0: the lease was lost. A table: the number of failures that the limiter should have been given
--- something for.
+-- Returns 1 if the finish counts, and 0 if the lease was lost. Returns a table with the number of failures if the
+-- limiter's input must be made for that number.
 local function finish(key, token, kind, delay, given, reason)
   promoteKey(key)
   local holder = redis.call('HGET', q.holders, key)
   local flag, current, holdingOwner
   if holder then flag, current, holdingOwner = split(holder) end
   if current ~= token then
-    -- A token that is neither held nor lost has been finished already.
+    -- A token that is neither current nor lost was already finished.
     return resent and not redis.call('ZSCORE', q.lost, token) and 1 or 0
   end
   local hasStalled = kind == 'handedBack' or redis.call('HDEL', q.stalls, key) == 1
   local failures = carryOut(kind, key, delay, given, reason)
   if failures then return { failures } end
   if kind ~= 'succeeded' and kind ~= 'done' then
-    flag = split(redis.call('HGET', q.holders, key)) -- the ending may have added it
+    flag = split(redis.call('HGET', q.holders, key)) -- the ending may have marked the key as added again
   end
   letGo(key, holdingOwner, hasStalled)
   if flag == '+' then
@@ -149,21 +149,21 @@ ${eachRow("answers[#answers + 1] = finish(key, token, kind, delayUs, given, reas
 if failed > 0 then redis.call('HINCRBY', q.meta, 'failed', failed) end
 if #errors > 0 then limiters().keep_errors(errors) end
 
-local FEW = math.max(1, math.floor((known + wanted) / 8)) -- of what stalled once an owner may hold so many
+local FEW = math.max(1, math.floor((known + wanted) / 8)) -- most keys per owner that stalled once
 
--- When the lease of the first other owner ends, by what is known now.
+-- Returns the end of the first lease of another owner, without graces that are not known yet.
 local function firstEnd()
   local ends = redis.call('ZRANGE', q.owners, 0, 1, 'WITHSCORES')
   return tonumber(ends[1] ~= owner and ends[2] or ends[4])
 end
 
--- Takes away what owners hold whose lease is over. Once this has begun, an owner has lost all of it. No need to look in
--- each turn: leases are long.
+-- Takes keys away from owners whose lease is over. Once this has begun, the owner has lost all of its keys. Not done in
+-- each turn, because leases are long.
 local function expire()
   if now - checked < CHECKS then return end
 
-  -- The holder of a key is gone. The key goes back to where it stood. From the third stall on it was alone, so it is to
-  -- blame.
+  -- Handles a key whose holder is gone. The key goes back to its earlier place. From the third stall on, the key was
+  -- processed alone, so it caused the stall.
   local function stall(key)
     local flag, token = split(redis.call('HGET', q.holders, key))
     redis.call('HDEL', q.holders, key)
@@ -190,7 +190,7 @@ local function expire()
     local gone = over[i]
     local ends = graceEnd(tonumber(over[i + 1]), leaseUs)
     if gone == owner then
-      -- It is here.
+      -- The caller is alive.
     elseif ends > now then
       redis.call('ZADD', q.owners, ends, gone)
     else
@@ -211,21 +211,21 @@ local function expire()
   if redis.call('SCARD', q.held_by .. gone) == 0 then redis.call('ZREM', q.expired, gone) end
   if redis.call('EXISTS', q.expired) == 1 then checked = 0 end
   redis.call('ZREMRANGEBYRANK', q.lost, 0, -KEPT - 1)
-  -- Several processes, as each takes few of these keys.
+  -- Wakes several processes, because each of them takes few of these keys.
   for _ = 1, isPaused and 0 or math.ceil(#keys / FEW) do
     if not wake() then break end
   end
 end
 
--- In how many µs the duty of another owner ends; nil if no other one has it.
+-- Returns the µs until the duty of another owner ends, or nil if no other owner has the duty.
 local function dutyLeft()
   local left = dutyOwner and dutyOwner ~= owner and dutyEnd - now or 0
   return left > 0 and left or nil
 end
 
--- The suspect to take, if its turn has come, and whether anything else may not be taken. One owner at a time has the
--- duty to try suspects: it takes nothing more until it holds nothing, and then one suspect after the other. An owner
--- that holds nothing takes the duty from one that still holds other keys.
+-- Returns the suspect to take, if its turn has come, and whether nothing else may be taken. One owner at a time has the
+-- duty to try suspects. It takes nothing more until its keys are finished, and then takes one suspect after another. An
+-- owner without keys takes the duty from an owner that still has other keys.
 local function findSuspect()
   local suspect = redis.call('ZRANGE', q.suspects, 0, 0, 'WITHSCORES')
   if #suspect == 0 then return nil, false end
@@ -239,7 +239,7 @@ local function findSuspect()
   return holdsNothing and suspect[1] or nil, true
 end
 
--- How many of the keys that stalled once this owner may take.
+-- Returns how many keys that stalled once this owner may take.
 local function fewCount()
   return math.max(0, math.min(FEW - redis.call('SCARD', q.stalled_by .. owner), redis.call('ZCARD', q.stalled)))
 end
@@ -254,13 +254,14 @@ local function readyCount()
   return behind and redis.call('ZCOUNT', q.ready, '-inf', behind) or redis.call('ZCARD', q.ready)
 end
 
--- By the place where a key stands. What came back counts from its hand-out to who did not end it.
+-- Returns how long a key has been ready, by its place. A key that came back counts from its hand-out to the holder that
+-- did not finish it.
 local function readyFor(place)
   local since = tonumber(place)
   return now - (since < 0 and since + 2^53 or since)
 end
 
--- Pops keys by their places from two lines: up to \`few\` from the stalled keys, the others from the ready ones.
+-- Pops keys by their places from two lines: up to \`few\` of the stalled keys, and for the rest ready keys.
 local function popMerged(few, count)
   local stalled = redis.call('ZRANGE', q.stalled, 0, math.min(few, count) - 1, 'WITHSCORES')
   local ready = redis.call('ZRANGE', q.ready, 0, count - 1, 'WITHSCORES')
@@ -280,7 +281,7 @@ local function popMerged(few, count)
   return popped
 end
 
--- The keys that are taken.
+-- Takes keys and returns them.
 local function take()
   if isPaused then return {} end
   local suspect, alone, few = nil, false, 0
@@ -289,7 +290,7 @@ local function take()
     few = alone and 0 or fewCount()
   end
   isAlone = alone and 1 or 0
-  -- Where neither a backlog nor tokens bound it, there is no need to count.
+  -- Without a backlog or a bucket, nothing limits the number, so the keys are not counted.
   local count = suspect and 1 or alone and 0 or wanted
   if not alone and (behind or bucketId) then count = math.min(wanted, few + readyCount()) end
   if count > 0 and bucketId then
@@ -324,18 +325,19 @@ local function hold()
   redis.call('SADD', q.held_by .. owner, unpack(keys))
   redis.call('ZADD', q.owners, leaseEnd(leaseUs), owner)
   taken.failures = failures_of(keys)
-  -- Who reads no payloads must know of those that there are, or it would take the key for the item.
+  -- A process that reads no payloads must know that they exist, or it would use the key as the item.
   if hasItems or hasPayloads then taken.payload = redis.call('HMGET', q.items, unpack(keys)) end
 end
 
--- A process that found less than it wanted is told when there is more, but for what time brings: leases that are over,
--- and for two processes keys that are due. While other owners hold something, it is heard of as often as they are.
+-- Records that a process found less than it wanted. A message tells it when there is more. It looks by itself for
+-- changes that come with time: expired leases and, as one of two processes, due keys. While other owners have keys, it
+-- is heard from as often as they are.
 local function beIdle()
   redis.call('ZADD', q.idle, 'NX', now, process)
   if redis.call('SCARD', q.held_by .. owner) == 0 then redis.call('ZREM', q.owners, owner) end
   redis.call('HDEL', q.looks, process) -- its timer has ended with this call
-  -- Two are heard of often enough for leases to end in time, also those of owners that come later. With a longer lease
-  -- each is anyway: a process looks every 5 s.
+  -- Two idle processes are heard from often enough for leases to end on time, also the leases of later owners. With a
+  -- lease of 15 s or more, every idle process is, because it looks every 5 s.
   if leaseUs < 15000000 and redis.call('ZRANK', q.idle, process) < 2 then note(leaseUs / 3) end
   local look = watchDue(process)
   if look then note(look - now) end
