@@ -1,6 +1,6 @@
 /**
- * Shows a queue that several processes share: three workers and a producer on a Redis of its own. One worker is killed
- * in the middle of its work, and yet every photo is done.
+ * Demo of a queue that several processes share: three workers and a producer, on a Redis server of its own. One worker
+ * is killed in the middle of its work, and every photo still gets done.
  *
  * @module
  */
@@ -14,11 +14,12 @@ import { type Event, LEASE, openPhotos } from "./photos.ts";
 import { findServer } from "./server.ts";
 
 /**
- * The first worker that takes so many photos is killed, so many milliseconds later: then it is in the middle of two.
+ * Number of photos after which a worker is killed, `KILLED_AFTER` milliseconds later. Only the first worker that
+ * reaches it is killed. It is then in the middle of two photos.
  */
 const KILLED_AT = 4;
 const KILLED_AFTER = 250;
-/** How a script is started here. */
+/** Arguments of the runtime in front of a script's path. */
 const RUN = "Deno" in globalThis ? ["run", "-A"] : [];
 
 const server = await findServer();
@@ -45,14 +46,14 @@ function start(script: string): ChildProcess {
   return child;
 }
 
-/** A process that works, and what is known of its work. */
+/** Process that works, and the state of its work. */
 class Worker {
   readonly name: string;
   readonly child = start("worker.ts");
   readonly running = new Set<string>();
   taken = 0;
   done = 0;
-  /** Resolves to its exit code when it has ended and everything that it told was read. */
+  /** Resolves to the exit code when the process has ended and all of its output was read. */
   readonly ended: Promise<number | null> = once(this.child, "close").then(([code]) => code);
 
   constructor(number: number) {
@@ -99,7 +100,7 @@ let lost = 0;
 let retries = 0;
 const done = new Set<string>();
 
-/** Resolves to the exit code, once every photo is done. */
+/** Resolves to the exit code of the demo when every photo is done. */
 async function work(signal: AbortSignal): Promise<number> {
   say("", `three workers and a producer share a queue on ${server!.what}`);
   const workers = [1, 2, 3].map((number) => new Worker(number));
@@ -107,7 +108,7 @@ async function work(signal: AbortSignal): Promise<number> {
   await queue.whenIdle({ signal });
   const { ready, delayed, processing, failing, givenUp } = await queue.counts();
   const others = workers.filter((worker) => worker !== killed);
-  for (const { child } of others) process.kill(child.pid!, "SIGTERM"); // as a deploy does it
+  for (const { child } of others) process.kill(child.pid!, "SIGTERM"); // like a deploy
   const codes = [code, ...await Promise.all(others.map(({ ended }) => ended))];
   say("", "the queue is empty, and the workers have ended");
   console.log(`
@@ -118,7 +119,7 @@ on the server:  ${ready} ready, ${delayed} delayed, ${processing} processing, ${
   return codes.every((code) => code === 0) && ready + delayed + processing + failing + givenUp === 0 ? 0 : 1;
 }
 
-/** Kills what is left of the processes. */
+/** Kills the processes that are left. */
 async function killAll(): Promise<void> {
   const ended = [...children].map((child) => once(child, "exit"));
   for (const child of children) child.kill("SIGKILL");
@@ -128,7 +129,7 @@ async function killAll(): Promise<void> {
 const interruption = new AbortController();
 const interrupted = new Promise<number>((resolve) => {
   for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
-    process.on(signal, () => { // not `once`: `deno task` passes on what the terminal has told everybody already
+    process.on(signal, () => { // not `once`: `deno task` repeats signals that the terminal has sent to every process
       interruption.abort();
       resolve(code);
     });
@@ -138,7 +139,7 @@ try {
   process.exitCode = await Promise.race([work(interruption.signal), interrupted]);
 } finally {
   await killAll();
-  await queue.shutDownWithDrain(); // a call that is under way would leave something on the server
+  await queue.shutDownWithDrain(); // a running call would leave keys on the server
   await server.end(name);
 }
 process.exit();

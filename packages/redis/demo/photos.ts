@@ -1,18 +1,18 @@
-/** What the processes of the demo have in common: the queue, and what they tell the one that started them. */
+/** Queue of the demo, and the events that its workers report to the main process. */
 
 import process from "node:process";
 import { createRedisQueue, type RedisQueue } from "../mod.ts";
 
-/** In seconds. */
+/** Duration of a lease, in seconds. */
 export const LEASE = 2;
 
-/** What a worker does, as a line of JSON on its standard output. */
+/** Event of a worker, written as a line of JSON to its standard output. */
 export type Event =
   | { readonly kind: "takes"; readonly photo: string; readonly attempt: number }
   | { readonly kind: "done"; readonly photo: string }
   | { readonly kind: "failed"; readonly photo: string; readonly error: string };
 
-/** The queue, as one process opens it. Its name and the server's URL are the process's arguments. */
+/** Opens the queue with the arguments of a process: the queue's name and the server's URL. */
 export function openPhotos([name, url]: readonly string[]): RedisQueue {
   return createRedisQueue({
     name: name!,
@@ -23,7 +23,7 @@ export function openPhotos([name, url]: readonly string[]): RedisQueue {
   });
 }
 
-/** Opens the queue of this process. */
+/** Opens the queue with the arguments of this process. */
 export function openMine(): RedisQueue {
   return openPhotos(process.argv.slice(2));
 }

@@ -1,4 +1,4 @@
-/** The demo's producer: adds photos, each of them twice, and ends. */
+/** Producer of the demo: adds photos, each of them twice, and exits. */
 
 import { setTimeout as delay } from "node:timers/promises";
 import { openMine } from "./photos.ts";
@@ -8,6 +8,6 @@ const COUNT = 18;
 await using queue = openMine();
 for (let i = 1; i <= COUNT; i++) {
   const photo = `photo-${String(i).padStart(2, "0")}`;
-  await queue.addAll([photo, photo]); // the same item: one of them is folded
+  await queue.addAll([photo, photo]); // the same item: the second add changes nothing
   await delay(20);
 }

@@ -1,4 +1,4 @@
-/** The server of the demo: one of its own, or one that runs. */
+/** Server of the demo: a new server, or one that already runs. */
 
 import { createClient } from "@redis/client";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -12,16 +12,16 @@ import { createInterface } from "node:readline";
 
 const { WORKQUEUE_REDIS_SERVER: named, WORKQUEUE_REDIS_URL: given } = process.env;
 
-/** Where the photos are. */
+/** Server that stores the queue of the demo. */
 export interface DemoServer {
   readonly url: string;
-  /** What it is, in words. */
+  /** Description of the server, for the output. */
   readonly what: string;
-  /** Stops it, or removes the queue from one that goes on. */
+  /** Stops the server. A server that was already running loses only the queue. */
   end(queue: string): Promise<void>;
 }
 
-/** Takes the server that `WORKQUEUE_REDIS_URL` names, or starts one; `undefined` if none is installed. */
+/** Returns the server of `WORKQUEUE_REDIS_URL`, or starts a server. Returns `undefined` if none is installed. */
 export async function findServer(): Promise<DemoServer | undefined> {
   if (given !== undefined) {
     return { url: given, what: "the server of WORKQUEUE_REDIS_URL", end: (queue) => remove(given, queue) };
@@ -61,7 +61,7 @@ async function isReady(child: ChildProcess): Promise<boolean> {
     return "it has ended";
   })();
   const problem = await Promise.race([failed, answered]);
-  child.stdout!.resume(); // or it would stop when nobody reads what it says
+  child.stdout!.resume(); // the server would block on output that nothing reads
   return problem === undefined;
 }
 
@@ -74,10 +74,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Leaves nothing of the queue on a server that others use. */
+/** Removes all keys of the queue from a server that others use. */
 async function remove(url: string, queue: string): Promise<void> {
   const client = createClient({ url });
-  client.on("error", () => {}); // what it is, the call says
+  client.on("error", () => {}); // the call that fails reports the error
   await client.connect();
   for await (const keys of client.scanIterator({ MATCH: `workqueue:{${queue}}:*` })) {
     if (keys.length > 0) await client.unlink(keys);

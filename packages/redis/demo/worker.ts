@@ -1,4 +1,4 @@
-/** One of the demo's workers: two photos at a time, of which some fail at first. SIGTERM drains it. */
+/** Worker of the demo: processes two photos at a time, some of which fail at first. SIGTERM drains it. */
 
 import { runWorkers } from "@workqueue/core";
 import process from "node:process";
