@@ -1,4 +1,4 @@
-/** Refuses a core of another version. The entry loads this module before any other. */
+/** Check that the core has the version that this package requires. The entry point imports this module first. */
 
 import { requireVersion } from "@workqueue/core/internal";
 import { VERSION } from "./version.ts";

@@ -13,7 +13,7 @@ const ACTION = "create Redis queue";
 const scripts = createScripts();
 
 /**
- * Opens a queue on a server. Nothing is sent before it is used.
+ * Opens a queue on a server. Sends nothing until the queue is used.
  *
  * @example Usage
  * ```ts ignore
@@ -22,21 +22,21 @@ const scripts = createScripts();
  *
  * const queue = createRedisQueue({ name: "images", url: "redis://localhost:6379" });
  * runWorkers(queue, async (image, { signal }) => {
- *   await Promise.resolve(signal); // the work; the signal aborts when others may have taken over
+ *   await Promise.resolve(signal); // the work; the signal aborts when another process may have the item
  *   console.log(image);
  * }, { concurrency: 10 });
- * await queue.add("cat.jpg"); // by any process
+ * await queue.add("cat.jpg"); // from any process
  * await queue.whenIdle(); // nothing is ready, delayed or processing, in any process
- * await queue.shutDownWithDrain(); // this process takes no more, and ends what it has
+ * await queue.shutDownWithDrain(); // this process takes no more items and finishes those it has
  * ```
  *
  * @typeParam T The type of the items.
- * @param options The queue's name, and where the server is.
- * @returns The queue, as this process sees it.
- * @throws {ConfigError} If `limiter` is not right.
- * @throws {TypeError} If an option is unknown, missing or of the wrong type, if the `client` would send a call twice,
- * if the process may not reach the server, or a limiter cannot work on Redis.
- * @throws {RangeError} If an option is out of its bounds.
+ * @param options The queue's name, its server and its settings.
+ * @returns The queue, as seen from this process.
+ * @throws {ConfigError} If `limiter` is invalid or can't work on Redis. The error lists every problem.
+ * @throws {TypeError} If an option is unknown, missing, of the wrong type or only for in-memory queues; if both `url`
+ * and `client` are given; or if the `client` is not supported, for example because it may send a call twice.
+ * @throws {RangeError} If an option is out of range.
  */
 export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): RedisQueue<T> {
   requireRedisOptions(ACTION, options, OF_QUEUE);
@@ -46,7 +46,7 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
   return openQueue(options, { limiter: plan, throttleName: { path: "" } });
 }
 
-/** Opens a queue whose options are checked, and whose limiter is known already. */
+/** Opens a queue whose options are checked and whose limiter is planned. */
 export function openQueue<T>(
   options: RedisQueueOptions<T>,
   { limiter, throttleName }: LiveSettings,

@@ -5,41 +5,44 @@ import type { BucketPlan } from "./limiter_plan.ts";
 import { Leases } from "./leases.ts";
 import { Working } from "./working.ts";
 
-/** Somebody in this process who wants work. */
+/** Party in this process that wants work: a call of `get`, or a pool. */
 export interface Want<T> {
-  /** How many leases it wants as of now, the tokens that they cost, and for how many milliseconds it may take none. */
+  /**
+   * Returns the number of leases wanted now, the bucket that each lease takes a token from, and the milliseconds during
+   * which no lease may be taken (a paused bucket).
+   */
   request(): { readonly count: number; readonly throttle?: BucketPlan | undefined; readonly pause?: number };
-  /** Takes one lease in. */
+  /** Accepts one lease. */
   accept(lease: HeldLease<T>): void;
-  /** Nothing more will come. */
+  /** Called when no more leases will come. */
   end(): void;
 }
 
-/** What the queue does for its dispatcher. */
+/** Callbacks of a dispatcher, implemented by the queue. */
 export interface DispatcherEvents<T> {
-  /** Makes the lease of a key that was taken. */
+  /** Makes the lease of a key that was taken. Throws if this process can't read the item. */
   leaseOf(taken: TakenKey): HeldLease<T>;
-  /** That failed: nobody here can work on it. Makes a lease without an item. */
+  /** Called if `leaseOf` threw. Makes a lease without an item. */
   onUnreadable(taken: TakenKey, error: unknown): HeldLease<T>;
-  /** A key was given up, as each of its holders was lost. */
+  /** Called when a key was given up because each of its holders was lost. */
   onGivenUp(key: GivenUpKey): void;
-  /** Somebody wants work. */
+  /** Called when work is wanted. */
   onWant(): void;
-  /** A call has ended. */
+  /** Called when a call has ended. */
   onSettled(): void;
   onError(error: unknown): void;
 }
 
-/** The longest time between two looks at a queue that has brought nothing, in milliseconds. */
+/** Longest pause before asking again about a queue that returned nothing, in milliseconds. */
 const LOOK_AGAIN = 5000;
-/** How long nobody may want work until the server is told, in milliseconds: most pools want some again at once. */
+/** Time without wants after which the server is notified, in milliseconds. Most pools want work again at once. */
 const WANTS_AGAIN = 10;
-/** The most that one call takes, and finishes: the server does nothing else meanwhile. */
+/** Most keys that one call takes, and most that it finishes. During a call, the server does nothing else. */
 const MAX_IN_TURN = 100;
 
 /**
- * Brings together those in this process who want work, and those who have finished some. One call at a time does both,
- * for all of them; in between it waits for the message that there may be more, or for the time when something is due.
+ * Combines what this process wants and what it has finished into calls, one call at a time. Between calls, it waits for
+ * a message that there may be work, or for the time when something is due.
  */
 export class Dispatcher<T> {
   readonly #engine: Engine;
@@ -49,28 +52,29 @@ export class Dispatcher<T> {
   readonly #working = new Working<T>();
   readonly #wants = new Set<Want<T>>();
   readonly #finishes = new Finishes<T>();
-  /** Those on their way. */
+  /** Finishes sent by the call that is running. */
   #sent: readonly PendingFinish<T>[] = [];
-  /** Leases that nobody has accepted yet. */
+  /** Leases that nothing has accepted yet. */
   readonly #brought: HeldLease<T>[] = [];
   /**
-   * The buckets, or none, of those for whom the latest call brought less than they wanted: another may bring no more.
+   * Buckets (`undefined` for no bucket) for which the latest call returned fewer leases than wanted. Another call would
+   * probably return none.
    */
   readonly #served = new Set<string | undefined>();
-  /** What has lost its holder before, and is worked on with nothing beside it. */
+  /** Lease of a suspect: a key that stalled more than once. This process takes nothing else beside it. */
   #suspect: HeldLease<T> | undefined = undefined;
-  /** Whether messages reach this process. Nothing is taken before: nobody would say that there is more. */
+  /** Whether messages reach this process. Until then nothing is taken, because no message would announce more work. */
   #isListening = false;
   #isClosed = false;
   #isScheduled = false;
   #isInTurn = false;
-  /** Whether the message has come that there is work. If nobody wants any, it is for another process. */
+  /** Whether a message has announced work. If nothing here wants work, the next call wakes another process. */
   #isWoken = false;
-  /** Whether the server holds something for this process that is not known here. */
+  /** Whether the server may have leases of this process that the process doesn't know of. */
   #hasToRelease = false;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #lookAt = Infinity;
-  /** Runs for a moment once nobody wants work any more. */
+  /** Timer that runs while nothing is wanted, until the server is notified. */
   #idleEnd: ReturnType<typeof setTimeout> | undefined = undefined;
 
   constructor(engine: Engine, process: string, events: DispatcherEvents<T>) {
@@ -84,12 +88,12 @@ export class Dispatcher<T> {
     return this.#leases.owner;
   }
 
-  /** How much is worked on here. */
+  /** Number of leases that are being worked on here. */
   get held(): number {
     return this.#working.size;
   }
 
-  /** Whether nothing is worked on here, and the server knows the end of everything. */
+  /** Whether nothing is being worked on here, and the server knows every outcome. */
   get isDone(): boolean {
     return this.#working.size === 0 && this.#finishes.size === 0 && !this.#isInTurn;
   }
@@ -105,11 +109,11 @@ export class Dispatcher<T> {
   unwant(want: Want<T>): void {
     this.#wants.delete(want);
     if (this.#wants.size > 0) return;
-    this.#setTimer(); // to none, and who wants something later has to look at that time still
+    this.#setTimer(); // ends the timer; `#lookAt` stays, because it also applies to later wants
     if (this.#lookAt < Infinity && !this.#isClosed) this.#idleEnd ??= setTimeout(() => this.#endIdle(), WANTS_AGAIN);
   }
 
-  /** If nobody has wanted work for a while, the server is told, so that another process looks when something is due. */
+  /** Notifies the server that nothing is wanted here any more, so that another process looks when something is due. */
   #endIdle(): void {
     this.#idleEnd = undefined;
     if (this.#wants.size > 0 || this.#isClosed) return;
@@ -117,7 +121,7 @@ export class Dispatcher<T> {
     this.#schedule();
   }
 
-  /** Takes nothing more. What came and was not accepted goes back. */
+  /** Stops taking. Hands back leases that arrived and were not accepted. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#idleEnd);
@@ -141,20 +145,21 @@ export class Dispatcher<T> {
     return this.#finishes.add(lease, finish);
   }
 
-  /** What those who want something want may have changed. */
+  /** Asks for work again, because the wants or the queue may have changed. */
   look(): void {
     this.#served.clear();
     this.#schedule();
   }
 
-  /** Messages reach this process, or do so again. */
+  /** Called when messages begin to reach this process, the first time and after each interruption. */
   listen(): void {
     this.#isListening = true;
     this.look();
   }
 
   /**
-   * There may be work now, or in a number of milliseconds. If nobody wants work here, the server tells another process.
+   * Handles a message that there may be work, now or in `delay` milliseconds. If nothing here wants work, the server
+   * wakes another process.
    */
   wake(delay: number): void {
     if (delay > 0 && this.#wants.size > 0) return this.#lookIn(delay);
@@ -162,13 +167,15 @@ export class Dispatcher<T> {
     this.look();
   }
 
-  /** The connection was lost, and is there again. What is sent now comes before all that waits to be sent again. */
+  /** Called when a lost connection is back. Calls made now are sent before all calls that are retried. */
   reconnect(): void {
-    this.#release().catch(() => {}); // it has to be done before the next turn
+    this.#release().catch(() => {}); // the next turn reports a failure
     this.look();
   }
 
-  /** So that what is finished and wanted in the same turn of the event loop goes into the same call. */
+  /**
+   * Runs a turn in a microtask. Everything finished and wanted in the same turn of the event loop goes into one call.
+   */
   #schedule(): void {
     if (this.#isScheduled || this.#isInTurn) return;
     this.#isScheduled = true;
@@ -213,8 +220,8 @@ export class Dispatcher<T> {
   }
 
   /**
-   * How much is wanted by the first who wants some, and by all who take the same tokens. Those come first for whom
-   * there may be some; the others are asked as well if there is a call anyway.
+   * Returns the number of leases wanted by the first want and by all other wants with the same bucket. Wants that may
+   * get leases come before those in `#served`, which are considered only if a call is made anyway.
    */
   #wanted(isCall: boolean): { count: number; throttle: BucketPlan | undefined } {
     let found: { count: number; throttle: BucketPlan | undefined } = NOTHING;
@@ -273,14 +280,14 @@ export class Dispatcher<T> {
     }
   }
 
-  /** Nobody knows what has become of these finishes. What the server still holds for them is given back. */
+  /** Rejects finishes whose effect is unknown. Leases that the server still has for them are released later. */
   #fail(finishes: readonly PendingFinish<T>[], error: unknown, wanted: number): void {
     this.#hasToRelease = true;
     for (const { lease, reject } of finishes) {
       this.#leases.delete(lease);
       reject(error);
     }
-    // A call that only said that nothing is wanted here fails nobody.
+    // The failure of a call that took nothing and finished nothing concerns nobody here.
     if (finishes.length === 0 && wanted > 0) this.#events.onError(error);
     this.#lookIn(LOOK_AGAIN);
   }
@@ -290,7 +297,7 @@ export class Dispatcher<T> {
     this.#hasToRelease = false;
     try {
       const lost = new Set(await this.#engine.release(owner, tokens));
-      for (const { finish } of this.#sent) lost.delete(finish.token); // its answer tells
+      for (const { finish } of this.#sent) lost.delete(finish.token); // the reply to its finish decides
       if (owner === this.#leases.owner) this.#leases.lose(lost);
     } catch (error) {
       this.#hasToRelease = true;
@@ -298,14 +305,17 @@ export class Dispatcher<T> {
     }
   }
 
-  /** Whether work on a lease may begin. A lease whose time is over by the clock of this process goes back. */
+  /** Reports whether work on a lease may begin. Hands the lease back if it has expired by the clock of this process. */
   mayBegin(lease: HeldLease<T>): boolean {
     this.#leases.check();
     if (lease.isLost) lease.giveBack();
     return !lease.isLost;
   }
 
-  /** Hands out what came, to those who take the same tokens. What nobody wants any more goes back. */
+  /**
+   * Hands out the leases that arrived, each to a want with the same bucket. Hands back leases that nothing wants any
+   * more.
+   */
   #deliver(): void {
     this.#leases.check();
     for (let next = this.#findLost(); next >= 0; next = this.#findLost()) this.#brought.splice(next, 1)[0]!.giveBack();
@@ -325,7 +335,7 @@ export class Dispatcher<T> {
     return this.#brought.findIndex(({ isLost }) => isLost);
   }
 
-  /** Looks again after this time, or sooner: timers cannot be long. */
+  /** Asks again after `delay` milliseconds or sooner: a timer can't hold every delay. */
   #lookIn(delay: number): void {
     const at = performance.now() + Math.min(delay, LOOK_AGAIN);
     if (this.#isClosed || at >= this.#lookAt) return;
@@ -338,7 +348,7 @@ export class Dispatcher<T> {
     if ((this.#wants.size === 0 && !this.#hasToRelease) || this.#lookAt === Infinity) return;
     this.#timer = setTimeout(() => {
       this.#lookAt = Infinity;
-      if (this.#hasToRelease) this.#isWoken = true; // what is given back may be for another process
+      if (this.#hasToRelease) this.#isWoken = true; // forces a turn: the released keys may be for another process
       this.look();
     }, Math.max(Math.ceil(this.#lookAt - performance.now()), 0));
   }

@@ -4,9 +4,9 @@ import { memoryOnly } from "./memory_options.ts";
 import type { LiveSettings, Queue } from "./queue.ts";
 
 /**
- * Reads what a document says of a queue.
+ * Returns the settings of a queue in a document.
  *
- * @throws {ConfigError} If queues of the document share a bucket, the limiter cannot work on Redis, or the queue has a
+ * @throws {ConfigError} If queues of the document share a bucket, the limiter can't work on Redis, or the queue has a
  * discipline.
  * @throws {RangeError} If the document has no queue of that name.
  */
@@ -19,14 +19,18 @@ export function settingsIn(action: string, document: ConfigContents, name: strin
   return { limiter: planLimiter(action, limiter), throttleName: throttle ?? { path: "" } };
 }
 
-/** Refuses a document whose queues share a bucket. */
+/**
+ * Refuses a document whose queues share a bucket.
+ *
+ * @throws {ConfigError} If queues share a bucket. The error lists all of them.
+ */
 export function requireOwnBuckets(action: string, document: ConfigContents): void {
   refuseSharedBuckets(action, document.queueNames.map((name) => document.describe(name)));
 }
 
 /**
- * Has a queue do what its document says from reload to reload, until it is shut down. A document that cannot be on
- * Redis is rejected; one that has no such queue leaves the queue as it is.
+ * Applies each reload of the document to a queue until the queue object is shut down. A document that can't work on
+ * Redis is rejected. A document without the queue leaves the queue unchanged.
  */
 export function followReloads<T>(config: WorkQueueConfig, queue: Queue<T>): void {
   const stop = config.onReload((next) => {

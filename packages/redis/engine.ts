@@ -6,51 +6,56 @@ import type { FinishKind } from "./scripts/turn.ts";
 
 export type { FinishAnswer } from "./scripts/turn.ts";
 
-/** What the calls of a queue have in common. */
+/** Settings that all calls of a queue share. */
 export interface EngineSettings {
   readonly name: string;
   /** In milliseconds. */
   readonly leaseDuration: number;
   readonly maxStalls: number;
-  /** Whether a key that is ready does not wait as well. */
+  /** Whether an add ends the delay of its key (`addWhileDelayed: "replace"`). */
   readonly replaces: boolean;
-  /** Whether items travel beside their keys. */
+  /** Whether items are sent as JSON beside their keys, as in a queue with `keyOf`. */
   readonly hasItems: boolean;
   readonly limiter: LimiterPlan;
-  /** Whether it is asked for how long keys have been ready; not if left out. */
+  /**
+   * Whether calls return how long the taken keys had been ready.
+   *
+   * @default {false}
+   */
   readonly measuresTimes?: boolean;
 }
 
-/** A key, and its item as JSON where an item is not its own key. */
+/** Key, with its item as JSON in a queue with `keyOf`, and an empty payload otherwise. */
 export interface Entry {
   readonly key: string;
   readonly payload: string;
 }
 
-/** How the work on a key has ended, as the script knows it. */
+/** End of the work on a key, in the form that the script reads. */
 export interface Finish {
   readonly key: string;
   readonly token: string;
   readonly kind: FinishKind;
-  /** In milliseconds: of `requeueAfter`, and at least of `retry`. */
+  /** Milliseconds: the delay of `requeueAfter`, or the shortest delay of `retry`. */
   readonly delay?: number;
-  /** Of `retry`: the limiter's plan, that of the queue if it is left out, and what it is given. */
+  /** Limiter plan of `retry`; by default the plan of the queue. */
   readonly plan?: string;
+  /** Input of the plan of `retry`, made by `LimiterPlan.given`. */
   readonly given?: string;
-  /** The error: of `givenUp`; and of `retry`, in one line, where there was one. */
+  /** Error text of `givenUp`. Error text of `retry`, in one line; empty without an error. */
   readonly reason?: string;
-  /** Of `givenUp`. */
+  /** Reason code of `givenUp`. */
   readonly why?: GiveUpReason;
 }
 
 export interface TurnRequest {
   readonly process: string;
   readonly owner: string;
-  /** How many leases the owner has, those that are finished here left out. */
+  /** Leases that the owner believes it has, minus those finished in this call. */
   readonly known: number;
   readonly wanted: number;
   readonly throttle: BucketPlan | undefined;
-  /** Those with a plan have the same. */
+  /** Finishes. All that have a plan have the same plan. */
   readonly finishes: readonly Finish[];
 }
 
@@ -60,27 +65,27 @@ export type GivenUpKey = TurnReply["givenUp"][number];
 export type Counts = ReplyOf<"counts">;
 export type Snapshot = ReplyOf<"snapshot">;
 
-/** Entries that are added by one call. */
+/** Entries added by one call. */
 interface Adds {
   readonly delay: number;
   readonly entries: Entry[];
   readonly done: Promise<unknown>;
-  /** Ends `done` as the call ends. */
+  /** Settles `done` with the result of the call. */
   send(call: Promise<unknown>): void;
 }
 
-/** The most that one call adds: the server does nothing else meanwhile. */
+/** Most keys that one call adds. During a call, the server does nothing else. */
 const MAX_ENTRIES = 200;
 
-/** The calls of one queue: what goes into the scripts, and what they reply. It knows no leases and no timers. */
+/** Calls of one queue: writes the arguments of its scripts and reads their replies. Knows neither leases nor timers. */
 export class Engine {
   readonly settings: Omit<EngineSettings, "limiter">;
-  /** The limiter that the queue has now. */
+  /** Current limiter of the queue. A reload replaces it. */
   limiter: LimiterPlan;
   readonly #connection: Connection;
   readonly #scripts: Scripts;
   readonly #key: string;
-  /** What is to be added by the next call. */
+  /** Entries that the next call adds. */
   #adds: Adds | undefined = undefined;
 
   constructor(connection: Connection, scripts: Scripts, settings: EngineSettings) {
@@ -91,12 +96,15 @@ export class Engine {
     this.#key = `workqueue:{${settings.name}}:meta`;
   }
 
-  /** Where a process is told that there may be work. */
+  /** Returns the channel of a process, for messages that there may be work. */
   channelOf(process: string): string {
     return `workqueue:{${this.settings.name}}:wake:${process}`;
   }
 
-  /** What is added in one turn of the event loop goes into one call, unless another call is made in between. */
+  /**
+   * Adds entries after a delay in milliseconds. Adds of one turn of the event loop go into one call, unless their
+   * delays differ or another call is made in between.
+   */
   async add(entries: readonly Entry[], delay = 0): Promise<void> {
     for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
       const some = entries.slice(from, from + MAX_ENTRIES);
@@ -108,8 +116,8 @@ export class Engine {
   }
 
   /**
-   * Returns nothing, or the number of failures that the limiter should have been given something for: nothing was added
-   * then.
+   * Adds an entry after the limiter's delay. Resolves to `undefined` if the entry was added. Otherwise nothing
+   * happened, and the result is the number of failures for which `given` must be made.
    */
   addRateLimited(entry: Entry, isNewest: boolean, given: string, minDelay: number): Promise<number | undefined> {
     const { replaces, hasItems } = this.settings;
@@ -164,14 +172,15 @@ export class Engine {
     }, finishes.map(rowOf));
   }
 
-  /** Renews the lease of all that an owner holds. Returns whether there was anything to renew. */
+  /** Renews the lease on all keys of an owner. Resolves to whether the owner still had its lease. */
   renew(owner: string): Promise<boolean> {
     return this.#run("renew", { owner, leaseMs: this.settings.leaseDuration });
   }
 
   /**
-   * Gives back keys that an owner holds without knowing their tokens. What is handed out after the first call stays:
-   * its reply is still to come. Returns the known tokens that the owner does not hold.
+   * Hands back keys that an owner has on the server without knowing their tokens. Keys that were handed out after the
+   * first call stay, because the reply that brings them is still to come. Resolves to the known tokens that the owner
+   * does not have on the server.
    */
   async release(owner: string, known: readonly string[]): Promise<string[]> {
     const seen = new Set<string>();
@@ -189,7 +198,7 @@ export class Engine {
     while (await this.#run("leave", { process, owner }));
   }
 
-  /** By which policy the server deletes keys when its memory is full; `undefined` if it doesn't say. */
+  /** Resolves to the server's policy for deleting keys when its memory is full; `undefined` if it is unknown. */
   evictionPolicy(): Promise<string | undefined> {
     return this.#run("evictionPolicy", {});
   }
@@ -220,14 +229,14 @@ export class Engine {
   }
 
   async #run<N extends keyof Scripts>(name: N, ...args: ArgumentsOf<N>): Promise<ReplyOf<N>> {
-    this.#sendAdds(); // calls are made in their order
+    this.#sendAdds(); // keeps calls in order
     const { retry, write, read } = SCRIPTS[name] as unknown as AnyScript;
     const sent = await this.#connection.run(this.#scripts[name], this.#key, write(...args), { retry });
     return read(sent) as ReplyOf<N>;
   }
 }
 
-/** A script whose types are not looked at. */
+/** Script without its types. */
 interface AnyScript {
   readonly retry: Retry;
   write(...args: unknown[]): string[];

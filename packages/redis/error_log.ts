@@ -1,6 +1,9 @@
 import { callSafely, ErrorOutput, messageOf } from "@workqueue/core/internal";
 
-/** Where errors go: to a callback, or to the console, one line a second at most with the number of those left out. */
+/**
+ * Reports errors to a callback. Without one, writes them to `console.error`: at most one line per second, with the
+ * number of errors left out.
+ */
 export class ErrorLog {
   readonly #prefix: string;
   readonly #callback: ((error: unknown) => void) | undefined;
@@ -11,7 +14,7 @@ export class ErrorLog {
     this.#callback = callback;
   }
 
-  /** What a callback throws is dropped: there is nobody to tell. */
+  /** Reports an error. An error thrown by the callback is dropped, because nothing is left to report it to. */
   readonly write = (error: unknown): void => {
     if (this.#callback === undefined) return this.#output.write(() => `${this.#prefix}: ${messageOf(error)}`);
     callSafely(this.#callback, () => {}, error);

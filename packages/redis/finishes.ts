@@ -1,7 +1,7 @@
 import type { Finish, FinishAnswer } from "./engine.ts";
 import type { HeldLease } from "./lease.ts";
 
-/** A finish that the server has not answered. */
+/** Finish that the server has not answered. */
 export interface PendingFinish<T> {
   readonly lease: HeldLease<T>;
   readonly finish: Finish;
@@ -9,7 +9,7 @@ export interface PendingFinish<T> {
   reject(error: unknown): void;
 }
 
-/** The finishes that are to be told to the server, in their order. */
+/** Finishes to send to the server, in order. */
 export class Finishes<T> {
   #pending: PendingFinish<T>[] = [];
 
@@ -17,14 +17,14 @@ export class Finishes<T> {
     return this.#pending.length;
   }
 
-  /** Takes one in. Resolves to the server's answer. */
+  /** Adds a finish. Resolves to the server's answer. */
   add(lease: HeldLease<T>, finish: Finish): Promise<FinishAnswer> {
     return new Promise((resolve, reject) => this.#pending.push({ lease, finish, resolve, reject }));
   }
 
   /**
-   * Takes out those for the next call, `max` at most. A call brings one limiter: those of another, after a reload, come
-   * next.
+   * Removes the finishes for the next call and returns them, at most `max`. A call has one limiter plan, so finishes
+   * with a different plan, after a reload, go into a later call.
    */
   next(max: number): readonly PendingFinish<T>[] {
     let plan: string | undefined;

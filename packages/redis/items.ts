@@ -1,10 +1,12 @@
 import { argumentError, inspect, messageOf, withCode } from "@workqueue/core/internal";
 import type { Entry, TakenKey } from "./engine.ts";
 
-/** How the items of a queue travel: each by its key, and as JSON beside it where an item is not its own key. */
+/** Converts items to keys and payloads, and back. The payload is the item as JSON. Queues without `keyOf` have none. */
 export class Items<T> {
   readonly #keyOf: ((item: T) => string) | undefined;
-  /** Those that this process was handed: to add one again replaces no newer one. */
+  /**
+   * Items that were handed out to this process. Retrying one of them doesn't replace a newer item with the same key.
+   */
   readonly #handedOut = new WeakSet<object>();
 
   constructor(keyOf: ((item: T) => string) | undefined) {
@@ -29,7 +31,7 @@ export class Items<T> {
     let payload: string | undefined;
     try {
       payload = JSON.stringify(item);
-    } catch (error) { // of a bigint or a circle
+    } catch (error) { // for example, a bigint or a circular structure
       const message = `Cannot ${action} as it cannot be written as JSON: ${messageOf(error)}`;
       throw withCode("WQ_ARGUMENT", new TypeError(message, { cause: error }));
     }
@@ -45,7 +47,9 @@ export class Items<T> {
   }
 
   /**
-   * Reads what is to be worked on. Throws if this process cannot do that, as it was added by another kind of process.
+   * Returns the item to work on.
+   *
+   * @throws If this process can't read the item, for example because a process with another `keyOf` setting added it.
    */
   handOut(taken: TakenKey): T {
     if (this.#keyOf === undefined && taken.payload) throw new TypeError("it was added by a process with 'keyOf'");

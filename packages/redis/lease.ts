@@ -4,27 +4,27 @@ import type { RedisLease } from "./contract.ts";
 import type { TakenKey } from "./engine.ts";
 import { type EndAnswer, type LeaseEnding, readOutcome } from "./outcome.ts";
 
-/** What a lease asks of its queue. */
+/** Callbacks of a lease, implemented by its queue. */
 export interface LeaseEvents<T> {
-  /** Tells the server how the work has ended. */
+  /** Tells the server how the work has ended. Throws if the limiter throws. */
   carryOut(lease: HeldLease<T>, ending: LeaseEnding): Promise<EndAnswer>;
-  /** Is told of what nobody else may hear of. */
+  /** Reports an error that no caller would see. */
   onError(error: unknown): void;
 }
 
-/** What was taken and is not finished: an item, the token that shows the right to it, and what tells of its loss. */
+/** Lease of an item that was taken, with its token and its loss. */
 export class HeldLease<T> implements RedisLease<T> {
   readonly shutdown = false;
   readonly item: T;
   readonly key: string;
   readonly attempt: number;
   readonly token: bigint;
-  /** Whose token it was taken with, if any. */
+  /** Name of the bucket that its token was taken from, if any. */
   bucket: string | undefined = undefined;
   readonly #events: LeaseEvents<T>;
   #answer: Promise<EndAnswer> | undefined = undefined;
   #loss: Error | undefined = undefined;
-  /** Made when it is needed, as most handlers never read their signal. */
+  /** Made on first use, because most handlers never read their signal. */
   #controller: AbortController | undefined = undefined;
 
   constructor(item: T, { key, token, failures }: TakenKey, events: LeaseEvents<T>) {
@@ -43,12 +43,12 @@ export class HeldLease<T> implements RedisLease<T> {
     return this.#controller.signal;
   }
 
-  /** Whether the right to the item may be gone. */
+  /** Whether the lease may have been lost. */
   get isLost(): boolean {
     return this.#loss !== undefined;
   }
 
-  /** The right to the item may be gone. */
+  /** Marks the lease as possibly lost, and aborts its signal. */
   lose(reason: Error): void {
     if (this.#loss !== undefined) return;
     this.#loss = reason;
@@ -56,24 +56,25 @@ export class HeldLease<T> implements RedisLease<T> {
   }
 
   /**
-   * Ends the work, for who reports itself what comes of that. Only the first end counts. Throws if the limiter does: no
-   * end then.
+   * Ends the work. The caller must report the result. Only the first call counts.
+   *
+   * @throws The limiter's error. The work has not ended then.
    */
   end(ending: LeaseEnding): Promise<EndAnswer> {
     return this.#answer ??= this.#events.carryOut(this, ending);
   }
 
-  /** Nobody has worked on the item, nor will. */
+  /** Hands back an item that nothing has worked on. */
   giveBack(): void {
     if (this.#answer === undefined) this.end({ kind: "handedBack" }).catch(this.#events.onError);
   }
 
-  /** Nobody here can work on the item, for that reason. */
+  /** Ends the lease of an item that this process can't read, for that reason. */
   refuse(reason: unknown): void {
     let answer: Promise<EndAnswer>;
     try {
       answer = this.end({ kind: "retry", minDelay: 0, error: reason });
-    } catch (error) { // of the limiter
+    } catch (error) { // the limiter's error
       this.#events.onError(error);
       answer = this.end({ kind: "givenUp", error, reason: "limiter" });
     }
@@ -117,7 +118,9 @@ export class HeldLease<T> implements RedisLease<T> {
   }
 }
 
-/** Resolves to whether an ending counts. Rejects if the item was given up instead. The rejection may be ignored. */
+/**
+ * Resolves to whether an ending counts. Rejects if the item was given up instead. The rejection may be left unhandled.
+ */
 function asOutcome(answer: Promise<EndAnswer>): Promise<boolean> {
   return handled(answer.then((ended) => {
     if (typeof ended === "boolean") return ended;
@@ -125,7 +128,7 @@ function asOutcome(answer: Promise<EndAnswer>): Promise<boolean> {
   }));
 }
 
-/** A promise whose rejection is reported elsewhere. */
+/** Returns the promise, and marks its rejection as handled, because the rejection is reported elsewhere. */
 export function handled<R>(promise: Promise<R>): Promise<R> {
   promise.catch(() => {});
   return promise;

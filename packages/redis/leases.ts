@@ -1,24 +1,24 @@
 import type { ErrorCode } from "@workqueue/core";
 import type { Engine } from "./engine.ts";
 
-/** A lease, as far as its time is concerned. */
+/** Lease as seen by `Leases`. */
 export interface TimedLease {
   readonly token: bigint;
-  /** Others may have the right to the item from now on. */
+  /** Called when other processes may get the item. */
   lose(reason: Error): void;
 }
 
-/** So many renewals are tried in the time of a lease. */
+/** Renewals per lease duration. */
 const RENEWALS = 3;
 
-/** All leases that this process has of a queue. They last together, as one renewal is for all of them. */
+/** All leases of this process on one queue. They expire together, because one renewal covers all of them. */
 export class Leases<L extends TimedLease> {
   readonly #engine: Engine;
   readonly #process: string;
   readonly #held = new Set<L>();
-  /** An owner who has lost its leases is never heard of again. */
+  /** Part of the owner's name. After an owner has lost its leases, its name is never used again. */
   #generation = 0;
-  /** When the latest renewal was sent that was answered. */
+  /** Time at which the latest call that took or renewed leases was sent, among the calls that were answered. */
   #renewedAt = 0;
   #renewal: ReturnType<typeof setTimeout> | undefined = undefined;
   #end: ReturnType<typeof setTimeout> | undefined = undefined;
@@ -28,12 +28,12 @@ export class Leases<L extends TimedLease> {
     this.#process = process;
   }
 
-  /** Under which name the leases are held. */
+  /** Name of the owner of the leases on the server. */
   get owner(): string {
     return `${this.#process}.${this.#generation}`;
   }
 
-  /** How many there are beside these. */
+  /** Returns the number of leases apart from these. */
   countWithout(leases: readonly L[]): number {
     return this.#held.size - leases.filter((lease) => this.#held.has(lease)).length;
   }
@@ -42,7 +42,7 @@ export class Leases<L extends TimedLease> {
     return [...this.#held].map(({ token }) => `${token}`);
   }
 
-  /** Takes in leases that came with the answer to a call that was sent at `sentAt`. Their time counts from then. */
+  /** Adds leases from the reply to a call that was sent at `sentAt`. Their time counts from then. */
   add(leases: readonly L[], sentAt: number): void {
     if (leases.length === 0) return;
     for (const lease of leases) this.#held.add(lease);
@@ -52,26 +52,26 @@ export class Leases<L extends TimedLease> {
   }
 
   /**
-   * Aborts all leases if their time is over by the clock of this process. Called before work begins, as timers can be
-   * late.
+   * Aborts all leases if they have expired by the clock of this process. Called before work begins, because timers can
+   * be late.
    */
   check(): void {
     if (this.#left <= 0) this.#tellEnd();
   }
 
-  /** A lease is finished, or it is not known any more whether it is. */
+  /** Removes a lease that is finished, or whose finish has an unknown effect. */
   delete(lease: L): void {
     this.#held.delete(lease);
     if (this.#held.size === 0) this.#stop();
   }
 
-  /** The server has taken everything away. */
+  /** Called when the server has taken all leases away. */
   loseAll(): void {
     this.#generation++;
     this.#lose([...this.#held], `The lease of ${this.#engine.settings.leaseDuration} ms was not renewed in time`);
   }
 
-  /** The server does not know these tokens: it has come back with what it knew some time before. */
+  /** Called with tokens that the server doesn't know, because it went back to an earlier state. */
   lose(tokens: ReadonlySet<string>): void {
     const leases = [...this.#held].filter(({ token }) => tokens.has(`${token}`));
     this.#lose(leases, "The server has lost what it knew of the lease");
@@ -98,7 +98,7 @@ export class Leases<L extends TimedLease> {
         else this.loseAll();
       }
     } catch {
-      // The leases end if that goes on, and whoever finishes one is told.
+      // If renewals keep failing, the leases expire, and `finish` reports that.
     }
     if (this.#held.size > 0) this.#renewLater();
     else this.#renewal = undefined;
@@ -109,7 +109,9 @@ export class Leases<L extends TimedLease> {
     this.#renewal = setTimeout(() => this.#renew(), this.#engine.settings.leaseDuration / RENEWALS);
   }
 
-  /** By the clock of this process the leases may be over, whatever the server says once it can be asked. */
+  /**
+   * Aborts the leases when they expire by the clock of this process, whatever the server says once it can be reached.
+   */
   #checkEnd(): void {
     this.#end = undefined;
     if (this.#held.size === 0) return;
@@ -118,7 +120,7 @@ export class Leases<L extends TimedLease> {
     this.#end = setTimeout(() => this.#checkEnd(), left > 0 ? left : this.#engine.settings.leaseDuration);
   }
 
-  /** In how many milliseconds the leases end, unless they are renewed. */
+  /** Milliseconds until the leases expire, unless they are renewed. */
   get #left(): number {
     return this.#renewedAt + this.#engine.settings.leaseDuration - performance.now();
   }
@@ -134,6 +136,6 @@ export class Leases<L extends TimedLease> {
 function tell(leases: Iterable<TimedLease>, message: string): void {
   const reason = new DOMException(message, "AbortError");
   const code: ErrorCode = "WQ_LEASE_LOST";
-  Object.defineProperty(reason, "code", { value: code, enumerable: true }); // covers the number that the class has
+  Object.defineProperty(reason, "code", { value: code, enumerable: true }); // hides the numeric `code` of the class
   for (const lease of leases) lease.lose(reason);
 }

@@ -1,5 +1,5 @@
 /**
- * What the server has to know of limiters and buckets to compute them: see `scripts/limiters.ts`.
+ * Plans: descriptions of limiters and buckets from which the server computes them. See `scripts/limiters.ts`.
  *
  * @module
  */
@@ -14,21 +14,21 @@ import {
 } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
 
-/** A limiter, as the server computes it. */
+/** Limiter in the form that the server computes. */
 export interface LimiterPlan {
-  /** The plan, as JSON. */
+  /** Plan as JSON. */
   readonly text: string;
   /**
-   * Whether the limiter needs the number of failures beforehand, as it asks limiters whose delays this process
-   * computes. The server counts nothing and gives the number if it was another one than assumed.
+   * Whether the plan needs the number of failures in advance, because this process computes some of the delays. If the
+   * number differs from the assumed one, the server counts nothing and replies with the right number.
    */
   readonly needsFailures: boolean;
   /**
-   * What this process gives to one call of the limiter, as JSON: random numbers, and the delays of limiters that the
-   * server does not know. It is drawn anew each time, as each failure has its own. Empty if the plan needs nothing.
+   * Returns the input of one call of the limiter, as JSON: random numbers, and delays of limiters that the server
+   * doesn't know. Each failure needs an input of its own. Empty if the plan needs none.
    *
-   * @param failures How often the item has failed, as far as is known, without this failure.
-   * @throws {RangeError} If a random number is not from 0 to 1, or a delay not finite.
+   * @param failures The number of earlier failures of the item, as far as known.
+   * @throws {RangeError} If a random number is not from 0 to 1, or a delay is not finite.
    */
   given(failures: number): string;
 }
@@ -36,10 +36,10 @@ export interface LimiterPlan {
 /**
  * Plans a limiter.
  *
- * @param action What is being done, for messages.
+ * @param action The action, for messages.
  * @param limiter The limiter, as a config describes it.
- * @param random Where random numbers from 0 to 1 come from.
- * @throws {ConfigError} If the limiter cannot be computed on a server; with every reason and its place.
+ * @param random Returns random numbers from 0 to 1.
+ * @throws {ConfigError} If a server can't compute the limiter. The error lists every reason and its place.
  */
 export function planLimiter(action: string, limiter: LimiterDescription, random: Random = Math.random): LimiterPlan {
   const planner = new Planner(action, limiter, random);
@@ -52,19 +52,22 @@ export function planLimiter(action: string, limiter: LimiterDescription, random:
   return { text, needsFailures, given: draws.length === 0 ? () => "" : given };
 }
 
-/** A token bucket, as the arguments of a script have it: `tokens_take(id, rate, burst, …)`. */
+/** Token bucket, in the form of arguments for a script: `tokens_take(id, rate, burst, …)`. */
 export type BucketPlan = readonly [id: string, rate: string, burst: string];
 
-/** Plans the bucket without whose tokens no attempt begins. With a name it is that of the limiter of this name. */
+/**
+ * Plans the bucket `throttle`, from which each attempt takes a token. A bucket with a name belongs to the limiter of
+ * that name.
+ */
 export function planThrottle({ path, name, rate, burst }: NonNullable<QueueDescription["throttle"]>): BucketPlan {
   return [name === undefined ? "throttle" : path.toWellFormed(), String(finite(rate)), String(burst)];
 }
 
 /**
- * Refuses buckets that several queues of a document share, by their `limiter` or their `throttle`: each queue has keys
- * of its own, and no script may use those of two.
+ * Refuses buckets that several queues of a document share through `limiter` or `throttle`. Each queue has its own keys
+ * on the server, and a script must not use the keys of two queues.
  *
- * @throws {ConfigError} If there is one; with all of them.
+ * @throws {ConfigError} If queues share a bucket. The error lists all of them.
  */
 export function refuseSharedBuckets(action: string, queues: readonly QueueDescription[]): void {
   const users = new Map<string, string[]>();
@@ -81,21 +84,21 @@ export function refuseSharedBuckets(action: string, queues: readonly QueueDescri
 }
 
 /**
- * The paths of the buckets that a queue takes tokens from: those of two queues are the same if a limiter has a name.
+ * Returns the paths of the buckets that a queue takes tokens from. Two queues have a path in common if they use the
+ * same named limiter.
  */
 function bucketsOf({ limiter, throttle }: QueueDescription): Set<string> {
   const buckets = partsOf(limiter).filter(({ type }) => type === "bucket").map(({ path }) => path);
   return new Set(throttle === undefined ? buckets : [...buckets, throttle.path]);
 }
 
-/** How many limiters one may ask in all: scripts have to be short, and JSON is read so deep only. */
+/** Most limiters that a limiter may ask in all. Scripts must be short, and the server limits the depth of JSON. */
 const MAX_LIMITERS = 400;
 
 type BuiltInType = Exclude<LimiterConfig, string>["type"];
 
 /**
- * The version of each built-in limiter that the server computes. One that the core has and this does not is a type
- * error.
+ * Version of each built-in limiter that the server computes. Omitting a built-in limiter of the core is a type error.
  */
 const VERSIONS: Readonly<Record<BuiltInType, number>> = {
   "bucket": 1,
@@ -107,29 +110,31 @@ const VERSIONS: Readonly<Record<BuiltInType, number>> = {
   "per-group": 1,
 };
 
-/** Where `create` of a built-in limiter has its version, be it that of another copy of the core. */
+/** Key of the version on `create` of a built-in limiter. All copies of the core use the same key. */
 const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.builtIn");
 
-/** A limiter that the server computes. */
+/** Limiter that the server computes. */
 type BuiltIn = LimiterDescription & { readonly type: BuiltInType };
 
-/** Whether the type means what the server knows by it. A built-in limiter of another version is a custom one here. */
+/**
+ * Reports whether the server computes limiters of this type. A built-in limiter of another version counts as custom.
+ */
 function isBuiltIn(part: LimiterDescription): part is BuiltIn {
   const { [BUILT_IN]: version } = part.definition().create as { [BUILT_IN]?: number };
   return version !== undefined && version === VERSIONS[part.type as BuiltInType];
 }
 
-/** The options of built-in limiters, as they are described. */
+/** Options of built-in limiters, in their descriptions. */
 interface Options {
   readonly limiter: LimiterDescription;
   readonly limiters: readonly LimiterDescription[];
   readonly [option: string]: unknown;
 }
 
-/** A limiter and those that it asks, as often as it asks them; stops after more than are allowed. */
+/** Returns a limiter and all limiters that it asks, once for each time it asks them. Stops above the limit. */
 function partsOf(limiter: LimiterDescription): LimiterDescription[] {
   const parts = [limiter];
-  for (const part of parts) { // grows while it is walked
+  for (const part of parts) { // grows during the loop
     if (parts.length > MAX_LIMITERS) break;
     if (!isBuiltIn(part)) continue;
     const { limiter, limiters = [] } = part.options as unknown as Partial<Options>;
@@ -138,28 +143,32 @@ function partsOf(limiter: LimiterDescription): LimiterDescription[] {
   return parts;
 }
 
-/** A limiter in a plan: its type, and what the script has to know of it. */
+/** Limiter in a plan: its type, and details for the script. */
 type PlanNode = readonly [type: string, ...details: unknown[]];
 
 /**
- * How a limiter counts: 0, with each failure; `[0, TIMES, NTH]`, where it is asked so many times with each failure, and
- * this is the nth time; `[INDEX, FORGET AFTER]`, with a count of its own, which passes.
+ * Counting of a limiter:
+ *
+ * - `0`: counts each failure once;
+ * - `[0, TIMES, NTH]`: is asked TIMES times per failure, and this is the NTH time;
+ * - `[INDEX, FORGET_AFTER]`: has its own count, which expires.
  */
 type Counting = 0 | readonly [number, number, number?];
 
 class Planner {
   readonly issues: ConfigIssue[] = [];
-  /** What is drawn for each call, in the order in which the limiters are asked. */
+  /** Functions that compute the input of each call, in the order in which the limiters are asked. */
   readonly draws: ((failures: number) => number)[] = [];
   needsFailures = false;
-  /** Whether a limiter counts until it is told to forget. */
+  /** Whether a limiter counts until `forget`. */
   hasLasting = false;
   readonly #root: LimiterDescription;
   readonly #random: Random;
-  /** How often each limiter is asked with each failure, and how often it was met so far. */
+  /** Number of times that each limiter is asked per failure. */
   readonly #times = new Map<string, number>();
+  /** Number of times that each limiter has been planned so far. */
   readonly #met = new Map<string, number>();
-  /** The limiters whose counts pass, by index. */
+  /** Paths of the limiters whose counts expire, by index. */
   readonly #passing: string[] = [];
 
   constructor(action: string, root: LimiterDescription, random: Random) {
@@ -173,7 +182,7 @@ class Planner {
     for (const { path } of parts) this.#times.set(path, (this.#times.get(path) ?? 0) + 1);
   }
 
-  /** How many limiters have counts that pass. */
+  /** Number of limiters whose counts expire. */
   get passing(): number {
     return this.#passing.length;
   }
@@ -185,7 +194,7 @@ class Planner {
   #plan(part: LimiterDescription, isInGroup: boolean): PlanNode {
     if (!isBuiltIn(part)) return this.#planCustom(part);
     const { limiter, limiters, ...options } = part.options as unknown as Options;
-    switch (part.type) { // has no default: a built-in limiter without a plan does not compile
+    switch (part.type) { // no default: omitting a built-in limiter is a type error
       case "bucket":
         return ["bucket", this.#idOf(part), finite(options["rate"] as number), options["burst"]];
       case "exponential":
@@ -245,8 +254,8 @@ class Planner {
   }
 
   /**
-   * The name of a bucket on the server. It does not depend on where the queue's limiter stands, in a document or in
-   * code, but for what has a name.
+   * Returns the name of a bucket on the server. A bucket inside an unnamed limiter is named by its path within the
+   * limiter, wherever a document or code has the limiter. Any other bucket is named by its path in the document.
    */
   #idOf({ path }: LimiterDescription): string {
     const { name, path: start } = this.#root;
@@ -255,7 +264,7 @@ class Planner {
   }
 }
 
-/** JSON has no infinity; no rate is below zero. */
+/** Returns -1 for an infinite rate: JSON has no infinity, and no rate is negative. */
 function finite(rate: number): number {
   return rate === Infinity ? -1 : rate;
 }

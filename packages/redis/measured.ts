@@ -1,17 +1,17 @@
 import type { MetricsProvider } from "@workqueue/core";
 import type { Counts } from "./engine.ts";
 
-/** Where a queue object has what its gauges need of it. */
+/** Key of the property that gauges read from a queue object. */
 export const MEASURED: unique symbol = Symbol.for("workqueue.redis.measured");
 
-/** A queue object, as its gauges know it. */
+/** Queue object as seen by its gauges. */
 export interface Measured {
-  /** Where the measurements of this process go, if the queue was given that. */
+  /** Metrics provider of the queue, if it has one. */
   readonly metrics: MetricsProvider | undefined;
-  /** Asks the server. Does not report a failure to `onQueueError`. */
+  /** Counts the items on the server. Does not report a failure to `onQueueError`. */
   measure(): Promise<Counts>;
-  /** Is told of what the user should know. */
+  /** Reports an error to the user. */
   onError(error: unknown): void;
-  /** Calls back when the queue object is shut down. Returns what ends that. */
+  /** Calls `callback` when the queue object is shut down. Returns an unsubscribe function. */
   onShutDown(callback: () => void): () => void;
 }

@@ -1,6 +1,6 @@
 import { argumentError } from "@workqueue/core/internal";
 
-/** The options of queues in memory that a queue on Redis cannot have: the reason, and what to do instead. */
+/** Options that only in-memory queues have: the reason, and the alternative on Redis. */
 const REASONS: Readonly<Record<string, string>> = {
   clock: "on Redis, time is the server's. Leave it out",
   discipline: "on Redis, queues are first in, first out. Use a queue for each priority or group instead",
@@ -9,12 +9,16 @@ const REASONS: Readonly<Record<string, string>> = {
   priorityLevels: "on Redis, queues are first in, first out. Use a queue for each priority instead",
 };
 
-/** Returns why a queue on Redis cannot have an option of queues in memory. */
+/** Returns the message that refuses an option of in-memory queues. */
 export function memoryOnly(option: keyof typeof REASONS): string {
   return `'${option}' is for queues in memory: ${REASONS[option]}`;
 }
 
-/** Refuses options of queues in memory. */
+/**
+ * Refuses options that only in-memory queues have.
+ *
+ * @throws {TypeError} If one of them is set.
+ */
 export function refuseMemoryOptions(action: string, options: unknown): void {
   for (const option of Object.keys(REASONS)) {
     if ((options as Record<string, unknown> | null | undefined)?.[option] === undefined) continue;

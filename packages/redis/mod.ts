@@ -1,10 +1,10 @@
 /**
- * The work queue on Redis or Valkey: the same queue, handler and config, shared by many processes.
+ * Work queue on Redis or Valkey: the same queue, handlers and config as in memory, shared by many processes.
  *
  * @module
  */
 
-import "./core_version.ts"; // first, so that no other module fails because of another core
+import "./core_version.ts"; // first: a core of another version is reported before any other module fails because of it
 
 export type { RedisClient } from "./connection/connection.ts";
 export type { IoRedisClient } from "./connection/ioredis.ts";
@@ -14,5 +14,5 @@ export * from "./contract.ts";
 export { createRedisQueue } from "./create_queue.ts";
 export { redisQueueMetrics, type RedisQueueMetricsOptions } from "./queue_metrics.ts";
 export { type RedisQueues, redisQueues } from "./queues.ts";
-// Those that the types of this package are made of, and what these are made of.
+// Types that the public types of this package refer to, directly or indirectly.
 export type * from "@workqueue/core";

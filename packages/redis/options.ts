@@ -1,4 +1,4 @@
-/** Options of queues on Redis: each option's rule, and who takes it. */
+/** Options of queues on Redis: the rule of each option, and the functions that accept it. */
 
 import {
   A_FUNCTION,
@@ -14,17 +14,17 @@ import { requireServer } from "./connection/connect.ts";
 import type { RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
 import { refuseMemoryOptions } from "./memory_options.ts";
 
-/** A rule for each of some options: without one of them it does not compile. */
+/** Rules of some options. Omitting the rule of one of them is a type error. */
 type RulesOf<Option extends keyof RedisQueueOptions> = Readonly<Record<Option, Rule>>;
 
-/** The bounds of intervals, in milliseconds. */
+/** Bounds of intervals, in milliseconds. */
 const MIN = 100;
 const MAX = 86_400_000;
 
-/** Checked by `intervalsOf`. */
+/** Rule that accepts everything: `intervalsOf` checks intervals. */
 const AN_INTERVAL: Rule = [() => true, ""];
 
-/** Options that `redisQueues` takes for all of its queues, and each queue for itself. */
+/** Options that `redisQueues` accepts for all of its queues, and also for a single queue. */
 const COMMON: RulesOf<Exclude<keyof RedisQueuesOptions, "url" | "client">> = {
   leaseDuration: AN_INTERVAL,
   maxStalls: A_POSITIVE_INTEGER,
@@ -40,7 +40,7 @@ export const OF_QUEUES: RulesOf<keyof RedisQueuesOptions> = {
   ...COMMON,
 };
 
-/** Options of one queue of `redisQueues`. */
+/** Options of a single queue of `redisQueues`. */
 export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON | "keyOf"> = { keyOf: A_FUNCTION, ...COMMON };
 
 /** Options of `createRedisQueue`. */
@@ -54,10 +54,10 @@ export const OF_QUEUE: RulesOf<keyof RedisQueueOptions> = {
 };
 
 /**
- * Checks options by the rules of one of these sets.
+ * Checks options by one of the sets of rules above.
  *
- * @throws {TypeError} If an option is unknown, of the wrong type, or for queues in memory.
- * @throws {RangeError} If an option is out of its bounds.
+ * @throws {TypeError} If an option is unknown, of the wrong type or only for in-memory queues.
+ * @throws {RangeError} If an option is out of range.
  */
 export function requireRedisOptions(action: string, options: object, rules: Readonly<Record<string, Rule>>): void {
   refuseMemoryOptions(action, options);
@@ -66,7 +66,12 @@ export function requireRedisOptions(action: string, options: object, rules: Read
   requireServer(action, options);
 }
 
-/** Returns the milliseconds of the options that are intervals. */
+/**
+ * Returns the intervals among the options, in milliseconds.
+ *
+ * @throws {TypeError} If an interval is not a duration.
+ * @throws {RangeError} If an interval is out of range.
+ */
 export function intervalsOf(
   action: string,
   { leaseDuration = "30s", callTimeout = "10s" }: Pick<RedisQueueOptions, "leaseDuration" | "callTimeout">,
@@ -77,19 +82,27 @@ export function intervalsOf(
   };
 }
 
-/** Returns the milliseconds of a duration from 100 ms to a day. */
+/**
+ * Returns the milliseconds of a duration from 100 ms to one day.
+ *
+ * @throws {TypeError} If the value is not a duration.
+ * @throws {RangeError} If the duration is out of range.
+ */
 export function requireInterval(action: string, option: string, value: unknown): number {
   const ms = requireDuration(action, option, value);
   if (ms >= MIN && ms <= MAX) return ms;
   throw invalidArgument(action, option, "must be a duration from 100 ms to a day", ms);
 }
 
-/** Braces in a name would tell a cluster to keep the keys of one queue in several places. */
+/**
+ * Reports whether a value is a valid name. Braces are refused, because they could spread the keys of one queue over
+ * several nodes of a cluster.
+ */
 function isName(value: unknown): boolean {
   return typeof value === "string" && value !== "" && !/[{}]/.test(value);
 }
 
-/** Whether it has what is measured here. */
+/** Reports whether a value has the methods for all metrics that a queue measures in each process. */
 function isProvider(value: unknown): boolean {
   return hasMethods(value, "queueLatency", "workDuration", "unfinishedWork", "longestRunningProcessor", "retries");
 }

@@ -8,19 +8,24 @@ import {
 } from "@workqueue/core/internal";
 import type { GivenUpEnding } from "@workqueue/core/hooks";
 
-/** How the work on an item has ended. Lengths of time are in milliseconds. */
+/** End of the work on an item. Durations are in milliseconds. */
 export type LeaseEnding =
   | { readonly kind: "done" | "succeeded" | "handedBack" }
   | { readonly kind: "requeueAfter"; readonly delay: number }
   | { readonly kind: "retry"; readonly minDelay: number; readonly error?: unknown }
   | GivenUpEnding;
 
-/** Whether an ending counts; or that the item was given up instead, as its limiter threw. */
+/** Answer to an ending: whether it counts, or the ending that replaced it because the limiter threw. */
 export type EndAnswer = boolean | GivenUpEnding;
 
 const ACTION = "finish item";
 
-/** Reads what a caller says about the end of its work. */
+/**
+ * Reads the outcome that a caller passes to `finish`.
+ *
+ * @throws {TypeError} If an option is unknown or of the wrong type, or a priority is given.
+ * @throws {RangeError} If `requeueAfter` is `NaN` or infinite.
+ */
 export function readOutcome(outcome: Outcome | { giveUp: unknown } | undefined): LeaseEnding {
   if (outcome === undefined) return { kind: "succeeded" };
   requireOptions(ACTION, outcome, ["requeue", "requeueAfter", "giveUp", "priority"]);
@@ -35,7 +40,7 @@ export function readOutcome(outcome: Outcome | { giveUp: unknown } | undefined):
   return requeue ? { kind: "retry", minDelay: 0 } : { kind: "succeeded" };
 }
 
-/** The error for a priority. */
+/** Returns the error for a priority. */
 export function noPriorities(action: string): CodedError {
   return argumentError(action, "queues on Redis know no priorities yet: they are first in, first out");
 }

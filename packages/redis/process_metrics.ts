@@ -2,12 +2,14 @@ import type { MetricsProvider } from "@workqueue/core";
 import { type Meter, meterOf } from "@workqueue/core/metrics";
 import { clearTimeout, setTimeout } from "node:timers";
 
-/** How often the metrics of work in progress are set, in milliseconds, as those of a queue in memory are. */
+/**
+ * Interval between updates of the metrics of work in progress, in milliseconds. In-memory queues use the same interval.
+ */
 const UPDATE_PERIOD = 500;
 
 /**
- * Measures what this process does with a queue, of which the sum over all processes is true. `Lease` is what work in
- * progress is known by.
+ * Measures the work of this process on a queue. The values of all processes can be combined: they add up, except for
+ * `longestRunningProcessor`, whose maximum counts. `Lease` identifies work in progress.
  */
 export class ProcessMetrics<Lease> {
   readonly #queueLatency: Meter;
@@ -26,37 +28,37 @@ export class ProcessMetrics<Lease> {
     this.#retries = meterOf(provider, "retries", queue);
   }
 
-  /** An item was handed out to this process, which had been ready for a number of milliseconds. */
+  /** Records that an item was handed out to this process, after it had been ready for `readyFor` milliseconds. */
   taken(lease: Lease, readyFor: number): void {
     this.#startedAt.set(lease, performance.now());
     if (this.#timer === undefined) this.#updateLater();
     this.#queueLatency.observe(readyFor / 1000);
   }
 
-  /** The work on it has ended. */
+  /** Records the end of the work on an item. */
   ended(lease: Lease): void {
     const startedAt = this.#startedAt.get(lease);
     if (!this.#startedAt.delete(lease)) return;
     this.#workDuration.observe((performance.now() - startedAt!) / 1000);
   }
 
-  /** It goes back as it came. */
+  /** Records that an item was handed back. Its work is not measured. */
   handedBack(lease: Lease): void {
     this.#startedAt.delete(lease);
   }
 
-  /** An item was added with a delay, or through the limiter. */
+  /** Counts an item that was added with a delay or through the limiter. */
   retried(): void {
     this.#retries.inc();
   }
 
-  /** Nothing is worked on any more, nor will be. */
+  /** Stops measuring. All work must have ended. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#update();
   }
 
-  /** There is a timer while there is work in progress, and it keeps no process alive. */
+  /** Schedules the next update. The timer runs only during work, and doesn't keep the process alive. */
   #updateLater(): void {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;

@@ -31,7 +31,7 @@ import { SHUTDOWN } from "./shutdown.ts";
 import { countsOf, snapshotOf } from "./snapshot.ts";
 import { RedisSource, type ThrottleName } from "./source.ts";
 
-/** What a queue object is made of. */
+/** Parts of a queue object. */
 export interface QueueParts<T> {
   readonly engine: Engine;
   readonly connection: Connection;
@@ -41,20 +41,20 @@ export interface QueueParts<T> {
   readonly onQueueError: ((error: unknown) => void) | undefined;
 }
 
-/** What a document says of a queue and may say otherwise once it is reloaded. */
+/** Settings from a config document that a reload can change. */
 export interface LiveSettings {
   readonly limiter: LimiterPlan;
   readonly throttleName: ThrottleName;
 }
 
-/** How often `whenIdle` looks, in milliseconds. */
+/** Interval between two checks of `whenIdle`, in milliseconds. */
 const IDLE_LOOK = 500;
-/** When to try again to listen after the server has refused it, in milliseconds. */
+/** Pause before subscribing again after a failure, in milliseconds. */
 const LISTEN_AGAIN = 1000;
 const MAX_LIMIT = 1000;
 const A_LIMIT: Rule = [isLimit, `must be an integer from 0 to ${MAX_LIMIT}`];
 
-/** A queue on a server, as this process sees it. */
+/** Queue on a server, as seen from this process. */
 export class Queue<T> implements RedisQueue<T> {
   readonly name: string;
   readonly keyOf: ((item: T) => string) | undefined;
@@ -70,14 +70,14 @@ export class Queue<T> implements RedisQueue<T> {
   readonly #stopReconnecting: () => void;
   #isListening = false;
   #stopListening: (() => void) | undefined = undefined;
-  /** How many calls are under way. */
+  /** Number of running calls. */
   #calls = 0;
   #isShutDown = false;
   readonly #shutDownCallbacks = new Set<() => void>();
-  /** Those of the pools. */
+  /** Callbacks of the pools. */
   readonly #givenUpCallbacks = new Set<(given: GivenUpItem<T>) => void>();
   #isClosing = false;
-  /** Resolves when the queue object was shut down, nothing is held and everything is told. */
+  /** Resolves when the queue object is shut down, works on nothing and has reported every outcome. */
   readonly #closed: Promise<void>;
   #close!: () => void;
 
@@ -225,7 +225,7 @@ export class Queue<T> implements RedisQueue<T> {
     }
   }
 
-  /** Refuses, for callers that TypeScript does not check: the type of the queue has no such method. */
+  /** Always rejects: queues on Redis have no `whenBelow`. Only callers without type checks can reach it. */
   whenBelow(): Promise<never> {
     return this.#call("wait for fewer items", () => {
       throw argumentError(
@@ -288,7 +288,7 @@ export class Queue<T> implements RedisQueue<T> {
     });
   }
 
-  // Tells only what this process knows: the server is not asked.
+  // Shows only what this process knows, without a call to the server.
   static {
     const title = (queue: Queue<unknown>) => {
       const { address, database } = queue.#connection;
@@ -309,20 +309,20 @@ export class Queue<T> implements RedisQueue<T> {
     };
   }
 
-  /** From now on, the document says this. */
+  /** Applies the settings of a reloaded document. */
   change({ limiter, throttleName }: LiveSettings): void {
     this.#engine.limiter = limiter;
     this.#throttleName = throttleName;
     this.#dispatcher.look();
   }
 
-  /** Calls back when the queue object is shut down, until the function returned is called. */
+  /** Calls `callback` when the queue object is shut down. Returns an unsubscribe function. */
   onShutDown(callback: () => void): () => void {
     this.#shutDownCallbacks.add(callback);
     return () => void this.#shutDownCallbacks.delete(callback);
   }
 
-  /** Makes a call. What fails is told once, whether the promise is awaited or not. */
+  /** Makes a call. Reports its failure once, whether the promise is awaited or not. */
   #call<R>(action: string, call: () => Promise<R>): Promise<R> {
     const promise = this.#run(action, call);
     promise.catch(this.#errors.write);
@@ -347,7 +347,10 @@ export class Queue<T> implements RedisQueue<T> {
     return lease;
   }
 
-  /** Other processes may do with it what this one cannot: it is tried again when the limiter says so. */
+  /**
+   * Reports an item that this process can't read, and makes a lease without an item. The item is retried after the
+   * limiter's delay, because another process may be able to read it.
+   */
   #refuse(taken: TakenKey, error: unknown): HeldLease<T> {
     this.#errors.write(new Error(`Cannot take ${inspect(taken.key)}: ${messageOf(error)}`, { cause: error }));
     return new HeldLease(undefined as T, taken, this.#leaseEvents);
@@ -355,7 +358,7 @@ export class Queue<T> implements RedisQueue<T> {
 
   readonly #leaseEvents: LeaseEvents<T> = {
     carryOut: (lease, ending) => {
-      const finish = this.#finishOf(lease, ending, lease.attempt - 1); // throws if the limiter does
+      const finish = this.#finishOf(lease, ending, lease.attempt - 1); // throws if the limiter throws
       if (ending.kind === "handedBack") this.#metrics?.handedBack(lease);
       else this.#metrics?.ended(lease);
       return handled(this.#tellEnd(lease, ending, finish));
@@ -363,7 +366,9 @@ export class Queue<T> implements RedisQueue<T> {
     onError: (error) => this.#errors.write(error),
   };
 
-  /** No pool of this process has done that, so one of them is told. */
+  /**
+   * Reports a key that the server gave up. No pool of this process gave it up itself, so one of the pools is notified.
+   */
   #reportGivenUp({ key, payload, attempts }: GivenUpKey): void {
     const error = errorOfStalls(key);
     this.#errors.write(error);
@@ -371,12 +376,14 @@ export class Queue<T> implements RedisQueue<T> {
     if (callback === undefined) return;
     try {
       callback({ item: this.#items.read({ key, payload }), key, attempts, error, reason: "stalled" });
-    } catch (unreadable) { // what another kind of process has added
+    } catch (unreadable) { // added by a process with another `keyOf` setting
       this.#errors.write(unreadable);
     }
   }
 
-  /** Tells the server how the work on an item has ended. */
+  /**
+   * Tells the server how the work on an item has ended. Resolves to the ending that replaced it if the limiter threw.
+   */
   async #tellEnd(lease: HeldLease<T>, ending: LeaseEnding, finish: Finish): Promise<EndAnswer> {
     let instead: GivenUpEnding | undefined;
     this.#calls++;
@@ -390,7 +397,7 @@ export class Queue<T> implements RedisQueue<T> {
         }
         try {
           finish = this.#finishOf(lease, ending, answer);
-        } catch (error) { // of the limiter: nobody can say when to try again
+        } catch (error) { // the limiter's error: the next retry can't be computed
           instead = { kind: "givenUp", error, reason: "limiter" };
           finish = this.#finishOf(lease, instead, answer);
         }
@@ -418,7 +425,7 @@ export class Queue<T> implements RedisQueue<T> {
     }
   }
 
-  /** Sees to it that messages reach this process, however long the server is away. */
+  /** Subscribes to the channel of this process. Keeps trying until it succeeds or the queue object is shut down. */
   async #listen(): Promise<void> {
     if (this.#isListening) return;
     this.#isListening = true;
@@ -438,13 +445,13 @@ export class Queue<T> implements RedisQueue<T> {
     }
   }
 
-  /** Warns of a server that may delete keys. One that does not say by which policy is not asked again. */
+  /** Warns if the server may delete keys. A server that does not report its policy is not asked again. */
   readonly #checkEviction = async (): Promise<void> => {
     const policy = await this.#engine.evictionPolicy().catch(() => undefined);
     if (policy !== undefined && policy !== "noeviction") this.#errors.write(evicts(this.#connection.address, policy));
   };
 
-  /** Once it was shut down, holds nothing and has told everything, the queue object needs its connection no more. */
+  /** Closes the connection once the queue object is shut down, works on nothing and has reported every outcome. */
   #closeIfDone(): void {
     if (!this.#isShutDown || this.#isClosing || this.#calls > 0 || !this.#dispatcher.isDone) return;
     this.#isClosing = true;
@@ -469,7 +476,7 @@ function isLimit(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_LIMIT;
 }
 
-/** In JavaScript, or later, options may be given that are for queues in memory. */
+/** Refuses options that only in-memory queues have. Callers without type checks may pass them. */
 function refuseOptions(action: string, options: object | undefined, ...known: string[]): void {
   if (options === undefined) return;
   if ((options as { priority?: unknown }).priority !== undefined) throw noPriorities(action);

@@ -7,10 +7,10 @@ import type { Counts } from "./engine.ts";
 import { MEASURED, type Measured } from "./measured.ts";
 import { requireInterval } from "./options.ts";
 
-/** The options of {@linkcode redisQueueMetrics}. */
+/** Options of {@linkcode redisQueueMetrics}. */
 export interface RedisQueueMetricsOptions {
   /**
-   * How long to pause between two looks. From 100 ms to a day.
+   * Pause between two measurements. From 100 ms to one day.
    *
    * @default {"5s"}
    */
@@ -20,19 +20,19 @@ export interface RedisQueueMetricsOptions {
 const ACTION = "measure Redis queue";
 
 /**
- * Measures the whole queue, as the server knows it: the gauges `depth`, `delayed`, `blocked` and `oldestReady` of the
- * provider, those of them that it has. `blocked` is 0: no item on Redis is blocked. What processes do themselves is
- * measured by each of them, with the option `metrics` of the queue.
+ * Measures the whole queue on the server. Sets the gauges `depth`, `delayed`, `blocked` and `oldestReady`, as far as
+ * the provider has them. `blocked` is always 0, because no item on Redis is blocked. Each process measures its own work
+ * itself, with the queue's option `metrics`.
  *
- * **Run it in one process for each queue.** The numbers are those of all processes: if ten of them report the same
- * depth, every sum is ten times too high.
+ * **Run it in one process per queue.** The numbers cover all processes: if ten processes report the same depth, a sum
+ * over them is ten times too high.
  *
- * It looks at once, and then every five seconds, until it is disposed or the queue object is shut down. A look that
- * fails is told to the queue's `onQueueError`, and those that fail after it are not, until one has succeeded. Meanwhile
- * nobody knows the numbers, so the gauges are set to `NaN`, as they are at the end: exporters leave out what is no
- * number. A gauge without `set` goes back to 0 instead. If a gauge throws, the others are set all the same, and its
- * first error is written to `console.error`. Called again for a name and a provider, it takes the place of what
- * measured that before.
+ * The first measurement starts at once, and the next ones follow every five seconds (`every`), until the result is
+ * disposed or the queue object is shut down. If a measurement fails, the error is reported to `onQueueError` of the
+ * queue. Further failures are not reported until a measurement succeeds. Meanwhile the gauges are `NaN`, because their
+ * values are unknown; exporters leave out `NaN`. They are also `NaN` after the end. A gauge without `set` goes back to
+ * 0 instead. If a gauge throws, the other gauges are still set, and its first error is written to `console.error`. A
+ * second call with the same queue name and provider replaces the first measurement.
  *
  * @example Usage
  * ```ts ignore
@@ -48,11 +48,11 @@ const ACTION = "measure Redis queue";
  *
  * @typeParam T The type of the items.
  * @param queue The queue, of {@linkcode createRedisQueue} or {@linkcode redisQueues}.
- * @param metrics Where the measurements go; the `metrics` of the queue if left out.
- * @param options How often to look.
- * @returns What ends it.
- * @throws {TypeError} If an argument is of the wrong type, or an option unknown.
- * @throws {RangeError} If `every` is out of its bounds.
+ * @param metrics The metrics provider; by default the `metrics` of the queue.
+ * @param options The pause between two measurements.
+ * @returns An object that ends the measurement when disposed.
+ * @throws {TypeError} If an argument or option is of the wrong type, an option is unknown, or there is no provider.
+ * @throws {RangeError} If `every` is out of range.
  */
 export function redisQueueMetrics<T>(
   queue: RedisQueue<T>,
@@ -76,7 +76,7 @@ export function redisQueueMetrics<T>(
   return look;
 }
 
-/** What looks at queues for a provider, by name. */
+/** Returns the running measurements for a provider, by queue name. */
 function looksOf(provider: MetricsProvider): Map<string, Looks> {
   let looks = looksFor.get(provider);
   if (looks === undefined) looksFor.set(provider, looks = new Map());
@@ -85,7 +85,7 @@ function looksOf(provider: MetricsProvider): Map<string, Looks> {
 
 const looksFor = new WeakMap<MetricsProvider, Map<string, Looks>>();
 
-/** Looks at a queue again and again, one time after the other. */
+/** Measures a queue at intervals, one measurement at a time. */
 class Looks implements Disposable {
   readonly #queue: Measured;
   readonly #gauges: Gauges;
@@ -94,7 +94,7 @@ class Looks implements Disposable {
   readonly #endWatch: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #isOver = false;
-  /** Whether the latest look has failed, and that was told. */
+  /** Whether the latest measurement failed. The failure has been reported. */
   #hasFailed = false;
 
   constructor(queue: Measured, gauges: Gauges, every: number, onEnd: () => void) {
@@ -137,18 +137,18 @@ class Looks implements Disposable {
   }
 }
 
-/** What is measured of the whole queue. */
+/** Measured values of the whole queue. */
 type Measures = Pick<Counts, "ready" | "delayed" | "oldestReadyMs"> & { readonly blocked: number };
 
 const UNKNOWN: Measures = { ready: NaN, blocked: NaN, delayed: NaN, oldestReadyMs: NaN };
 
-/** The metrics of the whole queue, those that the provider has. */
+/** Metrics of the whole queue, as far as the provider has them. */
 class Gauges {
   readonly #depth: Meter;
   readonly #delayed: Meter | undefined;
   readonly #blocked: Meter | undefined;
   readonly #oldestReady: Meter | undefined;
-  /** Ends measuring under the name. */
+  /** Reports that nothing measures under the queue's name any more. */
   readonly end: () => void;
 
   constructor(name: string, metrics: MetricsProvider) {
@@ -167,13 +167,13 @@ class Gauges {
     this.#oldestReady?.set(oldestReadyMs / 1000);
   }
 
-  /** Nobody knows the numbers. */
+  /** Marks all values as unknown. */
   forget(): void {
     this.set(UNKNOWN);
   }
 }
 
-/** A gauge that can be set, if need be by steps. By steps, `NaN` is 0. */
+/** Returns the gauge if it has `set`, or else a gauge that reaches its value in steps. With steps, `NaN` is 0. */
 function settable(gauge: Gauge & Partial<SettableGauge>): SettableGauge {
   if (typeof gauge.set === "function") return gauge as SettableGauge;
   let current = 0;
@@ -183,7 +183,7 @@ function settable(gauge: Gauge & Partial<SettableGauge>): SettableGauge {
       const steps: unknown[] = [];
       for (; current < wanted; current++) steps.push(gauge.inc());
       for (; current > wanted; current--) steps.push(gauge.dec());
-      return Promise.all(steps); // may reject, if a step is asynchronous
+      return Promise.all(steps); // may reject if a step is asynchronous
     },
   };
 }

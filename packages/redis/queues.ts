@@ -5,19 +5,19 @@ import { openQueue } from "./create_queue.ts";
 import { followReloads, requireOwnBuckets, settingsIn } from "./document.ts";
 import { OF_ONE_QUEUE, OF_QUEUES, requireRedisOptions } from "./options.ts";
 
-/** The queues of a document, on a server. */
+/** Queues of a config document, on a server. */
 export interface RedisQueues {
   /**
-   * Opens a queue as the document describes it. When the document is reloaded, it does what the new one says, until it
-   * is shut down: of the limiter, and of the bucket `throttle`. Its workers do so that are run by `config.runWorkers`.
+   * Opens a queue as the document describes it. Reloads of the document change the queue's limiter and its `throttle`
+   * bucket until the queue object is shut down. They also change workers that `config.runWorkers` runs.
    *
    * @param name The name of the queue, in the document and on the server.
-   * @param options What the document cannot say, such as `keyOf`. An option that is `undefined` counts as not given.
-   * @returns The queue, as this process sees it.
-   * @throws {ConfigError} If its limiter cannot work on Redis, or it has a discipline.
-   * @throws {RangeError} If the document has no queue of that name.
-   * @throws {TypeError} If the document says something of the queue that is not possible on Redis, or an option is not
-   * right.
+   * @param options Settings that the document can't contain, such as `keyOf`. An option that is `undefined` is ignored.
+   * @returns The queue, as seen from this process.
+   * @throws {ConfigError} If the queue's limiter can't work on Redis, the queue has a discipline, or queues share a
+   * bucket.
+   * @throws {RangeError} If the document has no queue of that name, or an option is out of range.
+   * @throws {TypeError} If an option is unknown, of the wrong type or only for in-memory queues.
    */
   queue<T = string>(
     name: string,
@@ -28,9 +28,9 @@ export interface RedisQueues {
 const ACTION = "open Redis queue";
 
 /**
- * The queues of a config document on a server, instead of in memory. They measure where those in memory would, and
- * follow its reloads: while one of them is not shut down, a document that cannot be on Redis is rejected. `maxSleep`
- * has no effect.
+ * Opens queues of a config document on a server instead of in memory. By default, the queues send their metrics to the
+ * provider of `config`, like its in-memory queues. They follow reloads of the document: until a queue object is shut
+ * down, a document that can't work on Redis is rejected. `maxSleep` has no effect.
  *
  * @example Usage
  * ```ts ignore
@@ -46,11 +46,12 @@ const ACTION = "open Redis queue";
  * ```
  *
  * @param config The document.
- * @param options Where the server is, and what holds for all of the queues.
- * @returns What opens them by name.
- * @throws {ConfigError} If queues of the document share a bucket; with all of them.
- * @throws {TypeError} If an option is unknown or of the wrong type.
- * @throws {RangeError} If an option is out of its bounds.
+ * @param options The server, and settings for all of the queues.
+ * @returns An object that opens the queues by name.
+ * @throws {ConfigError} If queues of the document share a bucket. The error lists all of them.
+ * @throws {TypeError} If `config` was not made by `loadConfig`, or an option is unknown, of the wrong type or only for
+ * in-memory queues.
+ * @throws {RangeError} If an option is out of range.
  */
 export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions): RedisQueues {
   if (!hasMethods(config, "describe", "onReload")) {
@@ -70,7 +71,7 @@ export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions
   };
 }
 
-/** The options that are not `undefined`. */
+/** Returns the options that are not `undefined`. */
 function given<O extends object>(options: O): O {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as O;
 }

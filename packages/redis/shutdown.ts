@@ -1,4 +1,4 @@
 import type { Shutdown } from "@workqueue/core";
 
-/** What `get` gives once the queue object is shut down. */
+/** Result of `get` after the queue object was shut down. */
 export const SHUTDOWN: Shutdown = { item: undefined, shutdown: true, [Symbol.dispose]() {} };

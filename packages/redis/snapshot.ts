@@ -2,12 +2,12 @@ import type { QueueCounts, RemoteQueueSnapshot } from "./contract.ts";
 import type { Counts, Snapshot } from "./engine.ts";
 import type { Items } from "./items.ts";
 
-/** The numbers of a queue. Nothing is blocked yet. */
+/** Returns the counts of a queue. Nothing is blocked yet. */
 export function countsOf({ ready, delayed, processing, failing, givenUp, oldestReadyMs }: Counts): QueueCounts {
   return { ready, blocked: 0, delayed, processing, failing, givenUp, oldestReadyMs };
 }
 
-/** What is in a queue, with its items. There are no priorities yet. */
+/** Returns the contents of a queue with its items. There are no priorities yet. */
 export function snapshotOf<T>(name: string, snapshot: Snapshot, items: Items<T>): RemoteQueueSnapshot<T> {
   const { isPaused, totals, givenUpFor, readyEntries, delayedEntries, processingEntries, failingEntries } = snapshot;
   const counts = countsOf(snapshot);
@@ -15,7 +15,7 @@ export function snapshotOf<T>(name: string, snapshot: Snapshot, items: Items<T>)
     name,
     ...counts,
     paused: isPaused,
-    // A key becomes ready as often as it is handed out, and once more if it is ready now.
+    // Each hand-out follows one event that made a key ready. Keys that are ready now add one more.
     totals: { added: totals.handedOut + counts.ready, ...totals, givenUpFor },
     readyItems: readyEntries.map((entry) => ({ item: items.read(entry), priority: 0 })),
     delayedItems: delayedEntries.map((entry) => ({ item: items.read(entry), priority: 0, dueInMs: entry.dueInMs })),

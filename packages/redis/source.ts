@@ -16,38 +16,38 @@ import { type BucketPlan, planThrottle } from "./limiter_plan.ts";
 import { type EndAnswer, type LeaseEnding, noPriorities } from "./outcome.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 
-/** What a document calls the bucket of a queue's `throttle`, and where it stands. */
+/** Name of the bucket `throttle` in a document, and its path. The path is empty without a document. */
 export type ThrottleName = Pick<BucketDescription, "name" | "path">;
 
-/** What a source knows of its queue. */
+/** Queue as seen by its source. */
 export interface SourceQueue<T> {
   readonly name: string;
   readonly metrics: MetricsProvider | undefined;
   readonly dispatcher: Dispatcher<T>;
-  /** What the document calls the bucket of the queue's `throttle` now, if it does. */
+  /** Returns the current name of the bucket `throttle` in the document, if it has a name, and its path. */
   throttleName(): ThrottleName;
   isOver(): boolean;
-  /** Tells of what was given up as each of its holders was lost. */
+  /** Calls `callback` for each item given up because all of its holders were lost. Returns an unsubscribe function. */
   watchGivenUp(callback: (given: GivenUpItem<T>) => void): () => void;
 }
 
-/** A wait of the pool for leases. */
+/** Wait of the pool for leases. */
 interface Wait<T> {
   readonly request: WorkRequest;
-  /** Ends the watch of the bucket. */
+  /** Stops watching the bucket. */
   readonly unwatch: (() => void) | undefined;
   resolve(lease: WorkLease<T> | Shutdown): void;
 }
 
-/** Brings the work of a queue to one pool, and what the pool decides to the queue. */
+/** Gives the queue's work to one pool, and the pool's decisions to the queue. */
 export class RedisSource<T> implements WorkSource<T>, Want<T> {
-  /** They are shared by all processes. */
+  /** Tokens are taken on the server, because all processes share them. */
   readonly takesTokens = true;
   readonly name: string;
   readonly metrics: MetricsProvider | undefined;
   readonly #queue: SourceQueue<T>;
   #wait: Wait<T> | undefined = undefined;
-  /** What came and the pool has not begun. */
+  /** Leases that arrived and that the pool has not begun. */
   #brought: HeldLease<T>[] = [];
 
   constructor(queue: SourceQueue<T>) {
@@ -91,7 +91,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
         reject(signal.reason);
       };
       signal.addEventListener("abort", abort, { once: true });
-      // At another rate there may be tokens at once. A bucket of somebody else's tells nobody.
+      // A new rate may make tokens available at once. A third-party bucket doesn't report changes.
       const unwatch = throttle && onBucketChange(throttle, () => this.#queue.dispatcher.look());
       this.#wait = {
         request,
@@ -110,8 +110,8 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   }
 
   /**
-   * A handler that fails once its signal has told it to stop has not failed, be the lease lost or not: others may have
-   * it.
+   * Hands the item back if its handler failed after the lease may have been lost. Such a failure doesn't count, because
+   * other processes may have the item. Resolves to `false` in that case.
    */
   finish({ lease }: WorkAttempt<T>, ending: Ending): Promise<EndAnswer> {
     const { held } = lease as PoolLease<T>;
@@ -125,7 +125,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     const count = wanted();
     if (throttle === undefined) return { count };
     const { rate, burst } = requireBucket(throttle);
-    // Nothing may begin while the bucket is paused. Reserving no tokens tells for how long.
+    // Nothing may begin while the bucket is paused. Reserving 0 tokens returns the rest of the pause.
     return {
       count,
       throttle: planThrottle({ ...this.#queue.throttleName(), rate, burst }),
@@ -133,7 +133,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     };
   }
 
-  /** The first one ends the wait of the pool, which asks for the others that came with it. */
+  /** Ends the pool's wait with the first lease. The pool collects the other leases by `tryTake`. */
   accept(held: HeldLease<T>): void {
     const wait = this.#endWait();
     if (wait === undefined) this.#brought.push(held);
@@ -153,7 +153,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   }
 }
 
-/** A lease as a pool knows it: to dispose it without having finished it means that nobody has worked on it. */
+/** Lease as seen by a pool. Disposing it before it is finished hands the item back, as nothing has worked on it. */
 class PoolLease<T> implements WorkLease<T> {
   readonly shutdown = false;
   readonly priority = 0;
@@ -175,7 +175,7 @@ class PoolLease<T> implements WorkLease<T> {
     return this.held.signal;
   }
 
-  /** The server does not say. */
+  /** Always returns `false`: the server doesn't report adds of an item that is processing. */
   addedAgain(): boolean {
     return false;
   }

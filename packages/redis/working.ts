@@ -1,8 +1,9 @@
 import type { HeldLease } from "./lease.ts";
 
 /**
- * What this process works on. It may be handed a key again whose lease it has lost, while its old handler goes on: that
- * new lease has to wait for the end of the old work, as within a process no two ever work on the same key.
+ * Leases that this process works on. If a process loses a lease, it may be handed the same key again while the old
+ * handler still runs. The new lease then waits until the old work ends, because within a process no two handlers ever
+ * work on the same key.
  */
 export class Working<T> {
   readonly #current = new Map<string, HeldLease<T>>();
@@ -12,14 +13,14 @@ export class Working<T> {
     return this.#current.size + this.#next.size;
   }
 
-  /** Whether the work on a lease may begin now. If not, `end` of the old one gives it. */
+  /** Reports whether work on the lease may begin now. If not, `end` of the current lease returns it later. */
   begin(lease: HeldLease<T>): boolean {
     const line = this.#current.has(lease.key) ? this.#next : this.#current;
     line.set(lease.key, lease);
     return line === this.#current;
   }
 
-  /** The work on a lease has ended. Returns the lease that has waited for that. */
+  /** Ends the work on a lease. Returns the lease that was waiting for that, if any. */
   end(lease: HeldLease<T>): HeldLease<T> | undefined {
     const { key } = lease;
     if (this.#next.get(key) === lease) this.#next.delete(key);
@@ -31,7 +32,7 @@ export class Working<T> {
     return next;
   }
 
-  /** The leases that wait for the end of other work. */
+  /** Leases that wait for other work on their key to end. */
   get waiting(): HeldLease<T>[] {
     return [...this.#next.values()];
   }
