@@ -2,78 +2,81 @@ import type { Duration } from "../base/duration.ts";
 import type { AddOptions, WorkQueue, WorkQueueOptions } from "./work_queue.ts";
 
 /**
- * A {@linkcode WorkQueue} that takes items now and makes them ready later.
+ * A {@linkcode WorkQueue} to which items can be added after a delay.
  *
  * Made by {@linkcode createDelayingQueue}.
  */
 export interface DelayingQueue<T> extends WorkQueue<T> {
   /**
-   * Adds the item once the delay has passed; at once if the delay is zero or negative. An item that is
-   * waiting already keeps the earlier of its two deadlines. Ignored once the queue is shutting down.
+   * Adds the item after the delay, or at once if the delay is zero or negative. If the item is already delayed, the
+   * earlier of the two deadlines counts. Ignored once the queue is shutting down.
    *
-   * Items that become due at once are made ready in slices of about 10 ms, so that a million of them don't block the
+   * Items that become due together are made ready in slices of about 10 ms, so that a million of them don't block the
    * event loop. A first in, first out queue hands out items between the slices. A queue with a discipline hands out
-   * nothing until all of them are ready, and `snapshot` counts them as `blocked` meanwhile. With a clock of your own,
-   * or under fake timers, there are no slices.
+   * nothing until all of them are ready; meanwhile, `snapshot` counts them as `blocked`. Under a custom clock or fake
+   * timers, there are no slices.
    *
    * No item is lost if a discipline or the queue below throws when a delay ends. The error is written to
-   * `console.error`, one line a second at most. The item is ready all the same if a discipline refused it; otherwise it
-   * is added again a second later. During a drain that flushes, the drain rejects with the error instead.
+   * `console.error`, at most one line a second. If a discipline refused the item, the item is ready anyway. Otherwise,
+   * it is added again a second later. During a drain with `delayed: "flush"`, the drain rejects with the error instead.
    *
    * @param item The item.
-   * @param delay Milliseconds, or a text such as `"5s"`. There is no upper limit.
-   * @param options The item's priority, for a discipline that looks at it.
-   * @throws {RangeError} If `delay` is `NaN` or infinite.
-   * @throws {TypeError} If `delay` is no duration, or an option is unknown or not what it should be.
+   * @param delay The delay in milliseconds, or a string such as `"5s"`. There is no upper limit.
+   * @param options The item's priority, for a discipline that uses priorities.
+   * @throws {RangeError} If `delay` or `priority` is `NaN` or infinite.
+   * @throws {TypeError} If `delay` is not a duration, or an option is unknown or has the wrong type.
    */
   addAfter(item: T, delay: Duration, options?: AddOptions): void;
 
   /**
-   * Takes back what was added with a delay that has not passed. What is ready or being processed stays as it is.
+   * Removes a delayed item. Items that are ready or processing stay as they are.
    *
-   * @param item The item, or another one with its key.
-   * @returns Whether the item was waiting.
+   * @param item The item, or another item with its key.
+   * @returns `true` if the item was delayed, `false` otherwise.
    */
   cancelDelayed(item: T): boolean;
 
-  /** The number of items whose delay has not passed. */
+  /** Number of items whose delay has not passed. */
   readonly delayed: number;
 }
 
-/** The options of {@linkcode createDelayingQueue}. */
+/** Options of {@linkcode createDelayingQueue}. */
 export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
   /**
-   * The queue to add to. By default a new {@linkcode createWorkQueue} with the other options; `discipline`
-   * is of no use beside a queue of your own.
+   * Queue to add to. By default, a new {@linkcode createWorkQueue} with the other options. With a queue of your own,
+   * `discipline` and `priorityLevels` have no effect here; set them on that queue.
    */
   queue?: WorkQueue<T> | undefined;
   /**
-   * The longest time until the deadlines are looked at again, in milliseconds or as a text such as `"10s"`: what an
-   * item can be late by after the machine slept. From 1 to 2^31 - 1 ms.
+   * Longest sleep between two checks of deadlines, from 1 to 2^31 - 1 ms, in milliseconds or as a string such as
+   * `"10s"`. After a suspend, an item is late by at most this.
    *
    * @default {10_000}
    */
   maxSleep?: Duration | undefined;
   /**
-   * Whether items that wait keep the process alive. `false` lets it exit before they are due, on runtimes
+   * Whether delayed items keep the process alive. With `false`, the process may exit before they are due, on runtimes
    * whose timers have `unref`: Deno (2.9 and later), Bun and Node.
    *
    * @default {true}
    */
   ref?: boolean | undefined;
   /**
-   * What an item can be while it waits. With `"keep"`, client-go's way, an item that waits can be added as well: it
-   * comes twice, now and when it is due. With `"replace"`, it is ready (or added again while it is held) or it waits,
-   * and never both: now beats later, whichever came first, with the higher of the two priorities.
+   * Effect of adding an item that is delayed:
+   *
+   * - `"keep"`, as in client-go: the item is handed out twice, now and when its delay ends.
+   * - `"replace"`: the item is handed out once, now. It becomes ready, or is marked as added again while it is
+   *   processing, and the delay is canceled. The higher of the two priorities counts. `addAfter` of an item that is
+   *   ready or added again sets no delay either.
    *
    * @default {"keep"}
    */
   addWhileDelayed?: "keep" | "replace" | undefined;
   /**
-   * Is called for every delayed item that a shutdown or an aborted drain drops, in no particular order, so that it can
-   * be saved. All calls are made before `shutDown`, or the `abort` of the drain's signal, returns. Ready items are not
-   * dropped: they are still handed out. An error that the callback throws is written to `console.error`, and the other
-   * items are told all the same.
+   * Called for every delayed item that a shutdown or an aborted drain drops, in no particular order, so that you can
+   * save it. All calls are made before `shutDown`, or the `abort` of the drain's signal, returns. Ready items are not
+   * dropped: they are still handed out. An error that the callback throws is written to `console.error`, and the
+   * callback is still called for the other items.
    *
    * @example Save what is left
    * ```ts

@@ -1,24 +1,26 @@
-/** A key that is ready, as a {@linkcode QueueDiscipline} sees it: one object, from its push until it is popped. */
+/**
+ * A ready key, as a {@linkcode QueueDiscipline} sees it. The object stays the same from its push until it is popped.
+ */
 export interface ReadyEntry<T> {
-  /** What the queue de-duplicates by. It never changes. */
+  /** Key of the item, which the queue de-duplicates by. It never changes. */
   readonly key: unknown;
-  /** The item that would be handed out: the newest with this key. */
+  /** Item to hand out: the newest with this key. */
   readonly item: T;
-  /** How urgent the item is: the highest priority it was added with since it was last handed out. 0 unless told. */
+  /** Highest priority that the item was added with since it was last handed out. Default: 0. */
   readonly priority: number;
   /**
-   * When the key became ready, by the queue's clock, in milliseconds. It never decreases from entry to entry, with one
-   * exception: keys that became due together have one time, and many of them are pushed in slices of some 10 ms. Other
-   * keys that are pushed between the slices became ready later.
+   * Time at which the key became ready, by the queue's clock, in milliseconds. It never decreases from one entry to the
+   * next, with one exception. Keys that became due together share one time, and large numbers of them are pushed in
+   * slices of about 10 ms. Keys that are pushed between two slices became ready later.
    */
   readonly readyAt: number;
 }
 
 /**
- * The order of a work queue's ready items. Without one, a queue is first in, first out.
+ * Order of a work queue's ready items. Without a discipline, a queue is first in, first out.
  *
- * The queue de-duplicates before it calls: an entry is pushed only while no entry with its key is in the discipline.
- * `pop` must return an entry that was pushed and not popped since: the very object.
+ * The queue de-duplicates first: it pushes an entry only while the discipline has no entry with the same key. `pop`
+ * must return the same object that was pushed, and only once.
  *
  * @example Last in, first out
  * ```ts
@@ -47,39 +49,42 @@ export interface ReadyEntry<T> {
  */
 export interface QueueDiscipline<T> {
   /**
-   * Takes in the entry of a key that became ready. If this throws, so does the `add`, and nothing is added. An item
-   * that was accepted before, and comes back from a worker or from its delay, is not lost: the queue hands it out
-   * before the entries that the discipline has, and calls neither `touch`, `pop` nor `done` for it. The error is thrown
-   * by the `done` of the queue, or written to `console.error` at the end of a delay.
+   * Accepts the entry of a key that became ready. If it throws, `add` throws the same error and the item is not added.
+   *
+   * An item that was accepted before, and returns from a worker or from its delay, is not lost if this throws. The
+   * queue hands it out before the discipline's entries, and calls neither `touch`, `pop` nor `done` for it. The queue's
+   * `done` throws the error. At the end of a delay, the error is written to `console.error`.
    */
   push(entry: ReadyEntry<T>): void;
-  /** Gives out the entry that is next. Called only while {@linkcode QueueDiscipline.length} is positive. */
+  /** Removes the next entry and returns it. Called only while {@linkcode QueueDiscipline.length} is positive. */
   pop(): ReadyEntry<T> | undefined;
   /**
-   * Is told that a ready item was added again. The entry has the newest item by then, and perhaps a higher priority; if
-   * this throws, it has what it had before. If the delay of the newer item has passed, that one is handed out all the
-   * same.
+   * Called when a ready item was added again. The entry already has the newest item, and perhaps a higher priority. If
+   * this throws, the entry gets back its earlier item and priority. But if the newest item came from a delay that has
+   * passed, that item is still the one handed out.
    */
   touch(entry: ReadyEntry<T>): void;
-  /** How many entries may be handed out now. */
+  /** Number of entries that can be handed out now. */
   readonly length: number;
-  /** How many entries were pushed and must wait until `done` is called for another one. Without it, there are none. */
+  /**
+   * Number of entries that are blocked until `done` is called for another entry. Omit it if entries are never blocked.
+   */
   readonly blocked?: number;
   /**
-   * Is told that the work on a popped entry has ended: once for each pop, and before the push of its key if that was
-   * added again meanwhile. It may raise {@linkcode QueueDiscipline.length}.
+   * Called when the work on a popped entry has ended: once for each pop, and before the key is pushed again if it was
+   * added meanwhile. It may raise {@linkcode QueueDiscipline.length}.
    */
   done?(entry: ReadyEntry<T>): void;
   /**
-   * The entries that will be popped next, in that order as far as it is known, and no more than `limit` of them;
-   * nothing changes by that. A snapshot of the queue lists others that are ready behind them, in no particular order.
+   * Returns at most `limit` entries that will be popped next, in order as far as it is known. It must not change
+   * anything. A snapshot of the queue lists the other ready items after them, in no particular order.
    */
   peek?(limit: number): ReadyEntry<T>[];
 }
 
 /**
- * A {@linkcode QueueDiscipline} that takes in the items of a queue, such as one for items of any type. The type of what
- * it gives out says nothing: that is what was pushed.
+ * A {@linkcode QueueDiscipline} that accepts the items of a queue, such as one for items of any type. The types that it
+ * returns don't matter, because it returns only what was pushed.
  */
 export type QueueDisciplineFor<T> = Omit<QueueDiscipline<T>, "pop" | "peek"> & {
   pop(): Omit<ReadyEntry<T>, "item"> | undefined;

@@ -3,62 +3,66 @@ import type { Duration } from "../base/duration.ts";
 /**
  * Works on one item.
  *
- * Returning means success: the item's failures are forgotten. Throwing anything, or rejecting, means
- * failure: the item is tried again when its limiter says so. {@linkcode Outcome}, {@linkcode TerminalError} and
- * {@linkcode RetryAfterError} ask for something else.
+ * Returning means success: the item's failures are forgotten. Throwing or rejecting with any value means failure: the
+ * item is retried after the limiter's delay. Use {@linkcode Outcome}, {@linkcode TerminalError} and
+ * {@linkcode RetryAfterError} to ask for something else.
  */
 export type Handler<T> = (item: T, context: HandlerContext) => void | Outcome | Promise<void | Outcome>;
 
 /**
- * Why an item is given up:
+ * Reason for giving an item up:
  *
  * - `"maxRetries"`: it failed once more than `maxRetries` allows;
  * - `"terminal"`: its handler threw a `TerminalError`;
  * - `"shutdown"`: it failed while the queue was shutting down and took no retries;
- * - `"stalled"`: each process that worked on it was lost (only where the queue is not in this process);
- * - `"limiter"`: the limiter or the queue threw, so nobody can say when to try again.
+ * - `"stalled"`: every process that worked on it was lost (only for queues outside this process);
+ * - `"limiter"`: the limiter or the queue threw, so the delay of the retry is unknown.
  */
 export type GiveUpReason = "maxRetries" | "terminal" | "shutdown" | "stalled" | "limiter";
 
-/** What a {@linkcode Handler} is told beside the item. */
+/** Second argument of a {@linkcode Handler}: details of the attempt. */
 export interface HandlerContext {
-  /** 1 the first time, then one more each time until the item succeeds, is given up or asks for `requeueAfter`. */
+  /** Number of the attempt, from 1. It increases until the item succeeds, is given up, or returns `requeueAfter`. */
   readonly attempt: number;
   /**
-   * Aborts when the handler should stop: its time is up, the pool's `signal` aborted, or the lease was lost, where the
-   * queue is not in this process. It is made when it is first read, and what follows is looked up then, so a copy of
-   * the context (`{ ...context }`) has the `attempt` only.
+   * Aborts when the handler should stop: the attempt timed out, the pool's `signal` aborted, or the lease was lost
+   * (only for queues outside this process).
+   *
+   * This property and the following ones are getters, so a copy of the context (`{ ...context }`) has only `attempt`.
    */
   readonly signal: AbortSignal;
-  /** The name of the queue that the item is of; `""` if it has none. */
+  /** Name of the item's queue; `""` if it has none. */
   readonly queue: string;
-  /** What the queue knows the item by: what its `keyOf` made of it, or the item itself. */
+  /** Key of the item, returned by the queue's `keyOf`; by default, the item itself. */
   readonly key: unknown;
-  /** The priority that the item was handed out with: the highest of the adds that led to it. */
+  /** Priority that the item was handed out with: the highest of the adds that led to it. */
   readonly priority: number;
   /**
    * Reports whether the item was added again since it was handed out. If so, it will be handed out again, so the
-   * handler may end early. Works without its context as well (`{ addedAgain }` as the handler's parameter). Always
-   * `false` with a queue on Redis.
+   * handler may end early. It can be destructured (`{ addedAgain }` as the handler's parameter). Always `false` with a
+   * queue on Redis.
    */
   readonly addedAgain: () => boolean;
   /**
-   * Grows with each time that the item is handed out, for those who refuse what comes from an earlier holder.
-   * `undefined` unless the queue gives its holders such tokens: within one process nobody needs them.
+   * Fencing token: a number that grows each time the item is handed out, so that a backend can refuse writes of an
+   * earlier consumer. `undefined` for queues in memory, which don't need it.
    */
   readonly token: bigint | undefined;
 }
 
 /**
- * What a handler can ask for instead of plain success: `requeueAfter` forgets the item's failures and adds it
- * again after that long; `requeue: true` adds it again when the limiter says so, and `requeue: false` asks for
- * nothing. With both, `requeueAfter` counts, as in controller-runtime. A `requeueAfter` of 0 or less counts as absent,
- * as there: alone it is plain success. The item keeps its priority unless there is another `priority` beside them. To
- * give one to a queue that takes none fails the attempt.
+ * Outcome that a handler can return instead of plain success:
+ *
+ * - `requeueAfter` forgets the item's failures and adds the item again after that duration. A duration of 0 or less
+ *   counts as absent, as in controller-runtime: alone, it is plain success.
+ * - `requeue: true` adds the item again after the limiter's delay. `requeue: false` is plain success.
+ *
+ * With both, `requeueAfter` counts, as in controller-runtime. The item keeps its priority unless `priority` is given.
+ * An invalid duration or priority fails the attempt. So does a priority on a queue without priorities.
  *
  * While a queue in memory is shutting down or draining, both mean success: the item is done.
  *
- * Whatever else a handler returns is plain success, but for an object that seems to be a misspelt outcome: that fails
+ * Any other value that a handler returns is plain success. Only an object that looks like a misspelled outcome fails
  * the attempt.
  */
 export type Outcome =

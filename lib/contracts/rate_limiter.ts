@@ -1,10 +1,10 @@
 /**
- * Says how long an item that needs work again has to wait.
+ * Decides how long an item is delayed before its next attempt.
  *
- * A limiter knows nothing of queues and may be shared by several. One that counts per item does so by
- * `key`, which is what the queue de-duplicates by.
+ * A limiter is independent of queues, and several queues may share it. A limiter that counts per item counts by `key`,
+ * which the queue de-duplicates by.
  *
- * @example A limiter of one's own
+ * @example A custom limiter
  * ```ts
  * import { createRateLimitingQueue, type RateLimiter } from "@workqueue/core";
  * import { assertEquals } from "@std/assert";
@@ -17,40 +17,44 @@
  */
 export interface RateLimiter<T = unknown> {
   /**
-   * Counts one more retry of the item and says how long it waits.
+   * Counts one more retry of the item and returns its delay.
    *
    * @param item The item.
-   * @param key What the queue de-duplicates by; the item itself if it is left out.
+   * @param key The item's key. Default: the item itself.
    * @returns The delay in milliseconds, a finite number.
    */
   when(item: T, key?: unknown): number;
-  /** Says that the item needs no more retries, because it succeeded or was given up. */
+  /** Forgets the item, because it succeeded or was given up. */
   forget(item: T, key?: unknown): void;
-  /** The number of retries counted since the item was last forgotten; 0 from a limiter that does not count. */
+  /**
+   * Returns the number of retries counted since the item was last forgotten. Always 0 for a limiter that doesn't count.
+   */
   numRequeues(item: T, key?: unknown): number;
   /**
-   * Whether the limiter is as good as a new one: a bucket is full, no failures are counted. A limiter of which there is
-   * one for each group of items is dropped when it is, and made anew when it is needed again. A limiter around others
-   * says so if all of them do. One that cannot tell leaves the method out, and is kept.
+   * Reports whether the limiter behaves like a new one: its bucket is full, or no failures are counted. A limiter that
+   * wraps others is at rest if all of them are.
+   *
+   * A `per-group` limiter drops the limiters of groups that are at rest and creates them again when needed. Without
+   * this method, the limiter is never dropped.
    */
   atRest?(): boolean;
   /**
-   * How long after the end of its last delay the limiter forgets an item, in milliseconds; `Infinity` if it never does.
-   * Pools forget their count of the item's attempts then. A limiter that does not count leaves it out.
+   * Time after the end of an item's last delay at which the limiter forgets the item, in milliseconds; `Infinity` for
+   * never. Pools forget their count of the item's attempts at the same time. Omit it in a limiter that doesn't count.
    */
   readonly forgetAfter?: number | undefined;
   /**
-   * Takes the latest `when` of the item back, as the add that asked for the delay failed. A limiter without the method
-   * counts that failure.
+   * Undoes the latest `when` of the item, because the add that asked for the delay failed. Without this method, the
+   * limiter still counts that failure.
    */
   uncount?(item: T, key?: unknown): void;
   /**
-   * How long an item waits after so many failures, for a limiter whose delays depend on nothing else: not on the item,
-   * the time, or what other items did. `when` gives `delayAfter(1)` after the first failure since the item was last
-   * forgotten, `delayAfter(2)` after the second one, and `numRequeues` is the number of these failures.
+   * Returns the delay after a number of failures. Only for limiters whose delays depend on nothing else: not on the
+   * item, the time or other items. `when` returns `delayAfter(1)` after the first failure since the item was last
+   * forgotten, `delayAfter(2)` after the second, and so on; `numRequeues` returns the number of those failures.
    *
-   * A limiter that has this works where the failures are counted elsewhere, as those of a queue that many processes
-   * share. In memory, what shows limiters asks for it. A limiter with other delays leaves it out.
+   * A limiter with this method also works on engines that count failures elsewhere, such as a queue shared by several
+   * processes. In memory, only displays of limiters call it. Omit it in any other limiter.
    *
    * @param failures The number of failures: a positive integer.
    * @returns The delay in milliseconds, a finite number.

@@ -3,49 +3,53 @@ import type { DelayingQueue, DelayingQueueOptions } from "./delaying_queue.ts";
 import type { AddOptions } from "./work_queue.ts";
 
 /**
- * A {@linkcode DelayingQueue} for items that failed: the limiter says how long each waits until it is tried
- * again.
+ * A {@linkcode DelayingQueue} for items that failed. Its limiter decides how long each item is delayed before the next
+ * attempt.
  *
- * Made by {@linkcode createRateLimitingQueue}; {@linkcode runWorkers} makes the calls for you.
+ * Made by {@linkcode createRateLimitingQueue}. With {@linkcode runWorkers}, you don't call these methods yourself.
  */
 export interface RateLimitingQueue<T> extends DelayingQueue<T> {
   /**
-   * Adds the item once the limiter says it may be. Once the queue is shutting down it is not added; the limiter is
-   * asked all the same, as in client-go. A drain with `delayed: "flush"` or `"wait"` still takes an item that is held:
-   * its retry.
+   * Adds the item after the delay that the limiter returns. Once the queue is shutting down, the item is not added, but
+   * the limiter is still asked, as in client-go. A drain with `delayed: "flush"` or `"wait"` still accepts the retry of
+   * an item that is processing.
    *
    * @param item The item.
-   * @param options The item's priority, and how long it waits at least.
-   * @throws {TypeError} If an option is unknown or not what it should be. The limiter was not asked then.
+   * @param options The item's priority and its shortest delay.
+   * @throws {TypeError} If an option is unknown or has the wrong type. The limiter is not asked.
+   * @throws {RangeError} If `minDelay` is `NaN` or infinite, or if `priority` is. The limiter is not asked.
+   * @throws The error of the limiter, if it throws. If it returns no finite number, the error's code is `WQ_LIMITER`.
    */
   addRateLimited(item: T, options?: RateLimitedAddOptions): void;
 
   /**
-   * Says that the item needs no more retries, as it succeeded or was given up: the limiter starts afresh
-   * with it, and so do pools that count its attempts. The item still has to be given back by `done` or its lease.
+   * Forgets the item's failures, because it succeeded or was given up. The limiter and the pools' attempt counts start
+   * afresh. This does not end the work on the item: call `done` or dispose its lease for that.
    */
   forget(item: T): void;
 
-  /** How many times the item was added by `addRateLimited` since it was last forgotten, as the limiter counts. */
+  /** Returns how many retries of the item the limiter has counted since the item was last forgotten. */
   numRequeues(item: T): number;
 }
 
-/** What is said of an item when it is added through the limiter. */
+/** Options of {@linkcode RateLimitingQueue.addRateLimited}. */
 export interface RateLimitedAddOptions extends AddOptions {
   /**
-   * How long the item waits at least, in milliseconds or as a text such as `"30s"`: the limiter is asked as always, and
-   * the longer delay counts.
+   * Shortest delay, in milliseconds or as a string such as `"30s"`. The limiter is asked as always, and the longer of
+   * the two delays is used.
    *
    * @default {0}
    */
   minDelay?: Duration | undefined;
 }
 
-/** The options of {@linkcode createRateLimitingQueue}. */
+/** Options of {@linkcode createRateLimitingQueue}. */
 export interface RateLimitingQueueOptions<T> extends Omit<DelayingQueueOptions<T>, "queue"> {
   /**
-   * The queue to add to. By default a new {@linkcode createDelayingQueue} with the other options, which are
-   * of no use beside a queue of your own, but for `name` and `keyOf`: give `onDrop` to that queue.
+   * Queue to add to. By default, a new {@linkcode createDelayingQueue} with the other options.
+   *
+   * With a queue of your own, only `name`, `keyOf`, `clock` and `metrics` have an effect here; set the others on that
+   * queue. An `onDrop`, or an `addWhileDelayed` of `"replace"`, is refused here.
    */
   queue?: DelayingQueue<T> | undefined;
 }

@@ -1,17 +1,17 @@
 /**
- * Source of the tokens without which a pool begins no attempt: a {@linkcode TokenBucket}, or an object with its
+ * Source of the tokens that a pool takes before each attempt: a {@linkcode TokenBucket}, or an object with its
  * `reserve`.
  *
  * @internal
  */
 export interface TokenSource {
-  /** Takes tokens, from the future if need be. */
+  /** Takes `n` tokens (default: 1), from the future if necessary. */
   reserve(n?: number): {
     /** Whether the tokens were granted. */
     readonly ok: boolean;
-    /** How long to wait from now until the tokens may be used, in milliseconds; `Infinity` if they never come. */
+    /** Time from now until the tokens may be used, in milliseconds; `Infinity` for never. */
     readonly delay: number;
-    /** Gives the tokens back, as far as nobody counts on their being gone. */
+    /** Returns the tokens, except those that later reservations rely on. */
     cancel(): void;
   };
 }

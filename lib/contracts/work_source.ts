@@ -6,71 +6,72 @@ import type { TokenSource } from "./token_source.ts";
 import type { Lease, Shutdown } from "./work_queue.ts";
 
 /**
- * A queue that offers pools a source of its own, under `Symbol.for("workqueue.source")`: one that is not in memory. To
- * write one, import `SOURCE`, which is that symbol, from `@workqueue/core/hooks`.
+ * A queue that offers pools its own source of work, under `Symbol.for("workqueue.source")`: a queue outside this
+ * process. To implement one, import that symbol as `SOURCE` from `@workqueue/core/hooks`.
  */
 export interface SourcedQueue<T> {
-  /** Opens a source for one pool: `runWorkers` calls it once. */
+  /** Opens a source for one pool. `runWorkers` calls it once. */
   [SOURCE](): WorkSource<T>;
 }
 
 /**
- * All that the pool of {@linkcode runWorkers} knows of a queue: where its items come from, and who carries out what it
- * decides on them. A source serves one pool.
+ * Connection between a pool of {@linkcode runWorkers} and a queue. It supplies items and carries out the pool's
+ * decisions on them. A source serves one pool.
  *
- * The pool decides (which failure gives an item up, what was interrupted, how many handlers may begin), and the source
- * carries out. For each lease, the pool calls `finish` once, and then disposes the lease: where `finish` ends it
- * already, there is nothing left to do. A lease that is disposed without `finish` was not worked on, and goes back.
+ * The pool decides which failure gives an item up, which attempts were interrupted, and how many handlers may start.
+ * The source carries out these decisions. For each lease, the pool calls `finish` once and then disposes the lease. If
+ * `finish` already ended the lease, disposing it does nothing. A lease that is disposed without `finish` was not worked
+ * on, and its item goes back.
  */
 export interface WorkSource<T> {
-  /** The name of the queue. */
+  /** Name of the queue. */
   readonly name: string;
 
-  /** The pool's clock, unless it was given one. Left out, that is the system's. */
+  /** Clock of the pool, unless the pool was given one. Default: the system's clock. */
   readonly clock?: Clock | undefined;
 
-  /**
-   * Where the pool sends what it measures, under the queue's name. Left out, or without a name, it measures nothing.
-   */
+  /** Receives the pool's metrics, under the queue's name. If this or the name is missing, the pool has no metrics. */
   readonly metrics?: MetricsProvider | undefined;
 
-  /** The key of the item of a lease. If it throws, the pool ends, and the item goes back. */
+  /** Returns the key of a lease's item. If it throws, the pool ends and the item goes back. */
   keyOf(lease: WorkLease<T>): unknown;
 
-  /** A lease that is there already; `undefined` if there is none right now. What it throws ends the pool. */
+  /** Returns a lease that is available now; `undefined` if there is none. An error ends the pool. */
   tryTake(): WorkLease<T> | undefined;
 
   /**
-   * Waits for leases. The first one comes by the promise, and others that came with it by `tryTake`, which the pool
-   * calls for as long as more handlers may begin. The pool has one such wait at a time.
+   * Waits for leases. The promise resolves to the first lease. Further leases that arrived with it are returned by
+   * `tryTake`, which the pool calls as long as more handlers may start. The pool has at most one such wait at a time.
    *
-   * @returns The lease, or `Shutdown` when nothing more will come.
-   * @throws The signal's reason (as a rejection), if the signal aborts first. What comes all the same is given back by
-   * the source; the pool does so with the lease of a promise that had been resolved. Any other rejection ends the pool.
+   * @returns The lease, or `Shutdown` when no more leases will come.
+   * @throws The signal's reason (as a rejection), if the signal aborts first. The source gives back leases that arrive
+   * after that; the pool gives back the lease of a promise that had already resolved. Any other rejection ends the
+   * pool.
    */
   take(request: WorkRequest): Promise<WorkLease<T> | Shutdown>;
 
   /**
-   * Gives back the leases that came and were not taken by `tryTake`: the pool begins no more handlers for now, as it is
-   * paused, stopped or full. Left out by a source that brings no more than one lease at a time.
+   * Gives back leases that arrived and were not taken with `tryTake`, because the pool starts no more handlers for now:
+   * it is paused, stopped or full. Omit it if the source brings at most one lease at a time.
    */
   giveBackUnused?(): void;
 
-  /** Which attempt this is of the item, which has this key: 1 the first time. What it throws ends the pool. */
+  /** Returns the number of this attempt at the item with this key, from 1. An error ends the pool. */
   attemptOf(lease: WorkLease<T>, key: unknown): number;
 
   /**
-   * Carries out what the pool decided on an item. The pool goes on at once, whatever it returns.
+   * Carries out the pool's decision on an item. The pool continues at once, without waiting for the result.
    *
-   * @param attempt The attempt that ended, or would have begun.
-   * @param ending What becomes of the item.
-   * @param report Is told of what went wrong and changes nothing of the ending.
-   * @returns Nothing if it is done. A promise if that takes a while, for which the pool waits before it ends: `true`
-   * when it is done; `false` if the lease was lost, so that the ending counts for nothing; or that the item was given
-   * up instead, as its limiter threw. The pool reports the last two, and a rejection as well, which says that nobody
-   * knows whether it is done.
-   * @throws If it cannot be done, and nothing has changed. Where the handler asked for it (`requeue`, `requeueAfter`)
-   * or was interrupted (`handedBack`), the attempt has failed; where the attempt has failed, the item is given up.
+   * @param attempt The attempt that ended, or that would have started.
+   * @param ending The decision on the item.
+   * @param report Receives errors that don't change the ending.
+   * @returns Nothing if the ending has been carried out. Otherwise a promise, for which the pool waits before it ends.
+   * It resolves to `true` when the ending has been carried out, or to `false` if the lease was lost and the ending
+   * doesn't count. It resolves to a {@linkcode GivenUpEnding} if the item was given up instead, because its limiter
+   * threw. The pool reports the last two cases, and a rejection, which means that the result is unknown.
+   * @throws If the ending cannot be carried out and nothing has changed. If the handler asked for it (`requeue`,
+   * `requeueAfter`) or was interrupted (`handedBack`), the attempt has then failed. If the attempt had failed already,
+   * the item is given up.
    */
   finish(
     attempt: WorkAttempt<T>,
@@ -79,109 +80,122 @@ export interface WorkSource<T> {
   ): void | Promise<boolean | GivenUpEnding>;
 
   /**
-   * Whether the source takes the item back now, to be handed out again for this reason. Where it does not, a failure
-   * gives the item up, a `requeue` is plain success, and what would be handed back is worked on. Left out, it always
-   * does.
+   * Reports whether the source takes the item back now, to be handed out again for this reason. If not, a failure gives
+   * the item up, a `requeue` is plain success, and the pool works on an item that it would hand back. If the method is
+   * omitted, the source always takes items back.
    */
   takesBack?(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean;
 
   /**
-   * Whether each lease comes with a token of the request's `throttle`, because many processes share it. Otherwise the
-   * pool takes the tokens itself, and wants one lease at a time.
+   * Whether each lease comes with a token of the request's `throttle`, because several processes share that throttle.
+   * If not, the pool takes the tokens itself and asks for one lease at a time.
    */
   readonly takesTokens?: boolean;
 
   /**
-   * How many items are ready to be taken, if that is known. By this and by `isOver`, a pool that takes a token for each
-   * attempt knows when it needs none: no item will come.
+   * Number of items that are ready to be taken, if known. From `length` and `isOver`, a pool with a `throttle` knows
+   * when it needs no token because no item will come.
    */
   readonly length?: number;
 
-  /** Whether nothing will come beyond what is ready. */
+  /** Whether no items will come beyond the ready ones. */
   readonly isOver?: boolean;
 
   /**
-   * Whether an item that somebody else holds will be ready once it is done, though the source has said `Shutdown`. The
-   * pool does not end before, and looks again each time that `watch` calls back, which such a source must have.
+   * Whether an item that another consumer is processing will become ready once it is done, although the source has
+   * returned `Shutdown`. The pool doesn't end before that. It checks again each time `watch` calls back; such a source
+   * needs `watch`.
    */
   readonly mayComeBack?: boolean;
 
-  /** Calls back when `isOver` may have become true, or `mayComeBack` may have changed. Returns what ends that. */
+  /**
+   * Calls `callback` when `isOver` may have become true or `mayComeBack` may have changed. Returns an unsubscribe
+   * function.
+   */
   watch?(callback: () => void): () => void;
 
   /**
-   * Calls back for each item that is given up without an attempt of this pool to end, as each process that worked on it
-   * was lost. Only one pool of a queue is told of an item. Returns what ends that. Left out by a source where that
+   * Calls `callback` for each item that is given up outside an attempt of this pool, because every process that worked
+   * on it was lost. Only one pool of a queue is notified of each item. Returns an unsubscribe function. Omit it if that
    * can't happen.
    */
   watchGivenUp?(callback: (given: GivenUpItem<T>) => void): () => void;
 
   /**
-   * Whether what failed is still to be tried again, as far as is known here. Left out, it is until the pool knows
-   * better.
+   * Reports whether an item that failed will still be retried, as far as this process knows. If omitted, the pool
+   * assumes so until it learns otherwise.
    */
   isFailing?(key: unknown, item: T): boolean;
 
-  /** In how many milliseconds an item is due that waits; `undefined` if it does not, or if that is not known here. */
+  /**
+   * Returns the time until a delayed item is due, in milliseconds. Returns `undefined` if the item is not delayed or
+   * the time isn't known here.
+   */
   dueInMs?(item: T): number | undefined;
 }
 
-/** An item that is given up, and why. */
+/** A given-up item and the reason. */
 export interface GivenUpItem<T> {
   /** The item. */
   readonly item: T;
   /** Its key. */
   readonly key: unknown;
-  /** How many attempts there were. */
+  /** Number of attempts. */
   readonly attempts: number;
   /** The last error. */
   readonly error: unknown;
-  /** Why it is given up. */
+  /** The reason for giving it up. */
   readonly reason: GiveUpReason;
 }
 
-/** What a pool asks for when it waits for leases. */
+/** Request of a pool that waits for leases. */
 export interface WorkRequest {
-  /** Aborts when the pool wants none any more. */
+  /** Aborts when the pool no longer wants leases. */
   readonly signal: AbortSignal;
-  /** How many handlers may begin now: how many leases are wanted at most. The number changes while the pool waits. */
+  /**
+   * Returns the maximum number of leases wanted: one for each handler that may start now. The number changes during the
+   * wait.
+   */
   wanted(): number;
-  /** Where each lease needs a token of, if `takesTokens` of the source is true and the pool was given some. */
+  /**
+   * Throttle of which each lease needs a token. Only if the source's `takesTokens` is true and the pool has a throttle.
+   */
   readonly throttle?: TokenSource | undefined;
 }
 
-/** A lease that may be lost, as it is not in this process that items are kept. */
+/** A lease that may be lost, because the queue is outside this process. */
 export interface WorkLease<T> extends Lease<T> {
   /**
-   * Aborts when the lease is lost, with the reason: so does the handler's signal. From then on `finish` gives `false`.
+   * Aborts when the lease is lost, with the reason. The handler's signal aborts too. From then on, `finish` resolves to
+   * `false`.
    */
   readonly signal?: AbortSignal | undefined;
-  /** What a handler finds as its `token`. */
+  /** The handler's `token`. */
   readonly token?: bigint | undefined;
 }
 
-/** An attempt of a pool, as its source knows it. */
+/** An attempt of a pool, as seen by its source. */
 export interface WorkAttempt<T> {
   /** The right to work on the item. */
   readonly lease: WorkLease<T>;
   /** The item's key. */
   readonly key: unknown;
-  /** What `attemptOf` said: 1 the first time. */
+  /** Number of the attempt, from `attemptOf`. */
   readonly number: number;
 }
 
 /**
- * What becomes of an item when its attempt has ended:
+ * Decision on an item whose attempt has ended:
  *
  * - `"succeeded"`: its failures are forgotten;
- * - `"requeueAfter"`: so they are, and it is added again after a delay in milliseconds;
- * - `"requeue"`: it is added again when the limiter says so, and the attempt counts;
- * - `"failed"`: likewise, and no sooner than after `minDelay` milliseconds;
- * - `"givenUp"`: its failures are forgotten, and it is not tried again, for a reason;
- * - `"handedBack"`: it is ready again as it came, and the attempt does not count.
+ * - `"requeueAfter"`: its failures are forgotten, and it is added again after a delay in milliseconds;
+ * - `"requeue"`: it is added again after the limiter's delay, and the attempt counts;
+ * - `"failed"`: as for `"requeue"`, but no sooner than after `minDelay` milliseconds;
+ * - `"givenUp"`: its failures are forgotten, and it is not retried;
+ * - `"handedBack"`: it is ready again with its earlier priority, and the attempt does not count.
  *
- * An item that is added again keeps the priority of its lease, unless there is another `priority`. A source that knows
- * no priorities throws then.
+ * An item that is added again keeps the priority of its lease unless `priority` is given. A source without priorities
+ * throws in that case.
  */
 export type Ending =
   | { readonly kind: "succeeded" }
@@ -191,12 +205,12 @@ export type Ending =
   | GivenUpEnding
   | { readonly kind: "handedBack" };
 
-/** The {@linkcode Ending} of an item that is not tried again. */
+/** The {@linkcode Ending} of an item that is given up. */
 export interface GivenUpEnding {
-  /** Tells it from other endings. */
+  /** Distinguishes it from other endings. */
   readonly kind: "givenUp";
   /** The last failure. */
   readonly error: unknown;
-  /** Why the item is not tried again. */
+  /** The reason for giving the item up. */
   readonly reason: GiveUpReason;
 }
