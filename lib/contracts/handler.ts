@@ -60,7 +60,8 @@ export interface HandlerContext {
  * With both, `requeueAfter` counts, as in controller-runtime. The item keeps its priority unless `priority` is given.
  * An invalid duration or priority fails the attempt. So does a priority on a queue without priorities.
  *
- * While a queue in memory is shutting down or draining, both mean success: the item is done.
+ * While a queue in memory is shutting down or draining, `requeueAfter` and `requeue` mean plain success: the item is
+ * done.
  *
  * Any other value that a handler returns is plain success. Only an object that looks like a misspelled outcome fails
  * the attempt.

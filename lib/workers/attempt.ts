@@ -3,32 +3,32 @@ import type { HandlerContext } from "../contracts/handler.ts";
 import type { WorkAttempt, WorkLease } from "../contracts/work_source.ts";
 import type { Moment } from "../structures/burst_time.ts";
 
-/** What every attempt of a pool is subject to: what the terms are when it begins. */
+/** Terms that apply to every attempt of a pool when it starts. */
 export interface AttemptTerms {
-  /** The name of the queue. */
+  /** Name of the queue. */
   readonly queue: string;
-  /** What time is taken from. */
+  /** Clock of the pool. */
   readonly clock: Clock;
-  /** How long an attempt may take, in milliseconds; `undefined` is as long as it likes. */
+  /** Timeout of an attempt in milliseconds; `undefined` for no limit. */
   readonly timeout: number | undefined;
   /** Aborts the signal of every attempt. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** One call of the handler: which item it is for, whether its time is up, and the signal that tells the handler so. */
+/** One call of the handler: its item, its timeout, and the signal that reports the timeout to the handler. */
 export class Attempt<T> implements WorkAttempt<T> {
   readonly lease: WorkLease<T>;
   readonly key: unknown;
-  /** 1 the first time. */
+  /** Number of the attempt, from 1. */
   readonly number: number;
-  /** When the handler had begun to wait. One that does not wait is over before it would be looked at. */
+  /** Time at which the handler first awaited something. A handler that never awaits ends before anyone can ask. */
   began: Moment | undefined = undefined;
-  /** Set once the time is up. The attempt has failed, whatever the handler still does. */
+  /** Set at the timeout. The attempt has then failed, whatever the handler does afterwards. */
   timeoutError: DOMException | undefined = undefined;
   readonly #terms: AttemptTerms;
   #timer: unknown = undefined;
   #hasEnded = false;
-  /** Made when it is needed, as most handlers never read their signal. */
+  /** Created on demand, because most handlers never read their signal. */
   #controller: AbortController | undefined = undefined;
   #stopListening: (() => void) | undefined = undefined;
 
@@ -56,18 +56,18 @@ export class Attempt<T> implements WorkAttempt<T> {
     return this.#controller.signal;
   }
 
-  /** Whether the lease was lost, as far as is known: what comes of the attempt will not count. */
+  /** Whether the lease is known to be lost, so that the outcome of the attempt won't count. */
   get isLost(): boolean {
     return this.lease.signal?.aborted ?? false;
   }
 
-  /** Begins to measure the time. `onTimeout` is called if the attempt has not ended when its time is up. */
+  /** Starts the timeout. `onTimeout` is called if the attempt has not ended by then. */
   startTimer(onTimeout: (attempt: Attempt<T>) => void): void {
     const { clock, timeout } = this.#terms;
     if (timeout !== undefined) this.#timer = clock.setTimeout(() => this.#timeOut(timeout, onTimeout), timeout);
   }
 
-  /** The handler has ended: there is nothing to interrupt any more. */
+  /** Ends the attempt: stops its timer and the forwarding of signals. */
   end(): void {
     this.#hasEnded = true;
     this.#stopListening?.();
@@ -94,7 +94,7 @@ export class Attempt<T> implements WorkAttempt<T> {
   }
 }
 
-/** What the handler is given of an attempt. */
+/** The view of an attempt that its handler gets. */
 export class AttemptContext implements HandlerContext {
   readonly attempt: number;
   readonly #attempt: Attempt<unknown>;
@@ -116,13 +116,13 @@ export class AttemptContext implements HandlerContext {
     return this.#attempt.key;
   }
 
-  // Leases of somebody else's may have none of these.
+  // Leases of third-party queues may have none of these.
 
   get priority(): number {
     return this.#attempt.lease.priority ?? 0;
   }
 
-  /** A function of its own each time, so that it works without the context and costs nothing unless it is read. */
+  /** Creates a function at each read, so that it works without the context and costs nothing unless it is read. */
   get addedAgain(): () => boolean {
     const { lease } = this.#attempt;
     return () => lease.addedAgain?.() ?? false;

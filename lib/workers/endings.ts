@@ -5,7 +5,7 @@ import type { Reports } from "./reports.ts";
 
 const HANDED_BACK: Ending = { kind: "handedBack" };
 
-/** Has the source carry out what was decided on items, and notes what came of it. */
+/** Passes decisions on items to the source and records the results. */
 export class Endings<T> {
   readonly #source: WorkSource<T>;
   readonly #failures: Failures<T>;
@@ -13,7 +13,7 @@ export class Endings<T> {
   readonly #onSettled: () => void;
   #pending = 0;
 
-  /** `onSettled` is called when one that took a while is carried out. */
+  /** `onSettled` is called when an ending that returned a promise has been carried out. */
   constructor(source: WorkSource<T>, failures: Failures<T>, reports: Reports<T>, onSettled: () => void) {
     this.#source = source;
     this.#failures = failures;
@@ -21,25 +21,26 @@ export class Endings<T> {
     this.#onSettled = onSettled;
   }
 
-  /** How many are being carried out. */
+  /** Number of endings that are being carried out. */
   get pending(): number {
     return this.#pending;
   }
 
-  /** Throws if it cannot be done: another ending has to be found. */
+  /** Carries out an ending. Throws if that is impossible: the caller must then find another ending. */
   carryOut(attempt: WorkAttempt<T>, ending: Ending): void {
     const isDone = this.#source.finish(attempt, ending, this.#reports.error);
     if (isDone === undefined) this.#note(attempt, ending);
     else this.#settle(attempt, ending, isDone);
   }
 
-  /** Whether the source takes the item back for this reason. */
+  /** Reports whether the source takes the item back for this reason. */
   takesBack(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
     return this.#source.takesBack === undefined || this.#source.takesBack(attempt, reason);
   }
 
   /**
-   * Gives an item back that is not finished, so that it is ready again as it came. Tells whether the source takes it.
+   * Hands back an unfinished item, which is then ready again with its earlier priority. Reports whether the source
+   * takes it.
    */
   handBack(attempt: WorkAttempt<T>): boolean {
     if (!this.takesBack(attempt, "handedBack")) return false;
@@ -74,7 +75,7 @@ export class Endings<T> {
   }
 }
 
-/** What is said of an ending that counts for nothing. */
+/** Creates the error for an ending that doesn't count because the lease was lost. */
 function lostLease(ending: Ending): Error {
   const message = "The lease of the item was lost before its handler had ended, so what came of that does not count";
   return withCode("WQ_LEASE_LOST", new Error(message, "error" in ending ? { cause: ending.error } : {}));

@@ -3,7 +3,7 @@ import type { WorkAttempt } from "../contracts/work_source.ts";
 import type { BurstTime, Moment } from "../structures/burst_time.ts";
 import { messageOf } from "../base/error_text.ts";
 
-/** How many keys are remembered. */
+/** Maximum number of keys to remember. */
 export const MAX_FAILURES = 1000;
 
 /** The last failure of a key. */
@@ -11,16 +11,16 @@ export interface Failure<T> {
   readonly item: T;
   readonly key: unknown;
   readonly attempts: number;
-  /** In one line. The error itself may hold on to much more. */
+  /** On one line. The error itself is not kept, because it may keep much more memory alive. */
   readonly error: string;
-  /** When it was. */
+  /** Time of the failure. */
   readonly at: Moment;
 }
 
-/** The keys whose last attempt failed and that will be tried again: the latest ones of them. */
+/** Keys whose last attempt failed and that will be retried: the latest {@linkcode MAX_FAILURES} of them. */
 export class Failures<T> {
   readonly #time: BurstTime;
-  /** The latest failure last. */
+  /** In order of failure, the latest last. */
   readonly #byKey = new Map<unknown, Failure<T>>();
 
   constructor(time: BurstTime) {
@@ -37,7 +37,10 @@ export class Failures<T> {
     if (this.#byKey.size > 0) this.#byKey.delete(key);
   }
 
-  /** The latest failures that `isKnown` says are known, the very latest first. Those that are not are dropped. */
+  /**
+   * Lists the latest failures for which `isKnown` returns `true`, the latest first. Drops those for which it returns
+   * `false`.
+   */
   list(limit: number, isKnown: (key: unknown, item: T) => boolean): Failure<T>[] {
     const listed: Failure<T>[] = [];
     for (const failure of [...this.#byKey.values()].reverse()) {

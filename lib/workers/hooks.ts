@@ -1,13 +1,13 @@
 /**
- * What an engine needs to plug in: a queue of your own below our layers, or one that is not in memory and that pools
- * take their work from.
+ * Interfaces for custom engines: a queue of your own below the layers of this package, or a queue outside this process
+ * from which pools take work.
  *
- * - A queue that {@linkcode runWorkers} takes work from has a method `[SOURCE]`, which opens a {@linkcode WorkSource}.
+ * - A queue from which {@linkcode runWorkers} takes work has a method `[SOURCE]`, which opens a {@linkcode WorkSource}.
  * - A queue below a delaying or rate limiting queue may have {@linkcode QueueHooks} at `[HOOKS]`. Every hook is
  *   optional and documents what is lost without it.
  * - A queue whose `add` takes options, such as a priority, has `[OPTIONS]: true`.
  *
- * The three are registered symbols, so they are the same in every copy of the package.
+ * All three are registered symbols, so they are the same in every copy of the package.
  *
  * @example A queue whose adds take a priority
  * ```ts

@@ -7,13 +7,13 @@ import type { LiveSettings } from "./settings.ts";
 import type { Slots } from "./slots.ts";
 import { Wait } from "./wait.ts";
 
-/** The pool for which items are taken. */
+/** Pool that receives the items. */
 export interface Taker<T> {
   /** Reports whether the pool takes items now. */
   isOpen(): boolean;
-  /** Starts a worker with this item. */
+  /** Starts a worker with this lease. */
   work(lease: WorkLease<T>): void;
-  /** Gives back an item for which no handler may begin. */
+  /** Hands back an item for which no handler may start. */
   handBack(lease: WorkLease<T>): void;
   /** Ends the pool because the source failed. */
   fail(error: unknown): void;
@@ -21,18 +21,18 @@ export interface Taker<T> {
   onIdle(): void;
 }
 
-/** Takes items from the source for as long as one more handler may begin, and waits for one when none is ready. */
+/** Takes items from the source as long as one more handler may start, and waits for an item when none is ready. */
 export class Intake<T> {
   readonly #source: WorkSource<T>;
   readonly #slots: Slots;
   readonly #settings: LiveSettings & { readonly clock: Clock };
   readonly #taker: Taker<T>;
-  /** The wait for an item, with a slot kept free for it. */
+  /** Wait for an item, with a slot reserved for it. */
   readonly #wait: Wait;
-  /** Whether to pause, so that other work gets its turn in the event loop. Without real time, there are no pauses. */
+  /** Whether to pause so that other work gets its turn in the event loop. Without real time, there are no pauses. */
   readonly #makesPauses: boolean;
   #isPausing = false;
-  /** Tokens that the pool takes by itself. */
+  /** Tokens that the pool takes itself; absent if the source takes them. */
   #tokens: PoolTokens | undefined;
   #endWatch: (() => void) | undefined = undefined;
 
@@ -51,12 +51,12 @@ export class Intake<T> {
     this.#tokens = this.#newTokens();
   }
 
-  /** Whether something may still bring an item: a wait for one, for a token, or for the event loop. */
+  /** Whether an item may still arrive: after a wait for an item, a token or the event loop. */
   get isWaiting(): boolean {
     return this.#wait.isOn || this.#isPausing || this.#tokens?.isWaiting === true;
   }
 
-  /** Whether a slot is kept free for an item that may come. */
+  /** Whether a slot is reserved for an item that may arrive. */
   get keepsSlot(): boolean {
     return this.#wait.isOn;
   }
@@ -66,12 +66,12 @@ export class Intake<T> {
     return this.#wait.isOver;
   }
 
-  /** Starts workers for as long as one more handler may begin and an item is ready. */
+  /** Starts workers as long as one more handler may start and an item is ready. */
   fill(): void {
     this.#fillFrom(this.take());
   }
 
-  /** Takes the next item if one more handler may begin now. If not, the intake goes on by itself when one may. */
+  /** Takes the next item if one more handler may start now. If not, the intake continues by itself when one may. */
   take(): WorkLease<T> | undefined {
     if (this.#isPausing || !this.#mayBegin()) return undefined;
     if (this.#makesPauses && burst.isTooLong() && isRealTime(systemClock)) {
@@ -81,19 +81,19 @@ export class Intake<T> {
     return this.#takeNow();
   }
 
-  /** Uses up the token of an attempt that begins. */
+  /** Uses up the token of an attempt that starts. */
   useToken(): void {
     this.#tokens?.use();
   }
 
-  /** Ends the waits for an item and for a token, and gives back items for which no handler may begin. */
+  /** Ends the waits for an item and for a token, and gives back items for which no handler may start. */
   takeBack(): void {
     this.#wait.takeBack();
     this.#tokens?.leave();
     this.#source.giveBackUnused?.();
   }
 
-  /** Follows a changed throttle. Returns a function that gives the tokens of the old one to other pools. */
+  /** Switches to a changed throttle. Returns a function that passes the tokens of the old one to other pools. */
   changeThrottle(): () => void {
     const old = this.#tokens;
     this.#tokens = this.#newTokens();
@@ -101,7 +101,7 @@ export class Intake<T> {
     return () => old?.end();
   }
 
-  /** Looks at the source again when that has changed, if the pool waits for a token, or for an item that comes back. */
+  /** Checks the source again when it changes, if the pool waits for a token or for an item that may come back. */
   watch(): void {
     this.#endWatch ??= this.#source.watch?.(() => {
       if (this.#tokens?.isWaiting || this.isShutDown) soon(() => this.fill());
@@ -116,7 +116,7 @@ export class Intake<T> {
   #newTokens(): PoolTokens | undefined {
     const { throttle, clock } = this.#settings;
     if (throttle === undefined || this.#source.takesTokens) return undefined;
-    this.watch(); // so that a pool that waits for a token learns that no item will come
+    this.watch(); // a pool that waits for a token must notice that no item will come
     return new PoolTokens(throttle, clock, { onServed: () => this.fill(), onTakenAway: () => this.#wait.takeBack() });
   }
 
@@ -125,7 +125,7 @@ export class Intake<T> {
     this.#taker.onIdle();
   }
 
-  /** Reports whether one more handler may begin now. If not, gives back what the source brought for one. */
+  /** Reports whether one more handler may start now. If not, gives back items that the source brought. */
   #mayBegin(): boolean {
     if (this.#taker.isOpen() && this.#slots.isOneFree) return true;
     this.#source.giveBackUnused?.();
@@ -145,18 +145,18 @@ export class Intake<T> {
   }
 
   /**
-   * Reports whether there is a token for an item. If no item will come, none is needed: the wait for an item then tells
-   * of the end.
+   * Reports whether the pool may take an item: it has a token, or no item will come. In the second case, it needs no
+   * token, and the wait for an item then reports the end.
    */
   #hasToken(tokens: PoolTokens): boolean {
-    if (this.#wait.isOn) return false; // with the token in hand
+    if (this.#wait.isOn) return false; // with the unused token
     const { length = 0, isOver = false } = this.#source;
     if (length > 0 || !(this.isShutDown || isOver)) return tokens.ask();
     tokens.leave();
     return true;
   }
 
-  /** Lets timers and I/O have their turn, and other work in this program. */
+  /** Gives timers, I/O and other work in this program a turn. */
   async #pause(): Promise<void> {
     this.#isPausing = true;
     await burst.turn();
@@ -164,7 +164,7 @@ export class Intake<T> {
     this.#fillFrom(this.#mayBegin() ? this.#takeNow() : undefined);
   }
 
-  /** Waits for one item. When it has come, others may be ready as well. */
+  /** Waits for one item. When it arrives, others may be ready as well. */
   async #waitForItem(): Promise<void> {
     if (this.#wait.isOn || this.#wait.isOver || !this.#taker.isOpen()) return;
     this.#slots.take();
@@ -182,13 +182,14 @@ export class Intake<T> {
   }
 
   /**
-   * Returns how many items to wait for: one for the slot that is kept and one for each free slot, but one for a token.
+   * Returns the number of items to wait for: one for the reserved slot and one for each free slot. With a throttle,
+   * only one.
    */
   #wanted(): number {
     return this.#tokens === undefined ? 1 + Math.max(this.#slots.free, 0) : 1;
   }
 
-  /** Begins with an item that was waited for. It may come at the moment at which the wait for it was taken back. */
+  /** Starts a worker with an item from a wait. The item may arrive just as the wait is canceled. */
   #accept(lease: WorkLease<T>): void {
     let mayBegin = false;
     try {
@@ -201,7 +202,10 @@ export class Intake<T> {
   }
 }
 
-/** Calls back when the code that runs now has ended. A promise does so too where fake timers have `queueMicrotask`. */
+/**
+ * Calls `callback` after the current synchronous code. A promise does that even where fake timers replace
+ * `queueMicrotask`.
+ */
 export function soon(callback: () => void): void {
   Promise.resolve().then(callback);
 }

@@ -9,19 +9,17 @@ import type { Attempt } from "./attempt.ts";
 import type { Endings } from "./endings.ts";
 import type { Reports } from "./reports.ts";
 
-/** When a failure gives an item up, and when it is no failure: what the rules are when an attempt ends. */
+/** Rules that decide the outcome when an attempt ends. */
 export interface OutcomeRules {
-  /** How many times an item is tried again. */
+  /** Maximum number of retries. */
   readonly maxRetries: number;
-  /** An attempt that fails after this has aborted was interrupted, and has not failed. */
+  /** If this has aborted, an attempt that fails was interrupted and doesn't count as failed. */
   readonly signal: AbortSignal | undefined;
 }
 
 const SUCCEEDED: Ending = { kind: "succeeded" };
 
-/**
- * Decides what becomes of an item when its attempt has ended: it is forgotten, tried again, handed back, or given up.
- */
+/** Decides the ending of an item whose attempt has ended: the item is forgotten, retried, handed back, or given up. */
 export class Outcomes<T> {
   readonly #endings: Endings<T>;
   readonly #reports: Reports<T>;
@@ -33,34 +31,34 @@ export class Outcomes<T> {
     this.#rules = rules;
   }
 
-  /** The handler returned. Throws if what it asks for cannot be done. */
+  /** Ends an attempt whose handler returned. Throws if the requested outcome is impossible. */
   succeed(attempt: Attempt<T>, outcome: void | Outcome): void {
     this.#endings.carryOut(attempt, outcome === undefined ? SUCCEEDED : this.#endingOf(attempt, outcome));
   }
 
-  /** The handler threw, or succeeded too late. */
+  /** Ends an attempt whose handler threw, or succeeded after its timeout. */
   fail(attempt: Attempt<T>, thrown: unknown): void {
     const { maxRetries, signal } = this.#rules;
     const isTerminal = isTerminalError(thrown);
     const isInterrupted = signal?.aborted === true && !isTerminal && attempt.timeoutError === undefined;
     if (isInterrupted && this.#handBack(attempt)) return;
-    // A timeout was reported when it came. The failure of a lost lease is reported as the cause of that.
+    // A timeout has already been reported. After a lost lease, the failure is reported as the cause of that error.
     if (attempt.timeoutError === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
     const error = attempt.timeoutError ?? thrown;
     if (isTerminal) return this.#giveUp(attempt, error, "terminal");
     if (attempt.number > maxRetries && !isInterrupted) return this.#giveUp(attempt, error, "maxRetries");
-    // What the queue does not take is given up, or else nobody would learn what became of the item.
+    // An item that the queue doesn't take back is given up. Otherwise, it would disappear without a report.
     if (!this.#takesBack(attempt)) return this.#giveUp(attempt, error, "shutdown");
     try {
       this.#endings.carryOut(attempt, { kind: "failed", error, minDelay: retryAfterOf(thrown) });
     } catch (failure) {
-      // The limiter failed, so nobody can say when to try again.
+      // The limiter failed, so the delay of the retry is unknown.
       this.#reports.error(failure, attempt);
       this.#giveUp(attempt, failure, "limiter");
     }
   }
 
-  /** What a handler asks for that returned something. */
+  /** Returns the ending for a value that the handler returned. */
   #endingOf(attempt: Attempt<T>, outcome: Outcome): Ending {
     const { requeue, requeueAfter, priority } = (outcome ?? {}) as Record<string, unknown>;
     if (requeue === undefined && requeueAfter === undefined) {
@@ -76,7 +74,9 @@ export class Outcomes<T> {
     return SUCCEEDED;
   }
 
-  /** An attempt that was interrupted is not counted, unless its item cannot be handed back. Returns whether it was. */
+  /**
+   * Hands back the item of an interrupted attempt, which is then not counted. Returns whether the item was handed back.
+   */
   #handBack(attempt: Attempt<T>): boolean {
     try {
       return this.#endings.handBack(attempt);
@@ -89,7 +89,7 @@ export class Outcomes<T> {
   #takesBack(attempt: Attempt<T>): boolean {
     try {
       return this.#endings.takesBack(attempt, "failed");
-    } catch (error) { // of a source of somebody else's
+    } catch (error) { // a third-party source threw
       this.#reports.error(error, attempt);
       return false;
     }
@@ -98,29 +98,32 @@ export class Outcomes<T> {
   #giveUp(attempt: Attempt<T>, error: unknown, reason: GiveUpReason): void {
     try {
       this.#endings.carryOut(attempt, { kind: "givenUp", error, reason });
-    } catch (failure) { // of a source of somebody else's
+    } catch (failure) { // a third-party source threw
       this.#reports.error(failure, attempt);
     }
   }
 }
 
-/** The priority that a handler asks for; `undefined` if it asks for none. */
+/** Returns the priority that a handler asks for; `undefined` if it asks for none. */
 function askedPriority(priority: unknown): number | undefined {
   return priority === undefined ? undefined : priorityOf({ priority: priority as number });
 }
 
-/** Whether this is a `TerminalError`, be it of another copy. */
+/** Reports whether an error is a `TerminalError`, possibly of another copy of the package. */
 function isTerminalError(thrown: unknown): boolean {
   return brandOf(thrown, TERMINAL) === true;
 }
 
-/** How long a `RetryAfterError`, be it of another copy, says to wait at least; 0 of anything else. */
+/**
+ * Returns the shortest delay of a `RetryAfterError`, possibly of another copy of the package, in milliseconds. Returns
+ * 0 for any other error.
+ */
 function retryAfterOf(thrown: unknown): number {
   const delay = brandOf(thrown, RETRY_AFTER);
   return Number.isFinite(delay) ? delay as number : 0;
 }
 
-/** Anything can be thrown, also what throws when it is looked at. */
+/** Returns the brand of a thrown value. Any value can be thrown, even one whose properties throw when read. */
 function brandOf(thrown: unknown, brand: symbol): unknown {
   try {
     return (thrown as Record<symbol, unknown> | null | undefined)?.[brand];
@@ -129,12 +132,12 @@ function brandOf(thrown: unknown, brand: symbol): unknown {
   }
 }
 
-/** An object with more fields is something else than an outcome. */
+/** An object with more fields is not an outcome. */
 const MAX_FIELDS = 4;
 
 const FIELDS: readonly string[] = ["requeue", "requeueAfter", "priority"];
 
-/** Handlers may return anything. But a misspelt outcome would never be noticed otherwise. */
+/** Refuses a misspelled outcome. Handlers may return anything, so it would go unnoticed otherwise. */
 function refuseMisspelt(outcome: unknown, isMisspelt: (field: string) => boolean): void {
   for (const field of fieldsOf(outcome)) {
     if (FIELDS.includes(field) || !isMisspelt(field)) continue;
@@ -142,7 +145,7 @@ function refuseMisspelt(outcome: unknown, isMisspelt: (field: string) => boolean
   }
 }
 
-/** Whether `requeue` or `requeueAfter` seems to be meant. */
+/** Reports whether a field name looks like `requeue` or `requeueAfter`. */
 function isLikeRequeue(field: string): boolean {
   return /^re[-_]?(que(u|$)|q[eu]+[-_]?after)/i.test(field);
 }
@@ -151,7 +154,7 @@ function isLikePriority(field: string): boolean {
   return /^prio/i.test(field) || suggest(field, ["priority"]) !== "";
 }
 
-/** The fields of an object that can be an outcome. */
+/** Returns the defined fields of an object that can be an outcome. */
 function fieldsOf(outcome: unknown): string[] {
   try {
     if (typeof outcome !== "object" || Object.getPrototypeOf(outcome) !== Object.prototype) return [];

@@ -1,5 +1,5 @@
 /**
- * Work that comes in a known number of pieces.
+ * Parallel work on a known number of pieces.
  *
  * @module
  */
@@ -8,12 +8,13 @@ import { A_NON_NEGATIVE_INTEGER, A_POSITIVE_INTEGER, A_SIGNAL, requireRule, requ
 import { invalidArgument } from "../base/errors.ts";
 import { burst } from "../structures/burst.ts";
 
-/** The options of {@linkcode parallelizeUntil}. */
+/** Options of {@linkcode parallelizeUntil}. */
 export interface ParallelizeOptions {
-  /** Once it aborts, no further piece is begun. */
+  /** Starts no further pieces once it aborts. */
   signal?: AbortSignal | undefined;
   /**
-   * How many pieces a worker takes at a time. More than one keeps neighbouring pieces with one worker.
+   * Number of pieces that a worker takes at a time; a positive integer. A larger number keeps neighboring pieces on one
+   * worker.
    *
    * @default {1}
    */
@@ -23,8 +24,8 @@ export interface ParallelizeOptions {
 const ACTION = "parallelize";
 
 /**
- * Runs `doWorkPiece` for each piece from 0 up to `pieces`, at most `workers` of them at a time, until all
- * are done or the signal aborts. As client-go's `ParallelizeUntil`.
+ * Calls `doWorkPiece` for each piece from 0 up to but not including `pieces`, with at most `workers` calls at a time,
+ * until all are done or the signal aborts. Same as client-go's `ParallelizeUntil`.
  *
  * @example Usage
  * ```ts
@@ -38,16 +39,16 @@ const ACTION = "parallelize";
  * assertEquals(squares, [0, 1, 4, 9, 16]);
  * ```
  *
- * @param workers How many pieces are worked on at once; a positive integer.
+ * @param workers Maximum number of pieces at a time; a positive integer.
  * @param pieces The number of pieces; a non-negative integer.
- * @param doWorkPiece Does the piece with this index.
- * @param options A signal to stop early and the size of a chunk.
- * @returns Resolves when no piece is being worked on any more: all are done, or the signal has aborted
- * (look at `signal.aborted` to tell).
- * @throws {RangeError} If `workers`, `pieces` or `chunkSize` is out of its bounds.
- * @throws {TypeError} If `doWorkPiece` is no function, `signal` no signal, or an option is unknown.
- * @throws What the first piece that failed threw. No further piece is begun after it, and those being
- * worked on are waited for.
+ * @param doWorkPiece Works on the piece with this index.
+ * @param options `signal`: stops early; `chunkSize`: pieces that a worker takes at a time.
+ * @returns Resolves when no piece is running any more: all are done, or the signal has aborted (check
+ * `signal.aborted`).
+ * @throws {RangeError} If `workers`, `pieces` or `chunkSize` is a number out of range.
+ * @throws {TypeError} If `doWorkPiece` is not a function, `signal` is not an `AbortSignal`, or an option is unknown or
+ * has the wrong type.
+ * @throws The error of the first piece that failed. No further piece starts after it; running pieces are awaited first.
  */
 export async function parallelizeUntil(
   workers: number,
@@ -72,7 +73,7 @@ export async function parallelizeUntil(
       const end = Math.min(begin + chunkSize, pieces);
       next = end;
       for (let piece = begin; piece < end; piece++) {
-        if (burst.isTooLong()) await burst.turn(); // the signal may be a timer's
+        if (burst.isTooLong()) await burst.turn(); // the signal may come from a timer
         if (signal?.aborted || failure !== undefined) return;
         try {
           await doWorkPiece(piece);

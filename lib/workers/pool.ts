@@ -30,7 +30,7 @@ export class Pool<T> implements WorkerPool<T> {
   readonly finished: Promise<void>;
   readonly #source: WorkSource<T>;
   readonly #handler: Handler<T>;
-  /** Some of them may change at any time. Read them at each use. */
+  /** Some settings may change at any time. Read them at each use. */
   readonly #settings: PoolSettings<T> & { readonly clock: Clock; readonly queue: string };
   readonly #time: BurstTime;
   readonly #metrics: PoolMetrics | undefined;
@@ -98,8 +98,8 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   /**
-   * Changes the given settings. A running attempt keeps its timeout, `maxRetries` counts at the next failure, and the
-   * pool waits for a token of the new bucket. Begins no handler before the code that runs now has ended.
+   * Changes the given settings. A running attempt keeps its timeout, `maxRetries` applies from the next failure on, and
+   * the pool waits for a token of the new bucket. Starts no handler before the current synchronous code has ended.
    */
   change(changes: PoolChanges): void {
     const { throttle } = this.#settings;
@@ -107,7 +107,7 @@ export class Pool<T> implements WorkerPool<T> {
     if (this.#state === "ended") return;
     const leaveThrottle = this.#settings.throttle === throttle ? undefined : this.#intake.changeThrottle();
     soon(() => {
-      leaveThrottle?.(); // only now, because another pool that gets a token begins a handler at once
+      leaveThrottle?.(); // only now, because another pool that gets a token starts a handler at once
       this.#followConcurrency();
     });
   }
@@ -150,7 +150,7 @@ export class Pool<T> implements WorkerPool<T> {
     };
   }
 
-  /** Begins more handlers, or takes back what fewer handlers don't need. */
+  /** Starts more handlers, or cancels waits that fewer handlers don't need. */
   #followConcurrency(): void {
     this.#metrics?.setConcurrency(this.#settings.concurrency);
     const { free } = this.#slots;
@@ -158,10 +158,10 @@ export class Pool<T> implements WorkerPool<T> {
     else this.#intake.takeBack();
   }
 
-  /** Works on the item, and then on others for as long as the intake has some. Never rejects. */
+  /** Works on the item, and then on others as long as the intake has some. Never rejects. */
   async #work(first: WorkLease<T>): Promise<void> {
     const worker = this.#running.begin();
-    const handler = this.#handler; // called as a function, so that `this` is not the pool there
+    const handler = this.#handler; // called as a function, so that its `this` is not the pool
     let lease: WorkLease<T> | undefined = first;
     while (lease !== undefined) {
       this.#slots.take();
@@ -197,13 +197,13 @@ export class Pool<T> implements WorkerPool<T> {
     try {
       const key = this.#source.keyOf(lease);
       return new Attempt(lease, key, this.#source.attemptOf(lease, key), this.#settings);
-    } catch (error) { // of a foreign queue or source
+    } catch (error) { // a third-party queue or source threw
       this.#fail(error);
       this.#handBackUnbegun(lease);
     }
   }
 
-  /** Gives back an item whose attempt cannot begin. Disposing the lease alone would mark the item done. */
+  /** Hands back an item whose attempt cannot start. Disposing the lease alone would mark the item as done. */
   #handBackUnbegun(lease: WorkLease<T>): void {
     try {
       this.#endings.handBack({ lease, key: lease.item, number: 1 });
@@ -213,7 +213,9 @@ export class Pool<T> implements WorkerPool<T> {
     this.#release(lease);
   }
 
-  /** Gives back an item for which no handler may begin. If the source doesn't take it back, it is the last one. */
+  /**
+   * Hands back an item for which no handler may start. If the source doesn't take it back, the pool works on it last.
+   */
   #handBack(lease: WorkLease<T>): void {
     try {
       const attempt = this.#begin(lease);
@@ -242,13 +244,14 @@ export class Pool<T> implements WorkerPool<T> {
       } finally {
         attempt.lease[Symbol.dispose]();
       }
-    } catch (error) { // of a discipline, or of a foreign queue
+    } catch (error) { // a discipline or a third-party queue threw
       this.#reports.error(error, attempt);
     }
   }
 
   /**
-   * Goes on without the handler. Its item stays processing until the handler ends: no other handler may have it before.
+   * Continues without the handler. Its item is processing until the handler ends, so no other handler gets it before
+   * that.
    */
   readonly #onTimeout = (attempt: Attempt<T>): void => {
     this.#reports.failed(attempt.timeoutError, attempt);
@@ -258,7 +261,7 @@ export class Pool<T> implements WorkerPool<T> {
 
   readonly #interrupt = (): void => void this.stop();
 
-  /** Stops the pool because the source failed: nothing more can be taken from it. */
+  /** Stops the pool because the source failed and can't supply more items. */
   #fail(error: unknown): void {
     this.#failure ??= { error };
     this.#takeNoMore();
@@ -269,12 +272,12 @@ export class Pool<T> implements WorkerPool<T> {
     this.#intake.takeBack();
   }
 
-  /** Ends the pool if it takes no more items and nothing is left to do. */
+  /** Ends the pool if it takes no more items and has nothing left to do. */
   #endIfIdle(): void {
     const isStopping = this.#state === "stopping";
     if (!isStopping && !(this.#state === "open" && this.#intake.isShutDown)) return;
     if (this.#intake.isWaiting || this.#running.size > 0 || this.#endings.pending > 0) return;
-    if (!isStopping && this.#source.mayComeBack) this.#intake.watch(); // a key that somebody holds is added again
+    if (!isStopping && this.#source.mayComeBack) this.#intake.watch(); // a processing key was added again
     else this.#end();
   }
 
@@ -288,7 +291,7 @@ export class Pool<T> implements WorkerPool<T> {
   }
 }
 
-/** Does what `runWorkers` does, and returns a pool whose settings can be changed. */
+/** Starts a pool as `runWorkers` does, and returns it with settings that can be changed. */
 export function startPool<T>(
   queue: RateLimitingQueue<T> | SourcedQueue<T>,
   handler: Handler<T>,

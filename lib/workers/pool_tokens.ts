@@ -3,24 +3,24 @@ import type { TokenSource } from "../contracts/token_source.ts";
 import { onBucketChange } from "../tokens/bucket_changes.ts";
 import { giveBackUnused } from "../tokens/unused_tokens.ts";
 
-/** A token, or what becomes one once its delay has passed. */
+/** A token, or a reservation that becomes one when its delay has passed. */
 type Token = ReturnType<TokenSource["reserve"]>;
 
-/** What a pool is told of its token. */
+/** Callbacks that notify a pool of changes to its token. */
 export interface TokenEvents {
-  /** A wait for a token is over. */
+  /** Called when a wait for a token is over. */
   onServed(): void;
-  /** The token in hand is gone because the bucket was paused. */
+  /** Called when the pool lost its token because the bucket was paused. */
   onTakenAway(): void;
 }
 
 /**
- * The tokens without which a pool begins no attempt. It has one in hand at most, and keeps that until it has an item.
+ * Tokens of one pool, which needs one for each attempt. The pool keeps at most one unused token, until it has an item.
  */
 export class PoolTokens {
   readonly clock: Clock;
   readonly events: TokenEvents;
-  /** The one in hand. */
+  /** The unused token. */
   token: Token | undefined = undefined;
   readonly #line: TokenLine;
 
@@ -35,24 +35,25 @@ export class PoolTokens {
     return this.#line.has(this);
   }
 
-  /** Whether there is a token in hand. If there is none to be had now, waits for one. */
+  /** Reports whether the pool has a token. If none is available now, waits for one. */
   ask(): boolean {
     this.token ??= this.#line.take(this);
     return this.token !== undefined;
   }
 
   /**
-   * An attempt begins. One that has no token, as its queue does not take the item back, costs the next one that comes.
+   * Uses up the token for an attempt that starts. An attempt without a token, because its queue doesn't take the item
+   * back, uses the next token that comes.
    */
   use(): void {
     if (this.token === undefined) {
-      this.leave(); // first, as one that waits counts on the order
+      this.leave(); // first, because a waiting pool relies on the order
       this.#line.takeAhead();
     }
     this.token = undefined;
   }
 
-  /** Needs no token for now: waits no longer, and gives away the one in hand. */
+  /** Stops waiting for a token, and passes on the unused one. */
   leave(): void {
     const { token } = this;
     this.token = undefined;
@@ -60,7 +61,7 @@ export class PoolTokens {
     else this.#line.pass(token);
   }
 
-  /** Needs no token any more. */
+  /** Ends the pool's use of tokens. */
   end(): void {
     this.leave();
     this.#line.quit(this);
@@ -68,16 +69,16 @@ export class PoolTokens {
 }
 
 /**
- * The pools that take the tokens of one bucket, and those that wait for one.
+ * Pools that take tokens of the same bucket, and the line of those that wait for one.
  *
- * Only the first one that waits has a reservation, so nobody counts on what others reserved: one that leaves gives its
- * token to the next, and a change of the rate moves nobody in the line.
+ * Only the first waiting pool has a reservation, so no pool relies on the reservations of others. A pool that leaves
+ * passes its token to the next, and a change of the rate doesn't change the order of the line.
  */
 class TokenLine {
   readonly #source: TokenSource;
   readonly #pools = new Set<PoolTokens>();
   readonly #waiting = new Set<PoolTokens>();
-  /** What was not used, of a bucket that takes nothing back. */
+  /** Unused tokens of a bucket that takes none back. */
   readonly #spare: Token[] = [];
   #reservation: Token | undefined = undefined;
   #clearTimer: (() => void) | undefined = undefined;
@@ -103,7 +104,7 @@ class TokenLine {
     return this.#waiting.has(pool);
   }
 
-  /** Takes a token, if there is one and nobody waits. If not, stands in line. */
+  /** Takes a token, if one is available and no pool waits. Otherwise adds the pool to the line. */
   take(pool: PoolTokens): Token | undefined {
     if (this.#waiting.size > 0) {
       this.#waiting.add(pool);
@@ -118,23 +119,23 @@ class TokenLine {
     return undefined;
   }
 
-  /** Takes a token that nobody waits for, be it one that is yet to come. */
+  /** Takes a token for which no pool waits, even one that is not available yet. */
   takeAhead(): void {
     try {
       if (this.#spare.pop() === undefined) this.#source.reserve();
     } catch {
-      // Of a bucket of somebody else's. Who asks for a token meets the error.
+      // A third-party bucket threw. The next call that asks for a token gets the error.
     }
   }
 
   leave(pool: PoolTokens): void {
     if (!this.#waiting.delete(pool)) return;
-    if (this.#waiting.size > 0) return this.#serve(); // by the clock of another one
+    if (this.#waiting.size > 0) return this.#serve(); // with the clock of another pool
     this.#cancel();
     this.#clearTimer?.();
   }
 
-  /** A token that is not used is for the first one that waits. If nobody does, the bucket has it again. */
+  /** Passes an unused token to the first waiting pool. If no pool waits, returns it to the bucket. */
   pass(token: Token): void {
     const [first] = this.#waiting;
     if (first !== undefined) {
@@ -144,7 +145,10 @@ class TokenLine {
     } else if (!giveBackUnused(token)) this.#spare.push(token);
   }
 
-  /** What was granted is given back and asked for anew: those who wait do so here, the others when they look again. */
+  /**
+   * Gives back granted tokens, so that they are requested again: here for waiting pools, and by the other pools when
+   * they next ask.
+   */
   #onChange(isPause: boolean): void {
     if (isPause) { for (const pool of this.#pools) this.#takeAway(pool); }
     this.#cancel();
@@ -157,7 +161,7 @@ class TokenLine {
     pool.events.onTakenAway();
   }
 
-  /** Gives tokens to those who wait, one after the other, until one of them has to wait longer. */
+  /** Gives tokens to the waiting pools in order, until one of them must wait longer. */
   #serve(): void {
     for (const first of this.#waiting) {
       this.#clearTimer?.();
@@ -166,7 +170,7 @@ class TokenLine {
         if (delay > 0) return this.#sleep(first, delay);
         first.token = this.#reservation;
       } catch {
-        // Of a bucket of somebody else's. Who asks again meets the error.
+        // A third-party bucket threw. The next call that asks gets the error.
       }
       this.#reservation = undefined;
       this.#waiting.delete(first);
@@ -175,7 +179,7 @@ class TokenLine {
   }
 
   #sleep({ clock }: PoolTokens, delay: number): void {
-    if (delay === Infinity) return this.#cancel(); // there is one to ask for again when the bucket is changed
+    if (delay === Infinity) return this.#cancel(); // requested again when the bucket changes
     const timer = clock.setTimeout(() => {
       this.#clearTimer = undefined;
       this.#serve();
@@ -186,7 +190,7 @@ class TokenLine {
     };
   }
 
-  /** Gives the reservation back, be its time yet to come or over. */
+  /** Gives back the reservation, whether or not its time has come. */
   #cancel(): void {
     const reservation = this.#reservation;
     this.#reservation = undefined;

@@ -15,10 +15,10 @@ import { ChurnMap } from "../structures/churn_map.ts";
 
 type Report<T> = Parameters<WorkSource<T>["finish"]>[2];
 
-/** Delay of an item that could not be added after the delay of its limiter, in milliseconds. */
+/** Delay of an item that could not be added with its limiter's delay, in milliseconds. */
 const TRY_AGAIN = 1000;
 
-/** A queue in memory, be it ours or somebody else's, as a source of work. */
+/** Source of work for a queue in memory, built-in or third-party. */
 export class QueueSource<T> implements WorkSource<T> {
   readonly #queue: RateLimitingQueue<T>;
   readonly #hooks: QueueHooks<T>;
@@ -38,12 +38,12 @@ export class QueueSource<T> implements WorkSource<T> {
     return this.#queue.clock;
   }
 
-  /** None once the queue is over: it may be gone from them. */
+  /** Absent once the queue is over, because the provider may already have been notified that it is gone. */
   get metrics(): MetricsProvider | undefined {
     return this.isOver && this.length === 0 ? undefined : this.#hooks.metrics;
   }
 
-  /** A lease of our own queues keeps the key under which its item was added. */
+  /** Returns the key of a lease's item. Leases of built-in queues store the key under which the item was added. */
   keyOf(lease: Lease<T>): unknown {
     const queue = this.#queue;
     if (queue.keyOf === undefined) return lease.item;
@@ -91,8 +91,8 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   /**
-   * Always, until the queue shuts down. From then on a `requeue` is plain success, and one of somebody else's may take
-   * retries and nothing that is handed back.
+   * Always `true` until the queue shuts down. From then on, a `requeue` is plain success. A third-party queue may then
+   * take retries but no items that are handed back.
    */
   takesBack({ lease }: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
     if (!this.#queue.shuttingDown) return true;
@@ -121,7 +121,7 @@ export class QueueSource<T> implements WorkSource<T> {
     return () => end?.();
   }
 
-  /** A key without a count was forgotten, by another pool or by a call of `forget`. */
+  /** Reports whether a key still has a count. If not, another pool or a call of `forget` forgot it. */
   isFailing(key: unknown, item: T): boolean {
     return this.#counts.get(key, item) !== undefined;
   }
@@ -150,7 +150,8 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   /**
-   * Throws only if the limiter does. What else fails costs the item its delay or its count at most, and is reported.
+   * Adds an item again after its limiter's delay. Throws only if the limiter does. Any other error is reported; the
+   * item loses at most its delay or its count.
    */
   #tryAgain(attempt: WorkAttempt<T>, options: AddOptions | undefined, minDelay: number, report: Report<T>): void {
     const { lease, key, number } = attempt;
@@ -163,12 +164,12 @@ export class QueueSource<T> implements WorkSource<T> {
     }
     try {
       this.#counts.set(key, number, lease.item);
-    } catch (error) { // of the runtime, whose maps hold so many keys and no more
+    } catch (error) { // a `Map` of the runtime is full
       report(error, attempt);
     }
   }
 
-  /** Adds an item again that the limiter has counted already. Better too early than never. */
+  /** Adds an item again that the limiter has already counted. Adding it too early is better than losing it. */
   #addWithoutLimiter(lease: Lease<T>, options: AddOptions | undefined, delay: number): void {
     try {
       if (this.#queue.shuttingDown) this.#hooks.takeBack?.(lease.item, delay, options);
@@ -178,13 +179,13 @@ export class QueueSource<T> implements WorkSource<T> {
     }
   }
 
-  /** Adds an item again that has to wait at least so many milliseconds, whatever the limiter says. */
+  /** Adds an item again after its limiter's delay, or after `minDelay` milliseconds if that is longer. */
   #addRateLimited(item: T, options: AddOptions | undefined, minDelay: number): void {
     const queue = this.#queue;
     if (minDelay <= 0) queue.addRateLimited(item, options);
     else if (this.#hooks.takesMinDelay || takesOptions(queue)) queue.addRateLimited(item, { ...options, minDelay });
     else if (queue.shuttingDown) this.#hooks.takeBack?.(item, minDelay, options);
-    else queue.addAfter(item, minDelay, options); // better without the limiter than too early
+    else queue.addAfter(item, minDelay, options); // better to bypass the limiter than to be too early
   }
 
   #handBack(lease: Lease<T>): void {
@@ -193,18 +194,18 @@ export class QueueSource<T> implements WorkSource<T> {
     else this.#queue.add(lease.item, options);
   }
 
-  /** The options of an add for which a handler asked, perhaps with a priority of its own. */
+  /** Returns the options of an add for which a handler asked, possibly with its own priority. */
   #optionsOf(lease: Lease<T>, priority: number | undefined): AddOptions | undefined {
     return priority === undefined ? this.#asItCame(lease) : withPriority(priorityFor(this.#queue, { priority }));
   }
 
-  /** The priority that an item was handed out with. Leases of somebody else's may have none. */
+  /** Returns the options of an add with the priority of the lease. Leases of third-party queues may have none. */
   #asItCame({ priority = 0 }: Partial<Lease<T>>): AddOptions | undefined {
     return priority !== 0 && takesOptions(this.#queue) ? { priority } : undefined;
   }
 }
 
-/** Returns the source that the queue brings along, or one that takes items by the methods of a queue in memory. */
+/** Returns the queue's own source, or one that takes items with the methods of a queue in memory. */
 export function sourceOf<T>(action: string, queue: RateLimitingQueue<T> | SourcedQueue<T>): WorkSource<T> {
   const makeSource = (queue as Partial<SourcedQueue<T>> | null | undefined)?.[SOURCE];
   if (typeof makeSource === "function") return makeSource.call(queue);
@@ -212,10 +213,10 @@ export function sourceOf<T>(action: string, queue: RateLimitingQueue<T> | Source
   throw invalidArgument(action, "queue", "must be a rate limiting queue", queue);
 }
 
-/** The counts of queues that keep none themselves. */
+/** Counts of queues that don't keep their own. */
 const countsOfQueues = /* @__PURE__ */ new WeakMap<object, AttemptCounts<unknown>>();
 
-/** How often each key of a queue was tried since it was last forgotten. All pools of the queue count together. */
+/** Returns the numbers of attempts by key since the key was last forgotten. All pools of the queue share them. */
 function attemptCountsOf<T>(queue: RateLimitingQueue<T>): AttemptCounts<T> {
   let counts = hooksOf(queue).attempts ?? countsOfQueues.get(queue);
   if (counts === undefined) countsOfQueues.set(queue, counts = new ChurnMap<unknown, number>());

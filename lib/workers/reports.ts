@@ -5,10 +5,10 @@ import type { WorkerOptions } from "../contracts/workers.ts";
 import type { PoolMetrics } from "../metrics/pool_metrics.ts";
 import type { Totals } from "../metrics/totals.ts";
 
-/** What a pool calls when something goes wrong. */
+/** Callbacks of a pool for errors and given-up items. */
 export type Callbacks<T> = Pick<WorkerOptions<T>, "onError" | "onGiveUp">;
 
-/** Tells the callbacks of a pool what went wrong, and counts it. Whatever these do, the pool goes on. */
+/** Passes errors to the callbacks of a pool, and counts outcomes. Errors of the callbacks don't affect the pool. */
 export class Reports<T> {
   readonly #callbacks: Callbacks<T>;
   readonly #log: FailureLog;
@@ -16,7 +16,7 @@ export class Reports<T> {
   readonly #totals = { succeeded: 0, failed: 0, givenUp: 0 };
   readonly #givenUpFor = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };
 
-  /** Errors that no callback wants go to the log. */
+  /** Without an `onError` callback, errors are written to `log`. */
   constructor(callbacks: Callbacks<T>, log: FailureLog, metrics: PoolMetrics | undefined) {
     this.#callbacks = callbacks;
     this.#log = log;
@@ -27,24 +27,24 @@ export class Reports<T> {
     return { ...this.#totals, givenUpFor: { ...this.#givenUpFor } };
   }
 
-  /** An attempt did not fail. */
+  /** Counts an attempt that did not fail. */
   succeeded(): void {
     this.#totals.succeeded++;
   }
 
-  /** An attempt failed. */
+  /** Counts and reports an attempt that failed. */
   failed(error: unknown, attempt: WorkAttempt<T>): void {
     this.#totals.failed++;
     this.error(error, attempt);
     this.#metrics?.failures?.inc();
   }
 
-  /** A callback that fails itself has nobody to report to, and must not end the pool. */
+  /** Passes an error to `onError`. An error of that callback is dropped, so it can't end the pool. */
   readonly error = (error: unknown, attempt: WorkAttempt<T>): void => {
     this.#tell(error, attempt.lease.item, attempt.key, attempt.number);
   };
 
-  /** An item was given up. */
+  /** Counts and reports an item that was given up. */
   givenUp({ item, key, attempts, error, reason }: GivenUpItem<T>): void {
     this.#totals.givenUp++;
     this.#givenUpFor[reason]++;

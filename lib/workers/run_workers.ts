@@ -1,5 +1,5 @@
 /**
- * Runs a handler over a queue: concurrency, retries, timeouts, giving up, stopping.
+ * Worker pools: concurrency, retries, timeouts, giving up and stopping.
  *
  * @module
  */
@@ -26,9 +26,9 @@ export type * from "../contracts/work_source.ts";
 export type * from "../contracts/workers.ts";
 
 /**
- * Takes items from the queue and runs the handler on each, until the queue is shut down and empty or the
- * pool is stopped. Whatever a handler does, the pool goes on with the other items, and no item is handed to
- * a second handler before the first has ended, even if it has run out of time.
+ * Takes items from the queue and runs the handler on each, until the queue is shut down and empty or the pool is
+ * stopped. A failing handler never stops the pool. No item is handed to a second handler before the first has ended,
+ * even after a timeout.
  *
  * @example Usage
  * ```ts
@@ -50,14 +50,14 @@ export type * from "../contracts/workers.ts";
  * ```
  *
  * @typeParam T The type of the items.
- * @param queue Where items come from and where failed ones go back to: a rate limiting queue, or one that is not in
- * memory and offers a source of its own.
+ * @param queue The source of items, to which failed items are added again: a rate limiting queue, or a queue outside
+ * this process that offers its own source.
  * @param handler Works on one item.
- * @param options Concurrency, retries, timeout, signal and callbacks; all may be left out.
+ * @param options Concurrency, retries, timeout, signal and callbacks; all are optional.
  * @returns The running pool.
- * @throws {RangeError} If `concurrency`, `maxAbandoned`, `maxRetries` or `timeout` is out of its bounds.
- * @throws {TypeError} If `queue` is no rate limiting queue, `handler` or a callback no function, `signal` no signal,
- * `clock` no clock, `throttle` no token bucket, or an option is unknown.
+ * @throws {RangeError} If `concurrency`, `maxAbandoned`, `maxRetries` or `timeout` is a number out of range.
+ * @throws {TypeError} If `queue` is not a rate limiting queue, or `handler` is not a function.
+ * @throws {TypeError} If an option is unknown or has the wrong type.
  */
 export function runWorkers<T>(
   queue: RateLimitingQueue<T> | SourcedQueue<T>,
@@ -68,7 +68,7 @@ export function runWorkers<T>(
 }
 
 /**
- * `T` is found out from the other arguments. TypeScript has `NoInfer` for this from 5.4 on.
+ * Prevents inference of `T` from this argument. TypeScript has `NoInfer` for this since 5.4.
  *
  * @internal
  */

@@ -1,12 +1,12 @@
 import type { Attempt } from "./attempt.ts";
 
-/** What handles items one after the other. */
+/** A worker, which handles one item after another. */
 export interface Worker<T> {
-  /** The one that it is at. */
+  /** The current attempt. */
   attempt: Attempt<T> | undefined;
 }
 
-/** The workers of a pool. To note an attempt of one takes no longer than to set a property: there are many of these. */
+/** Workers of a pool. Recording an attempt only sets a property, because attempts are frequent. */
 export class Running<T> {
   readonly #workers = new Set<Worker<T>>();
 
@@ -24,7 +24,7 @@ export class Running<T> {
     this.#workers.delete(worker);
   }
 
-  /** The attempts that began first. */
+  /** Returns the attempts that started first, at most `limit` of them. */
   oldest(limit: number): Attempt<T>[] {
     const attempts: Attempt<T>[] = [];
     for (const { attempt } of this.#workers) if (attempt !== undefined) attempts.push(attempt);
@@ -32,7 +32,10 @@ export class Running<T> {
   }
 }
 
-/** Later than any other, of a handler that has not returned yet. A large number, as infinities have no difference. */
+/**
+ * Returns the start of an attempt. A handler that has not awaited yet sorts last. `Infinity` would not work, because
+ * the difference of two infinities is `NaN`.
+ */
 function beganAt({ began }: Attempt<unknown>): number {
   return began?.time ?? Number.MAX_VALUE;
 }

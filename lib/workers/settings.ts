@@ -14,25 +14,25 @@ import type { TokenSource } from "../contracts/token_source.ts";
 import type { WorkerOptions } from "../contracts/workers.ts";
 import type { Callbacks } from "./reports.ts";
 
-/** The settings of a pool that may change while it runs. Whoever needs one reads it from here each time. */
+/** Settings of a pool that may change while it runs. Read them at each use; don't copy them. */
 export interface LiveSettings {
   concurrency: number;
   maxRetries: number;
-  /** In milliseconds; `undefined` is as long as it likes. An attempt that runs keeps what it began with. */
+  /** Timeout in milliseconds; `undefined` for no limit. A running attempt keeps its timeout. */
   timeout: number | undefined;
   throttle: TokenSource | undefined;
 }
 
-/** The options of a pool, checked, with defaults filled in. */
+/** Options of a pool, checked and with defaults filled in. */
 export interface PoolSettings<T> extends LiveSettings {
   readonly maxAbandoned: number | undefined;
   readonly signal: AbortSignal | undefined;
-  /** By default that of the source. */
+  /** Default: the clock of the source. */
   readonly clock: Clock | undefined;
   readonly callbacks: Callbacks<T>;
 }
 
-/** What a pool can be told while it runs. A member that is `undefined` goes back to its default; one left out stays. */
+/** Changes of a running pool. A member that is `undefined` is reset to its default; a missing one stays unchanged. */
 export type PoolChanges = Pick<WorkerOptions, keyof LiveSettings>;
 
 const A_COUNT: Rule = [isCount, "must be a non-negative integer or Infinity"];
@@ -50,7 +50,7 @@ function liveRules(): Readonly<Record<keyof LiveSettings, Rule>> {
   };
 }
 
-/** Checks the options and fills in what was left out. */
+/** Checks the options and fills in the defaults. */
 export function settingsOf<T>(action: string, options: WorkerOptions<T>): PoolSettings<T> {
   const rules: Readonly<Record<keyof WorkerOptions, Rule>> = {
     ...liveRules(),
@@ -65,7 +65,7 @@ export function settingsOf<T>(action: string, options: WorkerOptions<T>): PoolSe
   return { ...withDefaults(options), maxAbandoned, signal, clock, callbacks: options };
 }
 
-/** Checks changes, and returns the settings that they give. */
+/** Checks changes and returns the new settings. */
 export function changedSettings(changes: PoolChanges): Partial<LiveSettings> {
   requireRules("change pool", changes, liveRules());
   const given = Object.entries(withDefaults(changes)).filter(([name]) => name in changes);

@@ -1,35 +1,35 @@
-/** How many places there are. The numbers may change. */
+/** Limits on the slots of a pool. They may change at any time. */
 export interface SlotBounds {
-  /** How many handlers may run at once. With fewer than before, those that run go on. */
+  /** Maximum number of running handlers. If it is lowered, running handlers continue. */
   readonly concurrency: number;
-  /** How many abandoned handlers may run beside those. By default, as many as `concurrency`. */
+  /** Maximum number of abandoned handlers in addition. Default: `concurrency`. */
   readonly maxAbandoned: number | undefined;
 }
 
 /**
- * The places of a pool's handlers.
+ * Slots of a pool's handlers.
  *
- * An abandoned handler gives its place to another one. Beyond `maxAbandoned`, abandoned handlers keep their places;
+ * An abandoned handler frees its slot for another handler. Beyond `maxAbandoned`, abandoned handlers keep their slots;
  * otherwise, a backend that hangs would lift the bound.
  */
 export class Slots {
   readonly #bounds: SlotBounds;
   #taken = 0;
   #abandoned = 0;
-  /** Whether the bound was reported since the last time that no handler was abandoned. */
+  /** Whether the bound has been reported since the last moment without abandoned handlers. */
   #wasTold = false;
 
   constructor(bounds: SlotBounds) {
     this.#bounds = bounds;
   }
 
-  /** How many more handlers may begin. Negative with more than that, as `concurrency` was lowered. */
+  /** Number of handlers that may still start. Negative if more are running than a lowered `concurrency` allows. */
   get free(): number {
     const free = this.#bounds.concurrency - this.#taken;
     return this.#abandoned === 0 ? free : free + Math.min(this.#abandoned, this.#maxAbandoned);
   }
 
-  /** Whether one more handler may begin. */
+  /** Whether one more handler may start. */
   get isOneFree(): boolean {
     return this.free > 0;
   }
@@ -39,7 +39,7 @@ export class Slots {
     return this.#abandoned;
   }
 
-  /** How many were taken and not given back, those of abandoned handlers among them. */
+  /** Number of slots that were taken and not given back, including those of abandoned handlers. */
   get taken(): number {
     return this.#taken;
   }
@@ -49,8 +49,8 @@ export class Slots {
   }
 
   /**
-   * Notes that the handler in a slot passed its timeout. Returns whether the bound is to be reported: this handler
-   * keeps its slot, as the first one since the last time that no handler was abandoned.
+   * Marks the handler of a slot as abandoned. Returns whether to report the bound: this handler keeps its slot, and is
+   * the first to do so since the last moment without abandoned handlers.
    */
   abandon(): boolean {
     this.#abandoned++;
@@ -58,7 +58,7 @@ export class Slots {
     return this.#wasTold = true;
   }
 
-  /** What is said of that. */
+  /** Creates the error that reports the bound. */
   boundError(): Error {
     return new Error(
       `Cannot begin as many handlers as 'concurrency' allows until some have ended: ${this.#abandoned} abandoned handlers ` +

@@ -8,14 +8,14 @@ import { type Failure, type Failures, MAX_FAILURES } from "./failures.ts";
 import type { Running } from "./running.ts";
 import type { Slots } from "./slots.ts";
 
-/** Whether a pool takes items: it does, not for now, or not any more; or all its handlers have ended as well. */
+/** State of a pool: it takes items, is paused, takes no more items, or has ended along with all its handlers. */
 export type PoolState = "open" | "paused" | "stopping" | "ended";
 
-/** Parts of a pool that show what it is doing. */
+/** Parts of a pool that its snapshot and its inspection show. */
 export interface ViewedPool<T> {
   readonly source: WorkSource<T>;
   readonly state: PoolState;
-  /** Number of handlers that run. */
+  /** Number of running handlers. */
   readonly active: number;
   readonly slots: Slots;
   readonly running: Running<T>;
@@ -23,7 +23,7 @@ export interface ViewedPool<T> {
   readonly settings: { readonly concurrency: number; readonly clock: Clock };
 }
 
-/** Takes a snapshot of a pool with at most `limit` items in each list. */
+/** Returns a snapshot of a pool with at most `limit` items in each list. */
 export function snapshotOf<T>(pool: ViewedPool<T>, limit: number): PoolSnapshot<T> {
   const { active, slots, settings, state } = pool;
   return {
@@ -36,7 +36,7 @@ export function snapshotOf<T>(pool: ViewedPool<T>, limit: number): PoolSnapshot<
   };
 }
 
-/** Makes consoles print what the pools of a class are doing. */
+/** Makes consoles print the state of the pools of a class. */
 export function setPoolInspection<P extends object>(prototype: P, view: (pool: P) => ViewedPool<unknown>): void {
   const title = (queue: string) => titleOf(queue === "" ? "WorkerPool" : "WorkerPool of", queue);
   setInspection(prototype, (pool) => title(view(pool).source.name), (pool) => describe(view(pool)));
@@ -60,7 +60,7 @@ function listFailing<T>(pool: ViewedPool<T>, limit: number): FailingItem<T>[] {
   });
 }
 
-/** Lists the keys that still fail, the latest failure first. */
+/** Lists the keys that are still failing, the latest failure first. */
 function failuresOf<T>({ failures, source }: ViewedPool<T>, limit: number): Failure<T>[] {
   return failures.list(limit, (key, item) => source.isFailing?.(key, item) ?? true);
 }

@@ -1,7 +1,7 @@
 import type { TokenSource } from "../contracts/token_source.ts";
 import type { WorkRequest } from "../contracts/work_source.ts";
 
-/** The wait of a pool for an item: there is one at a time, which can be taken back. */
+/** A pool's wait for an item. There is one wait at a time, and it can be canceled. */
 export class Wait {
   readonly #wanted: () => number;
   readonly #throttle: () => TokenSource | undefined;
@@ -9,7 +9,7 @@ export class Wait {
   #isOn = false;
   #isOver = false;
 
-  /** Each wait is for as many items as are `wanted`, with tokens of `throttle`. */
+  /** Each wait is for `wanted()` items, with tokens of `throttle()`. */
   constructor(wanted: () => number, throttle: () => TokenSource | undefined) {
     this.#wanted = wanted;
     this.#throttle = throttle;
@@ -19,7 +19,7 @@ export class Wait {
     return this.#isOn;
   }
 
-  /** Whether a wait has told that the source has shut down. No wait brings an item then. */
+  /** Whether a wait found that the source has shut down. No further wait brings an item. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -34,7 +34,7 @@ export class Wait {
     this.#isOver ||= isShutdown;
   }
 
-  /** An item that comes all the same is given back. */
+  /** Cancels the wait. An item that still arrives is given back. */
   takeBack(): void {
     if (!this.#isOn) return;
     this.#takeBack.abort();
