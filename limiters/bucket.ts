@@ -1,12 +1,12 @@
 /**
- * A limiter for all items together: a token bucket.
+ * Limiter for all items together: a token bucket.
  *
  * Delay: none within the `burst`; beyond it, as long as it takes to keep to `rate` a second.
  *
  * Choose it when retries must not overload a service, however many items fail.
  *
- * A delay is set at the failure: a lower rate slows later failures, not the items that are delayed already. To slow all
- * attempts at once, first attempts too, give a queue or a pool a bucket as `throttle`.
+ * A delay is set when an item fails. A lower rate slows later failures, but not items that are already delayed. To slow
+ * all attempts at once, including first attempts, give a queue or a pool a bucket as `throttle`.
  *
  * ```json
  * { "type": "bucket", "rate": 1, "burst": 5 }
@@ -28,21 +28,19 @@ import { createLimiter, type LimiterDefinition } from "./definition.ts";
 export { type Reservation, TokenBucket } from "../lib/tokens/token_bucket.ts";
 export type * from "./types.ts";
 
-/**
- * A limiter whose delays are those of a token bucket, which it shares with everything else that takes tokens from it.
- */
+/** A limiter that takes its delays from a token bucket, which other code may share. */
 export interface BucketLimiter<T = unknown> extends RateLimiter<T> {
-  /** The bucket itself. Each call of `when` takes a token from it. */
+  /** The token bucket. Each call of `when` takes a token from it. */
   readonly bucket: TokenBucket;
 }
 
-/** The options of a bucket limiter. */
+/** Options of a bucket limiter. */
 export const bucketOptions = {
   rate: { kind: "number", min: 0, infinite: true, description: "Retries a second, on average, over all items." },
   burst: { kind: "integer", min: 0, description: "How many retries may happen at once." },
 } as const satisfies Fields;
 
-/** The definition of `{ "type": "bucket" }`. */
+/** Definition of `{ "type": "bucket" }`. */
 export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = {
   type: "bucket",
   description: "Limits how often items are retried, all items together, with a token bucket. " +
@@ -56,11 +54,11 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
 };
 
 /**
- * Makes a limiter that lets `rate` retries a second happen, and `burst` at once, whatever the items are.
- * It does not count items: `numRequeues` is always 0.
+ * Creates a limiter that allows `rate` retries a second on average, and `burst` at once, over all items. It does not
+ * count items: `numRequeues` always returns 0.
  *
- * client-go's `BucketRateLimiter`; {@linkcode TokenBucket} tells the algorithm. The limiter's `bucket` is the token
- * bucket itself: its rate can be changed, and something else may take tokens from it as well.
+ * Same as client-go's `BucketRateLimiter`; {@linkcode TokenBucket} documents the algorithm. The limiter's `bucket` is
+ * the token bucket: you can change its rate, and other code may take tokens from it.
  *
  * @example Usage
  * ```ts
@@ -74,11 +72,11 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
  * ```
  *
  * @typeParam T The type of the items.
- * @param options `rate`: tokens a second, zero or more, or `Infinity`; `burst`: a non-negative integer;
- * `clock`: where time comes from.
+ * @param options `rate`: tokens a second, a non-negative number or `Infinity`; `burst`: a non-negative integer;
+ * `clock`: the clock of the bucket.
  * @returns The limiter.
- * @throws {RangeError} If an option is out of its bounds.
- * @throws {TypeError} If an option is of the wrong type, unknown or missing.
+ * @throws {RangeError} If an option is a number out of range.
+ * @throws {TypeError} If an option is unknown, missing, or has the wrong type.
  */
 export function createBucketLimiter<T = unknown>(
   options: OptionsInput<typeof bucketOptions> & { clock?: Clock | undefined },
@@ -90,7 +88,7 @@ class TokenBucketLimiter implements BucketLimiter {
   readonly bucket: TokenBucket;
   #rate: number;
   #burst: number;
-  /** The latest call of `when`, unless it was taken back. */
+  /** The latest call of `when`, unless it was undone. */
   #latest: { readonly key: unknown; readonly reservation: Reservation } | undefined = undefined;
 
   constructor(bucket: TokenBucket) {
@@ -102,10 +100,10 @@ class TokenBucketLimiter implements BucketLimiter {
   when(item: unknown, key: unknown = item): number {
     const reservation = this.bucket.reserve();
     this.#latest = { key, reservation };
-    return Math.min(reservation.delay, FOREVER / NS_PER_MS); // "never" has to be finite: some 292 years, as in Go
+    return Math.min(reservation.delay, FOREVER / NS_PER_MS); // "never" must be finite: about 292 years, as in Go
   }
 
-  /** Gives the token back, unless another item has taken one since: its delay may count on that. */
+  /** Returns the token to the bucket, unless another item has taken one since: its delay may rely on this token. */
   uncount(item: unknown, key: unknown = item): void {
     const latest = this.#latest;
     if (latest === undefined || latest.key !== key) return;
@@ -113,7 +111,7 @@ class TokenBucketLimiter implements BucketLimiter {
     this.#latest = undefined;
   }
 
-  /** The tokens that are there stay, and those that are owed: a larger burst is filled at the rate. */
+  /** Changes rate and burst. The bucket keeps its tokens and its debts; a larger burst fills up at the rate. */
   change(rate: number, burst: number): void {
     this.#rate = rate;
     this.#burst = burst;
@@ -126,7 +124,7 @@ class TokenBucketLimiter implements BucketLimiter {
     return 0;
   }
 
-  /** A bucket that somebody gave another rate or burst is not what a new one would be. */
+  /** A bucket whose rate or burst was changed by hand differs from a new one. */
   atRest(): boolean {
     const { bucket } = this;
     return bucket.rate === this.#rate && bucket.burst === this.#burst && bucket.atRest();

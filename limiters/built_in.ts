@@ -1,11 +1,11 @@
 import { BUILT_IN } from "../lib/base/brands.ts";
 
 /**
- * Marks the `create` of a built-in limiter. An engine that computes such limiters itself knows them by the mark, also
- * those of another copy of this package. A definition with another `create` is not built in, whatever its type is
- * called.
+ * Marks the `create` of a built-in limiter. Engines that compute delays themselves recognize built-in limiters by the
+ * mark, even those of another copy of this package. A definition with another `create` is not built in, whatever its
+ * type.
  *
- * @param version The version of what the limiter does. Raise it when the same options give other delays.
+ * @param version The version of the limiter's behavior. Raise it when the same options produce other delays.
  * @param create The function.
  * @returns The same function.
  */

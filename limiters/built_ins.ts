@@ -1,4 +1,4 @@
-/** The limiters that come with this module: one line for each. Their types, entries and docs are made of this list. */
+/** Built-in limiters, one line for each. Their types, entry points and docs are generated from this list. */
 
 export * from "./bucket.ts";
 export * from "./exponential.ts";

@@ -1,5 +1,5 @@
 /**
- * The limiters to use when there is no reason for another, with client-go's figures.
+ * Default limiters, with client-go's values.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { maxOfLimiter } from "./max_of.ts";
 
 export type * from "./types.ts";
 
-/** The config of the limiter that {@linkcode createDefaultControllerLimiter} makes. */
+/** Config of the limiter that {@linkcode createDefaultControllerLimiter} creates. */
 export const defaultControllerConfig = {
   type: "max-of",
   limiters: [
@@ -23,10 +23,10 @@ export const defaultControllerConfig = {
 } as const;
 
 /**
- * Makes the limiter that Kubernetes controllers use: each item waits from 5 ms up to 1000 s, doubling with
- * each failure, and all of them together are retried 10 times a second at most, 100 at once.
+ * Creates the limiter that Kubernetes controllers use. Each item is delayed by 5 ms at first and 1000 s at most,
+ * doubling with each failure. All items together are retried at most 10 times a second, and 100 at once.
  *
- * client-go's `DefaultControllerRateLimiter`.
+ * Same as client-go's `DefaultControllerRateLimiter`.
  *
  * @example Usage
  * ```ts
@@ -38,8 +38,9 @@ export const defaultControllerConfig = {
  * ```
  *
  * @typeParam T The type of the items.
- * @param options Where time comes from.
+ * @param options `clock`: the clock of the bucket.
  * @returns The limiter.
+ * @throws {TypeError} If an option is unknown, or `clock` is not a clock.
  */
 export function createDefaultControllerLimiter<T = unknown>(
   options: { clock?: Clock | undefined } = {},
@@ -53,10 +54,10 @@ export function createDefaultControllerLimiter<T = unknown>(
 }
 
 /**
- * Makes a limiter for items that have nothing to do with each other: each waits from 1 ms up to 1000 s,
- * doubling with each failure.
+ * Creates a limiter for independent items. Each item is delayed by 1 ms at first and 1000 s at most, doubling with each
+ * failure.
  *
- * client-go's `DefaultItemBasedRateLimiter`.
+ * Same as client-go's `DefaultItemBasedRateLimiter`.
  *
  * @example Usage
  * ```ts
@@ -74,7 +75,7 @@ export function createDefaultItemLimiter<T = unknown>(): RateLimiter<T> {
   return exponentialFrom(1);
 }
 
-/** Made by the definition, without the checks of options: most programs need nothing else of them. */
+/** Creates a limiter from its definition without the option checks, which most programs then don't need to bundle. */
 function exponentialFrom(baseDelay: number): RateLimiter {
   return exponentialLimiter.create({ baseDelay, maxDelay: 1_000_000, forgetAfter: undefined }, {});
 }

@@ -5,7 +5,7 @@ import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
 import { createInCode } from "../registry/options_in_code.ts";
 
-/** Limiters, as the registry knows them. */
+/** Limiters as a kind of part. */
 export const limiterKind: PartKind<"limiter", RateLimiter> = {
   word: "limiter",
   name: "rate limiter",
@@ -13,33 +13,30 @@ export const limiterKind: PartKind<"limiter", RateLimiter> = {
   is: (value): value is RateLimiter => hasMethods(value, "when", "forget", "numRequeues"),
 };
 
-/** The declarations of a limiter's options, by name. */
+/** Declarations of a limiter's options, by name. */
 export type LimiterFields = Fields<"limiter">;
 
-/** The type of a limiter's options as `create` gets them. */
+/** Type of a limiter's options as passed to `create`. */
 export type LimiterOptions<F extends LimiterFields> = OptionsOf<F, Record<"limiter", RateLimiter>>;
 
-/**
- * A type of limiter: what it is called, which options it takes, and how it is made of them. `L` is the type of what is
- * made.
- */
+/** Definition of a type of limiter: its name, its options, and its `create`. `L` is the type that `create` returns. */
 export type LimiterDefinition<
   Type extends string = string,
   F extends LimiterFields = LimiterFields,
   L extends RateLimiter = RateLimiter,
 > = PartDefinition<"limiter", RateLimiter, Type, F, L>;
 
-/** A limiter of a config, as data. */
+/** Description of a limiter in a config, as data. */
 export type LimiterDescription = PartDescription<RateLimiter>;
 
 /**
- * Defines a type of limiter, to be registered with {@linkcode LimiterRegistry}.
+ * Defines a type of limiter, for registration with {@linkcode LimiterRegistry}.
  *
- * The options are declared as plain data. Their TypeScript types in `create`, their validation and their
- * JSON Schema come from that declaration. The kinds are `"duration"`, `"integer"`, `"number"`, `"boolean"`,
- * `"string"`, `"enum"` (one of `values`), `"weights"` (positive numbers by name), `"limiter"` and `"limiters"`; see
- * {@linkcode Field} for their bounds, and {@linkcode PartField} for limiters of which there is one for each group of
- * items. An option is required unless it has a `default` or says `required: false`.
+ * The options are declared as plain data. The TypeScript types of `create`, validation and the JSON Schema follow from
+ * that declaration. The kinds are `"duration"`, `"integer"`, `"number"`, `"boolean"`, `"string"`, `"enum"` (one of
+ * `values`), `"weights"` (positive numbers by name), `"limiter"` and `"limiters"`. {@linkcode Field} documents their
+ * bounds. {@linkcode PartField} documents templates, for a limiter per group of items. An option is required unless it
+ * has a `default` or `required: false`.
  *
  * @example Usage
  * ```ts
@@ -71,9 +68,9 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  * assertEquals([limiter.when("a"), limiter.when("a")], [1000, 2000]);
  * ```
  *
- * With `update` a limiter goes on when its config is reloaded: it is given what `create` made, and the new options. It
- * keeps the clock and the random numbers that it was made with. Without `update`, a limiter whose options change is
- * made anew, and has counted nothing.
+ * With `update`, a limiter keeps its state when its config is reloaded. `update` gets the limiter that `create`
+ * returned and the new options. The limiter keeps its clock and its random numbers. Without `update`, a limiter whose
+ * options change is created again and loses its counts.
  *
  * @example A limiter that keeps its counts when its options change
  * ```ts
@@ -118,12 +115,11 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  *
  * @typeParam Type The literal type of the name.
  * @typeParam F The declarations of the options.
- * @typeParam L The type of what `create` gives, and `update` is given.
+ * @typeParam L The type that `create` returns and `update` gets.
  * @param definition The definition.
- * @returns The same, checked.
- * @throws {TypeError} If a part of the definition is missing or of the wrong type, or a default breaks its
- * own rule.
- * @throws {RangeError} If a default is a number that is out of its bounds.
+ * @returns The same definition, checked.
+ * @throws {TypeError} If a member of the definition is missing or has the wrong type, or a default is invalid.
+ * @throws {RangeError} If a default is a number out of range.
  */
 export function defineLimiter<
   const Type extends string,
@@ -137,7 +133,7 @@ export function defineLimiter<
 }
 
 /**
- * Makes a limiter of options that were given in code; `contextOptions` are those that the definition does not declare.
+ * Creates a limiter from options given in code. `contextOptions` are the options that the definition does not declare.
  */
 export function createLimiter<F extends LimiterFields>(
   definition: LimiterDefinition<string, F>,

@@ -1,5 +1,5 @@
 /**
- * A limiter for each item by itself: exponential backoff.
+ * Limiter with a count per item: exponential backoff.
  *
  * Delay: `baseDelay` after the first failure of an item, doubled with each further failure, at most `maxDelay`.
  *
@@ -21,14 +21,14 @@ import { FailureLimiter, forgetAfterField } from "./failures.ts";
 
 export type * from "./types.ts";
 
-/** The options of an exponential limiter. */
+/** Options of an exponential limiter. */
 export const exponentialOptions = {
   baseDelay: { kind: "duration", description: "The delay after an item's first failure." },
   maxDelay: { kind: "duration", description: "The longest delay, however often the item failed." },
-  forgetAfter: forgetAfterField as typeof forgetAfterField, // or else the declarations that are packed have no type
+  forgetAfter: forgetAfterField as typeof forgetAfterField, // otherwise, the packed declarations lack the type
 } as const satisfies Fields;
 
-/** The definition of `{ "type": "exponential" }`. */
+/** Definition of `{ "type": "exponential" }`. */
 export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponentialOptions> = {
   type: "exponential",
   description: "Doubles the delay of an item with each failure.",
@@ -47,10 +47,10 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
 };
 
 /**
- * Makes a limiter that doubles an item's delay with each failure: `baseDelay` after the first one, at most
- * `maxDelay`.
+ * Creates a limiter that doubles an item's delay with each failure: `baseDelay` after the first one, and `maxDelay` at
+ * most.
  *
- * client-go's `ItemExponentialFailureRateLimiter`.
+ * Same as client-go's `ItemExponentialFailureRateLimiter`.
  *
  * @example Usage
  * ```ts
@@ -66,12 +66,12 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
  * ```
  *
  * @typeParam T The type of the items.
- * @param options `baseDelay` and `maxDelay`: milliseconds, or texts such as `"5ms"`; `forgetAfter`: how long after the
- * end of its last delay an item's failures are forgotten, which has to be longer than a try takes, by default never;
- * `clock`: where time comes from, for `forgetAfter`.
+ * @param options `baseDelay` and `maxDelay`: milliseconds, or strings such as `"5ms"`; `forgetAfter`: time after the
+ * end of an item's last delay at which its failures are forgotten, which must be longer than an attempt takes (default:
+ * never); `clock`: the clock for `forgetAfter`.
  * @returns The limiter.
- * @throws {RangeError} If an option is out of its bounds, or `maxDelay` is less than `baseDelay`.
- * @throws {TypeError} If an option is of the wrong type, unknown or missing.
+ * @throws {RangeError} If an option is a number out of range, or `maxDelay` is less than `baseDelay`.
+ * @throws {TypeError} If an option is unknown, missing, or has the wrong type.
  */
 export function createExponentialLimiter<T = unknown>(
   options: OptionsInput<typeof exponentialOptions> & { clock?: Clock | undefined },
@@ -79,10 +79,10 @@ export function createExponentialLimiter<T = unknown>(
   return createLimiter(exponentialLimiter, options, "clock");
 }
 
-/** 2 to the power of more than this is infinite, and 0 times that is not a number. */
+/** Largest exponent for which 2 to its power is finite. 0 times infinity would be `NaN`. */
 const MAX_EXPONENT = 1023;
 
-/** Makes the function that says how long an item waits after so many failures. */
+/** Returns the function that computes the delay after a number of failures. */
 function doublingDelay(baseDelay: number, maxDelay: number): (failures: number) => number {
   return (failures) => Math.min(baseDelay * 2 ** Math.min(failures - 1, MAX_EXPONENT), maxDelay);
 }

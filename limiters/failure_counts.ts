@@ -2,41 +2,43 @@ import type { Clock } from "../lib/base/clock.ts";
 import { ChurnMap } from "../lib/structures/churn_map.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
 
-/** A count that is dropped some time after the end of the last delay that it gave. */
+/** A count that expires some time after the end of its last delay. */
 interface Passing {
   readonly count: number;
   readonly end: number;
 }
 
-/** Returns the delay after a number of failures. */
+/** Returns the delay after a number of failures, in milliseconds. */
 type DelayAfter = (failures: number) => number;
 
 /**
- * Counts how often each key has failed since it was last forgotten.
+ * Failure counts by key, since the key was last forgotten.
  *
- * Counts last until they are deleted, or they pass: a count is dropped `forgetAfter` after the end of its last delay,
- * so that keys that are never forgotten, such as those of deleted objects, leave nothing behind. `forgetAfter` may
- * change at any time.
+ * Counts expire: a count is dropped `forgetAfter` after the end of its last delay. So keys that are never forgotten,
+ * such as those of deleted objects, leave nothing behind. If `forgetAfter` is `Infinity`, counts are permanent: they
+ * stay until they are deleted. `forgetAfter` may change at any time.
  */
 export class FailureCounts {
-  /** A number is a count that was made while counts last. */
+  /** A plain number is a count that was made while counts are permanent. */
   readonly #counts = new ChurnMap<unknown, number | Passing>();
   readonly #pruner = new Pruner(this.#counts);
   readonly #clock: Clock;
   #forgetAfter: number;
-  /** A count whose last delay ended by this time had passed when `forgetAfter` changed. */
+  /** Counts whose last delay ended by this time had already expired when `forgetAfter` changed. */
   #passedBy = -Infinity;
-  /** Returns the end of the last delay of a count that was made while counts last. */
+  /** Returns the end of the last delay of a count that was made while counts were permanent. */
   #endOfLasting: (count: number) => number = () => -Infinity;
-  /** The end of the last of all delays, deleted counts included; `undefined` until it is needed after a change. */
+  /**
+   * End of the last of all delays, including those of deleted counts; `undefined` after a change, until it is needed.
+   */
   #lastEnd: number | undefined = -Infinity;
 
   /**
-   * Makes counts of zero.
+   * Creates an object without counts.
    *
-   * @param forgetAfter How long after the end of its last delay a count is dropped, in milliseconds; `Infinity` for
+   * @param forgetAfter Time after the end of its last delay at which a count expires, in milliseconds; `Infinity` for
    * never.
-   * @param clock Where time comes from. While counts last, nothing asks it.
+   * @param clock The clock. It is not read while counts are permanent.
    */
   constructor(forgetAfter: number, clock: Clock) {
     this.#forgetAfter = forgetAfter;
@@ -48,10 +50,10 @@ export class FailureCounts {
   }
 
   /**
-   * Drops counts after another time from now on. Counts that lasted until now may have given their last delay just now,
-   * so they pass as if they had. Looks at all counts only when they come to last for a second time.
+   * Changes `forgetAfter`. Permanent counts may have returned their last delay just now, so they expire as if they had.
+   * Iterates over all counts only when they become permanent.
    *
-   * @param delayAfter The delays that were given until now.
+   * @param delayAfter Computes the delays as they were until now.
    */
   changeForgetAfter(forgetAfter: number, delayAfter: DelayAfter): void {
     const now = this.#clock.now();
@@ -59,7 +61,7 @@ export class FailureCounts {
       this.#endOfLasting = (count) => now + delayAfter(count);
       this.#lastEnd = undefined;
     } else {
-      if (forgetAfter === Infinity) this.#noteEnds(); // from now on, numbers are counts of another period
+      if (forgetAfter === Infinity) this.#noteEnds(); // from now on, plain numbers are counts of a new period
       this.#passedBy = Math.max(this.#passedBy, now - this.#forgetAfter);
     }
     this.#forgetAfter = forgetAfter;
@@ -89,7 +91,7 @@ export class FailureCounts {
     return this.#countOf(key, this.#cutoff());
   }
 
-  /** Takes the latest failure of a key back. */
+  /** Undoes the latest failure of a key. */
   uncount(key: unknown): void {
     const value = this.#counts.get(key);
     if (value === undefined) return;
@@ -101,7 +103,7 @@ export class FailureCounts {
     this.#counts.delete(key);
   }
 
-  /** Reports whether nothing is counted. May be false up to the end of a count that was deleted. */
+  /** Reports whether nothing is counted. May still return `false` until a deleted count would have expired. */
   isEmpty(): boolean {
     if (this.#counts.size === 0) return true;
     this.#lastEnd ??= this.#computeLastEnd();
@@ -112,7 +114,7 @@ export class FailureCounts {
     return this.#forgetAfter === Infinity;
   }
 
-  /** A count has passed if its last delay ended by then. */
+  /** Returns the cutoff: a count has expired if its last delay ended by then. */
   #cutoff(): number {
     return this.#lasts ? this.#passedBy : this.#cutoffAt(this.#clock.now());
   }
@@ -132,7 +134,7 @@ export class FailureCounts {
     return this.#lasts ? Infinity : this.#endOfLasting(value);
   }
 
-  /** Notes the ends of the counts that were made while counts lasted. */
+  /** Stores the ends of the counts that were made while counts were permanent. */
   #noteEnds(): void {
     for (const [key, value] of this.#counts.entries()) {
       if (typeof value === "number") this.#counts.set(key, { count: value, end: this.#endOf(value) });

@@ -4,7 +4,7 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Field } from "../registry/fields.ts";
 import { FailureCounts } from "./failure_counts.ts";
 
-/** The option of limiters that count. */
+/** Option of limiters that count failures. */
 export const forgetAfterField = {
   kind: "duration",
   required: false,
@@ -12,20 +12,17 @@ export const forgetAfterField = {
     "Must be longer than an attempt takes, or no failure ever follows another.",
 } as const satisfies Field;
 
-/**
- * A limiter for each item by itself. It counts how often each key has failed since it was last forgotten; how long an
- * item waits is a function of that number.
- */
+/** Limiter that counts the failures of each key since it was last forgotten. The delay is a function of that count. */
 export class FailureLimiter implements RateLimiter {
   readonly #counts: FailureCounts;
   #delayAfter: (failures: number) => number;
 
   /**
-   * Makes a limiter without any failures.
+   * Creates a limiter without failures.
    *
-   * @param delayAfter Returns the delay after a number of failures, which is 1 after the first, in milliseconds.
-   * @param forgetAfter How long after the end of the last delay a count is dropped, in milliseconds; never by default.
-   * @param clock Where time comes from.
+   * @param delayAfter Returns the delay after a number of failures (1 after the first), in milliseconds.
+   * @param forgetAfter Time after the end of its last delay at which a count expires, in milliseconds. Default: never.
+   * @param clock The clock for `forgetAfter`. Default: the system's clock.
    */
   constructor(
     delayAfter: (failures: number) => number,
@@ -65,8 +62,8 @@ export class FailureLimiter implements RateLimiter {
   }
 
   /**
-   * Gives other delays from now on, and drops counts after another time. The counts stay, and the delays that were
-   * given.
+   * Changes the delays and the expiry of counts from now on. Keeps the counts and the delays that were already
+   * returned.
    */
   change(delayAfter: (failures: number) => number, forgetAfter: number = Infinity): void {
     if (forgetAfter !== this.forgetAfter) this.#counts.changeForgetAfter(forgetAfter, this.#delayAfter);

@@ -1,5 +1,5 @@
 /**
- * A limiter for each item by itself: some quick retries, then slow ones.
+ * Limiter with a count per item: some quick retries, then slow ones.
  *
  * Delay: `fastDelay` after each of the item's first `maxFastAttempts` failures, then `slowDelay`.
  *
@@ -21,15 +21,15 @@ import { FailureLimiter, forgetAfterField } from "./failures.ts";
 
 export type * from "./types.ts";
 
-/** The options of a fast-slow limiter. */
+/** Options of a fast-slow limiter. */
 export const fastSlowOptions = {
   fastDelay: { kind: "duration", description: "The delay after each of an item's first failures." },
   slowDelay: { kind: "duration", description: "The delay after each further failure." },
   maxFastAttempts: { kind: "integer", min: 0, description: "How many failures get the fast delay." },
-  forgetAfter: forgetAfterField as typeof forgetAfterField, // or else the declarations that are packed have no type
+  forgetAfter: forgetAfterField as typeof forgetAfterField, // otherwise, the packed declarations lack the type
 } as const satisfies Fields;
 
-/** The definition of `{ "type": "fast-slow" }`. */
+/** Definition of `{ "type": "fast-slow" }`. */
 export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOptions> = {
   type: "fast-slow",
   description: "Retries an item quickly a few times, then slowly.",
@@ -42,10 +42,10 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
 };
 
 /**
- * Makes a limiter that lets an item wait `fastDelay` after each of its first `maxFastAttempts` failures and
+ * Creates a limiter that delays an item by `fastDelay` after each of its first `maxFastAttempts` failures and by
  * `slowDelay` after each further one.
  *
- * client-go's `ItemFastSlowRateLimiter`.
+ * Same as client-go's `ItemFastSlowRateLimiter`.
  *
  * @example Usage
  * ```ts
@@ -57,12 +57,12 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
  * ```
  *
  * @typeParam T The type of the items.
- * @param options `fastDelay` and `slowDelay`: milliseconds, or texts such as `"5ms"`; `maxFastAttempts`: a
- * non-negative integer; `forgetAfter`: how long after the end of its last delay an item's failures are forgotten, which
- * has to be longer than a try takes, by default never; `clock`: where time comes from, for `forgetAfter`.
+ * @param options `fastDelay` and `slowDelay`: milliseconds, or strings such as `"5ms"`; `maxFastAttempts`: a
+ * non-negative integer; `forgetAfter`: time after the end of an item's last delay at which its failures are forgotten,
+ * which must be longer than an attempt takes (default: never); `clock`: the clock for `forgetAfter`.
  * @returns The limiter.
- * @throws {RangeError} If an option is out of its bounds.
- * @throws {TypeError} If an option is of the wrong type, unknown or missing.
+ * @throws {RangeError} If an option is a number out of range.
+ * @throws {TypeError} If an option is unknown, missing, or has the wrong type.
  */
 export function createFastSlowLimiter<T = unknown>(
   options: OptionsInput<typeof fastSlowOptions> & { clock?: Clock | undefined },
@@ -70,7 +70,7 @@ export function createFastSlowLimiter<T = unknown>(
   return createLimiter(fastSlowLimiter, options, "clock");
 }
 
-/** Makes the function that says how long an item waits after so many failures. */
+/** Returns the function that computes the delay after a number of failures. */
 function fastThenSlow(
   { fastDelay, slowDelay, maxFastAttempts }: { fastDelay: number; slowDelay: number; maxFastAttempts: number },
 ): (failures: number) => number {

@@ -1,5 +1,5 @@
 /**
- * A limiter around another: it subtracts a random part from each delay.
+ * Limiter around another limiter: subtracts a random part from each delay.
  *
  * Delay: the delay of another limiter, minus a random part of at most `spread` of it.
  *
@@ -26,7 +26,7 @@ import { createLimiter, type LimiterDefinition, type LimiterFields } from "./def
 
 export type * from "./types.ts";
 
-/** The options of a jitter limiter. */
+/** Options of a jitter limiter. */
 export const jitterOptions = {
   limiter: { kind: "limiter", description: "The limiter to ask, as a config or a name. Use a backoff, not a bucket." },
   spread: {
@@ -37,7 +37,7 @@ export const jitterOptions = {
   },
 } as const satisfies LimiterFields;
 
-/** The definition of `{ "type": "jitter" }`. */
+/** Definition of `{ "type": "jitter" }`. */
 export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = {
   type: "jitter",
   description: "Subtracts a random part from the delays of another limiter.",
@@ -50,12 +50,12 @@ export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = 
 };
 
 /**
- * Makes a limiter that asks another, and takes a random part of up to `spread` of each delay off it, so that items that
- * failed together do not come back together.
+ * Creates a limiter that subtracts a random part, up to `spread`, from each delay of another limiter. Items that failed
+ * together then don't return together.
  *
- * With a `spread` of 1 an item waits for anything from nothing to the whole delay ("full jitter"), with 0.5 for at
- * least half of it ("equal jitter"); see Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
- * Put it around a backoff, inside a max-of limiter: around a bucket, items would come faster than the bucket's rate.
+ * With a `spread` of 1, a delay is anything from 0 to the whole delay ("full jitter"). With 0.5, it is at least half of
+ * the delay ("equal jitter"). See Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. Put it
+ * around a backoff, inside a max-of limiter. Around a bucket, items would return faster than the bucket's rate.
  *
  * @example Usage
  * ```ts
@@ -69,11 +69,11 @@ export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = 
  *
  * @typeParam T The type of the items.
  * @param limiter The limiter to ask.
- * @param options `spread`: from 0 to 1; `random`: where random numbers from 0 to 1 come from, by default `Math.random`.
- * @returns The limiter. Its `when` throws a `RangeError` if `random` gives anything else, and counts nothing in that
- * case.
- * @throws {RangeError} If `spread` is out of its bounds.
- * @throws {TypeError} If `limiter` is no rate limiter, or an option is of the wrong type, unknown or missing.
+ * @param options `spread`: a number from 0 to 1; `random`: returns random numbers from 0 to 1 (default: `Math.random`).
+ * @returns The limiter. Its `when` throws if `random` returns anything else, and counts nothing in that case. The error
+ * is a `RangeError` for a number and a `TypeError` otherwise, with the code `WQ_LIMITER`.
+ * @throws {RangeError} If `spread` is a number out of range.
+ * @throws {TypeError} If `limiter` is not a rate limiter, or an option is unknown, missing, or has the wrong type.
  */
 export function createJitterLimiter<T = unknown>(
   limiter: RateLimiter<T>,

@@ -1,5 +1,5 @@
 /**
- * The type of a limiter's config.
+ * Types of limiter configs.
  *
  * @module
  */
@@ -7,16 +7,16 @@
 import type { CheckedPartConfig, DeclaredOptions, PartConfig } from "../registry/part_config.ts";
 import type * as builtIns from "./built_ins.ts";
 
-/** The declared options of each built-in limiter, by type. */
+/** Declared options of each built-in limiter, by type. */
 export type BuiltInOptions = DeclaredOptions<typeof builtIns>;
 
-/** What is written where an option takes another part, by the kind of part. */
+/** Config of a nested part, by its kind. */
 export interface LimiterInputs {
   /** A limiter. */
   limiter: LimiterConfig;
 }
 
-/** The config of one type of built-in limiter. */
+/** Config of one type of built-in limiter. */
 export type BuiltInConfig<Type extends keyof BuiltInOptions = keyof BuiltInOptions> = PartConfig<
   BuiltInOptions,
   LimiterInputs,
@@ -24,8 +24,7 @@ export type BuiltInConfig<Type extends keyof BuiltInOptions = keyof BuiltInOptio
 >;
 
 /**
- * The config of a limiter: an object with its `type` and its options, or the name of another limiter of the
- * document.
+ * Config of a limiter: an object with its `type` and its options, or the name of another limiter of the document.
  *
  * @example Usage
  * ```ts
@@ -40,7 +39,7 @@ export type BuiltInConfig<Type extends keyof BuiltInOptions = keyof BuiltInOptio
 export type LimiterConfig = string | BuiltInConfig;
 
 /**
- * What a config has to be, given its own type `C`: limiters that are built in have the options that they declare and no
- * others, however deep they are nested. Nothing is known of other limiters.
+ * Type that a config of type `C` must have. Built-in limiters have exactly their declared options, at any depth.
+ * Options of custom limiters are not checked.
  */
 export type CheckedConfig<C> = CheckedPartConfig<C, BuiltInOptions, "limiter", LimiterConfig>;

@@ -6,10 +6,10 @@ import { type LimiterDescription, limiterKind } from "./definition.ts";
 import type { CheckedConfig, LimiterConfig } from "./limiter_config.ts";
 
 /**
- * The types of limiter that can be built from a config.
+ * Registry of the limiter types that can be built from a config.
  *
- * {@linkcode limiters} has the built-in ones. Registering a limiter of your own there makes it known
- * everywhere; `extend` gives you a registry to add to without that.
+ * {@linkcode limiters} has the built-in types. A type registered there is available everywhere. To keep your types
+ * separate, register them with a copy: `limiters.extend()`.
  *
  * @example Usage
  * ```ts
@@ -25,32 +25,32 @@ import type { CheckedConfig, LimiterConfig } from "./limiter_config.ts";
  * ```
  */
 export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
-  /** Limiters. */
+  /** The kind of part: limiters. */
   protected readonly kind: PartKind<"limiter", RateLimiter> = limiterKind;
 
   /**
    * Builds a limiter from its config.
    *
    * @typeParam T The type of the items.
-   * @param config The limiter's type and options. It cannot be a name, as there is no document to look in:
-   * that is what {@linkcode loadConfig} is for.
-   * @param context What the limiter is built with beside its options: `clock` and `random`.
+   * @param config The limiter's type and options. A name is refused, because there is no document to look it up in; use
+   * {@linkcode loadConfig} for that.
+   * @param context The clock and the random numbers to build with.
    * @returns A new limiter.
-   * @throws {ConfigError} If the config is not right; with everything that is wrong. Nothing was built in that case.
-   * @throws {TypeError} If the context is not right.
+   * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
+   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
   override build<T>(config: LimiterConfig, context?: BuildContext): RateLimiter<T>;
   /**
-   * Builds a limiter that is not built in, or that such a limiter is nested in. Options of limiters that are not built
-   * in are checked when this is called, and not by the compiler.
+   * Builds a limiter of a custom type, or one that contains a custom limiter. The options of custom limiters are
+   * checked at run time, not by the compiler.
    *
    * @typeParam T The type of the items.
-   * @typeParam C The type of the config itself.
+   * @typeParam C The type of `config`.
    * @param config The limiter's type and options.
-   * @param context What the limiter is built with beside its options: `clock` and `random`.
+   * @param context The clock and the random numbers to build with.
    * @returns A new limiter.
-   * @throws {ConfigError} If the config is not right; with everything that is wrong. Nothing was built in that case.
-   * @throws {TypeError} If the context is not right.
+   * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
+   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
   override build<T, const C = CustomConfig>(
     config: C & CheckedConfig<C>,
@@ -61,8 +61,8 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
   }
 
   /**
-   * Checks the config of a limiter and gives it as data: defaults filled in, lengths of time in milliseconds. Nothing
-   * is built.
+   * Checks the config of a limiter and returns it as data, with defaults filled in and durations in milliseconds.
+   * Nothing is built.
    *
    * @example The data
    * ```ts
@@ -77,22 +77,22 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    * });
    * ```
    *
-   * @param config The limiter's type and options, as `build` takes them.
-   * @param context What limiters are built with, for `create` of the description.
+   * @param config The limiter's type and options, as for `build`.
+   * @param context The clock and the random numbers for `create` of the description.
    * @returns The description. Its paths are JSON Pointers into the config.
-   * @throws {ConfigError} If the config is not right; with everything that is wrong.
-   * @throws {TypeError} If the context is not right.
+   * @throws {ConfigError} If the config is invalid. The error lists every problem.
+   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
   override describe(config: LimiterConfig, context?: BuildContext): LimiterDescription;
   /**
-   * Describes a limiter that is not built in, or that such a limiter is nested in.
+   * Describes a limiter of a custom type, or one that contains a custom limiter.
    *
-   * @typeParam C The type of the config itself.
-   * @param config The limiter's type and options, as `build` takes them.
-   * @param context What limiters are built with, for `create` of the description.
+   * @typeParam C The type of `config`.
+   * @param config The limiter's type and options, as for `build`.
+   * @param context The clock and the random numbers for `create` of the description.
    * @returns The description. Its paths are JSON Pointers into the config.
-   * @throws {ConfigError} If the config is not right; with everything that is wrong.
-   * @throws {TypeError} If the context is not right.
+   * @throws {ConfigError} If the config is invalid. The error lists every problem.
+   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
   override describe<const C = CustomConfig>(config: C & CheckedConfig<C>, context?: BuildContext): LimiterDescription;
   override describe(config: unknown, context?: BuildContext): LimiterDescription {

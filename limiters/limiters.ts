@@ -2,13 +2,13 @@ import { registerExports } from "../registry/registry.ts";
 import * as builtIns from "./built_ins.ts";
 import { LimiterRegistry } from "./limiter_registry.ts";
 
-/** The default registry, with the built-in limiters. */
-// Left out of a bundle that does not use it
+/** Default registry, with the built-in limiters. */
+// Bundlers drop it if it is unused
 export const limiters: LimiterRegistry = /* @__PURE__ */ registerBuiltIns();
 
 let unchanged: LimiterRegistry | undefined;
 
-/** Returns a registry with the built-in limiters and no others, whatever was registered with the default one. */
+/** Returns a registry with only the built-in limiters, regardless of types registered with the default one. */
 export function builtInLimiters(): Pick<LimiterRegistry, "get" | "types"> {
   return unchanged ??= registerBuiltIns();
 }

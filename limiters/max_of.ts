@@ -1,5 +1,5 @@
 /**
- * A limiter made of others: the longest delay wins.
+ * Limiter that combines others: the longest delay wins.
  *
  * Delay: the longest delay of several limiters.
  *
@@ -24,12 +24,12 @@ import { createLimiter, type LimiterDefinition, type LimiterFields } from "./def
 
 export type * from "./types.ts";
 
-/** The options of a max-of limiter. */
+/** Options of a max-of limiter. */
 export const maxOfOptions = {
   limiters: { kind: "limiters", minItems: 1, description: "The limiters to ask, as configs or names." },
 } as const satisfies LimiterFields;
 
-/** The definition of `{ "type": "max-of" }`. */
+/** Definition of `{ "type": "max-of" }`. */
 export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = {
   type: "max-of",
   description: "Asks several limiters and uses the longest delay.",
@@ -39,10 +39,10 @@ export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = {
 };
 
 /**
- * Makes a limiter that asks each of these and takes the longest delay and the highest count.
+ * Creates a limiter that asks all the given limiters and returns the longest delay and the highest count.
  *
- * client-go's `MaxOfRateLimiter`. With a bucket among the limiters, items may come in larger bursts than
- * that bucket's, where others held them back for longer.
+ * Same as client-go's `MaxOfRateLimiter`. If a bucket is among the limiters, items may return in larger bursts than the
+ * bucket allows, because another limiter delayed them longer.
  *
  * @example Usage
  * ```ts
@@ -59,18 +59,18 @@ export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = {
  * @typeParam T The type of the items.
  * @param limiters The limiters to ask; at least one.
  * @returns The limiter.
- * @throws {TypeError} If there are none, or one of them is no rate limiter.
+ * @throws {TypeError} If there is no limiter, or an argument is not a rate limiter.
  */
 export function createMaxOfLimiter<T = unknown>(...limiters: RateLimiter<T>[]): RateLimiter<T> {
   return createLimiter(maxOfLimiter, { limiters });
 }
 
-/** Never throws: the error of the limiter that failed first is the one to tell. */
+/** Undoes a `when`. Never throws, because the error of the limiter that failed first is the one to report. */
 function uncount(limiter: RateLimiter, item: unknown, key: unknown): void {
   try {
     limiter.uncount?.(item, key);
   } catch {
-    // See above.
+    // Ignored: see above.
   }
 }
 
@@ -92,13 +92,13 @@ class MaxOfLimiter implements RateLimiter {
     try {
       for (; asked < limiters.length; asked++) longest = Math.max(longest, limiters[asked]!.when(item, key));
     } catch (error) {
-      for (const limiter of limiters.slice(0, asked)) uncount(limiter, item, key); // or the retry counts twice there
+      for (const limiter of limiters.slice(0, asked)) uncount(limiter, item, key); // else the retry counts twice
       throw error;
     }
     return longest;
   }
 
-  /** The longest of those that count. */
+  /** The longest `forgetAfter` of the limiters that count. */
   get forgetAfter(): number | undefined {
     let longest: number | undefined;
     for (const { forgetAfter = longest } of this.#limiters) {

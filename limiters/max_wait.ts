@@ -1,5 +1,5 @@
 /**
- * A limiter around another: no delay is longer than a maximum.
+ * Limiter around another limiter: caps each delay at a maximum.
  *
  * Delay: the delay of another limiter, at most `maxDelay`.
  *
@@ -23,13 +23,13 @@ import { createLimiter, type LimiterDefinition, type LimiterFields } from "./def
 
 export type * from "./types.ts";
 
-/** The options of a max-wait limiter. */
+/** Options of a max-wait limiter. */
 export const maxWaitOptions = {
   limiter: { kind: "limiter", description: "The limiter to ask, as a config or a name." },
   maxDelay: { kind: "duration", description: "The longest delay, whatever that limiter says." },
 } as const satisfies LimiterFields;
 
-/** The definition of `{ "type": "max-wait" }`. */
+/** Definition of `{ "type": "max-wait" }`. */
 export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions> = {
   type: "max-wait",
   description: "Limits the delays of another limiter to a maximum.",
@@ -39,9 +39,9 @@ export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions
 };
 
 /**
- * Makes a limiter that asks another and cuts its delays at `maxDelay`.
+ * Creates a limiter that caps the delays of another limiter at `maxDelay`.
  *
- * client-go's `WithMaxWaitRateLimiter`.
+ * Same as client-go's `WithMaxWaitRateLimiter`.
  *
  * @example Usage
  * ```ts
@@ -55,10 +55,10 @@ export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions
  *
  * @typeParam T The type of the items.
  * @param limiter The limiter to ask.
- * @param maxDelay The longest delay: milliseconds, or a text such as `"1m"`.
+ * @param maxDelay The longest delay: milliseconds, or a string such as `"1m"`.
  * @returns The limiter.
- * @throws {RangeError} If `maxDelay` is out of its bounds.
- * @throws {TypeError} If `limiter` is no rate limiter or `maxDelay` no duration.
+ * @throws {RangeError} If `maxDelay` is a number out of range.
+ * @throws {TypeError} If `limiter` is not a rate limiter, or `maxDelay` is not a duration.
  */
 export function createMaxWaitLimiter<T = unknown>(limiter: RateLimiter<T>, maxDelay: Duration): RateLimiter<T> {
   return createLimiter(maxWaitLimiter, { limiter, maxDelay });

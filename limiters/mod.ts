@@ -1,10 +1,10 @@
 /**
- * Rate limiters, which say how long an item that failed waits, and the registry that builds them from config.
+ * Rate limiters, which decide how long a failed item is delayed, and the registry that builds them from config.
  *
- * Each limiter has a function that makes it, such as {@linkcode createExponentialLimiter}, and a type under which a
- * config names it, such as `"exponential"`. They can be put around each other.
+ * Each limiter has a function that creates it, such as {@linkcode createExponentialLimiter}, and a type that names it
+ * in configs, such as `"exponential"`. Some limiters wrap others.
  *
- * {@linkcode limiters} builds limiters from config, and {@linkcode defineLimiter} declares one of your own.
+ * {@linkcode limiters} builds limiters from config. {@linkcode defineLimiter} declares a custom one.
  *
  * @example Usage
  * ```ts

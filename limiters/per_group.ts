@@ -1,5 +1,5 @@
 /**
- * A limiter for each group of items: for each host, tenant or token.
+ * Limiter with a separate limiter for each group of items, such as each host, tenant or token.
  *
  * Delay: the delay of the group's own limiter.
  *
@@ -29,23 +29,23 @@ import { type LimiterDefinition, type LimiterFields, limiterKind } from "./defin
 
 export type * from "./types.ts";
 
-/** A limiter that asks the one of an item's group. */
+/** A limiter with a separate limiter for each group of items. */
 export interface PerGroupLimiter<T = unknown, L extends RateLimiter<T> = RateLimiter<T>> extends RateLimiter<T> {
   /**
-   * The limiter of an item's group, made if there is none.
+   * Returns the limiter of an item's group. Creates it if there is none.
    *
-   * Ask for it each time that it is needed, rather than keep it: once it is at rest it may be dropped for one that is
-   * made anew, and what is then taken from the old one is not taken from the new one.
+   * Call it each time you need the limiter; don't keep the result. A limiter that is at rest may be dropped and created
+   * again, and the new limiter doesn't know about tokens taken from the old one.
    *
    * @param item The item.
-   * @param key What the queue de-duplicates by; the item itself if it is left out.
+   * @param key The item's key. Default: the item itself.
    * @returns The limiter.
-   * @throws {TypeError} If groups are told by a separator and the key is no string.
+   * @throws {TypeError} If the groups have a `separator` and the key is not a string.
    */
   of(item: T, key?: unknown): L;
 }
 
-/** The options of a per-group limiter. */
+/** Options of a per-group limiter. */
 export const perGroupOptions = {
   separator: {
     kind: "string",
@@ -56,7 +56,7 @@ export const perGroupOptions = {
   limiter: { kind: "limiter", template: true, description: "The limiter that each group gets its own copy of." },
 } as const satisfies LimiterFields;
 
-/** The definition of `{ "type": "per-group" }`. */
+/** Definition of `{ "type": "per-group" }`. */
 export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOptions> = {
   type: "per-group",
   description: "Gives each group its own limiter.",
@@ -69,14 +69,15 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
 };
 
 /**
- * Makes a limiter that has one for each group of items, such as a bucket for each host. It is made when the first item
- * of the group comes.
+ * Creates a limiter that gives each group of items its own limiter, such as a bucket for each host. A group's limiter
+ * is created with the first item of the group.
  *
- * A limiter that is at rest is as good as a new one, so it is dropped, and made anew when it is needed again: groups
- * that come and go leave nothing for ever. A few are looked at whenever a new group comes. Up to a hundred limiters are
- * kept in any case, and so are those that cannot tell whether they are at rest: see `atRest` of
- * {@linkcode RateLimiter}. What groups share, such as a bucket for all of them, belongs beside this limiter in a max-of
- * limiter: inside, no group would be at rest while that is busy.
+ * A group's limiter that is at rest behaves like a new one. So it is dropped and created again when needed, and old
+ * groups use no memory. Each new group triggers a check of a few others. Up to a hundred limiters are kept in any case.
+ * So are limiters without the method `atRest` of {@linkcode RateLimiter}.
+ *
+ * Put a limiter that groups share, such as a bucket for all of them, beside this limiter in a max-of limiter. Inside
+ * this limiter, it would keep every group from being at rest while it is busy.
  *
  * @example A bucket for each host
  * ```ts
@@ -92,19 +93,19 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
  * const urls = ["https://a.example/1", "https://a.example/2", "https://b.example/1"];
  * assertEquals(urls.map((url) => limiter.when(url)), [0, 1000, 0]);
  *
- * limiter.of("https://b.example/1").bucket.pauseFor("1m"); // that host asked for it
+ * limiter.of("https://b.example/1").bucket.pauseFor("1m"); // the host asked for it
  * assertEquals(limiter.when("https://b.example/2"), 61_000);
  * ```
  *
  * @typeParam T The type of the items.
- * @typeParam L The type of the limiters.
- * @param options `limiter`: makes the limiter of a group. `groupOf`: tells the group of an item; groups are the same
- * that are the same key of a `Map`, and items with the same key have to be of the same group. Or, in its place,
- * `separator`: the group is the text before the first separator in the item's key, which has to be a string, and the
- * whole key if there is none in it.
- * @returns The limiter. It is at rest when all those of its groups are, and looks at each of them to tell.
- * @throws {TypeError} If `groupOf` and `separator` are both given or both missing, or an option is of the wrong type,
- * unknown or missing.
+ * @typeParam L The type of the groups' limiters.
+ * @param options `limiter`: creates the limiter of a group. Then one of two: `groupOf` returns the group of an item;
+ * groups are compared as keys of a `Map`, and items with the same key must be in the same group. Or `separator`: the
+ * group is the text before the first separator in the item's key, or the whole key without one. The key must be a
+ * string in that case.
+ * @returns The limiter. It is at rest if the limiters of all groups are. `atRest` checks each of them.
+ * @throws {TypeError} If `groupOf` and `separator` are both given or both missing, or an option is unknown, missing, or
+ * has the wrong type.
  */
 export function createPerGroupLimiter<T = unknown, L extends RateLimiter<T> = RateLimiter<T>>(
   options:
@@ -122,10 +123,10 @@ export function createPerGroupLimiter<T = unknown, L extends RateLimiter<T> = Ra
   ) as PerGroupLimiter<T, L>;
 }
 
-/** So many limiters are not worth looking at. */
+/** Up to this many limiters are kept without checking whether they are at rest. */
 const MAX_KEPT_AT_REST = 100;
 
-/** The limiter of a group, and the template that it follows. */
+/** Limiter of a group, and the template it was last updated to. */
 interface Group {
   limiter: RateLimiter;
   template: Template<RateLimiter>;
@@ -135,7 +136,7 @@ class LimiterOfGroups implements PerGroupLimiter {
   readonly #groups = new ChurnMap<unknown, Group>();
   readonly #pruner = new Pruner(this.#groups);
   readonly #clock: Clock;
-  /** The group that was made last, be it dropped since. */
+  /** The group that was created last, even if it was dropped since. */
   #latest: Group | undefined = undefined;
   #groupOf: GroupOf;
   #template: Template<RateLimiter>;
@@ -147,10 +148,10 @@ class LimiterOfGroups implements PerGroupLimiter {
   }
 
   /**
-   * Changes the limiters of all groups: of each when it is asked next, and of the others in slices. The groups that
-   * there are keep their names, even if items are told apart in another way from now on.
+   * Changes the limiters of all groups: each when it is next used, and the others in slices. Existing groups keep their
+   * names, even if `groupOf` changes.
    *
-   * @throws What updating one of them throws, if the template may refuse. They are all what they were before then.
+   * @throws The error of an update, if the template may refuse one. All limiters are unchanged in that case.
    */
   change(groupOf: GroupOf, template: Template<RateLimiter>): void {
     if (!template.neverRefuses) this.#updateAll(template);
@@ -176,7 +177,7 @@ class LimiterOfGroups implements PerGroupLimiter {
     return this.of(item, key).when(item, key);
   }
 
-  /** That of any group, as they are all made alike. */
+  /** The value of any group, because all have the same options. */
   get forgetAfter(): number | undefined {
     return this.#latest && this.#upToDate(this.#latest).forgetAfter;
   }
@@ -202,20 +203,20 @@ class LimiterOfGroups implements PerGroupLimiter {
     return true;
   }
 
-  /** The limiter of a group that has one: a new one has nothing to forget. */
+  /** Returns the limiter of a group, if the group has one. A new one would have nothing to forget. */
   #find(item: unknown, key: unknown): RateLimiter | undefined {
     const group = this.#groups.get(this.#groupOf(item as never, key));
     return group && this.#upToDate(group);
   }
 
-  /** Returns a group's limiter, which follows the newest template from now on. */
+  /** Returns a group's limiter, updated to the newest template. */
   #upToDate(group: Group): RateLimiter {
     const template = this.#template;
     if (group.template !== template) Object.assign(group, { limiter: updated(group.limiter, template), template });
     return group.limiter;
   }
 
-  /** Updates the limiters of all groups. If it fails with one, they are what they were before. */
+  /** Updates the limiters of all groups. If one update fails, undoes the others. */
   #updateAll(template: Template<RateLimiter>): void {
     const limiters = new Map<Group, RateLimiter>();
     try {
@@ -241,7 +242,7 @@ class LimiterOfGroups implements PerGroupLimiter {
   }
 }
 
-/** Returns a limiter that does what a template makes: the same one, or one in its place. */
+/** Returns a limiter updated to a template: the same object, or a replacement. */
 function updated(limiter: RateLimiter, template: Template<RateLimiter>): RateLimiter {
   return template.update === undefined ? template() : template.update(limiter);
 }

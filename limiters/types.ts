@@ -1,4 +1,4 @@
-/** The types that a limiter's function and definition name. Each limiter's file exports them with it. */
+/** Types used by a limiter's function and definition. Each limiter's file exports them too. */
 
 export type { Clock } from "../lib/base/clock.ts";
 export type { Duration } from "../lib/base/duration.ts";
