@@ -1,6 +1,4 @@
-/**
- * The disciplines that come with this module: one line for each. Their types, entries and docs are made of this list.
- */
+/** Built-in disciplines, one line for each. Their types, entry points and docs are generated from this list. */
 
 export * from "./fair.ts";
 export * from "./priority.ts";

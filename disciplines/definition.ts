@@ -5,7 +5,7 @@ import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
 import { createInCode } from "../registry/options_in_code.ts";
 
-/** Disciplines, as the registry knows them. No two queues share one, so documents give them no names. */
+/** Disciplines as a kind of part. Queues can't share a discipline, so documents give disciplines no names. */
 export const disciplineKind: PartKind<"discipline", QueueDiscipline<unknown>> = {
   word: "discipline",
   name: "queue discipline",
@@ -13,30 +13,30 @@ export const disciplineKind: PartKind<"discipline", QueueDiscipline<unknown>> = 
   is: isDiscipline,
 };
 
-/** The declarations of a discipline's options, by name. */
+/** Declarations of a discipline's options, by name. */
 export type DisciplineFields = Fields<"discipline">;
 
-/** The type of a discipline's options as `create` gets them. */
+/** Type of a discipline's options as passed to `create`. */
 export type DisciplineOptions<F extends DisciplineFields> = OptionsOf<
   F,
   Record<"discipline", QueueDiscipline<unknown>>
 >;
 
-/** A type of discipline: what it is called, which options it takes, and how it is made of them. */
+/** Definition of a type of discipline: its name, its options, and its `create`. */
 export type DisciplineDefinition<Type extends string = string, F extends DisciplineFields = DisciplineFields> =
   PartDefinition<"discipline", QueueDiscipline<unknown>, Type, F>;
 
-/** A discipline of a config, as data. */
+/** Description of a discipline in a config, as data. */
 export type DisciplineDescription = PartDescription<QueueDiscipline<unknown>>;
 
 /**
- * Defines a type of discipline, to be registered with {@linkcode DisciplineRegistry}.
+ * Defines a type of discipline, for registration with {@linkcode DisciplineRegistry}.
  *
- * The options are declared as plain data. Their TypeScript types in `create`, their validation and their
- * JSON Schema come from that declaration. The kinds are `"duration"`, `"integer"`, `"number"`, `"boolean"`,
- * `"string"`, `"enum"` (one of `values`), `"weights"` (positive numbers by name), `"discipline"` and `"disciplines"`;
- * see {@linkcode Field} for their bounds, and {@linkcode PartField} for disciplines of which there is one for each
- * group of items. An option is required unless it has a `default` or says `required: false`.
+ * The options are declared as plain data. The TypeScript types of `create`, validation and the JSON Schema follow from
+ * that declaration. The kinds are `"duration"`, `"integer"`, `"number"`, `"boolean"`, `"string"`, `"enum"` (one of
+ * `values`), `"weights"` (positive numbers by name), `"discipline"` and `"disciplines"`. {@linkcode Field} documents
+ * their bounds. {@linkcode PartField} documents templates, for a discipline per group of items. An option is required
+ * unless it has a `default` or `required: false`.
  *
  * @example Usage
  * ```ts
@@ -70,10 +70,9 @@ export type DisciplineDescription = PartDescription<QueueDiscipline<unknown>>;
  * @typeParam Type The literal type of the name.
  * @typeParam F The declarations of the options.
  * @param definition The definition.
- * @returns The same, checked.
- * @throws {TypeError} If a part of the definition is missing or of the wrong type, or a default breaks its
- * own rule.
- * @throws {RangeError} If a default is a number that is out of its bounds.
+ * @returns The same definition, checked.
+ * @throws {TypeError} If a member of the definition is missing or has the wrong type, or a default is invalid.
+ * @throws {RangeError} If a default is a number out of range.
  */
 export function defineDiscipline<const Type extends string, const F extends DisciplineFields>(
   definition: DisciplineDefinition<Type, F>,
@@ -82,7 +81,7 @@ export function defineDiscipline<const Type extends string, const F extends Disc
   return definition;
 }
 
-/** Makes a discipline of options that were given in code. */
+/** Creates a discipline from options given in code. */
 export function createDiscipline<F extends DisciplineFields>(
   definition: DisciplineDefinition<string, F>,
   options: object,

@@ -1,5 +1,5 @@
 /**
- * The type of a discipline's config.
+ * Types of discipline configs.
  *
  * @module
  */
@@ -7,17 +7,17 @@
 import type { CheckedPartConfig, DeclaredOptions, PartConfig } from "../registry/part_config.ts";
 import type * as builtIns from "./built_ins.ts";
 
-/** The declared options of each built-in discipline, by type. */
+/** Declared options of each built-in discipline, by type. */
 export type BuiltInDisciplineOptions = DeclaredOptions<typeof builtIns>;
 
-/** What is written where an option takes another part, by the kind of part. */
+/** Config of a nested part, by its kind. */
 export interface DisciplineInputs {
   /** A discipline. */
   discipline: DisciplineConfig;
 }
 
 /**
- * The config of a discipline: an object with its `type` and its options.
+ * Config of a discipline: an object with its `type` and its options.
  *
  * @example Usage
  * ```ts
@@ -33,7 +33,7 @@ export interface DisciplineInputs {
 export type DisciplineConfig = PartConfig<BuiltInDisciplineOptions, DisciplineInputs>;
 
 /**
- * What a config has to be, given its own type `C`: disciplines that are built in have the options that they declare and
- * no others, however deep they are nested. Nothing is known of other disciplines.
+ * Type that a config of type `C` must have. Built-in disciplines have exactly their declared options, at any depth.
+ * Options of custom disciplines are not checked.
  */
 export type CheckedDisciplineConfig<C> = CheckedPartConfig<C, BuiltInDisciplineOptions, "discipline", DisciplineConfig>;

@@ -6,10 +6,10 @@ import { type DisciplineDescription, disciplineKind } from "./definition.ts";
 import type { CheckedDisciplineConfig, DisciplineConfig } from "./discipline_config.ts";
 
 /**
- * The types of discipline that can be built from a config.
+ * Registry of the discipline types that can be built from a config.
  *
- * {@linkcode disciplines} has the built-in ones. Registering a discipline of your own there makes it known
- * everywhere; `extend` gives you a registry to add to without that.
+ * {@linkcode disciplines} has the built-in types. A type registered there is available everywhere. To keep your types
+ * separate, register them with a copy: `disciplines.extend()`.
  *
  * @example Usage
  * ```ts
@@ -23,7 +23,7 @@ import type { CheckedDisciplineConfig, DisciplineConfig } from "./discipline_con
  * ```
  */
 export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<unknown>> {
-  /** Disciplines. */
+  /** The kind of part: disciplines. */
   protected readonly kind: PartKind<"discipline", QueueDiscipline<unknown>> = disciplineKind;
 
   /**
@@ -31,23 +31,23 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
    *
    * @typeParam T The type of the items.
    * @param config The discipline's type and options.
-   * @param context What the discipline is built with beside its options: `clock` and `random`.
+   * @param context The clock and the random numbers to build with.
    * @returns A new discipline, for one queue.
-   * @throws {ConfigError} If the config is not right; with everything that is wrong. Nothing was built in that case.
-   * @throws {TypeError} If the context is not right.
+   * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
+   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
   override build<T>(config: DisciplineConfig, context?: BuildContext): QueueDiscipline<T>;
   /**
-   * Builds a discipline that is not built in, or that such a discipline is nested in. Options of disciplines that are
-   * not built in are checked when this is called, and not by the compiler.
+   * Builds a discipline of a custom type, or one that contains a custom discipline. The options of custom disciplines
+   * are checked at run time, not by the compiler.
    *
    * @typeParam T The type of the items.
-   * @typeParam C The type of the config itself.
+   * @typeParam C The type of `config`.
    * @param config The discipline's type and options.
-   * @param context What the discipline is built with beside its options: `clock` and `random`.
+   * @param context The clock and the random numbers to build with.
    * @returns A new discipline, for one queue.
-   * @throws {ConfigError} If the config is not right; with everything that is wrong. Nothing was built in that case.
-   * @throws {TypeError} If the context is not right.
+   * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
+   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
   override build<T, const C = CustomConfig>(
     config: C & CheckedDisciplineConfig<C>,
@@ -58,25 +58,25 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
   }
 
   /**
-   * Checks the config of a discipline and gives it as data: defaults filled in, lengths of time in milliseconds.
+   * Checks the config of a discipline and returns it as data, with defaults filled in and durations in milliseconds.
    * Nothing is built.
    *
-   * @param config The discipline's type and options, as `build` takes them.
-   * @param context What disciplines are built with, for `create` of the description.
+   * @param config The discipline's type and options, as for `build`.
+   * @param context The clock and the random numbers for `create` of the description.
    * @returns The description. Its paths are JSON Pointers into the config.
-   * @throws {ConfigError} If the config is not right; with everything that is wrong.
-   * @throws {TypeError} If the context is not right.
+   * @throws {ConfigError} If the config is invalid. The error lists every problem.
+   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
   override describe(config: DisciplineConfig, context?: BuildContext): DisciplineDescription;
   /**
-   * Describes a discipline that is not built in, or that such a discipline is nested in.
+   * Describes a discipline of a custom type, or one that contains a custom discipline.
    *
-   * @typeParam C The type of the config itself.
-   * @param config The discipline's type and options, as `build` takes them.
-   * @param context What disciplines are built with, for `create` of the description.
+   * @typeParam C The type of `config`.
+   * @param config The discipline's type and options, as for `build`.
+   * @param context The clock and the random numbers for `create` of the description.
    * @returns The description. Its paths are JSON Pointers into the config.
-   * @throws {ConfigError} If the config is not right; with everything that is wrong.
-   * @throws {TypeError} If the context is not right.
+   * @throws {ConfigError} If the config is invalid. The error lists every problem.
+   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
   override describe<const C = CustomConfig>(
     config: C & CheckedDisciplineConfig<C>,

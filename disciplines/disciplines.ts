@@ -2,8 +2,8 @@ import { registerExports } from "../registry/registry.ts";
 import * as builtIns from "./built_ins.ts";
 import { DisciplineRegistry } from "./discipline_registry.ts";
 
-/** The default registry, with the built-in disciplines. */
-// Left out of a bundle that does not use it
+/** Default registry, with the built-in disciplines. */
+// Bundlers drop it if it is unused
 export const disciplines: DisciplineRegistry = /* @__PURE__ */ registerBuiltIns();
 
 function registerBuiltIns(): DisciplineRegistry {

@@ -1,5 +1,5 @@
 /**
- * A discipline that divides the work between groups of items.
+ * Discipline that divides the work between groups of items.
  *
  * Order: groups take turns by weight, however many items each has.
  *
@@ -33,7 +33,7 @@ import { FifoDiscipline } from "./fifo.ts";
 
 export type * from "./types.ts";
 
-/** The options of a fair discipline. */
+/** Options of a fair discipline. */
 export const fairOptions = {
   separator: {
     kind: "string",
@@ -59,7 +59,7 @@ export const fairOptions = {
   },
 } as const satisfies DisciplineFields;
 
-/** The definition of `{ "type": "fair" }`. */
+/** Definition of `{ "type": "fair" }`. */
 export const fairDiscipline: DisciplineDefinition<"fair", typeof fairOptions> = {
   type: "fair",
   description: "Lets groups of items take turns, by weight.",
@@ -67,7 +67,10 @@ export const fairDiscipline: DisciplineDefinition<"fair", typeof fairOptions> = 
   create: ({ separator, ...options }) => new FairDiscipline(groupBySeparator(separator), options),
 };
 
-/** The options of {@linkcode createFairDiscipline}: those of a config, and a function in place of the separator. */
+/**
+ * Options of {@linkcode createFairDiscipline}: the options of a config, with `groupOf` as an alternative to
+ * `separator`.
+ */
 export type FairOptions<T> =
   & OptionsInCode<Omit<typeof fairOptions, "separator">, { discipline: QueueDiscipline<unknown> }>
   & (
@@ -76,20 +79,20 @@ export type FairOptions<T> =
   );
 
 /**
- * Makes a discipline that divides the work between groups of items, such as the items of each tenant: the groups take
- * turns, so that one with a hundred thousand items does not hold up one with ten.
+ * Creates a discipline that divides the work between groups of items, such as the items of each tenant. The groups take
+ * turns, so a group with a hundred thousand items doesn't hold up a group with ten.
  *
- * This is start-time fair queuing (Goyal, Vin, Cheng: "Start-time Fair Queuing: A Scheduling Algorithm for Integrated
- * Services Packet Switching Networks", SIGCOMM 1996), with one item as the unit of work. A group with a weight of 3
- * gets three items for each one of a group with a weight of 1, as long as both have any. A group that had nothing to do
- * saves nothing up, and one that was too quick pays nothing back but its last turn: a group that becomes ready waits
- * for about one item of each other one.
+ * The algorithm is start-time fair queuing (Goyal, Vin, Cheng: "Start-time Fair Queuing: A Scheduling Algorithm for
+ * Integrated Services Packet Switching Networks", SIGCOMM 1996), with one item as the unit of work. A group with a
+ * weight of 3 gets three items for each item of a group with a weight of 1, as long as both have ready items. An idle
+ * group doesn't accumulate credit. A group that was served more than its share pays back only its last turn. A group
+ * that becomes ready waits for about one item of each other group.
  *
- * `maxPerGroup` bounds how many items of one group are held at once. Others of the group are blocked meanwhile, and
- * other groups go on.
+ * `maxPerGroup` limits how many items of one group are processing at once. Further items of the group are blocked
+ * meanwhile, and other groups continue.
  *
- * What is known of a group is dropped when its last turn is over, so groups may come and go without end. No more than
- * 10,000 groups that have no items are known at once.
+ * A group is forgotten when its last turn is over, so groups may come and go indefinitely. At most 10,000 groups
+ * without items are remembered.
  *
  * @example Usage
  * ```ts
@@ -103,7 +106,7 @@ export type FairOptions<T> =
  * assertEquals(order, ["a1", "b1", "b2", "a2", "b3", "a3"]);
  * ```
  *
- * @example Priorities inside of each group
+ * @example Priorities within each group
  * ```ts
  * import { createFairDiscipline, createPriorityDiscipline, createWorkQueue } from "@workqueue/core";
  * import { assertEquals } from "@std/assert";
@@ -118,14 +121,16 @@ export type FairOptions<T> =
  * ```
  *
  * @typeParam T The type of the items.
- * @param options One of `groupOf`, which tells the group of an item and is asked whenever an item becomes ready, and
- * `separator`, which ends the name of the group in a key that is a text; `weights`: numbers from 0.001 to 1,000 by
- * group, 1 for others; `maxPerGroup`: how many items of one group may be held at once, any number by default; `within`:
- * makes the discipline inside of a group, first in, first out by default. If `groupOf` throws, so does `add`. An item
- * that was accepted before is ready all the same: it goes first, and does not count for `maxPerGroup`.
- * @returns The discipline, for one queue. With a `separator`, it refuses keys that are no strings with a `TypeError`.
- * @throws {RangeError} If an option is out of its bounds.
- * @throws {TypeError} If an option is of the wrong type, unknown or missing.
+ * @param options Either `groupOf`, which returns the group of an item and is called whenever an item becomes ready, or
+ * `separator`, which ends the name of the group in a key that is a string. `weights`: numbers from 0.001 to 1,000 by
+ * group; 1 for other groups. `maxPerGroup`: maximum number of items of one group that are processing at once; by
+ * default, no limit. `within`: creates the discipline within a group; by default, first in, first out. If `groupOf`
+ * throws, so does `add`. An item that was accepted before is ready anyway: it goes first, and doesn't count for
+ * `maxPerGroup`.
+ * @returns The discipline, for one queue. With a `separator`, its `push` throws a `TypeError` for keys that are not
+ * strings.
+ * @throws {RangeError} If an option is a number out of range.
+ * @throws {TypeError} If an option is unknown, missing, or has the wrong type.
  */
 export function createFairDiscipline<T = unknown>(options: FairOptions<T>): QueueDiscipline<T> {
   return createGroupedInCode(
@@ -136,32 +141,32 @@ export function createFairDiscipline<T = unknown>(options: FairOptions<T>): Queu
   ) as QueueDiscipline<T>;
 }
 
-/** In the place of a slot: not in that heap. */
+/** Slot of a group that is not in the heap. */
 const NONE = -1;
 
 /**
- * How many idle groups are known. Where new groups come as fast as items are handed out, virtual time stands still, and
- * no last turn would ever be over. The group that is forgotten early is the one whose turn would be over first; if it
- * comes back before the others have caught up with it, it may get one item sooner than its share.
+ * Maximum number of idle groups to remember. If new groups appear as fast as items are handed out, virtual time stands
+ * still and no last turn is ever over. So the group whose turn would be over first is forgotten early. If it returns
+ * before the others have caught up with it, it may get one item too early.
  */
 const MAX_IDLE = 10_000;
 
-/** What is known of a group, from its first entry until its last turn is over. */
+/** A group, from its first entry until its last turn is over. */
 class Group {
   readonly name: unknown;
   readonly within: QueueDiscipline<unknown>;
-  /** How much a turn costs: one divided by the group's weight. */
+  /** Cost of a turn: one divided by the group's weight. */
   readonly cost: number;
-  /** Whether it matters how many entries are held: to this discipline, or to the one inside. */
+  /** Whether the number of processing entries matters to this discipline or to the inner one. */
   readonly countsHeld: boolean;
-  /** When its next turn starts, in virtual time, and when its last one was over. */
+  /** Start of its next turn and end of its last one, in virtual time. */
   start = 0;
   finish = 0;
   processing = 0;
-  /** How many entries may be handed out, and how many there are. */
+  /** Number of entries that can be handed out, and number of all entries. */
   ready = 0;
   size = 0;
-  /** Where it is among the groups that are ready, and among those that are idle. */
+  /** Its slots among the ready and among the idle groups. */
   readySlot = NONE;
   idleSlot = NONE;
 
@@ -174,8 +179,8 @@ class Group {
 }
 
 /**
- * Start-time fair queuing. Each group has a clock of its own, which runs on by the cost of each item that is handed
- * out; virtual time is where the group is that was served last. The group that is the furthest behind is next.
+ * Start-time fair queuing. Each group has its own clock, which advances by the cost of each item handed out. Virtual
+ * time is the clock of the group that was served last. The group with the earliest clock is next.
  */
 class FairDiscipline implements QueueDiscipline<unknown> {
   readonly #groupOf: GroupOf;
@@ -183,13 +188,11 @@ class FairDiscipline implements QueueDiscipline<unknown> {
   readonly #maxPerGroup: number;
   readonly #makeWithin: (() => QueueDiscipline<unknown>) | undefined;
   readonly #groups = new Map<unknown, Group>();
-  /** The groups that have an entry to hand out, by the start of their next turn. */
+  /** Groups with an entry to hand out, by the start of their next turn. */
   readonly #ready = new NumberHeap<Group>();
-  /** The groups that have no entry, and none that is held and counts, by the end of their last turn. */
+  /** Groups without entries, and without processing entries that count, by the end of their last turn. */
   readonly #idle = new NumberHeap<Group>();
-  /**
-   * The groups of entries, as far as they will be needed: for `touch` where there is something inside, and for `done`.
-   */
+  /** Groups of entries, as far as needed: for `touch` if there is an inner discipline, and for `done`. */
   readonly #homes = new Map<ReadyEntry<unknown>, Group>();
   /** Virtual time. */
   #now = 0;
@@ -261,7 +264,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     }
   }
 
-  /** Goes through the turns to come. A group whose discipline cannot tell its order ends what can be told. */
+  /** Simulates the turns to come. Ends at a group whose inner discipline doesn't know its order. */
   peek(limit: number): ReadyEntry<unknown>[] {
     const entries: ReadyEntry<unknown>[] = [];
     const again = new NumberHeap<Preview>(); // groups that had a turn
@@ -285,7 +288,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     if (group !== undefined) return group;
     const weight = this.#weights?.get(typeof name === "number" ? String(name) : name) ?? 1;
     const made = new Group(name, this.#newWithin(), weight, this.#maxPerGroup < Infinity);
-    const other = this.#groups.get(name); // what made the discipline inside may have called the queue
+    const other = this.#groups.get(name); // creating the inner discipline may have called the queue
     if (other !== undefined) return other;
     this.#groups.set(name, made);
     return made;
@@ -313,7 +316,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     this.#forgetIdle();
   }
 
-  /** Forgets the idle groups whose last turn is over, and those that are too many. */
+  /** Forgets the idle groups whose last turn is over, and excess ones. */
   #forgetIdle(): void {
     while (this.#idle.smallest <= this.#now || this.#idle.length > MAX_IDLE) {
       this.#forget(this.#idle.pop()!);
@@ -323,10 +326,10 @@ class FairDiscipline implements QueueDiscipline<unknown> {
   #forget(group: Group): void {
     group.idleSlot = NONE;
     this.#groups.delete(group.name);
-    if (this.#groups.size === 0) this.#now = this.#latestFinish = 0; // so that virtual time stays exact
+    if (this.#groups.size === 0) this.#now = this.#latestFinish = 0; // keeps virtual time exact
   }
 
-  /** Puts a group where it belongs, after anything that may have changed it. */
+  /** Moves a group to the right heaps, after any change to it. */
   #settle(group: Group): void {
     const { within } = group;
     const ready = Math.max(0, Math.min(within.length, this.#maxPerGroup - group.processing));
@@ -355,7 +358,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
   }
 }
 
-/** The turns that a group will have, as things are. */
+/** Preview of the turns that a group will have if nothing changes. */
 class Preview {
   start: number;
   readonly #group: Group;
@@ -372,8 +375,8 @@ class Preview {
   }
 
   /**
-   * The entry of the next turn, unless there is no telling. Asks for more and more entries, as most groups get few
-   * turns.
+   * Returns the entry of the next turn; `undefined` if it is unknown. Requests a growing number of entries, because
+   * most groups get few turns.
    */
   next(limit: number): ReadyEntry<unknown> | undefined {
     if (this.#given === this.#known.length) {

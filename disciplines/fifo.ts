@@ -5,7 +5,7 @@ interface Place {
   next: Place | undefined;
 }
 
-/** First in, first out, as inside of a group where nothing else is told. A linked list, as most groups are small. */
+/** First in, first out: the default order within a group. A linked list, because most groups are small. */
 export class FifoDiscipline implements QueueDiscipline<unknown> {
   length = 0;
   #first: Place | undefined = undefined;

@@ -1,11 +1,11 @@
 /**
- * Disciplines, which say which of the ready items is handed out next, and the registry that builds them from config.
- * Without one, a queue is first in, first out.
+ * Disciplines, which decide which ready item is handed out next, and the registry that builds them from config. Without
+ * a discipline, a queue is first in, first out.
  *
- * Each discipline has a function that makes it, such as {@linkcode createPriorityDiscipline}, and a type under which a
- * config names it, such as `"priority"`. A discipline is for one queue.
+ * Each discipline has a function that creates it, such as {@linkcode createPriorityDiscipline}, and a type that names
+ * it in configs, such as `"priority"`. A discipline is for one queue.
  *
- * {@linkcode disciplines} builds disciplines from config, and {@linkcode defineDiscipline} declares one of your own.
+ * {@linkcode disciplines} builds disciplines from config. {@linkcode defineDiscipline} declares a custom one.
  *
  * @example Usage
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * A discipline that hands out urgent items sooner.
+ * Discipline that hands out urgent items earlier.
  *
  * Order: a higher priority is worth a head start, so urgent items go first and no item waits forever.
  *
@@ -20,16 +20,16 @@ import { createDiscipline, type DisciplineDefinition } from "./definition.ts";
 
 export type * from "./types.ts";
 
-/** How far `min` and `max` are apart at least, so that what a point of priority is worth stays finite. */
+/** Smallest allowed difference between `min` and `max`, so that the head start of one point of priority is finite. */
 const MIN_RANGE = 1e-6;
 
 /**
- * The longest head start that is not unlimited, in milliseconds: 100 years. Longer ones count as this. Up to there,
- * numbers tell moments apart that are a microsecond from each other.
+ * Longest limited head start, in milliseconds: 100 years. Longer ones count as this. Up to this value, numbers
+ * distinguish times that are a microsecond apart.
  */
 const MAX_HEAD_START = 3_155_760_000_000;
 
-/** The options of a priority discipline. */
+/** Options of a priority discipline. */
 export const priorityOptions = {
   min: {
     kind: "number",
@@ -55,7 +55,7 @@ export const priorityOptions = {
   },
 } as const satisfies Fields;
 
-/** The definition of `{ "type": "priority" }`. */
+/** Definition of `{ "type": "priority" }`. */
 export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorityOptions> = {
   type: "priority",
   description: "Hands out items of a higher priority sooner, by a head start.",
@@ -69,19 +69,18 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
 };
 
 /**
- * Makes a discipline that hands out items of a higher priority sooner.
+ * Creates a discipline that hands out items with a higher priority earlier.
  *
- * Each point of priority is worth the same head start, `maxHeadStart / (max - min)`: the next item is the one that
- * became ready first, if each had become ready earlier by its priority times that. So an item waits for the more urgent
- * ones that became ready before it and shortly after, and never for others that keep coming: none starves, not even one
- * of the lowest priority in a queue that has more work than it can do. Items of one priority are handed out in the
- * order in which they became ready.
+ * Each point of priority is worth the same head start, `maxHeadStart / (max - min)`. The next item is the one with the
+ * smallest `readyAt - priority * maxHeadStart / (max - min)`. So an item waits only for more urgent items that became
+ * ready before it or shortly after it. No item waits forever, even with the lowest priority in an overloaded queue.
+ * Items with the same priority are handed out in the order in which they became ready.
  *
- * An item that is ready and is added again with a higher priority gets the head start of that, and keeps the time at
- * which it became ready. A lower priority changes nothing.
+ * Adding a ready item with a higher priority gives it the head start of that priority. The item keeps the time at which
+ * it became ready. A lower priority changes nothing.
  *
- * With a `maxHeadStart` of `Infinity`, or `"unlimited"`, priorities are strict: the highest always goes first. Low ones
- * may wait for ever then. An item that gets a higher priority goes behind those that have it.
+ * With a `maxHeadStart` of `Infinity` or `"unlimited"`, priorities are strict: the highest always goes first, and low
+ * ones may wait forever. An item whose priority is raised goes behind the ready items that already have that priority.
  *
  * @example Usage
  * ```ts
@@ -96,13 +95,13 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
  * ```
  *
  * @typeParam T The type of the items.
- * @param options `min` and `max`: the lowest and the highest priority, -100 and 100 by default; others count as the
- * nearest of them. Both are from -1,000,000,000 to 1,000,000,000, and at least 0.000001 apart. `maxHeadStart`: how much
- * later an item of the highest priority may become ready and still go before one of the lowest, one minute by default;
- * 0 is first in, first out, and more than 100 years count as 100 years.
+ * @param options `min` and `max`: the lowest and the highest priority, by default -100 and 100. Other priorities count
+ * as the nearest of the two. Both are from -1,000,000,000 to 1,000,000,000, and at least 0.000001 apart.
+ * `maxHeadStart`: how much later an item of the highest priority may become ready and still go before one of the
+ * lowest; by default, one minute. 0 means first in, first out. More than 100 years count as 100 years.
  * @returns The discipline, for one queue.
- * @throws {RangeError} If `max` is not greater than `min` by so much, or an option is out of its bounds.
- * @throws {TypeError} If an option is of the wrong type or unknown.
+ * @throws {RangeError} If an option is a number out of range, or `max - min` is less than 0.000001.
+ * @throws {TypeError} If an option is unknown or has the wrong type.
  */
 export function createPriorityDiscipline<T = unknown>(
   options: OptionsInCode<typeof priorityOptions> = {},
@@ -110,14 +109,14 @@ export function createPriorityDiscipline<T = unknown>(
   return createDiscipline(priorityDiscipline, options) as QueueDiscipline<T>;
 }
 
-/** An entry, perhaps with room for its slot in the heap. */
+/** An entry, which may have a property for its slot in the heap. */
 type Seated = ReadyEntry<unknown> & { [SEAT]?: number };
 
-/** What both ways have in common: a heap of numbers, which say how soon an entry is next. */
+/** Base of both disciplines: a heap of entries by number. The entry with the smallest number is next. */
 abstract class HeapDiscipline implements QueueDiscipline<unknown> {
   protected readonly heap = new NumberHeap<Seated>();
   protected readonly min: number;
-  /** The slots of entries that have no room for them: a map costs more than the heap. */
+  /** Slots of entries without a property for them. A map costs more than the heap. */
   readonly #slots = new Map<Seated, number>();
   readonly #max: number;
 
@@ -151,10 +150,10 @@ abstract class HeapDiscipline implements QueueDiscipline<unknown> {
     return this.heap.first(limit);
   }
 
-  /** The entry with the smallest number is next. */
+  /** Returns the number of an entry. The entry with the smallest number is next. */
   protected abstract numberOf(entry: ReadyEntry<unknown>): number;
 
-  /** Gives an entry its new number if that is smaller. */
+  /** Gives an entry its new number if it is smaller. */
   protected abstract renumber(slot: number, entry: ReadyEntry<unknown>, number: number): void;
 
   protected clamp(priority: number): number {
@@ -162,12 +161,9 @@ abstract class HeapDiscipline implements QueueDiscipline<unknown> {
   }
 }
 
-/**
- * Priorities that are worth a head start. A number does not depend on when it is looked at, so it never has to be
- * renewed.
- */
+/** Priorities as head starts. A number doesn't depend on the current time, so it never needs an update. */
 class PriorityDiscipline extends HeapDiscipline {
-  /** What one point of priority is worth, in milliseconds. */
+  /** Head start of one point of priority, in milliseconds. */
   readonly #headStart: number;
 
   constructor(min: number, max: number, headStart: number) {
@@ -176,7 +172,7 @@ class PriorityDiscipline extends HeapDiscipline {
   }
 
   protected numberOf({ readyAt, priority }: ReadyEntry<unknown>): number {
-    return readyAt - (this.clamp(priority) - this.min) * this.#headStart; // from 0, so that it stays small
+    return readyAt - (this.clamp(priority) - this.min) * this.#headStart; // relative to `min`, so that it stays small
   }
 
   protected renumber(slot: number, _: ReadyEntry<unknown>, number: number): void {
@@ -184,7 +180,7 @@ class PriorityDiscipline extends HeapDiscipline {
   }
 }
 
-/** The highest priority first, and those of one priority in the order in which they got it. */
+/** Strict priorities. Entries with the same priority are ordered by when they got it. */
 class StrictPriorityDiscipline extends HeapDiscipline {
   protected numberOf({ priority }: ReadyEntry<unknown>): number {
     return -this.clamp(priority);

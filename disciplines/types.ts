@@ -1,4 +1,4 @@
-/** The types that a discipline's function and definition name. Each discipline's file exports them with it. */
+/** Types used by a discipline's function and definition. Each discipline's file exports them too. */
 
 export type { Clock } from "../lib/base/clock.ts";
 export type { Duration } from "../lib/base/duration.ts";

@@ -44,8 +44,8 @@ export interface RateLimiter<T = unknown> {
    */
   readonly forgetAfter?: number | undefined;
   /**
-   * Undoes the latest `when` of the item, because the add that asked for the delay failed. Without this method, the
-   * limiter still counts that failure.
+   * Undoes the latest `when` of the item. A limiter that asks several others calls it when a later one throws. Without
+   * this method, the retry stays counted.
    */
   uncount?(item: T, key?: unknown): void;
   /**
