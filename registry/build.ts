@@ -1,6 +1,6 @@
 /**
- * Parts of trees. What was made of an earlier tree goes on where it can: a part at the same place and of the same
- * definition stays the same object, and is updated if its options are others.
+ * Building of parts from trees. Parts of an earlier tree are kept where possible: a part at the same place and of the
+ * same definition stays the same object, and is updated if its options changed.
  *
  * @module
  */
@@ -18,43 +18,38 @@ import {
 } from "./tree.ts";
 import { carryOut, mayRefuse, noteReplaced, replacedBy, type Update, type Updating } from "./updates.ts";
 
-/** How parts are built of what was read. */
+/** Context for building parts from a tree. */
 export interface Building extends Updating {
   /**
-   * The part of that name, which is built already. It is the same for as long as there is such a name. Names are of a
-   * document.
+   * Returns the part with that name, which is already built. It stays the same as long as the name exists. Only
+   * documents have names.
    */
   named?(node: NameNode): unknown;
-  /** Whether each template was tried already. */
+  /** Whether each template was already tried. */
   readonly hasTried?: boolean;
 }
 
-/** A part, and what it was made of or updated for last. */
+/** A part, and the node that it was built from or last updated to. */
 interface Made {
   readonly node: PartNode;
   readonly part: unknown;
 }
 
-/** What was made of some trees, by JSON Pointer: the parts that are no templates, and not inside of one. */
+/** Parts built from trees, by JSON Pointer. Excludes templates and the parts inside them. */
 export type MadeParts = ReadonlyMap<string, Made>;
 
 const NONE: MadeParts = /* @__PURE__ */ new Map();
 
-/** Builds a part, and those that it is made of before it. */
+/** Builds a part, after its inner parts. */
 export function buildPart<Part>(tree: PartTree<Part>, building: Building): Part {
   return new Builder(building).part(tree);
 }
 
-/**
- * Builds parts, in the place of those that were made before. Nothing that was there changes until the updates are
- * carried out.
- */
+/** Builds parts that replace earlier ones. Existing parts don't change until the updates are carried out. */
 export class Builder {
-  /** All that was built, and what goes on. */
+  /** All parts that were built or kept. */
   readonly made: MadeParts;
-  /**
-   * What is to be carried out for the parts that go on and have other options, those inside before those around them.
-   */
+  /** Updates of kept parts whose options changed, inner parts first. */
   readonly updates: readonly Update[];
   readonly #made = new Map<string, Made>();
   readonly #updates: Update[] = [];
@@ -68,7 +63,7 @@ export class Builder {
     this.#before = before;
   }
 
-  /** Builds a part, and those that it is made of before it; or lets the one go on that was there before. */
+  /** Builds a part after its inner parts, or keeps the earlier part. */
   part<Part>(tree: PartTree<Part>): Part {
     if (isName(tree)) return this.#building.named!(tree) as Part;
     const old = this.#before.get(tree.path);
@@ -78,17 +73,17 @@ export class Builder {
     return part as Part;
   }
 
-  /** Builds the parts among some options, and returns all of the options. `old` is what they were before. */
+  /** Builds the parts among options, and returns all options. `old` are the previous options. */
   options(tree: OptionsTree, old?: OptionsTree): Record<string, unknown> {
     for (const [option, template] of Object.entries(tree.templates)) {
       const before = old?.templates[option];
       if (this.#building.hasTried || (before !== undefined && isSameTree(before, template))) continue;
-      buildPart(template, this.#building); // its problems show here, and not whenever it is used
+      buildPart(template, this.#building); // reports its problems here, not at each use
     }
     return optionsOf(tree, this.#building, (part) => this.part(part));
   }
 
-  /** The part that was there before, if it can do what is asked for now. */
+  /** Returns the earlier part, if it can be kept. */
   #goOn(old: Made | undefined, node: PartNode, options: object): unknown {
     if (old === undefined || old.node.definition !== node.definition) return undefined;
     const { part } = old;
@@ -100,14 +95,14 @@ export class Builder {
     return part;
   }
 
-  /** Whether it is the same object that stood and stands there. */
+  /** Reports whether both places have the same object. */
   #isSamePart(old: PartTree, now: PartTree): boolean {
     if (isName(old) || isName(now)) return isSameTree(old, now);
     return this.#made.get(now.path)!.part === this.#before.get(old.path)!.part;
   }
 }
 
-/** Options as definitions take them. */
+/** Returns options in the form that definitions take. */
 function optionsOf(
   { plain, parts, templates }: OptionsTree,
   building: Building,
@@ -121,7 +116,7 @@ function optionsOf(
   return options;
 }
 
-/** Calls the code of the definition, which may be anybody's: what it throws is a problem of the config. */
+/** Creates a part. The definition may be third-party code: an error that it throws is a problem of the config. */
 function create({ kind, definition, path }: PartNode, options: object, { action, context }: Building): unknown {
   const fail = (message: string, cause?: unknown) =>
     Object.assign(new ConfigError(action, [{ path, message }]), { cause });
@@ -135,18 +130,21 @@ function create({ kind, definition, path }: PartNode, options: object, { action,
   return part;
 }
 
-/** What a part of a template was made of. */
+/** Origin of a part that a template created. */
 interface Origin {
   readonly node: PartNode;
-  /** The parts inside of it. */
+  /** Its inner parts. */
   readonly inside: MadeParts;
 }
 
-/** Of all parts that templates have made. There may be very many, so those with no parts inside share theirs. */
+/**
+ * Origins of all parts that templates created. There may be many of them, so parts without inner parts share an origin.
+ */
 const origins = /* @__PURE__ */ new WeakMap<object, Origin>();
 
 /**
- * Makes parts of a node, any number of them, and brings those up to date that were made of another one at its place.
+ * Returns a template that creates any number of parts from a node, and updates parts that were created from another
+ * node at its place.
  */
 function templateOf(node: PartNode, { ...building }: Building): Template<unknown> {
   Object.assign(building, { hasTried: true });

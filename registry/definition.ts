@@ -1,5 +1,5 @@
 /**
- * Definitions of parts: the kinds of part, the types of each kind, and the context that parts are built in.
+ * Definitions of parts: the kinds of part, the types of each kind, and the context in which parts are built.
  *
  * @module
  */
@@ -12,52 +12,52 @@ import type { Field, Fields, OptionsOf, PlainField, PlainOptionsOf } from "./fie
 import { offencesOf, readPlainValue } from "./plain_values.ts";
 
 /**
- * A kind of part that a config can describe, such as limiters. Definitions, reading, building and schemas are the same
- * for all kinds; this is what they have to know of each.
+ * A kind of part of a config, such as limiters. The code for definitions, reading, building and schemas is the same for
+ * all kinds, and uses these members.
  */
 export interface PartKind<Word extends string = string, Part = unknown> {
   /**
-   * What one such part is called in configs, in schemas, and as the kind of an option that takes one. An option whose
-   * kind is this word with an `s` takes a list of them.
+   * Name of the kind in configs and schemas, and as the kind of an option that takes such a part. An option whose kind
+   * is this word followed by an `s` takes a list of parts.
    */
   readonly word: Word;
-  /** Its name in messages about code, such as "rate limiter". */
+  /** Name in messages about code, such as "rate limiter". */
   readonly name: string;
-  /** Whether a document gives names to such parts, so that an option can take a name in place of a config. */
+  /** Whether a document gives names to such parts, so that an option accepts a name in place of a config. */
   readonly hasNames: boolean;
-  /** The type of all such parts, where there is only one: configs do not say it then. */
+  /** Type of all such parts, if there is only one. Configs then have no `type`. */
   readonly onlyType?: string;
-  /** Whether a value is such a part. */
+  /** Reports whether a value is such a part. */
   is(value: unknown): value is Part;
 }
 
-/** What parts are built with beside their options. */
+/** Context in which parts are built. */
 export interface BuildContext {
   /**
-   * Where time comes from.
+   * The clock.
    *
    * @default {systemClock}
    */
   readonly clock?: Clock | undefined;
   /**
-   * Where random numbers come from: from 0 up to 1.
+   * Returns random numbers from 0 up to 1.
    *
    * @default {Math.random}
    */
   readonly random?: Random | undefined;
 }
 
-/** A rule between options that does not hold. */
+/** A broken rule between options. */
 export interface BrokenRule {
-  /** The option to blame. */
+  /** The option that breaks the rule. */
   readonly option: string;
-  /** What it must be: `"must not be less than 'baseDelay'"`. */
+  /** The rule, as a phrase: `"must not be less than 'baseDelay'"`. */
   readonly rule: string;
 }
 
 /**
- * A type of part: what it is called, which options it takes, and how it is made of them. `Word` is what such a part is
- * called, `Part` is the type of every such part, and `Made` that of those which this definition makes.
+ * Definition of a type of part: its name, its options, and its `create`. `Word` is the kind of part, `Part` is the type
+ * of all parts of that kind, and `Made` is the type that this definition creates.
  */
 export interface PartDefinition<
   Word extends string,
@@ -66,34 +66,37 @@ export interface PartDefinition<
   F extends Fields<Word> = Fields<Word>,
   Made extends Part = Part,
 > {
-  /** The value of `type` in a config. */
+  /** Value of `type` in a config. */
   readonly type: Type;
-  /** What the part does, in a sentence; shown by editors. */
+  /** Effect of the part, in a sentence. Editors show it. */
   readonly description: string;
-  /** The options it takes. */
+  /** Declarations of its options. */
   readonly options: F;
-  /** Says which rule between options is broken, if any. Each option by itself was checked before. */
+  /** Returns the broken rule between options, if there is one. Each option has been checked by itself before. */
   check?: ((options: PlainOptionsOf<F>) => BrokenRule | undefined) | undefined;
-  /** Makes the part of options that were checked. What it throws is reported with its place in the config. */
+  /**
+   * Creates a part from checked options. An error that it throws is reported with the place of the part in the config.
+   */
   create(options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): Made;
   /**
-   * Changes a part that `create` made, for a config that is reloaded: from then on it does what one made of these
-   * options would do, and keeps what it has counted. Where there is none, a part whose options change is made anew. If
-   * it throws, nothing of the reload is in force; so it has to check before it changes anything. To undo a change that
-   * another part refused after it, it is called with the options of before, which it has to take.
+   * Updates a part that `create` returned, when a config is reloaded. The part then behaves like one created from the
+   * new options, but keeps its counts. Without `update`, a part whose options change is created again.
+   *
+   * If it throws, the whole reload is rejected, so it must check the options before it changes anything. To undo a
+   * change after another part refused its update, it is called again with the previous options, which it must accept.
    */
   update?:
     | { update(part: Made, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): void }["update"]
-    | undefined; // the type of a method, so that the definition of a limiter is the definition of a part
+    | undefined; // a method type, so that the definition of a limiter is assignable to the definition of a part
 }
 
-/** What a field says of the parts that its option takes. */
+/** The kind of parts that an option takes, and whether it takes a list. */
 interface PartOption<Kind extends PartKind> {
   readonly kind: Kind;
   readonly isList: boolean;
 }
 
-/** Finds the kind of part that a field names; `undefined` for an option that is plain data. */
+/** Returns the kind of part that a field names; `undefined` for an option that is plain data. */
 export function findPartKind<Kind extends PartKind>(
   kinds: readonly Kind[],
   fieldKind: string,
@@ -105,7 +108,7 @@ export function findPartKind<Kind extends PartKind>(
   return undefined;
 }
 
-/** Refuses a context with a member that is unknown or of the wrong type. */
+/** Throws if a context has a member that is unknown or of the wrong type. */
 export function requireContext(action: string, context: BuildContext): void {
   requireRules(action, context, { clock: A_CLOCK, random: A_FUNCTION });
 }
@@ -120,7 +123,7 @@ const PLAIN_KINDS: readonly PlainField["kind"][] = [
   "weights",
 ];
 
-/** Refuses what is no definition of a type of this kind of part. */
+/** Throws if a value is not a valid definition of a type of this kind of part. */
 export function requireDefinition(kind: PartKind, definition: unknown): void {
   const action = `define ${kind.word}`;
   if (!isObject(definition)) throw invalidArgument(action, "definition", "must be an object", definition);

@@ -1,5 +1,5 @@
 /**
- * Parts of a config as data: what was read, for whoever makes something else of it than parts in memory, or shows it.
+ * Parts of a config as data, for displays, and for engines that build something other than parts in memory.
  *
  * @module
  */
@@ -9,31 +9,34 @@ import type { PartDefinition } from "./definition.ts";
 import { isName, type NameNode, type OptionsTree, type PartNode, type PartTree } from "./tree.ts";
 
 /**
- * A part of a config that was checked, such as a limiter. Its members are plain data, which can be sent as JSON; what
- * is not data is in its methods.
+ * Description of a checked part of a config, such as a limiter. Its properties are plain data that can be sent as JSON.
+ * Everything else is in its methods.
  */
 export interface PartDescription<Part = unknown> {
-  /** The type of the part, as its config names it. */
+  /** Type of the part, as in its config. */
   readonly type: string;
   /**
-   * Where the part is described: a JSON Pointer into the document, or into the config. It identifies the part: two
-   * places that name the same part of a document share it, and have the same path here.
+   * JSON Pointer to the part, in the document or the config. It identifies the part: places that name the same part of
+   * a document share it, and have the same path here.
    */
   readonly path: string;
-  /** The name that the document gives to the part; absent from those that are described where they are used. */
+  /** Name that the document gives to the part. Absent for parts that are defined where they are used. */
   readonly name?: string;
-  /** Whether any number of parts are made of this, such as one for each group of items; absent otherwise. */
+  /**
+   * Whether this is a template, from which any number of parts are created, such as one for each group of items. Absent
+   * otherwise.
+   */
   readonly template?: true;
-  /** The options, defaults filled in. Those that were left out and have no default are absent. */
+  /** Options, with defaults filled in. Omitted options without a default are absent. */
   readonly options: Readonly<Record<string, OptionDescription>>;
   /**
-   * The definition of the type.
+   * Returns the definition of the type.
    *
-   * @returns The definition that the config was checked with.
+   * @returns The definition used to check the config.
    */
   definition(): PartDefinition<string, Part>;
   /**
-   * Makes such a part. What it refers to by name is what the document shares.
+   * Creates such a part. Parts that it refers to by name are those that the document shares.
    *
    * @returns A new part.
    * @throws {ConfigError} If its definition cannot make it.
@@ -42,8 +45,8 @@ export interface PartDescription<Part = unknown> {
 }
 
 /**
- * An option of a part that is described: plain data, lengths of time in milliseconds and perhaps `Infinity`, weights as
- * an object; or parts, whose names are resolved.
+ * Option of a described part: plain data, or parts whose names are resolved. Durations are in milliseconds and may be
+ * `Infinity`. Weights are an object.
  */
 export type OptionDescription =
   | number
@@ -53,15 +56,15 @@ export type OptionDescription =
   | PartDescription
   | readonly PartDescription[];
 
-/** How parts are described. */
+/** Context for describing parts. */
 export interface Describing {
-  /** How the described parts are made. */
+  /** Context for building the described parts. */
   readonly building: Building;
-  /** The description of the part of that name, which exists already. Names are of a document. */
+  /** Returns the description of the part with that name, which already exists. Only documents have names. */
   named?(node: NameNode): PartDescription;
 }
 
-/** Describes a part, and those that it is made of. `name` is what the document calls it. */
+/** Describes a part and its inner parts. `name` is the part's name in the document. */
 export function describePart<Part>(
   tree: PartTree<Part>,
   describing: Describing,
@@ -91,7 +94,10 @@ export function describeOptions(
   return options;
 }
 
-/** What is no data is no member, so that descriptions compare and travel as data. */
+/**
+ * Implementation of {@linkcode PartDescription}. Everything except data is private, so that descriptions can be
+ * compared and sent as data.
+ */
 class Described<Part> implements PartDescription<Part> {
   readonly type: string;
   readonly path: string;

@@ -1,123 +1,123 @@
 /**
- * The kinds of option that a limiter, or another part that configs describe, can declare.
+ * Kinds of option that a limiter or another part of a config can declare.
  *
- * A declaration is plain data, and everything else comes from it: the TypeScript types of the options
- * ({@linkcode OptionsInput}, {@linkcode OptionsOf}), their validation, and their JSON Schema.
+ * A declaration is plain data. The TypeScript types of the options ({@linkcode OptionsInput}, {@linkcode OptionsOf}),
+ * their validation, and their JSON Schema follow from it.
  *
  * @module
  */
 
 import type { Duration } from "../lib/base/duration.ts";
 
-/** What every kind of option has. */
+/** Members common to all kinds of option. */
 export interface FieldBase {
-  /** What the option does, in a sentence; shown by editors. */
+  /** Effect of the option, in a sentence. Editors show it. */
   readonly description: string;
   /**
-   * Whether the option has to be given. An option with a `default` never has to.
+   * Whether the option is required. An option with a `default` never is.
    *
    * @default {true}
    */
   readonly required?: boolean | undefined;
   /**
-   * Whether the part loses what it has counted when a reload changes the option, although its definition has `update`.
-   * `reload` then reports the change with `startsAfresh`.
+   * Whether the part loses its counts when a reload changes the option, although its definition has `update`. `reload`
+   * then reports the change with `startsAfresh`.
    */
   readonly startsAfresh?: true | undefined;
 }
 
-/** A length of time: given as a {@linkcode Duration}, handed to `create` in milliseconds. */
+/** A duration: given as a {@linkcode Duration}, passed to `create` in milliseconds. */
 export interface DurationField extends FieldBase {
-  /** Tells the kinds apart. */
+  /** Distinguishes the kinds. */
   readonly kind: "duration";
   /**
-   * The shortest allowed, in milliseconds.
+   * Shortest allowed duration, in milliseconds.
    *
    * @default {0}
    */
   readonly min?: number | undefined;
-  /** The longest allowed, in milliseconds. */
+  /** Longest allowed duration, in milliseconds. By default, there is no limit. */
   readonly max?: number | undefined;
   /**
-   * Whether there may be no end to it, where no `max` forbids that: `Infinity`, or the text `"unlimited"`, as JSON has
-   * no infinity. Handed to `create` as `Infinity`.
+   * Whether the duration may be unlimited: `Infinity`, or the string `"unlimited"`, because JSON has no infinity.
+   * Passed to `create` as `Infinity`. Has no effect with `max`.
    *
    * @default {false}
    */
   readonly infinite?: boolean | undefined;
-  /** Used when the option is left out. */
+  /** Value used if the option is omitted. */
   readonly default?: Duration;
 }
 
 /** A whole number. */
 export interface IntegerField extends FieldBase {
-  /** Tells the kinds apart. */
+  /** Distinguishes the kinds. */
   readonly kind: "integer";
-  /** The smallest allowed. */
+  /** Smallest allowed value. By default, there is no limit. */
   readonly min?: number | undefined;
-  /** The largest allowed. */
+  /** Largest allowed value. By default, there is no limit. */
   readonly max?: number | undefined;
-  /** Used when the option is left out. */
+  /** Value used if the option is omitted. */
   readonly default?: number;
 }
 
-/** A number. `NaN` is never allowed, and `Infinity` only where the declaration says so. */
+/** A number. `NaN` is never allowed. `Infinity` is allowed only if declared. */
 export interface NumberField extends FieldBase {
-  /** Tells the kinds apart. */
+  /** Distinguishes the kinds. */
   readonly kind: "number";
-  /** The smallest allowed. */
+  /** Smallest allowed value. By default, there is no limit. */
   readonly min?: number | undefined;
-  /** The largest allowed. */
+  /** Largest allowed value. By default, there is no limit. */
   readonly max?: number | undefined;
   /**
-   * Whether `Infinity` is allowed, where no `max` forbids it. JSON cannot say it; code, YAML and TOML can.
+   * Whether `Infinity` is allowed. Has no effect with `max`. JSON can't express it; code, YAML and TOML can.
    *
    * @default {false}
    */
   readonly infinite?: boolean | undefined;
-  /** Used when the option is left out. */
+  /** Value used if the option is omitted. */
   readonly default?: number;
 }
 
-/** Yes or no. */
+/** A boolean. */
 export interface BooleanField extends FieldBase {
-  /** Tells the kinds apart. */
+  /** Distinguishes the kinds. */
   readonly kind: "boolean";
-  /** Used when the option is left out. */
+  /** Value used if the option is omitted. */
   readonly default?: boolean;
 }
 
-/** A text. */
+/** A string. */
 export interface StringField extends FieldBase {
-  /** Tells the kinds apart. */
+  /** Distinguishes the kinds. */
   readonly kind: "string";
-  /** The least number of characters: Unicode code points. */
+  /** Smallest allowed length, in Unicode code points. By default, there is no limit. */
   readonly minLength?: number | undefined;
-  /** The greatest number of characters. */
+  /** Largest allowed length, in Unicode code points. By default, there is no limit. */
   readonly maxLength?: number | undefined;
-  /** Used when the option is left out. */
+  /** Value used if the option is omitted. */
   readonly default?: string;
 }
 
-/** One of a set of texts. */
+/** One of a set of strings. */
 export interface EnumField extends FieldBase {
-  /** Tells the kinds apart. */
+  /** Distinguishes the kinds. */
   readonly kind: "enum";
-  /** The set. */
+  /** The allowed strings. */
   readonly values: readonly string[];
-  /** Used when the option is left out. */
+  /** Value used if the option is omitted. */
   readonly default?: string;
 }
 
-/** Numbers from 0.001 to 1,000 by name: an object. Handed to `create` as a map. */
+/** An object of numbers from 0.001 to 1,000 by name. Passed to `create` as a `Map`. */
 export interface WeightsField extends FieldBase {
-  /** Tells the kinds apart. */
+  /** Distinguishes the kinds. */
   readonly kind: "weights";
-  /** Used when the option is left out. */
+  /** Value used if the option is omitted. */
   readonly default?: Readonly<Record<string, number>>;
 }
 
-/** The declaration of an option that is plain data. */
+/** Declaration of an option that is plain data. */
 export type PlainField =
   | DurationField
   | IntegerField
@@ -128,55 +128,55 @@ export type PlainField =
   | WeightsField;
 
 /**
- * An option that is a part itself, such as a limiter: given as its config, or as the name of one in the document, and
- * handed to `create` built. `Word` is what such a part is called: `"limiter"`.
+ * An option that is itself a part, such as a limiter. It is given as the part's config, or as the name of a part in the
+ * document, and passed to `create` as the built part. `Word` is the kind of part, such as `"limiter"`.
  */
 export interface PartField<Word extends string> extends FieldBase {
-  /** Tells the kinds apart. */
+  /** Distinguishes the kinds. */
   readonly kind: Word;
   /**
-   * Whether the option is a template, of which any number of parts are built, such as one for each group of items.
-   * `create` is given a function that builds a new part each time it is called, and in code the option is such a
-   * function itself. In a document it is a config and no name, as a name stands for one part that is shared; names
-   * deeper inside are shared as always.
+   * Whether the option is a template, from which any number of parts are built, such as one for each group of items.
+   * `create` gets a function that builds a new part with each call; in code, the option is such a function. In a
+   * document, it must be a config, not a name, because a name stands for one shared part. Names inside that config are
+   * allowed, and those parts are shared.
    *
-   * The config is checked once, when it is read. One part is built of it then and thrown away, so that what cannot be
-   * built is known at once and not with the first group.
+   * The config is checked once, when it is read. One part is then built and discarded, so that a part that can't be
+   * built is reported at once, not with the first group.
    */
   readonly template?: true | undefined;
 }
 
 /** An option that is a list of parts, such as `"limiters"`. */
 export interface PartsField<Word extends string> extends FieldBase {
-  /** Tells the kinds apart. */
+  /** Distinguishes the kinds. */
   readonly kind: `${Word}s`;
-  /** The least number of them. */
+  /** Smallest allowed number of parts. Default: 0. */
   readonly minItems?: number | undefined;
-  /** Used when the option is left out. */
+  /** Value used if the option is omitted. */
   readonly default?: readonly [];
 }
 
-/** The declaration of one option. `Word` says which parts it may be, beside plain data. */
+/** Declaration of one option. `Word` is the kind of part that it may be, besides plain data. */
 export type Field<Word extends string = never> = PlainField | PartField<Word> | PartsField<Word>;
 
-/** The declarations of the options, by name. */
+/** Declarations of options, by name. */
 export type Fields<Word extends string = never> = { readonly [option: string]: Field<Word> };
 
-/** Makes parts, a new one each time it is called. */
+/** A function that creates a new part with each call. */
 export interface Template<Part> {
-  /** Makes a part. */
+  /** Creates a part. */
   (): Part;
   /**
-   * Makes a part that an earlier template of the same option made do what a new one would do, and gives it; or gives
-   * one in its place. Where it throws, the part has not changed. Templates of a config that is reloaded have it;
-   * functions that are given in code need not.
+   * Updates a part that an earlier template of the same option created, so that it behaves like a new one, and returns
+   * it. May return a replacement instead. If it throws, the part is unchanged. Templates of a config that is reloaded
+   * have this method. For functions given in code, it is optional.
    */
   update?(part: Part): Part;
-  /** Whether `update` never throws, so that a part may be updated when it is used next. By default it may. */
+  /** Whether `update` never throws, so that a part can be updated at its next use. */
   readonly neverRefuses?: boolean;
 }
 
-/** The type of one option as `create` gets it. `Parts` has the type of a part that is built, by its kind. */
+/** Type of one option as passed to `create`. `Parts` has the type of a built part, by its kind. */
 export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "integer" | "number" } ? number
   : F extends { kind: "boolean" } ? boolean
   : F extends { kind: "string" } ? string
@@ -187,39 +187,37 @@ export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "intege
   : F extends { kind: `${infer Word extends keyof Parts & string}s` } ? readonly Parts[Word][]
   : never;
 
-/** The type of one option as one writes it in a config. `Parts` has the type of what stands for a part, by its kind. */
+/** Type of one option as written in a config. `Parts` has the type of a nested part's config, by its kind. */
 export type InputOf<F, Parts = unknown> = F extends { kind: keyof Parts; template: true }
-  ? Exclude<Parts[F["kind"]], string> // no name
+  ? Exclude<Parts[F["kind"]], string> // not a name
   : InCodeOf<F, Parts>;
 
-/** The type of one option as one gives it in code. `Parts` has the type of a part, by its kind. */
+/** Type of one option as given in code. `Parts` has the type of a part, by its kind. */
 export type InCodeOf<F, Parts = unknown> = F extends { kind: "duration" } ? Duration
   : F extends { kind: "weights" } ? Readonly<Record<string, number>>
   : F extends { kind: keyof Parts; template: true } ? () => Parts[F["kind"]]
   : ValueOf<F, Parts>;
 
-/** The type of the options as one writes them in a config. */
+/** Type of the options as written in a config. */
 export type OptionsInput<F, Parts = unknown> = ByNeed<F, { [K in keyof F]: InputOf<F[K], Parts> }>;
 
-/**
- * The type of the options as one gives them in the call of a `create…` function: with parts where a config has configs.
- */
+/** Type of the options as passed to a `create…` function: with parts in place of configs. */
 export type OptionsInCode<F, Parts = unknown> = ByNeed<F, { [K in keyof F]: InCodeOf<F[K], Parts> }>;
 
-/** These types of options, of which those that may be left out may be undefined too. */
+/** Types of options, in which optional ones may be missing or `undefined`. */
 export type ByNeed<F, Types extends Record<keyof F, unknown>> =
   & { -readonly [K in keyof F as F[K] extends OptionalField ? never : K]: Types[K] }
   & { -readonly [K in keyof F as F[K] extends OptionalField ? K : never]?: Types[K] | undefined };
 
-/** What tells an option that may be left out. */
+/** Declaration of an optional option. */
 export type OptionalField = { readonly default: unknown } | { readonly required: false };
 
-/** The type of the options as `create` gets them: checked, durations in milliseconds, parts built. */
+/** Type of the options as passed to `create`: checked, with durations in milliseconds and parts built. */
 export type OptionsOf<F, Parts = unknown> = {
   readonly [K in keyof F]: F[K] extends { default: unknown } ? ValueOf<F[K], Parts>
     : F[K] extends { required: false } ? ValueOf<F[K], Parts> | undefined
     : ValueOf<F[K], Parts>;
 };
 
-/** The part of {@linkcode OptionsOf} that is plain data, and so is known before anything is built. */
+/** Members of {@linkcode OptionsOf} that are plain data, and so are known before parts are built. */
 export type PlainOptionsOf<F> = OptionsOf<{ [K in keyof F as F[K] extends PlainField ? K : never]: F[K] }>;

@@ -4,13 +4,16 @@ import type { BuildContext, PartDefinition, PartKind } from "./definition.ts";
 import type { Fields, OptionsOf } from "./fields.ts";
 import { actionOf, createInCode } from "./options_in_code.ts";
 
-/** Tells the group of an item. Groups are the same that are the same key of a `Map`. */
+/** Returns the group of an item. Groups are compared as keys of a `Map`. */
 export type GroupOf = (item: never, key: unknown) => unknown;
 
-/** The option that tells groups in a document, which cannot hold a function. */
+/** Option that defines groups in a document, which can't contain a function. */
 export type SeparatorField = { readonly kind: "string"; readonly minLength: 1; readonly description: string };
 
-/** The group of an item is the text before the first separator in its key, and the whole key if there is none in it. */
+/**
+ * Returns a function that groups items by the text before the first separator in the key, or by the whole key without
+ * one. It throws a `TypeError` if the key is not a string.
+ */
 export function groupBySeparator(separator: string): GroupOf {
   return (_, key) => {
     if (typeof key !== "string") {
@@ -25,10 +28,9 @@ export function groupBySeparator(separator: string): GroupOf {
 }
 
 /**
- * Makes a part that treats items by groups, of options that were given in code: there a function, `groupOf`, may stand
- * in the place of `separator`.
+ * Creates a part that groups items, from options given in code. There, the function `groupOf` may replace `separator`.
  *
- * @param create Makes the part where `groupOf` is given.
+ * @param create Creates the part if `groupOf` is given.
  */
 export function createGroupedInCode<Word extends string, Part, F extends Fields<Word> & { separator: SeparatorField }>(
   kind: PartKind<Word, Part>,

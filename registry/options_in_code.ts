@@ -5,10 +5,10 @@ import type { Field, Fields, OptionsOf, PartField, PartsField, PlainField } from
 import { offencesOf, readPlainValue } from "./plain_values.ts";
 
 /**
- * Makes a part of options that were given in code, and throws the first problem. Where a config has the config of
- * another part, code gives that part itself; and for a template, a function that makes one.
+ * Creates a part from options given in code. Throws the first problem. For a nested part, code passes the part itself
+ * instead of a config, and for a template, a function that creates one.
  *
- * @param contextOptions The members of the context that stand among the options.
+ * @param contextOptions The members of the context that are passed as options.
  */
 export function createInCode<Word extends string, Part, F extends Fields<Word>>(
   kind: PartKind<Word, Part>,
@@ -31,7 +31,7 @@ export function createInCode<Word extends string, Part, F extends Fields<Word>>(
   return definition.create(options as OptionsOf<F, Record<Word, Part>>, context);
 }
 
-/** What is being done, for messages. */
+/** Returns the current action, for messages. */
 export function actionOf({ word }: PartKind, { type }: { type: string }): string {
   return `create ${type} ${word}`;
 }

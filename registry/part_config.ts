@@ -1,12 +1,12 @@
 /**
- * The types of the configs of parts, made of their declarations.
+ * Types of the configs of parts, derived from their declarations.
  *
  * @module
  */
 
 import type { OptionsInput } from "./fields.ts";
 
-/** The declared options of each definition among the exports of a module, by type. */
+/** Declared options of each definition among the exports of a module, by type. */
 export type DeclaredOptions<Exports> = {
   [
     Name in keyof Exports as Exports[Name] extends { readonly type: infer Type extends string; create: unknown } ? Type
@@ -14,18 +14,18 @@ export type DeclaredOptions<Exports> = {
   ]: Exports[Name] extends { readonly options: infer F; create: unknown } ? F : never;
 };
 
-/** The config of a part of one of these types. `Inputs` has what stands for a part in an option, by its kind. */
+/** Config of a part of one of the declared types. `Inputs` has the type of a nested part's config, by its kind. */
 export type PartConfig<Declared, Inputs, Type extends keyof Declared = keyof Declared> = {
   [K in Type]: { type: K } & OptionsInput<Declared[K], Inputs>;
 }[Type];
 
-/** The config of a part that is not built in. Nothing is known of its options. */
+/** Config of a part of a custom type, whose options are not checked by the compiler. */
 export type CustomConfig<Type extends string = string> = { type: Type; [option: string]: unknown };
 
 /**
- * What the config of a part has to be, given its own type `C`: those of the declared types have the options that they
- * declare and no others, however deep they are nested. Nothing is known of other types. `Word` is what such a part is
- * called, and `Config` is what it is where `C` says nothing.
+ * Type that a config of type `C` must have. Parts of the declared types have exactly their declared options, at any
+ * depth. Options of other types are not checked. `Word` is the kind of part, and `Config` is the type used if `C` says
+ * nothing.
  */
 export type CheckedPartConfig<C, Declared, Word extends string, Config> = C extends readonly unknown[]
   ? { [I in keyof C]: CheckedPartConfig<C[I], Declared, Word, Config> }

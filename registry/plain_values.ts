@@ -3,21 +3,21 @@ import { inspect } from "../lib/base/errors.ts";
 import { escapePointer, isPlainObject, PROTOTYPE_NAMES } from "../lib/base/objects.ts";
 import type { DurationField, NumberField, PlainField } from "./fields.ts";
 
-/** The text for a duration without an end. */
+/** Value of a duration without an end. */
 export const UNLIMITED = "unlimited";
 
-/** The bounds of a weight: whatever is reckoned with it stays finite. */
+/** Bounds of a weight, which keep computed values finite. */
 export const MIN_WEIGHT = 0.001;
 export const MAX_WEIGHT = 1000;
 
-/** Whether an option takes infinity. */
+/** Reports whether an option accepts infinity. */
 export function isInfinite({ infinite = false, max }: DurationField | NumberField): boolean {
   return infinite && max === undefined;
 }
 
 /**
- * Reads the value of an option as its declaration says; `undefined` if it breaks the rule that {@linkcode ruleOf}
- * words.
+ * Reads the value of an option according to its declaration. Returns `undefined` if it breaks the rule that
+ * {@linkcode ruleOf} describes.
  */
 export function readPlainValue(field: PlainField, value: unknown): unknown {
   const read = field.kind === "duration" ? readDuration(field, value) : value;
@@ -25,16 +25,16 @@ export function readPlainValue(field: PlainField, value: unknown): unknown {
   return field.kind === "weights" ? new Map(Object.entries(read as object)) : read;
 }
 
-/** A value that breaks a rule: that of an option, or one inside of it. */
+/** A value that breaks a rule: the value of an option, or one inside it. */
 interface Offence {
   readonly option: string;
-  /** A JSON Pointer from the option's value. */
+  /** JSON Pointer, relative to the option's value. */
   readonly path: string;
   readonly rule: string;
   readonly value: unknown;
 }
 
-/** What is wrong with the value of an option that {@linkcode readPlainValue} refused: at least one thing. */
+/** Returns the problems of a value that {@linkcode readPlainValue} refused: at least one. */
 export function offencesOf(field: PlainField, option: string, value: unknown): readonly [Offence, ...Offence[]] {
   const whole: Offence = { option, path: "", rule: ruleOf(field), value };
   if (field.kind !== "weights" || !isPlainObject(value)) return [whole];
@@ -55,8 +55,8 @@ function weightRule(name: string, weight: unknown): string | undefined {
 }
 
 /**
- * Where no negative duration is allowed, a text must not have a minus, not even in "-0s": the pattern of a JSON Schema
- * cannot tell that this is zero.
+ * Reads a duration. If negative durations aren't allowed, a string with a minus sign is refused, even `"-0s"`: the
+ * pattern of a JSON Schema can't detect that it is zero.
  */
 function readDuration({ min = 0, infinite = false }: DurationField, value: unknown): number | undefined {
   if (infinite && (value === UNLIMITED || value === Infinity)) return Infinity;
@@ -88,14 +88,14 @@ function isWithin(value: number, min = -Infinity, max = Infinity): boolean {
   return value >= min && value <= max; // false for NaN
 }
 
-/** As JSON Schema counts them: code points. */
+/** Counts code points, as JSON Schema does. */
 function countCharacters(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
 }
 
-/** Words what an option takes: "must be …". */
+/** Returns the rule for an option, as a phrase: "must be …". */
 export function ruleOf(field: PlainField): string {
   switch (field.kind) {
     case "duration":

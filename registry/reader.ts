@@ -6,40 +6,40 @@ import type { Fields, PartField, PartsField, PlainField } from "./fields.ts";
 import { offencesOf, readPlainValue } from "./plain_values.ts";
 import type { NameNode, OptionsTree, PartNode, PartTree } from "./tree.ts";
 
-/** How deep parts may be nested in each other: more is a mistake or an attack. */
+/** Maximum nesting depth of parts. More is a mistake or an attack. */
 export const MAX_DEPTH = 32;
-/** How many parts one may use in all, itself and those that it refers to by name among them. */
+/** Maximum number of parts that one part uses, including itself and the parts it refers to by name. */
 export const MAX_COUNT = 5000;
-/** How many parts a document may have in all. Objects of which one is in many places count there each time. */
+/** Maximum number of parts in a document. An object that appears in several places counts each time. */
 const MAX_TOTAL = 100_000;
-/** How long a list of parts may be. */
+/** Maximum length of a list of parts. */
 export const MAX_ITEMS = 1000;
 
-/** The parts of one kind that a config may use. */
+/** Parts of one kind that a config may use. */
 export interface PartSource<Part = unknown> {
   readonly kind: PartKind<string, Part>;
   readonly definitions: {
     get(type: string): PartDefinition<string, Part> | undefined;
     types(): string[];
   };
-  /** The names that the document gives to such parts; `undefined` where there is no document. */
+  /** Names that the document gives to such parts; `undefined` without a document. */
   readonly names?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Reads the parts of a config and collects what is wrong with them. The trees that it returns are complete only if
- * nothing was wrong, so {@linkcode ConfigReader.throwIssues} has to come before building.
+ * Reads the parts of a config and collects the problems. The returned trees are complete only if there are no problems,
+ * so call {@linkcode ConfigReader.throwIssues} before building.
  */
 export class ConfigReader {
   readonly issues: ConfigIssue[] = [];
   readonly #action: string;
   readonly #sources: ReadonlyMap<PartKind, PartSource>;
   readonly #kinds: readonly PartKind[];
-  /** How many parts the one being read is nested in. */
+  /** Number of parts around the current one. */
   #depth = 0;
-  /** How many parts were read since the outermost began. */
+  /** Number of parts read since the outermost one began. */
   #count = 0;
-  /** How many parts were read in all. */
+  /** Number of parts read in total. */
   #total = 0;
 
   constructor(action: string, ...sources: PartSource[]) {
@@ -49,20 +49,20 @@ export class ConfigReader {
   }
 
   /**
-   * Notes a problem at a JSON Pointer. The hint is looked for only if the message of the error will show it: that takes
-   * long, and a document may have thousands of problems.
+   * Records a problem at a JSON Pointer. The hint is computed only if the error's message will show it, because it is
+   * slow and a document may have thousands of problems.
    */
   fail(path: string, message: string, findHint?: () => string): void {
     const hint = this.issues.length < MAX_ISSUES_IN_MESSAGE ? findHint?.() : undefined;
     this.issues.push({ path, message: message + (hint ?? "") });
   }
 
-  /** Throws everything that was found wrong so far. */
+  /** Throws all problems found so far, if there are any. */
   throwIssues(): void {
     if (this.issues.length > 0) throw new ConfigError(this.#action, this.issues);
   }
 
-  /** Reads an object of options as they are declared. */
+  /** Reads an object of options according to their declarations. */
   readOptions(fields: Fields<string>, input: Readonly<Record<string, unknown>>, path: string): OptionsTree {
     for (const option of Object.keys(input)) {
       if (Object.hasOwn(fields, option) || input[option] === undefined) continue;
@@ -99,7 +99,7 @@ export class ConfigReader {
     return { plain, parts, templates };
   }
 
-  /** Reads a part's config or name; `undefined` if it is neither. */
+  /** Reads a part's config or name. Returns `undefined` if it is neither. */
   readPart<Part>(
     kind: PartKind<string, Part>,
     option: string,
@@ -120,7 +120,7 @@ export class ConfigReader {
     return this.#readDescribed(kind, option, rule, value, path);
   }
 
-  /** What a part that has no names must be. A text is most often meant to be the type. */
+  /** Returns the rule for a part without names. A string is usually meant as the type. */
   #ruleOf(kind: PartKind, value: unknown): string {
     const rule = `must be a ${kind.word}`;
     if (typeof value !== "string" || kind.onlyType !== undefined) return rule;
@@ -129,7 +129,7 @@ export class ConfigReader {
     return `${rule}, an object such as { "type": ${inspect(type)} }`;
   }
 
-  /** Reads a part that is described in place. */
+  /** Reads a part that is defined in place. */
   #readDescribed<Part>(
     kind: PartKind<string, Part>,
     option: string,
@@ -193,7 +193,7 @@ export class ConfigReader {
     return undefined;
   }
 
-  /** An object can contain itself, or be in many places. Reading it has to end all the same, and soon. */
+  /** Checks the limits. An object can contain itself or appear in many places, so reading it must be bounded. */
   #isWithinLimits({ word }: PartKind, option: string, path: string): boolean {
     this.#count++;
     this.#total++;
@@ -238,7 +238,7 @@ export class ConfigReader {
   ): void {
     let broken: BrokenRule | undefined;
     try {
-      broken = definition.check?.(plain); // may be anybody's code
+      broken = definition.check?.(plain); // may be third-party code
     } catch (error) {
       this.fail(path, error instanceof Error ? error.message : `checking ${inspect(definition.type)} failed`);
     }

@@ -15,13 +15,13 @@ import { partSchemas, SCHEMA_DIALECT } from "./schema.ts";
 import type { PartTree } from "./tree.ts";
 
 /**
- * The types of part that a config can name. There is a registry for each kind of part, such as
- * {@linkcode LimiterRegistry}; what they have in common is here.
+ * Registry of the types of part that a config can name. There is a registry for each kind of part, such as
+ * {@linkcode LimiterRegistry}. This is their common base.
  *
- * `Word` is what such a part is called in configs, and `Part` is what is built.
+ * `Word` is the kind of part in configs, and `Part` is the type of a built part.
  */
 export abstract class Registry<Word extends string, Part> {
-  /** The kind of part that is registered here. */
+  /** The kind of part in this registry. */
   protected abstract readonly kind: PartKind<Word, Part>;
   readonly #definitions = new Map<string, PartDefinition<Word, Part>>();
 
@@ -30,7 +30,8 @@ export abstract class Registry<Word extends string, Part> {
    *
    * @param definition The definition of the type.
    * @returns The registry itself.
-   * @throws {TypeError} If a type of that name is registered already, or the definition is not valid.
+   * @throws {TypeError} If the type is already registered, or the definition is invalid.
+   * @throws {RangeError} If a default in the definition is a number out of range.
    */
   register<Type extends string, F extends Fields<Word>>(definition: PartDefinition<Word, Part, Type, F>): this {
     requireDefinition(this.kind, definition);
@@ -43,20 +44,20 @@ export abstract class Registry<Word extends string, Part> {
   }
 
   /**
-   * Removes a type. What was built of it stays as it is.
+   * Removes a type. Parts that were built from it are not affected.
    *
    * @param type The name of the type.
-   * @returns Whether it was registered.
+   * @returns `true` if it was registered, `false` otherwise.
    */
   unregister(type: string): boolean {
     return this.#definitions.delete(type);
   }
 
   /**
-   * Tells whether a type is registered.
+   * Reports whether a type is registered.
    *
    * @param type The name of the type.
-   * @returns Whether it is.
+   * @returns `true` if it is registered, `false` otherwise.
    */
   has(type: string): boolean {
     return this.#definitions.has(type);
@@ -82,9 +83,9 @@ export abstract class Registry<Word extends string, Part> {
   }
 
   /**
-   * Lets a plugin register what it has.
+   * Lets a plugin register its types.
    *
-   * @param plugin Is called at once with the registry.
+   * @param plugin Called at once with the registry.
    * @returns The registry itself.
    */
   use(plugin: (registry: this) => void): this {
@@ -93,7 +94,7 @@ export abstract class Registry<Word extends string, Part> {
   }
 
   /**
-   * Makes a registry with everything that is registered here now. Later changes of one do not show in the other.
+   * Creates a copy of the registry. Later changes to one don't affect the other.
    *
    * @returns The new registry.
    */
@@ -106,12 +107,12 @@ export abstract class Registry<Word extends string, Part> {
   /**
    * Builds a part from its config.
    *
-   * @param config The part's type and options. It cannot be a name, as there is no document to look in: that is what
-   * {@linkcode loadConfig} is for.
-   * @param context What the part is built with beside its options.
+   * @param config The part's type and options. A name is refused, because there is no document to look it up in; use
+   * {@linkcode loadConfig} for that.
+   * @param context The clock and the random numbers to build with.
    * @returns A new part.
-   * @throws {ConfigError} If the config is not right; with everything that is wrong. Nothing was built in that case.
-   * @throws {TypeError} If the context is not right.
+   * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
+   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
   build(config: unknown, context: BuildContext = {}): Part {
     const { tree, building } = this.#read(`build ${this.kind.word}`, config, context);
@@ -119,14 +120,14 @@ export abstract class Registry<Word extends string, Part> {
   }
 
   /**
-   * Checks the config of a part and gives it as data: defaults filled in, lengths of time in milliseconds. Nothing is
-   * built.
+   * Checks the config of a part and returns it as data, with defaults filled in and durations in milliseconds. Nothing
+   * is built.
    *
-   * @param config The part's type and options, as `build` takes them.
-   * @param context What parts are built with, for `create` of the description.
+   * @param config The part's type and options, as for `build`.
+   * @param context The clock and the random numbers for `create` of the description.
    * @returns The description. Its paths are JSON Pointers into the config.
-   * @throws {ConfigError} If the config is not right; with everything that is wrong.
-   * @throws {TypeError} If the context is not right.
+   * @throws {ConfigError} If the config is invalid. The error lists every problem.
+   * @throws {TypeError} If `context` has an unknown member or one of the wrong type.
    */
   describe(config: unknown, context: BuildContext = {}): PartDescription<Part> {
     const { tree, building } = this.#read(`describe ${this.kind.word}`, config, context);
@@ -134,13 +135,13 @@ export abstract class Registry<Word extends string, Part> {
   }
 
   /**
-   * Describes the config of a part as a JSON Schema (draft 2020-12), with the types registered now.
+   * Returns a JSON Schema (draft 2020-12) of a part's config, with the types registered now.
    *
-   * What a schema cannot say, `build` still checks: rules between options (`maxDelay` not less than
-   * `baseDelay`), the bounds of durations written as texts, and names.
+   * `build` also checks rules that a schema can't express: rules between options (`maxDelay` not less than
+   * `baseDelay`), the bounds of durations written as strings, and names.
    *
-   * @returns The schema. In a registry of limiters, `$defs/limiter` is a limiter, and `$defs/limiterOrName` what an
-   * option takes that is one.
+   * @returns The schema. In a registry of limiters, `$defs/limiter` is a limiter, and `$defs/limiterOrName` is the
+   * value of an option that takes a limiter.
    */
   jsonSchema(): Record<string, unknown> {
     return {
@@ -159,7 +160,7 @@ export abstract class Registry<Word extends string, Part> {
   }
 }
 
-/** Registers the definitions among the exports of a module. The other exports are functions and single options. */
+/** Registers the definitions among the exports of a module. Its other exports are functions and options. */
 export function registerExports<R extends { register(definition: never): unknown }>(registry: R, exports: object): R {
   for (const value of Object.values(exports)) if (hasMethods(value, "create")) registry.register(value as never);
   return registry;

@@ -5,10 +5,13 @@ import type { Field, Fields, PartField, PartsField, PlainField } from "./fields.
 import { isInfinite, MAX_WEIGHT, MIN_WEIGHT, UNLIMITED } from "./plain_values.ts";
 import { MAX_ITEMS } from "./reader.ts";
 
-/** The version of JSON Schema that all schemas here are written in. */
+/** Version of JSON Schema that all schemas here use. */
 export const SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
-/** What the schemas of options refer to: the JSON Schemas of a part of some kind, and of what an option of it takes. */
+/**
+ * Returns the definitions to which schemas of options refer: the JSON Schemas of a part of a kind, and of an option
+ * that takes such a part.
+ */
 export function partSchemas<Word extends string, Part>(
   kind: PartKind<Word, Part>,
   definitions: readonly PartDefinition<Word, Part>[],
@@ -21,7 +24,7 @@ export function partSchemas<Word extends string, Part>(
   return { [word]: part, [`${word}OrName`]: { anyOf: [{ $ref: `#/$defs/${word}` }, { type: "string" }] } };
 }
 
-/** The JSON Schema of a part whose config says which type it has. */
+/** Returns the JSON Schema of a part whose config has a `type`. */
 function typedSchema(
   kind: PartKind,
   definitions: readonly Pick<PartDefinition<string, unknown>, "type" | "description" | "options">[],
@@ -45,7 +48,7 @@ function typedSchema(
   };
 }
 
-/** The JSON Schema of an object of options. */
+/** Returns the JSON Schema of an object of options. */
 export function optionsSchema(fields: Fields<string>, kinds: readonly PartKind[]): Record<string, unknown> {
   const entries = Object.entries(fields);
   return {
@@ -79,7 +82,10 @@ function fieldSchema(field: Field<string>, kinds: readonly PartKind[]): Record<s
   };
 }
 
-/** JSON has no infinity, but parsers read 1e999 as one. So numbers that have to be finite always have bounds. */
+/**
+ * Returns the JSON Schema of a plain option. JSON has no infinity, but parsers read 1e999 as infinity. So numbers that
+ * must be finite always have bounds.
+ */
 function plainSchema(field: PlainField): Record<string, unknown> {
   switch (field.kind) {
     case "duration":
@@ -110,9 +116,12 @@ function plainSchema(field: PlainField): Record<string, unknown> {
   }
 }
 
-/** A schema cannot compare durations that are texts: their bounds are checked on loading only. */
+/**
+ * Returns the JSON Schema of a duration. A schema can't compare durations written as strings; their bounds are checked
+ * only when a config is loaded.
+ */
 function durationSchema(minimum: number, maximum?: number): Record<string, unknown> {
-  // Bun gives what is not ASCII as an escape, and the schema is to be the same everywhere.
+  // Bun returns characters outside ASCII as escapes, and the schema must be the same on all runtimes.
   const pattern = DURATION.source.replaceAll(/\\u([0-9A-F]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16)));
   return {
     type: ["string", "number"],

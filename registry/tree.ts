@@ -1,48 +1,48 @@
 /**
- * The tree that reading makes of a config: plain data that was checked. Building walks it, once or many times, and
- * afterwards it says which part came from which place. Two trees are compared to find what a reload changes.
+ * Tree of a config that was read: checked plain data. It is the input of building, any number of times, and records the
+ * place of each part. Comparing two trees shows the changes of a reload.
  *
  * @module
  */
 
 import type { PartDefinition, PartKind } from "./definition.ts";
 
-/** Options that were read. */
+/** Options after reading. */
 export interface OptionsTree {
-  /** The options that are plain data, durations in milliseconds and defaults filled in. */
+  /** Options that are plain data, with durations in milliseconds and defaults filled in. */
   readonly plain: Readonly<Record<string, unknown>>;
-  /** The options that are parts, or lists of them. */
+  /** Options that are parts or lists of parts. */
   readonly parts: Readonly<Record<string, PartTree | readonly PartTree[]>>;
-  /** The options that are templates, of which parts are built again and again. */
+  /** Options that are templates, from which parts are built repeatedly. */
   readonly templates: Readonly<Record<string, PartNode>>;
 }
 
-/** A part that is described where it is used. */
+/** A part that is defined where it is used. */
 export interface PartNode<Part = unknown> extends OptionsTree {
   readonly kind: PartKind<string, Part>;
-  /** The definition of its type. The registry may know another one later, or none. */
+  /** Definition of its type. The registry may have another one later, or none. */
   readonly definition: PartDefinition<string, Part>;
-  /** Where it stands: a JSON Pointer. */
+  /** JSON Pointer to the part. */
   readonly path: string;
 }
 
-/** The name of a part that is described elsewhere in the document, and shared. */
+/** Name of a part that is defined elsewhere in the document and shared. */
 export interface NameNode {
   readonly kind: PartKind;
   readonly name: string;
-  /** Where the name stands: a JSON Pointer. */
+  /** JSON Pointer to the name. */
   readonly path: string;
 }
 
 /** A part of a config. */
 export type PartTree<Part = unknown> = PartNode<Part> | NameNode;
 
-/** Tells names from parts that are described in place. */
+/** Reports whether a part is a name, rather than defined in place. */
 export function isName(tree: PartTree): tree is NameNode {
   return "name" in tree;
 }
 
-/** Goes through a tree, if there is one: every part and every name in it, the outermost first. */
+/** Iterates over a tree, if there is one: every part and every name in it, the outermost first. */
 export function* nodesOf(tree: PartTree | undefined): Generator<PartTree> {
   if (tree === undefined) return;
   yield tree;
@@ -50,25 +50,25 @@ export function* nodesOf(tree: PartTree | undefined): Generator<PartTree> {
   for (const part of Object.values({ ...tree.parts, ...tree.templates }).flat()) yield* nodesOf(part);
 }
 
-/** An option that is a part, or a list of them. */
+/** An option that is a part or a list of parts. */
 type Parts = PartTree | readonly PartTree[];
 
-/** Reports whether two values of an option that is plain data are the same. */
+/** Reports whether two values of an option with plain data are equal. */
 export function isSameValue(one: unknown, other: unknown): boolean {
   if (!(one instanceof Map && other instanceof Map)) return one === other;
   return one.size === other.size && [...one].every(([name, weight]) => other.get(name) === weight);
 }
 
 /**
- * Reports whether two trees at the same place say the same, however it is written: `"5ms"` or `"0.005s"`. A part made
- * of one would be like a part made of the other.
+ * Reports whether two trees at the same place are equal, however they are written: `"5ms"` or `"0.005s"`. Parts built
+ * from equal trees behave alike.
  */
 export function isSameTree(one: PartTree, other: PartTree): boolean {
   if (isName(one) || isName(other)) return isName(one) && isName(other) && one.name === other.name;
   return one.definition === other.definition && isSameOptions(one, other, isSameTree);
 }
 
-/** Reports whether options are the same. `isSamePart` compares the parts among them. */
+/** Reports whether options are equal. `isSamePart` compares the parts among them. */
 export function isSameOptions(
   one: OptionsTree,
   other: OptionsTree,

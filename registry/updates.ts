@@ -2,52 +2,49 @@ import { ConfigError, inspect } from "../lib/base/errors.ts";
 import type { BuildContext } from "./definition.ts";
 import { isName, nodesOf, type PartNode } from "./tree.ts";
 
-/** A part that is to do what another tree says. */
+/** Update of an existing part to another tree. */
 export interface Update {
-  /** What it is to do. */
+  /** The tree to update to. */
   readonly node: PartNode;
   readonly part: unknown;
-  /** The options for that. */
+  /** The new options. */
   readonly options: object;
-  /** The options that it was made of, or updated with last. */
+  /** Returns the options that it was created or last updated with. */
   oldOptions(): object;
 }
 
-/** What updates are carried out with. */
+/** Context in which updates are carried out. */
 export interface Updating {
-  /** What is being done, for messages. */
+  /** The current action, for messages. */
   readonly action: string;
   readonly context: BuildContext;
-  /** Whether the updates of a definition may throw; by default all of them may. */
+  /** Reports whether the updates of a definition may throw. Without it, all of them may. */
   mayRefuse?(definition: PartNode["definition"]): boolean;
 }
 
-/** Whether bringing a part of this node up to date may throw, or a part inside of it. */
+/** Reports whether updating a part of this node, or a part inside it, may throw. */
 export function mayRefuse(node: PartNode, updating: Updating): boolean {
   if (updating.mayRefuse === undefined) return true;
   for (const inner of nodesOf(node)) if (!isName(inner) && updating.mayRefuse(inner.definition)) return true;
   return false;
 }
 
-/** The updates of parts, and of parts inside of these, that are being carried out together. */
+/** Updates of parts and of their inner parts that are carried out together. */
 interface Batch {
-  /** Parts that were made anew within templates, and what each replaced. */
+  /** Parts that replaced others within templates, and the parts that they replaced. */
   readonly replaced: Map<object, object>;
-  /**
-   * Updates that never throw. They wait until no other can throw, as they cannot be undone: a smaller burst loses
-   * tokens.
-   */
+  /** Updates that never throw. They run last, because they can't be undone: a smaller burst loses tokens. */
   readonly safe: { update: Update; updating: Updating }[];
 }
 
 let batch: Batch | undefined;
 
 /**
- * Carries out all of the updates, or none: those before one that throws are undone. That one as well, as it may be made
- * of several parts of which some are updated. Within an update of another part, those that never throw wait for all of
- * that.
+ * Carries out all of the updates, or none. If one throws, it is undone along with the earlier ones: it may consist of
+ * several parts, some of them updated. If called within an update of another part, updates that never throw run after
+ * that whole batch.
  *
- * @throws {ConfigError} If an update throws, with the place of its part.
+ * @throws {ConfigError} If an update throws. The error names the place of the part.
  */
 export function carryOut(updates: readonly Update[], updating: Updating): void {
   if (updates.length === 0) return;
@@ -63,7 +60,7 @@ export function carryOut(updates: readonly Update[], updating: Updating): void {
       begun.unshift(update);
       carryOutOne(update, updating);
     }
-    // More may come meanwhile: those inside of the parts of a group.
+    // The list may grow in this loop: updates of the parts of groups.
     if (outer === undefined) { for (const { update, updating } of batch.safe) carryOutOne(update, updating); }
   } catch (error) {
     for (const update of begun) undo(update, updating);
@@ -77,7 +74,7 @@ function carryOutOne({ node: { definition, path }, part, options }: Update, { ac
   try {
     definition.update!(part, options as never, context);
   } catch (cause) {
-    if (cause instanceof ConfigError) throw cause; // it names the place within
+    if (cause instanceof ConfigError) throw cause; // it names the inner place
     const message = cause instanceof Error ? cause.message : `updating ${inspect(definition.type)} failed`;
     throw Object.assign(new ConfigError(action, [{ path, message }]), { cause });
   }
@@ -86,16 +83,16 @@ function carryOutOne({ node: { definition, path }, part, options }: Update, { ac
 function undo({ node: { definition }, part, oldOptions }: Update, { context }: Updating): void {
   try {
     definition.update!(part, oldOptions() as never, context);
-  } catch { // one that refuses all options has not changed for these either
+  } catch { // an update that refuses all options has not changed anything
   }
 }
 
-/** Notes that a part was made anew, in case that is undone. */
+/** Records that a part was replaced, in case that is undone. */
 export function noteReplaced(part: object, replacement: object): void {
   batch?.replaced.set(replacement, part);
 }
 
-/** The part that this one replaced just now. */
+/** Returns the part that this one replaced in the current batch. */
 export function replacedBy(part: object): object | undefined {
   return batch?.replaced.get(part);
 }
