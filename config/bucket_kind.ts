@@ -5,8 +5,8 @@ import type { PartDefinition, PartKind } from "../registry/definition.ts";
 import type { Fields } from "../registry/fields.ts";
 
 /**
- * Token buckets by themselves, as `throttle` takes one. There is one type of them, so configs do not say it; and their
- * names are those of the limiters that are buckets.
+ * Token buckets as parts, for `throttle`. There is only one type, so configs have no `type`. Their names are the names
+ * of limiters that are buckets.
  */
 export const bucketKind: PartKind<"bucket", TokenBucket> = {
   word: "bucket",
@@ -16,7 +16,7 @@ export const bucketKind: PartKind<"bucket", TokenBucket> = {
   is: isTokenBucket,
 };
 
-/** The options of a token bucket in a config. */
+/** Options of a token bucket in a config. */
 export const bucketFields = {
   rate: { kind: "number", min: 0, infinite: true, description: "How many a second, on average." },
   burst: { kind: "integer", min: 0, description: "How many may happen at once." },
@@ -30,19 +30,19 @@ const definition: PartDefinition<"bucket", TokenBucket, "bucket", typeof bucketF
   update: (bucket, { rate, burst }) => setRateAndBurst(bucket, rate, burst),
 };
 
-/** The definitions of this kind, as a registry has them. */
+/** Definitions of this kind, with the methods of a registry. */
 export const bucketDefinitions = {
   get: (): PartDefinition<"bucket", TokenBucket> => definition as unknown as PartDefinition<"bucket", TokenBucket>,
   types: (): string[] => [definition.type],
 };
 
-/** The bucket of a limiter that has one. */
+/** Returns the bucket of a limiter, if it has one. */
 export function bucketOf(limiter: unknown): TokenBucket | undefined {
   const bucket = (limiter as { bucket?: unknown }).bucket;
   return isTokenBucket(bucket) ? bucket : undefined;
 }
 
-/** Likewise one of another copy of this package. */
+/** Reports whether a value is a token bucket, possibly of another copy of this package. */
 function isTokenBucket(value: unknown): value is TokenBucket {
   return hasMethods(value, "allow", "reserve", "wait");
 }

@@ -1,17 +1,17 @@
-/** A limiter's reference to another by name, and where it stands. */
+/** A limiter's reference to another by name, and its place. */
 export interface Reference {
   readonly to: string;
-  /** A JSON Pointer. */
+  /** JSON Pointer to the reference. */
   readonly path: string;
 }
 
 /**
- * Puts names into an order in which each comes after all that it refers to (Kahn, CACM 5, 1962), and finds
- * the circles that have no such order. Nothing here recurses, however long a chain of references is.
+ * Orders names so that each comes after all that it refers to (Kahn, CACM 5, 1962), and finds the cycles. Works without
+ * recursion, so chains of references may be long.
  *
- * @param references What each name refers to. All of it has to be among the keys.
- * @returns The order, without the names that are in a circle or lead into one; and one reference chain for
- * each circle.
+ * @param references The references of each name. Every target must be among the keys.
+ * @returns The order, without the names that are in a cycle or lead into one; and one chain of references for each
+ * cycle.
  */
 export function buildOrder(references: ReadonlyMap<string, readonly Reference[]>): {
   order: string[];
@@ -38,7 +38,10 @@ export function buildOrder(references: ReadonlyMap<string, readonly Reference[]>
   return { order, circles: findCircles(references, new Set(order)) };
 }
 
-/** Every name without an order refers to another such name, so following the references leads into a circle. */
+/**
+ * Returns the cycles. Every name without an order refers to another such name, so following references leads into a
+ * cycle.
+ */
 function findCircles(references: ReadonlyMap<string, readonly Reference[]>, visited: Set<string>): Reference[][] {
   const circles: Reference[][] = [];
   for (const start of references.keys()) {
@@ -48,7 +51,7 @@ function findCircles(references: ReadonlyMap<string, readonly Reference[]>, visi
     while (!visited.has(name) && !places.has(name)) {
       places.set(name, walk.length);
       const next = references.get(name)!.find(({ to }) => !visited.has(to));
-      if (next === undefined) break; // this leads into a circle that was found before
+      if (next === undefined) break; // this leads into a cycle that was found before
       walk.push(next);
       name = next.to;
     }

@@ -7,10 +7,11 @@ import { queueOptions } from "./queue_options.ts";
 import type { ConfigChange } from "./work_queue_config.ts";
 
 /**
- * Lists what another document says otherwise: what changed first, in the order of the new one, and then what is gone.
+ * Lists the differences between two documents: first changes and additions, in the order of the new document, then
+ * removals.
  *
- * @param removed What earlier documents said of queues that the old one does not have. Their pools may still run, and
- * follow the new document.
+ * @param removed Options from earlier documents of queues that the old document doesn't have. Their pools may still
+ * run, and follow the new document.
  */
 export function changesOf(
   old: DocumentTree,
@@ -55,14 +56,16 @@ function compareOptions(path: string, old: OptionsTree, now: OptionsTree): Confi
   });
 }
 
-/** What two values of an option say, or two parts at one place. */
+/** Comparison of two values of an option, or of two parts at one place. */
 interface Comparison {
   readonly changes: readonly ConfigChange[];
-  /** Whether the part around it has to change: it is other data or another part, and no part that goes on. */
+  /** Whether the outer part must change: the data differs, or the part is replaced. */
   readonly isOther: boolean;
 }
 
-/** A part whose definition stays goes on, and is compared option by option, unless it cannot be changed. */
+/**
+ * Compares two parts. With the same definition, they are compared option by option, unless the part can't be updated.
+ */
 function compareParts(path: string, old: PartTree | undefined, now: PartTree | undefined): Comparison {
   if (old === undefined || now === undefined || isName(old) || isName(now) || old.definition !== now.definition) {
     if (old !== undefined && now !== undefined && isSameTree(old, now)) return { changes: [], isOther: false };
@@ -79,7 +82,7 @@ function compareParts(path: string, old: PartTree | undefined, now: PartTree | u
   return { changes, isOther: isMadeAnew };
 }
 
-/** What an option says in both: one comparison for each part that it has, or one in all. */
+/** Compares an option of two documents: one comparison for each of its parts, or a single one. */
 function compareOption(
   around: string,
   option: string,
@@ -108,7 +111,7 @@ function compareOption(
   return [{ changes: [change], isOther: true }];
 }
 
-/** A part as a document has it, defaults filled in. */
+/** Returns a part as written in a document, with defaults filled in. */
 function partData(part: PartTree): unknown {
   if (isName(part)) return part.name;
   const { kind, definition } = part;
@@ -126,7 +129,7 @@ function optionsData({ plain, parts, templates }: OptionsTree, fields: Fields<st
   }));
 }
 
-/** The value of an option that is plain data, as JSON can say it where a document can. */
+/** Returns the value of an option with plain data, in the form that a document uses where JSON can express it. */
 function dataOf({ kind }: Field<string>, value: unknown): unknown {
   if (value === Infinity && kind === "duration") return UNLIMITED;
   return value instanceof Map ? Object.fromEntries(value) : value;

@@ -19,7 +19,7 @@ import { LiveLimiter, type Places } from "./places.ts";
 import { type FromDocument, optionsFor, type queueOptions } from "./queue_options.ts";
 import type { BucketDescription, ConfigContents, QueueDescription } from "./work_queue_config.ts";
 
-/** What a document says of a queue, with its limiter and its bucket built. */
+/** Options of a queue in a document, with its limiter and its bucket built. */
 type QueueSettings =
   & { readonly limiter: RateLimiter }
   & OptionsOf<typeof queueOptions, {
@@ -28,7 +28,7 @@ type QueueSettings =
     bucket: TokenBucket;
   }>;
 
-/** What a queue is made of: its limiter, its own discipline, and what else a document gives of its options. */
+/** Options for creating a queue: its limiter, its discipline, and the other options from the document. */
 export type QueueTerms =
   & Pick<QueueSettings, "limiter" | "discipline">
   & FromDocument<
@@ -38,13 +38,13 @@ export type QueueTerms =
 
 const QUEUE_OPTIONS: readonly (keyof QueueTerms)[] = /* @__PURE__ */ optionsFor("queue");
 
-/** What a document gives of the options of pools. */
+/** Options of pools from a document. */
 type PoolTerms = FromDocument<WorkerOptions, "maxAbandoned" | "signal" | "clock" | "onError" | "onGiveUp">;
 
 const POOL_OPTIONS: readonly (keyof PoolTerms)[] = /* @__PURE__ */ optionsFor("pool");
 
 /**
- * What a document says, with all that it describes built. What was there before and goes on is the same, and changes
+ * Contents of a document, with all parts built. Parts kept from the previous document are the same objects, and change
  * only when the new contents are put in force.
  */
 export class Contents implements ConfigContents {
@@ -54,7 +54,7 @@ export class Contents implements ConfigContents {
   readonly #limiters = new Map<string, LiveLimiter>();
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #queues = new Map<string, QueueSettings>();
-  /** What is to stand at each place. */
+  /** Limiter for each place. */
   readonly #standing = new Map<LiveLimiter, RateLimiter>();
   #updates: readonly Update[];
 
@@ -92,7 +92,7 @@ export class Contents implements ConfigContents {
     }
   }
 
-  // New lists each time, as whoever gets one may sort it.
+  // Returns a new list each time, because the caller may sort it.
   get limiterNames(): string[] {
     return [...this.document.limiterNames];
   }
@@ -102,13 +102,13 @@ export class Contents implements ConfigContents {
   }
 
   /**
-   * Changes what goes on to what this document says, and puts everything at its place.
+   * Updates the kept parts to this document, and puts every limiter at its place.
    *
-   * @throws {ConfigError} If a part cannot be changed. Everything is as before then.
+   * @throws {ConfigError} If a part can't be updated. Nothing has changed in that case.
    */
   putInForce(): void {
     carryOut(this.#updates, this.#building);
-    this.#updates = []; // they know what was there before, which may be let go
+    this.#updates = []; // they keep the previous parts alive
     for (const [place, limiter] of this.#standing) LiveLimiter.put(limiter, place);
   }
 
@@ -120,7 +120,7 @@ export class Contents implements ConfigContents {
     return find(this.#buckets, "bucket", name);
   }
 
-  /** What a queue of that name is made of. */
+  /** Returns the options for creating the queue with that name. */
   queueTerms(name: string): QueueTerms {
     const terms: QueueTerms = find(this.#queues, "queue", name);
     return pick(terms, QUEUE_OPTIONS);
@@ -138,7 +138,7 @@ export class Contents implements ConfigContents {
     return { name, ...options, ...withoutAbsent({ throttle }) } as object as QueueDescription;
   }
 
-  /** Each limiter is described after all that it refers to. */
+  /** Describes each limiter after all limiters that it refers to. */
   #describing(): Describing {
     const limiters = new Map<string, LimiterDescription>();
     const describing: Describing = { building: this.#building, named: ({ name }) => limiters.get(name)! };
@@ -154,7 +154,7 @@ function find<V>(map: ReadonlyMap<string, V>, kind: string, name: string): V {
   throw argumentError(`get ${kind}`, `the config has none named ${inspect(name)}${hint}`, RangeError);
 }
 
-/** What has the type of a bucket limiter has a bucket, unless another registry means something else by that type. */
+/** Returns the bucket of a limiter of type "bucket". A custom registry may use that type for a limiter without one. */
 function requireBucket(action: string, name: string, limiter: unknown): TokenBucket {
   const bucket = bucketOf(limiter);
   if (bucket !== undefined) return bucket;
@@ -162,7 +162,7 @@ function requireBucket(action: string, name: string, limiter: unknown): TokenBuc
   throw new ConfigError(action, [{ path: limiterPath(name), message }]);
 }
 
-/** What the document says of a bucket; or the bucket itself, where a type of somebody else's has other options. */
+/** Describes a bucket from the document. If a third-party type has other options, describes the bucket itself. */
 function describeBucket(description: PartDescription, bucket: TokenBucket): BucketDescription {
   const { path, name } = description;
   const definition: unknown = description.definition();

@@ -17,25 +17,29 @@ import { bucketDefinitions, bucketKind } from "./bucket_kind.ts";
 import { parseJson } from "./json.ts";
 import { queueOptions } from "./queue_options.ts";
 
-/** A config document that was read and found right. Nothing of it is built yet. */
+/** A config document that was read and is valid. Nothing is built yet. */
 export interface DocumentTree {
-  /** The names of the limiters, in the order of the document. */
+  /** Names of the limiters, in the order of the document. */
   readonly limiterNames: readonly string[];
-  /** The limiters by name, each after all that it refers to. */
+  /** Limiters by name. Each comes after all limiters that it refers to. */
   readonly limiters: ReadonlyMap<string, PartTree<RateLimiter>>;
-  /** The names of the limiters that are buckets. */
+  /** Names of the limiters that are buckets. */
   readonly bucketNames: readonly string[];
-  /** The queues by name, in the order of the document. Each has a limiter: the default one, if need be. */
+  /** Queues by name, in the order of the document. Each has a limiter, by default the default controller limiter. */
   readonly queues: ReadonlyMap<string, OptionsTree>;
 }
 
-/** The registries that a document may be read with. */
+/** Registries used to read a document. */
 export interface Registries {
   readonly limiters: LimiterRegistry;
   readonly disciplines: DisciplineRegistry;
 }
 
-/** Reads a document: JSON text, or what a parser made of another format. Throws everything that is wrong with it. */
+/**
+ * Reads a document: JSON text, or the output of a parser of another format.
+ *
+ * @throws {ConfigError} If the document is invalid. The error lists every problem.
+ */
 export function readDocument(action: string, source: unknown, registries: Registries): DocumentTree {
   const names = new Set<string>();
   const bucketNames = new Set<string>();
@@ -71,7 +75,7 @@ export function readDocument(action: string, source: unknown, registries: Regist
   };
 }
 
-/** Returns the registries among some options, or the default ones. One may be of another copy of this package. */
+/** Returns the registries among the options, or the default ones. A registry may be of another copy of this package. */
 export function registriesOf(
   action: string,
   options: { [K in keyof Registries]?: Registries[K] | undefined },
@@ -139,7 +143,7 @@ function readSections(document: unknown, reader: ConfigReader): Record<"limiters
   };
 }
 
-/** What cannot be the name of a limiter or a queue. */
+/** Names that limiters and queues can't have. */
 export const FORBIDDEN_NAMES: readonly string[] = /* @__PURE__ */ [""].concat(PROTOTYPE_NAMES);
 
 function readNames(section: string, document: Record<string, unknown>, reader: ConfigReader): Map<string, unknown> {
@@ -171,15 +175,17 @@ function readQueue(name: string, value: unknown, reader: ConfigReader): OptionsT
   return { plain, parts: { ...parts, limiter: defaultLimiter(`${path}/limiter`) }, templates };
 }
 
-/** The default controller limiter, at the place of the one that a queue leaves out. */
+/**
+ * Returns the default controller limiter, for a queue without a limiter. `path` is the place of the missing limiter.
+ */
 function defaultLimiter(path: string): PartTree {
   const reader = new ConfigReader("read default limiter", { kind: limiterKind, definitions: builtInLimiters() });
   return reader.readPart(limiterKind, "limiter", defaultControllerConfig, path)!;
 }
 
 /**
- * Checks that limiters refer to each other in no circle, and that none asks too many others. Returns their names in an
- * order in which each comes after all that it refers to.
+ * Checks that the references between limiters have no cycle, and that no limiter asks too many others. Returns the
+ * names in an order in which each comes after all that it refers to.
  */
 function checkReferences(
   names: Iterable<string>,
@@ -187,7 +193,7 @@ function checkReferences(
   reader: ConfigReader,
 ): string[] {
   const references = new Map<string, Reference[]>();
-  const counts = new Map<string, number>(); // of the limiters that each asks: those it describes itself, and later all
+  const counts = new Map<string, number>(); // of the limiters that each asks: first those defined in place, later all
   for (const name of names) {
     const targets: Reference[] = [];
     let described = 0;
@@ -208,7 +214,7 @@ function checkReferences(
   for (const name of order) {
     const count = references.get(name)!.reduce((sum, { to }) => sum + counts.get(to)!, counts.get(name)!);
     const isAllowed = count <= MAX_COUNT;
-    counts.set(name, isAllowed ? count : 0); // so that it is reported once, and not for each that refers to it
+    counts.set(name, isAllowed ? count : 0); // so that it is reported once, not for each limiter that refers to it
     if (isAllowed) continue;
     reader.fail(limiterPath(name), `${inspect(name)} asks more than ${MAX_COUNT} limiters in all`);
   }

@@ -1,33 +1,32 @@
 import { MAX_ISSUES_IN_MESSAGE } from "../lib/base/errors.ts";
 import { escapePointer } from "../lib/base/objects.ts";
 
-/** A place in a text. */
+/** A position in a text. */
 export interface Place {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
-  /** From 1, in UTF-16 code units. */
+  /** Column number, from 1, in UTF-16 code units. */
   readonly column: number;
 }
 
-/** Where and why a text is not JSON. */
+/** Position and reason of a JSON syntax error. */
 export interface JsonError extends Place {
-  /** What was expected there. */
+  /** Description of the expected token. */
   readonly expected: string;
 }
 
-/** A name that an object has a second time. Of the two values only the later one is in what was parsed. */
+/** A repeated name in an object. The parsed value has only the later of the two values. */
 export interface DuplicateName extends Place {
   readonly name: string;
-  /** A JSON Pointer to the value. */
+  /** JSON Pointer to the value. */
   readonly path: string;
 }
 
 /**
- * Parses JSON, finds names that an object has twice, and says where the text goes wrong if it does.
+ * Parses JSON, finds duplicate names in objects, and locates syntax errors.
  *
- * The runtimes' `JSON.parse` drops duplicates in silence, words errors as it likes, and does not always say where they
- * are.
- * So the text is read a second time here. Of very many duplicates, the first ones are found.
+ * The runtimes' `JSON.parse` drops duplicates silently, words errors differently, and doesn't always locate them. So
+ * the text is scanned a second time here. If there are very many duplicates, only the first ones are reported.
  */
 export function parseJson(text: string): { value: unknown; duplicates: DuplicateName[] } | { error: JsonError } {
   const scanner = new Scanner(text);
@@ -52,23 +51,23 @@ function placeOf(text: string, at: number): Place {
   return { line, column: at - start + 1 };
 }
 
-/** An object or a list that is open where the scanner is. */
+/** An object or a list around the scanner's position. */
 interface Open {
   readonly isObject: boolean;
-  /** The names that the object has so far. */
+  /** Names in the object so far. */
   readonly names: Set<string>;
-  /** The name of the value of an object that the scanner is at. */
+  /** Name of the current value of an object. */
   name: string;
-  /** How many values came before that value. */
+  /** Number of values before the current one. */
   index: number;
 }
 
 /**
- * Walks through a text as the grammar of RFC 8259 does. What is open is on a stack of its own, and strings and numbers
- * are walked through by loops, so that neither depth nor length matters.
+ * Scanner for the grammar of RFC 8259. Uses an explicit stack, and loops for strings and numbers, so depth and length
+ * don't matter.
  */
 class Scanner {
-  /** What was expected where the text goes wrong. */
+  /** Description of the expected token at the error. */
   expected = "";
   readonly duplicates: { name: string; path: string; at: number }[] = [];
   readonly #text: string;
@@ -79,7 +78,7 @@ class Scanner {
     this.#text = text;
   }
 
-  /** Returns where the text goes wrong, or its length if it does not. */
+  /** Returns the position of the first error, or the length of the text if there is none. */
   findError(): number {
     for (;;) {
       if (this.#open.at(-1)?.isObject && !this.#takeName()) return this.#at;
@@ -89,7 +88,7 @@ class Scanner {
     }
   }
 
-  /** Takes the name of a value and the colon after it. */
+  /** Consumes the name of a value and the colon after it. Reports whether both are there. */
   #takeName(): boolean {
     this.#skipSpace();
     const start = this.#at;
@@ -108,7 +107,7 @@ class Scanner {
     return this.#take(":") !== undefined;
   }
 
-  /** Takes a scalar or an opening bracket; `undefined` if there is neither. */
+  /** Consumes a scalar or an opening bracket. Returns `undefined` if there is neither. */
   #takeValue(): "complete" | "opened" | undefined {
     this.#skipSpace();
     if (this.#takeString() || this.#takeNumber() || this.#takeWord()) return "complete";
@@ -129,8 +128,8 @@ class Scanner {
   }
 
   /**
-   * Takes closing brackets after a value, and then a comma. Returns whether there is a comma, and so another value. If
-   * there is none, the scanner stands at the end of the text or at the error.
+   * Consumes closing brackets after a value, and then a comma. Returns whether there is a comma, and so another value.
+   * If there is none, the scanner is at the end of the text or at the error.
    */
   #takeComma(): boolean {
     for (let open = this.#open.at(-1); open !== undefined; open = this.#open.at(-1)) {
@@ -147,7 +146,7 @@ class Scanner {
     return false;
   }
 
-  /** Takes one of two characters, or notes that they were expected. */
+  /** Consumes one of two characters, or records that they were expected. */
   #take(one: string, other = one): string | undefined {
     this.#skipSpace();
     const character = this.#text[this.#at];
@@ -163,7 +162,7 @@ class Scanner {
     while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++;
   }
 
-  /** Takes a string if a whole one is there. */
+  /** Consumes a string, if a complete one is there. */
   #takeString(): boolean {
     const text = this.#text;
     if (text[this.#at] !== '"') return false;
@@ -182,7 +181,7 @@ class Scanner {
     return true;
   }
 
-  /** Takes a number, or as much of one as makes one. */
+  /** Consumes the longest valid number. */
   #takeNumber(): boolean {
     const text = this.#text;
     const first = text[this.#at] === "-" ? this.#at + 1 : this.#at;
@@ -204,7 +203,7 @@ class Scanner {
     return true;
   }
 
-  /** A JSON Pointer to the value that the scanner is at. */
+  /** Returns a JSON Pointer to the current value. */
   #path(): string {
     return this.#open.map(({ isObject, name, index }) => `/${isObject ? escapePointer(name) : index}`).join("");
   }
@@ -218,20 +217,20 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** The length of the escape sequence that begins here; 0 if it is none. */
+/** Returns the length of the escape sequence that begins here; 0 if there is none. */
 function escapeLength(text: string, at: number): number {
   const kind = text[at + 1] ?? "";
   if (kind !== "" && '"\\/bfnrt'.includes(kind)) return 2;
   return kind === "u" && /^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6)) ? 6 : 0;
 }
 
-/** The place after the digits that begin here. */
+/** Returns the position after the digits that begin here. */
 function skipDigits(text: string, at: number): number {
   while (text.charCodeAt(at) >= 0x30 && text.charCodeAt(at) <= 0x39) at++;
   return at;
 }
 
-/** The end of a part of a number, if the part has digits. Else the number ends before that part. */
+/** Returns the end of a part of a number if the part has digits. Otherwise, the number ends before that part. */
 function longer(before: number, digits: number, end: number): number {
   return end > digits ? end : before;
 }

@@ -1,5 +1,5 @@
 /**
- * A whole config document: limiters by name, and queues that use them.
+ * Loading of config documents: limiters by name, and queues that use them.
  *
  * @module
  */
@@ -15,47 +15,47 @@ import { registriesOf } from "./document.ts";
 import { LoadedConfig } from "./loaded_config.ts";
 import type { WorkQueueConfig } from "./work_queue_config.ts";
 
-/** The options of {@linkcode loadConfig}. */
+/** Options of {@linkcode loadConfig}. */
 export interface LoadConfigOptions {
   /**
-   * The types of limiter that the document may use.
+   * Registry of the limiter types that the document may use.
    *
    * @default {limiters}
    */
   limiters?: LimiterRegistry | undefined;
   /**
-   * The types of discipline that the document may use.
+   * Registry of the discipline types that the document may use.
    *
    * @default {disciplines}
    */
   disciplines?: DisciplineRegistry | undefined;
   /**
-   * Where the limiters and queues take time from.
+   * Clock of the limiters and queues.
    *
    * @default {systemClock}
    */
   clock?: Clock | undefined;
   /**
-   * Where the limiters take random numbers from: from 0 up to 1.
+   * Returns random numbers from 0 up to 1, for limiters.
    *
    * @default {Math.random}
    */
   random?: Random | undefined;
-  /** Where the queues' measurements go. */
+  /** Receives the metrics of the queues. By default, there are none. */
   metrics?: MetricsProvider | undefined;
 }
 
 const ACTION = "load config";
 
 /**
- * Loads a config document: an object with `limiters` and `queues`, both optional, each an object by name. A
+ * Loads a config document: an object with the optional members `limiters` and `queues`, each an object by name.
  * `$schema` is allowed.
  *
- * Where a limiter is expected, a text names another limiter of the document and shares it. A queue's options
- * are those of {@linkcode queueOptions}.
+ * In place of a limiter's config, a string names another limiter of the document and shares it.
+ * {@linkcode queueOptions} documents the options of a queue.
  *
- * The source is JSON text or what a parser of another format made of it. It is rejected whole if anything in
- * it is wrong.
+ * The source is JSON text or the output of a parser of another format. If anything in it is invalid, the whole document
+ * is rejected.
  *
  * @example Usage
  * ```ts
@@ -75,11 +75,11 @@ const ACTION = "load config";
  * assertEquals(done, ["cat.png"]);
  * ```
  *
- * @param source JSON text, or a document that is parsed already.
+ * @param source JSON text, or a parsed document.
  * @param options The registries, the clock, the random numbers and the metrics to use.
- * @returns What the document describes.
- * @throws {ConfigError} If the text is not JSON, or anything in the document is wrong; with all that is.
- * @throws {TypeError} If an option is unknown or of the wrong type.
+ * @returns The limiters, queues and pools of the document.
+ * @throws {ConfigError} If the text is not JSON or the document is invalid. The error lists every problem.
+ * @throws {TypeError} If an option is unknown or has the wrong type.
  */
 export function loadConfig(source: string | object, options: LoadConfigOptions = {}): WorkQueueConfig {
   requireOptions(ACTION, options, ["limiters", "disciplines", "clock", "random", "metrics"]);

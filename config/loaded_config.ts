@@ -29,22 +29,22 @@ import type {
   WorkQueueConfig,
 } from "./work_queue_config.ts";
 
-/** What is known beside the documents, and is the same for each. */
+/** Options that are the same for all documents. */
 export interface Surroundings {
   readonly registries: Registries;
-  /** What limiters are built with. */
+  /** Clock and random numbers of limiters. */
   readonly context: BuildContext;
-  /** The options of queues that the document cannot give. */
+  /** Options of queues that a document can't supply. */
   readonly queueOptions: Pick<RateLimitingQueueOptions<unknown>, "clock" | "metrics">;
 }
 
 type Follower = (next: ConfigContents) => (() => void) | void;
 
-/** The document that is in force, and how another takes its place. */
+/** The document that is in force, and its replacement by a reload. */
 export class LoadedConfig implements WorkQueueConfig {
   readonly #surroundings: Surroundings;
   readonly #places = new Places();
-  /** What the last document that had a queue said of it. Its pools may still run. */
+  /** Options of removed queues, from the last document that had them. Their pools may still run. */
   readonly #removed = new Map<string, OptionsTree>();
   readonly #followers = new Set<{ readonly prepare: Follower }>();
   readonly #building: Omit<Building, "action">;
@@ -119,7 +119,7 @@ export class LoadedConfig implements WorkQueueConfig {
     requireRules("reload config", options, { dryRun: A_BOOLEAN });
     if (this.#isReloading) throw withCode("WQ_CONFIG", new Error("Cannot reload config as it is being reloaded"));
     let changes: ConfigChange[] = [];
-    together(() => { // so that what begins when a bucket changes sees all of the new document
+    together(() => { // so that code that runs when a bucket changes sees the whole new document
       this.#isReloading = true;
       try {
         changes = options.dryRun ? this.#tryReload(source) : this.#reload(source);
@@ -130,7 +130,7 @@ export class LoadedConfig implements WorkQueueConfig {
     return changes;
   }
 
-  /** First all that may refuse the document, and then all that changes. */
+  /** Reloads the document: first every step that may refuse it, then every change. */
   #reload(source: string | object): ConfigChange[] {
     const before = this.#contents;
     let steps: (() => void)[] = [];
@@ -149,7 +149,7 @@ export class LoadedConfig implements WorkQueueConfig {
     return changes;
   }
 
-  /** All that may refuse the document, and then nothing: it is forgotten again. */
+  /** Runs every step that may refuse the document, and then discards it. */
   #tryReload(source: string | object): ConfigChange[] {
     const next = this.#places.tryFor(() => this.#prepare(source)[0]);
     return changesOf(this.#contents.document, next.document, this.#removed);
@@ -166,7 +166,7 @@ export class LoadedConfig implements WorkQueueConfig {
   }
 }
 
-/** Whether an update may throw: our own never do. */
+/** Reports whether an update may throw. Updates of built-in definitions never do. */
 function mayRefuse(definition: PartNode["definition"]): boolean {
   const builtIns: readonly unknown[] = [bucketDefinitions.get(), builtInLimiters().get(definition.type)];
   return !builtIns.includes(definition);
@@ -178,7 +178,7 @@ function requireStep(step: unknown): () => void {
   throw invalidArgument("reload config", "prepare()", "must be a function, or nothing", step);
 }
 
-/** What one of them throws keeps none of the others from being carried out. */
+/** Runs all steps, even if some throw. Then throws the first error. */
 function carryOutAll(steps: readonly (() => void)[]): void {
   const errors: unknown[] = [];
   for (const step of steps) {

@@ -1,25 +1,25 @@
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 
 /**
- * The limiters that are known by their places in the documents, which are JSON Pointers: those with names, and those of
- * queues. A place that was there once is kept, as somebody may hold it.
+ * Limiters by their place in the documents, which is a JSON Pointer: limiters with names, and limiters of queues. A
+ * place is never removed, because other code may use its limiter.
  */
 export class Places {
   readonly #places = new Map<string, LiveLimiter>();
 
-  /** The limiter of a place. */
+  /** Returns the limiter of a place. */
   get(path: string): LiveLimiter | undefined {
     return this.#places.get(path);
   }
 
-  /** The limiter of a place: if that is new, with this one behind it. */
+  /** Returns the limiter of a place. If the place is new, puts `limiter` behind it. */
   open(path: string, limiter: RateLimiter): LiveLimiter {
     let place = this.#places.get(path);
     if (place === undefined) this.#places.set(path, place = new LiveLimiter(limiter));
     return place;
   }
 
-  /** Runs the action, and forgets the places that are new if it throws. */
+  /** Runs the action. Forgets new places if it throws. */
   openFor<R>(action: () => R): R {
     const { size } = this.#places;
     try {
@@ -30,7 +30,7 @@ export class Places {
     }
   }
 
-  /** Runs the action, and forgets the places that are new. */
+  /** Runs the action. Forgets new places. */
   tryFor<R>(action: () => R): R {
     const { size } = this.#places;
     try {
@@ -45,15 +45,15 @@ export class Places {
   }
 }
 
-/** Members that every limiter has, or every class. */
+/** Members of every limiter or every class. */
 const OWN: ReadonlySet<PropertyKey> = /* @__PURE__ */ new Set(["constructor", "when", "forget", "numRequeues"]);
 
 /**
- * The limiter of a place in the documents, whatever stands there now: queues, other limiters and programs hold this
- * one, while the limiter behind it may be replaced. It has all members that the limiter behind it has.
+ * Stable limiter of a place in the documents. Queues, other limiters and programs refer to it, while the limiter behind
+ * it may be replaced. It has all members of the limiter behind it.
  */
 export class LiveLimiter implements RateLimiter {
-  // Bound functions, as these take no room on the stack: long chains of names can be asked as far as without names.
+  // Bound functions use no stack frame, so chains of names can be as long as chains without names.
   when!: RateLimiter["when"];
   forget!: RateLimiter["forget"];
   numRequeues!: RateLimiter["numRequeues"];
@@ -63,7 +63,9 @@ export class LiveLimiter implements RateLimiter {
     LiveLimiter.put(limiter, this);
   }
 
-  /** Puts a limiter behind this one. No method, as it has those of the limiter only. */
+  /**
+   * Puts a limiter behind this one. Not a method, because instances have only the members of the limiter behind them.
+   */
   static put(limiter: RateLimiter, live: LiveLimiter): void {
     live.when = limiter.when.bind(limiter);
     live.forget = limiter.forget.bind(limiter);
@@ -77,7 +79,7 @@ export class LiveLimiter implements RateLimiter {
   }
 }
 
-/** The members that only some limiters have, such as `bucket`: those of its classes as well. */
+/** Returns the members that only some limiters have, such as `bucket`, including those of their classes. */
 function membersOf(limiter: object): Map<PropertyKey, PropertyDescriptor> {
   const members = new Map<PropertyKey, PropertyDescriptor>();
   for (let object = limiter; !isBase(object); object = Object.getPrototypeOf(object)) {
@@ -89,12 +91,15 @@ function membersOf(limiter: object): Map<PropertyKey, PropertyDescriptor> {
   return members;
 }
 
-/** Whether it is no object, or the one that all objects inherit from. */
+/** Reports whether a value is `null` or the object from which all objects inherit. */
 function isBase(object: object | null): boolean {
   return object === null || Object.getPrototypeOf(object) === null && Object.hasOwn(object, "hasOwnProperty");
 }
 
-/** Reads and sets a member of the limiter. Its methods are called on it, as it may have private members. */
+/**
+ * Returns accessors that read and set a member of the limiter. Methods are called on the limiter itself, because it may
+ * have private members.
+ */
 function accessorTo(limiter: object, member: PropertyKey, value: unknown): Pick<PropertyDescriptor, "get" | "set"> {
   const target = limiter as Record<PropertyKey, unknown>;
   const set = (value: unknown) => void (target[member] = value);

@@ -9,10 +9,10 @@ import { startPool } from "../lib/workers/pool.ts";
 import { optionsFor } from "./queue_options.ts";
 import type { WorkQueueConfig } from "./work_queue_config.ts";
 
-/** The options of pools that a reload changes. */
+/** Options of pools that a reload changes. */
 const LIVE_OPTIONS: readonly (keyof PoolChanges)[] = /* @__PURE__ */ optionsFor("pool", "now");
 
-/** Runs workers with the options that the config has for a queue, and changes them with it for as long as they run. */
+/** Runs workers with the options that the config has for a queue. The pool follows reloads as long as it runs. */
 export function runFollowing<T>(
   config: Pick<WorkQueueConfig, "workers" | "onReload">,
   name: string,
@@ -25,7 +25,7 @@ export function runFollowing<T>(
   const given = withoutAbsent(options);
   const pool = startPool(queue, handler, { ...settings, ...given } as WorkerOptions<T>);
   const end = config.onReload((next) => {
-    if (!next.queueNames.includes(name)) return undefined; // the pool goes on as it is
+    if (!next.queueNames.includes(name)) return undefined; // the pool continues unchanged
     const wanted = next.workers(name);
     const changed = LIVE_OPTIONS.filter((option) => given[option] === undefined && settings[option] !== wanted[option]);
     return () => {

@@ -1,17 +1,17 @@
 import { MAX_TIMEOUT } from "../lib/base/clock.ts";
 import type { Field } from "../registry/fields.ts";
 
-/** The declaration of an option of a queue. Whatever has to know the option follows from it, or does not compile. */
+/** Declaration of a queue's option. Everything else about the option follows from it, or does not compile. */
 interface Declaration {
-  /** Whom the option is for: the queue, or the pools that work on it. */
+  /** Consumer of the option: the queue, or the pools that work on it. */
   readonly serves: "queue" | "pool";
-  /** When a reload changes it: `"now"` for what runs, or `"nextStart"` for queues and pools that are made later. */
+  /** Time at which a reload takes effect: `"now"`, or `"nextStart"` for queues and pools that are created later. */
   readonly inForce: "now" | "nextStart";
-  /** What a reload changes, and what it leaves alone. */
+  /** Description of the effects of a reload, for users. */
   readonly onReload: string;
 }
 
-/** The options of a queue in a config document, each declared once. */
+/** Options of a queue in a config document, each declared once. */
 export const queueOptions = {
   limiter: {
     serves: "queue",
@@ -94,13 +94,13 @@ export const queueOptions = {
 type Options = typeof queueOptions;
 
 /**
- * The names of the options that are for queues, or for pools; or those of them that a reload changes at a certain time.
+ * Names of the options for queues or for pools, optionally only those for which a reload takes effect at a given time.
  */
 type OptionFor<Who extends Declaration["serves"], When extends Declaration["inForce"] = Declaration["inForce"]> = {
   [K in keyof Options]: Options[K] extends { serves: Who; inForce: When } ? K : never;
 }[keyof Options];
 
-/** Lists the options that are for queues, or for pools; or those of them that a reload changes at a certain time. */
+/** Lists the options for queues or for pools, optionally only those for which a reload takes effect at a given time. */
 export function optionsFor<
   Who extends Declaration["serves"],
   When extends Declaration["inForce"] = Declaration["inForce"],
@@ -111,8 +111,8 @@ export function optionsFor<
 }
 
 /**
- * What a document has to give of some options: all but those that only code can give. A new option of `Given` is either
- * declared for documents, or named among `InCode`.
+ * Options that a document must supply: all except `InCode`, which only code can supply. A new option of `Given` must be
+ * declared for documents or listed in `InCode`.
  */
 export type FromDocument<Given, InCode extends keyof Given> = {
   [K in Exclude<keyof Given, InCode>]-?: Given[K] | undefined;

@@ -8,16 +8,16 @@ import { bucketDefinitions, bucketKind } from "./bucket_kind.ts";
 import { FORBIDDEN_NAMES, registriesOf } from "./document.ts";
 import { queueOptions } from "./queue_options.ts";
 
-/** The options of {@linkcode configSchema}. */
+/** Options of {@linkcode configSchema}. */
 export interface ConfigSchemaOptions {
   /**
-   * The types of limiter that a document may use.
+   * Registry of the limiter types that a document may use.
    *
    * @default {limiters}
    */
   limiters?: LimiterRegistry | undefined;
   /**
-   * The types of discipline that a document may use.
+   * Registry of the discipline types that a document may use.
    *
    * @default {disciplines}
    */
@@ -25,8 +25,8 @@ export interface ConfigSchemaOptions {
 }
 
 /**
- * Describes a config document as a JSON Schema (draft 2020-12), with the types of limiter and discipline that are
- * registered now. For a file that `$schema` in a config can point to.
+ * Returns a JSON Schema (draft 2020-12) of config documents, with the limiter and discipline types registered now.
+ * Write it to a file for `$schema` in a config to point to.
  *
  * @example Usage
  * ```ts
@@ -36,9 +36,9 @@ export interface ConfigSchemaOptions {
  * assertEquals(Object.keys(configSchema().properties as object), ["$schema", "limiters", "queues"]);
  * ```
  *
- * @param options The types of limiter and discipline that a document may use.
+ * @param options The registries of limiter and discipline types.
  * @returns The schema.
- * @throws {TypeError} If an option is unknown or of the wrong type.
+ * @throws {TypeError} If an option is unknown or has the wrong type.
  */
 export function configSchema(options: ConfigSchemaOptions = {}): Record<string, unknown> {
   requireOptions("describe config", options, ["limiters", "disciplines"]);

@@ -10,69 +10,67 @@ import type { LimiterDescription } from "../limiters/definition.ts";
 import type { ValueOf } from "../registry/fields.ts";
 import type { queueOptions } from "./queue_options.ts";
 
-/** What one document says. */
+/** Contents of one config document. */
 export interface ConfigContents {
-  /** The names of the document's limiters, in its order. */
+  /** Names of the document's limiters, in document order. */
   readonly limiterNames: string[];
-  /** The names of the document's queues, in its order. */
+  /** Names of the document's queues, in document order. */
   readonly queueNames: string[];
   /**
-   * The limiter of that name. It was built once and is shared by everything that names it. When the document is
-   * reloaded, it does what the new one says of that name, even if that is a limiter of another type. A name that stands
-   * for another one gives the limiter of that.
+   * Returns the limiter with that name. It is built once and shared by everything that names it. After a reload, it
+   * behaves as the new document says, even if its type has changed. For a name that refers to another name, returns the
+   * limiter of that name.
    *
-   * @throws {RangeError} If the document has no limiter of that name.
+   * @throws {RangeError} If the document has no limiter with that name.
    */
   limiter<T>(name: string): RateLimiter<T>;
   /**
-   * The token bucket of the limiter of that name, to take tokens from by hand, or to pause it when a server asks for
-   * that. The limiter and the queues whose `throttle` names it take their tokens from the same. It stays the same for
-   * as long as the documents that are loaded have a bucket of that name.
+   * Returns the token bucket of the limiter with that name, for example to pause it when a server asks for that. The
+   * limiter and the queues whose `throttle` names it share this bucket. It stays the same object as long as the loaded
+   * documents have a bucket with that name.
    *
-   * @throws {RangeError} If the document has no limiter of that name that is a bucket.
+   * @throws {RangeError} If the document has no limiter with that name, or it is not a bucket.
    */
   bucket(name: string): TokenBucket;
   /**
-   * The options for {@linkcode runWorkers} that the document gives the queue. Pools that run with those of one name
-   * share the token bucket `throttle`. They are what the document says now: a pool that is to follow what it says later
-   * is run by {@linkcode WorkQueueConfig.runWorkers}.
+   * Returns the options for {@linkcode runWorkers} that the document gives the queue. Pools of one queue name share the
+   * token bucket `throttle`. These options don't follow later reloads; {@linkcode WorkQueueConfig.runWorkers} runs a
+   * pool that does.
    *
-   * @throws {RangeError} If the document has no queue of that name.
+   * @throws {RangeError} If the document has no queue with that name.
    */
   workers(name: string): WorkerOptions;
   /**
-   * What the document says of the queue, as data: for a page that shows it, or for what makes something else of it than
-   * a queue in memory.
+   * Describes the queue as data, for displays, and for engines that build something other than a queue in memory.
    *
-   * @throws {RangeError} If the document has no queue of that name.
+   * @throws {RangeError} If the document has no queue with that name.
    */
   describe(name: string): QueueDescription;
 }
 
 /**
- * What a config document describes, and what becomes of it when another takes its place. Made by
- * {@linkcode loadConfig}.
+ * Queues, limiters and pools of a config document, which another document can replace. Made by {@linkcode loadConfig}.
  */
 export interface WorkQueueConfig extends ConfigContents {
-  /** Where its queues measure, as {@linkcode loadConfig} was told. */
+  /** Receives the metrics of its queues, as given to {@linkcode loadConfig}. */
   readonly metrics?: MetricsProvider | undefined;
   /**
-   * Makes a queue as the document describes it. Queues made for one name share their limiter, and each has a discipline
-   * of its own. When the document is reloaded, the limiter does what the new one says; the queue's other options are
-   * for queues that are made from then on.
+   * Creates a queue as the document describes it. Queues with the same name share their limiter, but each has its own
+   * discipline. After a reload, the limiter behaves as the new document says. The queue's other options apply only to
+   * queues that are created later.
    *
-   * @param options What the document cannot say, such as `keyOf`.
-   * @throws {RangeError} If the document has no queue of that name.
+   * @param options Options that a document can't supply, such as `keyOf`. They override those of the document.
+   * @throws {RangeError} If the document has no queue with that name, or an option is a number out of range.
+   * @throws {TypeError} If an option is unknown or has the wrong type.
    */
   queue<T>(name: string, options?: RateLimitingQueueOptions<T>): RateLimitingQueue<T>;
   /**
-   * Runs the handler on a queue with the options that the document gives to the queue of that name, as
-   * {@linkcode runWorkers} does. When the document is reloaded, the pool does what the new one says, until it has
-   * ended.
+   * Runs the handler on a queue, as {@linkcode runWorkers} does, with the options that the document gives the queue
+   * with that name. After a reload, a running pool follows the new document.
    *
-   * Only what changes in the document changes the pool: a `concurrency` that was set by hand stays until the document
-   * has another one. Attempts that are running keep their timeout. If the document loses the queue, the pool goes on as
-   * it is.
+   * Only changes in the document change the pool: a `concurrency` that was set by hand stays until the document's value
+   * changes. Running attempts keep their timeout. If the document no longer has the queue, the pool continues
+   * unchanged.
    *
    * @example A pool that follows its document
    * ```ts
@@ -87,34 +85,33 @@ export interface WorkQueueConfig extends ConfigContents {
    * assertEquals(pool.concurrency, 10); // and three retries, as that is given here
    * ```
    *
-   * @param queue Where the pool takes its items: a queue of `queue(name)`, or any other.
-   * @param options What the document cannot say, such as `onError`. What is given here stays, whatever documents say.
-   * @throws {RangeError} If the document has no queue of that name, or an option is out of its bounds.
-   * @throws {TypeError} If `queue` is no queue that workers can run on, or `handler` or an option is not what it should
-   * be.
+   * @param queue The queue to take items from: the result of `queue(name)`, or any other.
+   * @param options Options that a document can't supply, such as `onError`. Options given here override every document.
+   * @throws {RangeError} If the document has no queue with that name, or an option is a number out of range.
+   * @throws {TypeError} If `queue` is not a queue for workers, `handler` is not a function, or an option is unknown or
+   * has the wrong type.
    */
   runWorkers<T>(
     name: string,
     queue: RateLimitingQueue<T> | SourcedQueue<T>,
     handler: Handler<T>,
-    options?: WorkerOptions<[T][T extends unknown ? 0 : never]>, // so that `T` is found out from the others
+    options?: WorkerOptions<[T][T extends unknown ? 0 : never]>, // so that `T` is inferred from the others
   ): WorkerPool<T>;
   /**
-   * Puts another document in the place of the one in force, at once and whole, for everything that runs: the limiters
-   * that {@linkcode WorkQueueConfig.limiter} gave and those of the queues, the buckets, and the pools of
-   * {@linkcode WorkQueueConfig.runWorkers}. Nobody sees half of it. Options of a queue that {@linkcode queueOptions}
-   * declares as `inForce: "nextStart"`, such as its discipline, are for queues that are made from then on.
+   * Replaces the document in force with another one, atomically, for everything that is running: limiters from
+   * {@linkcode WorkQueueConfig.limiter}, limiters of queues, buckets, and pools of
+   * {@linkcode WorkQueueConfig.runWorkers}. Options of a queue that {@linkcode queueOptions} declares as
+   * `inForce: "nextStart"`, such as its discipline, apply to queues that are created later.
    *
-   * **A limiter gives a delay when an item fails.** Delays that were given stand: a lower rate slows the failures that
-   * come, and not the items that wait already; a higher one frees none of these. What works at once is the `throttle`
-   * of a queue: no attempt begins without one of its tokens, be it a first one or a retry.
+   * **A limiter sets a delay when an item fails.** Delays that were set stay: a lower rate slows later failures but not
+   * items that are already delayed, and a higher rate doesn't release those. To limit attempts at once, change the
+   * `throttle` of a queue: every attempt needs one of its tokens, first attempts and retries alike.
    *
-   * A part of the document that stands where one of the same type stood goes on, and keeps what it has counted:
-   * failures of items, tokens that are there and those that are owed. That holds for the built-in types, and for others
-   * whose definition has an `update`; the rest starts afresh if its options change. A limiter or queue that the
-   * document does not have any more goes on as it was for who holds it, and is joined again when it is back. What was
-   * set by hand, such as the `rate` of a bucket or the `concurrency` of a pool, stays until the document says something
-   * else there.
+   * A part at the same place and of the same type as before keeps its state: failure counts of items, and tokens
+   * available or owed. This holds for the built-in types, and for types whose definition has `update`. Parts of other
+   * types are created again if their options change. Limiters and queues that the new document doesn't have continue
+   * unchanged for the code that uses them, and follow the document again when a later one has them. Values set by hand,
+   * such as the `rate` of a bucket or the `concurrency` of a pool, stay until the document's value changes.
    *
    * @example Twenty a second, from now on
    * ```ts
@@ -132,23 +129,27 @@ export interface WorkQueueConfig extends ConfigContents {
    * queue.shutDown();
    * ```
    *
-   * @param source As for {@linkcode loadConfig}. It is read with the same registries.
-   * @param options With `dryRun: true`, nothing changes: the document is checked, those who follow are asked, and what
-   * it would change is told. A definition of somebody else's that refuses to update a part is not asked.
-   * @returns What the new document says otherwise; nothing if only its wording differs.
-   * @throws {ConfigError} If anything in the document is wrong, with all that is; or if a definition cannot make a part
-   * of it, or refuses to update one. The old document stays in force then.
-   * @throws {Error} If it is called within a reload, by a definition or by who follows the config. The old document
-   * stays in force then, and if somebody who follows refuses the new one: what they throw is thrown.
+   * @param source The new document, as for {@linkcode loadConfig}. It is read with the same registries.
+   * @param options `dryRun`: with `true`, nothing changes. The document is checked, the callbacks of
+   * {@linkcode WorkQueueConfig.onReload} are asked, and the changes are returned. Third-party definitions that may
+   * refuse an update are not asked.
+   * @returns The differences from the old document; an empty list if only the formatting differs.
+   * @throws {ConfigError} If the document is invalid (the error lists every problem), or if a definition can't create a
+   * part or refuses to update one. The old document stays in force.
+   * @throws {TypeError} If `options` is not an object, or an option is unknown or has the wrong type.
+   * @throws {Error} If it is called during a reload, by a definition or a callback. The error's code is `WQ_CONFIG`,
+   * and the old document stays in force.
+   * @throws The error of a callback of {@linkcode WorkQueueConfig.onReload} that refuses the new document. The old
+   * document stays in force.
    */
   reload(source: string | object, options?: ReloadOptions): ConfigChange[];
   /**
-   * Tells when the document is reloaded. The callback is given what the next document says, before it is in force, and
-   * may throw: then the old document stays in force, and `reload` throws the same. It changes nothing yet: what it
-   * returns is called when nobody has refused and the document is in force. That should not throw, as it refuses
-   * nothing any more: `reload` throws it when all others have been called.
+   * Calls `prepare` at each reload, with the next document before it is in force. If `prepare` throws, `reload` throws
+   * the same error and the old document stays in force. `prepare` must not change anything yet. It may return a
+   * function, which is called once no callback has refused and the document is in force. That function should not
+   * throw: it can't refuse the document any more, and `reload` throws its error after calling the others.
    *
-   * What is asked of the next document is final but for what runs: its limiters and buckets have their new options when
+   * The contents of the next document are final, except that its limiters and buckets get their new options only when
    * it is in force.
    *
    * @example A document that is refused
@@ -169,66 +170,64 @@ export interface WorkQueueConfig extends ConfigContents {
    * assertEquals([config.workers("images").concurrency, connections], [8, 8]);
    * ```
    *
-   * @param prepare The callback.
-   * @returns Ends it.
-   * @throws {TypeError} If the callback is no function.
+   * @param prepare The callback. It gets the contents of the next document.
+   * @returns An unsubscribe function.
+   * @throws {TypeError} If `prepare` is not a function.
    */
   onReload(prepare: (next: ConfigContents) => (() => void) | void): () => void;
 }
 
-/** How a document is reloaded. */
+/** Options of {@linkcode WorkQueueConfig.reload}. */
 export interface ReloadOptions {
   /**
-   * Whether to tell only what would change.
+   * Whether to return the changes without making them.
    *
    * @default {false}
    */
   dryRun?: boolean | undefined;
 }
 
-/**
- * One thing that a reloaded document says otherwise than the one before: plain data, lengths of time in milliseconds.
- */
+/** One difference between a reloaded document and the previous one, as plain data with durations in milliseconds. */
 export interface ConfigChange {
   /**
-   * Where: a JSON Pointer into the documents. It is that of an option; or of a whole limiter, discipline or queue that
-   * is new, gone, or of another type.
+   * JSON Pointer to the difference. It points to an option, or to a whole limiter, discipline or queue that was added,
+   * removed, or changed its type.
    */
   readonly path: string;
-  /** What the document said before, defaults filled in; absent where it said nothing. */
+  /** Value in the previous document, with defaults filled in. Absent if it had none. */
   readonly old?: unknown;
-  /** What it says now, defaults filled in; absent where it says nothing. */
+  /** Value in the new document, with defaults filled in. Absent if it has none. */
   readonly new?: unknown;
   /**
-   * `"now"` for what runs already, as for a queue that was removed and is added again: its pools follow it at once;
-   * `"nextStart"` for what is felt by queues that are made from now on, or has to be put to
-   * use by the program.
+   * Time at which the change takes effect. `"now"`: for everything that is running. A queue that was removed and is
+   * added again counts as well, because its pools follow it at once. `"nextStart"`: for queues that are created later,
+   * or once the program uses the new value.
    */
   readonly inForce: "now" | "nextStart";
   /**
-   * `true` where what was counted is lost: a part is made anew, or another `separator` puts items into other groups.
+   * `true` if counts are lost, because a part is created again or another `separator` assigns items to other groups.
    * Absent otherwise. A group whose name stays the same keeps its counts.
    */
   readonly startsAfresh?: true;
 }
 
-/** The options of a queue as data. */
+/** Options of a queue as data. */
 export type QueueOptionDescriptions = {
   readonly [K in keyof typeof queueOptions]?: QueueOptionDescription<(typeof queueOptions)[K]>;
 };
 
 /**
- * A queue of a document as data, lengths of time in milliseconds: its options, which {@linkcode queueOptions} explains.
- * What the document leaves out is absent.
+ * A queue of a document as data, with durations in milliseconds. {@linkcode queueOptions} documents its options.
+ * Options that the document omits are absent.
  */
 export interface QueueDescription extends QueueOptionDescriptions {
-  /** The name of the queue. */
+  /** Name of the queue. */
   readonly name: string;
-  /** How long failed items wait; the default controller limiter if the document names none. */
+  /** Limiter of failed items. Default: the default controller limiter. */
   readonly limiter: LimiterDescription;
 }
 
-/** An option as data: of its declaration. */
+/** Type of an option as data, from its declaration. */
 export type QueueOptionDescription<F> = F extends { kind: "limiter" } ? LimiterDescription
   : F extends { kind: "discipline" } ? DisciplineDescription
   : F extends { kind: "bucket" } ? BucketDescription
@@ -238,14 +237,14 @@ export type QueueOptionDescription<F> = F extends { kind: "limiter" } ? LimiterD
 /** A token bucket of a document, as data. */
 export interface BucketDescription {
   /**
-   * Where the bucket is described: a JSON Pointer into the document. It identifies the bucket: the limiter and the
-   * queues that take their tokens from the same one have the same path.
+   * JSON Pointer to the bucket in the document. It identifies the bucket: limiters and queues that share a bucket have
+   * the same path.
    */
   readonly path: string;
-  /** The name that the document gives to the bucket, or to the limiter that it belongs to; absent without one. */
+  /** Name of the bucket, or of the limiter that it belongs to. Absent if it has none. */
   readonly name?: string;
   /** Tokens a second. */
   readonly rate: number;
-  /** How many tokens the bucket holds. */
+  /** Maximum number of tokens in the bucket. */
   readonly burst: number;
 }

@@ -111,7 +111,7 @@ class TokenBucketLimiter implements BucketLimiter {
     this.#latest = undefined;
   }
 
-  /** Changes rate and burst. The bucket keeps its tokens and its debts; a larger burst fills up at the rate. */
+  /** Changes rate and burst. Tokens in the bucket and tokens owed stay; a larger burst fills up at the rate. */
   change(rate: number, burst: number): void {
     this.#rate = rate;
     this.#burst = burst;

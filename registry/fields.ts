@@ -209,7 +209,7 @@ export type ByNeed<F, Types extends Record<keyof F, unknown>> =
   & { -readonly [K in keyof F as F[K] extends OptionalField ? never : K]: Types[K] }
   & { -readonly [K in keyof F as F[K] extends OptionalField ? K : never]?: Types[K] | undefined };
 
-/** Declaration of an optional option. */
+/** Declaration that makes an option optional. */
 export type OptionalField = { readonly default: unknown } | { readonly required: false };
 
 /** Type of the options as passed to `create`: checked, with durations in milliseconds and parts built. */

@@ -6,7 +6,7 @@ import type { AddOptions } from "./work_queue.ts";
  * A {@linkcode DelayingQueue} for items that failed. Its limiter decides how long each item is delayed before the next
  * attempt.
  *
- * Made by {@linkcode createRateLimitingQueue}. With {@linkcode runWorkers}, you don't call these methods yourself.
+ * Made by {@linkcode createRateLimitingQueue}. {@linkcode runWorkers} calls `addRateLimited` and `forget` for you.
  */
 export interface RateLimitingQueue<T> extends DelayingQueue<T> {
   /**
@@ -23,8 +23,8 @@ export interface RateLimitingQueue<T> extends DelayingQueue<T> {
   addRateLimited(item: T, options?: RateLimitedAddOptions): void;
 
   /**
-   * Forgets the item's failures, because it succeeded or was given up. The limiter and the pools' attempt counts start
-   * afresh. This does not end the work on the item: call `done` or dispose its lease for that.
+   * Forgets the item's failures, because it succeeded or was given up. This resets the limiter's count and the pools'
+   * count of attempts. It does not end the work on the item: call `done` or dispose its lease for that.
    */
   forget(item: T): void;
 

@@ -42,8 +42,8 @@ export interface WorkerOptions<T = unknown> {
    */
   signal?: AbortSignal | undefined;
   /**
-   * Clock of the pool. Under the system's clock, handlers that never await are interrupted now and then so that timers
-   * and I/O get a turn. Under a custom clock, they are not.
+   * Clock of the pool. Under the system's clock, the pool pauses between handlers that never await, about every 10 ms,
+   * so that timers and I/O get a turn. Under a custom clock, there are no such pauses.
    *
    * @default {the clock of the queue}
    */
