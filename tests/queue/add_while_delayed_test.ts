@@ -1,4 +1,7 @@
-/** `addWhileDelayed: "replace"`: a key is ready, or added again while it is held, or waits, and never two of these. */
+/**
+ * Tests of `addWhileDelayed: "replace"`: a key is ready, marked as added again while processing, or delayed, and never
+ * in two of these states at once.
+ */
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
@@ -137,7 +140,7 @@ for (const [name, make] of Object.entries(queues)) {
     queue.add("b");
     take(queue);
     queue.add("b");
-    queue.addAfter("b", 10); // folds
+    queue.addAfter("b", 10); // folded: b is already marked as added again
     queue.addAfter("a", 10);
     queue.done("b");
     takeAll(queue);

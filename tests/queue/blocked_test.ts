@@ -1,4 +1,4 @@
-/** Rule 13, the part of the queue: a discipline that holds entries back until others are done. */
+/** Rule 13 in the queue: disciplines that block entries until others are done. */
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
@@ -133,6 +133,6 @@ Deno.test("rule 11: an item that was added again and that the discipline refuses
   assertEquals([queue.length, queue.processing, ...depths()], [1, 0, 1, 1]);
   assertEquals(takeAll(queue), ["a"]);
   assertEquals([queue.length, queue.processing, ...depths()], [0, 0, 0, 0]);
-  queue.add("a"); // as good as before
+  queue.add("a"); // the queue still works
   assertEquals(takeAll(queue), ["a"]);
 });

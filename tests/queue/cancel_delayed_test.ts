@@ -1,4 +1,4 @@
-/** `cancelDelayed`: taking back what waits, beside what the contract suite asks of every delaying queue. */
+/** Tests of `cancelDelayed` beyond those of the contract suite, which every delaying queue runs. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import {

@@ -5,7 +5,7 @@ import { type Clock, createDelayingQueue, systemClock } from "@workqueue/core";
 import { ArrayQueue } from "../foreign_queues.ts";
 import { HighestFirst, isSettled, outcome, randomNumbers, take, takeAll } from "../queue_helpers.ts";
 
-/** The system clock, counting the timers that are set, and how long each was set for. */
+/** System clock that records which timers are set and the delay of each. */
 class CountingClock implements Clock {
   readonly active = new Set<unknown>();
   readonly delays: number[] = [];
@@ -145,7 +145,7 @@ Deno.test("rule 7: a delay longer than 2^31 ms ends when it should", () => {
 });
 
 Deno.test("rule 7: the timer never sleeps past maxSleep by a fraction of the clock's either", () => {
-  const maxSleep = 2 ** 31 - 1; // a millisecond more fires at once
+  const maxSleep = 2 ** 31 - 1; // one millisecond more would fire at once
   for (let time = 0; time < 100; time += 0.7) {
     const clock = new HandClock(time);
     using queue = createDelayingQueue<string>({ clock, maxSleep });
@@ -165,7 +165,7 @@ Deno.test("rule 7: after the machine slept, everything due is ready once maxSlee
   using queue = createDelayingQueue<string>({ clock, maxSleep: 1000 });
   queue.addAfter("a", 5000);
   assertEquals(timers.map(({ ms }) => ms), [1000]);
-  now = 1_000_000; // the timer stood still meanwhile
+  now = 1_000_000; // the timer did not run during the sleep
   timers[0]!.callback();
   assertEquals(takeAll(queue), ["a"]);
 });
@@ -403,7 +403,7 @@ Deno.test("a delaying queue can be below: items that become due together are rea
   queue.addAfter("high", 10, { priority: 2 });
   await clock.advance(10);
   assertEquals(await outcome(getter), "high");
-  queue.addAfter("low", 10); // is ready
+  queue.addAfter("low", 10); // already ready: no effect
   assertEquals([queue.delayed, takeAll(queue)], [0, ["low"]]);
 });
 

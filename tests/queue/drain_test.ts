@@ -1,4 +1,4 @@
-/** Rule 6: how a queue drains, with and without a signal, in every layer. */
+/** Rule 6: draining a queue, with and without a signal, in every layer. */
 
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import {
@@ -18,7 +18,7 @@ import { countListeners, flush, isSettled, outcome, take, takeAll } from "../que
 
 const limiter = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
 
-/** The queue that a pool works on, under a clock that the test moves. */
+/** Returns a rate-limiting queue under a clock that the test moves. */
 function limited(clock = new HandClock()): { clock: HandClock; queue: RateLimitingQueue<string> } {
   return { clock, queue: createRateLimitingQueue<string>(limiter(), { clock }) };
 }
@@ -61,7 +61,8 @@ for (const [name, make] of Object.entries(layers)) {
     const others = [queue.shutDownWithDrain(), queue.shutDownWithDrain({ delayed: "wait" })];
     controller.abort("too long");
     assertEquals(await aborted.catch((reason) => reason), "too long");
-    if (!name.includes("foreign")) await Promise.all(others); // that one ends when it has drained, as it says itself
+    // A third-party queue ends a drain only once it has drained.
+    if (!name.includes("foreign")) await Promise.all(others);
   });
 
   Deno.test(`rule 6, ${name}: a drain that ended leaves no listener on its signal, and an abort comes too late`, async () => {

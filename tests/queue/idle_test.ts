@@ -1,4 +1,4 @@
-/** `whenIdle` and `whenBelow` in every layer: waiting until all is done, and until there is room for more. */
+/** Tests of `whenIdle` and `whenBelow` in every layer. */
 
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import {
@@ -31,7 +31,7 @@ const layers: Record<string, Make<WorkQueue<string>>> = {
   "layer 1 with a discipline": (clock) => createWorkQueue({ clock, discipline: new Lifo() }),
   ...delaying,
 };
-/** Ours on a queue of somebody else's, which nobody can watch. */
+/** Delaying queue on a third-party queue, which can't be observed. */
 const onForeign1: Record<string, Make<DelayingQueue<string>>> = {
   "layer 2 on a foreign layer 1": (clock) => createDelayingQueue({ clock, queue: new ArrayQueue<string>() }),
 };
@@ -249,7 +249,7 @@ Deno.test("on a foreign layer 1: whenIdle does not take a moment for idle in whi
   queue.addAfter("a", 10);
   const idle = queue.whenIdle();
   assertFalse(await isSettled(idle));
-  foreign.add = function (item) { // and somebody who waits for it works on it at once
+  foreign.add = function (item) { // a caller of `get` works on the item at once
     ArrayQueue.prototype.add.call(this, item);
     queueMicrotask(() => {
       const lease = take(queue);

@@ -1,4 +1,4 @@
-/** Rule 12: how priorities get from an add to a discipline and to who holds the item, in every layer. */
+/** Rule 12: priorities on their way from an add to the discipline and to the lease, in every layer. */
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
@@ -24,7 +24,7 @@ const keyOf = (item: string) => item.toUpperCase();
 
 type Make = (options: Omit<RateLimitingQueueOptions<string>, "queue">) => RateLimitingQueue<string>;
 
-/** Layer 3, which passes everything on, in the ways in which it can be made. */
+/** Layer 3, which passes every priority on, created in several ways. */
 const queues: Record<string, Make> = {
   "ours": (options) => createRateLimitingQueue(limiter(), options),
   "ours with keyOf": (options) => createRateLimitingQueue(limiter(), { ...options, keyOf }),
@@ -183,7 +183,7 @@ for (const [name, make] of Object.entries(queues)) {
       ];
       for (const add of adds) assertEquals(assertThrows(add, ErrorClass).message, `Cannot add item as ${message}`);
     }
-    for (const add of [queue.add, queue.addRateLimited]) { // the second argument of a callback is an index
+    for (const add of [queue.add, queue.addRateLimited]) { // `forEach` passes an index as the second argument
       const each = () => ["a", "b"].forEach(add as (item: string) => void, queue);
       assertThrows(each, TypeError, "'options' must be an object: received 0");
     }
@@ -277,7 +277,7 @@ Deno.test("rule 12: readyAt is when the entry became ready, at done for a re-add
   clock.time = 200;
   queue.done("waited");
   assertEquals(readyAt(), 200);
-  clock.time = 120; // set back
+  clock.time = 120; // the clock is set back
   queue.add("later");
   assertEquals(readyAt(), 200);
   clock.time = 201;
@@ -285,7 +285,7 @@ Deno.test("rule 12: readyAt is when the entry became ready, at done for a re-add
   assertEquals(readyAt(), 201);
 });
 
-/** A queue of somebody else's that takes priorities, and says so. */
+/** Third-party queue that accepts priorities and declares it. */
 class PriorityArrayQueue extends ArrayQueue<string> {
   readonly [OPTIONS] = true;
   readonly given: unknown[][] = [];
@@ -296,7 +296,7 @@ class PriorityArrayQueue extends ArrayQueue<string> {
   }
 }
 
-/** The layers that can be on top of a queue of somebody else's. */
+/** Creates the layers that can wrap a third-party queue. */
 function layersOn(queue: WorkQueue<string>, clock: HandClock) {
   const layer2 = createDelayingQueue({ queue, clock });
   return [layer2, createRateLimitingQueue(limiter(), { queue: layer2 })] as const;

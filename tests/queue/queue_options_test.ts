@@ -1,4 +1,4 @@
-/** Rule 10: the options of queues are refused as strictly as those of a document. */
+/** Rule 10: queue options are checked as strictly as those in a document. */
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {

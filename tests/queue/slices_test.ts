@@ -1,4 +1,6 @@
-/** Rule 7: what becomes due at once is made ready in slices, and what is handed out between them. */
+/**
+ * Rule 7: items that become due at once are made ready in slices. Also tests which items are handed out between slices.
+ */
 
 import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -16,11 +18,11 @@ import {
 import { HandClock } from "../helpers.ts";
 import { beBusy, isSettled, Lifo, nextTurn, take, takeAll } from "../queue_helpers.ts";
 
-/** So many adds take several slices, if each takes a millisecond. */
+/** Number of adds that takes several slices if each add takes one millisecond. */
 const COUNT = 64;
 const ITEMS = Array.from({ length: COUNT }, (_, i) => `item ${i}`);
 
-/** A queue that takes a millisecond for each add. */
+/** Creates a queue in which each add takes one millisecond. */
 function slow(options: RateLimitingQueueOptions<string> = {}): RateLimitingQueue<string> {
   const metrics = new InMemoryMetrics();
   metrics.adds = () => ({ inc: () => beBusy(1) });
@@ -28,7 +30,7 @@ function slow(options: RateLimitingQueueOptions<string> = {}): RateLimitingQueue
   return createRateLimitingQueue<string>(limiter, { name: "q", metrics, ...options });
 }
 
-/** Begins a flush of all items, of which one slice is ready when it returns. */
+/** Starts a flush of all items. When the function returns, one slice is ready. */
 function flushed(queue: RateLimitingQueue<string>, signal?: AbortSignal): Promise<void> {
   ITEMS.forEach((item, i) => queue.addAfter(item, 3_600_000, i === COUNT - 1 ? { priority: 1 } : undefined));
   const drained = queue.shutDownWithDrain({ delayed: "flush", signal });
@@ -37,7 +39,7 @@ function flushed(queue: RateLimitingQueue<string>, signal?: AbortSignal): Promis
   return drained;
 }
 
-/** Waits until nothing is left that is due. Returns how many slices that took. */
+/** Waits until at most `left` items are delayed. Returns how many slices that took. */
 async function allSlices(queue: RateLimitingQueue<string>, left = 0): Promise<number> {
   let slices = 0;
   for (let before = queue.delayed; queue.delayed > left;) {
@@ -111,7 +113,7 @@ for (const name of ["priority", "of somebody else"] as const) {
   });
 }
 
-/** Keeps what is pushed. */
+/** Discipline that records the pushed entries. */
 class Notes extends Lifo<string> implements QueueDiscipline<string> {
   readonly pushed: ReadyEntry<string>[] = [];
 
@@ -129,7 +131,7 @@ Deno.test("rule 7: a batch has one readyAt; what is added or becomes due meanwhi
   const discipline = new Notes();
   const queue = slow({ discipline });
   for (const item of ITEMS) queue.addAfter(item, 5);
-  beBusy(10); // so that the first look finds all of them due
+  beBusy(10); // make all of them due at the first look
   while (queue.delayed === COUNT) await nextTurn();
   assertGreater(queue.delayed, 0);
   queue.addAfter("due meanwhile", 0.001);
@@ -204,7 +206,7 @@ Deno.test("rule 7: what fails during the slices of a flush is retried when due; 
   const queue = slow();
   const drained = flushed(queue);
   const lease = take(queue);
-  queue.addRateLimited(lease.item); // in an hour
+  queue.addRateLimited(lease.item); // due in an hour
   lease[Symbol.dispose]();
   assertGreater(await allSlices(queue, 1), 0);
   assertEquals(takeAll(queue), ITEMS.slice(1));
@@ -235,7 +237,7 @@ Deno.test("rule 7: a flush within the slices of what became due is one batch wit
   const queue = slow({ discipline });
   for (const item of ITEMS) queue.addAfter(item, 5);
   queue.addAfter("late", 3_600_000);
-  beBusy(10); // so that the first look finds all of them due
+  beBusy(10); // make all of them due at the first look
   while (queue.delayed === COUNT + 1) await nextTurn();
   assertGreater(queue.delayed, 1);
   const getter = queue.get();

@@ -1,4 +1,4 @@
-/** `snapshot`: what a queue shows of itself, what that costs, and that looking changes nothing. */
+/** Tests of `snapshot`: its contents, its cost, and that taking one changes nothing. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as fc from "fast-check";
@@ -82,7 +82,7 @@ Deno.test("items that are falsy, or nothing at all, are shown as they are", () =
 Deno.test("ready items are shown in the order in which they will be handed out, those that came back among them", () => {
   const queue = createWorkQueue<number>();
   const names = (limit: number) => queue.snapshot({ limit }).readyItems.map(({ item }) => item);
-  for (let i = 0; i < 100; i++) queue.add(i); // many, so that keys that come back keep their old place in the map
+  for (let i = 0; i < 100; i++) queue.add(i); // enough keys that a key that comes back keeps its old place in the map
   for (let i = 0; i < 50; i++) {
     const lease = take(queue);
     if (i % 3 === 0) queue.add(lease.item);
@@ -144,7 +144,7 @@ Deno.test("what a discipline cannot tell is shown behind what it can, in some or
   assertEquals([shown(3).slice(0, 2), new Set(shown(3)).size], [["c1", "a2"], 3]);
 });
 
-/** How many entries of maps are looked at meanwhile, by their keys or one after the other. */
+/** Counts the map entries that `action` reads, by key or by iteration. */
 function countMapReads(action: () => void): number {
   let reads = 0;
   const iterators = Object.getPrototypeOf(new Map().entries());
@@ -220,8 +220,8 @@ const step = fc.oneof(
 );
 
 /**
- * Does the steps and takes what is ready in the end; returns what was handed out. `look` is called before each hand-out
- * and step.
+ * Runs the steps, then takes all ready items. Calls `look` before each step and each hand-out. Returns the items handed
+ * out.
  */
 function run(
   steps: readonly { do: string; key: number }[],

@@ -11,7 +11,7 @@ import { countListeners, flush, isSettled, Lifo, outcome, randomNumbers, take, t
 
 Deno.test("items are handed out in the order they were added", () => {
   const queue = createWorkQueue<number>();
-  // more than the ring's first capacity, and taken in between, so that it grows and wraps around
+  // More items than the ring's first capacity, taken in between, so that the ring grows and wraps around.
   const taken: number[] = [];
   for (let i = 0; i < 1000; i++) {
     queue.add(i);
@@ -95,7 +95,7 @@ Deno.test("rule 2: random mixes of add, take and done never give a key to two ho
   const random = randomNumbers(42);
   const queue = createWorkQueue<number>();
   const processing = new Map<number, Disposable>();
-  const added = new Set<number>(); // not handed out since
+  const added = new Set<number>(); // added since the last hand-out
   for (let step = 0; step < 20_000; step++) {
     const choice = random();
     if (choice < 0.5) {
@@ -195,7 +195,7 @@ Deno.test("rule 4: done for an item that nobody holds is ignored", () => {
   const queue = createWorkQueue<string>();
   queue.done("never added");
   queue.add("a");
-  queue.done("a"); // ready, not processed
+  queue.done("a"); // ready, not processing
   assertEquals(queue.length, 1);
   const lease = take(queue);
   queue.add("a");
@@ -213,7 +213,7 @@ Deno.test("rule 4: a lease disposed twice, or after its key was handed out again
   queue.add("a");
   queue.done("a");
   const second = take(queue);
-  first[Symbol.dispose](); // stale: its work ended by done
+  first[Symbol.dispose](); // stale: `done` ended its work
   queue.add("a");
   assertEquals(queue.length, 0, "the second holder still has it");
   second[Symbol.dispose]();
@@ -254,7 +254,7 @@ Deno.test("rule 5: for await marks each item done when the body moves on, and en
   queue.add("b");
   const seen: string[] = [];
   for await (const item of queue) {
-    if (seen.length === 0) queue.add("a"); // while it is held: comes back after b
+    if (seen.length === 0) queue.add("a"); // added while processing: comes back after b
     seen.push(item);
     if (seen.length === 3) queue.shutDown();
   }
@@ -287,7 +287,7 @@ Deno.test("rule 6: after shutDown adds are ignored, ready items are handed out, 
   assert(queue.shuttingDown);
   queue.add("c");
   assertEquals(await outcome(queue.get()), "a");
-  queue.add("a"); // held, but too late as well
+  queue.add("a"); // ignored, although a is processing
   queue.done("a");
   assertEquals(take(queue).item, "b");
   assertEquals(queue.tryGet(), undefined);
@@ -396,7 +396,7 @@ Deno.test("rule 8: keyOf makes items with one key the same item, and the newest 
   queue.add({ id: 1, version: 3 });
   queue.add({ id: 1, version: 4 });
   assertEquals(lease.item.version, 2, "what is being worked on does not change");
-  queue.done({ id: 1, version: 99 }); // by key
+  queue.done({ id: 1, version: 99 }); // matched by key
   assertEquals(takeAll(queue).map(({ version }) => version), [1, 4]);
 });
 
