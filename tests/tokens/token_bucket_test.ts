@@ -6,23 +6,23 @@ import { giveBackUnused } from "../../lib/tokens/unused_tokens.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled, randomNumbers } from "../queue_helpers.ts";
 
-/** The time in which one token comes, in most tests: they count time in units of it. */
+/** Milliseconds per token at `RATE`. Most tests count time in this unit. */
 const UNIT = 250;
 const RATE = 4;
 
-/** A bucket and a clock that counts in units. */
+/** Creates a bucket under a clock that counts in units. */
 function createBucket(burst: number, rate = RATE) {
   const clock = new HandClock();
   const bucket = new TokenBucket(rate, burst, { clock });
   return {
     clock,
     bucket,
-    /** Moves the time, forward or back. */
+    /** Moves the clock to this time, forward or back. */
     at(unit: number): TokenBucket {
       clock.time = unit * UNIT;
       return bucket;
     },
-    /** Reserves at a time, and checks from when on the tokens may be used; `undefined` for never granted. */
+    /** Reserves `n` tokens at a time and checks when they become usable; `undefined` means never. */
     reserve(unit: number, n: number, usableAt: number | undefined): Reservation {
       const reservation = this.at(unit).reserve(n);
       assertEquals(reservation.ok, usableAt !== undefined);
@@ -35,7 +35,7 @@ function createBucket(burst: number, rate = RATE) {
 
 type Step = [unit: number, tokens: number, n: number, allowed: boolean];
 
-/** Asks for tokens at each time, and checks how many there are before. */
+/** Takes tokens at each time and checks how many there were before. */
 function assertSteps(burst: number, steps: Step[]): void {
   const made = createBucket(burst);
   for (const [i, [unit, tokens, n, allowed]] of steps.entries()) {
@@ -86,10 +86,10 @@ Deno.test("a bucket of one token gives one, then one each time a token came", ()
     [0, 0, 1, false],
     [1, 1, 1, true],
     [1, 0, 1, false],
-    [2, 1, 2, false], // more than the bucket holds is never given
+    [2, 1, 2, false], // more than the bucket's capacity is never allowed
     [2, 1, 1, true],
     [2, 0, 1, false],
-    [2.5, 0.5, 1, false], // half a token is none
+    [2.5, 0.5, 1, false], // half a token is not enough
     [3, 1, 1, true],
   ]);
 });
@@ -121,7 +121,7 @@ Deno.test("time that goes back brings no tokens and takes none", () => {
     [2, 2, 1, true],
     [2, 1, 1, true],
     [2, 0, 1, false],
-    [3, 1, 1, true], // a token came since the last one was given, at 2
+    [3, 1, 1, true], // one token has arrived since the last take, at 2
     [3, 0, 1, false],
     [4, 1, 1, true],
     [4, 0, 1, false],
@@ -149,7 +149,7 @@ Deno.test("times are whole nanoseconds: a clock with fractions makes no delay in
 
 Deno.test("a whole token is there when it is due, whatever the fractions of the rate", () => {
   const clock = new HandClock();
-  const bucket = new TokenBucket(0.7692307692307693, 1, { clock }); // one in 1.3 s
+  const bucket = new TokenBucket(0.7692307692307693, 1, { clock }); // one token in 1.3 s
   assert(bucket.allow());
   clock.time = 1299;
   assertFalse(bucket.allow());
@@ -220,13 +220,13 @@ Deno.test("a reservation's delay shrinks as time passes, down to zero", () => {
 
 Deno.test("reservations and refusals mix: what is allowed must be there now", () => {
   const made = createBucket(2);
-  made.reserve(0, 3, undefined); // more than the bucket holds
+  made.reserve(0, 3, undefined); // more than the bucket's capacity
   made.reserve(0, 2, 0);
-  assertFalse(made.at(1).allow(2)); // one is there
+  assertFalse(made.at(1).allow(2)); // only one token is there
   made.reserve(1, 2, 2);
   assertEquals(made.bucket.tokens, -1);
   assertFalse(made.bucket.allow(1));
-  assertFalse(made.bucket.allow(0)); // even none is not there while the bucket owes
+  assertFalse(made.bucket.allow(0)); // while the bucket is in debt, even taking 0 tokens fails
   assert(made.at(3).allow(1));
 });
 
@@ -299,7 +299,7 @@ Deno.test("cancelling an earlier reservation leaves the later one the last that 
   made.reserve(0, 4, 0);
   const earlier = made.reserve(0, 4, 4);
   const later = made.reserve(0, 1, 5);
-  earlier.cancel(); // three of its four
+  earlier.cancel(); // returns three of its four tokens
   assertEquals(made.bucket.tokens, -2);
   later.cancel();
   assertEquals(made.bucket.tokens, -1);
@@ -311,7 +311,7 @@ Deno.test("cancelling gives back what later reservations do not count on", () =>
   const first = made.reserve(0, 2, 2);
   made.reserve(0, 1, 3);
   made.at(2);
-  first.cancel(); // one of its two tokens
+  first.cancel(); // returns one of its two tokens
   assertEquals(made.bucket.tokens, 0);
   made.reserve(2, 2, 4);
 });
@@ -323,8 +323,8 @@ Deno.test("reservations can be cancelled out of order", () => {
   made.reserve(0, 1, 4);
   const last = made.reserve(0, 1, 5);
   made.at(1);
-  last.cancel(); // its token
-  first.cancel(); // two of three, as if the last had never been
+  last.cancel(); // returns its token
+  first.cancel(); // returns two of three, as if `last` had never been made
   assertEquals(made.bucket.tokens, -1);
   made.reserve(1, 3, 5);
 });
@@ -351,7 +351,7 @@ Deno.test("cancelling a reservation of no tokens does nothing", () => {
 Deno.test("after time went back a reservation may break the rate, and bucket and clock agree again later", () => {
   const made = createBucket(2);
   made.reserve(1, 2, 1);
-  made.reserve(0, 1, 1); // counted from 0, where the bucket is empty
+  made.reserve(0, 1, 1); // counted from 0, when the bucket is empty
   made.reserve(2, 2, 3);
   made.reserve(0, 3, undefined); // changes nothing
   made.reserve(2, 1, 4);
@@ -365,7 +365,7 @@ Deno.test("a reservation can be cancelled after time went back", () => {
   const reservation = made.reserve(1, 2, 3);
   made.reserve(1, 1, 4);
   made.at(0);
-  reservation.cancel(); // one of its two tokens
+  reservation.cancel(); // returns one of its two tokens
   made.reserve(1, 2, 4); // the time from 0 to 1 counts again
 });
 
@@ -377,7 +377,7 @@ Deno.test("a new rate holds from now on, and earlier reservations keep their tim
   assertEquals(made.bucket.rate, 8);
   assertEquals(earlier.delay, UNIT);
   assertEquals(made.bucket.tokens, -1);
-  made.reserve(1, 1, 2); // two tokens are owed, and two come in a unit now
+  made.reserve(1, 1, 2); // two tokens are owed, and two now arrive per unit
 });
 
 Deno.test("a new burst holds from now on: a larger one is filled at the rate", () => {
@@ -426,12 +426,12 @@ Deno.test("after a cancel of the last reservation, an earlier one is the last th
   const first = made.reserve(0, 2, 2);
   const second = made.reserve(0, 2, 4);
   second.cancel();
-  first.cancel(); // all of it, as nothing was reserved after it any more
+  first.cancel(); // returns all its tokens: no later reservation is left
   assertEquals(made.bucket.tokens, 0);
 });
 
 Deno.test("after a cancel of the last reservation, the one before is not the last if its time has passed", () => {
-  // As in Go. It shows only where a reservation of another rate is usable later than the last one.
+  // Same as in Go. The difference only shows if a reservation made at another rate becomes usable after the last one.
   const clock = new HandClock();
   const bucket = new TokenBucket(1, 1, { clock });
   bucket.reserve();
@@ -439,7 +439,7 @@ Deno.test("after a cancel of the last reservation, the one before is not the las
   const slow = bucket.reserve(); // usable at 10 s
   bucket.setBurst(5);
   bucket.setRate(10);
-  const last = bucket.reserve(5); // usable at 0.6 s; what came before it, at 0.1 s
+  const last = bucket.reserve(5); // usable at 0.6 s; the reservation before it at 0.1 s
   clock.time = 200;
   last.cancel();
   assertAlmostEquals(bucket.tokens, 1);
@@ -542,7 +542,7 @@ Deno.test("a tiny rate does not overflow: nothing more than the burst is allowed
 Deno.test("a huge rate is no infinite one: no more than the burst is given in one", () => {
   const made = createBucket(2, Number.MAX_VALUE);
   assert(made.at(0).allow(2));
-  made.reserve(0, 2, 0); // its tokens come within the nanosecond
+  made.reserve(0, 2, 0); // its tokens arrive within a nanosecond
   assertFalse(made.bucket.allow(3));
   assertEquals(made.at(1).tokens, 2);
 });
@@ -571,7 +571,7 @@ Deno.test("what comes a nanosecond from now is not there yet", () => {
 Deno.test("take: says how long to wait for tokens that are taken for good", () => {
   const { at, bucket } = createBucket(3);
   assertEquals([at(0).take(), bucket.take(2), bucket.take(), bucket.take(2)], [0, 0, UNIT, 3 * UNIT]);
-  assertEquals([bucket.tokens, bucket.take(4), bucket.tokens], [-3, Infinity, -3]); // more than it holds
+  assertEquals([bucket.tokens, bucket.take(4), bucket.tokens], [-3, Infinity, -3]); // more than the bucket's capacity
   assertEquals([at(5).take(), at(5).take(0), bucket.take()], [0, 0, 0]);
   assertEquals([new TokenBucket(0, 1).take(), new TokenBucket(0, 0).take()], [0, Infinity]);
   assertEquals(new TokenBucket(Infinity, 0).take(9), 0);
@@ -824,7 +824,7 @@ Deno.test("wait: a signal that aborts once the wait is over changes nothing", as
   await waited;
   stop.abort();
   assertEquals(bucket.tokens, 0);
-  assertEquals(clock.cleared, 0); // it listens no more
+  assertEquals(clock.cleared, 0); // the signal listener is gone
 });
 
 Deno.test("wait: longer than a runtime's timers go", async () => {
@@ -924,7 +924,7 @@ Deno.test("pause: what is asked for meanwhile waits for the end at least, then f
   const made = createBucket(2);
   made.at(1).pauseFor(4 * UNIT);
   assertEquals([made.bucket.take(2), made.bucket.take(), made.bucket.take(0)], [4 * UNIT, 5 * UNIT, 5 * UNIT]);
-  made.reserve(3, 1, 7); // the third since the end, at 5, of which two were there
+  made.reserve(3, 1, 7); // the fourth token asked for: two are there at 5, the third arrives at 6
   made.reserve(3, 3, undefined);
   assertEquals([made.bucket.tokens, made.bucket.take(3)], [-2, Infinity]);
   made.reserve(6, 1, 8);
@@ -934,7 +934,7 @@ Deno.test("pause: of two the later end wins, whichever came first", () => {
   const [one, two] = [createBucket(1), createBucket(1)];
   one.at(0).pauseFor(10 * UNIT);
   one.at(4).pauseFor(2 * UNIT); // until 6
-  one.at(7).pauseFor(3 * UNIT); // until 10, too
+  one.at(7).pauseFor(3 * UNIT); // also until 10
   two.at(0).pauseFor(3 * UNIT);
   two.at(2).pauseFor(8 * UNIT);
   for (const made of [one, two]) {
@@ -958,7 +958,7 @@ Deno.test("pause: a delay of zero or less, and one that is no nanosecond, change
   for (const delay of [0, -0, -5, "0s", "-1h", -Number.MAX_VALUE, 1e-7]) made.at(3).pauseFor(delay);
   assert(made.bucket.allow());
   made.bucket.pauseFor("750ms");
-  for (const delay of [0, -5, "-1h"]) made.bucket.pauseFor(delay); // does not end the pause either
+  for (const delay of [0, -5, "-1h"]) made.bucket.pauseFor(delay); // doesn't end the pause either
   assertEquals(made.bucket.take(), 3 * UNIT + UNIT);
 });
 
@@ -1000,7 +1000,7 @@ Deno.test("pause: what was reserved before keeps its time, and its tokens are ow
   made.at(1).pauseFor(9 * UNIT); // until 10
   assertEquals(before.delay, UNIT);
   assertEquals([made.at(3).tokens, before.delay], [-1, 0]);
-  made.reserve(3, 1, 12); // one is owed, which comes until 11
+  made.reserve(3, 1, 12); // one token is owed, which arrives at 11
   assertEquals(made.at(12).tokens, 0);
 });
 
@@ -1021,7 +1021,7 @@ Deno.test("pause: a reservation made before it can be cancelled while its time i
   const late = made.reserve(0, 1, 2);
   made.at(0).pauseFor(10 * UNIT);
   made.at(1.5);
-  early.cancel(); // its time has come, though the bucket's own time stands still
+  early.cancel(); // its time has come, although the bucket's own time stands still
   assertEquals(made.bucket.tokens, -2);
   late.cancel();
   assertEquals(made.bucket.tokens, -1);
@@ -1034,7 +1034,7 @@ Deno.test("pause: a cancel gives back what later reservations do not count on, b
   const before = made.reserve(0, 5, 5);
   made.at(1).pauseFor(10 * UNIT); // until 11
   made.reserve(2, 1, 16);
-  before.cancel(); // four of five: one token, and no eleven, was reserved after it
+  before.cancel(); // returns four of five: one token was reserved afterwards, not eleven
   assertEquals(made.bucket.tokens, -1);
 });
 
@@ -1056,7 +1056,7 @@ Deno.test("pause: a reservation made during it can be cancelled, during it and a
 Deno.test("pause: a new rate or burst counts from its end on", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
-  made.at(1).pauseFor(4 * UNIT); // until 5, with one token
+  made.at(1).pauseFor(4 * UNIT); // until 5, with one token left
   const reserved = made.reserve(2, 2, 6);
   made.at(3).setRate(2 * RATE);
   assertEquals([made.bucket.tokens, reserved.delay], [-1, 3 * UNIT]);
@@ -1116,7 +1116,7 @@ Deno.test("pause: times are whole nanoseconds, after thousands of pauses as well
     bucket.pauseFor(0.1);
     clock.time += 0.1;
   }
-  assertAlmostEquals(bucket.take(), 100, 1e-6); // the clock's own sums are not exact
+  assertAlmostEquals(bucket.take(), 100, 1e-6); // the clock's own additions are inexact
   for (const delay of [0.1, "100us", 33.3]) {
     const other = new TokenBucket(3, 1, { clock: new HandClock(0.7) });
     other.pauseFor(delay);
@@ -1140,7 +1140,7 @@ Deno.test("pause: a wait from before is not put off, a later one waits for the e
   assertEquals(await aborted, "aborted");
   await flush();
   await clock.advance(11 * UNIT - 1);
-  assertFalse(await isSettled(during)); // at 12: the pause ends at 10, and one token was owed before it began
+  assertFalse(await isSettled(during)); // due at 12: the pause ends at 10, and one token was owed before the pause
   await clock.advance(1);
   await during;
   assertEquals([clock.timers, bucket.tokens], [0, 0]);
@@ -1157,7 +1157,7 @@ Deno.test("at rest: full, not paused, and with no reservation ahead", () => {
   assertEquals([made.bucket.atRest(), made.at(1.9).atRest(), made.at(2).atRest()], [false, false, true]);
   made.reserve(2, 2, 2);
   made.reserve(2, 2, 4);
-  made.bucket.setRate(1e9); // fills it at once, but what was reserved keeps its time
+  made.bucket.setRate(1e9); // fills the bucket at once, but the reservations keep their times
   assertEquals([made.at(3).tokens, made.bucket.atRest(), made.at(4).atRest()], [2, false, true]);
 
   const [empty, never, infinite] = [createBucket(0), createBucket(1, 0), createBucket(1, Infinity)];
@@ -1310,7 +1310,7 @@ Deno.test("resume: reservations keep their time, and those of the pause can be m
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   const before = made.reserve(0, 1, 1);
-  made.at(0.5).pauseFor(10 * UNIT); // until 10.5, with half of the token
+  made.at(0.5).pauseFor(10 * UNIT); // until 10.5, with half a token left
   const during = made.reserve(2, 1, 12);
   made.at(4).resume();
   assertEquals([made.bucket.tokens, before.delay, during.delay], [-1.5, 0, 8 * UNIT]);
@@ -1385,7 +1385,7 @@ Deno.test("resume: times are whole nanoseconds, after thousands of pauses as wel
     clock.time += 0.1;
     bucket.resume();
   }
-  assertAlmostEquals(bucket.take(), 100, 1e-6); // the clock's own sums are not exact
+  assertAlmostEquals(bucket.take(), 100, 1e-6); // the clock's own additions are inexact
 });
 
 Deno.test("resume: those that wait ask anew, in their order, and an abort gives tokens back", async () => {
@@ -1436,7 +1436,7 @@ Deno.test("wait: a change after its time has come, but before a late timer fires
     const wait = bucket.wait();
     await flush();
     if (change === "resume") bucket.pauseFor(9 * UNIT);
-    clock.time = 1.5 * UNIT; // the timer has yet to fire
+    clock.time = 1.5 * UNIT; // the timer has not fired yet
     if (change === "setRate") bucket.setRate(RATE / 2);
     else if (change === "setBurst") bucket.setBurst(2);
     else bucket.resume();
