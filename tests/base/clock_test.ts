@@ -5,8 +5,8 @@ import { createDelayingQueue, systemClock, TokenBucket } from "@workqueue/core";
 const HOUR = 3_600_000;
 
 /**
- * Whether the system clock goes as fast as the runtime's monotonic clock, from which it differs by a fixed number: it
- * is behind where fake time went slower in a test before.
+ * Reports whether the system clock runs as fast as the runtime's monotonic clock. The two differ by a constant: the
+ * system clock is behind if fake time ran slower in an earlier test.
  */
 function isMonotonic(): boolean {
   const behind = () => performance.now() - systemClock.now();
@@ -51,7 +51,7 @@ function whileReplaced(globals: Partial<typeof globalThis>, action: () => void):
   }
 }
 
-/** A `Date` whose time a test says. */
+/** Returns a `Date` class whose `now` is the given function. */
 function dateOf(now: () => number): DateConstructor {
   return class extends Date {
     static override now = now;
@@ -166,7 +166,7 @@ Deno.test("rule 9: a bucket goes on before, in and after fake time", async () =>
   assert(bucket.allow());
   {
     using time = new FakeTime();
-    time.tick(20); // before the bucket has ever looked at this time
+    time.tick(20); // before the bucket first looks at fake time
     assert(bucket.allow());
     assertFalse(bucket.allow());
     time.tick(20);

@@ -1,4 +1,4 @@
-/** The codes of errors: every kind of error that users catch has its code, and keeps its class and message. */
+/** Error codes: every kind of error that users catch has a code and keeps its class and message. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {

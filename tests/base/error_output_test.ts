@@ -1,9 +1,9 @@
-/** Errors on the console: for packages around the core as well, so that all write alike. */
+/** Error output on the console, shared by the packages around the core. */
 
 import { assertEquals } from "@std/assert";
 import { ErrorOutput } from "@workqueue/core/internal";
 
-/** An output at a time that the test sets, and what it has written. */
+/** Error output under a settable time, with the lines that it wrote. */
 class Bench implements Disposable {
   time = 0;
   readonly lines: unknown[][] = [];
@@ -39,7 +39,7 @@ Deno.test("error output: one line a second at most, with the number of those lef
   bench.time = 2000;
   bench.write("f");
   bench.time = 0;
-  bench.write("g"); // a clock that is set back silences nothing
+  bench.write("g"); // setting the clock back silences nothing
   assertEquals(bench.lines.flat(), ["a", "e (left out before: 3)", "f", "g"]);
 });
 

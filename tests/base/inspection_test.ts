@@ -1,4 +1,4 @@
-/** What is printed of our objects. */
+/** Text that runtimes print for queues, pools, leases and buckets. */
 
 import { assert, assertEquals } from "@std/assert";
 import { execFile } from "node:child_process";
@@ -22,7 +22,7 @@ import { runtimes } from "../runtimes.ts";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
-/** What a runtime is told to print. */
+/** Returns the text that the object gives a runtime to print. */
 function shown(object: object | undefined): string {
   return (object as { [INSPECT](): string })[INSPECT]();
 }
@@ -259,7 +259,7 @@ Deno.test("lengths of time and numbers are written for people", () => {
   for (const [number, text] of numbers) assertEquals(formatNumber(number), text);
 });
 
-/** What a runtime prints that is given a program. */
+/** Runs a program on a runtime and returns its output. */
 async function printed([file, ...options]: string[], program: Uint8Array): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const process = execFile(file!, options, (error, stdout) => error ? reject(error) : resolve(stdout));

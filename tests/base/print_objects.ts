@@ -1,4 +1,6 @@
-/** Prints queues, a pool, a lease and a bucket. It is bundled, and run on every runtime. */
+/**
+ * Script that prints queues, a pool, a lease and a bucket. The test bundles this program and runs it on every runtime.
+ */
 
 import {
   type Clock,

@@ -1,4 +1,4 @@
-/** What a clock throws: who hears of it, and what time it is then. */
+/** Clocks that throw: error reporting, and the time that is used instead. */
 
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";

@@ -9,22 +9,22 @@ Deno.test("a known name that is close to the one given is suggested, the closest
     ["limiter", ["limiters"], "limiters"],
     ["abcd", ["abxy", "abcx"], "abcx"],
     ["abcd", ["abce", "abcf"], "abce"],
-    ["abcd", ["abxy"], "abxy"], // two letters off
-    ["abcd", ["axyz"], undefined], // three
-    ["abcdefghi", ["abcdefxyz"], "abcdefxyz"], // three of nine
-    ["abcdefghi", ["abcdewxyz"], undefined], // four
-    ["abcdefg", ["abcdxyz"], undefined], // three of seven
+    ["abcd", ["abxy"], "abxy"], // two letters differ
+    ["abcd", ["axyz"], undefined], // three letters differ
+    ["abcdefghi", ["abcdefxyz"], "abcdefxyz"], // three of nine letters differ
+    ["abcdefghi", ["abcdewxyz"], undefined], // four of nine letters differ
+    ["abcdefg", ["abcdxyz"], undefined], // three of seven letters differ
     ["abxxcd", ["abcd"], "abcd"], // two letters too many
-    ["abcd", ["abxxcd"], "abxxcd"], // two too few
+    ["abcd", ["abxxcd"], "abxxcd"], // two letters too few
     ["abcd", ["ABCD"], "ABCD"],
     ["kubernetes", ["rate", "burst"], undefined],
-    ["ab", ["xy"], undefined], // nothing is left of it
+    ["ab", ["xy"], undefined], // no letter matches
     ["a", ["b"], undefined],
     ["", ["rate"], undefined],
     ["abc", [], undefined],
     ["x".repeat(40), ["x".repeat(39)], "x".repeat(39)],
     ["x".repeat(39), ["x".repeat(40)], "x".repeat(40)],
-    ["x".repeat(41), ["x".repeat(40)], undefined], // no person's misspelling
+    ["x".repeat(41), ["x".repeat(40)], undefined], // too long for a typing error
     ["x".repeat(40), ["x".repeat(41)], undefined],
     ["x", new Array(201).fill("xx"), undefined],
     ["x", new Array(200).fill("xx"), "xx"],
