@@ -13,29 +13,29 @@ import { Burst, type nextTask, TURNS_PER_PAUSE } from "../../lib/structures/burs
 import { HandClock } from "../helpers.ts";
 import { beBusy, flushPromises, nextTurn, pause } from "../queue_helpers.ts";
 
-/** As long as a burst may be, in milliseconds. */
+/** Longest burst, in milliseconds. */
 const BURST = 10;
 
 function newQueue<T>(): RateLimitingQueue<T> {
   return createRateLimitingQueue<T>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
 }
 
-/** Whether there is a pause to be made before each of the next pieces of work. */
+/** Asks the burst before each of the next pieces whether a pause is due. Returns the answers. */
 function ask(burst: Burst, pieces: number): boolean[] {
   return Array.from({ length: pieces }, () => burst.isTooLong());
 }
 
-/** Notes in which turns of the event loop something happened. */
+/** Counter of events, and of events that are not the first in their turn of the event loop. */
 class Turns implements Disposable {
-  /** Whoever works after this is the first to do so in a burst. */
+  /** Pauses first, so that the next piece of work starts a new burst. */
   static async begin(): Promise<Turns> {
     await pause();
     return new Turns();
   }
 
-  /** How often something was noted. */
+  /** Number of events. */
   noted = 0;
-  /** How often it was not the first time in a turn. */
+  /** Number of events that were not the first in their turn. */
   notedTwice = 0;
   #isOver = false;
   #isNew = true;
@@ -73,7 +73,7 @@ Deno.test("a burst is too long once ten milliseconds have passed since it began"
   await pause();
 });
 
-/** After how many pieces a burst looked at the clock, where each piece takes as long as the test says. */
+/** Returns the piece counts at which a burst looks at the clock, if piece `n` takes `duration(n)`. */
 async function looksOf(pieces: number, duration: (piece: number) => number): Promise<number[]> {
   let looks = 0;
   let time = 0;
@@ -169,7 +169,7 @@ Deno.test("a burst is over when others had their turn, however long it lasted", 
   }
 });
 
-/** How many turns the pause takes after a burst of ten milliseconds, where each turn takes as long as the test says. */
+/** Returns how many turns the pause takes after a burst of 10 ms, if each turn takes `duration()`. */
 async function turnsOfPause(duration: () => number): Promise<number> {
   let time = 1000;
   const burst = new Burst(() => time);
@@ -263,7 +263,7 @@ Deno.test("rule 9: a pool with a clock of its own makes no pauses: nothing there
 });
 
 Deno.test("a pool that waits for each item makes no pause, however many it had", async () => {
-  await pause(); // so that it begins with a burst of its own
+  await pause(); // start with a new burst
   const queue = newQueue<number>();
   let handled = 0;
   const pool = runWorkers(queue, () => void handled++);
@@ -283,7 +283,7 @@ Deno.test("items that come one by one, each from a promise of the last, leave ti
   queue.add(0);
   let handled = 0;
   const pool = runWorkers(queue, (item) => {
-    if (++handled === 3_000_000) queue.shutDown(); // for ever, as far as anybody can wait for a timer
+    if (++handled === 3_000_000) queue.shutDown(); // practically forever: the timer must fire first
     Promise.resolve().then(() => {}).then(() => queue.add(item + 1));
   });
   setTimeout(() => queue.shutDown(), 1);
@@ -292,7 +292,7 @@ Deno.test("items that come one by one, each from a promise of the last, leave ti
 });
 
 Deno.test("a pool that makes a pause before its last item has not finished", async () => {
-  await pause(); // so that it begins with a burst of its own
+  await pause(); // start with a new burst
   using time = new FakeTime();
   const queue = newQueue<string>();
   const abandoned = Promise.withResolvers<void>();
@@ -303,8 +303,8 @@ Deno.test("a pool that makes a pause before its last item has not finished", asy
   }, { timeout: 10, onError() {} });
   queue.add("a");
   await flushPromises();
-  queue.add("a"); // so that it is ready again when the handler ends
-  time.tick(10); // the handler's place goes to one who waits
+  queue.add("a"); // make it ready again when the handler ends
+  time.tick(10); // the timeout frees the handler's place for another attempt
   beBusy(BURST);
   queue.shutDown();
   await flushPromises();
@@ -339,7 +339,7 @@ Deno.test("a loop over a queue whose body adds again leaves timers their turn", 
     setTimeout(() => queue.shutDown(), 1);
     let rounds = 0;
     for await (const item of queue) {
-      if (++rounds === 3_000_000) break; // for ever, as far as anybody can wait for a timer
+      if (++rounds === 3_000_000) break; // practically forever: the timer must fire first
       if (isAsync) await undefined;
       queue.add(item);
     }

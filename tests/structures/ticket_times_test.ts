@@ -8,13 +8,13 @@ Deno.test("thousands of tickets get a time and lose it, in order or not, as in a
     const times = new TicketTimes();
     const map = new Map<number, number>();
     let next = 1;
-    const leftOut: number[] = []; // tickets that come late
+    const leftOut: number[] = []; // tickets that are set late
     for (let step = 0; step < 20_000; step++) {
       const growing = Math.floor(step / 2000) % 2 === 0;
       if (random() < (growing ? 0.6 : 0.4)) {
         if (random() >= inOrder) leftOut.push(next++);
         const ticket = leftOut.length > 5 ? leftOut.splice(Math.floor(random() * 5), 1)[0]! : next++;
-        const time = random() < 0.01 ? NaN : random(); // a clock may be broken
+        const time = random() < 0.01 ? NaN : random(); // a broken clock may return NaN
         times.set(ticket, time);
         map.set(ticket, time);
       } else {
