@@ -1,6 +1,6 @@
 /**
- * The fair discipline against rule 13, restated as plainly as it can be: it looks at every group each time, and forgets
- * none.
+ * Comparison of the fair discipline with a plain model of rule 13 that looks at every group each time and forgets no
+ * group.
  */
 
 import { assertEquals } from "@std/assert";
@@ -12,14 +12,14 @@ import { Entries, type MadeEntry } from "./entries.ts";
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 2000);
 
 const GROUPS = 4;
-/** So that all times are exact. */
+/** Powers of two, so that all times are exact. */
 const WEIGHTS: Record<string, number> = { 0: 2, 1: 0.5, 2: 1 };
 
 interface PlainGroup {
   entries: MadeEntry[];
   processing: number;
   finish: number;
-  /** When its next turn starts, and which of two starts was given first; none while it has nothing to hand out. */
+  /** Start of the group's next turn; `undefined` if no entry is ready. `order` breaks ties between equal starts. */
   start: number | undefined;
   order: number;
 }
@@ -71,7 +71,7 @@ class PlainFair {
     return first;
   }
 
-  /** An entry that gets a higher priority goes behind the ones that have it. */
+  /** Raises an entry's priority. The entry goes behind entries that already have the new priority. */
   raise(entry: MadeEntry, by: number, group: number): void {
     entry.priority += by;
     const { entries } = this.groups[group]!;
@@ -92,7 +92,7 @@ class PlainFair {
     return Math.min(entries.length, this.maxPerGroup - processing);
   }
 
-  /** Gives a start to each group that has something to hand out and has none. */
+  /** Gives a start to each group that has ready entries and no start. */
   #restart(): void {
     for (const group of this.groups) {
       if (this.#readyOf(group) === 0 || group.start !== undefined) continue;
@@ -111,7 +111,10 @@ const operation = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("done" as const), which: fc.nat(20) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("raise" as const), which: fc.nat(20), by: fc.nat(2) }) },
 );
-/** Without a bias to short ones, which leave no choice between groups: few runs are enough to notice another order. */
+/**
+ * Without fast-check's bias toward short arrays, which leave no choice between groups. A few runs then detect a wrong
+ * order.
+ */
 const operations = fc.noBias(fc.array(operation, { minLength: 1, maxLength: 80, size: "max" }));
 
 for (

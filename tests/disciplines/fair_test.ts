@@ -19,7 +19,7 @@ function fairQueue(options: Omit<FairOptions<string>, "groupOf" | "separator"> =
   return { discipline, queue: createWorkQueue<string>({ discipline, clock: new HandClock() }) };
 }
 
-/** The groups of the next items, each of which is done at once: one character each. */
+/** Takes `count` items, each done at once. Returns their groups, one character each. */
 function turns(queue: ReturnType<typeof fairQueue>["queue"], count: number): string {
   return Array.from({ length: count }, () => {
     using lease = take(queue);
@@ -209,7 +209,7 @@ Deno.test("fair: the group is asked for when an item becomes ready, and only the
     keyOf: ({ id }: { id: number }) => id,
   });
   queue.add({ id: 1, group: "a" });
-  queue.add({ id: 1, group: "b" }); // folded: it keeps its group, and the newer item is handed out
+  queue.add({ id: 1, group: "b" }); // folded: the key keeps its group, and the newer item is handed out
   const lease = take(queue);
   assertEquals([asked, lease.item.group], [["1 a"], "b"]);
   queue.add({ id: 1, group: "c" });
@@ -323,14 +323,14 @@ Deno.test("fair: of groups at rest nothing is left", () => {
       return made;
     },
   });
-  // A group that is known would have its discipline still, and an item of it would make no new one.
+  // A remembered group keeps its inner discipline, so a new inner discipline shows that the group was forgotten.
   const queue = createWorkQueue<number>({ discipline });
   for (let round = 1; round <= 3; round++) {
     for (let i = 0; i < 100; i++) queue.add(i);
     takeAll(queue);
     assertEquals(within.length, 100 * round);
   }
-  // Beside a backlog, a group is forgotten a turn after its last.
+  // With a backlog, a group is forgotten one turn after its last item.
   for (let i = 1; i <= 100; i++) queue.add(-i);
   for (let i = 0; i < 10; i++) {
     queue.add(500 + i);
@@ -373,7 +373,7 @@ Deno.test("fair: of ever-new groups beside a backlog, those that were served las
     queue.add(5_000);
     assertEquals(made, 1);
     if (maxPerGroup === undefined) continue;
-    queue.add(processing.item); // is put back when it is done
+    queue.add(processing.item); // comes back when it is done
     processing[Symbol.dispose]();
     assertEquals(made, 1, "a group with an item that is held is not forgotten");
   }

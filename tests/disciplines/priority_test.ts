@@ -8,7 +8,7 @@ import { Entries, type MadeEntry } from "./entries.ts";
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
 
-/** A queue whose clock stands still, unless it is moved. */
+/** Creates a queue whose clock only moves when the test moves it. */
 function queueWith(discipline: QueueDiscipline<string>) {
   const clock = new HandClock();
   return { clock, queue: createWorkQueue<string>({ discipline, clock }) };
@@ -40,13 +40,13 @@ Deno.test("priority: one of the lowest is handed out before whatever comes after
   const { queue, clock } = queueWith(createPriorityDiscipline({ maxHeadStart: "1m" }));
   queue.add("low", { priority: -100 });
   const order: string[] = [];
-  for (let i = 0; i < 100; i++) { // more than can be done
+  for (let i = 0; i < 100; i++) { // more items than are handed out
     clock.time += 1000;
     for (let j = 0; j < 2; j++) queue.add(`high ${i} ${j}`, { priority: 100 });
     using lease = queue.tryGet()!;
     order.push(lease.item!);
   }
-  // At 60 s those of the highest priority have no head start left that would be worth its wait.
+  // The head start is 60 s, so "high 59" (ready at 60 s) comes after "low".
   const all = [...order, ...takeAll(queue)];
   const at = all.indexOf("low");
   assertEquals([all[at - 1], all[at + 1]], ["high 58 1", "high 59 0"]);
@@ -128,7 +128,7 @@ Deno.test("priority: options that make no sense are refused, in code and in a co
   }
 });
 
-/** Rule 12, word for word: looks at every entry each time. */
+/** Rule 12 taken literally: looks at every entry each time. */
 class PlainPriority {
   readonly entries: { entry: MadeEntry; priority: number; order: number }[] = [];
   #order = 0;

@@ -1,4 +1,4 @@
-/** What the compiler checks of disciplines. */
+/** Compile-time checks of disciplines. */
 
 import { assertEquals } from "@std/assert";
 import {
@@ -43,9 +43,9 @@ Deno.test("types: a discipline for items of one type says which the queue has", 
   assertType<Same<typeof strings, WorkQueue<string>>>();
   const fair = createWorkQueue({ discipline: createFairDiscipline({ groupOf: (key: string) => key[0] }) });
   assertType<Same<typeof fair, WorkQueue<string>>>();
-  // @ts-expect-error: a discipline for strings
+  // @ts-expect-error: the discipline is for strings
   const numbers = createWorkQueue<number>({ discipline: new Lifo<string>() });
-  // @ts-expect-error: a function that takes strings
+  // @ts-expect-error: the function takes strings
   const grouped = createWorkQueue<number>({ discipline: createFairDiscipline({ groupOf: (key: string) => key[0] }) });
   assertEquals([strings, fair, numbers, grouped].map(({ length }) => length), [0, 0, 0, 0]);
 });
