@@ -11,7 +11,7 @@ import {
 import { HandClock } from "../helpers.ts";
 import { Recorder } from "./helpers.ts";
 
-/** Says what it is told to. */
+/** Limiter whose `atRest` returns a given answer. */
 class Resting extends Recorder {
   constructor(readonly answer: unknown) {
     super(1);

@@ -9,7 +9,7 @@ Deno.test("bucket: all items together take from it, and it counts none of them",
   const limiter = createBucketLimiter<string>({ rate: 10, burst: 2, clock });
   assertEquals(["a", "b", "c", "a"].map((item) => limiter.when(item)), [0, 0, 100, 200]);
   assertEquals(limiter.numRequeues("a"), 0);
-  limiter.forget("a"); // gives nothing back
+  limiter.forget("a"); // returns no token
   assertEquals(limiter.when("a"), 300);
   clock.time = 1000;
   assertEquals(["a", "b", "c"].map((item) => limiter.when(item)), [0, 0, 100]);

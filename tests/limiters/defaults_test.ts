@@ -8,7 +8,7 @@ Deno.test("the controllers' default: 5 ms to 1000 s for an item, 10 a second and
   const limiter = createDefaultControllerLimiter<number | string>({ clock });
   assertEquals(delays(limiter, "a", 3), [5, 10, 20]);
   for (let item = 0; item < 97; item++) assertEquals(limiter.when(item), 5);
-  assertEquals([limiter.when("b"), limiter.when("c")], [100, 200]); // the hundred are gone
+  assertEquals([limiter.when("b"), limiter.when("c")], [100, 200]); // the burst of 100 is used up
   assertEquals(limiter.numRequeues("a"), 3);
   clock.time = 1e6;
   assertEquals(delays(limiter, "a", 30).slice(0, 3), [40, 80, 160]);

@@ -14,7 +14,7 @@ Deno.test("exponential: doubles the delay of an item with each of its failures",
   assertEquals(limiter.numRequeues("one"), 0);
   assertEquals(limiter.numRequeues("two"), 2);
   assertEquals(limiter.when("one"), 1);
-  limiter.forget("three"); // which never failed
+  limiter.forget("three"); // never failed
 });
 
 Deno.test("exponential: stops at the longest delay", () => {

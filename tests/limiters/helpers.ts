@@ -1,15 +1,15 @@
-/** What tests of limiters share. */
+/** Helpers for tests of limiters. */
 
 import type { RateLimiter } from "@workqueue/core";
 
 export const DURATION = `must be a duration such as "250ms", "1h30m" or a number of milliseconds of at least 0 ms`;
 
-/** The next delays of an item. */
+/** Returns the next `count` delays of an item. */
 export function delays<T>(limiter: RateLimiter<T>, item: T, count: number): number[] {
   return Array.from({ length: count }, () => limiter.when(item));
 }
 
-/** Always says the same, and writes down what it is asked. */
+/** Limiter that always gives the same answers and records its calls. */
 export class Recorder implements RateLimiter {
   readonly calls: unknown[][] = [];
 
@@ -32,12 +32,12 @@ export class Recorder implements RateLimiter {
 
 export type BadOption = [options: unknown, rest: string, ErrorClass?: typeof RangeError];
 
-/** The error for a bad value: numbers are out of range, all else is of the wrong type. */
+/** Returns the error class for a bad value: RangeError for numbers, otherwise the default. */
 export function errorFor(value: unknown): [ErrorClass?: typeof RangeError] {
   return typeof value === "number" ? [RangeError] : [];
 }
 
-/** Every bad value of these options, with what is said of it. */
+/** Returns every bad value of a duration option, with the expected message. */
 export function badDurations(option: string, others: object): BadOption[] {
   const values: [value: unknown, received: string][] = [
     [NaN, "NaN"],

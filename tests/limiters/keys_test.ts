@@ -19,7 +19,7 @@ Deno.test("rule 8: limiters count by the key where there is one, and by the item
     ["controller default", createDefaultControllerLimiter(), [5, 10, 20]],
   ];
   for (const [name, limiter, [first, second, third]] of cases) {
-    // the same key, as an object that is made anew each time
+    // The same key, with a new object at each call.
     assertEquals(limiter.when({ id: 1 }, "one"), first!, name);
     assertEquals(limiter.when({ id: 1 }, "one"), second!, name);
     assertEquals(limiter.when({ id: 2 }, "two"), first!, name);
@@ -28,7 +28,7 @@ Deno.test("rule 8: limiters count by the key where there is one, and by the item
     limiter.forget({}, "one");
     assertEquals(limiter.numRequeues("one"), 0, name);
     assertEquals(limiter.numRequeues({}, "two"), 1, name);
-    // items are compared by identity
+    // Without a key, items are compared by identity.
     const item = {};
     limiter.when(item);
     assertEquals([limiter.numRequeues(item), limiter.numRequeues({})], [1, 0], name);

@@ -1,4 +1,4 @@
-/** Options in code. */
+/** Options of limiters in code. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {

@@ -15,7 +15,7 @@ import {
 import { assertType, HandClock, issuesOf, type Same } from "../helpers.ts";
 import { Recorder } from "./helpers.ts";
 
-/** A bucket for each group, of one token a second, and how many were made. */
+/** Creates a limiter with one bucket per group, of one token a second, and a list of the buckets made. */
 function buckets(burst = 1) {
   const clock = new HandClock();
   const made: BucketLimiter[] = [];
@@ -166,7 +166,7 @@ Deno.test("per-group: what cannot tell whether it is at rest is kept, and so is 
 Deno.test("per-group: a group that is used keeps to its rate, however many others come and go", () => {
   const { clock, limiter } = buckets(2);
   for (let second = 0; second < 300; second++) {
-    // Every second three are asked for, of which two are too many.
+    // Three items a second, two more than the rate allows.
     for (let i = 0; i < 3; i++) limiter.when(`used/${i}`);
     for (let i = 0; i < 50; i++) limiter.when(`${second}-${i}`);
     clock.time += 1000;
@@ -278,15 +278,15 @@ Deno.test("types: per-group, with the limiters that its function makes", () => {
   assertType<Same<Parameters<typeof typed.when>[0], { host: string }>>();
   assertEquals(typed.of({ host: "a" }).bucket.burst, 1);
   const bad = [
-    // @ts-expect-error: neither a function nor a separator
+    // @ts-expect-error: has neither a function nor a separator
     () => createPerGroupLimiter({ limiter: () => new Recorder(1) }),
-    // @ts-expect-error: both
+    // @ts-expect-error: has both
     () => createPerGroupLimiter({ groupOf: () => 1, separator: "/", limiter: () => new Recorder(1) }),
-    // @ts-expect-error: a limiter and no function
+    // @ts-expect-error: has a limiter instead of a function
     () => createPerGroupLimiter({ separator: "/", limiter: new Recorder(1) }),
   ];
   for (const create of bad) assertThrows(create, TypeError);
-  // @ts-expect-error: a name stands for one that is shared
+  // @ts-expect-error: a name refers to a shared limiter
   const named: LimiterConfig = { type: "per-group", separator: "/", limiter: "api" };
   assertThrows(() => limiters.build(named));
 });

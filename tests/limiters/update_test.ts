@@ -1,6 +1,4 @@
-/**
- * What `update` does to each built-in limiter beside what holds of all: see `tests/contracts/limiter_update_suite.ts`.
- */
+/** Tests of `update` for each built-in limiter, beyond the contract in `tests/contracts/limiter_update_suite.ts`. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import {
@@ -33,7 +31,7 @@ import { delays, Recorder } from "./helpers.ts";
 /** Delays of 10, 20, 40, 40, … ms. */
 const BACKOFF = { baseDelay: 10, maxDelay: 40 };
 
-/** An exponential limiter, on a clock that begins somewhere. */
+/** Creates an exponential limiter under a clock that starts at 1000. */
 function backoff(forgetAfter?: number) {
   const clock = new HandClock(1000);
   const limiter = exponentialLimiter.create({ ...BACKOFF, forgetAfter }, { clock });
@@ -90,7 +88,7 @@ Deno.test("update, forgetAfter: a longer one keeps what counts, and brings nothi
 Deno.test("update, forgetAfter: a shorter one counts from the end of the last delay, too", () => {
   const { clock, limiter, update, counts } = backoff(1000);
   limiter.when("a"); // its delay ends at 1010
-  delays(limiter, "b", 3); // at 1040
+  delays(limiter, "b", 3); // its delay ends at 1040
   clock.time = 1060;
   update(50);
   assertEquals(counts("a", "b"), [0, 3]);
@@ -185,7 +183,7 @@ Deno.test("update, bucket: the token bucket is the same, and its tokens stay, as
   const { bucket } = limiter;
   const update = (rate: number, burst: number) => bucketLimiter.update!(limiter, { rate, burst }, {});
   bucket.allow(3);
-  update(1, 10); // no token is there at once
+  update(1, 10); // adds no token at once
   assertStrictEquals(limiter.bucket, bucket);
   assertEquals([bucket.rate, bucket.burst, bucket.tokens], [1, 10, 1]);
   clock.time = 2000;
@@ -196,7 +194,7 @@ Deno.test("update, bucket: the token bucket is the same, and its tokens stay, as
   const reservations = [1, 1, 1, 1].map(() => bucket.reserve());
   assertEquals(reservations.map(({ delay }) => delay), [0, 0, 1000, 2000]);
   update(4, 2);
-  assertEquals(reservations.map(({ delay }) => delay), [0, 0, 1000, 2000]); // what was given stands
+  assertEquals(reservations.map(({ delay }) => delay), [0, 0, 1000, 2000]); // earlier reservations keep their times
   assertEquals([bucket.tokens, limiter.when("a")], [-2, 750]);
 });
 
@@ -244,7 +242,7 @@ Deno.test("update, max-of: asks those of the new list from then on, and no other
   assertEquals([one.calls.length, two.calls.length, three.calls.length], [3, 0, 3]);
 });
 
-/** Counts, and writes down by which template it was made last. */
+/** Limiter whose delay is the number of the template that last made or updated it. */
 class Numbered extends Recorder {
   constructor(public made: number) {
     super(made);
@@ -255,7 +253,10 @@ class Numbered extends Recorder {
   }
 }
 
-/** The template with a number, which changes those that earlier ones made. It fails at the limiters of some calls. */
+/**
+ * Returns template number `made`, which also updates limiters of earlier templates. It throws at the calls that
+ * `failsAt` selects.
+ */
 function numbered(made: number, failsAt: (call: number) => boolean = () => false): Template<RateLimiter> {
   let calls = 0;
   return Object.assign(() => new Numbered(made), {
@@ -295,7 +296,7 @@ Deno.test("update, per-group: of very many groups each one obeys at once, and al
   const limiter = loaded.limiter("hosts") as PerGroupLimiter<string, BucketLimiter>;
   const buckets = Array.from({ length: 100_000 }, (_, i) => {
     const { bucket } = limiter.of(`${i}/`);
-    bucket.allow(); // or it is at rest, and dropped
+    bucket.allow(); // otherwise it is at rest and is dropped
     return bucket;
   });
   loaded.reload(config(2));
@@ -318,7 +319,7 @@ Deno.test("update, per-group: takes what the template gives in the place of a li
   assertStrictEquals(limiter.of("group 1"), other);
   assertStrictEquals(limiter.of("group 0"), before[0]);
 
-  update(() => new Numbered(3)); // one that can only make
+  update(() => new Numbered(3)); // a template without `update`
   assertEquals(names.map((name) => limiter.when(name)), [3, 3, 3]);
   assertFalse(limiter.of("group 0") === before[0]);
 });
