@@ -27,7 +27,7 @@ const NAMES = [
   "workqueue_retries_total",
 ] as const;
 
-/** Writes down every measurement, with the time. */
+/** Metrics provider that records every measurement with its time. */
 class Recorder implements MetricsProvider {
   readonly made: string[] = [];
   readonly measured: [time: number, metric: string, value: number][] = [];
@@ -48,7 +48,7 @@ class Recorder implements MetricsProvider {
   longestRunningProcessor = (queue: string) => this.#make("longestRunningProcessor", queue);
   retries = (queue: string) => this.#make("retries", queue);
 
-  /** The measurements of one metric since the last call, with the time. */
+  /** Removes and returns the recorded measurements of one metric. */
   taken(metric: string): [time: number, value: number][] {
     const found = this.measured.filter(([, name]) => name === metric);
     this.measured.splice(0, Infinity, ...this.measured.filter(([, name]) => name !== metric));
@@ -56,7 +56,7 @@ class Recorder implements MetricsProvider {
   }
 }
 
-/** A measured queue under fake time. */
+/** Creates a measured queue under fake time. */
 function createMeasured(options: RateLimitingQueueOptions<string> = {}) {
   const time = new FakeTime();
   const start = time.now;
@@ -86,7 +86,7 @@ Deno.test("the seven metrics of an item's way: added, handed out, added again me
   assertEquals([value("workqueue_queue_duration_seconds"), count("workqueue_queue_duration_seconds")], [0.125, 1]);
   assertEquals(value("workqueue_depth"), 0);
 
-  // added again while processed: once, however often
+  // Added again while processing: counted once, however often.
   for (let i = 0; i < 5; i++) queue.add("foo");
   assertEquals([value("workqueue_adds_total"), value("workqueue_depth")], [2, 1]);
   time.tick(250);
@@ -95,11 +95,11 @@ Deno.test("the seven metrics of an item's way: added, handed out, added again me
   assertEquals([value("workqueue_work_duration_seconds"), count("workqueue_work_duration_seconds")], [0.25, 1]);
   assertEquals([value("workqueue_adds_total"), value("workqueue_depth")], [2, 1]);
 
-  // its latency counts from the add, not from the end of the work before
+  // Its latency counts from the add, not from the end of the previous work.
   const second = take(queue);
   assertEquals([value("workqueue_queue_duration_seconds"), count("workqueue_queue_duration_seconds")], [0.375, 2]);
   assertEquals(value("workqueue_depth"), 0);
-  time.tick(125); // it is 500 ms since the queue was made
+  time.tick(125); // 500 ms since the queue was created
 
   assertEquals(value("workqueue_unfinished_work_seconds"), 0.125);
   assertEquals(value("workqueue_longest_running_processor_seconds"), 0.125);
@@ -150,11 +150,11 @@ Deno.test("retries counts what is added after a delay or through the limiter, wh
   queue.add("a");
   assertEquals(value("workqueue_retries_total"), 0);
   queue.addAfter("b", 1000);
-  queue.addAfter("b", 500); // folded, but a retry
+  queue.addAfter("b", 500); // folded, but counted as a retry
   queue.addAfter("c", 0);
   queue.addRateLimited("d");
   assertEquals(value("workqueue_retries_total"), 4);
-  // an item that waits is not in the queue yet
+  // A delayed item is not in the queue yet.
   assertEquals([value("workqueue_adds_total"), value("workqueue_depth")], [2, 2]);
   time.tick(1000);
   assertEquals([value("workqueue_adds_total"), value("workqueue_depth")], [4, 4]);
@@ -210,7 +210,7 @@ Deno.test("work in progress is set at multiples of 500 ms since the queue was ma
   queue.add("a");
   queue.add("b");
   time.tick(700);
-  assertEquals(recorder.taken("unfinishedWork"), []); // nobody works
+  assertEquals(recorder.taken("unfinishedWork"), []); // no item is processing
 
   const a = take(queue);
   time.tick(100);
@@ -237,7 +237,7 @@ Deno.test("work in progress is set at multiples of 500 ms since the queue was ma
   assertEquals(recorder.taken("unfinishedWork"), []);
   assertFalse(time.next(), "no timer is left");
 
-  queue.add("c"); // and again
+  queue.add("c"); // the timer starts again
   const c = take(queue);
   time.tick(500);
   assertEquals(recorder.taken("unfinishedWork"), [[13_000, 0.5]]);
@@ -283,7 +283,7 @@ Deno.test("the moments are whole milliseconds, where the clock has fractions", a
   clock.time = 100.5;
   queue.add("a");
   take(queue);
-  assertEquals(clock.delays, [400]); // 399.75 rounded up, as a timer that fires early would miss its moment
+  assertEquals(clock.delays, [400]); // 399.75 rounded up: a timer that fires early would miss its moment
   await clock.advance(400);
   assertEquals(metrics.value("workqueue_unfinished_work_seconds", "q"), 0.4);
   queue.shutDown();
@@ -303,7 +303,7 @@ Deno.test("after shutdown work in progress is not set any more, and no timer is 
     queue[end]();
     assertFalse(time.next(), "no timer is left");
 
-    const b = take(queue); // what is ready is still handed out, and measured
+    const b = take(queue); // ready items are still handed out and measured
     assertFalse(time.next(), "nor is one set");
     time.tick(1000);
     a[Symbol.dispose]();
@@ -392,7 +392,7 @@ Deno.test("InMemoryMetrics: what is not measured has no value", () => {
 Deno.test("InMemoryMetrics: two queues of one name add up, and two of different names do not mix", () => {
   const metrics = new InMemoryMetrics();
   for (const name of ["a", "a", "b"]) {
-    using queue = createWorkQueue<string>({ name, metrics }); // shut down, or its timer would be there in other tests
+    using queue = createWorkQueue<string>({ name, metrics }); // shut down: a leftover timer would leak into other tests
     queue.add("item");
   }
   assertEquals(metrics.value("workqueue_depth", "a"), 2);
@@ -414,7 +414,7 @@ Deno.test("InMemoryMetrics: prints counters and gauges as Prometheus reads them,
     "# HELP workqueue_unfinished_work_seconds Seconds of work in progress, over all items.",
     "# TYPE workqueue_unfinished_work_seconds gauge",
     `workqueue_unfinished_work_seconds{name="a"} 1.5`,
-    "", // the last line ends too
+    "", // the last line ends with a line feed too
   ]);
 });
 
@@ -447,7 +447,7 @@ Deno.test("metrics: every family says in a sentence what it is", () => {
 Deno.test("InMemoryMetrics: the buckets of a histogram are cumulative, up to +Inf", () => {
   const metrics = new InMemoryMetrics();
   const histogram = metrics.workDuration("q");
-  // on a bound, just above it, below the first and above the last
+  // On a bound, just above it, below the first and above the last.
   for (const seconds of [0, 1e-8, 0.001, 0.0010001, 0.5, 1000, 1000.5, 5000]) histogram.observe(seconds);
   const lines = metrics.toPrometheus().trimEnd().split("\n").slice(2);
   const values = lines.map((line) => line.split(" ")[1]);
@@ -488,7 +488,7 @@ Deno.test("depth by priority: levels that have a name, and an item under the one
   const depths = () => ["urgent", "usual"].map((level) => metrics.value("workqueue_depth_by_priority", "q", level));
   queue.add("a");
   queue.add("b", { priority: 100 });
-  queue.add("c", { priority: 7 }); // has no name
+  queue.add("c", { priority: 7 }); // a priority without a name
   assertEquals([depths(), metrics.value("workqueue_depth", "q")], [[1, 1], 3]);
   queue.add("a", { priority: 100 }); // raised, and counted once
   assertEquals(depths(), [1, 1]);

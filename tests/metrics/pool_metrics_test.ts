@@ -1,4 +1,4 @@
-/** What pools measure: handlers that run, how many may, attempts that failed, and items that were given up. */
+/** Metrics of pools: running handlers, concurrency, failed attempts and given-up items. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import {
@@ -20,7 +20,7 @@ import { ArrayQueue, HandDelayingQueue } from "../foreign_queues.ts";
 import { Console, HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
-/** Notes when a queue is gone, and what `concurrency` was then; and each value that this had. */
+/** Metrics that record every value of `concurrency`, and its value when a queue is gone. */
 class Metrics extends InMemoryMetrics {
   readonly left: string[] = [];
   readonly concurrencies: number[] = [];
@@ -56,12 +56,12 @@ class Setup {
     for (const item of items) this.queue.add(item);
   }
 
-  /** For a handler that ends when it is told. */
+  /** Handler that runs until `end` is called. */
   readonly hold = () => new Promise<void>((resolve) => this.ends.push(resolve));
 
   readonly onError = (error: unknown, item: string) => void this.errors.push(`${item}: ${error}`);
 
-  /** Time passes once everything pending has happened. */
+  /** Moves the clock after all pending work is done. */
   async advance(ms: number): Promise<void> {
     await flush();
     await this.clock.advance(ms);

@@ -1,5 +1,6 @@
 /**
- * What queues measure that client-go's do not: what waits, how old the oldest ready item is, and that a queue is gone.
+ * Metrics of queues that client-go doesn't have: delayed items, the age of the oldest ready item, and queues that are
+ * gone.
  */
 
 import { assertEquals, assertFalse } from "@std/assert";
@@ -18,7 +19,7 @@ import {
 import { HandClock } from "../helpers.ts";
 import { flush, take, takeAll } from "../queue_helpers.ts";
 
-/** Notes what some gauges are set to, and which queues are gone. */
+/** Metrics that record the values of two gauges, and the queues that are gone. */
 class Notes extends InMemoryMetrics {
   readonly clock = new HandClock();
   notes: string[] = [];
@@ -40,7 +41,7 @@ class Notes extends InMemoryMetrics {
     return createRateLimitingQueue<string>(limiter, { name: "q", metrics: this, clock: this.clock, ...options });
   }
 
-  /** What was noted since the last call. */
+  /** Returns the notes since the last call. */
   taken(): string[] {
     return this.notes.splice(0);
   }
@@ -55,9 +56,9 @@ Deno.test("waiting: set whenever another number of items waits, once for all tha
   queue.addAfter("b", 100);
   queue.addRateLimited("c");
   assertEquals(metrics.taken(), delayed(1, 2, 3));
-  queue.addAfter("a", 50); // waits already
+  queue.addAfter("a", 50); // already delayed
   queue.addAfter("now", 0);
-  queue.add("a"); // is ready and waits
+  queue.add("a"); // both ready and delayed
   assertEquals([metrics.taken(), queue.delayed], [[], 3]);
   assertEquals(queue.cancelDelayed("a"), true);
   assertEquals(queue.cancelDelayed("a"), false);
@@ -77,7 +78,7 @@ Deno.test("waiting: a key that is added beside the one that waits, where it repl
   const queue = metrics.queue({ addWhileDelayed: "replace" });
   queue.addAfter("a", 100);
   queue.add("a");
-  queue.addAfter("a", 100); // is ready: now beats later
+  queue.addAfter("a", 100); // already ready: now beats later
   assertEquals([metrics.taken(), queue.delayed], [delayed(1, 0), 0]);
   queue.shutDown();
 });
@@ -314,7 +315,7 @@ Deno.test("gone: not before a key is done that a discipline refused when it came
   try {
     lease[Symbol.dispose]();
   } catch {
-    // of the discipline
+    // thrown by the discipline
   }
   assertFalse(metrics.taken().includes("q is gone"));
   take(queue)[Symbol.dispose]();

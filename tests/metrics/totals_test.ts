@@ -1,4 +1,4 @@
-/** What queues and pools have counted since they were made. */
+/** Totals that queues and pools have counted since they were created. */
 
 import { assertEquals } from "@std/assert";
 import {
@@ -51,7 +51,7 @@ Deno.test("totals: a pool counts what succeeded, what failed and what it gave up
   await flush();
   assertEquals(totalsOf(pool), { ...{ succeeded: 2, failed: 2, givenUp: 1 }, givenUpFor: { ...NONE, terminal: 1 } });
   for (let i = 0; i < 6; i++) await clock.advance(5);
-  // "again" and "flaky" have succeeded, and "late" has failed twice.
+  // "again" and "flaky" have succeeded. "late" has failed twice.
   assertEquals(totalsOf(pool), {
     ...{ succeeded: 4, failed: 4, givenUp: 2 },
     givenUpFor: { ...NONE, terminal: 1, maxRetries: 1 },
