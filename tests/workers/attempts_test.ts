@@ -1,4 +1,6 @@
-/** How often pools know that a key was tried: until it is forgotten, be it by a limiter with `forgetAfter`. */
+/**
+ * Attempt counts in pools. A pool forgets the attempts of a key when its limiter does, for example with `forgetAfter`.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -25,7 +27,7 @@ function exponential(clock: HandClock, forgetAfter?: string): RateLimiter<string
 
 const fixed: RateLimiter<string> = { when: () => 100, forget() {}, numRequeues: () => 0 };
 
-/** Limiters that forget after an hour. */
+/** Limiters that forget a key after one hour. */
 const forgetting: Record<string, (clock: HandClock) => RateLimiter<string>> = {
   "exponential": (clock) => exponential(clock, "1h"),
   "max-of with a bucket": (clock) =>
@@ -42,7 +44,7 @@ const forgetting: Record<string, (clock: HandClock) => RateLimiter<string>> = {
     ).limiter<string>("b"),
 };
 
-/** Limiters that forget nothing by themselves. */
+/** Limiters that never forget a key on their own. */
 const lasting: Record<string, (clock: HandClock) => RateLimiter<string>> = {
   "exponential": (clock) => exponential(clock),
   "max-of of limiters that count nothing": (clock) =>
@@ -51,7 +53,10 @@ const lasting: Record<string, (clock: HandClock) => RateLimiter<string>> = {
   "somebody else's": () => fixed,
 };
 
-/** The attempts of an item whose first two failed, and that is added again so long after its last delay. */
+/**
+ * Returns the attempts of an item that fails three times. Its last retry is canceled, and it is added again `pause`
+ * milliseconds after that delay would have ended.
+ */
 async function attemptsAfter(
   { runWorkers }: Engine,
   limiter: RateLimiter<string>,
@@ -107,12 +112,15 @@ Deno.test("rule 14: counts of keys that never come again are dropped as others c
   assertEquals(counts(), 1000);
   const time = clock.time += HOUR + 100;
   for (let key = 1000; key < 2000; key++) fail(`${key}`);
-  clock.time = 0; // what is still known, be it over
+  clock.time = 0; // set back: expired counts that are still stored count too
   assert(counts() <= 10, `${counts()} are left`);
   clock.time = time;
 });
 
-/** The attempts of an item that failed three times before its limiter was given another `forgetAfter`. */
+/**
+ * Returns the limiter's count and the attempts of an item that failed three times before a reload changed
+ * `forgetAfter`.
+ */
 async function attemptsAfterReload(
   { runWorkers }: Engine,
   before: string | undefined,

@@ -1,30 +1,30 @@
-/** Where a pool's queue can be. Tests of pools that must hold everywhere run on each of these engines. */
+/** Engines for a pool's queue. Tests of pools that must hold on every engine run on each of these. */
 
 import { type Handler, type RateLimitingQueue, runWorkers, type WorkerOptions, type WorkerPool } from "@workqueue/core";
 import { type Pool, startPool } from "../../lib/workers/pool.ts";
 import { RemoteQueue } from "./remote_queue.ts";
 
-/** Starts pools for a test. Its functions need no `this`. */
+/** Functions that start pools for a test. They don't use `this`. */
 export interface Engine {
   runWorkers<T>(queue: RateLimitingQueue<T>, handler: Handler<T>, options?: WorkerOptions<T>): WorkerPool<T>;
-  /** Starts a pool whose options can change. */
+  /** Starts a pool with changeable options. */
   startPool<T>(queue: RateLimitingQueue<T>, handler: Handler<T>, options: WorkerOptions<T>): Pool<T>;
 }
 
-/** Pools take items from the queue itself. */
+/** Engine whose pools take items directly from the queue. */
 export const inMemory: Engine = { runWorkers, startPool };
 
-/** Pools take items as if the queue were in another process. */
+/** Engine whose pools take items as if the queue were in another process. */
 export const elsewhere: Engine = {
   runWorkers: (queue, handler, options) => runWorkers(new RemoteQueue(queue), handler, options),
   startPool: (queue, handler, options) => startPool(new RemoteQueue(queue), handler, options),
 };
 
 /**
- * Registers a test of pools for each engine. A test that expects something in the same turn, or uses a queue by
- * somebody else, needs a queue in memory and is registered by `Deno.test` instead.
+ * Registers a test of pools for each engine. Tests that expect something in the same turn, or that use a third-party
+ * queue, need a queue in memory: register them with `Deno.test` instead.
  *
- * @param run Gets the engine and starts its pools there. The test fails if it starts none.
+ * @param run Receives the engine and starts its pools there. The test fails if it starts none.
  */
 export function test(name: string, run: (engine: Engine) => void | Promise<void>): void {
   testOn(inMemory, name, run);

@@ -1,4 +1,4 @@
-/** Why an item is given up: what callbacks, queues, metrics and totals are told. */
+/** Reasons for giving up an item, as reported to callbacks, queues, metrics and totals. */
 
 import { assertEquals } from "@std/assert";
 import {
@@ -19,7 +19,7 @@ import { totalsOf } from "@workqueue/core/metrics";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
-/** A queue at the bottom of which somebody hears of what is given up. */
+/** Creates a queue whose lowest layer calls `givenUp` for each given-up item. */
 function hookedQueue(
   givenUp: QueueHooks<string>["givenUp"],
   limiter: RateLimiter<string> = createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }),

@@ -1,7 +1,4 @@
-/**
- * What a pool does with items that are not finished when their queue is shutting down, where the queue still takes some
- * back.
- */
+/** Unfinished items of a pool whose queue is shutting down but still takes some items back. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import {
@@ -18,10 +15,10 @@ import { flush, isSettled } from "../queue_helpers.ts";
 
 const RETRY_DELAY = 100;
 
-/** A queue of somebody else's that drains when the test says so, with the hooks that it wants to have. */
+/** Third-party queue with the given hooks. It drains while `isDraining` is set. */
 class Draining implements Disposable {
   readonly clock = new HandClock();
-  /** The calls that put an item back. */
+  /** Calls that put an item back. */
   readonly calls: string[] = [];
   readonly reports: string[] = [];
   isDraining = false;
@@ -94,7 +91,7 @@ class Draining implements Disposable {
   }
 }
 
-/** A queue that takes back what is held, or only the items named. */
+/** Creates a queue that takes processing items back: all of them, or only the named ones. */
 function taking(items?: string[]): Draining {
   const draining: Draining = new Draining({
     takesBack: (item) => items === undefined || items.includes(item),
@@ -241,7 +238,7 @@ Deno.test("rule 6: an item that comes in the moment a pool is stopped goes back 
     const { queue, clock } = draining;
     const seen: string[] = [];
     const pool = runWorkers(queue, (item) => void seen.push(item), { clock });
-    await flush(); // it waits for an item
+    await flush(); // the pool waits for an item
     queue.add("a");
     draining.isDraining = true;
     await pool.stop();

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/as
 import { parallelizeUntil } from "@workqueue/core";
 import { flush } from "../queue_helpers.ts";
 
-/** Pieces that end when the test says so. */
+/** Pieces of work that end when the test calls `end` or `fail`. */
 class Pieces {
   readonly begun: number[] = [];
   readonly #ends = new Map<number, PromiseWithResolvers<void>>();

@@ -1,4 +1,4 @@
-/** Pools that are paused, resumed, and given another concurrency while they run. */
+/** Pools that are paused, resumed and given another concurrency while running. */
 
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQueue, runWorkers } from "@workqueue/core";
@@ -13,7 +13,7 @@ function newQueue<T = string>(clock = new HandClock()): RateLimitingQueue<T> {
   return createRateLimitingQueue<T>(limiter(), { clock });
 }
 
-/** Handlers that end when the test says so. */
+/** Handlers that end when the test calls `end`. */
 class Work {
   readonly began: string[] = [];
   readonly #ends = new Map<string, () => void>();
@@ -29,7 +29,7 @@ class Work {
   }
 }
 
-/** How many calls of `get` wait. */
+/** Returns a function that counts the pending calls of `get`. */
 function countWaits(queue: RateLimitingQueue<string>): () => number {
   let waits = 0;
   const get = queue.get.bind(queue);
@@ -110,7 +110,7 @@ test("rule 3: an item that comes in the moment a pool is paused stays in the que
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
   await flush();
-  queue.add("a"); // goes to the get that waits
+  queue.add("a"); // goes to the pending `get`
   pool.pause();
   await flush();
   assertEquals([work.began, queue.length, pool.active], [[], 1, 0]);
@@ -213,7 +213,7 @@ Deno.test("what is added again while it is held is not left behind by a pool tha
   queue.add("a");
   queue.shutDown();
   await flush();
-  pool.pause(); // it knows that the queue is shut down
+  pool.pause(); // the pool knows that the queue is shut down
   await work.end("a");
   assertEquals(queue.length, 1);
   assertFalse(await isSettled(pool.finished));

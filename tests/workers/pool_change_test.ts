@@ -1,4 +1,4 @@
-/** Settings of pools that change while they run. */
+/** Pool settings that change while the pool runs. */
 
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
@@ -23,9 +23,9 @@ class Setup {
   readonly engine: Engine;
   readonly clock = new HandClock();
   readonly queue = this.newQueue();
-  /** When each attempt began, and for what. */
+  /** Start time and item of each attempt. */
   readonly log: string[] = [];
-  /** What ends each of the handlers that run, by item. */
+  /** Functions that end the running handlers, by item. */
   readonly ends = new Map<string, () => void>();
 
   constructor(engine: Engine) {
@@ -45,12 +45,12 @@ class Setup {
     for (const item of items) queue.add(item);
   }
 
-  /** A pool whose handlers end at once. */
+  /** Starts a pool whose handlers end at once. */
   run(options: WorkerOptions<string> = {}, queue = this.queue): Pool<string> {
     return this.engine.startPool(queue, (item) => this.note(item), options);
   }
 
-  /** A pool whose handlers end when they are told. */
+  /** Starts a pool whose handlers end when the test calls `end`. */
   hold(options: WorkerOptions<string> = {}, handler: Handler<string> = () => {}): Pool<string> {
     return this.engine.startPool(this.queue, async (item, context) => {
       this.note(item);
@@ -64,7 +64,7 @@ class Setup {
     await flush();
   }
 
-  /** Time passes once everything pending has happened. */
+  /** Moves the clock after all pending work is done. */
   async advance(ms: number): Promise<void> {
     await flush();
     await this.clock.advance(ms);
@@ -144,7 +144,7 @@ test("changed maxRetries count at the next failure of whatever runs", async (eng
   pool.change({ maxRetries: 1 });
   await it.end("a");
   assertEquals(given, ["a 2"]);
-  pool.change({ timeout: "1m" }); // what is not given stays
+  pool.change({ timeout: "1m" }); // an omitted option keeps its value
   pool.change({ maxRetries: undefined });
   await it.end("b");
   await it.advance(10);
@@ -262,7 +262,7 @@ test("a token in hand is back in its bucket if nobody waits for one", async (eng
     assertEquals([first.tokens, second.tokens], i % 2 === 0 ? [1, 0] : [0, 1]);
   }
   pool.change({ throttle: second });
-  pool.change({ throttle: first }); // back before anything has happened
+  pool.change({ throttle: first }); // changed back before anything has happened
   await flush();
   assertEquals([first.tokens, second.tokens], [0, 1]);
   it.add("ab");
@@ -378,7 +378,7 @@ test("changes are refused whole: what is wrong, what is unknown", async (engine)
   await pool.stop();
 });
 
-/** A queue elsewhere whose server takes the tokens. It is told what it brings. */
+/** Remote queue whose server takes the tokens. The test calls `bring` to answer a request. */
 class TokenTaker implements SourcedQueue<string> {
   readonly requests: WorkRequest[] = [];
   bring!: (lease: Lease<string> | Shutdown) => void;

@@ -1,4 +1,4 @@
-/** What a pool tells of itself at one moment. */
+/** Snapshots of a pool. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -63,7 +63,7 @@ test("a retry that is overdue, as after the machine slept, is due in 0 ms", asyn
   const pool = runWorkers(queue, () => Promise.reject(new Error("no")), { onError() {} });
   queue.add("a");
   await flush();
-  clock.time += 100.5; // and no timer has fired
+  clock.time += 100.5; // no timer has fired
   assertEquals(pool.snapshot().failingItems.map(({ dueInMs }) => dueInMs), [0]);
   await pool.stop();
   queue.shutDown();

@@ -1,4 +1,4 @@
-/** A queue that is elsewhere, for tests: what its pools ask of it arrives a little later, and so do the answers. */
+/** Simulated remote queue. Requests of its pools and their answers arrive a little later. */
 
 import type {
   Ending,
@@ -13,15 +13,15 @@ import type {
 import { SOURCE } from "@workqueue/core/hooks";
 import { QueueSource } from "../../lib/workers/queue_source.ts";
 
-/** Offers what is in a queue in memory as if that were elsewhere. */
+/** In-memory queue that behaves as if it were in another process. */
 export class RemoteQueue<T> implements SourcedQueue<T> {
-  /** The leases that were brought and neither finished nor given back, by item. */
+  /** Leases that were handed out and neither finished nor handed back, by item. */
   readonly leases = new Map<T, RemoteLease<T>>();
-  /** The endings that were carried out, such as `"succeeded a"`. */
+  /** Endings that were carried out, such as `"succeeded a"`. */
   readonly endings: string[] = [];
-  /** What each `take` wanted when it arrived. */
+  /** Number of items that each `take` asked for when it arrived. */
   readonly wanted: number[] = [];
-  /** The calls and answers that are on their way are held up until this resolves. */
+  /** Calls and answers under way are delayed until this promise resolves. */
   way: Promise<void> = Promise.resolve();
   readonly queue: RateLimitingQueue<T>;
   readonly #waiters: (() => void)[] = [];
@@ -43,21 +43,21 @@ export class RemoteQueue<T> implements SourcedQueue<T> {
     });
   }
 
-  /** The lease ends, and those who wait for that go on. */
+  /** Ends a lease and resolves the pending `nextEnd` promises. */
   end(lease: RemoteLease<T>): void {
     this.leases.delete(lease.item);
     lease.inner[Symbol.dispose]();
     for (const resolve of this.#waiters.splice(0)) resolve();
   }
 
-  /** Holds up all calls and answers. Returns what lets them go on. */
+  /** Delays all calls and answers. Returns a function that lets them continue. */
   holdUp(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.way = promise;
     return resolve;
   }
 
-  /** Takes a lease away from who has it: the item is handed out again. */
+  /** Revokes a lease, so that its item is handed out again. */
   lose(item: T, reason: unknown): void {
     const lease = this.leases.get(item)!;
     lease.controller.abort(reason);
@@ -118,7 +118,8 @@ class RemoteSource<T> implements WorkSource<T> {
     const first = await this.#takeFirst(request);
     if (first.shutdown) return first;
     const brought = [this.#lease(first)];
-    // A queue in memory that shuts down takes nothing back: what is taken of it has to be worked on.
+    // An in-memory queue that is shutting down takes nothing back, so every further item taken would have to be
+    // processed.
     while (!this.#remote.queue.shuttingDown && brought.length < request.wanted()) {
       const next = this.#here.tryTake();
       if (next === undefined) break;
@@ -134,7 +135,10 @@ class RemoteSource<T> implements WorkSource<T> {
     return lease!;
   }
 
-  /** The queue is over once everything was answered: what is held may have been added again. */
+  /**
+   * Takes the first lease. Returns a shutdown only once no lease is left, because a processing key may have been added
+   * again.
+   */
   async #takeFirst(request: WorkRequest): Promise<WorkLease<T> | Shutdown> {
     for (;;) {
       const first = await this.#here.take(request);
@@ -191,7 +195,7 @@ class RemoteLease<T> implements WorkLease<T> {
   readonly shutdown = false;
   readonly inner: WorkLease<T>;
   readonly attempt: number;
-  /** Whether `finish` was called: then nobody gives it back. */
+  /** Whether the lease was finished or handed back. Disposing it then does nothing. */
   isFinished = false;
   readonly #remote: RemoteQueue<T>;
 

@@ -1,4 +1,4 @@
-/** Handlers that say how long the retry of their item has to wait at least. */
+/** Handlers that set a minimum delay for the retry of their item. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -17,7 +17,7 @@ import { loadSecondCopy } from "../second_copy.ts";
 
 const limiter = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
 
-/** When each attempt of "a" begins, if its first attempts end with these errors. */
+/** Returns the start times of the attempts of "a", whose first attempts fail with these errors. */
 async function attemptsOf(
   { runWorkers }: Engine,
   errors: unknown[],
@@ -171,7 +171,7 @@ Deno.test("layers over a queue of somebody else's that takes no options wait as 
   await pool.stop();
 });
 
-/** A rate limiting queue of somebody else's that knows no options. */
+/** Third-party rate-limiting queue that takes no options. */
 class ForeignQueue extends HandDelayingQueue<string> implements RateLimitingQueue<string> {
   readonly calls: string[] = [];
 
@@ -239,7 +239,7 @@ Deno.test("a RetryAfterError with a delay that makes no sense cannot be made", (
   ]);
 });
 
-/** The delay of the error made of a response with these headers, which came at 2026-03-01 12:00:00. */
+/** Returns the delay of the error for a response with these headers, received on 2026-03-01 at 12:00:00 UTC. */
 function delayOf(retryAfter: string | undefined, headers: Record<string, string> = {}): number | undefined {
   using _time = new FakeTime(Date.UTC(2026, 2, 1, 12));
   if (retryAfter !== undefined) headers = { ...headers, "Retry-After": retryAfter };

@@ -1,4 +1,4 @@
-/** Pools that begin no attempt without a token. */
+/** Pools with a throttle: no attempt starts without a token. */
 
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -17,12 +17,12 @@ import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
 
-/** A queue, a bucket and pools with the same clock. */
+/** Queue, bucket and pools that share a clock. */
 class Setup {
   readonly engine: Engine;
   readonly clock = new HandClock();
   readonly queue = this.newQueue();
-  /** When each attempt began, and for what. */
+  /** Start time and item of each attempt. */
   readonly log: string[] = [];
   readonly bucket: TokenBucket;
 
@@ -45,7 +45,7 @@ class Setup {
     return this.engine.runWorkers(queue, (item) => void this.note(item), { throttle: this.bucket, ...options });
   }
 
-  /** Time passes once everything pending has happened. */
+  /** Moves the clock after all pending work is done. */
   async advance(ms: number): Promise<void> {
     await flush();
     await this.clock.advance(ms);
@@ -57,7 +57,7 @@ class Setup {
   }
 }
 
-/** A bucket of somebody else's. */
+/** Wraps a bucket as a third-party one, without the internal symbols. */
 function withoutSymbols(bucket: TokenBucket): Pick<TokenBucket, "reserve"> {
   return {
     reserve(n) {
@@ -94,7 +94,7 @@ test("no attempt begins a fraction of a millisecond before its token", async (en
   const pool = it.run();
   it.add("ab");
   await flush();
-  it.bucket.setRate(1900); // asks for the token anew
+  it.bucket.setRate(1900); // makes the pool ask for the token again
   await flush();
   assertEquals(it.log, ["0 a"]);
   await it.advance(1);
@@ -191,7 +191,7 @@ test("a pool that waits for a token and is stopped, interrupted or paused gives 
 
 Deno.test("a pool that stops waiting for a token leaves no timer on its clock; the next pool uses its own", async () => {
   const it = new Setup(inMemory, 10, 1);
-  const clock = new HandClock(); // stands still
+  const clock = new HandClock(); // never moves
   const queue = it.newQueue();
   const first = it.run({ clock });
   it.add("ab");
@@ -406,7 +406,7 @@ test("a token whose time has come before its pool could use it is not lost", asy
     const pool = it.run();
     it.add("ab");
     await flush();
-    it.clock.time = 1200; // the timer has yet to fire
+    it.clock.time = 1200; // the timer has not fired yet
     if (change === "stop") await pool.stop();
     else if (change === "setRate") it.bucket.setRate(2);
     else it.bucket.pauseFor(300);
@@ -584,7 +584,7 @@ Deno.test("pools that share a bucket begin at once, and at the rate, when its pa
   const it = new Setup(inMemory, 1, 2);
   const queues = [it.newQueue(), it.newQueue()];
   const pools = queues.map((queue) => it.run({}, queue));
-  await flush(); // each has a token in hand
+  await flush(); // each pool has reserved a token
   it.bucket.pauseFor("30s");
   it.add("abc", queues[0]);
   it.add("xyz", queues[1]);
@@ -798,7 +798,7 @@ test("a pool that knows its queue is shut down waits for a token for what became
     return end.promise;
   }, { throttle: it.bucket, concurrency: 3 });
   it.add("ab");
-  await flush(); // a third token is in hand
+  await flush(); // the pool has reserved a third token
   it.add("ab");
   it.queue.shutDown();
   await flush();

@@ -1,4 +1,4 @@
-/** What a pool asks of a source, and what it makes of the answers. */
+/** Requests of a pool to its work source, and its handling of the answers. */
 
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
 import {
@@ -27,7 +27,7 @@ import { assertType, codeOf, HandClock, type Same } from "../helpers.ts";
 import { beBusy, countListeners, flush, isSettled, randomNumbers } from "../queue_helpers.ts";
 import { RemoteQueue } from "./remote_queue.ts";
 
-/** A lease that notes when it is disposed. */
+/** Lease that logs its disposal. */
 class HandLease implements WorkLease<string> {
   readonly shutdown = false;
   readonly priority = 0;
@@ -50,27 +50,27 @@ class HandLease implements WorkLease<string> {
   }
 }
 
-/** An ending that is being carried out until the test settles it. */
+/** Ending that is pending until the test settles it. */
 interface Finish extends PromiseWithResolvers<boolean | GivenUpEnding> {
   readonly ending: Ending;
 }
 
-/** A source whose answers a test gives by hand. */
+/** Work source whose answers the test gives. */
 class HandSource implements WorkSource<string>, SourcedQueue<string> {
   readonly name = "hand";
   readonly clock = new HandClock();
   readonly takesTokens: boolean = false;
-  /** What the pool did, in order. */
+  /** Actions of the pool, in order. */
   readonly log: string[] = [];
-  /** What was brought and not taken. */
+  /** Leases that were delivered and not taken. */
   readonly unused: HandLease[] = [];
   readonly leases = new Map<string, HandLease>();
   readonly finishes = new Map<string, Finish>();
-  /** The wait of the pool. */
+  /** Pending request of the pool. */
   request: WorkRequest | undefined = undefined;
   answer!: PromiseWithResolvers<WorkLease<string> | Shutdown>;
   attempts = new Map<unknown, number>();
-  /** What is called before each ending. */
+  /** Called before each ending. */
   check: (ending: Ending) => void = () => {};
   opened = 0;
 
@@ -110,13 +110,13 @@ class HandSource implements WorkSource<string>, SourcedQueue<string> {
     return finish.promise;
   }
 
-  /** Answers the wait of the pool. */
+  /** Answers the pool's pending request with these items. */
   async bring(...items: string[]): Promise<void> {
     this.bringNow(...items);
     await flush();
   }
 
-  /** Likewise; the pool has not heard of it yet. */
+  /** Like `bring`, but returns before the pool sees the answer. */
   bringNow(...items: string[]): void {
     const [first, ...others] = items.map((item) => new HandLease(item, this.log));
     for (const lease of [first!, ...others]) this.leases.set(lease.item, lease);
@@ -125,7 +125,7 @@ class HandSource implements WorkSource<string>, SourcedQueue<string> {
     this.answer.resolve(first!);
   }
 
-  /** Says how an ending was carried out. */
+  /** Settles the ending of an item. */
   async settle(item: string, answer: boolean | GivenUpEnding): Promise<void> {
     this.finishes.get(item)!.resolve(answer);
     await flush();
@@ -137,7 +137,7 @@ class HandSource implements WorkSource<string>, SourcedQueue<string> {
   }
 }
 
-/** A pool whose handlers end when the test says so, and what it reports. */
+/** Pool whose handlers end when the test calls `end` or `fail`, with its reports. */
 class Setup {
   readonly source: HandSource;
   readonly pool: WorkerPool<string>;
@@ -341,7 +341,7 @@ Deno.test("what was brought and not begun is given back when the pool is paused 
     const it = new Setup({ concurrency: 3 });
     const { source, pool } = it;
     await flush();
-    source.bringNow("a", "b", "c"); // the pool has not heard of it
+    source.bringNow("a", "b", "c"); // the pool has not seen the answer yet
     change(pool);
     await flush();
     assertEquals([...it.began].sort(), began, how);

@@ -1,4 +1,4 @@
-/** What pools do with the priorities of items, and what they tell handlers of their leases. */
+/** Priorities of items in pools, and the lease information in a handler's context. */
 
 import { assertEquals } from "@std/assert";
 import {
@@ -22,7 +22,9 @@ function newQueue(clock: HandClock): RateLimitingQueue<string> {
   return createRateLimitingQueue<string>(limiter(), { clock });
 }
 
-/** The priorities of the attempts for an item that was added with priority 5, whose first attempt ends like this. */
+/**
+ * Returns the priorities of the attempts of an item that is added with priority 5. Its first attempt ends with `end`.
+ */
 async function prioritiesOf({ runWorkers }: Engine, end: () => unknown): Promise<number[]> {
   const clock = new HandClock();
   const queue = newQueue(clock);
@@ -111,7 +113,7 @@ Deno.test("a handler is told when its item was added again, as of now", async ()
   const queue = newQueue(clock);
   const seen: boolean[] = [];
   const pool = runWorkers(queue, async (_item, context) => {
-    const { addedAgain } = context; // also without its context
+    const { addedAgain } = context; // works without its context too
     seen.push(context.addedAgain(), addedAgain());
     if (seen.length === 2) queue.add("a");
     await flush();
@@ -125,7 +127,7 @@ Deno.test("a handler is told when its item was added again, as of now", async ()
   await pool.stop();
 });
 
-/** A queue of somebody else's, with leases and options of its own. */
+/** Creates a third-party queue with its own leases and options. */
 function foreignQueue(lease: object, options: object): { calls: unknown[][]; queue: RateLimitingQueue<string> } {
   const inner = createRateLimitingQueue<string>(limiter(), { queue: new HandDelayingQueue<string>() });
   const calls: unknown[][] = [];

@@ -29,7 +29,7 @@ function exponentialQueue<T = string>(): RateLimitingQueue<T> {
   return createRateLimitingQueue<T>(createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }));
 }
 
-/** Collects what the pool reports. */
+/** Collector of the pool's reports. */
 class Reports implements Pick<WorkerOptions<string>, "onError" | "onGiveUp"> {
   readonly #errors: [message: string, item: string, attempt: number][] = [];
   readonly #givenUp: [message: string, item: string, attempts: number][] = [];
@@ -50,12 +50,12 @@ class Reports implements Pick<WorkerOptions<string>, "onError" | "onGiveUp"> {
   }
 }
 
-/** A promise that a test settles by hand. */
+/** Creates a promise that the test settles. */
 function manual<T = void>(): PromiseWithResolvers<T> {
   return Promise.withResolvers<T>();
 }
 
-/** Moves time in small steps, so that timers set by continuations are seen. */
+/** Moves time in small steps, so that timers set by continuations fire. */
 async function pass(time: FakeTime, ms: number, step = 1): Promise<void> {
   for (let passed = 0; passed < ms; passed += step) {
     await flush();
@@ -84,7 +84,7 @@ Deno.test("rule 9: under fake timers, a handler that blocks for long delays no a
   const pool = runWorkers(queue, () => {
     attempts++;
     const end = performance.now() + 15;
-    while (performance.now() < end); // real time
+    while (performance.now() < end); // blocks in real time
     throw new Error("503");
   }, { maxRetries: 5, onError() {} });
   queue.add("a");
@@ -387,16 +387,16 @@ test("rule 11: attempts are counted by key, and by the handler's calls alone", a
   const attempts: number[] = [];
   await using _pool = runWorkers(queue, (item, { attempt }) => {
     attempts.push(attempt);
-    queue.addAfter({ id: item.id }, 10); // a newer item with the key takes over
+    queue.addAfter({ id: item.id }, 10); // a newer item with the key replaces it
     throw new Error("no");
   }, { onError() {} });
-  queue.addRateLimited({ id: 1 }); // counted by the limiter, but nothing was tried yet
+  queue.addRateLimited({ id: 1 }); // counted by the limiter, but not an attempt
   await pass(time, 50);
   assertEquals(attempts.slice(0, 3), [1, 2, 3]);
   queue.shutDown();
 });
 
-/** What a handler asks for while a newer item with its key has come. */
+/** Handler results that add the item again, tested while a newer item with its key is in the queue. */
 const askings: [name: string, ask: () => Outcome][] = [
   ["fails", () => {
     throw new Error("no");
@@ -552,7 +552,7 @@ test("rule 9: timeouts take time from the clock of the pool, which by default is
     using time = new FakeTime();
     const clock = new HandClock();
     const queue: RateLimitingQueue<string> & { clock?: Clock } = exponentialQueue();
-    if (given === "queue") queue.clock = clock; // as one that is given at creation
+    if (given === "queue") queue.clock = clock; // same as if given at creation
     const reports = new Reports();
     let signal: AbortSignal | undefined;
     const pool = runWorkers(queue, (_item, context) => {
@@ -757,7 +757,7 @@ test("an item that comes in the moment a pool is stopped stays in the queue", as
     const controller = new AbortController();
     const seen: string[] = [];
     const pool = runWorkers(queue, (item) => void seen.push(item), { signal: controller.signal });
-    await flush(); // it waits for an item
+    await flush(); // the pool waits for an item
     queue.add("a");
     if (how === "stop") pool.stop();
     else controller.abort();
