@@ -1,8 +1,8 @@
-/** A limiter by somebody else that remembers the last delay of each key, for what the suites ask of such limiters. */
+/** Third-party limiter that remembers the last delay of each key. The contract suites run on it. */
 
 import { defineLimiter, type Random, type RateLimiter } from "@workqueue/core";
 
-/** "Decorrelated jitter" of Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. */
+/** "Decorrelated jitter" from Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. */
 class DecorrelatedLimiter implements RateLimiter {
   readonly #random: Random;
   readonly #delays = new Map<unknown, number[]>();

@@ -1,4 +1,4 @@
-/** What every `DelayingQueue` must do: rule 7 as a user sees it. */
+/** Contract suite of `DelayingQueue`: rule 7 from a user's point of view. */
 
 import { assert, assertEquals, assertFalse, assertGreater } from "@std/assert";
 import { type Clock, type DelayingQueue, systemClock } from "@workqueue/core";
@@ -6,8 +6,8 @@ import { HandClock } from "../helpers.ts";
 import { beBusy, isSettled, nextTurn, take, takeAll } from "../queue_helpers.ts";
 
 /**
- * Makes a queue of one implementation, which takes time from a clock, and calls `onAdd` for each item that becomes
- * ready.
+ * Function that creates a queue of one implementation. The queue uses `clock` and calls `onAdd` for each item that
+ * becomes ready.
  */
 export type MakeDelaying = (clock: Clock, onAdd?: () => void) => DelayingQueue<string>;
 
@@ -141,7 +141,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
 
   test("what is late is due now in a snapshot", (queue, clock) => {
     queue.addAfter("a", 10);
-    clock.time += 1000; // and no timer has fired
+    clock.time += 1000; // no timer has fired
     assertEquals(queue.snapshot().delayedItems, [{ item: "a", priority: 0, dueInMs: 0 }]);
   });
 

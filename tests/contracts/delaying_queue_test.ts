@@ -14,7 +14,7 @@ import { delayingQueueSuite } from "./delaying_queue_suite.ts";
 const other = await loadSecondCopy();
 const keyOf = (item: string) => item.toUpperCase();
 
-/** Has a queue call back for each item that becomes ready, as it is measured. */
+/** Returns options of a queue that calls `onAdd`, through its metrics, for each item that becomes ready. */
 function told(clock: Clock, onAdd?: () => void): WorkQueueOptions<string> {
   if (onAdd === undefined) return { clock };
   const metrics = new InMemoryMetrics();

@@ -1,4 +1,4 @@
-/** What every `QueueDiscipline` must do, in whatever order it gives entries out. */
+/** Contract suite of `QueueDiscipline`, for any order of entries. */
 
 import { assert, assertEquals } from "@std/assert";
 import { createWorkQueue, type QueueDiscipline, type ReadyEntry } from "@workqueue/core";

@@ -1,4 +1,4 @@
-/** How every `RateLimitingQueue` drains: rule 6 as the user of a pool sees it. */
+/** Contract suite of draining a `RateLimitingQueue`: rule 6 from the point of view of a pool's user. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { type Clock, createExponentialLimiter, type Outcome, type RateLimiter, runWorkers } from "@workqueue/core";
@@ -6,12 +6,12 @@ import type { RateLimitingQueue, RateLimitingQueueOptions } from "@workqueue/cor
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled, outcome, take, takeAll } from "../queue_helpers.ts";
 
-/** The options that a test gives a queue. */
+/** Options that a test passes to the queue. */
 export interface DrainedQueueOptions extends Pick<RateLimitingQueueOptions<string>, "onDrop"> {
   readonly clock: Clock;
 }
 
-/** Makes a queue of one implementation, with these options. */
+/** Function that creates a queue of one implementation with these options. */
 export type MakeDrained = (limiter: RateLimiter<string>, options: DrainedQueueOptions) => RateLimitingQueue<string>;
 
 /** Registers the suite for one implementation. */
@@ -227,7 +227,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
   });
 }
 
-/** What is written to `console.error` meanwhile. */
+/** Runs `action` and returns the lines written to `console.error`. */
 async function errorsOf(action: () => Promise<void>): Promise<string[]> {
   const lines: string[] = [];
   const { error } = console;

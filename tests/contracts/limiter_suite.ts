@@ -1,12 +1,14 @@
-/** What holds of every limiter, whoever made it. */
+/** Contract suite of rate limiters, built-in and third-party. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { BuildContext, RateLimiter } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 
 /**
- * Registers tests for a limiter. `create` makes a new one each time; of the context it takes what it needs. Whether
- * keys are texts says whether it takes no others.
+ * Registers the suite for one limiter.
+ *
+ * @param create Creates a new limiter, using what it needs of the context.
+ * @param keysAreTexts Whether the limiter accepts only strings as keys.
  */
 export function testLimiter(
   name: string,
@@ -27,7 +29,7 @@ export function testLimiter(
     const limiter = make();
     assertEquals(limiter.numRequeues("a"), 0);
     limiter.when("a");
-    const counted = limiter.numRequeues("a"); // 0 from a limiter that does not count
+    const counted = limiter.numRequeues("a"); // 0 if the limiter doesn't count
     for (let i = 2; i <= 5; i++) {
       limiter.when("a");
       assertEquals(limiter.numRequeues("a"), i * counted);
@@ -63,11 +65,11 @@ export function testLimiter(
 
   Deno.test(`every limiter, ${name}: rule 8: counts by the key where there is one, else by the item`, () => {
     const limiter = make();
-    limiter.when({ id: 1 }, "one"); // the same key, with an object that is made anew each time
+    limiter.when({ id: 1 }, "one"); // the same key, with a new object at each call
     const counted = limiter.numRequeues({ id: 1 }, "one");
     limiter.when({ id: 1 }, "one");
     limiter.when({ id: 2 }, "two");
-    limiter.when("one"); // an item that is the key
+    limiter.when("one"); // the item is the key
     assertEquals(limiter.numRequeues({}, "one"), 3 * counted);
     assertEquals(limiter.numRequeues("one"), 3 * counted);
     limiter.forget({}, "one");

@@ -1,4 +1,4 @@
-/** What holds of the `update` of every limiter that has one. */
+/** Contract suite of limiters with `update`. */
 
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import * as fc from "fast-check";
@@ -16,7 +16,7 @@ const operation = fc.record({
 });
 type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never;
 
-/** A limiter with a clock of its own. */
+/** Creates a limiter with its own clock. */
 function make(config: Config, time = 0) {
   const clock = new HandClock(time);
   const live = new UpdatedLimiter(config, { clock, random: () => 0.37 });
@@ -25,27 +25,28 @@ function make(config: Config, time = 0) {
     operations.map(({ do: what, key, ms }) => {
       if (what === "pass") clock.time += ms;
       else if (what === "forget") limiter.forget(key);
-      // A bucket that is changed counts its tokens up to then, in whole nanoseconds.
+      // Changing a bucket settles its tokens in whole nanoseconds, so its delays are rounded here.
       const delay = what === "when" ? Math.round(limiter.when(key) * 1000) / 1000 : 0;
       return [delay, counts(limiter)];
     });
   return { clock, live, limiter, run };
 }
 
-/** What of a program takes no time, so that no count passes. When they do is each limiter's own business. */
+/** Removes the `pass` operations, so that no count expires. Each limiter decides itself when counts expire. */
 const atOnce = (operations: readonly Operation[]) => operations.filter(({ do: what }) => what !== "pass");
 
 const counts = (limiter: RateLimiter) => KEYS.map((key) => limiter.numRequeues(key));
 
 type Check = (before: Config, after: Config, first: Operation[], then: Operation[]) => void;
 
-/** Delays after which a limiter that remembers its delays has to answer by its new options alone. */
+/** Number of delays after which the old options no longer influence a limiter that remembers its delays. */
 const DELAYS_UNTIL_SETTLED = 100;
 
-/** What a limiter may do that others may not. */
+/** Deviations that a limiter may declare. */
 export interface UpdateTraits {
   /**
-   * Whether a delay depends on earlier ones, which the old options made. The default is `false`: it depends on counts.
+   * Whether a delay depends on earlier delays, which may come from the old options. Default: `false`, delays depend
+   * only on counts.
    */
   readonly remembersDelays?: boolean;
 }
@@ -55,7 +56,8 @@ const checkCountsOnceSettled: Check = (before, after, first, then) =>
   checkAnswers(before, after, first, then, DELAYS_UNTIL_SETTLED);
 
 /**
- * Checks that a limiter answers as a new one that has counted the same, once both gave some more delays for each key.
+ * Checks that an updated limiter gives the same answers as a new limiter with the same counts. Before the comparison,
+ * both give `delays` more delays for each key.
  */
 function checkAnswers(before: Config, after: Config, first: Operation[], then: Operation[], delays: number): void {
   const [updated, fresh] = [make(before), make(after)];
@@ -67,7 +69,7 @@ function checkAnswers(before: Config, after: Config, first: Operation[], then: O
   assertEquals(updated.run(atOnce(then)), fresh.run(atOnce(then)));
 }
 
-/** Registers tests for the change of one config to another, of the same type, and back. */
+/** Registers tests of the change from one config to another of the same type, and back. */
 export function testLimiterUpdate(
   name: string,
   one: Config,
@@ -98,7 +100,7 @@ export function testLimiterUpdate(
     assertEquals(updated.run(then), twin.run(then));
   });
 
-  // A bucket has tokens beside counts: new ones are full, and those in use are not.
+  // Skipped for buckets: a new bucket is full, and a bucket in use is not.
   if (![one, other].some((config) => JSON.stringify(config).includes('"bucket"'))) {
     if (remembersDelays) {
       test(

@@ -1,4 +1,4 @@
-/** The limiters that run what holds of every limiter: the built-in ones, as their docs show them, and others. */
+/** Limiters that run the contract suites: the built-in ones, with the examples of their docs, and others. */
 
 import {
   createDefaultControllerLimiter,
@@ -36,7 +36,7 @@ testLimiter("one that remembers its last delay", (context) => withDecorrelated.b
 testLimiter("the controllers' default", ({ clock }) => createDefaultControllerLimiter({ clock }));
 testLimiter("the items' default", createDefaultItemLimiter);
 
-/** One of somebody else's, which counts in a map of its own. */
+/** Third-party limiter that counts in its own map. */
 class Linear implements RateLimiter {
   readonly #counts = new Map<unknown, number>();
 
@@ -65,7 +65,7 @@ testLimiter(
 const backoff = { type: "exponential", baseDelay: 10, maxDelay: 500 } as const;
 const bucket = { type: "bucket", rate: 4, burst: 2 } as const;
 
-/** What each built-in limiter is changed to, and back. */
+/** Changes of each built-in limiter's config. The suite tests them in both directions. */
 const CHANGES: {
   [Type in (typeof builtIns)[number]["example"]["type"]]: [what: string, LimiterConfig, LimiterConfig, UpdateTraits?][];
 } = {

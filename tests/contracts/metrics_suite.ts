@@ -1,4 +1,4 @@
-/** What every `MetricsProvider` must take, and not choke on: the life of a queue with two of its names. */
+/** Contract suite of `MetricsProvider`: a queue's measurements, including two queues with the same name. */
 
 import { assertEquals } from "@std/assert";
 import { createRateLimitingQueue, createWorkQueue, type MetricsProvider } from "@workqueue/core";

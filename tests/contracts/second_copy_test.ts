@@ -1,4 +1,4 @@
-/** Two copies of the package in one program: what one of them makes works with the other as with itself. */
+/** Two copies of the package in one program: objects made by one copy work with the other. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { createDelayingQueue, createRateLimitingQueue, createWorkQueue, runWorkers } from "@workqueue/core";
@@ -26,7 +26,7 @@ Deno.test("rule 8, two copies: the retry of an old item does not replace a newer
   queue.add({ id: 1, version: 1 });
   const lease = take(queue);
   queue.add({ id: 1, version: 2 });
-  queue.addAfter(lease.item, 10); // as a pool does when the handler failed
+  queue.addAfter(lease.item, 10); // a pool does this after a failure
   lease[Symbol.dispose]();
   take(queue)[Symbol.dispose]();
   await clock.advance(10);

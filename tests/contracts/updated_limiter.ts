@@ -1,4 +1,4 @@
-/** A limiter whose config changes while it is used, with what a reload does for it, and nothing around it. */
+/** Limiter whose config changes while it is in use, updated as a reload would. */
 
 import type {
   BuildContext,
@@ -11,7 +11,7 @@ import type {
 } from "@workqueue/core";
 import { limiters } from "@workqueue/core";
 
-/** A limiter keeps the clock and the random numbers that it was made with. */
+/** Context for updates. It throws on use, because an updated limiter must keep its own clock and random numbers. */
 const OF_NO_USE: BuildContext = {
   clock: { now: () => never("now"), setTimeout: () => never("setTimeout"), clearTimeout: () => never("clearTimeout") },
   random: () => never("random"),
@@ -21,16 +21,16 @@ function never(method: string): never {
   throw new Error(`The context of an update was asked for ${method}`);
 }
 
-/** A config, or what a registry of limiters reads of one. */
+/** Config, or the description that a registry derives from it. */
 export type Config = LimiterConfig | LimiterDescription;
 
 export class UpdatedLimiter {
   readonly limiter: RateLimiter;
   readonly #context: BuildContext;
   #description: LimiterDescription;
-  /** Those that it asks, by their options. */
+  /** Inner limiters, by option. */
   readonly #parts = new Map<string, UpdatedLimiter>();
-  /** Those of its groups. */
+  /** Limiters made by a template. */
   readonly #made = new Map<RateLimiter, UpdatedLimiter>();
 
   constructor(config: Config, context: BuildContext) {
@@ -70,7 +70,7 @@ export class UpdatedLimiter {
     return Object.assign(() => make(), { update: (limiter: RateLimiter) => make(this.#made.get(limiter)) });
   }
 
-  /** The limiter of an option, changed if its type stayed, or made anew. */
+  /** Returns the limiter of an option: the old one, updated, if its type is unchanged; otherwise a new one. */
   #upToDate(old: UpdatedLimiter | undefined, description: LimiterDescription): UpdatedLimiter {
     if (old === undefined || old.#description.type !== description.type) {
       return new UpdatedLimiter(description, this.#context);

@@ -1,10 +1,10 @@
-/** What every `WorkQueue` must do, whoever made it: rules 1 to 6 as a user sees them. */
+/** Contract suite of `WorkQueue`, built-in or third-party: rules 1 to 6 from a user's point of view. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import type { WorkQueue } from "@workqueue/core";
 import { isSettled, outcome, take, takeAll } from "../queue_helpers.ts";
 
-/** Registers the suite for one implementation, which is first in, first out. */
+/** Registers the suite for one implementation, which must be first in, first out. */
 export function workQueueSuite(name: string, make: () => WorkQueue<string>): void {
   const test = (what: string, run: (queue: WorkQueue<string>) => void | Promise<void>) =>
     Deno.test(`work queue, ${name}: ${what}`, () => run(make()));
