@@ -1,8 +1,8 @@
 /**
- * Groups get their shares under the fair discipline: every schedule of random loads is held against the bounds of
- * start-time fair queuing (Goyal, Vin, Cheng, SIGCOMM 1996), with one item as the unit of work.
+ * Comparison of schedules of the fair discipline under random loads with the bounds of start-time fair queuing (Goyal,
+ * Vin, Cheng, SIGCOMM 1996). The unit of work is one item.
  *
- * `WORKQUEUE_RUNS=1000000 deno task test tests/model/fairness_test.ts` runs more of them.
+ * `WORKQUEUE_RUNS=1000000 deno task test tests/model/fairness_test.ts` runs more schedules.
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -24,13 +24,13 @@ const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 2000);
 interface Settings {
   readonly weights: Readonly<Record<string, number>>;
   readonly maxPerGroup: number | undefined;
-  /** Priorities inside of each group, or first in, first out. */
+  /** Whether groups order their items by priority instead of first in, first out. */
   readonly hasPriorities: boolean;
 }
 
 const GROUPS = ["a", "b", "c", "d"];
 
-/** Few numbers of which one divided by them is exact, as is any sum of these: so no bound needs a tolerance. */
+/** Numbers whose reciprocals and sums of reciprocals are exact, so no bound needs a tolerance. */
 const weight = fc.tuple(fc.constantFrom(1, 2, 8), fc.integer({ min: 1, max: 12 })).map(([n, d]) => n / d);
 
 const settings: fc.Arbitrary<Settings> = fc.record({
@@ -39,7 +39,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
   hasPriorities: fc.boolean(),
 });
 
-/** Some groups have much to do, and others come once and never again, or hardly ever. */
+/** Keys of a few busy groups, and of groups that come once or rarely. */
 const key = fc.oneof(
   { weight: 6, arbitrary: fc.tuple(fc.constantFrom(...GROUPS), fc.nat(12)) },
   { weight: 1, arbitrary: fc.tuple(fc.nat(1000).map((name) => `new ${name}`), fc.nat(1)) },
@@ -56,20 +56,20 @@ function groupOf({ item }: ReadyEntry<string>): string {
   return item.split("/")[0]!;
 }
 
-/** What a group had, as seen from outside. */
+/** State of a group, as seen from outside. */
 class Group {
   readonly entries: ReadyEntry<string>[] = [];
   processing = 0;
 
   constructor(readonly name: string, readonly cost: number, readonly maxHeld: number) {}
 
-  /** How many of its items may be handed out. */
+  /** Number of items that may be handed out now. */
   get ready(): number {
     return Math.max(0, Math.min(this.entries.length, this.maxHeld - this.processing));
   }
 }
 
-/** Shows each hand-out of a trace, with the groups that had something to hand out just before. */
+/** Replay of a trace. It reports each hand-out with the groups that had ready items just before. */
 abstract class Schedule {
   readonly groups = new Map<string, Group>();
   readonly #settings: Settings;
@@ -78,7 +78,7 @@ abstract class Schedule {
     this.#settings = settings;
   }
 
-  /** Goes through the trace. */
+  /** Replays the trace. */
   follow(trace: Call[]): void {
     const { weights, maxPerGroup = Infinity } = this.#settings;
     for (const call of trace) {
@@ -112,11 +112,14 @@ abstract class Schedule {
 }
 
 /**
- * Two groups that both have something to hand out all the time get as much as their weights say, but for one item of
- * each: `|W_f / w_f - W_g / w_g| <= 1 / w_f + 1 / w_g` (theorem 1 of the paper), whichever hand-outs one looks at.
+ * Check of shares. Two groups that are both always ready get work in proportion to their weights, up to one item of
+ * each: `|W_f / w_f - W_g / w_g| <= 1 / w_f + 1 / w_g` (theorem 1 of the paper). This holds for every interval of
+ * hand-outs.
  */
 class Shares extends Schedule {
-  /** For each two groups: the work of the first less that of the second, and its extremes while both were ready. */
+  /**
+   * For each pair of groups: the first group's work minus the second's, and the extremes of that while both were ready.
+   */
   #differences = new Map<string, { now: number; least: number; most: number }>();
 
   override handsOut(next: Group, ready: Group[]): void {
@@ -137,12 +140,12 @@ class Shares extends Schedule {
 }
 
 /**
- * A group that is ready gets its next turn after `ceil(w_g / w_f)` items of each other group at most, counting those
- * that become ready meanwhile. One that never had a turn waits for one item of each group that is ready when it comes,
- * and for no others.
+ * Check of waits. A ready group gets its next turn after at most `ceil(w_g / w_f)` items of each other group, including
+ * groups that become ready meanwhile. A new group waits for one item of each group that is ready when it comes, and for
+ * no other group.
  */
 class Turns extends Schedule {
-  /** What each group has been waiting for since it became ready, or had its last turn. */
+  /** Items served while each group waits, since it became ready or had its last turn. */
   readonly #waits = new Map<Group, { served: Map<Group, number>; before: Group[] | undefined }>();
   readonly #known = new Set<Group>();
 
@@ -167,7 +170,10 @@ class Turns extends Schedule {
   }
 }
 
-/** `maxPerGroup` holds, what it holds back is known, nobody is idle without need, and nothing is lost. */
+/**
+ * Check that `maxPerGroup` holds, that `blocked` is right, that no worker is idle without need, and that nothing is
+ * lost.
+ */
 class Limits extends Schedule {
   #last: Call | undefined;
 
@@ -191,7 +197,7 @@ class Limits extends Schedule {
   }
 }
 
-/** The algorithm itself: the smallest start is next, and virtual time never falls. */
+/** Check of the algorithm itself: the smallest start is next, and virtual time never falls. */
 class Tags extends Schedule {
   readonly #tags = new Map<Group, { start: number; finish: number }>();
   #now = 0;
@@ -228,11 +234,11 @@ Deno.test("rule 13: every schedule keeps the bounds of start-time fair queuing",
   );
 });
 
-/** Where to break the algorithm. */
+/** Deliberate mistake in the algorithm. */
 interface Mistake {
   readonly startOf?: (now: number, finish: number, cost: number) => number;
   readonly costOf?: (weight: number) => number;
-  /** What is left of the finish of a group that is empty. */
+  /** Finish that an empty group keeps. */
   readonly remembered?: (finish: number) => number;
 }
 
@@ -241,11 +247,11 @@ interface PlainGroup {
   readonly cost: number;
   start: number;
   finish: number;
-  /** Of equal starts, the one that was set first is next. */
+  /** Tie-breaker: of equal starts, the one set first is next. */
   turn: number;
 }
 
-/** Start-time fair queuing, plain enough to be broken on purpose. */
+/** Start-time fair queuing, plain enough for deliberate mistakes. */
 class PlainFair implements QueueDiscipline<string> {
   length = 0;
   readonly #groups = new Map<string, PlainGroup>();
@@ -313,7 +319,10 @@ for (const [what, mistake] of Object.entries(mistakes)) {
   });
 }
 
-/** Takes so many items, one at a time, adds each again that has a group named here, and counts them by group. */
+/**
+ * Takes `count` items, one at a time, and adds items of the groups in `readded` again. Returns the number of items
+ * taken by group.
+ */
 function takeInTurn(queue: WorkQueue<string>, count: number, readded: string[] = []): Map<string, number> {
   const counts = new Map<string, number>();
   for (let i = 0; i < count; i++) {

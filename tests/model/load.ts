@@ -1,6 +1,6 @@
 /**
- * Random loads on a queue with a discipline, under virtual time, and the trace of what the discipline saw: the models
- * of disciplines hold it against what they promise.
+ * Random loads on a queue with a discipline, under virtual time. The trace of the discipline's calls is what the models
+ * of disciplines check.
  */
 
 import * as fc from "fast-check";
@@ -13,24 +13,25 @@ import {
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
 
-/** What is added when, and how long each piece of work takes. All times are whole milliseconds. */
+/** Items added over time, and the duration of each piece of work. All times are whole milliseconds. */
 export interface Load {
   readonly workers: number;
   readonly addWhileDelayed: "keep" | "replace";
   readonly arrivals: readonly Arrival[];
-  /** By hand-out; after these, work is done as soon as it begins. */
+  /** Work of each hand-out, in order. Later hand-outs end at once. */
   readonly works: readonly Work[];
 }
 
 interface Arrival {
-  /** The time since the arrival before. */
+  /** Time since the previous arrival. */
   readonly after: number;
   readonly how: "add" | "addAfter" | "addRateLimited";
   readonly key: string;
   readonly delay: number;
   readonly priority: number;
   /**
-   * How far the clock jumps at that moment without a timer firing: the machine sleeps, or somebody sets the clock back.
+   * Jump of the clock at that moment, without a timer firing: the machine sleeps (positive), or the clock is set back
+   * (negative).
    */
   readonly jump: number;
 }
@@ -42,8 +43,8 @@ interface Work {
 }
 
 /**
- * Loads whose priorities are whole or half numbers. Most build up a backlog, so that there is a choice between items.
- * They have no bias, which would make half of the first runs short and quick.
+ * Generates loads whose priorities are multiples of one half. Most loads build up a backlog, so that there is a choice
+ * between items. fast-check's bias is off, because it would make half of the first runs short and quick.
  */
 export function loads(key: fc.Arbitrary<string>, maxArrivals = 80): fc.Arbitrary<Load> {
   const priority = fc.oneof(fc.constantFrom(-10, 0, 10), fc.integer({ min: -30, max: 30 }).map((half) => half / 2));
@@ -74,23 +75,21 @@ export function loads(key: fc.Arbitrary<string>, maxArrivals = 80): fc.Arbitrary
 /** A call of a discipline. */
 export interface Call {
   readonly what: "push" | "touch" | "pop" | "done";
-  /** One object from an item's push until its work has ended. */
+  /** Entry of the call: the same object from the push of an item until its work has ended. */
   readonly entry: ReadyEntry<string>;
-  /** What the entry said then. */
+  /** Values of the entry at the call. */
   readonly readyAt: number;
   readonly priority: number;
-  /** What the clock said then. */
+  /** Time of the clock at the call. */
   readonly at: number;
-  /** What the discipline said afterwards. */
+  /** Values of the discipline after the call. */
   readonly length: number;
   readonly blocked: number;
-  /** How many workers waited for an item then. */
+  /** Number of workers that waited for an item. */
   readonly idle: number;
 }
 
-/**
- * Puts a load on a queue with this discipline, until all of its work is done, and tells how the discipline was called.
- */
+/** Runs a load on a queue with this discipline until all work is done. Returns the calls of the discipline. */
 export function traceOf(load: Load, discipline: QueueDiscipline<string>): Call[] {
   return new Run(load, discipline).trace;
 }
@@ -129,7 +128,7 @@ class Run {
     else this.#queue[how](key, { priority });
   }
 
-  /** What comes of it is seen by the discipline at once, so nobody has to wait for the promise. */
+  /** Requests the next item. The discipline's `pop` reports it, so the promise is ignored. */
   #takeNext(): void {
     this.#idle++;
     void this.#queue.get();

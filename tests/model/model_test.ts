@@ -1,8 +1,8 @@
 /**
- * The rate-limiting queue against a plain model of it, under random operations.
+ * Comparison of the rate-limiting queue with a plain model, under random operations.
  *
- * `WORKQUEUE_RUNS=1000000 deno task test tests/model/` runs more of them. A failure prints the seed and the
- * shortest operations that show it.
+ * `WORKQUEUE_RUNS=1000000 deno task test tests/model/` runs more operations. A failure prints the seed and the shortest
+ * failing sequence.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -23,10 +23,10 @@ const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 3000);
 const KEYS = 4;
 
 const key = fc.nat(KEYS - 1);
-/** What an operation concerns: the first of them, the second, … and round again. */
+/** Index of the operation's target, modulo the number of targets. */
 const which = fc.nat(7);
 const delay = fc.integer({ min: -1, max: 40 });
-/** `undefined` is an add without options. */
+/** Priority of an add; `undefined` adds without options. */
 const priority = fc.constantFrom(undefined, undefined, -7, 0, 3, 8);
 
 const operation = fc.oneof(
@@ -65,12 +65,12 @@ const operation = fc.oneof(
 );
 type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never;
 
-/** Does each operation to the queue and to the model, and compares all that can be seen of them. */
+/** Applies each operation to the queue and to the model, and compares all visible state. */
 class Comparison {
   readonly clock = new HandClock();
   readonly model: PlainQueue;
   readonly queue;
-  /** Every lease ever given, with the pass of its key that it is for; stale ones are disposed as well. */
+  /** All leases ever handed out. `isCurrent` is false for stale leases, which are disposed as well. */
   readonly leases: { lease: Lease<Item>; isCurrent: boolean }[] = [];
   readonly controllers: { name: string; controller: AbortController }[] = [];
   readonly drains: { name: string; controller: AbortController }[] = [];
@@ -168,7 +168,7 @@ class Comparison {
         await this.#advance(operation.ms);
         model.pass(operation.ms);
         break;
-      case "sleep": // the machine, that is: no timer fires until it is over
+      case "sleep": // the machine sleeps: no timer fires until it wakes
         this.clock.time += operation.ms;
         await this.#advance(0);
         model.sleep(operation.ms);
@@ -240,7 +240,7 @@ class Comparison {
     assertEquals(processing.length, new Set(processing).size, "rule 2: one holder a key");
   }
 
-  /** Everything that was accepted comes out in the end. */
+  /** Checks that every accepted item comes out in the end. */
   async finish(): Promise<void> {
     const { ready, again, delayed } = this.model;
     const left = new Set([...ready, ...again, ...delayed].map(({ item }) => item.key));
@@ -267,7 +267,7 @@ class Comparison {
     assertEquals(this.clock.timers, 0);
   }
 
-  /** There are no pools here, so promises are all that can be pending. */
+  /** Moves the clock. There are no pools, so only promises can be pending. */
   #advance(ms: number): Promise<void> {
     return this.clock.advance(ms, flushPromises);
   }
@@ -312,7 +312,7 @@ function pick<T>(all: T[], which: number): T | undefined {
   return all[which % all.length];
 }
 
-/** Calls that are served at one moment continue in no particular order, so they are compared by name. */
+/** Sorts results by call, because calls served at the same moment continue in no particular order. */
 function byReceiver(given: PlainQueue["given"]): PlainQueue["given"] {
   return given.toSorted((a, b) => a.to < b.to ? -1 : 1);
 }
@@ -333,7 +333,7 @@ function byKey(a: Entry, b: Entry): number {
   return a.item.key - b.item.key;
 }
 
-/** An order of the ready items: in the model, in ours, and in snapshots if the discipline can tell. */
+/** Order of the ready items: in the model, in the queue, and in snapshots if the discipline can peek. */
 interface Order {
   readonly name: string;
   readonly next: Next;

@@ -1,9 +1,9 @@
-/** A plain model of the limiters of documents that are reloaded: what each place has counted, and nothing else. */
+/** Plain model of the limiters of reloaded documents: only the counts of each place. */
 
 import { defineLimiter, type LimiterRegistry, limiters, TokenBucket } from "@workqueue/core";
 import type { HandClock } from "../helpers.ts";
 
-/** A limiter of a document: the name of one, or its config. */
+/** Limiter of a document: a name or a config. */
 export type Config =
   | string
   | { type: "exponential"; baseDelay: number; maxDelay: number }
@@ -19,17 +19,20 @@ export interface Document {
   queues: Record<string, { limiter: Config }>;
 }
 
-/** The step that a `soft` limiter refuses: when it is made, and when one that runs is to be changed to it. */
+/** Step that a `soft` limiter refuses, both at creation and at an update. */
 export const REFUSED = 13;
 
-/** Whether a document has a limiter that refuses it. */
+/** Reports whether a document contains a limiter that refuses it. */
 export function isRefused(document: unknown): boolean {
   if (typeof document !== "object" || document === null) return false;
   const { type, step } = document as { type?: unknown; step?: unknown };
   return (type === "soft" && step === REFUSED) || Object.values(document).some(isRefused);
 }
 
-/** Limiters that add a step with each failure, on top of another: `soft` ones can be changed, `stiff` ones cannot. */
+/**
+ * Registers limiters that add a step per failure to the delay of an inner limiter. `soft` limiters can be updated,
+ * `stiff` ones can't.
+ */
 export function customLimiters(): LimiterRegistry {
   class Steps {
     readonly counts = new Map<unknown, number>();
@@ -75,7 +78,7 @@ export function customLimiters(): LimiterRegistry {
     }));
 }
 
-/** What a place has counted. */
+/** Counts of one place in the document. */
 interface Place {
   readonly config: Exclude<Config, string>;
   readonly counts: Map<string, number>;
@@ -92,7 +95,7 @@ export class PlainLimiters {
     this.#places = this.#placesOf(new Map());
   }
 
-  /** Takes another document. */
+  /** Replaces the document. */
   reload(document: Document): void {
     this.document = document;
     this.#places = this.#placesOf(this.#places);
@@ -158,7 +161,10 @@ export class PlainLimiters {
     return place.counts.get(key) ?? 0;
   }
 
-  /** What the group of a key has counted; nothing if it has none yet and is not made. */
+  /**
+   * Returns the counts of a key's group. If the group doesn't exist, it is created if `isMade`; otherwise the result is
+   * empty.
+   */
   #group(path: string, place: Place, key: string, isMade = false): Places {
     const { separator, limiter } = place.config as Extract<Config, { type: "per-group" }>;
     const name = key.split(separator)[0]!;
@@ -189,7 +195,7 @@ export class PlainLimiters {
     return places;
   }
 
-  /** Enters a limiter and those inside of it. */
+  /** Adds a limiter and its inner limiters to `places`. */
   #enter(path: string, config: Config, before: Places, places: Places): void {
     if (typeof config === "string") return;
     const inside = insideOf(path, config);
@@ -220,7 +226,9 @@ export class PlainLimiters {
     places.set(path, place);
   }
 
-  /** A stiff limiter goes on only if it says the same, and has the same limiter. */
+  /**
+   * Reports whether a `stiff` limiter must be replaced: it survives only with the same step and the same inner limiter.
+   */
   #isMadeAnew(path: string, config: Config, old: Place, before: Places, places: Places): boolean {
     if (typeof config === "string" || config.type !== "stiff" || old.config.type !== "stiff") return false;
     if (config.step !== old.config.step) return true;

@@ -1,33 +1,33 @@
-/** What two items with one key are told apart by. */
+/** Item whose version distinguishes it from others with the same key. */
 export interface Item {
   readonly key: number;
   readonly version: number;
 }
 
-/** How long a key waits after so many failures, in milliseconds. */
+/** Shortest and longest delay after a failure, in milliseconds. */
 export const BASE_DELAY = 4;
 export const MAX_DELAY = 64;
 
 type Policy = "drop" | "flush" | "wait";
 
-/** An item, and the highest priority that it was added with. */
+/** Item with the highest priority that it was added with. */
 export interface Entry {
   item: Item;
   priority: number;
 }
 
-/** Which entry is next. */
+/** Selects the next entry. */
 export type Next = (ready: readonly Entry[]) => Entry | undefined;
 
 /**
- * The whole rate-limiting queue once more, as plainly as it can be said: arrays that are searched and
- * sorted. Time is a number; a call of `get` or a drain that waits is a name.
+ * Plain model of the whole rate-limiting queue, with arrays that are searched and sorted. Time is a number. Pending
+ * calls of `get` and pending drains are names.
  */
 export class PlainQueue {
   now = 0;
   closed: "no" | "draining" | "yes" = "no";
   policy: Policy = "drop";
-  /** In the order in which they became ready. */
+  /** Ready entries, in the order in which they became ready. */
   readonly ready: Entry[] = [];
   readonly processing: Entry[] = [];
   readonly again: Entry[] = [];
@@ -35,11 +35,11 @@ export class PlainQueue {
   readonly failures: number[] = [];
   getters: string[] = [];
   drainers: string[] = [];
-  /** The items that a shutdown dropped. */
+  /** Items that a shutdown dropped. */
   readonly dropped: Item[] = [];
-  /** Calls of `whenIdle` and `whenBelow` that wait. */
+  /** Pending calls of `whenIdle` and `whenBelow`. */
   waits: { name: string; isOver: () => boolean }[] = [];
-  /** What each call that waited was given, in the order of giving. */
+  /** Results of the pending calls, in order. */
   readonly given: { to: string; what: Item | "shutdown" | "drained" | "aborted" | "over" }[] = [];
 
   constructor(readonly next: Next, readonly addWhileDelayed: "keep" | "replace") {}
@@ -55,7 +55,7 @@ export class PlainQueue {
     this.#serve();
   }
 
-  /** Tells whether the item was waiting. */
+  /** Cancels the delay of a key. Reports whether the key was delayed. */
   cancelDelayed(key: number): boolean {
     const wasWaiting = removeKey(this.delayed, key) !== undefined;
     this.#settleDrainers();
@@ -99,7 +99,7 @@ export class PlainQueue {
     this.failures[key] = 0;
   }
 
-  /** Takes an item without waiting. */
+  /** Takes the next entry, if any. */
   take(): Entry | undefined {
     const entry = this.next(this.ready);
     if (entry === undefined) return undefined;
@@ -129,13 +129,13 @@ export class PlainQueue {
     this.#settle();
   }
 
-  /** There is less to do than before: calls that waited for that go on. */
+  /** Resolves the calls of `whenIdle` and `whenBelow` whose condition holds now. */
   #settle(): void {
     for (const { name } of this.waits.filter(({ isOver }) => isOver())) this.given.push({ to: name, what: "over" });
     this.waits = this.waits.filter(({ isOver }) => !isOver());
   }
 
-  /** Ends a drain as `shutDown` does; the others that wait resolve. */
+  /** Ends a drain like `shutDown`. The other pending drains resolve. */
   abortDrain(name: string): void {
     if (!this.drainers.includes(name)) return;
     this.drainers = this.drainers.filter((each) => each !== name);
@@ -159,14 +159,16 @@ export class PlainQueue {
     this.#settleDrainers();
   }
 
-  /** Time passes, from one deadline to the next. */
+  /** Moves time from one deadline to the next. */
   pass(ms: number): void {
     const end = this.now + ms;
     while (this.now < end) this.sleep(Math.min(...this.delayed.map(({ deadline }) => deadline), end) - this.now);
     this.sleep(0);
   }
 
-  /** It is later at once; what is due is added, in the order of the deadlines, and equal ones as they were added. */
+  /**
+   * Moves time in one step. Due items are added in the order of their deadlines, equal deadlines in the order added.
+   */
   sleep(ms: number): void {
     this.now += ms;
     const due = this.delayed.filter(({ deadline }) => deadline <= this.now);
@@ -210,7 +212,7 @@ export class PlainQueue {
     else entries.push(entry);
   }
 
-  /** Gives what is ready to those who wait in `get`. */
+  /** Gives ready items to pending calls of `get`. */
   #serve(): void {
     while (this.getters.length > 0 && this.ready.length > 0) {
       this.given.push({ to: this.getters.shift()!, what: this.take()!.item });
@@ -219,8 +221,8 @@ export class PlainQueue {
   }
 
   /**
-   * Once nothing waits for its delay, a queue that drains closes, unless it takes retries of what is left; once nothing
-   * is left at all, it has drained.
+   * Ends drains. Once no item is delayed, a draining queue closes, unless its remaining items may be retried. Once no
+   * item is left at all, the queue has drained.
    */
   #settleDrainers(): void {
     if (this.drainers.length > 0 && this.delayed.length === 0) {
@@ -247,7 +249,7 @@ function removeKey<E extends Entry>(entries: E[], key: number): E | undefined {
   return index === -1 ? undefined : entries.splice(index, 1)[0];
 }
 
-/** The newest item and the highest priority count. */
+/** Folds an add into an entry: the newest item and the highest priority count. */
 function fold(entry: Entry, added: Entry): void {
   entry.item = added.item;
   entry.priority = Math.max(entry.priority, added.priority);

@@ -1,7 +1,7 @@
 /**
- * Random reloads between random operations on limiters, queues and pools: rule 16.
+ * Rule 16: random reloads between random operations on limiters, queues and pools.
  *
- * `WORKQUEUE_RUNS=100000` runs more of them. A failure prints the seed and the shortest operations that show it.
+ * `WORKQUEUE_RUNS=100000` runs more operations. A failure prints the seed and the shortest failing sequence.
  */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
@@ -15,7 +15,8 @@ import { type Config, customLimiters, type Document, isRefused, PlainLimiters, R
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
 
 /**
- * A limiter that may name some others, nested so deep at most. Small numbers, so that options are the same at times.
+ * Generates a limiter that may refer to `names`, nested at most `depth` levels. Numbers are small, so that options are
+ * sometimes equal.
  */
 function limiter(names: readonly string[], depth: number): fc.Arbitrary<Config> {
   const number = fc.integer({ min: 1, max: 3 });
@@ -43,7 +44,10 @@ function limiter(names: readonly string[], depth: number): fc.Arbitrary<Config> 
   );
 }
 
-/** Names may refer to those after them, so that there are no circles. Some names come and go. */
+/**
+ * Names that limiters can refer to. A limiter refers to names after its own, and "d" to all of these, so there are no
+ * cycles. Limiter "d" and queue "r" are optional.
+ */
 const NAMES = ["a", "b", "c"];
 const document: fc.Arbitrary<Document> = fc.record({
   limiters: fc.record({
@@ -57,13 +61,13 @@ const document: fc.Arbitrary<Document> = fc.record({
   }),
 }) as fc.Arbitrary<Document>;
 
-/** A document, others that say nearly the same, and another one. */
+/** A document, two variations of it, and an unrelated document. */
 const sequence = fc.tuple(document, document, fc.nat()).map(([one, other, seed]) => {
   const random = randomNumbers(seed);
   return [one, vary(one, random), vary(one, random), other];
 });
 
-/** Changes some of the numbers in a part of a document, and perhaps its type. */
+/** Changes some of the numbers in a part of a document, and sometimes its type. */
 function vary<C>(config: C, random: () => number): C {
   if (Array.isArray(config)) return config.map((each) => vary(each, random)) as C;
   if (typeof config !== "object" || config === null) return config;
@@ -97,7 +101,7 @@ const operation = fc.oneof(
   },
 );
 
-/** A document with something wrong in it, wherever. */
+/** Returns the document with an error at one of three places. */
 function broken(document: Document, where: number): object {
   const { limiters, queues } = document;
   if (where === 0) return { limiters, queues: { ...queues, r: { limiter: "nobody" } } };
@@ -112,7 +116,7 @@ Deno.test("rule 16: limiters count and delay as a plain model does, whatever is 
       const clock = new HandClock();
       const config = loadConfig(documents[0]!, { clock, limiters: customLimiters() });
       const plain = new PlainLimiters(clock, documents[0]!);
-      // Or it is that of another
+      // Only limiters with their own config: a name refers to another limiter.
       const described = NAMES.filter((name) => typeof documents[0]!.limiters[name] !== "string");
       const processing = new Map(described.map((name) => [name, config.limiter<string>(name)]));
       const queues = new Map([["q", config.queue<string>("q")]]);
@@ -192,7 +196,7 @@ Deno.test("rule 16: limiters count and delay as a plain model does, whatever is 
   assert(reloads > 4 * RUNS && refusals > RUNS / 20, `${reloads} reloads and ${refusals} refusals in ${RUNS} runs`);
 });
 
-/** What a document says of two queues that may take the tokens of one bucket, or of buckets of their own. */
+/** Settings of two queues, which share a bucket or have their own. */
 const settings = fc.record({
   concurrency: fc.integer({ min: 1, max: 3 }),
   throttle: fc.constantFrom("shared", "shared", "shared", { rate: 20, burst: 1 }, undefined),
@@ -239,7 +243,7 @@ Deno.test("rule 16: pools lose no item, hold none twice, and begin no attempt wi
         const running = new Map<string, (fails: boolean) => void>();
         const succeeded: string[] = [];
         const added: string[] = [];
-        // The tokens that the shared bucket can have given, and the attempts for which one had to be taken.
+        // The most tokens that the shared bucket can have given, and the attempts that needed one.
         let [tokens, attempts] = [documents[0]!.limiters.shared.burst, 0];
         const advance = async (ms: number) => {
           for (let i = 0; i < ms; i++) {
@@ -258,7 +262,7 @@ Deno.test("rule 16: pools lose no item, hold none twice, and begin no attempt wi
             const fails = await new Promise<boolean>((resolve) => running.set(key, resolve));
             running.delete(key);
             if (fails) throw new Error("fails");
-            if (!signal.aborted) succeeded.push(key); // or it has run out of time, and is tried again
+            if (!signal.aborted) succeeded.push(key); // otherwise the attempt timed out and is retried
           }, { onError() {} });
           return queue;
         };
@@ -304,7 +308,7 @@ Deno.test("rule 16: pools lose no item, hold none twice, and begin no attempt wi
         for (let i = 0; succeeded.length < added.length && i < 200; i++) {
           await flush();
           for (const end of running.values()) end(false);
-          await flush(); // before they run out of time
+          await flush(); // before the attempts time out
           await advance(10);
         }
         await flush();

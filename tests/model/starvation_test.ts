@@ -1,7 +1,7 @@
 /**
- * No item starves under the priority discipline: every hand-out of random loads is held against the bound of rule 12.
+ * No item starves under the priority discipline: rule 12 bounds every hand-out, checked under random loads.
  *
- * `WORKQUEUE_RUNS=1000000 deno task test tests/model/starvation_test.ts` runs more of them.
+ * `WORKQUEUE_RUNS=1000000 deno task test tests/model/starvation_test.ts` runs more loads.
  */
 
 import { assert, assertEquals, assertFalse, assertStringIncludes } from "@std/assert";
@@ -12,14 +12,14 @@ import { type Call, type Load, loads, traceOf } from "./load.ts";
 
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 2000);
 
-/** The options, with what one point of priority is worth in place of `maxHeadStart`. */
+/** Options of the discipline. `worth` is the head start per point of priority, in place of `maxHeadStart`. */
 interface Settings {
   readonly min: number;
   readonly max: number;
   readonly worth: number;
 }
 
-/** All numbers are small and whole, or whole quarters, so that no sum is rounded. */
+/** All numbers are multiples of one quarter, and small, so that no sum is rounded. */
 const settings: fc.Arbitrary<Settings> = fc.record({
   min: fc.integer({ min: -8, max: 2 }),
   max: fc.integer({ min: 3, max: 8 }),
@@ -32,19 +32,19 @@ function create({ min, max, worth }: Settings): QueueDiscipline<string> {
   return createPriorityDiscipline({ min, max, maxHeadStart: worth * (max - min) });
 }
 
-/** An item from when it became ready until it is handed out. */
+/** Ready item. */
 interface Waiting {
   readonly readyAt: number;
-  /** How many became ready before it. */
+  /** Number of items that became ready earlier. */
   readonly turn: number;
-  /** The highest priority it was added with so far, as far as that counts. */
+  /** Highest priority that it was added with so far, clamped to the bounds. */
   priority: number;
 }
 
-/** Calls back for each two items of which one was handed out while the other was waiting. */
+/** Calls `look` for each hand-out and each item that is still ready then. */
 function overtakings(trace: Call[], { min, max }: Settings, look: (next: Waiting, waiting: Waiting) => void): void {
   const ready = new Map<ReadyEntry<string>, Waiting>();
-  let now = -Infinity; // as the clock says, but for when it is set back
+  let now = -Infinity; // the clock's time, except that it never goes back
   let turns = 0;
   for (const { what, entry, at, priority: given } of trace) {
     const priority = Math.min(Math.max(given, min), max);
@@ -63,8 +63,8 @@ function overtakings(trace: Call[], { min, max }: Settings, look: (next: Waiting
 }
 
 /**
- * The theorem: while an item waits, nothing is handed out that became ready after it, and later than it by
- * `(max - priority) × worth` or more.
+ * Checks the theorem: while an item is ready, no item is handed out that became ready after it and at least
+ * `(max - priority) × worth` later.
  */
 function assertNothingStarves(trace: Call[], settings: Settings): void {
   overtakings(trace, settings, (next, waiting) => {
@@ -74,8 +74,9 @@ function assertNothingStarves(trace: Call[], settings: Settings): void {
 }
 
 /**
- * What it follows from: an item goes before another one exactly if it would have become ready first, had each become
- * ready earlier by its priority times `worth`. So those of one priority are handed out first in, first out.
+ * Checks the stronger property from which the theorem follows. The next item is the one with the smallest ready time
+ * minus `priority × worth`; on a tie, the one that became ready first. Items of equal priority are therefore first in,
+ * first out.
  */
 function assertPriorityIsHeadStart(trace: Call[], settings: Settings): void {
   overtakings(trace, settings, (next, waiting) => {
@@ -86,7 +87,8 @@ function assertPriorityIsHeadStart(trace: Call[], settings: Settings): void {
 }
 
 /**
- * What the queue has to see to: an item is as old as its readiness, by a clock that never falls, and is never lowered.
+ * Checks the queue's part: an entry's `readyAt` is the time when it became ready, by a clock that never goes back, and
+ * its priority never falls.
  */
 function assertPremises(trace: Call[]): void {
   let latest = -Infinity;
@@ -116,7 +118,7 @@ Deno.test("rule 12: no item is handed out later than first in, first out would h
   );
 });
 
-/** The next item is the one with the smallest number. Plain enough to be broken on purpose. */
+/** Discipline whose next item is the one with the smallest number. Plain enough for deliberate mistakes. */
 class Ordered implements QueueDiscipline<string> {
   readonly #numberOf: (entry: ReadyEntry<string>) => number;
   readonly #numbers = new Map<ReadyEntry<string>, number>();
@@ -146,7 +148,7 @@ class Ordered implements QueueDiscipline<string> {
 
 const clamp = (priority: number, { min, max }: Settings) => Math.min(Math.max(priority, min), max);
 
-/** Each with a discipline that makes the mistake. */
+/** Disciplines that each make one mistake. */
 const mistakes: Record<string, (settings: Settings) => QueueDiscipline<string>> = {
   "strict order": ({ min, max }) => createPriorityDiscipline({ min, max, maxHeadStart: Infinity }),
   "priorities beyond the bounds that count": ({ worth }) =>

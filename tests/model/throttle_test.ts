@@ -1,7 +1,7 @@
 /**
- * Pools that take the tokens of one bucket, while anything may happen to the pools, the bucket and the queues.
+ * Pools that share a bucket, under random changes of pools, bucket and queues.
  *
- * `WORKQUEUE_RUNS=1000000` runs more orders.
+ * `WORKQUEUE_RUNS=1000000` runs more sequences.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -22,12 +22,13 @@ const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 1000);
 const BURST = 4;
 
 /**
- * Three queues with a pool each, and a second pool on the first one. All take tokens of one bucket, until that changes.
+ * Three queues with one pool each, and a second pool on the first queue. All pools use the same bucket until a test
+ * changes that.
  */
 class Model {
   readonly clock = new HandClock();
   readonly bucket: TokenBucket;
-  /** For pools whose bucket changes. */
+  /** Second bucket, for pools whose bucket changes. */
   readonly other: TokenBucket;
   readonly queues: RateLimitingQueue<number>[] = [0, 1, 2].map(() =>
     createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), { clock: this.clock })
@@ -81,7 +82,7 @@ class Model {
     this.other.resume();
   }
 
-  /** The tokens of a bucket that there have been: time stands still for the bucket while it is paused. */
+  /** Most tokens that a bucket can have given so far. Its time stands still while it is paused. */
   get tokens(): number {
     const ownTime = Math.max(this.clock.time, this.pausedUntil) - this.paused;
     return BURST + ownTime / 1000 * this.rate;
@@ -130,7 +131,7 @@ Deno.test("throttle: of a bucket that gets no tokens, each is used for an attemp
     fc.asyncProperty(steps, async (steps) => {
       const model = new Model(0);
       for (const step of steps) await step(model);
-      await model.clock.advance(0); // timers that are due
+      await model.clock.advance(0); // fire timers that are due
       await flush();
       const ready = model.queues.some(({ length }, i) => length > 0 && canWork(model.pools[i]!));
       if (ready && model.clock.time >= model.pausedUntil) {
@@ -143,12 +144,12 @@ Deno.test("throttle: of a bucket that gets no tokens, each is used for an attemp
   );
 });
 
-/** Whether a pool could begin an attempt, had it a token. */
+/** Reports whether a pool could begin an attempt if it had a token. */
 function canWork(pool: Pool<number>): boolean {
   return !pool.snapshot().paused && pool.active < pool.concurrency;
 }
 
-/** How many pools may have a token in hand at most. */
+/** Returns the number of pools that may hold an unused token. */
 function idle(model: Model): number {
   return model.pools.filter(canWork).length;
 }

@@ -1,8 +1,8 @@
 /**
- * A token bucket that is paused now and then against a plain model: one that is never paused, as Go's, on a clock of
- * its own that stands still during each pause.
+ * Comparison of a token bucket that is sometimes paused with a plain model: a bucket that is never paused, like Go's,
+ * on its own clock, which stands still during each pause.
  *
- * `WORKQUEUE_RUNS=1000000 deno task test tests/model/` runs more of them.
+ * `WORKQUEUE_RUNS=1000000 deno task test tests/model/` runs more operations.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -31,10 +31,10 @@ const operation = fc.oneof(
 );
 type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never;
 
-/** Delays are compared in whole nanoseconds, of which sums are exact. */
+/** Converts a delay to whole nanoseconds, whose sums are exact. */
 const ns = (ms: number) => Math.round(ms * 1e6);
 
-/** A bucket that is paused, in words: nothing happens in it during a pause. */
+/** Model of a paused bucket: nothing happens in it during a pause. */
 class PlainBucket {
   #time = 0;
   #pauseEnd = 0;
@@ -42,7 +42,7 @@ class PlainBucket {
   readonly #bucket: TokenBucket;
   readonly #granted: {
     readonly usableAt: number;
-    /** By the time of the bucket. */
+    /** Time when the tokens become usable, by the bucket's own clock. */
     readonly event: number;
     readonly reservation: Reservation;
     readonly tookNone: boolean;
@@ -89,13 +89,14 @@ class PlainBucket {
     this.#granted.push({ usableAt, event, reservation, tookNone });
   }
 
-  /** What was granted stands, so all delays end by the time that everybody else goes by. */
+  /** Remaining delays. Granted reservations keep their times, so delays end by the real clock. */
   get delays(): number[] {
     return this.#granted.map(({ usableAt }) => Math.max(usableAt - ns(this.#time), 0));
   }
 
   /**
-   * Whether the plain bucket can do it: after a pause that ended early, its time may have come before everybody's has.
+   * Reports whether the model supports this cancel. After a pause that ended early, a reservation's time may have come
+   * on the model's clock but not on the real clock.
    */
   canCancel(index: number): boolean {
     const { usableAt, event } = this.#granted[index]!;

@@ -1,10 +1,10 @@
 /**
- * A token bucket whose rate and burst are changed while it is used: no token is made of nothing.
+ * Token bucket whose rate and burst change while it is in use: a change never creates tokens.
  *
- * Reservations are cancelled as pools do it: the last one, while nothing was granted since. What a cancel gives back of
- * an earlier one is Go's arithmetic, which assumes that the rate stays.
+ * Reservations are cancelled as pools do it: only the last one, and only if nothing was granted since. For an earlier
+ * reservation, a cancel uses Go's arithmetic, which assumes that the rate stays the same.
  *
- * `WORKQUEUE_RUNS=1000000 deno task test tests/model/` runs more of them.
+ * `WORKQUEUE_RUNS=1000000 deno task test tests/model/` runs more operations.
  */
 
 import { assert, assertAlmostEquals } from "@std/assert";
@@ -29,7 +29,7 @@ const operation = fc.oneof(
 );
 type Operation = typeof operation extends fc.Arbitrary<infer O> ? O : never;
 
-/** Tokens that were granted; times are in milliseconds. */
+/** Granted tokens. Times are in milliseconds. */
 interface Grant {
   readonly tokens: number;
   readonly at: number;
@@ -37,19 +37,19 @@ interface Grant {
   cancelledAt?: number;
 }
 
-/** Figures that are in force until the next ones. */
+/** Rate and burst that apply from this time until the next change. */
 interface Figures {
   readonly from: number;
   readonly rate: number;
   readonly burst: number;
 }
 
-/** Times are whole nanoseconds, so a token may come that much early. */
+/** Tolerance in tokens. Times are whole nanoseconds, so a token can come slightly early. */
 const ROUNDING = 1e-5;
 
 /**
- * What was granted in a window, asked for and usable, is what the bucket can have held and got, and what was given
- * back.
+ * Checks that the tokens requested and usable within a window are at most what the bucket can have held, received and
+ * got back.
  */
 function checkWindow(from: number, to: number, grants: readonly Grant[], history: readonly Figures[]): void {
   const inForce = history.filter((each, i) => each.from <= to && (history[i + 1]?.from ?? Infinity) >= from);
@@ -72,7 +72,7 @@ function run(first: { rate: number; burst: number }, operations: readonly Operat
   const history: Figures[] = [{ from: 0, ...first }];
   let cancel: (() => void) | undefined;
   const grant = (tokens: number, delay: number) => {
-    if (delay === Infinity) return; // these never come
+    if (delay === Infinity) return; // never usable
     grants.push({ tokens, at: clock.time, usableAt: clock.time + delay });
   };
 
@@ -109,7 +109,7 @@ function run(first: { rate: number; burst: number }, operations: readonly Operat
       case "update":
         bucketLimiter.update!(limiter, operation, {});
         history.push({ from: clock.time, rate: operation.rate, burst: operation.burst });
-        // A larger burst brings no token, a smaller one loses those beyond it, and what is owed stays owed.
+        // A larger burst adds no tokens, a smaller one drops the tokens beyond it, and debt remains.
         assertAlmostEquals(bucket.tokens, Math.min(before, operation.burst), ROUNDING);
         break;
     }
