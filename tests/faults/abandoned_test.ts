@@ -1,4 +1,4 @@
-/** Abandoned handlers: as many as `maxAbandoned` give their places away, and no more. */
+/** Abandoned handlers: at most `maxAbandoned` of them give up their places. */
 
 import { assertEquals } from "@std/assert";
 import { createExponentialLimiter, createRateLimitingQueue, type WorkerOptions } from "@workqueue/core";
@@ -8,7 +8,7 @@ import { flush, isSettled } from "../queue_helpers.ts";
 
 const TIMEOUT = 20;
 
-/** A pool whose handlers end when the test says so, whatever their signals say. */
+/** Pool whose handlers ignore their signals and end when the test calls `end`. */
 class Hanging {
   readonly clock = new HandClock();
   readonly begun: number[] = [];
@@ -75,7 +75,7 @@ Deno.test("rule 11: at the bound a pool goes on as handlers end, however late", 
   assertEquals(hanging.begun, [0, 1, 2]);
   await hanging.end(1);
   assertEquals(hanging.begun, [0, 1, 2, 3]);
-  await hanging.end(3); // in time: its place is free again
+  await hanging.end(3); // within its timeout: its place is free again
   assertEquals(hanging.begun, [0, 1, 2, 3, 4]);
   await hanging.end(0, 2);
   assertEquals(hanging.begun, [0, 1, 2, 3, 4]);

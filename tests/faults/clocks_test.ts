@@ -33,7 +33,7 @@ Deno.test("rule 7: the clock jumps ahead by a day: what is due comes out by dead
   queue.addRateLimited("b");
   clock.time += DAY;
   assertEquals([queue.length, queue.delayed], [0, 4]);
-  await clock.advance(0); // timers that were due while it jumped
+  await clock.advance(0); // fire timers that came due during the jump
   assertEquals([takeAll(queue), queue.delayed], [["b", "a", "c"], 1]);
   await clock.advance(3000);
   assertEquals(takeAll(queue), ["tomorrow"]);
@@ -82,7 +82,7 @@ Deno.test("the clock jumps ahead by a day: a bucket is full, and no fuller", asy
   queue.shutDown();
 });
 
-/** A clock whose time and timers have nothing to do with each other. */
+/** Clock whose time and timers are independent of each other. */
 class LooseClock implements Clock {
   time = 0;
   readonly #callbacks = new Map<number, () => void>();
@@ -105,7 +105,7 @@ class LooseClock implements Clock {
     this.#callbacks.delete(handle as number);
   }
 
-  /** Fires the timers that are set. Those that are set meanwhile stay. */
+  /** Fires the timers that are set. Timers set meanwhile stay. */
   fire(): void {
     for (const [handle, callback] of [...this.#callbacks]) {
       this.#callbacks.delete(handle);

@@ -1,5 +1,6 @@
 /**
- * A metrics provider, a discipline, a `keyOf` or a limiter that throws: who sees it, and what the queue is like then.
+ * Metrics providers, disciplines, `keyOf` functions and limiters that throw: who receives the error, and the state of
+ * the queue afterwards.
  */
 
 import { assert, assertEquals, assertFalse, assertMatch, assertRejects, assertThrows } from "@std/assert";
@@ -51,7 +52,7 @@ function keyed(options: RateLimitingQueueOptions<Keyed> = {}) {
   return { queue, keys, hooks: keys.hooks };
 }
 
-/** The queue is as good as new: each item is handed out once, and a drain ends. */
+/** Checks that the queue works: each item is handed out once, and a drain ends. */
 async function assertUsable(queue: RateLimitingQueue<string>): Promise<void> {
   for (const item of ["x", "y", "x"]) queue.add(item);
   assertEquals(takeAll(queue).filter((item) => item > "w").sort(), ["x", "y"]);
@@ -336,7 +337,7 @@ Deno.test("an item that a discipline refused as it came back has been ready sinc
   assertEquals(metrics.value("workqueue_queue_duration_seconds", "q"), 4, "in sum");
 });
 
-/** The ways a discipline can fail to give out an item, and the message. */
+/** Failures of a discipline to return an item, with the expected message. */
 const badPops: [name: string, arm: (discipline: HookedDiscipline<string>) => void, message: string][] = [
   ["throws", (discipline) => discipline.hooks.throwOnce("pop"), "pop is broken"],
   [
@@ -580,7 +581,7 @@ Deno.test("keyOf that throws at any of its calls leaves one entry a key at most,
     for (let broken = 1;; broken++) {
       const { queue, keys, hooks } = keyed();
       const item = { key: "a" };
-      queue.addAfter({ key: "a" }, 10); // so that add looks among those that wait
+      queue.addAfter({ key: "a" }, 10); // makes `add` look among the delayed items
       keys.calls = 0;
       hooks.always("keyOf", () => {
         if (keys.calls === broken) throw new Error("keyOf is broken");
@@ -595,7 +596,7 @@ Deno.test("keyOf that throws at any of its calls leaves one entry a key at most,
   }
 });
 
-/** How often `keyOf` was called until it threw or the action ended. */
+/** Runs the action, which may throw. Returns how often it called `keyOf`. */
 function keysNeeded(action: () => void, keys: HookedKeys): number {
   try {
     action();
@@ -667,7 +668,7 @@ Deno.test("rule 11: keyOf that throws once, whenever that is, costs no item that
     add("limited", 1, (item) => queue.addRateLimited(item));
     add("fails", 3, (item) => queue.add(item));
     add("again", 3, (item) => queue.add(item));
-    discipline.hooks.throwOnce("push"); // as one of them comes back or is due
+    discipline.hooks.throwOnce("push"); // when one of the items comes back or becomes due
     await flush();
     for (let i = 0; i < 2; i++) await clock.advance(5000);
     await queue.shutDownWithDrain();
@@ -718,7 +719,7 @@ Deno.test("rule 8: a layer whose keyOf is not that of the queue below gives each
   await pool.finished;
 });
 
-/** A limiter, one of whose methods throws once. */
+/** Creates a limiter with one method that throws on its first call. */
 function limiterThatThrows(method: keyof RateLimiter): RateLimiter<string> {
   const whole = limiter();
   const broken = Object.create(whole) as RateLimiter<string>;
@@ -735,7 +736,7 @@ function limiterThatThrows(method: keyof RateLimiter): RateLimiter<string> {
   return broken;
 }
 
-/** A limiter as it is, and behind the limiters that ask others. */
+/** Functions that return a limiter as it is or wrapped in other limiters. */
 const wrappings: ((limiter: RateLimiter<string>) => RateLimiter<string>)[] = [
   (limiter) => limiter,
   (limiter) => createMaxOfLimiter<string>(createBucketLimiter({ rate: 1, burst: 1, clock: new HandClock() }), limiter),

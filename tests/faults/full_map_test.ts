@@ -1,4 +1,4 @@
-/** A runtime's `Map` holds so many keys and no more: whatever throws inside an add, the queue stays as it was. */
+/** Adds when a runtime's `Map` is full: the add throws, and the queue stays as it was. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -11,7 +11,10 @@ import {
 import { HandClock } from "../helpers.ts";
 import { Lifo, take } from "../queue_helpers.ts";
 
-/** Does something while the n-th key from now on that is new to a map throws, as V8's maps do at 2^24 keys. */
+/**
+ * Runs `action` while adding the n-th new key to any map throws, as V8's maps do at 2^24 keys. Reports whether an
+ * n-th new key was added.
+ */
 function whileMapIsFull(n: number, action: () => void): boolean {
   const { set } = Map.prototype;
   let calls = 0;
@@ -59,7 +62,7 @@ for (const [name, makeQueue] of Object.entries(variants)) {
           queue.add({ key: "held" });
           const processing = take(queue);
           queue.add({ key: "ready" });
-          queue.addAfter({ key: "sooner" }, 1); // so that the timer need not be set again
+          queue.addAfter({ key: "sooner" }, 1); // avoids setting the timer again
           queue.addAfter({ key: "waits" }, 10);
           const before = queue.snapshot();
           let threw = false;

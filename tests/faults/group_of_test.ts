@@ -1,4 +1,4 @@
-/** Rule 11: a fair discipline whose `groupOf` throws, as a user sees it. */
+/** Rule 11: a fair discipline whose `groupOf` throws, from a user's point of view. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -18,7 +18,10 @@ interface Job {
   readonly version?: number;
 }
 
-/** A queue in which the name of a group is the first letter of a key. `refuses` tells whether the n-th call throws. */
+/**
+ * Creates a queue whose groups are the first letters of the keys. `refuses` reports whether the n-th call of `groupOf`
+ * throws.
+ */
 function fair(refuses: (call: number) => boolean) {
   let calls = 0;
   const clock = new HandClock();
@@ -40,7 +43,7 @@ function fair(refuses: (call: number) => boolean) {
   return { queue, clock, metrics, calls: () => calls };
 }
 
-/** Whether an add was accepted. */
+/** Reports whether an add was accepted. */
 function isAccepted(add: () => void): boolean {
   try {
     add();
@@ -52,7 +55,8 @@ function isAccepted(add: () => void): boolean {
 }
 
 /**
- * Lets a pool handle items in each way that brings an item back. `broken` calls of `groupOf` from this one on throw.
+ * Runs a pool on items that come back in every way. `broken` calls of `groupOf` throw, from call `first` on. Returns
+ * the number of calls.
  */
 async function useWithPool(first: number, broken: number): Promise<number> {
   using console = new Console();

@@ -1,5 +1,5 @@
 /**
- * What handlers and callbacks can do to a pool, beside what `workers_test.ts` has: it goes on, and nothing is left
+ * Harmful handlers and callbacks, beyond the cases in `workers_test.ts`: the pool continues, and nothing is left
  * behind.
  */
 
@@ -23,7 +23,7 @@ function exponentialQueue(): RateLimitingQueue<string> {
   return createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }));
 }
 
-/** Notes what a pool reports, in order. */
+/** Recorder of the pool's reports, in order. */
 class Reports implements Pick<WorkerOptions<string>, "onError" | "onGiveUp"> {
   readonly #lines: string[] = [];
 
@@ -47,7 +47,7 @@ async function pass(time: FakeTime, ms: number): Promise<void> {
   await flush();
 }
 
-/** Errors that bite whoever looks at them. */
+/** Values to throw that are hard to inspect or print. */
 const hostileErrors: [name: string, error: unknown][] = [
   ["NaN", NaN],
   ["a symbol", Symbol("error")],
@@ -164,7 +164,8 @@ test("rule 11: callbacks that are asynchronous and reject leave no promise unhan
   const queue = exponentialQueue();
   const seen: string[] = [];
   const reject = (): void => Promise.reject(new Error("later")) as unknown as void;
-  const rejectElsewhere = (): void => runInNewContext("Promise.reject(new Error('later'))"); // no `instanceof Promise`
+  // A promise of another realm is not an `instanceof Promise`.
+  const rejectElsewhere = (): void => runInNewContext("Promise.reject(new Error('later'))");
   const pool = runWorkers(queue, (item) => {
     seen.push(item);
     throw new TerminalError("no");

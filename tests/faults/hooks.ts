@@ -1,4 +1,4 @@
-/** Collaborators of a queue that do what a test wants in the middle of a call. */
+/** Collaborators of a queue with hooks: a test can run code in the middle of a call. */
 
 import type {
   Counter,
@@ -10,16 +10,16 @@ import type {
   SettableGauge,
 } from "@workqueue/core";
 
-/** What happens in which call. */
+/** Actions to run in calls. */
 export class Hooks<Call extends string> {
   readonly #actions = new Map<Call, () => void>();
 
-  /** From now on this happens in every such call. */
+  /** Runs `action` in every such call from now on. */
   always(call: Call, action: () => void): void {
     this.#actions.set(call, action);
   }
 
-  /** This happens in the next such call, and only there. */
+  /** Runs `action` in the next such call only. */
   once(call: Call, action: () => void): void {
     this.always(call, () => {
       this.#actions.delete(call);
@@ -38,7 +38,7 @@ export class Hooks<Call extends string> {
   }
 }
 
-/** Every call that a queue without priority levels makes of its metrics. */
+/** Calls that a queue without priority levels makes to its metrics. */
 export const METRIC_CALLS = [
   "adds.inc",
   "depth.inc",
@@ -53,7 +53,7 @@ export const METRIC_CALLS = [
 ] as const;
 export type MetricCall = (typeof METRIC_CALLS)[number];
 
-/** Metrics that measure nothing. */
+/** Metrics provider that measures nothing. */
 export class HookedMetrics implements MetricsProvider {
   readonly hooks = new Hooks<MetricCall>();
 
@@ -72,20 +72,20 @@ export class HookedMetrics implements MetricsProvider {
   }
 }
 
-/** Likewise, for which a timer also runs while nothing is worked on. */
+/** Likewise, with the age of the oldest ready item, whose timer also runs while no item is processing. */
 export class HookedAges extends HookedMetrics {
   oldestReady = () => this.make("oldestReady");
 }
 
-/** First in, first out. */
+/** First-in, first-out discipline. */
 export class HookedDiscipline<T> implements QueueDiscipline<T> {
   readonly hooks = new Hooks<"push" | "pop" | "touch" | "done">();
   readonly entries: ReadyEntry<T>[] = [];
-  /** What `pop` gives out, whatever was pushed. */
+  /** Result of `pop`, if set, regardless of the pushed entries. */
   stranger: { entry: ReadyEntry<T> | undefined } | undefined = undefined;
-  /** Every entry that was pushed, in order. */
+  /** All pushed entries, in order. */
   readonly pushed: ReadyEntry<T>[] = [];
-  /** The item of each call of `done`, in order. */
+  /** Item of each call of `done`, in order. */
   readonly ended: T[] = [];
 
   push(entry: ReadyEntry<T>): void {
@@ -113,7 +113,7 @@ export class HookedDiscipline<T> implements QueueDiscipline<T> {
   }
 }
 
-/** A `keyOf` of items that carry their key. */
+/** `keyOf` function for items that carry their key. */
 export class HookedKeys {
   readonly hooks = new Hooks<"keyOf">();
   calls = 0;

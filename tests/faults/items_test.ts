@@ -1,4 +1,4 @@
-/** Items of every kind, through every layer; and adding from inside the calls that a queue makes. */
+/** Items of every kind, through every layer. Also tests adds from inside the calls that a queue makes. */
 
 import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
@@ -17,7 +17,7 @@ import { HookedAges, HookedDiscipline, HookedKeys, HookedMetrics, type Keyed, ME
 
 const limiter = <T>() => createExponentialLimiter<T>({ baseDelay: 100, maxDelay: 1000 });
 
-/** Each is told from the others, and none is anything special to a queue. */
+/** Items that are all different. None has a special meaning to a queue. */
 const ITEMS: readonly [name: string, item: unknown][] = [
   ["NaN", NaN],
   ["zero", 0],
@@ -137,7 +137,7 @@ Deno.test("a frozen item stays as it is, and so does every other", async () => {
   await queue.shutDownWithDrain({ delayed: "flush" });
 });
 
-/** Holds all that is ready, so that an item that is there twice is seen. Its keys, sorted. */
+/** Takes all ready items before ending any, so that duplicates show. Returns their keys, sorted. */
 function holdAll(queue: RateLimitingQueue<Keyed>): string[] {
   const leases: Lease<Keyed>[] = [];
   for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) leases.push(lease);
@@ -145,7 +145,7 @@ function holdAll(queue: RateLimitingQueue<Keyed>): string[] {
   return leases.map(({ item }) => item.key).sort();
 }
 
-/** A queue all of whose collaborators have hooks. */
+/** Creates a queue whose collaborators all have hooks. */
 function hooked(useDiscipline: boolean) {
   const metrics = new HookedAges();
   const discipline = new HookedDiscipline<Keyed>();
@@ -168,7 +168,7 @@ function hooked(useDiscipline: boolean) {
     clock,
     ...(useDiscipline ? { discipline } : {}),
   });
-  /** Does something once, in the next such call. */
+  /** Functions that run an action once, in the next such call. */
   const hooks: Record<string, (action: () => void) => void> = {
     keyOf: (action) => keys.hooks.once("keyOf", action),
     when: (action) =>
@@ -186,7 +186,7 @@ function hooked(useDiscipline: boolean) {
 
 type Hooked = ReturnType<typeof hooked>;
 
-/** Ways to make a queue call its collaborators. They give the keys that were handed out. */
+/** Operations that make a queue call its collaborators. They return the keys that were handed out. */
 const occasions: Record<string, (hooked: Hooked) => string[] | Promise<string[]>> = {
   "an item is added": ({ queue }) => {
     queue.add({ key: "a" });
@@ -286,7 +286,7 @@ Deno.test("rules 1 to 6: collaborators that throw and add at random leave a queu
       for (let i = 0; i < 60; i++) {
         const item = { key: "abcd"[below(4)]! };
         if (random() < 0.3) {
-          for (const arm of calls) arm(() => {}); // one fault at a time
+          for (const arm of calls) arm(() => {}); // removes earlier hooks: one fault at a time
           calls[below(calls.length)]!(() => {
             if (random() < 0.5) queue.add({ key: "abcd"[below(4)]! });
             if (random() < 0.7) throw new Error("broken");

@@ -1,4 +1,4 @@
-/** A metrics provider that throws: neither queues nor pools notice, nor do the other metrics. */
+/** Metrics providers that throw: queues, pools and other metrics are unaffected. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -15,7 +15,7 @@ import { flushPromises, takeAll } from "../queue_helpers.ts";
 import { METRIC_CALLS } from "./hooks.ts";
 import { LAYERS, type Scenario, SCENARIOS } from "./scenarios.ts";
 
-/** Every call that queues and pools make of what a provider gives them. */
+/** Calls that queues and pools make to a provider and its metrics. */
 const CALLS = [
   ...METRIC_CALLS,
   "priorityDepth.inc",
@@ -29,7 +29,7 @@ const CALLS = [
 ] as const;
 type Call = (typeof CALLS)[number];
 
-/** How many meters of one metric a queue and its pool have at most: one for each reason to give an item up. */
+/** Most meters that a queue and its pool make of one metric: one per reason for giving up an item. */
 const MAX_METERS = 5;
 
 const FAULTS: Record<string, () => unknown> = {
@@ -39,7 +39,7 @@ const FAULTS: Record<string, () => unknown> = {
   "rejects": () => Promise.reject(new Error("broken")),
 };
 
-/** Keeps what is measured, except by the one call that fails. */
+/** Creates a provider that measures everything, except that the call `broken` fails. */
 function brokenMetrics(broken: Call | undefined, fail: () => unknown): InMemoryMetrics & MetricsProvider {
   const whole = new InMemoryMetrics();
   const [brokenMethod, brokenCall] = broken?.split(".") ?? [];
@@ -54,7 +54,7 @@ function brokenMetrics(broken: Call | undefined, fail: () => unknown): InMemoryM
   });
 }
 
-/** Runs a scenario; says what happened, what the metrics that work have measured, and what was printed. */
+/** Runs a scenario. Returns its log, the measurements, the calls of the broken metric and the printed lines. */
 async function run(
   scenario: Scenario,
   make: (metrics: MetricsProvider, clock: HandClock) => RateLimitingQueue<string>,
@@ -73,7 +73,7 @@ async function run(
   return { log: [...log, clock.timers], measured: metrics.toPrometheus(), calls, lines: printed.lines };
 }
 
-/** What metrics have measured, but for those of one method. */
+/** Returns the measurements, except those of one method. */
 function without(method: string, measured: string): string[] {
   const family: { name: string } | undefined = metricFamilies[method as "depth"];
   return measured.split("\n").filter((line) => family === undefined || !line.includes(`${family.name}`));

@@ -1,4 +1,4 @@
-/** What users do with queues and pools, for tests in which something beside them is broken. */
+/** Typical uses of queues and pools, for tests in which a collaborator is broken. */
 
 import {
   createDelayingQueue,
@@ -14,7 +14,7 @@ import {
 import type { HandClock } from "../helpers.ts";
 import { flushPromises, outcome, take, takeAll } from "../queue_helpers.ts";
 
-/** Uses a queue on a clock. Returns what happened. */
+/** Uses a queue under a clock. Returns a log of what happened. */
 export type Scenario = (make: () => RateLimitingQueue<string>, clock: HandClock) => Promise<unknown[]>;
 
 const limiter = () => createExponentialLimiter({ baseDelay: 100, maxDelay: 1000 });
@@ -25,7 +25,7 @@ const state = ({ length, processing, delayed, shuttingDown }: RateLimitingQueue<
   shuttingDown,
 ];
 
-/** A pool's view of some items: the attempts, what is reported, and what is left. */
+/** Creates a scenario with a pool. It logs the attempts, the reports and the remaining items. */
 function poolScenario(isAsync: boolean): Scenario {
   return async (make, clock) => {
     const log: unknown[] = [];
@@ -89,7 +89,7 @@ export const SCENARIOS: Record<string, Scenario> = {
     };
     for (const item of ["a", "b", "c", "d"]) queue.add(item, item === "d" ? { priority: 5 } : undefined);
     log.push(await outcome(waiters[0]!), await outcome(waiters[1]!));
-    queue.add("a"); // added again while it is processed
+    queue.add("a"); // added again while processing
     const third = queue.get();
     queue.done("a");
     log.push(await given(third), ...state(queue));

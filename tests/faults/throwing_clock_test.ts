@@ -1,4 +1,4 @@
-/** A clock, each call of which throws in its turn: no item is lost, given up or counted twice. */
+/** Clocks that throw in one call or a few: no item is lost, given up or counted twice. */
 
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -20,7 +20,7 @@ import { Console, HandClock } from "../helpers.ts";
 import { flushPromises } from "../queue_helpers.ts";
 import { LAYERS, type Scenario, SCENARIOS } from "./scenarios.ts";
 
-/** Fails in some of its calls, which are counted from 1. */
+/** Clock that fails in selected calls, counted from 1. */
 class FaultyClock extends HandClock {
   calls = 0;
   readonly #isBroken: (call: number) => boolean;
@@ -80,7 +80,7 @@ for (const layers of Object.keys(LAYERS)) {
 
 type Made = { queue: RateLimitingQueue<string>; throttle: TokenBucket | undefined };
 
-/** Everything that takes time from a clock: buckets, counts that pass, a discipline, metrics, layers. */
+/** Queues with everything that uses a clock: buckets, expiring counts, a discipline, metrics, layers. */
 const ALL_THAT_LOOKS: Record<string, (clock: HandClock) => Made> = {
   "one call": (clock) => ({
     queue: createRateLimitingQueue(limiterOn(clock), {
@@ -107,7 +107,7 @@ function limiterOn(clock: HandClock): RateLimiter<string> {
   );
 }
 
-/** What becomes of some items: whatever is told but for the time and the order. */
+/** Works through some items. Returns everything that is reported except times and order. */
 async function workThrough(
   { runWorkers }: Engine,
   make: (clock: HandClock) => Made,
@@ -144,7 +144,7 @@ async function workThrough(
   const pass = async (seconds: number) => {
     for (let i = 0; i < seconds * 2; i++) {
       await clock.advance(500, flushPromises);
-      time.tick(500); // for the timers that the clock would not set
+      time.tick(500); // for timers that the faulty clock did not set
       await flushPromises();
     }
   };

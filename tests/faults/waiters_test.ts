@@ -1,4 +1,4 @@
-/** A hundred thousand who wait in `get`. */
+/** A hundred thousand pending calls of `get`. */
 
 import { assertEquals } from "@std/assert";
 import { createWorkQueue } from "@workqueue/core";

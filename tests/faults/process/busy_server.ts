@@ -1,6 +1,6 @@
 /**
- * Answers requests of another process while handlers want all of the CPU, until it has answered enough of them or no
- * work is left, and prints which.
+ * Script that answers requests of another process while handlers keep the CPU busy, until enough are answered or no
+ * work is left. It prints "enough" or the number of answers.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -16,7 +16,7 @@ import {
   runWorkers,
 } from "../../../mod.ts";
 
-/** Each takes a millisecond. */
+/** Number of items. Each takes one millisecond. */
 const ITEMS = 3000;
 const ENOUGH = 20;
 
@@ -77,7 +77,7 @@ function startAsker(port: number): ChildProcess {
   return spawn(process.execPath, args, { stdio: "ignore" });
 }
 
-/** One request after the other, until nobody answers. */
+/** Sends one request after the other until the server stops answering. */
 async function ask(port: string): Promise<never> {
   while (true) await (await fetch(`http://127.0.0.1:${port}`)).text();
 }

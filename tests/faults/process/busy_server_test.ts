@@ -1,4 +1,4 @@
-/** Whether a process that is busy with items answers requests all the same: on Deno and on Bun. */
+/** Processes that are busy with items still answer requests, on Deno and on Bun. */
 
 import { assertEquals } from "@std/assert";
 import { runScript, RUNTIMES } from "../../run_script.ts";

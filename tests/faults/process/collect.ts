@@ -1,31 +1,31 @@
-/** Garbage, and how much is left without it. */
+/** Garbage collection and measurements of the heap. */
 
 import process from "node:process";
 
 declare const Bun: { gc(synchronously: boolean): void } | undefined;
 declare const gc: (() => void) | undefined;
 
-/** Collects everything that nothing refers to. */
+/** Collects all unreachable objects. */
 function collect(): void {
   if (typeof gc === "function") gc();
   else if (typeof Bun !== "undefined") Bun.gc(true);
   else throw new Error("Cannot collect garbage as this runtime was not started with --expose-gc");
 }
 
-/** Collects garbage after pending callbacks have run, as these hold memory too. */
+/** Collects garbage after pending callbacks have run, because they hold memory too. */
 export async function collectLater(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 10));
   collect();
 }
 
-/** Growth of the heap, in bytes, that counts as none. A word for each of a million keys would be 8 MB. */
+/** Heap growth, in bytes, that counts as no growth. One word for each of a million keys would be 8 MB. */
 export const FLAT = 2_000_000;
 
 /**
  * Returns the bytes in use after garbage collection. Stops collecting once they are fewer than `enough`.
  *
- * The least of many readings counts: Bun's collector treats stale values on a stack as references, also on its
- * compiler's stack, so recently used objects may seem to be in use for a while.
+ * The smallest of many readings counts. Bun's collector treats stale values on a stack, including its compiler's stack,
+ * as references, so recently used objects may seem to stay in use for a while.
  */
 export async function heapUsed(enough = 0): Promise<number> {
   let least = Infinity;
@@ -36,7 +36,7 @@ export async function heapUsed(enough = 0): Promise<number> {
   return least;
 }
 
-/** Returns how many bytes more are in use than before. Stops collecting once the growth is {@linkcode FLAT}. */
+/** Returns how many more bytes are in use than before. Stops collecting once the growth is at most {@linkcode FLAT}. */
 export async function growthSince(before: number): Promise<number> {
   return await heapUsed(before + FLAT) - before;
 }

@@ -1,4 +1,7 @@
-/** Fills delaying queues and lets every delay end, and prints how many bytes more are in use when they are empty. */
+/**
+ * Script that fills delaying queues and lets every delay end. It prints the heap growth in bytes once the queues are
+ * empty.
+ */
 
 import { createDelayingQueue, type DelayingQueue } from "../../../mod.ts";
 import { growthSince, heapUsed } from "./collect.ts";
@@ -14,7 +17,7 @@ const clock = {
   clearTimeout() {},
 };
 
-/** In a function of its own, so that no variable refers to a key. */
+/** A separate function, so that no variable keeps a reference to a key. */
 function use(queue: DelayingQueue<number>): void {
   for (let key = 0; key < KEYS; key++) queue.addAfter(key, 1);
   while (queue.delayed > 0) {
@@ -25,8 +28,8 @@ function use(queue: DelayingQueue<number>): void {
 }
 
 const queues = Array.from({ length: 1 + QUEUES }, () => createDelayingQueue<number>({ clock }));
-use(queues[0]!); // what is made once is no leak
+use(queues[0]!); // warm-up: one-time allocations are not leaks
 const before = await heapUsed();
 for (const queue of queues.slice(1)) use(queue);
 console.log(await growthSince(before));
-console.log(queues.map(({ delayed, length }) => delayed + length).join()); // as they have to be there still
+console.log(queues.map(({ delayed, length }) => delayed + length).join()); // keeps the queues alive until here

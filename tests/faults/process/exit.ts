@@ -1,4 +1,7 @@
-/** Does one of `cases` and nothing else, so that the process exits when the queue lets it. Prints what happened. */
+/**
+ * Script that runs one of `cases` and nothing else, so that the process exits when the queue lets it. It prints the
+ * events of that case.
+ */
 
 import process from "node:process";
 import {
@@ -11,7 +14,7 @@ import {
 } from "../../../mod.ts";
 
 const AN_HOUR = 3_600_000;
-/** Long enough to be a wait, and short for a test. */
+/** Milliseconds: long enough to be a real delay, short enough for a test. */
 const SOON = 50;
 
 const limiter = createExponentialLimiter<string>({ baseDelay: SOON, maxDelay: SOON });
@@ -52,7 +55,7 @@ const cases: Record<string, () => void | Promise<void>> = {
   "ref: false of a rate-limiting queue, with an item that waits longer than the timer sleeps"() {
     const queue = createRateLimitingQueue<string>(limiter, { ref: false, maxSleep: 1000 });
     queue.addAfter("not handled", AN_HOUR);
-    queue.addAfter("not handled either", AN_HOUR - 1); // the timer is set anew
+    queue.addAfter("not handled either", AN_HOUR - 1); // sets the timer again
     runWorkers(queue, print);
   },
   "ref: false, while something else keeps the process"() {

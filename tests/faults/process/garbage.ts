@@ -1,4 +1,4 @@
-/** Prints what a queue keeps in memory of items that it has nothing more to do with. */
+/** Script that prints the items that a queue keeps in memory although it no longer needs them. */
 
 import {
   createExponentialLimiter,
@@ -16,7 +16,7 @@ interface Item {
 const kept: unknown[] = [];
 const items = new Map<string, WeakRef<Item>>();
 
-/** An item that only the queue refers to. */
+/** Creates an item that only the queue refers to. */
 function item(what: string, key = what): Item {
   const made = { key };
   items.set(what, new WeakRef(made));
@@ -31,7 +31,7 @@ function newQueue(): RateLimitingQueue<Item> {
   return queue;
 }
 
-/** In a function of its own, so that no variable refers to an item afterwards. */
+/** A separate function, so that no variable keeps a reference to an item. */
 async function use(): Promise<void> {
   const queue = newQueue();
   queue.add(item("taken and done"));
@@ -77,7 +77,10 @@ async function use(): Promise<void> {
   (await wait)[Symbol.dispose]();
 }
 
-/** Items that are in memory and should not be. Of the pile, one is held, and a few more may be in memory. */
+/**
+ * Returns the items that should have been collected but weren't. One item of the pile is kept on purpose, and up to ten
+ * may remain.
+ */
 function itemsLeft(): string[] {
   for (const [what, reference] of items) if (reference.deref() === undefined) items.delete(what);
   const isOfPile = (what: string) => what.startsWith("of a pile");
@@ -88,4 +91,4 @@ function itemsLeft(): string[] {
 await use();
 for (let i = 0; i < 300 && itemsLeft().length > 0; i++) await collectLater();
 for (const what of itemsLeft()) console.log(what);
-console.log(`${kept.length} things kept`); // so that they are, up to here
+console.log(`${kept.length} things kept`); // keeps these alive until here

@@ -1,4 +1,4 @@
-/** Puts many groups through fair queues, one after the other, and prints how many bytes more are in use afterwards. */
+/** Script that runs many groups through fair queues, one after the other. It prints the heap growth in bytes. */
 
 import { createFairDiscipline, createPriorityDiscipline, createWorkQueue, type WorkQueue } from "../../../mod.ts";
 import { growthSince, heapUsed } from "./collect.ts";
@@ -8,7 +8,7 @@ const bounded = createWorkQueue<string>({
   discipline: createFairDiscipline({ separator: "/", maxPerGroup: 1, within: () => createPriorityDiscipline() }),
 });
 
-/** The items of this group come back, so that the queue is never empty and virtual time passes. */
+/** Items of a group that comes back, so that the queue is never empty and virtual time passes. */
 for (const queue of [plain, bounded]) for (let i = 0; i < 3; i++) queue.add(`steady/${i}`);
 
 let groups = 0;
@@ -23,7 +23,7 @@ function work(queue: WorkQueue<string>, count: number): void {
   }
 }
 
-/** Ten are ready all the time, each of a group of its own, and all of them are new: virtual time does not pass. */
+/** Queue in which ten items are always ready, each of its own new group, so that virtual time doesn't pass. */
 const crowd = createWorkQueue<string>({ discipline: createFairDiscipline({ separator: "/" }) });
 for (let i = 0; i < 10; i++) crowd.add(`crowd ${i}/key`);
 
@@ -34,8 +34,8 @@ function workOnCrowd(count: number): void {
   }
 }
 
-workOnCrowd(20_000); // as many as are remembered, and more
-work(plain, 10_000); // what is made once is no leak
+workOnCrowd(20_000); // more groups than the discipline remembers
+work(plain, 10_000); // warm-up: one-time allocations are not leaks
 work(bounded, 10_000);
 const before = await heapUsed();
 work(plain, 1_000_000);

@@ -1,4 +1,4 @@
-/** Puts many keys and groups through limiters, and prints how many bytes more are in use afterwards. */
+/** Script that runs many keys and groups through limiters. It prints the heap growth in bytes. */
 
 import {
   createBucketLimiter,
@@ -22,7 +22,7 @@ const limiters: RateLimiter<string>[] = [
   }),
 ];
 
-/** Some ten keys at a time wait or are counted; none is ever forgotten. */
+/** Fails new keys, one per 10 ms, so that about ten are delayed or counted at a time. Never calls `forget`. */
 function fail(keys: number): void {
   for (let i = 0; i < keys; i++) {
     now += 10;
@@ -30,7 +30,7 @@ function fail(keys: number): void {
   }
 }
 
-fail(10_000); // what is made once is no leak
+fail(10_000); // warm-up: one-time allocations are not leaks
 const before = await heapUsed();
 fail(KEYS);
 console.log(await growthSince(before));

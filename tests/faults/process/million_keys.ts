@@ -1,4 +1,4 @@
-/** Pushes a million keys through one queue, and prints how many bytes more are in use afterwards. */
+/** Script that runs a million keys through one queue. It prints the heap growth in bytes. */
 
 import {
   createDefaultControllerLimiter,
@@ -48,7 +48,10 @@ const queue = createRateLimitingQueue<Item>(limiter, {
   metrics: new InMemoryMetrics(),
 });
 
-/** Every way that an item can take: at once, delayed, retried by hand, given to a waiter, and dropped by an abort. */
+/**
+ * Runs keys through the queue in every way: added at once, delayed, rate limited, failed once in a pool, and handed to
+ * a pending `get`. Also aborts pending calls of `get`. Returns the number of handled items.
+ */
 async function pushBatch(batch: number): Promise<number> {
   let handled = 0;
   for (let i = 0; i < KEYS_A_BATCH; i++) {
@@ -58,7 +61,7 @@ async function pushBatch(batch: number): Promise<number> {
     queue.addRateLimited(item());
   }
   const failOnce = runWorkers(queue, (_item, { attempt }) => {
-    if (attempt === 1) throw "not yet"; // an error would cost more than all the rest
+    if (attempt === 1) throw "not yet"; // a string, because an error would cost more than everything else
     handled++;
   }, { onError() {} });
   const controller = new AbortController();
@@ -83,11 +86,11 @@ async function pushBatch(batch: number): Promise<number> {
   return handled;
 }
 
-await pushBatch(-1); // what is made once is no leak
+await pushBatch(-1); // warm-up: one-time allocations are not leaks
 const before = await heapUsed();
 let handled = 0;
 for (let batch = 0; batch < BATCHES; batch++) handled += await pushBatch(batch);
 const growth = await growthSince(before);
 console.log(handled);
 console.log(growth);
-console.log(queue.length + queue.delayed); // as the queue has to be there still
+console.log(queue.length + queue.delayed); // keeps the queue alive until here

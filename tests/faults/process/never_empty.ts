@@ -1,4 +1,4 @@
-/** Pushes many keys through queues that are never empty, and prints how many bytes more are in use then. */
+/** Script that runs many keys through queues that are never empty. It prints the heap growth in bytes. */
 
 import { createWorkQueue, type QueueDiscipline, type ReadyEntry, type WorkQueue } from "../../../mod.ts";
 import { growthSince, heapUsed } from "./collect.ts";
@@ -10,7 +10,7 @@ interface Link {
   readonly below: Link | undefined;
 }
 
-/** The newest first. A chain and no array, as that would keep its capacity. */
+/** Last-in, first-out discipline. It uses a linked list, because an array would keep its capacity. */
 class Lifo implements QueueDiscipline<string> {
   length = 0;
   #top: Link | undefined = undefined;
@@ -31,7 +31,7 @@ class Lifo implements QueueDiscipline<string> {
   }
 }
 
-/** One is always held: the next is taken before the last is done. */
+/** Keeps one item processing at all times: takes the next item before the previous one is done. */
 function oneByOne(queue: WorkQueue<string>): void {
   queue.add("first");
   let lease = queue.tryGet()!;
@@ -43,7 +43,7 @@ function oneByOne(queue: WorkQueue<string>): void {
   }
 }
 
-/** All are held at once; and when the last of them is done, one more is ready. */
+/** Takes all items at once. When the last of them is done, one more item is ready. */
 function allAtOnce(queue: WorkQueue<string>): void {
   for (let i = 0; i < KEYS; i++) queue.add(`key-${i}`);
   const leases = Array.from({ length: KEYS }, () => queue.tryGet()!);
@@ -53,7 +53,7 @@ function allAtOnce(queue: WorkQueue<string>): void {
 
 const queues: WorkQueue<string>[] = [];
 
-/** In a function of its own, so that no variable refers to a queue's past. */
+/** A separate function, so that no variable keeps a reference to earlier items. */
 function use(): void {
   for (const pass of [oneByOne, allAtOnce]) {
     for (const discipline of [undefined, new Lifo()]) {
@@ -64,11 +64,11 @@ function use(): void {
   }
 }
 
-use(); // what is made once is no leak
+use(); // warm-up: one-time allocations are not leaks
 
 /**
- * By how much each of three times grew: what a collector takes for a reference by mistake is there once, and a leak
- * each time.
+ * Heap growth of three rounds. The median counts: a reference that a collector imagines shows up once, a leak in every
+ * round.
  */
 const growths: number[] = [];
 for (let time = 0; time < 3; time++) {

@@ -1,11 +1,11 @@
-/** When a process ends that has nothing but a queue: on Deno and on Bun. */
+/** Exit of processes that have nothing but a queue, on Deno and on Bun. */
 
 import { assertEquals } from "@std/assert";
 import { runScript, RUNTIMES } from "../../run_script.ts";
 
 const SCRIPT = new URL("exit.ts", import.meta.url);
 
-/** What each case of `exit.ts` prints until its process ends by itself. */
+/** Output of each case of `exit.ts` until its process exits. */
 const cases: [name: string, printed: string[]][] = [
   ["a pool with nothing to do", []],
   ["an item that waits", ["handled"]],

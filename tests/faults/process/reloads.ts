@@ -1,4 +1,7 @@
-/** Reloads a document many times; prints by how many bytes the heap has grown since, and how many parts are left. */
+/**
+ * Script that reloads a document many times. It prints the heap growth in bytes, and whether few of the old limiters
+ * are left.
+ */
 
 import { defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";
 import { collectLater, growthSince, heapUsed } from "./collect.ts";
@@ -21,7 +24,7 @@ const weighty = defineLimiter({
   },
 });
 
-/** What is new with each document: limiters that are replaced, that are nested in other ones, and in groups. */
+/** Creates a document whose limiters are new at each step: replaced, nested and in groups. */
 function document(step: number): object {
   const part = { type: "weighty", step };
   return {
@@ -43,7 +46,7 @@ const queue = config.queue<string>("lasting");
 const limiter = config.limiter<string>("kept");
 const pool = config.runWorkers("lasting", queue, () => {});
 
-/** In a function of its own, of which nothing is left on the stack. */
+/** A separate function, so that nothing of it stays on the stack. */
 function reloadAll(): void {
   for (let round = 1; round <= ROUNDS; round++) {
     config.reload(document(2 + round));
@@ -55,7 +58,7 @@ function reloadAll(): void {
         queues: { q: 1 },
       });
     } catch {
-      // it is refused
+      // rejected, as expected
     }
   }
 }
