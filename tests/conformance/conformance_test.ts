@@ -1,11 +1,11 @@
-/** Replays what client-go and controller-runtime did, as recorded in `vectors/`. See README.md there. */
+/** Conformance with client-go and controller-runtime: replays the traces recorded in `vectors/`. See README.md. */
 
 import { assert, assertEquals } from "@std/assert";
 import { families, replay } from "./replay.ts";
 
 const vectors = new URL("vectors/", import.meta.url);
 
-/** What is recorded, and which exceptions there are in it; to be changed with the vectors. */
+/** Size of the recorded traces and the exceptions in them. Update it together with the vectors. */
 const RECORDED: Readonly<Record<string, { traces: number; operations: number; exceptions?: string[] }>> = {
   "fifo": { traces: 448, operations: 30859 },
   "delaying": { traces: 448, operations: 39068 },

@@ -14,13 +14,13 @@ import {
 import { StepClock } from "./step_clock.ts";
 import type { LimiterSpec, Trace } from "./trace.ts";
 
-/** What a limiter says when no token ever comes: Go's longest duration, in milliseconds. */
+/** Delay of a limiter when no token ever comes: Go's longest duration, in milliseconds. */
 export const LONGEST_DELAY = 2 ** 63 / 1e6;
 
-/** What Go makes of a double that is no 64-bit integer, on most processors. */
+/** Result of a Go conversion to int64 that overflows, on most processors. */
 const OVERFLOW = -(2 ** 63);
 
-/** Builds the limiter that a trace begins with. */
+/** Builds the limiter at the start of a trace. */
 export function buildLimiter(
   [kind, ...made]: LimiterSpec,
   clock: Clock,
@@ -56,12 +56,12 @@ export function buildLimiter(
   }
 }
 
-/** Go writes an infinite rate as the largest double. */
+/** Converts a rate. Go writes an infinite rate as the largest double. */
 function rateOf(rate: number): number {
   return rate === Number.MAX_VALUE ? Infinity : rate;
 }
 
-/** Every limiter, by itself. */
+/** Replays a trace of a single limiter. */
 export function replayLimiter(trace: Trace): void {
   const clock = new StepClock();
   const limiter = buildLimiter(trace.limiter(), clock);
@@ -90,8 +90,9 @@ export function replayLimiter(trace: Trace): void {
 }
 
 /**
- * Exponential backoff where Go's arithmetic overflows, and the delay with it: a base of 0 after 1024 failures,
- * and one of 2^n nanoseconds where it has doubled to 2^63. Ours stays 0, and the maximum.
+ * Replays exponential backoff where Go's arithmetic overflows: a base of 0 after 1024 failures, and a base of 2^n
+ * nanoseconds that has doubled to 2^63. There, the delay is negative in Go. Here, it is 0 and the maximum,
+ * respectively.
  */
 export function replayBackoffOverflow(trace: Trace): void {
   const spec = trace.limiter();
@@ -122,12 +123,12 @@ export function replayBackoffOverflow(trace: Trace): void {
     const recorded = trace.next();
     if (recorded === OVERFLOW) trace.except("backoff-overflow");
     else if (recorded !== expected) {
-      trace.fail("delay of client-go", recorded, `${OVERFLOW} or ${expected}`); // arm64
+      trace.fail("delay of client-go", recorded, `${OVERFLOW} or ${expected}`); // on arm64
     }
   }
 }
 
-/** The token bucket, at times that the trace tells. */
+/** Replays a trace of a token bucket, at the recorded times. */
 export function replayTokenBucket(trace: Trace): void {
   const clock = new StepClock();
   const bucket = new TokenBucket(rateOf(trace.next()), trace.next(), { clock });

@@ -13,11 +13,11 @@ import { StrictOrder } from "./strict_order.ts";
 import type { Trace } from "./trace.ts";
 
 /**
- * controller-runtime's priority queue: strict priorities, and one record an item. Adds have a priority, and so has
- * what is handed out.
+ * Replay of controller-runtime's priority queue: strict priorities and one record per item. Adds and hand-outs include
+ * a priority.
  */
 class PriorityReplay extends RateLimitingReplay {
-  /** What calls of `get` were given that had to wait, and were not told of yet. */
+  /** Results of calls of `get` that had to wait, in order, not yet compared. */
   readonly #served: (Lease<number> | Shutdown)[] = [];
 
   constructor(trace: Trace, options: RateLimitingQueueOptions<number> = {}) {
@@ -62,12 +62,12 @@ class PriorityReplay extends RateLimitingReplay {
     this.added(item, priority, this.trace.delay(this.limiter.delay, LONGEST_DELAY));
   }
 
-  /** 0 is the priority of what is added without one, which every other trace does. */
+  /** Returns the options of an add. Every other trace omits priority 0, the default. */
   #options(priority: number): AddOptions | undefined {
     return priority === 0 && this.usesLeases ? undefined : { priority };
   }
 
-  /** Is told of every add, with its delay in nanoseconds. */
+  /** Called after every add, with its delay in nanoseconds. */
   added(_item: number, _priority: number, _delay: number): void {}
 
   async compareServed(): Promise<void> {
@@ -83,7 +83,7 @@ class PriorityReplay extends RateLimitingReplay {
   }
 }
 
-/** All that we do alike. */
+/** Replays operations on which both queues agree. */
 export function replayPriority(trace: Trace): Promise<void> {
   return new PriorityReplay(trace).run();
 }
@@ -99,12 +99,12 @@ class MeasuredReplay extends PriorityReplay {
   }
 }
 
-/** The seven metrics. */
+/** Replays client-go's seven metrics. */
 export function replayPriorityMetrics(trace: Trace): Promise<void> {
   return new MeasuredReplay(trace, new Metrics()).run();
 }
 
-/** Follows what both queues should do, in families where that differs. */
+/** Replay of families in which the queues differ. It follows the expected order of both. */
 class FollowedReplay extends PriorityReplay {
   readonly ours = new StrictOrder("ours");
   readonly theirs = new StrictOrder("theirs");
@@ -150,8 +150,8 @@ class FollowedReplay extends PriorityReplay {
 }
 
 /**
- * Where the order differs. What is ready is taken and given back all at once then, so that both queues are in the same
- * state again.
+ * Replay of traces in which the order differs. `takeAll` takes all ready items and ends them, so that both queues are
+ * in the same state again.
  */
 class OrderReplay extends FollowedReplay {
   constructor(trace: Trace, readonly exception: string) {
@@ -182,25 +182,26 @@ class OrderReplay extends FollowedReplay {
 }
 
 /**
- * Items that are added again while they are held: controller-runtime counts them as ready at once, and they have their
- * place from then on. With us they are ready when the work on them is done, behind the others.
+ * Replays items that are added again while processing. In controller-runtime, such an item counts as ready at once and
+ * has its place from then on. Here, it becomes ready when it is done, behind the other ready items.
  */
 export function replayPriorityReadds(trace: Trace): Promise<void> {
   return new OrderReplay(trace, "readd-keeps-its-place").run();
 }
 
 /**
- * Items that wait and are added now: controller-runtime puts them before others of their priority that became ready
- * while they waited, we put them behind these. Items that wait, are raised, and are due together with others of that
- * priority: there they come last, here in the order in which they began to wait.
+ * Replays promotions. If a delayed item is added without a delay, controller-runtime puts it before items of its
+ * priority that became ready during the delay. Here, it goes behind them. If a delayed item is raised and comes due
+ * together with items of its new priority, it comes last in controller-runtime. Here, these items keep the order in
+ * which their delays began.
  */
 export function replayPriorityPromotions(trace: Trace): Promise<void> {
   return new OrderReplay(trace, "promotion-keeps-its-place").run();
 }
 
 /**
- * A shutdown, or a drain, while items are ready: controller-runtime hands out none of them any more, waits for nothing
- * and panics when it is shut down again.
+ * Replay of a shutdown or drain while items are ready. controller-runtime hands out none of them, waits for nothing,
+ * and panics at a second shutdown.
  */
 class ShutdownReplay extends FollowedReplay {
   #isShutDown = false;
@@ -220,7 +221,7 @@ class ShutdownReplay extends FollowedReplay {
     }
   }
 
-  /** What we hand out after the shutdown is given back at once. */
+  /** Items that this queue hands out after the shutdown are done at once. */
   override handedOut(given: Lease<number> | Shutdown): void {
     if (!this.queue.shuttingDown) return super.handedOut(given);
     const promised = this.ours.take();
@@ -244,20 +245,20 @@ class ShutdownReplay extends FollowedReplay {
   }
 }
 
-/** Shutdowns and drains. */
+/** Replays shutdowns and drains. */
 export function replayPriorityShutdown(trace: Trace): Promise<void> {
   return new ShutdownReplay(trace).run();
 }
 
-/** How many priorities have a gauge of their own in controller-runtime. */
+/** Number of priorities with their own gauge in controller-runtime. */
 const MOST_GAUGES = 25;
 
-/** All priorities there are in the traces, each with a name. */
+/** All priorities that occur in the traces, by name. */
 const LEVELS = Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`${i - 100}`, i - 100]));
 
-/** Depths by priority, too. */
+/** Metrics with depths by priority. */
 class LevelMetrics extends Metrics {
-  /** Those that are not zero. */
+  /** Depths other than zero, by priority. */
   readonly depths = new Map<number, number>();
 
   priorityDepth = (_queue: string, level: string) => ({
@@ -273,10 +274,10 @@ class LevelMetrics extends Metrics {
 }
 
 /**
- * Depths by priority: once controller-runtime has seen 26 of them, it counts all further changes of whatever priority
- * in a common gauge. What was ready then stays in its own for ever, and leaves the common one below zero. Here, each
- * priority that was given a name has a gauge, whatever their number. An item that is raised while it is ready goes to
- * another gauge there, and stays in that of its first priority here.
+ * Replay of depths by priority. Once controller-runtime has seen 26 priorities, it counts all further changes, of any
+ * priority, in a common gauge. Items that were ready at that moment stay in their own gauges forever, and the common
+ * gauge falls below zero. Here, every named priority has a gauge. If a ready item is raised, it moves to another gauge
+ * in controller-runtime and stays in the gauge of its first priority here.
  */
 class GaugesReplay extends FollowedReplay {
   readonly #priorities = new Set<number>();
@@ -317,7 +318,7 @@ function isSame(depths: ReadonlyMap<number, number>, others: ReadonlyMap<number,
   return depths.size === others.size && [...depths].every(([priority, depth]) => others.get(priority) === depth);
 }
 
-/** Depths by priority. */
+/** Replays depths by priority. */
 export function replayPriorityGauges(trace: Trace): Promise<void> {
   return new GaugesReplay(trace, new LevelMetrics()).run();
 }

@@ -5,14 +5,14 @@ import { Metrics } from "./recorded_metrics.ts";
 import { StepClock } from "./step_clock.ts";
 import type { Trace } from "./trace.ts";
 
-/** Layer 1. */
+/** Replays a work queue (layer 1). */
 export function replayFifo(trace: Trace): Promise<void> {
   const clock = new StepClock();
   return new QueueReplay(trace, createWorkQueue<number>({ clock }), clock)
     .run();
 }
 
-/** Layer 2. */
+/** Replays a delaying queue (layer 2). */
 export function replayDelaying(trace: Trace): Promise<void> {
   const clock = new StepClock();
   return new DelayingReplay(
@@ -22,7 +22,7 @@ export function replayDelaying(trace: Trace): Promise<void> {
   ).run();
 }
 
-/** Layer 3, over a limiter. */
+/** Replays a rate-limiting queue (layer 3) with a limiter. */
 export function replayRateLimiting(trace: Trace): Promise<void> {
   const clock = new StepClock();
   return new RateLimitingReplay(
@@ -47,7 +47,7 @@ class MeasuredReplay extends DelayingReplay {
   }
 }
 
-/** The seven metrics, on layer 2. */
+/** Replays client-go's seven metrics on a delaying queue. */
 export function replayMetrics(trace: Trace): Promise<void> {
   return new MeasuredReplay(trace, new Metrics(), new StepClock()).run();
 }
@@ -58,14 +58,14 @@ interface Due {
 }
 
 /**
- * Equal deadlines: client-go hands out items that are due at the same time in any order, we in the order in
- * which they were added. Those of different deadlines come in the order of these, here and there.
+ * Replay of equal deadlines. Items with different deadlines come out in the order of their deadlines in both queues.
+ * Items due at the same time come out in any order in client-go, and in the order added here.
  */
 class EqualDeadlinesReplay extends DelayingReplay {
   #time = 0;
-  /** What waits, in the order of adding. */
+  /** Delayed items, in the order added. */
   readonly #delayed = new Map<number, Due>();
-  /** What is ready, in the order that we promise. */
+  /** Ready items, in the expected order. */
   #ready: Due[] = [];
 
   override perform(operation: string): void | Promise<void> {
@@ -135,7 +135,7 @@ class EqualDeadlinesReplay extends DelayingReplay {
   }
 }
 
-/** Items that are due at the same time. */
+/** Replays items that are due at the same time. */
 export function replayEqualDeadlines(trace: Trace): Promise<void> {
   const clock = new StepClock();
   return new EqualDeadlinesReplay(
@@ -146,8 +146,8 @@ export function replayEqualDeadlines(trace: Trace): Promise<void> {
 }
 
 /**
- * Drain with ready items: client-go's `ShutDownWithDrain` returns as soon as nobody holds an item, ours when
- * nothing is ready either. `shutDown` ends both.
+ * Replay of a drain with ready items. client-go's `ShutDownWithDrain` returns once no item is processing. Here, it also
+ * waits until no item is ready. `shutDown` ends both.
  */
 class DrainReplay extends QueueReplay {
   #isShutDown = false;
@@ -183,7 +183,7 @@ class DrainReplay extends QueueReplay {
   }
 }
 
-/** A drain while items are ready, or held and added again. */
+/** Replays a drain while items are ready, or added again while processing. */
 export function replayDrainWithReadyItems(trace: Trace): Promise<void> {
   const clock = new StepClock();
   return new DrainReplay(trace, createWorkQueue<number>({ clock }), clock)
@@ -191,11 +191,11 @@ export function replayDrainWithReadyItems(trace: Trace): Promise<void> {
 }
 
 /**
- * Done of a ready item that nobody holds: client-go makes it ready once more, behind the others, so that it is
- * handed out twice. We ignore it.
+ * Replay of `done` for a ready item that is not processing. client-go makes it ready once more, behind the others, so
+ * it is handed out twice. Here, the call is ignored.
  */
 class DoneOfReadyReplay extends QueueReplay {
-  /** What client-go has ready beside what we have, in order. */
+  /** Extra items that are ready in client-go only, in order. */
   readonly #extra: number[] = [];
 
   override async get(): Promise<void> {
@@ -225,7 +225,7 @@ class DoneOfReadyReplay extends QueueReplay {
   }
 }
 
-/** Items that are ready are said to be done. */
+/** Replays calls of `done` for ready items. */
 export function replayDoneOfReadyItem(trace: Trace): Promise<void> {
   const clock = new StepClock();
   return new DoneOfReadyReplay(trace, createWorkQueue<number>({ clock }), clock)

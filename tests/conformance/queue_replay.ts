@@ -12,19 +12,19 @@ import { LONGEST_DELAY } from "./limiter_families.ts";
 import type { StepClock } from "./step_clock.ts";
 import type { Trace } from "./trace.ts";
 
-/** What shutting down has come to. The length and this are recorded after each operation. */
+/** Shutdown status. It is recorded after each operation, together with the length. */
 export const OPEN = 0;
 export const SHUT_DOWN = 1;
 export const DRAINING = 2;
 export const DRAINED = 3;
 
-/** Performs the recorded operations on a work queue. A family extends it by what it has beside. */
+/** Replay of recorded operations on a work queue. Families extend it with their own operations. */
 export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
-  /** The items that are handed out, each with its lease if that was kept. */
+  /** Processing items, each with its lease if the replay uses leases. */
   readonly processing = new Map<number, Lease<number> | undefined>();
   /** Whether the last drain has ended; `undefined` before the first. */
   drained: boolean | undefined;
-  /** Every other trace takes and gives back by leases, which must come to the same. */
+  /** Whether items are taken and ended through leases, in every other trace. The result must be the same. */
   readonly usesLeases: boolean;
 
   constructor(
@@ -78,7 +78,7 @@ export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
     return this.drained ? DRAINED : DRAINING;
   }
 
-  /** The recorded queue had an item ready or was shut down, so that nothing waits here. */
+  /** Takes an item. In the recorded queue an item was ready or it was shut down, so this never waits. */
   async get(): Promise<void> {
     const { length, shuttingDown } = this.queue;
     if (length === 0 && !shuttingDown) {
@@ -88,7 +88,7 @@ export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
     this.handedOut(lease ?? await this.queue.get());
   }
 
-  /** Compares what a `get` gave. */
+  /** Compares the result of a `get`. */
   handedOut(given: Lease<number> | Shutdown): void {
     this.trace.same("item", given.item ?? -1);
     if (!given.shutdown) this.processing.set(given.item, this.usesLeases ? given : undefined);
@@ -107,12 +107,12 @@ export class QueueReplay<Q extends WorkQueue<number> = WorkQueue<number>> {
   }
 }
 
-/** Lets promises settle: more turns than a drain takes. */
+/** Lets promises settle, for more turns than a drain takes. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 }
 
-/** The same, and delays. */
+/** Replay of a delaying queue. */
 export class DelayingReplay<Q extends DelayingQueue<number> = DelayingQueue<number>> extends QueueReplay<Q> {
   override perform(operation: string): void | Promise<void> {
     if (operation !== "addAfter") return super.perform(operation);
@@ -120,7 +120,7 @@ export class DelayingReplay<Q extends DelayingQueue<number> = DelayingQueue<numb
   }
 }
 
-/** A limiter that remembers its last delay. */
+/** Limiter that remembers its last delay. */
 export class Listener implements RateLimiter<number> {
   delay = 0;
 
@@ -139,7 +139,7 @@ export class Listener implements RateLimiter<number> {
   }
 }
 
-/** The same, and a limiter. */
+/** Replay of a rate-limiting queue. */
 export class RateLimitingReplay extends DelayingReplay<RateLimitingQueue<number>> {
   constructor(
     trace: Trace,

@@ -1,12 +1,12 @@
 import type { MetricsProvider } from "@workqueue/core";
 import type { Trace } from "./trace.ts";
 
-/** Times here are whole nanoseconds, but sums of seconds are off by a little. */
+/** Converts seconds to nanoseconds. All times in the tests are whole nanoseconds, but sums of seconds are inexact. */
 function toNs(seconds: number): number {
   return Math.round(seconds * 1e9);
 }
 
-/** The values of one queue's metrics, and how they are compared with those that were recorded. */
+/** Metrics of one queue, for comparison with the recorded values. */
 export class Metrics implements MetricsProvider {
   readonly values = {
     depth: 0,
@@ -30,7 +30,7 @@ export class Metrics implements MetricsProvider {
     observe: (seconds: number) => void this.durations.push(seconds),
   });
 
-  /** Compares all values, and what was observed since the last operation. */
+  /** Compares all values, and the observations since the last operation. */
   compare(trace: Trace): void {
     const { depth, adds, retries, unfinished, longest } = this.values;
     trace.same("depth", depth);
@@ -54,7 +54,7 @@ export class Metrics implements MetricsProvider {
   }
 }
 
-/** Compares what was observed since the last operation: recorded as nanoseconds, after their number. */
+/** Compares observations since the last operation. The trace has their number, then each one in nanoseconds. */
 function compareObservations(trace: Trace, what: string, observed: number[]): void {
   trace.same(`observations of ${what}`, observed.length);
   for (const seconds of observed.splice(0)) {

@@ -1,5 +1,5 @@
 /**
- * Performs recorded operations on our queues and limiters, and compares what comes of each with what Go's did.
+ * Replay of recorded operations on the queues and limiters. Each result is compared with the result in Go.
  *
  * @module
  */
@@ -25,7 +25,7 @@ import {
 } from "./queue_families.ts";
 import { Difference, Trace, type Vectors } from "./trace.ts";
 
-/** Performs the operations of a trace and compares what comes of them. */
+/** Performs the operations of a trace and compares the results. */
 export type ReplayTrace = (trace: Trace) => void | Promise<void>;
 
 const FAMILIES: Readonly<Record<string, ReplayTrace>> = {
@@ -47,26 +47,26 @@ const FAMILIES: Readonly<Record<string, ReplayTrace>> = {
   "priority-gauges": replayPriorityGauges,
 };
 
-/** The names of the families; each is recorded in a file of its name. */
+/** Names of the families. Each family is recorded in a file of its name. */
 export const families: readonly string[] = Object.keys(FAMILIES);
 
-/** What came of the traces of a family. */
+/** Results of replaying a family. */
 export interface Report {
   readonly family: string;
   readonly traces: number;
   readonly operations: number;
-  /** A message for each trace that came out differently. */
+  /** One message per trace with a different result. */
   readonly differences: readonly string[];
-  /** How often the Go package did what we do differently on purpose, by the name of the exception. */
+  /** Number of deliberate differences from the Go package, by exception name. */
   readonly exceptions: ReadonlyMap<string, number>;
 }
 
-/** Replays the traces of a family that were recorded in a directory. */
+/** Replays the recorded traces of a family in a directory. */
 export async function replay(directory: URL, family: string): Promise<Report> {
   return await replayBy(FAMILIES[family]!, directory, family);
 }
 
-/** The same in another way: several traces at a time, or not all of them. */
+/** Like `replay`, with options: several traces at a time, or only some of them. */
 export async function replayBy(
   replayTrace: ReplayTrace,
   directory: URL,
@@ -78,7 +78,7 @@ export async function replayBy(
   const differences: string[] = [];
   const left = all.values();
   const replayOneByOne = async () => {
-    for (const trace of left) { // those that run beside each other share what is left
+    for (const trace of left) { // concurrent calls share the remaining traces
       try {
         await replayTrace(trace);
       } catch (error) {

@@ -1,9 +1,9 @@
 /**
- * Records traces of client-go and controller-runtime, which needs Go, and replays them at once:
+ * Command that records traces of client-go and controller-runtime, which needs Go, and replays them:
  *
  *     deno task conformance --seed 7 --traces 20000
  *
- * On Redis it replays what is recorded in `vectors/`, unless a seed or a number of traces is given:
+ * On Redis, it replays the traces in `vectors/` unless a seed or a number of traces is given:
  *
  *     deno task conformance --engine redis
  *
@@ -21,10 +21,10 @@ import { redisFamilies, replayOnRedis } from "../redis/replay.ts";
 import { RedisServer } from "../redis/server.ts";
 import { families, replay, type Report } from "./replay.ts";
 
-/** How many differences of a family are shown. */
+/** Number of differences shown per family. */
 const SHOWN = 3;
 
-/** Records traces with Go. Returns what is wrong, if anything is. */
+/** Records traces with Go. Returns an error message if that fails. */
 function record(
   seed: number,
   traces: number,
@@ -46,13 +46,13 @@ function record(
   return status === 0 ? undefined : `Cannot record traces:\n${stdout}${stderr}`;
 }
 
-/** What traces are replayed on. */
+/** Engine on which traces are replayed. */
 interface Engine {
   readonly families: readonly string[];
   replay(directory: URL, family: string): Promise<Report>;
 }
 
-/** Replays what was recorded and prints a line a family. Returns the number of differences. */
+/** Replays the recorded traces and prints one line per family. Returns the number of differences. */
 async function compare(directory: URL, engine: Engine): Promise<number> {
   const total = { traces: 0, operations: 0, differences: 0 };
   for (const family of engine.families) {
@@ -90,7 +90,7 @@ interface Arguments {
   readonly engine: "memory" | "redis";
   readonly seed: number;
   readonly traces: number;
-  /** Whether what is in the repository is replayed, and nothing recorded. */
+  /** Whether to replay the traces in the repository instead of recording new ones. */
   readonly isRecorded: boolean;
 }
 
@@ -119,7 +119,7 @@ function readArguments(): Arguments | string {
   }
 }
 
-/** Replays on the engine, in memory or on a server that is started for it, unless one is given. */
+/** Replays on the engine: in memory, or on a Redis server, which is started unless a URL is given. */
 async function compareOn(engine: "memory" | "redis", directory: URL): Promise<number> {
   if (engine === "memory") return await compare(directory, { families, replay });
   const given = process.env["WORKQUEUE_REDIS_URL"];

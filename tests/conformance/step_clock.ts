@@ -5,10 +5,10 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock that stands still but for `step`. It counts whole nanoseconds, as the recorded traces do. */
+/** Clock that only moves at `step`. It counts whole nanoseconds, like the recorded traces. */
 export class StepClock implements Clock {
   #time = 0;
-  /** Those that are set, the earliest first. */
+  /** Active timers, earliest first. */
   #timers: Timer[] = [];
 
   now(): number {
@@ -26,7 +26,7 @@ export class StepClock implements Clock {
     this.#timers = this.#timers.filter((timer) => timer !== handle);
   }
 
-  /** Moves on, or back, and fires each timer at its time. */
+  /** Moves the clock forward or back, and fires each due timer at its time. */
   step(ns: number): void {
     const end = this.#time + ns;
     for (

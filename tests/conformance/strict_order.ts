@@ -1,23 +1,24 @@
-/** What there is of an item that is ready or waiting. */
+/** Record of a ready or delayed item. */
 interface Place {
   readonly item: number;
   priority: number;
-  /** The priority that it became ready with; it may have been raised since. */
+  /** Priority when the item became ready. The priority may have been raised since. */
   readyWith: number;
-  /** Orders the items of one priority. */
+  /** Position among items of one priority. */
   place: number;
-  /** When it becomes ready; `undefined` if it is. */
+  /** Time when the item becomes ready; `undefined` if it is ready. */
   due: number | undefined;
 }
 
 /**
- * Strict priorities with one record an item, in the plainest way there is: as we promise them, or as
- * controller-runtime has them. These differ in who is where among items of one priority:
+ * Plain model of strict priorities with one record per item, either for our queue ("ours") or for controller-runtime
+ * ("theirs"). They differ in the order of items of one priority:
  *
- * - an item that is added again while it is held has its place from when the work is done; there, from the add;
- * - one that waits and is added now, from now on; there, from the add that let it wait;
- * - one that waits and is raised, among those that are due at the same time, from when it began to wait; there, from
- *   the raise.
+ * - An item is added again while processing. Its place counts from `done` in ours, and from the add in theirs.
+ * - A delayed item is added without a delay. Its place counts from that add in ours, and from the earlier add in
+ *   theirs.
+ * - A delayed item is raised, among items due at the same time. Its place counts from the start of its delay in ours,
+ *   and from the raise in theirs.
  */
 export class StrictOrder {
   #time = 0;
@@ -27,12 +28,12 @@ export class StrictOrder {
 
   constructor(readonly whose: "ours" | "theirs") {}
 
-  /** How many are ready. Those that are held and were added again count there, and not here. */
+  /** Number of ready items. Items added again while processing count in "theirs" only. */
   get length(): number {
     return this.#ready().filter(({ item }) => this.whose === "theirs" || !this.#processing.has(item)).length;
   }
 
-  /** How many items are ready by priority: here by that which they became ready with, there by that which they have. */
+  /** Ready items by priority: the priority when they became ready in "ours", the current priority in "theirs". */
   depths(): Map<number, number> {
     const depths = new Map<number, number>();
     for (const its of this.#ready()) {
@@ -59,7 +60,7 @@ export class StrictOrder {
     if (moves) its.place = this.#lastPlace++;
   }
 
-  /** Lets time pass. */
+  /** Moves time forward. */
   pass(duration: number): void {
     this.#time += duration;
     const due = [...this.#places.values()].filter((its) => its.due !== undefined && its.due <= this.#time);

@@ -1,32 +1,32 @@
-/** A file of recorded traces. */
+/** File of recorded traces. */
 export interface Vectors {
   readonly family: string;
   readonly seed: number;
-  /** The name of each operation; a trace has its place among these. */
+  /** Names of the operations. A trace refers to an operation by its index. */
   readonly operations: readonly string[];
   readonly traces: readonly Value[][];
 }
 
-/** Traces are numbers, but for the limiter that some begin with. */
+/** Value in a trace: a number, or the limiter at its start. */
 export type Value = number | LimiterSpec;
 
-/** The kind of a limiter and what it is made with. */
+/** Kind and arguments of a limiter. */
 export type LimiterSpec = [kind: string, ...Value[]];
 
-/** Something came out differently here. */
+/** Thrown when a result differs from the recorded one. */
 export class Difference extends Error {}
 
-/** From here on, in nanoseconds, a delay is never over: some 146 years. */
+/** Delays of at least this many nanoseconds (about 146 years) count as infinite. */
 const NEVER = 2 ** 62;
 
-/** Go's longest duration, as the number that JSON makes of it. */
+/** Go's longest duration in nanoseconds, as parsed from JSON. */
 const LONGEST = 2 ** 63;
 
-/** Reads a trace, and compares what was recorded with what happens here. */
+/** Reader of a trace that compares the recorded results with results here. */
 export class Trace {
-  /** How many operations were read. */
+  /** Number of operations read. */
   operations = 0;
-  /** How often the Go package did the other thing that we mean to do differently. */
+  /** Number of deliberate differences from the Go package, by name. */
   readonly exceptions = new Map<string, number>();
   #operation = "";
   #read = 0;
@@ -42,7 +42,7 @@ export class Trace {
     this.#names = names;
   }
 
-  /** The operation that is being read, for messages. */
+  /** Operation being read, for messages. */
   get place(): string {
     return `operation ${this.operations - 1} (${this.#operation})`;
   }
@@ -74,12 +74,12 @@ export class Trace {
     return value;
   }
 
-  /** Compares with the next number. */
+  /** Compares a value with the next number. */
   same(what: string, received: number | boolean): void {
     this.equal(what, Number(received), this.next());
   }
 
-  /** Compares with the next number, a count that may have a fraction. Sums of doubles are off by a little. */
+  /** Compares a fractional count with the next number. Sums of doubles are inexact. */
   close(what: string, received: number): void {
     const expected = this.next();
     if (
@@ -88,9 +88,9 @@ export class Trace {
   }
 
   /**
-   * Compares milliseconds with the next number, which is nanoseconds, and returns the latter.
+   * Compares a delay in milliseconds with the next number, in nanoseconds. Returns the latter.
    *
-   * @param never What a delay is here that is never over.
+   * @param never Expected delay here if the recorded delay is infinite.
    */
   delay(received: number, never: number): number {
     const expected = this.next();
@@ -98,7 +98,7 @@ export class Trace {
       this.equal("delay", received, never);
       if (expected !== LONGEST) this.except("never");
     } else {
-      // The same nanosecond. Beyond 26 days a double of milliseconds is coarser, by its last two bits.
+      // Equal to the nanosecond. Beyond 26 days, a double of milliseconds is coarser by its last two bits.
       const tolerance = Math.max(0.5, expected * 2 ** -51);
       if (!(Math.abs(received * 1e6 - expected) <= tolerance)) {
         this.fail("delay in ns", received * 1e6, expected);
@@ -107,7 +107,7 @@ export class Trace {
     return expected;
   }
 
-  /** Compares with what the Go package need not have done. */
+  /** Compares a value with an expected one that isn't in the trace. */
   equal(what: string, received: number | undefined, expected: number): void {
     if (received !== expected) this.fail(what, received, expected);
   }
@@ -116,7 +116,7 @@ export class Trace {
     throw new Difference(`${what}: expected ${expected}, received ${received}`);
   }
 
-  /** Counts a difference that is meant. */
+  /** Counts a deliberate difference. */
   except(name: string): void {
     this.exceptions.set(name, (this.exceptions.get(name) ?? 0) + 1);
   }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// recordEqualDeadlines makes items due at the same time, which come out in any order.
+// recordEqualDeadlines records items due at the same time, which come out in any order.
 func recordEqualDeadlines(t *trace) {
 	d := newDriver(t, workqueue.NewTypedDelayingQueue[int]())
 	defer d.stop()
@@ -37,7 +37,7 @@ func recordEqualDeadlines(t *trace) {
 	takeAll()
 }
 
-// recordDrainWithReadyItems drains a queue that has items ready, or that are held and were added again.
+// recordDrainWithReadyItems records a drain of a queue with items that are ready, or added again while processing.
 func recordDrainWithReadyItems(t *trace) {
 	d := newDriver(t, workqueue.NewTyped[int]())
 	defer d.stop()
@@ -56,9 +56,8 @@ func recordDrainWithReadyItems(t *trace) {
 	}
 }
 
-// recordDoneOfReadyItem says of items that they are done while nobody holds them and they are ready, and adds
-// some of them again, which changes nothing. As the queues hold different items from then on, all that is left
-// is to take them.
+// recordDoneOfReadyItem records calls of Done for ready items that are not processing. It adds some of them again,
+// which has no effect. From then on the queues hold different items, so the rest of the trace only takes them.
 func recordDoneOfReadyItem(t *trace) {
 	d := newDriver(t, workqueue.NewTyped[int]())
 	defer d.stop()
@@ -81,7 +80,7 @@ func recordDoneOfReadyItem(t *trace) {
 	}
 }
 
-// recordBackoffOverflow lets items fail until the arithmetic of the exponential backoff fails as well.
+// recordBackoffOverflow records failures of items until the arithmetic of the exponential backoff overflows.
 func recordBackoffOverflow(t *trace) {
 	spec := limiterSpec{"exponential", time.Duration(0), time.Hour}
 	failures := 1024

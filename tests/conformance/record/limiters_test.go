@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// A limiterSpec is the kind of a limiter and what it is made with; durations in nanoseconds:
+// A limiterSpec has the kind and the arguments of a limiter. Durations are in nanoseconds:
 //
 //	["exponential", base, max], ["fast-slow", fast, slow, attempts], ["bucket", rate, burst],
 //	["max-of", spec, …], ["max-wait", spec, max], ["default-controller"], ["default-item"]
@@ -41,8 +41,8 @@ func (s limiterSpec) build() workqueue.TypedRateLimiter[int] {
 
 const day = 24 * time.Hour
 
-// exponential gives a limiter whose base delay is at least that. A base of a power of two nanoseconds is
-// for the family backoff-overflow.
+// exponential returns a limiter whose base delay is 0 or at least the given one. Powers of two nanoseconds are left to
+// the family backoff-overflow.
 func (t *trace) exponential(least time.Duration) limiterSpec {
 	base := t.duration(least, day)
 	if t.chance(50) {
@@ -68,7 +68,7 @@ func (t *trace) bucket() limiterSpec {
 	return limiterSpec{"bucket", t.rate(), t.IntN(2) * t.IntN(60)}
 }
 
-// rate gives tokens a second.
+// rate returns a number of tokens per second.
 func (t *trace) rate() float64 {
 	switch t.IntN(7) {
 	case 0:
@@ -86,7 +86,7 @@ func (t *trace) rate() float64 {
 	}
 }
 
-// limiter gives any limiter, made of others to some depth. Exponential delays start at the least.
+// limiter returns any limiter, nested up to depth. Exponential base delays are 0 or at least the given one.
 func (t *trace) limiter(depth int, least time.Duration) limiterSpec {
 	kind := t.IntN(8)
 	if depth == 0 {
@@ -114,7 +114,7 @@ func (t *trace) limiter(depth int, least time.Duration) limiterSpec {
 	}
 }
 
-// queueLimiter gives any limiter, or one whose delays are such as queues see.
+// queueLimiter returns any limiter, or one whose delays are typical of queues.
 func (t *trace) queueLimiter() limiterSpec {
 	if t.chance(40) {
 		return t.limiter(2, time.Microsecond)

@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// metrics is a provider that keeps the values of one queue.
+// metrics is a provider that stores the metrics of one queue.
 type metrics struct {
 	depth, adds, retries    count
 	unfinished, longest     gauge
@@ -39,11 +39,11 @@ type observations []time.Duration
 
 func (o *observations) Observe(seconds float64) { *o = append(*o, fromSeconds(seconds)) }
 
-// fromSeconds gives whole nanoseconds, of which all times here are made. A sum of seconds depends on the order
-// in which client-go walks a map, in its last bits.
+// fromSeconds converts seconds to whole nanoseconds. All times in the tests are whole nanoseconds, but the last bits of
+// a sum of seconds depend on the order in which client-go iterates over a map.
 func fromSeconds(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
 
-// take writes the observations since the last time, after their number.
+// take writes the number of observations since the last call, then the observations.
 func (o *observations) take(t *trace) {
 	t.write(len(*o))
 	for _, observed := range *o {
@@ -52,7 +52,7 @@ func (o *observations) take(t *trace) {
 	*o = nil
 }
 
-// write writes the values, and what was observed since the last time.
+// write writes the values and the observations since the last call.
 func (m *metrics) write(t *trace) {
 	t.write(int(m.depth), int(m.adds), int(m.retries))
 	t.write(time.Duration(m.unfinished), time.Duration(m.longest))

@@ -10,7 +10,7 @@ import (
 	runtimemetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// takeAll takes what is ready, while nobody holds anything.
+// takeAll takes all ready items and ends them. No item may be processing.
 func (d *priorityDriver) takeAll() {
 	var taken []any
 	for d.queue.Len() > 0 {
@@ -22,8 +22,8 @@ func (d *priorityDriver) takeAll() {
 	d.wrote(slices.Concat([]any{opTakeAll, len(taken) / 2}, taken)...)
 }
 
-// recordPriorityReadds adds items again while they are held. Nothing is taken from then on until the work on all
-// of them is done.
+// recordPriorityReadds records items that are added again while processing. From then on, nothing is taken until all of
+// them are done.
 func recordPriorityReadds(t *trace) {
 	d := newPriorityDriver(t)
 	defer d.stop()
@@ -58,8 +58,8 @@ func recordPriorityReadds(t *trace) {
 	}
 }
 
-// recordPriorityPromotions adds items that wait, now or with a higher priority, among others that are ready or due
-// at the same time.
+// recordPriorityPromotions records delayed items that are added without a delay or with a higher priority, among others
+// that are ready or due at the same time.
 func recordPriorityPromotions(t *trace) {
 	d := newPriorityDriver(t)
 	defer d.stop()
@@ -77,7 +77,7 @@ func recordPriorityPromotions(t *trace) {
 	d.takeAll()
 }
 
-// recordPriorityShutdown shuts down, or drains, while items are ready, and then once more.
+// recordPriorityShutdown records a shutdown or drain while items are ready, and further shutdowns.
 func recordPriorityShutdown(t *trace) {
 	d := newPriorityDriver(t)
 	defer d.stop()
@@ -102,7 +102,7 @@ func recordPriorityShutdown(t *trace) {
 	}
 }
 
-// shutDownAgain writes whether that panics.
+// shutDownAgain shuts down and writes whether that panics.
 func (d *priorityDriver) shutDownAgain() {
 	panics := func() (panics bool) {
 		defer func() { panics = recover() != nil }()
@@ -112,10 +112,10 @@ func (d *priorityDriver) shutDownAgain() {
 	d.wrote(opShutDownAgain, panics)
 }
 
-// gaugedQueues counts the queues that have gauges by priority, for their names.
+// gaugedQueues counts the queues with gauges by priority, to give them unique names.
 var gaugedQueues atomic.Int64
 
-// recordPriorityGauges uses so many priorities that there are not gauges for all of them.
+// recordPriorityGauges records so many priorities that some have no gauge.
 func recordPriorityGauges(t *trace) {
 	name := fmt.Sprint("gauged ", gaugedQueues.Add(1))
 	d := newNamedPriorityDriver(t, name, nil)
@@ -135,8 +135,8 @@ func recordPriorityGauges(t *trace) {
 	}
 }
 
-// wroteDepths writes what the gauges of a queue say: the one that is common to priorities without their own, then how
-// many others are not zero, and these.
+// wroteDepths writes the gauges of a queue: the gauge shared by priorities without their own, then the number of other
+// gauges that are not zero, then each of these.
 func (d *priorityDriver) wroteDepths(name string) {
 	families, err := runtimemetrics.Registry.Gather()
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 
 // A priorityDriver performs operations on controller-runtime's priority queue.
 //
-// It knows the record that the queue has of each item, again only to decide what is done next. Times are whole
-// numbers of the trace's unit: the queue makes a ticker of whatever time is left until an item is due and stops
-// none of them, and one of a few nanoseconds would keep the bubble busy for ever.
+// It tracks the queue's record of each item, only to decide what to do next. Times are whole multiples of the trace's
+// unit. The queue creates a ticker for the time left until an item is due and never stops it, and a ticker of a few
+// nanoseconds would keep the bubble busy forever.
 type priorityDriver struct {
 	*driver
 	queue   priorityqueue.PriorityQueue[int]
@@ -21,24 +21,24 @@ type priorityDriver struct {
 	unit    time.Duration
 	// levels has the priorities to choose from.
 	levels []int
-	// records has each item that is ready or waiting. One that is held and was added again has one, too.
+	// records has the ready and delayed items, including items added again while processing.
 	records map[int]record
 	// place is the next place in the order of adds.
 	place int
-	// getters wait for an item, in the order in which they began to.
+	// getters has the pending calls of GetWithPriority, in order.
 	getters []*getter
-	// isOver says that the trace must end, as what comes next would not be the same here and there.
+	// isOver reports that the trace must end, because the queues would differ from here on.
 	isOver bool
 }
 
-// A record is what there is of an item that is ready or waiting.
+// A record describes a ready or delayed item.
 type record struct {
 	priority int
-	// place orders items of one priority. A raise gives a new one, and so does becoming due.
+	// place orders items of one priority. It changes when the item is raised or comes due.
 	place int
-	// began is the place that the record had at first.
+	// began is the first place of the record.
 	began int
-	// due is when the item becomes ready, in time since the start; 0 if it is.
+	// due is the time since the start when the item becomes ready; 0 if it is ready.
 	due time.Duration
 }
 
@@ -48,10 +48,10 @@ type getter struct {
 	hasReturned    atomic.Bool
 }
 
-// newPriorityDriver makes a queue that measures nothing.
+// newPriorityDriver returns a driver of a queue without metrics.
 func newPriorityDriver(t *trace) *priorityDriver { return newNamedPriorityDriver(t, "", nil) }
 
-// newNamedPriorityDriver makes a queue with metrics: controller-runtime's own without a provider.
+// newNamedPriorityDriver returns a driver of a queue with metrics, by default controller-runtime's own.
 func newNamedPriorityDriver(t *trace, name string, provider workqueue.MetricsProvider) *priorityDriver {
 	unit := []time.Duration{1, 5, 50, 1000}[t.IntN(4)] * time.Millisecond
 	spec := t.wholeLimiter(unit)
@@ -71,7 +71,7 @@ func newNamedPriorityDriver(t *trace, name string, provider workqueue.MetricsPro
 	}
 }
 
-// wholeLimiter gives a limiter whose delays are positive whole numbers of a unit.
+// wholeLimiter returns a limiter whose delays are positive whole multiples of unit.
 func (t *trace) wholeLimiter(unit time.Duration) limiterSpec {
 	units := func(low, high int) time.Duration { return time.Duration(t.between(low, high)) * unit }
 	exponential := limiterSpec{"exponential", units(1, 5), units(5, 60)}
@@ -88,7 +88,7 @@ func (t *trace) wholeLimiter(unit time.Duration) limiterSpec {
 	}
 }
 
-// levels gives one priority, those that are common, a few, or many.
+// levels returns one to three common priorities, two of them, or a random set.
 func (t *trace) levels() []int {
 	switch t.IntN(4) {
 	case 0:
@@ -104,7 +104,7 @@ func (t *trace) levels() []int {
 	}
 }
 
-// stop ends the goroutines of the queue. It panics if it is shut down twice.
+// stop ends the goroutines of the queue. The queue panics if it is shut down twice.
 func (d *priorityDriver) stop() {
 	if !d.queue.ShuttingDown() {
 		d.queue.ShutDown()
@@ -118,7 +118,7 @@ func (d *priorityDriver) units(low, high int) time.Duration {
 	return time.Duration(d.between(low, high)) * d.unit
 }
 
-// delay gives one that is short mostly, so that many items are due at once, or none.
+// delay returns a delay that is usually short, so that many items are due at once. It may be zero or negative.
 func (d *priorityDriver) delay() time.Duration {
 	switch {
 	case d.chance(5):
@@ -130,7 +130,7 @@ func (d *priorityDriver) delay() time.Duration {
 	}
 }
 
-// wrote ends an operation. An operation "served" follows for each call of get that had waited until now.
+// wrote ends an operation. It writes an operation "served" for each pending call of GetWithPriority that has returned.
 func (d *priorityDriver) wrote(values ...any) {
 	d.driver.wrote(values...)
 	for len(d.getters) > 0 && d.getters[0].hasReturned.Load() {
@@ -141,7 +141,7 @@ func (d *priorityDriver) wrote(values ...any) {
 	}
 }
 
-// handedOut notes what a getter was given.
+// handedOut notes that an item was handed out.
 func (d *priorityDriver) handedOut(item int) {
 	if item >= 0 {
 		delete(d.records, item)
@@ -149,7 +149,7 @@ func (d *priorityDriver) handedOut(item int) {
 	}
 }
 
-// folded gives the record of an item once it was added.
+// folded returns the record of an item after an add.
 func (d *priorityDriver) folded(item, priority int, delay time.Duration) record {
 	var due time.Duration
 	if delay > 0 {
@@ -166,12 +166,14 @@ func (d *priorityDriver) folded(item, priority int, delay time.Duration) record 
 	return folded
 }
 
-// agrees tells whether an item's new record puts it where we would put it. It does not where
+// agrees reports whether an item's new record has the same place in both queues. The places differ in three cases:
 //
-//   - an item that is held is added again: it has its place from now on, with us when the work is done;
-//   - one that waits is added now: it has its place from the add that let it wait, with us from now on;
-//   - one that waits is raised to the priority of others that are due at the same time: it comes after them, with
-//     us in the order in which they began to wait.
+//   - An item is added again while processing. Its place counts from the add in controller-runtime, and from Done in
+//     our queue.
+//   - A delayed item is added without a delay. Its place counts from the earlier add in controller-runtime, and from
+//     the new add in our queue.
+//   - A delayed item is raised to the priority of others that are due at the same time. It comes after them in
+//     controller-runtime. In our queue, they keep the order in which their delays began.
 func (d *priorityDriver) agrees(item int, next record) bool {
 	if next.due == 0 && d.isHeld(item) {
 		return false
@@ -200,7 +202,7 @@ func (d *priorityDriver) added(item int, next record) {
 	d.place++
 }
 
-// addIf adds an item, now or after a delay, if it may.
+// addIf adds an item, at once or after a delay, if may allows it.
 func (d *priorityDriver) addIf(may func(item int, next record) bool, item, priority int, delay time.Duration) {
 	next := d.folded(item, priority, delay)
 	if !may(item, next) {
@@ -215,7 +217,7 @@ func (d *priorityDriver) addIf(may func(item int, next record) bool, item, prior
 	}
 }
 
-// addWithOpts names no priority where that is 0.
+// addWithOpts adds an item. It omits a priority of 0.
 func (d *priorityDriver) addWithOpts(item, priority int, options priorityqueue.AddOpts) {
 	if priority != 0 {
 		options.Priority = &priority
@@ -227,10 +229,11 @@ func (d *priorityDriver) add() { d.addIf(d.agrees, d.item(), d.priority(), 0) }
 
 func (d *priorityDriver) addAfter() { d.addIf(d.agrees, d.item(), d.priority(), d.delay()) }
 
-// addRateLimited asks the limiter, so that only afterwards it can be told whether we agree.
+// addRateLimited adds an item after the limiter's delay. Agreement can only be checked afterwards, once the delay is
+// known.
 func (d *priorityDriver) addRateLimited() {
 	if d.queue.ShuttingDown() {
-		return // it does not ask the limiter then, while client-go does
+		return // controller-runtime doesn't ask the limiter now, but client-go does
 	}
 	item, priority := d.item(), d.priority()
 	d.addWithOpts(item, priority, priorityqueue.AddOpts{RateLimited: true})
@@ -252,7 +255,7 @@ func (d *priorityDriver) numRequeues() {
 	d.wrote(opNumRequeues, item, d.queue.NumRequeues(item))
 }
 
-// hasNext tells whether an item can be handed out.
+// hasNext reports whether an item can be handed out.
 func (d *priorityDriver) hasNext() bool {
 	for item, its := range d.records {
 		if its.due == 0 && !d.isHeld(item) {
@@ -262,7 +265,7 @@ func (d *priorityDriver) hasNext() bool {
 	return false
 }
 
-// get takes an item, or learns of the shutdown. See getLater for calls that have to wait.
+// get takes an item or notes the shutdown. It does nothing if that would block; getLater has calls that wait.
 func (d *priorityDriver) get() {
 	if !d.hasNext() && !d.queue.ShuttingDown() {
 		return
@@ -272,7 +275,7 @@ func (d *priorityDriver) get() {
 	d.wrote(opGet, item, priority)
 }
 
-// getWithPriority gives -1 and 0 for the shutdown.
+// getWithPriority returns the next item and its priority, or -1 and 0 after a shutdown.
 func (d *priorityDriver) getWithPriority() (item, priority int) {
 	item, priority, shutdown := d.queue.GetWithPriority()
 	if shutdown {
@@ -281,7 +284,7 @@ func (d *priorityDriver) getWithPriority() (item, priority int) {
 	return item, priority
 }
 
-// getLater begins to wait for an item.
+// getLater starts a call that waits for an item.
 func (d *priorityDriver) getLater() {
 	if d.hasNext() || d.queue.ShuttingDown() || len(d.getters) == 3 {
 		return
@@ -295,7 +298,7 @@ func (d *priorityDriver) getLater() {
 	d.wrote(opGetLater)
 }
 
-// done says of any item that it is done, mostly of one that is held.
+// done calls Done for a random item, usually one that is processing.
 func (d *priorityDriver) done() {
 	if d.chance(90) {
 		d.doneAnyHeld()
@@ -321,7 +324,7 @@ func (d *priorityDriver) doneHeld(i int) {
 	d.wrote(opDone, item)
 }
 
-// wait lets time pass. Those that would be due while they are held are done before.
+// wait lets time pass. Processing items that would come due meanwhile are done first.
 func (d *priorityDriver) wait(duration time.Duration) {
 	for i := len(d.held) - 1; i >= 0; i-- {
 		if its, waits := d.records[d.held[i]]; waits && its.due <= d.now()+duration {
@@ -339,7 +342,7 @@ func (d *priorityDriver) waitAnyhow(duration time.Duration) {
 	d.wrote(opWait, duration)
 }
 
-// makeReady notes which items became due.
+// makeReady notes the items that came due.
 func (d *priorityDriver) makeReady() {
 	for {
 		next, nextIs := -1, record{}
@@ -369,7 +372,7 @@ func (r record) isDueBefore(other record) bool {
 	}
 }
 
-// waitForNext waits until the first waiting item is due, or a unit less.
+// waitForNext waits until the first delayed item is due, or sometimes one unit less.
 func (d *priorityDriver) waitForNext() {
 	var next time.Duration
 	for _, its := range d.records {
@@ -392,7 +395,7 @@ func (d *priorityDriver) shutDown() {
 	d.wrote(opShutDown)
 }
 
-// operate performs about so many operations.
+// operate performs up to this many operations.
 func (d *priorityDriver) operate(operations int, choices ...choice) {
 	choices = append(choices,
 		choice{d.Float64() + 0.1, d.add},
@@ -406,7 +409,7 @@ func (d *priorityDriver) operate(operations int, choices ...choice) {
 	}
 }
 
-// delays are the operations that let items wait.
+// delays returns the operations that concern delays.
 func (d *priorityDriver) delays() []choice {
 	return []choice{
 		{d.Float64() + 0.1, d.addAfter},
@@ -416,7 +419,7 @@ func (d *priorityDriver) delays() []choice {
 	}
 }
 
-// shutDownAtRest shuts down while nothing is ready; that has an exception of its own.
+// shutDownAtRest shuts down while no item is ready. A shutdown with ready items has its own exception.
 func (d *priorityDriver) shutDownAtRest() {
 	for d.hasNext() {
 		d.get()
@@ -439,7 +442,7 @@ func recordPriorityMetrics(t *trace) {
 	d := newNamedPriorityDriver(t, "measured", metrics)
 	defer d.stop()
 	d.after = func() { metrics.write(t) }
-	// Without a delay client-go counts a retry, and controller-runtime does not.
+	// With a delay of 0 or less, client-go counts a retry and controller-runtime doesn't, so delays are positive here.
 	addAfter := func() { d.addIf(d.agrees, d.item(), d.priority(), d.units(1, 12)) }
 	d.operate(
 		t.between(40, 120),

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// What shutting down has come to. It is written after each operation on a queue.
+// Shutdown status, written after each operation on a queue.
 const (
 	statusOpen = iota
 	statusShutDown
@@ -17,26 +17,25 @@ const (
 	statusDrained
 )
 
-// A driver performs operations on a queue and writes down what came of them.
+// A driver performs operations on a queue and writes down the results.
 //
-// It knows which items are ready, held and waiting. That decides only what is done next: nothing of it is
-// written.
+// It tracks which items are ready, processing and delayed, only to decide what to do next. It writes none of this.
 type driver struct {
 	*trace
 	queue   workqueue.TypedInterface[int]
 	items   int
 	started time.Time
-	// held is what was handed out and not given back, in that order.
+	// held has the processing items, in the order handed out.
 	held []int
-	// dirty has the items that are ready, or held and added again.
+	// dirty has the items that are ready, or added again while processing.
 	dirty map[int]bool
-	// waiting has when each waiting item is due, in time since the start.
+	// waiting has the delayed items, with their deadlines as time since the start.
 	waiting map[int]time.Duration
-	// isShutDown tells whether ShutDown was called.
+	// isShutDown reports whether ShutDown was called.
 	isShutDown bool
-	// drained says whether the last ShutDownWithDrain has returned; nil before the first.
+	// drained reports whether the last ShutDownWithDrain has returned; nil before the first.
 	drained *atomic.Bool
-	// after writes what else there is to know after each operation.
+	// after is called after each operation and writes additional values.
 	after func()
 }
 
@@ -71,7 +70,7 @@ func (d *driver) isHeld(item int) bool {
 	return false
 }
 
-// wrote ends an operation: it lets the queue's goroutines come to rest and writes the state they leave.
+// wrote ends an operation. It waits until the queue's goroutines are idle, then writes the queue's state.
 func (d *driver) wrote(values ...any) {
 	synctest.Wait()
 	d.write(values...)
@@ -106,7 +105,7 @@ func (d *driver) add() {
 	d.wrote(opAdd, item)
 }
 
-// get takes an item, or learns of the shutdown. An open queue with nothing ready would block.
+// get takes an item or notes the shutdown. It does nothing if Get would block.
 func (d *driver) get() {
 	if d.queue.Len() == 0 && !d.queue.ShuttingDown() {
 		return
@@ -121,13 +120,13 @@ func (d *driver) get() {
 	d.wrote(opGet, item)
 }
 
-// done gives back any of the held items.
+// done calls Done for a random processing item.
 func (d *driver) done() {
 	if len(d.held) == 0 {
 		return
 	}
 	if len(d.held) == 1 && d.queue.Len() > 0 && d.status() == statusDraining {
-		d.get() // else client-go would call it drained with items ready; that has a family of its own
+		d.get() // otherwise client-go would end the drain with items ready; see drain-with-ready-items
 		return
 	}
 	d.doneAnyHeld()
@@ -144,7 +143,7 @@ func (d *driver) doneAnyHeld() {
 	d.wrote(opDone, item)
 }
 
-// doneUnheld says that an item is done which nobody holds. It must not be ready: see the family for that.
+// doneUnheld calls Done for an item that is not processing. It skips ready items; see done-of-ready-item.
 func (d *driver) doneUnheld() {
 	item := d.item()
 	if d.isHeld(item) || d.dirty[item] {
@@ -160,8 +159,9 @@ func (d *driver) shutDown() {
 	d.wrote(opShutDown)
 }
 
-// drain calls ShutDownWithDrain where client-go and we agree on when it returns: at rest, or with items held
-// of which none was added again. A delaying queue heeds ShutDown but once, and so must not drain after it.
+// drain calls ShutDownWithDrain if both queues agree on when it returns: no item is ready or processing, or some are
+// processing and none of them was added again. A delaying queue obeys only its first shutdown, so it must not drain
+// after one.
 func (d *driver) drain() {
 	if _, delays := d.queue.(workqueue.TypedDelayingInterface[int]); delays && d.isShutDown {
 		return
@@ -190,7 +190,7 @@ func (d *driver) drainAnyhow() {
 	d.wrote(opDrain)
 }
 
-// addAfter adds an item after a delay that makes no two items due at once.
+// addAfter adds a random item after a delay, unless another item is due at the same time.
 func (d *driver) addAfter(delay time.Duration) {
 	item := d.item()
 	if delay > 0 && d.isTaken(item, d.now()+delay) {
@@ -217,7 +217,7 @@ func (d *driver) willBeDirty(item int, delay time.Duration) {
 	}
 }
 
-// isTaken tells whether another item is due at that time.
+// isTaken reports whether another item is due at that time.
 func (d *driver) isTaken(item int, due time.Duration) bool {
 	for other, otherDue := range d.waiting {
 		if other != item && otherDue == due {
@@ -227,7 +227,7 @@ func (d *driver) isTaken(item int, due time.Duration) bool {
 	return false
 }
 
-// untie makes an item due earlier if another is due at the same time.
+// untie makes an item due earlier if another item is due at the same time.
 func (d *driver) untie(item int) {
 	for d.waiting[item] > 0 && d.isTaken(item, d.waiting[item]) {
 		left := min(d.waiting[item]-d.now(), time.Minute)
@@ -235,7 +235,7 @@ func (d *driver) untie(item int) {
 	}
 }
 
-// wait lets time pass, a whole number of milliseconds.
+// wait lets a whole number of milliseconds pass.
 func (d *driver) wait(duration time.Duration) {
 	time.Sleep(duration)
 	now := d.now()
@@ -248,7 +248,7 @@ func (d *driver) wait(duration time.Duration) {
 	d.wrote(opWait, duration)
 }
 
-// waitForNext waits until the first waiting item is due, or a millisecond less.
+// waitForNext waits until the first delayed item is due, or sometimes a millisecond less.
 func (d *driver) waitForNext() {
 	const tooLong = 2 * time.Hour
 	left := tooLong
@@ -265,7 +265,8 @@ func (d *driver) waitForNext() {
 	d.wait(whole)
 }
 
-// someTime is for waits and delays: milliseconds mostly, sometimes longer than client-go's heartbeat of 10 s.
+// someTime returns a duration for waits and delays: usually milliseconds, sometimes longer than client-go's heartbeat
+// of 10 s.
 func (d *driver) someTime() time.Duration {
 	switch {
 	case d.chance(80):
@@ -277,7 +278,7 @@ func (d *driver) someTime() time.Duration {
 	}
 }
 
-// someDelay is someTime, or none, a negative one, or one that is no whole number of milliseconds.
+// someDelay returns a duration like someTime, a negative one, or one that isn't a whole number of milliseconds.
 func (d *driver) someDelay() time.Duration {
 	switch {
 	case d.chance(4):
@@ -289,8 +290,8 @@ func (d *driver) someDelay() time.Duration {
 	}
 }
 
-// run performs about so many operations of those to choose from. Towards the end the queue may be shut down
-// or drained, and what is left in it taken.
+// run performs this many operations, from choices and the basic ones. It then performs a few more, which may also
+// shut down or drain the queue.
 func (d *driver) run(operations int, choices ...choice) {
 	basics := []choice{
 		{d.Float64() + 0.1, d.add},
@@ -327,7 +328,7 @@ func recordDelaying(t *trace) {
 	)
 }
 
-// A listener is a limiter that remembers the last delay.
+// A listener is a limiter that remembers its last delay.
 type listener struct {
 	workqueue.TypedRateLimiter[int]
 	delay time.Duration

@@ -1,6 +1,6 @@
 // Package record drives client-go's work queues and limiters, the token bucket of golang.org/x/time, and
-// controller-runtime's priority queue with random operations, and writes down what came of each. ../README.md
-// describes the format.
+// controller-runtime's priority queue with random operations, and writes down the results. ../README.md describes the
+// format.
 //
 //	go test -run TestRecord -count=1 -args -seed 1 -traces 2400 -out ../vectors
 package record
@@ -21,7 +21,7 @@ var (
 	out    = flag.String("out", "", "the directory to write to")
 )
 
-// A family is a kind of trace. Each has its share of the traces, compared to the others, and a file of its own.
+// A family is a kind of trace, recorded in its own file. Its share of all traces is relative to the other shares.
 type family struct {
 	name   string
 	share  int
@@ -35,12 +35,12 @@ var families = []family{
 	{"token-bucket", 20, recordTokenBucket},
 	{"rate-limiting", 12, recordRateLimiting},
 	{"metrics", 7, recordMetrics},
-	// What differs on purpose.
+	// Deliberate differences.
 	{"equal-deadlines", 6, recordEqualDeadlines},
 	{"drain-with-ready-items", 4, recordDrainWithReadyItems},
 	{"done-of-ready-item", 3, recordDoneOfReadyItem},
 	{"backoff-overflow", 2, recordBackoffOverflow},
-	// controller-runtime's priority queue, and what differs from it on purpose.
+	// controller-runtime's priority queue, and deliberate differences from it.
 	{"priority", 15, recordPriority},
 	{"priority-metrics", 3, recordPriorityMetrics},
 	{"priority-readds", 5, recordPriorityReadds},
@@ -77,7 +77,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// recordOne records a trace in a bubble of its own, whose time is fake and starts afresh.
+// recordOne records a trace in its own bubble, with fake time that starts afresh.
 func recordOne(t *testing.T, family family, random *rand.Rand) []byte {
 	trace := &trace{Rand: random}
 	synctest.Test(t, func(*testing.T) { family.record(trace) })

@@ -6,11 +6,12 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// tooFar is half of what a double counts in whole nanoseconds, some 52 days. What is reserved later than that
-// has a time which JavaScript knows only roughly, so a trace ends there. "Never" is exact again.
+// tooFar is half the range in which a double counts whole nanoseconds, about 52 days. JavaScript knows later times only
+// roughly, so a trace ends at a reservation beyond that. "Never" is exact.
 const tooFar = time.Duration(1) << 52
 
-// recordTokenBucket tells a bucket the time of each operation, which may go backwards.
+// recordTokenBucket records operations on a token bucket. The time of an operation may be earlier than the previous
+// one.
 func recordTokenBucket(t *trace) {
 	limit, burst := t.rate(), t.burst()
 	t.write(limit, burst)
@@ -27,7 +28,7 @@ func recordTokenBucket(t *trace) {
 		}
 		return number, reservations[number]
 	}
-	// step gives how long after the last operation the next one is.
+	// step returns the time between the last operation and the next one.
 	step := func() time.Duration {
 		switch {
 		case now.Abs() > 5*day:
@@ -38,7 +39,7 @@ func recordTokenBucket(t *trace) {
 			return -t.duration(1, 10*time.Second)
 		case t.chance(3):
 			return t.duration(1, day)
-		case t.chance(30) && len(reservations) > 0: // when a reservation comes due, or next to it
+		case t.chance(30) && len(reservations) > 0: // when a reservation comes due, or a nanosecond before or after
 			_, reservation := anyReservation()
 			if delay := reservation.DelayFrom(at()); delay < day {
 				return delay + time.Duration(t.between(-1, 1))
@@ -56,7 +57,7 @@ func recordTokenBucket(t *trace) {
 			return t.IntN(limiter.Burst() + 3)
 		}
 	}
-	// do begins an operation.
+	// do starts an operation.
 	do := func(operation operation, arguments ...any) {
 		elapsed := step()
 		now += elapsed

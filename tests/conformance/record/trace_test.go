@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// An operation is written as its number, which is its place among the names at the head of each file.
+// An operation is written as its index among the names at the head of each file.
 type operation int
 
 const (
@@ -72,13 +72,13 @@ func operationNames() []byte {
 	return names
 }
 
-// A trace is a random sequence of operations with what came of each. The methods of [rand.Rand] choose.
+// A trace is a random sequence of operations with their results. The methods of [rand.Rand] make the random choices.
 type trace struct {
 	*rand.Rand
 	text []byte
 }
 
-// write appends values; durations as nanoseconds.
+// write appends values to the trace. Durations are in nanoseconds.
 func (t *trace) write(values ...any) {
 	for _, value := range values {
 		if len(t.text) > 0 {
@@ -118,29 +118,29 @@ func (t *trace) json() []byte {
 	return fmt.Appendf(nil, "[%s]", t.text)
 }
 
-// between gives a number from low to high.
+// between returns a random number from low to high, inclusive.
 func (t *trace) between(low, high int) int {
 	return low + t.IntN(high-low+1)
 }
 
-// chance is true so many times in a hundred.
+// chance returns true with this probability in percent.
 func (t *trace) chance(percent float64) bool {
 	return t.Float64()*100 < percent
 }
 
-// duration gives one of any magnitude from a unit to less than the limit, as often small as large.
+// duration returns a random duration from unit to less than limit, with all magnitudes equally likely.
 func (t *trace) duration(unit, limit time.Duration) time.Duration {
 	magnitude := math.Exp(t.Float64() * math.Log(float64(limit)/float64(unit)))
 	return time.Duration(magnitude) * unit
 }
 
-// A choice is something to do and how often it is done, compared to the others.
+// A choice is an action with its weight relative to other choices.
 type choice struct {
 	weight float64
 	do     func()
 }
 
-// choose does one of several things.
+// choose runs a random one of several choices.
 func (t *trace) choose(choices ...choice) {
 	total := 0.0
 	for _, choice := range choices {
