@@ -1,4 +1,4 @@
-/** URLs of servers. */
+/** Server URLs. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { parseAddress, showAddress } from "../../packages/redis/connection/address.ts";

@@ -1,37 +1,39 @@
-/** A bench for the engine: a queue of a test's own, at times that the test sets, and owners who take from it. */
+/**
+ * Test bench for the engine: a queue of the test's own, under a clock that the test sets, and owners that take from it.
+ */
 
 import type { Engine, EngineSettings, Finish, TurnReply } from "../../packages/redis/engine.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 import { START, TimedServer } from "./timed_server.ts";
 
-/** In milliseconds. */
+/** Lease duration, in milliseconds. */
 export const LEASE = 30_000;
 
-/** A queue on a server whose clock is in the test's hands, and the owners who take from it. */
+/** Queue on a server whose clock the test controls, with owners that take from the queue. */
 export class Bench {
   readonly name = uniqueName("engine");
   readonly engine: Engine;
-  /** What the server's clock says, in microseconds. */
+  /** Time of the server's clock, in microseconds. */
   time = START;
-  /** Whether the next calls are said to have been made before. */
+  /** Whether calls are marked as resent. */
   isResent = false;
 
   constructor(readonly server: TimedServer, settings: Partial<EngineSettings> = {}) {
     this.engine = this.open(settings);
   }
 
-  /** In milliseconds. */
+  /** Lease duration, in milliseconds. */
   get lease(): number {
     return this.engine.settings.leaseDuration;
   }
 
-  /** Another engine of the same queue. */
+  /** Opens another engine of the same queue. */
   open(settings: Partial<EngineSettings>): Engine {
     const options = { leaseDuration: LEASE, ...settings, resent: () => this.isResent };
     return this.server.engine(this.name, () => this.time, options);
   }
 
-  /** Lets time pass in which others are heard of, as they renew their leases: the server was not away. */
+  /** Lets time pass while another owner renews its lease, so that the server doesn't seem to have been away. */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= this.lease / 3) {
       this.jump(Math.min(left, this.lease / 3));
@@ -39,7 +41,7 @@ export class Bench {
     }
   }
 
-  /** Lets the server's clock jump, or the server be away for a time. */
+  /** Moves the server's clock without any renewal, as after a jump of the clock or an absence of the server. */
   jump(ms: number): void {
     this.time += ms * 1000;
   }
@@ -52,12 +54,12 @@ export class Bench {
     await this.engine.add(keys.map((key) => ({ key, payload: `of ${key}` })), delay);
   }
 
-  /** What an owner takes. */
+  /** Takes items for an owner. */
   async take(owner: string, wanted = 1, known = 0, engine = this.engine): Promise<TurnReply> {
     return await this.turn(owner, [], wanted, known, engine);
   }
 
-  /** Work that has ended, and what an owner takes then. */
+  /** Reports finished work of an owner and takes items for it. */
   async turn(
     owner: string,
     finishes: Finish[],
@@ -69,19 +71,19 @@ export class Bench {
     return await engine.turn({ ...common, known, wanted, finishes });
   }
 
-  /** Whether the end of the work on a key counts. */
+  /** Finishes a key. Returns the server's answer: whether the finish counts. */
   async finish(key: string, token: string, kind: Finish["kind"] = "succeeded", engine = this.engine): Promise<unknown> {
     const { answers } = await this.turn("whoever", [{ key, token, kind }], 0, 0, engine);
     return answers[0];
   }
 
-  /** What is stored under one of the queue's names. */
+  /** Runs a command on one of the queue's Redis keys. */
   async stored(command: string, name: string, ...rest: string[]): Promise<unknown> {
     return await this.server.call(command, `workqueue:{${this.name}}:${name}`, ...rest);
   }
 }
 
-/** A test on a queue of its own. */
+/** Registers a test on a queue of its own. */
 export function engineTest(
   name: string,
   run: (bench: Bench, server: TimedServer, url: string) => Promise<void>,
@@ -98,7 +100,7 @@ export function engineTest(
   });
 }
 
-/** What was handed out. */
+/** Returns the keys that were handed out. */
 export function keysOf({ taken }: TurnReply): string[] {
   return taken.map(({ key }) => key);
 }

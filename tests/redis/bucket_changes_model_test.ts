@@ -1,6 +1,4 @@
-/**
- * A bucket on a server whose rate and burst are changed gives what one in memory gives, to random changes and calls.
- */
+/** Comparison of a bucket on a server with one in memory, under random calls and changes of rate and burst. */
 
 import { assert } from "@std/assert";
 import { createBucketLimiter, limiters } from "@workqueue/core";
@@ -22,7 +20,7 @@ const calls = fc.array(
   fc.record({
     wait: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5_000_000 }), fc.integer({ min: 1, max: 10_000_000_000 })),
     change: fc.option(changed, { freq: 2, nil: undefined }),
-    /** Through the limiter, which takes tokens of the future; or as many as are there, of so many that are wanted. */
+    /** `undefined` asks the limiter, which reserves future tokens. A number takes up to that many available tokens. */
     wanted: fc.option(fc.integer({ min: 0, max: 8 }), { nil: undefined }),
   }),
   { minLength: 1, maxLength: 30, size: "max" },
@@ -54,7 +52,7 @@ redisTest("bucket: random changes of rate and burst do what setRate and setBurst
           expected.push(count);
         }
       };
-      call(1); // a bucket that nobody has used is not known to the server
+      call(1); // the server only knows buckets that were used
       for (const { wait, change, wanted } of calls) {
         time += wait;
         clock.time = time / 1000;
@@ -68,7 +66,8 @@ redisTest("bucket: random changes of rate and burst do what setRate and setBurst
       const answers = await script.firsts(...steps);
       for (const [i, answer] of answers.entries()) {
         const [ours, theirs] = [answer!, expected[i]!];
-        // Of a delay, the microsecond that the server's times are rounded to, or the last digits of what is very long.
+        // Delays may differ by the microsecond to which the server rounds. Very long delays may differ in the last
+        // digits.
         const isClose = steps[i]![0] === "when" && Math.abs(ours - theirs) <= Math.max(0.001, theirs * 1e-9);
         assert(
           ours === theirs || isClose,

@@ -1,6 +1,6 @@
 /**
- * Replays what client-go did, as recorded in `tests/conformance/vectors/`, on Redis: a part of it here, all of it by
- * `deno task conformance --engine redis`. `tests/conformance/README.md` tells what differs on purpose.
+ * Conformance with client-go on Redis: replays a sample of the traces in `tests/conformance/vectors/`. To replay all
+ * of them, run `deno task conformance --engine redis`. `tests/conformance/README.md` lists the deliberate differences.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -9,10 +9,10 @@ import { redisTest } from "./redis_tests.ts";
 
 const vectors = new URL("../conformance/vectors/", import.meta.url);
 
-/** One trace in so many is replayed, beginning with that one. */
+/** One trace in `EVERY` is replayed, starting with trace `SEED`. */
 const [EVERY, SEED] = [6, 3];
 
-/** What may differ on purpose, in each family. In those that are not named here nothing may. */
+/** Exceptions that may occur in each family. The other families may have none. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "fifo": ["calls-after-shutdown"],
   "delaying": ["calls-after-shutdown", "waiting-survives-shutdown", "too-close-to-call"],

@@ -1,4 +1,4 @@
-/** A connection to the server: what comes of calls and subscriptions, whatever the network does. */
+/** Connections to the server: calls and subscriptions under network failures. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createClient } from "@redis/client";
@@ -12,17 +12,17 @@ import { RedisProxy } from "./proxy.ts";
 import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
 
-/** Adds to the end of a list; gives its length. */
+/** Appends to a list and returns its length. */
 const PUSH = createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1])`);
 const ECHO = createScript(`return { KEYS[1], ARGV[1], ARGV[2], 7, false, { "nested", 1.5 } }`);
 
-/** For as long as the block lasts. */
+/** Opens a connection that is released at the end of the block. */
 function use(options: ConnectOptions): Connection & AsyncDisposable {
   const connection = connect("connect", options);
   return Object.assign(connection, { [Symbol.asyncDispose]: () => connection.release() });
 }
 
-/** The error of a call that must fail so. */
+/** Returns the error of a call, which must fail with a connection error. */
 function failure(call: Promise<unknown>): Promise<RedisConnectionError> {
   return assertRejects(() => call, RedisConnectionError);
 }
@@ -184,7 +184,8 @@ serverTest("connection: after the call timeout a call that was sent to a server 
   const error = await failure(hasty.run(PUSH, "list", ["second"]));
   assert(error.mayHaveRun);
   assertStringIncludes(error.message, "did not answer within 50 ms: it is unknown whether the call took effect");
-  assert(!(await failure(hasty.run(PUSH, "list", ["third"]))).mayHaveRun); // nothing is sent where nobody answers
+  // Nothing is sent to a server that doesn't answer.
+  assert(!(await failure(hasty.run(PUSH, "list", ["third"]))).mayHaveRun);
   await server.kill("SIGCONT");
   await patient.run(PUSH, "list", ["last"]);
   const items = await server.call("LRANGE", "list", "0", "-1") as string[];
@@ -199,7 +200,7 @@ redisTest("connection: one that is silent is given up, and the call is made on a
   proxy.hold();
   const processing = connection.run(PUSH, key, [2], { retry: "always" });
   while (proxy.connections < 2) await new Promise((resolve) => setTimeout(resolve));
-  proxy.dropAll(); // what is held back never gets there
+  proxy.dropAll(); // the held bytes never arrive
   proxy.hold(false);
   await processing;
   assertEquals(await call("LRANGE", key, "0", "-1"), ["1", "2"]);
@@ -211,7 +212,8 @@ serverTest("connection: while the server is a replica, calls are held back", asy
   await connection.run(PUSH, "list", ["first"]);
   await server.call("REPLICAOF", "127.0.0.1", "1");
   const calls = ["second", "third"].map((item) => connection.run(PUSH, "list", [item], { retry: "never" }));
-  while (!/cmdstat_eval:calls=[2-9]/.test(String(await server.call("INFO", "commandstats")))); // was turned down
+  // Wait until the server has refused a call.
+  while (!/cmdstat_eval:calls=[2-9]/.test(String(await server.call("INFO", "commandstats"))));
   await server.call("REPLICAOF", "NO", "ONE");
   assertEquals(await Promise.all(calls), [2, 3]);
   assertEquals(await server.call("LRANGE", "list", "0", "-1"), ["first", "second", "third"]);
@@ -246,7 +248,7 @@ for (
       !error.message.endsWith(`within 50 ms: ${refusal}`)
     );
     assertEquals(error.mayHaveRun, false);
-    while (proxy.connections < 3) await new Promise((resolve) => setTimeout(resolve)); // it is tried again
+    while (proxy.connections < 3) await new Promise((resolve) => setTimeout(resolve)); // wait until a call is retried
     await call("DEL", `${key}:refusal`);
     assertEquals(await Promise.all(calls), [1, 2, 3]);
     assertEquals(await call("LRANGE", key, "0", "-1"), ["nevernever", "alwaysalways", "marked0"]);
@@ -269,7 +271,7 @@ serverTest("connection: a channel is waited for while the server runs a script o
   await using server = await RedisServer.start({ args: ["--busy-reply-threshold", "1"] });
   await using proxy = await RedisProxy.start(server.url);
   const busy = server.call("EVAL", "while true do end", "0").catch(() => {});
-  while (await server.call("PING").then(() => true, () => false)); // until it refuses
+  while (await server.call("PING").then(() => true, () => false)); // wait until the server refuses
   await using connection = use({ url: proxy.url });
   const heard = Promise.withResolvers<string>();
   const subscribed = connection.subscribe("channel", heard.resolve);
@@ -377,7 +379,7 @@ redisTest("connection: a channel is heard until the end of the subscription", as
   await end.promise;
   assertEquals(heard, ["one: 1", "other: 1", "other: 2"]);
   otherOff();
-  while (await server.call("PUBLISH", channel, "3") !== 0); // until the server has been told
+  while (await server.call("PUBLISH", channel, "3") !== 0); // wait until the server knows that nobody is subscribed
 });
 
 redisTest(
@@ -391,7 +393,7 @@ redisTest(
       beBusy(2 * silence);
       await nextTurn();
     }
-    await connection.subscribe(uniqueName("channel"), () => {}); // on another one, if the first was given up
+    await connection.subscribe(uniqueName("channel"), () => {}); // on a new connection if the first was given up
     assertEquals(resumed, 0);
   },
 );
@@ -471,7 +473,7 @@ serverTest("connection: a URL names user, password and database; a password is n
   assert(/ db=3 .* user=worker /.test(String(await server.call("CLIENT", "LIST"))));
 
   await using wrong = use({ url: url("wr0ng", "/3") });
-  const error = await failure(wrong.run(PUSH, "list", [1])); // at once, as waiting does not help
+  const error = await failure(wrong.run(PUSH, "list", [1])); // at once, because waiting does not help
   assertStringIncludes(error.message, "WRONGPASS");
   assertStringIncludes((await failure(wrong.subscribe("channel", () => {}))).message, "WRONGPASS");
   await using absent = use({ url: url("s3cr%t", "/16") });
@@ -490,7 +492,8 @@ serverTest("connection: a server that only refuses, and hangs up, is not dialed 
   await using server = await RedisServer.start({ args: ["--requirepass", "secret"] });
   await using proxy = await RedisProxy.start(server.url);
   await using connection = use({ url: proxy.url });
-  const many = Array.from({ length: 20 }, (_, i) => i); // the server hangs up on who sends so much without a password
+  // The server hangs up on clients that send this much without a password.
+  const many = Array.from({ length: 20 }, (_, i) => i);
   const ask = () => connection.run(PUSH, "list", many).catch(() => {});
   connection.onReconnect(ask);
   await ask();

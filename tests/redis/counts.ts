@@ -1,4 +1,4 @@
-/** Counts of items, without the time in them that differs from run to run. */
+/** Returns the counts of items, without `oldestReadyMs`, which differs from run to run. */
 export async function countsOf<C extends { oldestReadyMs: number }>(
   queue: { counts(): Promise<C> },
 ): Promise<Omit<C, "oldestReadyMs">> {

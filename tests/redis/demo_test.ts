@@ -1,4 +1,4 @@
-/** The demo, as a user starts it: by its task on Deno, and as a script on Bun. */
+/** The demo as a user starts it: through its task on Deno, as a script on Bun. */
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const COMMAND = process.versions["bun"] === undefined ? ["task", "demo:redis"] : ["packages/redis/demo/main.ts"];
 const LOOK_AGAIN = 20;
 
-/** Starts the demo in a process group of its own, as a shell does. */
+/** Starts the demo in its own process group, as a shell does. */
 function start(env: Record<string, string> = {}): ChildProcess {
   const { WORKQUEUE_REDIS_URL: _, ...own } = process.env;
   return spawn(process.execPath, COMMAND, {
@@ -30,7 +30,7 @@ async function ended(demo: ChildProcess): Promise<{ code: number; stdout: string
   return { code, stdout, stderr };
 }
 
-/** Whether a process of the demo is left. */
+/** Reports whether any process of the demo is left. */
 function isLeft(demo: ChildProcess): boolean {
   try {
     return process.kill(-demo.pid!, 0);
@@ -49,7 +49,7 @@ async function isInterrupted(demo: ChildProcess): Promise<void> {
   });
   await isWorking;
   const end = ended(demo);
-  process.kill(-demo.pid!, "SIGINT"); // as Ctrl-C does
+  process.kill(-demo.pid!, "SIGINT"); // like Ctrl-C
   assertEquals((await end).code, 130);
   while (isLeft(demo)) await delay(LOOK_AGAIN);
 }

@@ -1,4 +1,4 @@
-/** Who is told when a delayed key is due: two processes that want work, however many there are. */
+/** Notifications when a delayed key is due: two processes that want work are notified, however many there are. */
 
 import { createClient } from "@redis/client";
 import { assert, assertEquals } from "@std/assert";
@@ -7,7 +7,7 @@ import { countCalls, open, until } from "./faults/faults.ts";
 import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
 import { callRedis, RedisServer } from "./server.ts";
 
-/** The messages that processes get. */
+/** Messages that processes receive. */
 class Messages implements AsyncDisposable {
   readonly #bench: Bench;
   readonly #client: ReturnType<typeof createClient>;
@@ -25,7 +25,7 @@ class Messages implements AsyncDisposable {
     return new Messages(bench, client as never);
   }
 
-  /** Lets owners be idle, one after the other. */
+  /** Makes owners idle, one after the other. */
   async idle(...owners: string[]): Promise<void> {
     for (const owner of owners) {
       await this.#client.subscribe(this.#bench.engine.channelOf(`process of ${owner}`), (message) => {
@@ -35,18 +35,18 @@ class Messages implements AsyncDisposable {
     }
   }
 
-  /** A process is gone: nobody receives its messages. */
+  /** Unsubscribes a process, so that nobody receives its messages. */
   async kill(owner: string): Promise<void> {
     await this.#client.unsubscribe(this.#bench.engine.channelOf(`process of ${owner}`));
   }
 
-  /** The messages since the last look, each with its delay in milliseconds. */
+  /** Returns the messages since the last call, each with its delay in milliseconds. */
   async read(): Promise<string[]> {
-    await this.#client.ping(); // what was sent before has arrived then
+    await this.#client.ping(); // earlier messages have arrived once this resolves
     return this.#got.splice(0);
   }
 
-  // deno-lint-ignore require-await -- what is disposed of asynchronously
+  // deno-lint-ignore require-await -- asynchronous disposal
   async [Symbol.asyncDispose](): Promise<void> {
     this.#client.destroy();
   }
@@ -197,7 +197,7 @@ serverTest(
       const [seconds, micros] = await callRedis(server.url, "TIME") as string[];
       return Number(seconds) * 1000 + Number(micros) / 1000;
     };
-    const end = await time() + 100; // the second has looked then
+    const end = await time() + 100; // by then, the second process has looked
     await until(async () => await time() > end);
     const after = [await countCalls(server.url), await publishes()];
     const [calls, told] = after.map((count, i) => count - before[i]!);

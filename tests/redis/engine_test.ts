@@ -1,6 +1,6 @@
 /**
- * What the engine on Redis promises beside what a queue in memory does: tokens, owners whose leases end, keys that are
- * handed out alone, and backlogs that are larger than what one call moves. At times that the test sets.
+ * Guarantees of the Redis engine beyond those of a queue in memory: tokens, owners whose leases end, suspects, and
+ * backlogs larger than one call moves. The test sets the clock.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -19,7 +19,7 @@ import { START } from "./timed_server.ts";
 const given = process.env["WORKQUEUE_RUNS"];
 const RUNS = Number(given ?? 400);
 
-/** Lets the one owner who holds something lose it. Nobody holds it then. */
+/** Makes the only owner with leases lose them. Nobody holds a lease afterwards. */
 async function lose(bench: Bench): Promise<void> {
   await bench.pass(LEASE + 1);
   await bench.take("reaper");
@@ -96,7 +96,7 @@ engineTest(
 );
 
 engineTest("what is due at the same microsecond comes in the order of the adds, whatever the names", async (bench) => {
-  // The time of the queue grows by one with each look and by one with each add.
+  // The queue's time advances by one microsecond with each look and with each add.
   for (const [i, key] of ["d", "b", "c", "a"].entries()) await bench.addAfter(10 - i * 0.002, key);
   const { delayedEntries } = await bench.engine.snapshot(10);
   assertEquals(new Set(delayedEntries.map(({ dueInMs }) => dueInMs)).size, 4, "each has a time of its own");
@@ -165,9 +165,9 @@ engineTest(
     assertEquals(await bench.engine.renew("gone"), true);
     await bench.pass(LEASE - 1);
     assertEquals(keysOf(await bench.take("o", 2)), ["b"]);
-    await bench.pass(LEASE / 20 + 1); // as often it is looked for what is over
+    await bench.pass(LEASE / 20 + 1); // the queue looks for expired leases this often
     await bench.add("c");
-    await bench.engine.renew("o"); // as it does while it works
+    await bench.engine.renew("o"); // a working owner renews
     assertEquals(await countsOf(bench.engine), { ready: 1, delayed: 0, processing: 2, failing: 0, givenUp: 0 });
     const { taken: [again] } = await bench.take("third");
     assertEquals([again!.key, again!.payload], ["a", undefined]);
@@ -199,7 +199,7 @@ engineTest("only a take ends leases, and none within a lease after the server wa
   assertEquals(keysOf(await bench.take("o")), ["a"]);
 });
 
-/** A visit of a new process for a quarter of a second. Returns the keys that it takes. */
+/** Simulates a new process that visits for a quarter of a second. Returns the keys that it takes. */
 async function visit(bench: Bench, name: string): Promise<string[]> {
   const keys: string[] = [];
   for (let look = 0; look < 5 && keys.length === 0; look++) {
@@ -232,7 +232,7 @@ engineTest(
   async (bench) => {
     const upTo = (max: number, count: number) =>
       fc.array(fc.integer({ min: 60, max }), { minLength: count, maxLength: 20 });
-    const deltas = fc.oneof(upTo(2000, 1), upTo(600, 8), upTo(500, 20)); // with gaps, with some, and with none
+    const deltas = fc.oneof(upTo(2000, 1), upTo(600, 8), upTo(500, 20)); // many gaps, some gaps, and no gaps
     let [run, back, graces] = [0, 0, 0];
     const property = fc.asyncProperty(deltas, async (deltas) => {
       const key = `key ${run++}`;
@@ -288,7 +288,7 @@ engineTest("what was added again meanwhile comes once, and is not lost with its 
 engineTest("what an owner holds without knowing goes back to its place, which is no stall", async (bench) => {
   await bench.add("a", "b", "c");
   const { taken: [a] } = await bench.take("o");
-  await bench.take("o", 1, 1); // the reply is lost: b
+  await bench.take("o", 1, 1); // the reply with b is lost
   await bench.engine.release("o", [a!.token]);
   assertEquals((await bench.engine.counts()).processing, 1);
   const { taken } = await bench.take("o", 5, 1);
@@ -332,7 +332,7 @@ engineTest("keys that stalled once come back to their places, a few for each own
   assertEquals(await bench.stored("ZCARD", "stalled"), 0);
 });
 
-/** Lets keys stall a number of times; the latest owner is gone then. */
+/** Makes keys stall this many times. The last owner is gone afterwards. */
 async function stall(bench: Bench, times: number): Promise<void> {
   for (let time = 1; time <= times; time++) {
     await bench.take(`gone ${time}`, 16);
@@ -413,7 +413,7 @@ for (const maxStalls of [1, 3, 5]) {
             idle += Number(owner.processing.length === 0);
             if (owner.processing.some(({ key }) => key === poison)) {
               deaths++;
-              Object.assign(owner, { name: `${owner.name}+`, processing: [] }); // the next process takes its place
+              Object.assign(owner, { name: `${owner.name}+`, processing: [] }); // the next process takes over
             } else if (reply.isAlone) triedAlone += owner.processing.length;
           }
           await bench.pass(LEASE / 2);
@@ -481,7 +481,7 @@ engineTest("a key is given up after so many stalls, and its neighbours are not; 
   const givenUp: unknown[] = [];
   for (let stalls = 1; stalls <= 4; stalls++) {
     await bench.pass(LEASE + 1);
-    // One owner after the other is killed by it; the neighbour is worked on to its end.
+    // The poison item kills one owner after the other. The neighbor is worked on to its end.
     for (let turn = 0; turn < 3; turn++) {
       const owner = `owner ${stalls}-${turn}`;
       const reply = await bench.take(owner, 5);
@@ -602,8 +602,8 @@ for (const addWhileDelayed of ["keep", "replace"] as const) {
     await both(60_000, "twice");
     await pass(30_000);
     for (let i = 0; i < 12; i++) {
-      await both(0, `new ${12 - i}`, `${i * 40}`, "twice"); // something new, something due, something that waits
-      await both(20_000, `${(MANY - 1 - i) * 7919 % MANY}`, `new ${12 - i}`); // something due, something ready
+      await both(0, `new ${12 - i}`, `${i * 40}`, "twice"); // a new, a due and a delayed item
+      await both(20_000, `${(MANY - 1 - i) * 7919 % MANY}`, `new ${12 - i}`); // a due and a ready item
       if (i === 2) await end();
       await (await bothTake(40))();
     }

@@ -1,4 +1,4 @@
-/** The codes of the errors of a queue on Redis: see docs/errors.md. */
+/** Error codes of a queue on Redis. See docs/errors.md. */
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type ErrorCode, limiters } from "@workqueue/core";
@@ -8,7 +8,7 @@ import { codeOf } from "../helpers.ts";
 import { aborted, open, take, until } from "./faults/faults.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
-/** A port that nothing listens on. */
+/** URL of a port on which no server listens. */
 const NOWHERE = "redis://127.0.0.1:1";
 
 Deno.test("errors: options that a queue on Redis cannot have: WQ_ARGUMENT", () => {

@@ -1,9 +1,9 @@
-/** What is written to the console where nobody else wants to hear of errors. */
+/** Error log on the console, used if there is no error callback. */
 
 import { assert, assertEquals } from "@std/assert";
 import { ErrorLog } from "../../packages/redis/error_log.ts";
 
-/** The lines that are written meanwhile. */
+/** Runs `write` and returns the lines written to the console. */
 function linesOf(write: () => void): string[] {
   const lines: string[] = [];
   const { error } = console;

@@ -1,4 +1,4 @@
-/** The last error of what fails: kept on the server for as long as its failures are, in one line. */
+/** Last errors of failing items. The server keeps one line per item, for as long as its failures count. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { limiters, runWorkers, TerminalError } from "@workqueue/core";
@@ -8,7 +8,7 @@ import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { type Bench, engineTest } from "./bench.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
-/** A failed attempt of a key. */
+/** Runs a failing attempt of a key. */
 async function fail(bench: Bench, key: string, reason: string): Promise<void> {
   await bench.engine.promoteDelayed(key);
   await bench.add(key);
@@ -84,7 +84,8 @@ engineTest("errors that a process of an older release leaves behind are bounded"
     for (let i = 0; i < 30; i++) await fail(bench, `${round}-${i}`, "bad");
     const keys = Array.from({ length: 30 }, (_, i) => `${round}-${i}`);
     assertEquals(await bench.stored("HMGET", "errors", ...keys), keys.map(() => "bad"), "those that fail stay");
-    for (let i = 0; i < 30; i++) await bench.stored("HDEL", "failures", `${round}-${i}`); // as it forgets them
+    // The older release forgets them.
+    for (let i = 0; i < 30; i++) await bench.stored("HDEL", "failures", `${round}-${i}`);
     for (let i = 0; i < 30; i++) await bench.engine.cancelDelayed(`${round}-${i}`);
   }
   const errors = Number(await bench.stored("HLEN", "errors"));

@@ -1,4 +1,4 @@
-/** A server that deletes keys when its memory is full: that is told once, with what to set. */
+/** Servers that delete keys when their memory is full: reported once, with the setting to change. */
 
 import { assertEquals } from "@std/assert";
 import { createRedisQueue, type RedisQueueOptions } from "@workqueue/redis";
@@ -6,7 +6,7 @@ import { Redis } from "ioredis";
 import { serverTest, uniqueName } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
 
-/** What two queues with the same options tell, when each is used by several calls. */
+/** Uses two queues with the same options in several calls. Returns the reported errors. */
 async function toldOn(options: Partial<RedisQueueOptions>): Promise<string[]> {
   const told: string[] = [];
   const onQueueError = (error: unknown) => void told.push(String(error));

@@ -1,4 +1,4 @@
-/** A server that holds a queue in another format: nothing of it is touched, and every call says what to do. */
+/** Queues stored in another format: they are left untouched, and every call says what to do. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createRedisQueue, type RedisQueue } from "@workqueue/redis";
@@ -6,7 +6,7 @@ import { SCRIPTS } from "../../packages/redis/scripts/script.ts";
 import { open, until } from "./faults/faults.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 
-/** What format 2 had in a queue: a ready, a delayed, a processing and a given-up key. */
+/** Queue in format 2 with a ready, a delayed, a processing and a given-up key. */
 const FORMAT_2: readonly string[][] = [
   ["HSET", "meta", "format", "2", "last", "1800000000000000", "heard", "1800000000000000", "checked", "0"],
   ["ZADD", "ready", "1800000000000000", "ready"],
@@ -21,7 +21,7 @@ const FORMAT_2: readonly string[][] = [
   ["ZADD", "idle", "1800000000000000", "process"],
 ];
 
-/** Calls that reach every script. */
+/** Calls that together reach every script. */
 const CALLS: Readonly<Record<string, (queue: RedisQueue) => Promise<unknown>>> = {
   add: (queue) => queue.add("ready"),
   addAfter: (queue) => queue.addAfter("due", "1m"),
@@ -36,14 +36,14 @@ const CALLS: Readonly<Record<string, (queue: RedisQueue) => Promise<unknown>>> =
   snapshot: (queue) => queue.snapshot(),
 };
 
-/** Everything that the server has of a queue. */
+/** Returns all stored data of a queue. */
 async function stored(name: string, call: SharedServer["call"]): Promise<Record<string, unknown>> {
   const keys = await call("KEYS", `workqueue:{${name}}:*`) as string[];
   const values = keys.toSorted().map(async (key) => [key, JSON.stringify(await call("DUMP", key))]);
   return Object.fromEntries(await Promise.all(values));
 }
 
-/** Stores a queue of format 2. */
+/** Stores a queue in format 2. */
 async function store(name: string, call: SharedServer["call"]): Promise<void> {
   for (const [command, key, ...rest] of FORMAT_2) await call(command!, `workqueue:{${name}}:${key}`, ...rest);
 }
@@ -64,9 +64,9 @@ redisTest(
     for (const [method, make] of Object.entries(CALLS)) await assertRejects(() => make(queue), Error, message, method);
     assertEquals(errors.map((error) => (error as Error).message), Object.keys(CALLS).map(() => message));
     errors.length = 0;
-    const lease = queue.get(); // by `turn`, and by `release` when it looks again
+    const lease = queue.get(); // runs `turn`, and `release` when it looks again
     await until(() => errors.length > 0);
-    await opened[Symbol.asyncDispose](); // by `leave`
+    await opened[Symbol.asyncDispose](); // runs `leave`
     assert((await lease).shutdown);
     for (const error of errors) assertEquals((error as Error).message, message);
     assertEquals(await stored(name, call), before);

@@ -1,6 +1,5 @@
 /**
- * Adds of one turn of the event loop go to the server together, and in their order among other calls. No server is
- * needed.
+ * Adds within one turn of the event loop are sent together, and in order relative to other calls. No server is needed.
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
@@ -14,7 +13,7 @@ import { createScripts } from "../../packages/redis/scripts/script.ts";
 const scripts = createScripts();
 const NAMES = new Map(Object.entries(scripts).map(([name, script]) => [script, name]));
 
-/** An engine, and what it calls: the names of the scripts, each with its last arguments. */
+/** Returns an engine and the list of its calls: script names, each with its last arguments. */
 function engineWith(answer: () => Promise<unknown> = () => Promise.resolve(0)): { engine: Engine; calls: string[] } {
   const calls: string[] = [];
   const connection: Partial<Connection> = {

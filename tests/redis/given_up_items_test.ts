@@ -1,4 +1,4 @@
-/** What the server keeps of items that were given up: once, with the reason. */
+/** Given-up items on the server: stored once, with the reason. */
 
 import { assertEquals, assertFalse } from "@std/assert";
 import { InMemoryMetrics, runWorkers } from "@workqueue/core";
@@ -13,11 +13,11 @@ interface Item {
 interface Poisoned extends Pick<SharedServer, "call"> {
   readonly name: string;
   readonly metrics: InMemoryMetrics;
-  /** The process that notices the loss. */
+  /** Process that notices the loss. */
   readonly other: RedisQueue<Item>;
 }
 
-/** A test in which the process that tries "poison" alone is cut off, so that "poison" is given up. */
+/** Registers a test in which "poison" is given up, because the process that tries it alone is cut off. */
 function poisonTest(title: string, run: (poisoned: Poisoned) => Promise<void>): void {
   redisTest(title, async ({ url, call }) => {
     await using proxy = await RedisProxy.start(url);
@@ -33,7 +33,7 @@ function poisonTest(title: string, run: (poisoned: Poisoned) => Promise<void>): 
     await call("HSET", `workqueue:{${name}}:stalls`, "poison", "2"); // it stalled twice, so it is tried alone
     await holder.add({ key: "poison" });
     const lost = await holder.get() as RedisLease<Item>;
-    proxy.hold(); // its renewals reach nobody
+    proxy.hold(); // its renewals are lost
 
     await run({ name, metrics, other, call });
 

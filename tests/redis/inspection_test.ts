@@ -1,4 +1,4 @@
-/** What is printed of queues and leases on Redis: what this process knows, with no call. */
+/** Text printed for queues and leases on Redis, from what the process knows, without a call. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { createClient } from "@redis/client";
@@ -12,7 +12,7 @@ import { RedisServer } from "./server.ts";
 type Inspect = (value: unknown) => string;
 const { Deno: deno, Bun: bun } = globalThis as { Deno?: { inspect?: Inspect }; Bun?: { inspect?: Inspect } };
 
-/** What the runtime prints, by each of its ways. */
+/** Returns the text that the runtime prints. All ways to print must agree. */
 function printed(value: unknown): string {
   const texts = new Set([
     inspect(value),

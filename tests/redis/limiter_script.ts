@@ -1,10 +1,13 @@
-/** Runs the limiters of the scripts by themselves, at times that a test sets. */
+/** Limiters of the scripts on their own, under a clock that the test sets. */
 
 import { createClient } from "@redis/client";
 import { limiters } from "../../packages/redis/scripts/limiters.ts";
 import type { BucketPlan } from "../../packages/redis/limiter_plan.ts";
 
-/** Steps one after the other, each at its own time. Numbers are answered as texts, as Redis cuts them to integers. */
+/**
+ * Lua script that runs steps in order, each at its own time. Numbers are returned as strings, because Redis truncates
+ * numbers to integers.
+ */
 const SCRIPT = `
 local prefix = string.sub(KEYS[1], 1, -5)
 local now
@@ -28,7 +31,7 @@ end
 return answers
 `;
 
-/** A step of the script: what to do, at which time in whole microseconds, and with what. */
+/** Step of the script: an operation, its time in whole microseconds, and its arguments. */
 export type Step =
   | readonly ["when", time: number, plan: string, key: string, given: string]
   | readonly ["requeues", time: number, plan: string, key: string]
@@ -36,7 +39,7 @@ export type Step =
   | readonly ["failures", time: number, keys: readonly string[]]
   | readonly ["take" | "give back", time: number, ...bucket: BucketPlan, count: number];
 
-/** The hashes of one queue, and what runs on them. */
+/** Runner of limiter steps on the hashes of one queue. */
 export class LimiterScript implements AsyncDisposable {
   readonly #client: ReturnType<typeof createClient>;
   readonly prefix: string;
@@ -48,13 +51,13 @@ export class LimiterScript implements AsyncDisposable {
 
   static async connect(url: string, name: string): Promise<LimiterScript> {
     const client = createClient({ url, RESP: 2, maintNotifications: "disabled" });
-    client.on("error", () => {}); // what it is, the call says
+    client.on("error", () => {}); // the call reports the error
     await client.connect();
     return new LimiterScript(client as never, name);
   }
 
   /**
-   * Runs steps, and gives the answers of each: of `failures` the numbers, of the others one and perhaps another one.
+   * Runs steps and returns the answers of each. `failures` returns its numbers, other steps return one or two answers.
    */
   async run(...steps: Step[]): Promise<(number | undefined)[][]> {
     const answers = await this.call("EVAL", SCRIPT, "1", `${this.prefix}meta`, JSON.stringify(steps));
@@ -63,17 +66,17 @@ export class LimiterScript implements AsyncDisposable {
     );
   }
 
-  /** Runs steps, and gives the first answer of each. */
+  /** Runs steps and returns the first answer of each. */
   async firsts(...steps: Step[]): Promise<(number | undefined)[]> {
     return (await this.run(...steps)).map(([answer]) => answer);
   }
 
-  /** Runs one step, and gives its first answer. */
+  /** Runs one step and returns its first answer. */
   async one(...step: Step): Promise<number | undefined> {
     return (await this.firsts(step))[0];
   }
 
-  /** A command on one of the hashes. */
+  /** Runs a command on one of the hashes. */
   async hash(command: string, name: string, ...rest: string[]): Promise<unknown> {
     return await this.call(command, this.prefix + name, ...rest);
   }

@@ -1,4 +1,4 @@
-/** The limiters of the scripts give what those in memory give, to random configs and random calls. */
+/** Comparison of the limiters of the scripts with those in memory, under random configs and calls. */
 
 import { assert, assertEquals } from "@std/assert";
 import { defineLimiter, limiters, loadConfig } from "@workqueue/core";
@@ -8,7 +8,7 @@ import { HandClock } from "../helpers.ts";
 import { LimiterScript, type Step } from "./limiter_script.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
-/** Seconds since 1970 use up most of a double. */
+/** Start time in microseconds since 1970. Such large times use most of a double's precision. */
 const START = 1_800_000_000_000_000;
 
 const linear = defineLimiter({
@@ -31,8 +31,8 @@ const linear = defineLimiter({
 });
 const registry = limiters.extend().register(linear);
 
-// Whole milliseconds and half a microsecond: nothing ends at the very microsecond of a call, where memory may round the
-// other way.
+// Whole milliseconds plus half a microsecond, so that nothing ends at exactly the microsecond of a call, where memory
+// may round differently.
 const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
 const delay = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.constantFrom(0, 0.001, 0.3, 1e7, 1e12));
 const rate = fc.oneof(
@@ -43,7 +43,7 @@ const rate = fc.oneof(
 const burst = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 5 }) }, fc.constant(2 ** 53 - 1));
 const NAMES = ["one", "two", "three"];
 
-/** The config of a limiter. It may refer to so many of the names, and has no names at the top of a template. */
+/** Generates the config of a limiter. It may refer to the first `names` names. A template can't be a name itself. */
 function config(names: number): fc.Arbitrary<object> {
   const { any } = fc.letrec<{ any: object | string; described: object }>((tie) => {
     const name = names === 0 ? [] : [{ weight: 2, arbitrary: fc.constantFrom(...NAMES.slice(0, names)) }];
@@ -112,7 +112,7 @@ const key = fc.constantFrom(...KEYS);
 const wait = fc.oneof(
   fc.constantFrom(1, 1, 1000),
   fc.integer({ min: 1, max: 5_000_000 }),
-  fc.integer({ min: 1, max: 10_000_000_000_000 }), // a hundred days
+  fc.integer({ min: 1, max: 10_000_000_000_000 }), // about a hundred days
 );
 const calls = fc.array(
   fc.record({
@@ -123,7 +123,10 @@ const calls = fc.array(
   { minLength: 1, maxLength: 40, size: "max" },
 );
 
-/** Equal but for the microsecond that the server's times are rounded to, or the last digits of what is very long. */
+/**
+ * Reports whether two numbers are equal up to the server's rounding to microseconds, or up to the last digits of very
+ * long delays.
+ */
 function isClose(a: number, b: number): boolean {
   return Math.abs(a - b) <= Math.max(0.001, Math.abs(a) * 1e-12);
 }
@@ -138,7 +141,7 @@ redisTest("limiters: random configs and calls give what they give in memory", as
       stream,
     ) => {
       await script.clear();
-      // From 0, as milliseconds since 1970 have no exact microseconds.
+      // The clock starts at 0, because milliseconds since 1970 can't represent exact microseconds.
       const clock = new HandClock();
       const drawn: number[] = [];
       const random = () => {

@@ -1,6 +1,4 @@
-/**
- * Limiters on a server: what holds beside that each gives what it gives in memory, for which limiters_model_test.ts is.
- */
+/** Limiters on a server, beyond their equivalence to limiters in memory, which limiters_model_test.ts covers. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -21,7 +19,7 @@ import { loadSecondCopy } from "../second_copy.ts";
 import { LimiterScript, type Step } from "./limiter_script.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
-/** Seconds since 1970 use up most of a double. */
+/** Start time in microseconds since 1970. Such large times use most of a double's precision. */
 const START = 1_800_000_000_000_000;
 const SECOND = 1_000_000;
 
@@ -113,8 +111,8 @@ limiterTest("buckets of groups that are at rest are dropped, and no others", asy
   const { text } = planOf({ type: "per-group", separator: "/", limiter: { type: "bucket", rate: 1, burst: 1 } });
   const come = (groups: number, time: number, from = 0) =>
     script.run(...Array.from({ length: groups }, (_, i): Step => ["when", time, text, `g${from + i}/1`, ""]));
-  await come(1000, START); // each is full after a second
-  await come(1000, START + SECOND, 5000); // not quite yet
+  await come(1000, START); // each bucket is full again after a second
+  await come(1000, START + SECOND, 5000); // just before the first buckets are at rest
   assertEquals(await script.hash("HLEN", "buckets"), 2000);
   for (let round = 1; round <= 20; round++) await come(500, START + round * 3 * SECOND, round * 1000);
   const left = await script.hash("HLEN", "buckets") as number;
@@ -138,7 +136,7 @@ limiterTest(
 limiterTest("counts that pass do so a time after the end of the last delay, for attempts too", async (script) => {
   const { text } = planOf(PASSING);
   const at = (time: number): Step[] => [["requeues", START + time, text, "a"], ["failures", START + time, ["a"]]];
-  const end = 2000 * 5 + SECOND; // the delay after the second failure, and forgetAfter
+  const end = 2000 * 5 + SECOND; // the delay after the second failure, plus `forgetAfter`
   const answers = await script.firsts(
     ["when", START, text, "a", ""],
     ["when", START, text, "a", ""],
@@ -172,7 +170,8 @@ limiterTest("counts beside which others last do not pass, and those that last ar
     ["requeues", START + 20 * SECOND, text, "k0"],
     ["when", START + 20 * SECOND, text, "k0", ""],
   );
-  assertEquals(answers, [keys.map(() => 2), [2, undefined], [5, undefined]]); // 5: the first again, and 4 of the other
+  // 5: the longer of 5 (its first failure) and 4 (its third failure)
+  assertEquals(answers, [keys.map(() => 2), [2, undefined], [5, undefined]]);
 });
 
 limiterTest("times without an end are none that cannot be stored", async (script) => {
@@ -232,15 +231,15 @@ limiterTest(
     ];
     const answers = await script.run(
       take(0, 10, 1),
-      take(5, 10, 1000), // 5 have come at the rate that was
+      take(5, 10, 1000), // 5 tokens arrived at the old rate
       take(6, 10, 1000),
-      take(16, 3, 0), // 10 have come at a thousand a second
+      take(16, 3, 0), // 10 s at 1000 tokens a second have filled the bucket
       take(3600, 10, 0),
-      take(3600, 0, 5, 100), // a larger one is filled at its rate
+      take(3600, 0, 5, 100), // a larger burst fills at its own rate
       take(3601, 100, 5, 100),
       take(3601, 1, -1, 100),
       take(3602, 200, -1, 100),
-      take(3603, 200, 5, 50), // without a bound it was full all the time
+      take(3603, 200, 5, 50), // at an infinite rate, it was always full
     );
     assertEquals(answers.map(([taken]) => taken), [10, 5, 10, 3, 7, 0, 5, 1, 200, 50]);
   },
@@ -264,7 +263,7 @@ limiterTest("what cannot be read counts as nothing", async (script) => {
   }
 });
 
-/** A registry with a limiter of somebody else's. */
+/** Creates a registry with a third-party limiter. */
 function registryWith(delayAfter: ((failures: number) => number) | undefined): LimiterRegistry {
   const mine = defineLimiter({
     type: "mine",
@@ -291,7 +290,7 @@ limiterTest(
       [100, undefined],
       [undefined, 1],
       [undefined, 1],
-      [1000, undefined], // no token was taken for those that did not count
+      [1000, undefined], // the refused calls took no token
     ]);
     assertEquals(await script.run(["failures", START, ["a"]], ["requeues", START, plan.text, "a"]), [[2], [
       2,
@@ -375,7 +374,7 @@ Deno.test("limiters: what a process gives has to be what a limiter in memory wou
   }
   let next = 0;
   const plan = planLimiter("plan", limiters.describe(jitter), () => next++ / 10);
-  assertEquals([plan.given(0), plan.given(0)], ["[-1,0]", "[-1,0.1]"]); // each failure has its own
+  assertEquals([plan.given(0), plan.given(0)], ["[-1,0]", "[-1,0.1]"]); // each failure draws its own number
 });
 
 Deno.test("limiters: one that asks too many others is refused", () => {

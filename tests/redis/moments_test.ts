@@ -9,14 +9,14 @@ import { createScripts } from "../../packages/redis/scripts/script.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 
 const NOW = 1_800_000_000;
-/** Its time stands still: only what is counted in the queue goes on. */
+/** Scripts with a fixed server time: only the queue's own counter advances. */
 const scripts = createScripts(`{ ${NOW}, 0 }`);
 
 redisTest(
   "moments: of what is added for the same one, each has the first that is free from there",
   async ({ url, call }) => {
     const connection = connect("test", { url, client: undefined, callTimeout: 5000 });
-    // Each is a call that adds so many keys, due after so many µs; few enough of them that the moments meet.
+    // Calls that add some keys with a delay in µs. The delays are close together, so that deadlines collide.
     const adds = fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1000, max: 1100 })), {
       maxLength: 30,
       size: "max",

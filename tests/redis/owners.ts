@@ -1,4 +1,4 @@
-/** Owners that do things at random on the engine, while the server's clock jumps: a test at any number of runs. */
+/** Owners that act at random on the engine while the server's clock jumps, for any number of runs. */
 
 import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
@@ -45,23 +45,23 @@ interface Hold {
   readonly owner: string;
   readonly key: string;
   readonly token: string;
-  /** How many adds there had been. */
+  /** Number of adds before this lease. */
   readonly adds: number;
   isOver: boolean;
-  /** Whether its owner was told that it has lost all. It counts still until it is taken away. */
+  /** Whether its owner was notified of the loss. The lease still counts until it is taken away. */
   isLost?: boolean;
 }
 
-/** Several owners who do what they like, and what has to hold whatever that is. */
+/** Several owners that act at random, with the invariants that must always hold. */
 class Owners {
-  /** All that was ever handed out. */
+  /** All leases ever handed out. */
   readonly holds: Hold[] = [];
-  /** When the lease of each ends, in the server's time. */
+  /** End of each owner's lease, in the server's time. */
   readonly #ends = new Map<string, number>();
-  /** The keys that have to be handed out still, by the number of the last add. */
+  /** Keys that must still be handed out, with the number of their last add. */
   readonly #owed = new Map<string, number>();
   #adds = 0;
-  /** The time of the queue or later, in microseconds: it never goes back. */
+  /** Upper bound of the queue's time, in microseconds. It never goes back. */
   #now = 0;
   givenUp = 0;
 
@@ -69,7 +69,7 @@ class Owners {
 
   async do(step: Step): Promise<void> {
     const { bench } = this;
-    this.#pass(0.1); // more than the time of the queue grows by in a call
+    this.#pass(0.1); // more than the queue's time grows by in a call
     bench.jump(0.1);
     switch (step.do) {
       case "add":
@@ -104,7 +104,7 @@ class Owners {
       case "pass":
         this.#pass(step.ms);
         return await bench.pass(step.ms);
-      case "jump": // of the clock, back or ahead; or nobody was heard of
+      case "jump": // a jump of the clock, back or ahead, or a time without any renewal
         this.#pass(Math.max(step.ms, 0));
         bench.jump(step.ms);
     }
@@ -148,7 +148,7 @@ class Owners {
     if (isFinal && hold.adds >= (this.#owed.get(hold.key) ?? 0)) this.#owed.delete(hold.key);
   }
 
-  /** Nobody comes back, and one who is left works on all there is. Nothing that was added is lost. */
+  /** Ends the run: one surviving owner works on everything. Checks that no added key is lost. */
   async end(): Promise<void> {
     let left = Infinity;
     for (let round = 0; round < 100 && left > 0; round++) {
@@ -188,7 +188,7 @@ class Owners {
   }
 }
 
-/** Lets owners do random things, so many times, and checks that no key has two of them, and that none is lost. */
+/** Runs random owners and checks that no key has two owners and that none is lost. */
 export async function checkOwners(url: string, { runs, seed }: { runs: number; seed: number }): Promise<void> {
   await using server = await TimedServer.connect(url);
   let [holds, givenUp] = [0, 0];
@@ -208,6 +208,6 @@ export async function checkOwners(url: string, { runs, seed }: { runs: number; s
     await fc.assert(property, { numRuns: Math.ceil(runs / 4), seed });
   };
   const seeds = [1, 2, 3, 4].map((number) => 4 * seed + number);
-  await Promise.all(seeds.map(run)); // together, as most of the time is waiting for the server
+  await Promise.all(seeds.map(run)); // in parallel, because most of the time is spent waiting for the server
   assert(holds >= runs * 5 && givenUp >= runs / 20, `${holds} holds, ${givenUp} given up`);
 }

@@ -1,4 +1,4 @@
-/** A pause of the whole queue: nothing is handed out to anybody, and all else goes on. */
+/** Pause of a whole queue: no process gets items, and everything else continues. */
 
 import { assert, assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -22,7 +22,7 @@ engineTest("a paused queue hands nothing out, and takes in what comes", async (b
   assertEquals(await bench.engine.renew("o"), true);
   assertEquals(await bench.finish("held", processing!.token, "retry"), true);
   assertEquals(await countsOf(bench.engine), { ready: 3, delayed: 1, processing: 0, failing: 1, givenUp: 0 });
-  await bench.open({}).resume(); // another process
+  await bench.open({}).resume(); // from another process
   assertEquals(keysOf(await bench.take("other", 5)), ["ready", "added", "due"]);
 });
 
@@ -69,7 +69,7 @@ engineTest("while a queue is paused, a process does not look again and again for
 });
 
 engineTest("nobody is woken while a queue is paused, and all who wait by the resume", async (bench) => {
-  const idle = () => bench.stored("ZCARD", "idle"); // who is told and has no subscription, as here, is so no longer
+  const idle = () => bench.stored("ZCARD", "idle"); // a notified process without a subscription, as here, is removed
   await bench.take("one");
   await bench.take("two");
   await bench.engine.pause();
@@ -97,7 +97,7 @@ redisTest("pause: one process pauses all, and wakes all that wait when it resume
   await one.add("a");
   const processing = await take(two);
   await one.pause();
-  const waiting = [take(one), take(two)]; // each is idle once what is added is told to nobody
+  const waiting = [take(one), take(two)]; // both become idle, because adds to a paused queue notify nobody
   await two.addAll(["b", "c"]);
   while (await idleOf(name, url) < 2);
   assert(await processing.finish());
@@ -126,7 +126,7 @@ redisTest("pause: it outlives the process that asked for it, and pools wait mean
   await pool.stop();
 });
 
-/** How many processes want work. */
+/** Returns the number of processes that want work. */
 async function idleOf(name: string, url: string): Promise<number> {
   return await callRedis(url, "ZCARD", `workqueue:{${name}}:idle`) as number;
 }

@@ -1,4 +1,4 @@
-/** What each process measures of its own work on a queue on Redis, and the sum of which is that of all. */
+/** Metrics of each process's own work on a Redis queue. Their sum covers all processes. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { InMemoryMetrics, loadConfig, runWorkers, TerminalError } from "@workqueue/core";
@@ -9,7 +9,7 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 
 const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
 
-/** What is measured of a queue, without the families that nobody has made. */
+/** Returns the values of a queue's metrics, without metrics that were never created. */
 function valuesOf(metrics: InMemoryMetrics, name: string): Record<string, number | undefined> {
   const all = ["depth", "adds_total", "retries_total", "waiting", "oldest_ready_seconds", "unfinished_work_seconds"];
   const found = all.map((metric) => [metric, metrics.value(`workqueue_${metric}`, name)] as const);

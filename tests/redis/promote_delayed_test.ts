@@ -1,4 +1,4 @@
-/** What waits is ready at once, when somebody says so. */
+/** Tests of `promoteDelayed`, which makes delayed items ready at once. */
 
 import { assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -62,7 +62,8 @@ engineTest("somebody who waits is told of what is retried now", async (bench) =>
   await bench.addAfter(5000, "a");
   await bench.take("o");
   await bench.engine.promoteDelayed("a");
-  assertEquals(await bench.stored("ZCARD", "idle"), 0); // who is told and has no subscription, as here, is so no longer
+  // A notified process without a subscription, as here, is removed.
+  assertEquals(await bench.stored("ZCARD", "idle"), 0);
 });
 
 redisTest("retry now: it wakes a worker of another process, for an item that is no text too", async ({ url }) => {

@@ -1,21 +1,21 @@
-/** What stands between a client and its server, and takes away what a network can take away. */
+/** Proxy between a client and its server that simulates network failures. */
 
 import { once } from "node:events";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 
-/** A connection of a client, and the one to the server that it is passed on to. */
+/** Connection of a client, with the proxy's connection to the server. */
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
 }
 
-/** A reply that is to be lost. */
+/** Reply to be lost. */
 interface Loss {
   readonly request: string;
   readonly isLost: () => void;
 }
 
-/** Passes on what comes, until it is told otherwise. */
+/** Proxy that forwards everything unless a test says otherwise. */
 export class RedisProxy implements AsyncDisposable {
   readonly #listener: Server;
   readonly #pairs = new Set<Pair>();
@@ -24,9 +24,9 @@ export class RedisProxy implements AsyncDisposable {
   #refuses = false;
   #holds = false;
 
-  /** How many connections there have been. */
+  /** Number of connections so far. */
   connections = 0;
-  /** What clients have sent and was passed on, all of it, a line for each time something came. */
+  /** Forwarded data from clients, one entry per chunk. */
   readonly requests: string[] = [];
 
   private constructor(url: string) {
@@ -34,7 +34,7 @@ export class RedisProxy implements AsyncDisposable {
     this.#listener = createServer((client) => this.#accept(client));
   }
 
-  /** Stands before the server with this URL. */
+  /** Starts a proxy for the server with this URL. */
   static async start(url: string): Promise<RedisProxy> {
     const proxy = new RedisProxy(url);
     proxy.#listener.listen(0, "127.0.0.1");
@@ -42,12 +42,12 @@ export class RedisProxy implements AsyncDisposable {
     return proxy;
   }
 
-  /** How many connections there are. */
+  /** Number of open connections. */
   get open(): number {
     return this.#pairs.size;
   }
 
-  /** The server's URL by way of the proxy. */
+  /** URL of the server through the proxy. */
   get url(): string {
     const url = new URL(this.#target);
     url.hostname = "127.0.0.1";
@@ -56,8 +56,8 @@ export class RedisProxy implements AsyncDisposable {
   }
 
   /**
-   * Lets the next request that holds this text through, and cuts the connection when the server has answered it,
-   * before the client learns. Resolves then.
+   * Forwards the next request that contains this text and drops its reply by closing the connection. Resolves once the
+   * server has answered.
    */
   loseReply(request: string): Promise<void> {
     return new Promise((resolve) => {
@@ -66,7 +66,7 @@ export class RedisProxy implements AsyncDisposable {
     });
   }
 
-  /** Breaks every connection. */
+  /** Closes every connection. */
   dropAll(): void {
     for (const { client, server } of this.#pairs) {
       client.destroy();
@@ -74,12 +74,12 @@ export class RedisProxy implements AsyncDisposable {
     }
   }
 
-  /** Refuses new connections from now on, or no more. */
+  /** Refuses new connections, or accepts them again. */
   refuse(refuses = true): void {
     this.#refuses = refuses;
   }
 
-  /** Holds back what comes, from both sides, as if the other end had vanished; or passes it on again. */
+  /** Holds all data from both sides, as if the other end had vanished, or forwards it again. */
   hold(holds = true): void {
     this.#holds = holds;
     for (const { client, server } of this.#pairs) {
@@ -87,7 +87,7 @@ export class RedisProxy implements AsyncDisposable {
     }
   }
 
-  /** Holds back replies, as if they were slow; or passes them on again. Requests go on. */
+  /** Holds replies, as if they were slow, or forwards them again. Requests still pass. */
   holdReplies(holds = true): void {
     for (const { server } of this.#pairs) holds ? server.pause() : server.resume();
   }
@@ -128,7 +128,7 @@ export class RedisProxy implements AsyncDisposable {
       loss.isLost();
     });
     for (const [socket, other] of [[client, server], [server, client]] as const) {
-      socket.on("error", () => {}); // its end follows
+      socket.on("error", () => {}); // followed by "close"
       socket.on("close", () => {
         other.destroy();
         this.#pairs.delete(pair);

@@ -1,4 +1,4 @@
-/** The gauges of a whole queue, from a real server. */
+/** Gauges of a whole queue on a real server. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { createWorkQueue, InMemoryMetrics, runWorkers } from "@workqueue/core";
@@ -10,10 +10,10 @@ import { RedisProxy } from "./proxy.ts";
 import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
 
-/** A look at what is there now, at the time of the last set. */
+/** Values of the gauges after a measurement. */
 type Shown = Record<"depth" | "delayed" | "blocked" | "oldestReady", number>;
 
-/** A provider that calls back after each look, of which the gauge that is set last is the end. */
+/** Provider that records each measurement. The gauge `oldestReady` is set last. */
 class Watched extends InMemoryMetrics {
   readonly gone: (queue: string) => void = (queue) => void this.calls.push(`gone ${queue}`);
   readonly calls: string[] = [];
@@ -46,7 +46,7 @@ class Watched extends InMemoryMetrics {
     return { depth, delayed, blocked, oldestReady: value("oldest_ready_seconds") };
   }
 
-  /** Waits for a look that shows this. */
+  /** Waits for a measurement that satisfies the condition. */
   async until(isRight: (shown: Shown) => boolean): Promise<Shown> {
     while (this.looks.length === 0 || !isRight(this.looks.at(-1)!)) {
       await new Promise<void>((resolve) => this.#onLook = resolve);
@@ -185,7 +185,7 @@ serverTest("queue metrics: while the server is away nobody knows, which is told 
   for (const outage of [1, 2]) {
     await server.kill("SIGKILL");
     await metrics.until(isUnknown);
-    await queue.counts().catch(() => {}); // the next look has failed as well, or is about to
+    await queue.counts().catch(() => {}); // the next measurement has failed as well, or is about to
     await queue.counts().catch(() => {});
     await queue.counts().catch(() => {});
     await server.start();

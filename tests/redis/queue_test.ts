@@ -1,4 +1,4 @@
-/** The queue on Redis, as those see it who use it: one process, a real server. */
+/** Queue on Redis from a user's point of view: one process and a real server. */
 
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import {
@@ -27,7 +27,7 @@ import { countsOf } from "./counts.ts";
 import { RedisProxy } from "./proxy.ts";
 import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 
-/** A queue of the test's own, and what was told to its `onQueueError`. */
+/** Queue of the test, with all errors reported to its `onQueueError`. */
 interface Opened<T> {
   readonly queue: RedisQueue<T>;
   readonly errors: string[];
@@ -197,7 +197,7 @@ interface Page {
 
 queueTest<Page>(
   "items with a key travel as JSON, the newest of them",
-  { keyOf: ({ url }) => url, limiter: SLOW }, // or the retry may be due before the end of the work
+  { keyOf: ({ url }) => url, limiter: SLOW }, // otherwise the retry may be due before the work ends
   async ({ queue }) => {
     await queue.add({ url: "/", etag: 1 });
     await queue.add({ url: "/", etag: 2 });
@@ -383,7 +383,8 @@ queueTest("'throttle' is shared by all who name it", {}, async ({ queue, name },
 queueTest("a bucket that is changed by hand, or by a document, is asked again at once", {}, async ({ queue }) => {
   const throttle = new TokenBucket(0, 1);
   const config = loadConfig({ queues: { q: { throttle: { rate: 0, burst: 1 } } } });
-  const soon = () => ({ signal: AbortSignal.timeout(4000) }); // it looks by itself after five seconds
+  // Without a notification, the queue looks again only after five seconds.
+  const soon = () => ({ signal: AbortSignal.timeout(4000) });
   for (
     const [pool, open] of [
       [() => runWorkers(queue, () => {}, { throttle }), () => throttle.setRate(1000)],
@@ -396,7 +397,7 @@ queueTest("a bucket that is changed by hand, or by a document, is asked again at
     await queue.addAll(["a", "b"]);
     await using _pool = pool();
     while ((await queue.counts()).processing > 0 || (await queue.counts()).ready > 1);
-    for (let i = 0; i < 20; i++) await queue.counts(); // meanwhile it has asked in vain for "b"
+    for (let i = 0; i < 20; i++) await queue.counts(); // meanwhile the pool has asked for "b" in vain
     open();
     await queue.whenIdle(soon());
   }
@@ -549,7 +550,7 @@ queueTest<Photo>("what a process cannot read keeps nobody from the rest, and is 
     return ready + delayed + processing;
   };
   while (await left() > 2 || done.length < 2) {
-    // "broken" runs twice if the second add found it held.
+    // "broken" runs twice if the second add came while it was processing.
   }
   await pool.stop();
   assertEquals([...new Set(done)], ["good", "broken"]);
@@ -560,7 +561,7 @@ queueTest<Photo>("what a process cannot read keeps nobody from the rest, and is 
     const other = runWorkers(each as RedisQueue<unknown>, (item) => void others.push(item));
     while (others.length === 0) await each.counts();
     await other.stop();
-    assertEquals(others, [item]); // each leaves that of the other
+    assertEquals(others, [item]); // each leaves the other's item
   }
 });
 
@@ -649,7 +650,7 @@ redisTest("queue: a limiter of one's own is computed from the failures that the 
   assertEquals(delayedItems.map(({ item, dueInMs }) => [item, Math.ceil(dueInMs / 60_000)]), [["b", 1], ["a", 16]]);
 });
 
-/** A registry with a limiter that throws after more failures than these. */
+/** Creates a registry with a limiter that throws after more than `after()` failures. */
 function registryThatThrows(after: () => number) {
   return limiters.extend().register(defineLimiter({
     type: "broken",
@@ -677,7 +678,7 @@ redisTest(
       await using queue = createRedisQueue({ name, url, limiter, limiters: registryThatThrows(() => 1), metrics });
       const log: string[] = [];
       const pool = runWorkers(queue, async () => {
-        await queue.addRateLimited("a"); // so that the server has another number of failures
+        await queue.addRateLimited("a"); // changes the number of failures on the server
         await queue.cancelDelayed("a");
         if (outcome === "requeue") return { requeue: true };
         throw new Error("work");
@@ -725,7 +726,7 @@ redisTest("queue: where a limiter of one's own throws, the item is given up", as
   failuresThatThrow = 1;
   await queue.add("a");
   const other = await take(queue);
-  await queue.addRateLimited("a"); // so that the server has another number of failures
+  await queue.addRateLimited("a"); // changes the number of failures on the server
   await queue.cancelDelayed("a");
   await assertRejects(() => other.finish({ requeue: true }), Error, "broken");
   await assertRejects(() => other.finish(), Error, "broken", "the first call counts");
@@ -781,7 +782,7 @@ redisTest("queue: a bucket that two queues of a document name is refused", ({ ur
     limiters: { backoff },
     queues: { a: { limiter: "backoff" }, b: { limiter: "backoff" } },
   });
-  redisQueues(shared, { url }); // counts are the queue's own
+  redisQueues(shared, { url }); // allowed, because each queue has its own counts
   return Promise.resolve();
 });
 

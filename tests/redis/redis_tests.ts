@@ -1,4 +1,4 @@
-/** Tests that need a Redis or Valkey. Where there is none, they are left out, and that is said once. */
+/** Tests that need Redis or Valkey. Without a server, they are skipped, and one line says so. */
 
 import process from "node:process";
 import { callRedis, REDIS_SERVER, RedisServer } from "./server.ts";
@@ -7,14 +7,14 @@ export { uniqueName } from "./unique_name.ts";
 
 const given = process.env["WORKQUEUE_REDIS_URL"];
 
-/** The server that the tests of a file share. It is empty for each, unless it is one that was given. */
+/** Server shared by the tests of a file. It is empty for each test, unless its URL was given. */
 export interface SharedServer {
   readonly url: string;
-  /** What it answers to a command. */
+  /** Runs a command and returns the answer. */
   call(...command: string[]): Promise<unknown>;
 }
 
-// Before any test, as it outlives them. Its end is that of the process, if not before.
+// Started before any test, because it outlives them. It ends with the process at the latest.
 const own = given === undefined && REDIS_SERVER !== undefined ? await RedisServer.start() : undefined;
 own?.unref();
 const url = given ?? own?.url;
@@ -25,8 +25,8 @@ if (REDIS_SERVER === undefined) {
 }
 
 /**
- * A test on the server that the tests of the file share. Names of queues are to be made by {@linkcode uniqueName}, as
- * the server may be one that others use.
+ * Registers a test on the server shared by the tests of a file. Create queue names with {@linkcode uniqueName}, because
+ * others may use the server too.
  */
 export function redisTest(name: string, run: (server: SharedServer) => Promise<void>): void {
   Deno.test({
@@ -39,7 +39,7 @@ export function redisTest(name: string, run: (server: SharedServer) => Promise<v
   });
 }
 
-/** A test that starts servers itself, to stop them or to give them options. */
+/** Registers a test that starts its own servers, to stop them or to pass options. */
 export function serverTest(name: string, run: () => Promise<void>): void {
   Deno.test({ name, ignore: REDIS_SERVER === undefined, fn: run });
 }

@@ -1,6 +1,6 @@
 /**
- * Limiters on a server whose document is reloaded give what those in memory give, to random documents, reloads and
- * calls.
+ * Comparison of limiters on a server with limiters in memory while their document is reloaded, under random documents,
+ * reloads and calls.
  */
 
 import { assert } from "@std/assert";
@@ -13,7 +13,7 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 
 const START = 1_800_000_000_000_000;
 
-/** One that somebody wrote, whose step can be changed. */
+/** Third-party limiter whose step can be changed. */
 const linear = defineLimiter({
   type: "linear",
   description: "",
@@ -49,8 +49,8 @@ type Node = string | { readonly type: string; readonly limiter?: Node; readonly 
 type Draw = (below: number) => number;
 
 /**
- * The same limiter with other numbers. A bucket of a group is told of them when its group fails next, in memory at
- * once.
+ * Returns the same limiter with other numbers. Buckets of groups keep their numbers: on the server a change reaches
+ * them at the group's next failure, in memory at once.
  */
 function redrawn(node: Node, draw: Draw, isInGroup = false): Node {
   if (typeof node === "string") return node;
@@ -79,12 +79,12 @@ function numbersOf(type: string, draw: Draw, isInGroup: boolean): object {
   }
 }
 
-// As in limiters_model_test.ts: nothing ends at the very microsecond of a call.
+// Nothing ends at exactly the microsecond of a call; see limiters_model_test.ts.
 const forgetAfter = fc.option(fc.integer({ min: 0, max: 5000 }).map((ms) => ms + 0.0005), { nil: undefined });
 const delay = fc.integer({ min: 0, max: 3000 });
 const NAMES = ["one", "two"];
 
-/** A limiter that may refer to so many of the names. */
+/** Generates a limiter that may refer to the first `names` names. */
 function config(names: number): fc.Arbitrary<Node> {
   const { described } = fc.letrec<{ any: Node; described: Node }>((tie) => {
     const name = names === 0 ? [] : [{ weight: 2, arbitrary: fc.constantFrom(...NAMES.slice(0, names)) }];
@@ -114,7 +114,7 @@ const calls = fc.array(
     what: fc.oneof({ weight: 5, arbitrary: fc.constant("when") }, fc.constantFrom("forget", "requeues")),
     wait: fc.oneof(fc.constantFrom(1, 1000), fc.integer({ min: 1, max: 5_000_000 })),
     key: fc.constantFrom("a/1", "a/2", "b/1", "b"),
-    /** Whether the document is reloaded before: the server learns by the call of a limiter. */
+    /** Whether the document is reloaded before the call. The server learns of a reload when a limiter is called. */
     reloads: fc.integer({ min: 0, max: 2 }).map((number) => number === 0),
   }),
   { minLength: 1, maxLength: 40, size: "max" },
@@ -164,7 +164,7 @@ redisTest("reload: random documents with other numbers give what they give in me
           steps.push(["requeues", START + time, plan.text, key]);
         }
       };
-      call("when", "a/1"); // a bucket that nobody has used is not known to the server
+      call("when", "a/1"); // the server only knows buckets that were used
       for (const { what, wait, key, reloads: isReloaded } of calls) {
         time += wait;
         clock.time = time / 1000;

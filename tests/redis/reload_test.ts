@@ -1,4 +1,4 @@
-/** Queues of a document on a real server, which is reloaded while they are in use. */
+/** Queues of a document on a real server, reloaded while in use. */
 
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
@@ -17,13 +17,13 @@ import { redisTest, type SharedServer, uniqueName } from "./redis_tests.ts";
 
 const MINUTE = { type: "exponential", baseDelay: "1m", maxDelay: "1h" } as const;
 
-/** A document with one queue, that queue, and what reloads the document with another one. */
+/** Document with one queue, that queue, and a function that reloads the document with other settings. */
 interface Opened {
   readonly name: string;
   readonly config: WorkQueueConfig;
   readonly queue: RedisQueue;
   reload(terms: object, rest?: { limiters?: object; queues?: object }): void;
-  /** The seconds that the items wait that wait. */
+  /** Returns the remaining delays of the delayed items, in seconds. */
   waits(): Promise<Record<string, number>>;
 }
 
@@ -104,7 +104,7 @@ reloadTest("a throttle that is free, or comes, or goes, is so at once, and is ca
 
   const first = started("a");
   queue.add("a");
-  await first; // and there is no token for another in thirty years
+  await first; // the next token comes in thirty years
   const second = started("b");
   queue.add("b");
   reload({ throttle: { rate: 1000, burst: 1 }, concurrency: 2 });

@@ -1,11 +1,11 @@
 /**
- * Performs what was recorded of client-go on the engine of queues on Redis, on a real server whose time the replay
+ * Replay of the recorded traces of client-go on the engine of queues on Redis, on a real server whose time the replay
  * sets.
  *
- * The time of a queue on Redis grows with each look, and its ties are broken by that: ten operations at one moment of a
- * trace are some twenty microseconds on the server. So queues are replayed in slow motion: what is a nanosecond in the
- * trace is ten microseconds on the server, and delays and rates are stretched with it. What grows by looking is then
- * less than a nanosecond an operation. Limiters by themselves are replayed at their own speed.
+ * A queue's time on Redis grows with each look, and that breaks ties: ten operations at one moment of a trace take
+ * about twenty microseconds on the server. Queues are therefore replayed in slow motion. One nanosecond of the trace is
+ * ten microseconds on the server, and delays and rates are stretched accordingly. The growth per operation is then less
+ * than a nanosecond. Single limiters are replayed at their original speed.
  *
  * @module
  */
@@ -19,18 +19,18 @@ import type { LimiterSpec, Trace } from "../conformance/trace.ts";
 import { LimiterScript, type Step } from "./limiter_script.ts";
 import { START, TimedServer } from "./timed_server.ts";
 
-/** How many microseconds of the server a nanosecond of a trace is. */
+/** Microseconds on the server per nanosecond of a trace. */
 const SLOWNESS = 10;
-/** How many traces are replayed at a time, so that their calls are sent together. */
+/** Number of traces replayed in parallel, so that their calls are sent together. */
 const AT_A_TIME = 64;
-/** What is due later than that is due never: larger numbers are not exact. */
+/** Deadlines later than this count as never, because larger numbers are not exact. */
 const FOREVER = 2 ** 53 - 1;
 
-/** What a trace is replayed on. */
+/** Place where a trace is replayed. */
 interface Place {
   readonly url: string;
   readonly server: TimedServer;
-  /** The name of the queue. */
+  /** Name of the queue. */
   readonly name: string;
 }
 
@@ -46,10 +46,10 @@ const FAMILIES: Readonly<Record<string, (trace: Trace, place: Place) => Promise<
   "token-bucket": replayTokenBucket,
 };
 
-/** The families that concern queues on Redis. The others are about metrics and priorities, which it has not. */
+/** Families that concern queues on Redis. The others test metrics and priorities, which don't exist there. */
 export const redisFamilies: readonly string[] = Object.keys(FAMILIES);
 
-/** Replays the traces of a family, or those that are chosen, on the server with this URL. */
+/** Replays the traces of a family, or the chosen ones, on the server with this URL. */
 export async function replayOnRedis(
   url: string,
   directory: URL,
@@ -69,19 +69,19 @@ export async function replayOnRedis(
   return await replayBy(replayTrace, directory, family, { atATime: AT_A_TIME, isChosen });
 }
 
-/** The rest of a trace says nothing about the queue. */
+/** Thrown when the rest of a trace says nothing about the queue. */
 class EndOfTrace extends Error {}
 
-/** Performs the recorded operations on a queue. */
+/** Replay of recorded operations on a queue. */
 class Replay {
   readonly engine: Engine;
-  /** The time of the trace, in nanoseconds. */
+  /** Time of the trace, in nanoseconds. */
   now = 0;
-  /** What was handed out and not given back, with its token. */
+  /** Processing items, with their tokens. */
   readonly processing = new Map<number, string>();
-  /** When what waits is due, in the time of the trace; by the one that was set last, last. */
+  /** Deadlines of the delayed items in the time of the trace, in the order in which they were set. */
   readonly due = new Map<number, number>();
-  /** How far the time of the queue is ahead of the trace, at most, in microseconds. */
+  /** Most that the queue's time is ahead of the trace, in microseconds. */
   #ahead = 0;
   #lastToken = "1";
   #isShutDown = false;
@@ -148,7 +148,7 @@ class Replay {
     this.noteDelay(item, delay);
   }
 
-  /** The recorded item will be due after that long, if not sooner. */
+  /** Notes that the item is due after this delay, if not sooner. */
   noteDelay(item: number, delay: number): void {
     if (delay <= 0) return;
     const due = this.now + delay;
@@ -169,7 +169,7 @@ class Replay {
     return Number(first.key);
   }
 
-  /** Who holds nothing has a token that is over, if any. */
+  /** Finishes an item. An item that is not processing gets the last token, which no longer counts. */
   async done(item: number): Promise<void> {
     const token = this.processing.get(item);
     const finish = { key: `${item}`, token: token ?? this.#lastToken, kind: "done" } as const;
@@ -190,7 +190,7 @@ class Replay {
 
   wait(ns: number): void {
     this.now += ns;
-    this.#ahead += this.due.size; // what becomes due is given a time of its own each
+    this.#ahead += this.due.size; // each item that comes due gets a time of its own
     for (const [item, due] of this.due) {
       if (due <= this.now) this.due.delete(item);
       else if (due <= this.now + this.#fuzz) this.#endTooClose();
@@ -208,15 +208,15 @@ class Replay {
     if (due === undefined) return this.trace.equal("when it is due", dueInMs, undefined as never);
     const expected = Math.min((due - this.now) * SLOWNESS, FOREVER - START - this.now * SLOWNESS);
     const difference = Math.abs((dueInMs ?? NaN) * 1000 - expected);
-    // Doubles of milliseconds are coarser where times are long.
+    // Doubles of milliseconds are coarser for long times.
     if (!(difference <= this.#ahead + SLOWNESS + expected * 2 ** -50)) {
       this.trace.fail("when it is due, in ns", dueInMs! * 1e3 / SLOWNESS, expected / SLOWNESS);
     }
   }
 
   /**
-   * What is added after a shutdown is ignored by client-go and rejected by the queue object. The engine knows no
-   * shutdown.
+   * Reports whether the queue is shut down, and counts the exception if so. client-go ignores adds after a shutdown,
+   * and the queue object rejects them. The engine has no shutdown.
    */
   #refuses(): boolean {
     if (this.#isShutDown) this.trace.except("calls-after-shutdown");
@@ -224,8 +224,8 @@ class Replay {
   }
 
   /**
-   * What waits is gone in client-go. Here it goes on to wait: it is taken out, so that the rest can be compared. The
-   * object that was shut down hands nothing out any more, so what is handed out from now on is handed out to another
+   * Shuts the queue down. In client-go, delayed items are gone. On Redis they stay delayed, so the replay cancels them
+   * to compare the rest. A queue object that is shut down hands out nothing more, so later hand-outs stand for another
    * process.
    */
   async #shutDown(): Promise<void> {
@@ -237,7 +237,7 @@ class Replay {
     this.due.clear();
   }
 
-  /** How close two times of the trace may be, in nanoseconds, and be in the other order on the server. */
+  /** Largest difference between two times of the trace, in nanoseconds, whose order on the server may be reversed. */
   get #fuzz(): number {
     return this.#ahead / SLOWNESS + 1;
   }
@@ -247,7 +247,7 @@ class Replay {
     throw new EndOfTrace();
   }
 
-  /** Nanoseconds of the trace, as milliseconds of the server. */
+  /** Converts nanoseconds of the trace to milliseconds on the server. */
   #slow(ns: number): number {
     return ns * SLOWNESS / 1000;
   }
@@ -261,7 +261,10 @@ function replayRateLimiting(trace: Trace, place: Place): Promise<void> {
   return new Replay(trace, place, configOf(trace.limiter(), SLOWNESS * 1000)).run();
 }
 
-/** What is due at the same time comes in the order in which that time was set, and in client-go in any. */
+/**
+ * Replay of equal deadlines. Items due at the same time come in the order in which their deadlines were set; in
+ * client-go, in any order.
+ */
 class EqualDeadlines extends Replay {
   #ready: { item: number; due: number }[] = [];
 
@@ -292,9 +295,12 @@ class EqualDeadlines extends Replay {
   }
 }
 
-/** `Done` of what is ready and nobody holds makes it ready twice in client-go. Here it needs a token. */
+/**
+ * Replay of `done` for ready items that are not processing. In client-go this makes them ready twice. On Redis, `done`
+ * needs a token.
+ */
 class DoneOfReadyItem extends Replay {
-  /** What client-go has ready twice, in order. */
+  /** Items that are ready a second time in client-go, in order. */
   readonly #extra: number[] = [];
 
   override async take(): Promise<number | undefined> {
@@ -316,7 +322,7 @@ class DoneOfReadyItem extends Replay {
   }
 }
 
-/** The limiter that a trace begins with, where a nanosecond of it is so many on the server. */
+/** Returns the config of the limiter at the start of a trace. Times are multiplied by `slowness`. */
 function configOf([kind, ...made]: LimiterSpec, slowness = 1): LimiterConfig {
   const ms = (index: number) => made[index] as number * slowness / 1e6;
   const count = (index: number) => made[index] as number;
@@ -341,19 +347,19 @@ function configOf([kind, ...made]: LimiterSpec, slowness = 1): LimiterConfig {
   }
 }
 
-/** A microsecond, in milliseconds. */
+/** One microsecond, in milliseconds. */
 const MICROSECOND = 0.001;
 
-/** Steps of limiters, each with what was recorded of it. They are made one after the other, in one call. */
+/** Limiter steps with their recorded results. All steps run in order, in one call. */
 class Steps {
   readonly #steps: Step[] = [];
   readonly #checks: ((answer: (number | undefined)[]) => void)[] = [];
-  /** The time of the trace, in nanoseconds. */
+  /** Time of the trace, in nanoseconds. */
   now = 0;
 
   constructor(readonly trace: Trace, readonly place: Place) {}
 
-  /** In whole microseconds. */
+  /** Time on the server, in whole microseconds. */
   get time(): number {
     return START + Math.floor(this.now / 1000);
   }
@@ -369,7 +375,9 @@ class Steps {
     for (const [i, answer] of answers.entries()) this.#checks[i]!(answer);
   }
 
-  /** Compares a delay with the recorded one. The server's time is that of the trace but for less than a microsecond. */
+  /**
+   * Compares a delay with the recorded one. The server's time and the trace's time differ by less than a microsecond.
+   */
   delay(received: number, recorded: number): void {
     if (recorded >= 2 ** 62) {
       this.trace.equal("delay", received, LONGEST_DELAY);
@@ -384,7 +392,7 @@ class Steps {
   }
 }
 
-/** Every limiter, by itself. */
+/** Replays a trace of a single limiter. */
 async function replayLimiter(trace: Trace, place: Place): Promise<void> {
   const plan = planLimiter("replay limiter", limiters.describe(configOf(trace.limiter()))).text;
   const steps = new Steps(trace, place);
@@ -417,7 +425,7 @@ async function replayLimiter(trace: Trace, place: Place): Promise<void> {
   await steps.run();
 }
 
-/** Exponential backoff where Go's arithmetic overflows. */
+/** Replays exponential backoff where Go's arithmetic overflows. */
 async function replayBackoffOverflow(trace: Trace, place: Place): Promise<void> {
   const spec = trace.limiter();
   const [, base, max] = spec as [string, number, number];
@@ -447,14 +455,15 @@ async function replayBackoffOverflow(trace: Trace, place: Place): Promise<void> 
 }
 
 /**
- * A nanosecond of a token bucket's trace is a microsecond here, as traces ask a nanosecond before and after a token
- * comes.
+ * Slowness of token bucket traces: one nanosecond is one microsecond on the server, because traces ask one nanosecond
+ * before and after a token arrives.
  */
 const BUCKET_SLOWNESS = 1000;
 
 /**
- * The token bucket, as far as queues use it: limiters reserve, `throttle` takes what is there. A rate or a burst comes
- * with each call, reservations are not canceled, and nobody asks for nothing: a trace that does ends there.
+ * Replays the token bucket as far as queues use it: limiters reserve tokens, and `throttle` takes available ones. Each
+ * call includes its rate and burst. A trace ends where it changes these, cancels a reservation, or asks for zero
+ * tokens, because queues do none of this.
  */
 async function replayTokenBucket(trace: Trace, { url, name }: Place): Promise<void> {
   const [rate, burst] = [trace.next(), trace.next()];
@@ -472,7 +481,7 @@ async function replayTokenBucket(trace: Trace, { url, name }: Place): Promise<vo
     }
     const n = trace.next();
     if (operation === "delay") {
-      trace.next(); // of what was reserved; asks nobody
+      trace.next(); // remaining delay of a reservation: has no counterpart
     } else if (operation === "allow" && n > 0) {
       const taken = await script.one("take", now, ...bucket, n);
       trace.same("allowed", taken === n);
@@ -481,7 +490,7 @@ async function replayTokenBucket(trace: Trace, { url, name }: Place): Promise<vo
       const isGranted = rate === Number.MAX_VALUE || n <= burst;
       trace.same("ok", isGranted);
       const recorded = trace.next();
-      if (!isGranted && n > 1) continue; // limiters reserve one at a time
+      if (!isGranted && n > 1) continue; // limiters reserve one token at a time
       let delay = 0;
       for (let i = 0; i < n; i++) delay = (await script.one("when", now, plan, "item", ""))!;
       compareSlowly(trace, delay, recorded);
@@ -498,7 +507,7 @@ function compareSlowly(trace: Trace, delay: number, recorded: number): void {
   if (isNever && recorded !== 2 ** 63) trace.except("never");
   const expected = isNever ? LONGEST_DELAY : recorded * BUCKET_SLOWNESS / 1e6;
   const difference = Math.abs(Math.min(delay, LONGEST_DELAY) - expected);
-  // Stretched rates are rounded otherwise: it may be another nanosecond of the trace.
+  // Stretched rates round differently, so the result may be off by a nanosecond of the trace.
   if (!(difference <= Math.max(1.5 * MICROSECOND, expected * 2 ** -50))) {
     trace.fail("delay in ns", delay * 1e6, recorded);
   }

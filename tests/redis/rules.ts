@@ -1,8 +1,11 @@
-/** What the rules of a queue in memory come to on Redis: the table of `docs/redis.md`, which `rules_test.ts` proves. */
+/**
+ * Rules of a queue in memory, and how far they hold on Redis. This is the table of `docs/redis.md`, which
+ * `rules_test.ts` checks.
+ */
 
 export type Verdict = "holds" | "holds in each process" | "does not hold";
 
-/** A rule of the design, by its number. The texts are Markdown. */
+/** Rule of the design, with its number. The texts are Markdown. */
 export interface RuleOnRedis {
   readonly number: number;
   readonly rule: string;
@@ -130,7 +133,7 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
   },
 ];
 
-/** The table, a line each. */
+/** Returns the lines of the table. */
 export function tableOfRules(): string[] {
   const row = (...cells: string[]) => `| ${cells.join(" | ")} |`;
   return [

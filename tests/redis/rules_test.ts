@@ -1,6 +1,6 @@
 /**
- * The table of `rules.ts`: each verdict is shown here, as far as it can be without a queue object, and is in
- * `docs/redis.md`.
+ * Check of the table of `rules.ts`: each verdict is shown here, as far as possible without a queue object, and appears
+ * in `docs/redis.md`.
  */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
@@ -13,7 +13,7 @@ import { type Bench, engineTest, keysOf } from "./bench.ts";
 import { countsOf } from "./counts.ts";
 import { rulesOnRedis, tableOfRules, type Verdict } from "./rules.ts";
 
-/** Shows the verdict on a rule: it fails if another one is right. */
+/** Verdict on a rule, with a function that fails if another verdict is right. */
 type Proof = readonly [verdict: Verdict, proof: (bench: Bench) => Promise<void>];
 
 const NONE = { ready: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0 };
@@ -73,7 +73,7 @@ const PROOFS: Readonly<Record<number, Proof>> = {
   }],
   7: ["holds", async (bench) => {
     await bench.addAfter(2000, "z", "y", "x");
-    await bench.addAfter(3000, "z"); // no later for that
+    await bench.addAfter(3000, "z"); // does not delay it further
     await bench.addAfter(1000, "x");
     await bench.addAfter(0, "now");
     assertEquals(keysOf(await bench.take("one", 5)), ["now"]);
@@ -177,7 +177,7 @@ const PROOFS: Readonly<Record<number, Proof>> = {
   16: ["holds in each process", async (bench) => {
     const plan = (baseDelay: number) =>
       planLimiter("reload", limiters.describe({ type: "exponential", baseDelay, maxDelay: 1e9 }));
-    const other = bench.open({}); // of another process, whose document is another one
+    const other = bench.open({}); // another process with another document
     bench.engine.limiter = plan(1000);
     other.limiter = plan(60_000);
     const waits = async (engine: typeof other) => {

@@ -1,4 +1,4 @@
-/** How scripts are declared. No server is needed. */
+/** Declarations of scripts. No server is needed. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { declareScript } from "../../packages/redis/scripts/declare.ts";
@@ -17,7 +17,7 @@ import {
 } from "../../packages/redis/scripts/fields.ts";
 import { prelude } from "../../packages/redis/scripts/prelude.ts";
 
-/** The lines of a script behind the prelude, without those that are empty. */
+/** Returns the non-empty lines of a script after the prelude. */
 function linesOf({ lua }: { lua(time: string): string }): string[] {
   const [, text] = lua("{ 0, 0 }").split(prelude("{ 0, 0 }"));
   return text!.split("\n").map((line) => line.trim()).filter((line) => line !== "");
@@ -93,7 +93,7 @@ Deno.test("scripts: what Lua sends is read by name, in the order in which it is 
 });
 
 Deno.test("scripts: a reply that lacks a field, or a value of a row, is refused", () => {
-  assertThrows(() => reply.read([1, 0, []]), Error, "'totals'"); // Redis ends a list at nil
+  assertThrows(() => reply.read([1, 0, []]), Error, "'totals'"); // Redis cuts a list off at nil
   assertThrows(() => reply.read([1, 0, [], [], [["a", "b"], [0], []]]), Error, "'failures' has 1 values for 2 rows");
 });
 

@@ -1,4 +1,4 @@
-/** A Redis or Valkey of the tests' own: a real server, in a temporary folder, on a free port of the loopback. */
+/** Redis or Valkey server for tests: a real server in a temporary folder, on a free port of the loopback interface. */
 
 import { createClient } from "@redis/client";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -12,33 +12,33 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort, KEEPER, onPath } from "../keeper.ts";
 
-/** Guards against a server that never answers, and nothing else. */
+/** Timeout for a server that never answers. It has no other purpose. */
 const DEADLINE = 60_000;
 const LOOK_AGAIN = 5;
 
-/** The server's executable: what `WORKQUEUE_REDIS_SERVER` names, or the first one on the PATH. */
+/** Executable of the server: the value of `WORKQUEUE_REDIS_SERVER`, or the first one on the PATH. */
 export const REDIS_SERVER: string | undefined = process.env["WORKQUEUE_REDIS_SERVER"] ??
   onPath("redis-server", "valkey-server");
 
-/** What a server is started with. */
+/** Options for starting a server. */
 export interface ServerOptions {
-  /** Whether every write is appended to a file and synced before it is answered. */
+  /** Whether every write is appended to a file and synced before the server answers. */
   appendonly?: boolean;
-  /** Such as `"2mb"`. */
+  /** Memory limit, such as `"2mb"`. */
   maxmemory?: string;
-  /** Options as on the command line, such as `["--requirepass", "secret"]`. */
+  /** Command-line options, such as `["--requirepass", "secret"]`. */
   args?: string[];
 }
 
-/** A server that runs until it is disposed of, or until the process of the test ends. */
+/** Server that runs until it is disposed or the test process ends. */
 export class RedisServer implements AsyncDisposable {
-  /** Where its files are: `server.log`, `dump.rdb` when it has been told to `SAVE`, `appendonlydir/`. */
+  /** Folder of its files: `server.log`, `appendonlydir/`, and `dump.rdb` after a `SAVE`. */
   readonly folder = mkdtempSync(join(tmpdir(), "workqueue_redis_"));
   readonly port: number;
   readonly #options: ServerOptions;
   #keeper: ChildProcess | undefined;
   #ended: Promise<unknown> = Promise.resolve();
-  /** Its process. */
+  /** ID of the server process. */
   pid = 0;
 
   private constructor(port: number, options: ServerOptions) {
@@ -46,7 +46,7 @@ export class RedisServer implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Starts a server, and waits until it answers. */
+  /** Starts a server and waits until it answers. */
   static async start(options: ServerOptions = {}): Promise<RedisServer> {
     const server = new RedisServer(await freePort(), options);
     try {
@@ -62,7 +62,7 @@ export class RedisServer implements AsyncDisposable {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again after a {@linkcode kill}, on the same port, with the files that are in its folder. */
+  /** Starts the server again after {@linkcode kill}, on the same port, with the files in its folder. */
   async start(): Promise<void> {
     const { appendonly = false, maxmemory = "0", args = [] } = this.#options;
     const options = { port: this.port, bind: "127.0.0.1", save: "", appendonly: appendonly ? "yes" : "no", maxmemory };
@@ -70,39 +70,40 @@ export class RedisServer implements AsyncDisposable {
     const command = [REDIS_SERVER!, ...words, "--appendfsync", "always", ...args];
     this.#keeper = spawn("sh", ["-c", KEEPER, "sh", ...command], {
       cwd: this.folder,
-      stdio: ["pipe", "pipe", "ignore"], // what the shell says there is that a process was killed
+      stdio: ["pipe", "pipe", "ignore"], // the shell reports killed processes there
     });
     this.#ended = once(this.#keeper, "exit");
-    this.#keeper.stdin!.on("error", () => {}); // it may have ended by itself
+    this.#keeper.stdin!.on("error", () => {}); // the server may have exited by itself
     const [pid] = await once(createInterface(this.#keeper.stdout!), "line");
     this.pid = Number(pid);
     await this.#answers();
   }
 
-  /** Sends it a signal. After `SIGKILL` it has ended. */
+  /** Sends a signal to the server. After `SIGKILL`, waits until it has ended. */
   async kill(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Promise<void> {
     process.kill(this.pid, signal);
     if (signal === "SIGKILL") await this.#ended;
   }
 
-  /** Lets this process end while the server runs, which ends then as well. */
+  /** Lets this process exit while the server runs. The server then ends too. */
   unref(): void {
     this.#keeper!.unref();
-    for (const pipe of [this.#keeper!.stdin, this.#keeper!.stdout]) (pipe as Partial<Socket>).unref?.(); // Bun has none
+    // On Bun, these have no `unref`.
+    for (const pipe of [this.#keeper!.stdin, this.#keeper!.stdout]) (pipe as Partial<Socket>).unref?.();
   }
 
-  /** Kills it and starts it again: what it had not written to a file is lost. */
+  /** Kills the server and starts it again. Data that was not written to a file is lost. */
   async restart(): Promise<void> {
     await this.kill("SIGKILL");
     await this.start();
   }
 
-  /** What it answers to a command, such as `call("CLIENT", "LIST")`, on a connection for this one. */
+  /** Runs a command such as `call("CLIENT", "LIST")` on a new connection and returns the answer. */
   async call(...command: string[]): Promise<unknown> {
     return await callRedis(this.url, ...command);
   }
 
-  /** Ends it, stopped or not, and removes its folder. */
+  /** Ends the server, even if it is stopped, and removes its folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#keeper?.exitCode === null) await this.kill("SIGKILL");
     this.#keeper?.stdin?.destroy();
@@ -120,10 +121,10 @@ export class RedisServer implements AsyncDisposable {
   }
 }
 
-/** What a server answers to a command, on a connection for this one. */
+/** Runs a command on a new connection to the server and returns the answer. */
 export async function callRedis(url: string, ...command: string[]): Promise<unknown> {
   const client = createClient({ url, RESP: 2, maintNotifications: "disabled", socket: { reconnectStrategy: false } });
-  client.on("error", () => {}); // what it is, the call says
+  client.on("error", () => {}); // the call reports the error
   await client.connect();
   try {
     return await client.sendCommand(command);
@@ -132,7 +133,7 @@ export async function callRedis(url: string, ...command: string[]): Promise<unkn
   }
 }
 
-/** Whether a server is there, has read its files, and answers: be it that it wants a password. */
+/** Reports whether a server listens, has read its files, and answers, even if only to ask for a password. */
 async function hasAnswered(port: number): Promise<boolean> {
   const socket = createConnection(port, "127.0.0.1");
   try {

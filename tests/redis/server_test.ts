@@ -1,4 +1,4 @@
-/** The tests' own tools: a real server, and what stands between it and a client. */
+/** Test tools: the real server, and the proxy between it and a client. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { spawn } from "node:child_process";
@@ -79,5 +79,5 @@ serverTest("server: it ends with the process that started it, however that ends"
   assertEquals(await callRedis(url, "PING"), "PONG");
   child.kill("SIGKILL");
   await ended;
-  while (await callRedis(url, "PING").then(() => true, () => false)); // until it has been killed
+  while (await callRedis(url, "PING").then(() => true, () => false)); // wait until the server has been killed
 });

@@ -1,4 +1,4 @@
-/** Snapshots of a queue: in one call, its numbers, what is in it, and what fails. */
+/** Snapshots of a queue: one call returns its counts, its items and its failing items. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createWorkQueue, limiters, runWorkers, TerminalError } from "@workqueue/core";
@@ -10,7 +10,7 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 
 const NONE = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };
 
-/** Lets a key fail so many times; then it waits for some seconds. */
+/** Makes a key fail this many times. It is then delayed for five seconds. */
 async function fail(bench: Bench, key: string, times = 1): Promise<void> {
   for (let i = 0; i < times; i++) {
     if (!await bench.engine.promoteDelayed(key)) await bench.add(key);
@@ -112,7 +112,7 @@ engineTest("a failure without an error has none", async (bench) => {
   assertEquals((await bench.engine.snapshot(1)).failingEntries[0]!.error, "");
 });
 
-/** Lets many keys fail once; they wait for a while. */
+/** Makes many keys fail once. They are then delayed for ten minutes. */
 async function failAll(bench: Bench, keys: readonly string[]): Promise<void> {
   for (let i = 0; i < keys.length; i += 500) {
     const some = keys.slice(i, i + 500);
@@ -126,7 +126,7 @@ async function failAll(bench: Bench, keys: readonly string[]): Promise<void> {
 }
 
 engineTest("of many that fail, those with the most attempts are told, and the same each time", async (bench) => {
-  await fail(bench, "poison", 20); // it is due before all others
+  await fail(bench, "poison", 20); // due before all others
   await fail(bench, "bad", 3);
   await failAll(bench, Array.from({ length: 3000 }, (_, i) => `${i}`));
   const found = await failing(bench, 50);
@@ -146,7 +146,7 @@ engineTest("many that are not tried again hide none that is", async (bench) => {
   assertEquals(await failing(bench, 1), [["a", 1]]);
 });
 
-/** What is known of keys that fail beside their failures. */
+/** Returns how many errors and failing keys are stored besides the failure counts. */
 async function beside(bench: Bench): Promise<[errors: unknown, failing: unknown]> {
   return [await bench.stored("HLEN", "errors"), await bench.stored("ZCARD", "failing")];
 }
@@ -166,8 +166,8 @@ engineTest("what is known of failures goes with them", async (bench) => {
 
 engineTest("processes of an older release count and forget failures alone, which does no harm", async (bench) => {
   for (const key of ["a", "b", "c"]) await fail(bench, key);
-  await bench.stored("HDEL", "failures", "a"); // forgets
-  await bench.stored("HSET", "failures", "b", "7"); // counts
+  await bench.stored("HDEL", "failures", "a"); // the older release forgets
+  await bench.stored("HSET", "failures", "b", "7"); // the older release counts
   await bench.addAfter(5000, "d");
   await bench.stored("HSET", "failures", "d", "2");
   assertEquals(await failing(bench), [["b", 7], ["c", 1]]);
@@ -183,7 +183,7 @@ engineTest("totals count what is handed out, has failed and was given up, once",
   const { taken: [a, b, c, d] } = await bench.take("o", 4);
   const common = { key: a!.key, token: a!.token };
   await bench.turn("o", [{ ...common, kind: "retry", reason: "bad" }]);
-  await bench.turn("o", [{ key: "b", token: b!.token, kind: "retry" }]); // asked for
+  await bench.turn("o", [{ key: "b", token: b!.token, kind: "retry" }]); // requested by the handler, so not a failure
   await bench.turn("o", [{ key: "c", token: c!.token, kind: "givenUp", reason: "no", why: "maxRetries" }]);
   await bench.turn("o", [{ key: "d", token: d!.token, kind: "handedBack" }]);
   bench.isResent = true;

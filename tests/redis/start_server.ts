@@ -1,4 +1,4 @@
-/** Starts a server, prints its URL, and never stops it. */
+/** Script that starts a server, prints its URL and never stops it. */
 
 import { RedisServer } from "./server.ts";
 

@@ -1,4 +1,4 @@
-/** Runs the scripts of the engine on a real server at times that a test sets. */
+/** Scripts of the engine on a real server, under a clock that the test sets. */
 
 import { createClient } from "@redis/client";
 import { limiters } from "@workqueue/core";
@@ -7,16 +7,19 @@ import { Engine, type EngineSettings } from "../../packages/redis/engine.ts";
 import { planLimiter } from "../../packages/redis/limiter_plan.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 
-/** In microseconds since 1970: seconds use up most of a double, so that other times would prove other arithmetic. */
+/**
+ * Start time in microseconds since 1970. Real times use most of a double's precision, so smaller ones would test other
+ * arithmetic.
+ */
 export const START = 1_800_000_000_000_000;
 
-/** Each call brings its time along, as a key that no script looks at otherwise. */
+/** Scripts that read the time from the call, as a key that no script uses otherwise. */
 const scripts = createScripts("{ 0, tonumber(KEYS[2]) }");
 
-/** Says the time of the server, in whole microseconds. It is asked once for each call. */
+/** Function that returns the server's time in whole microseconds. It is called once per call of a script. */
 export type ServerClock = () => number;
 
-/** A server, by one connection of the test's. Calls that are made together are sent together. */
+/** Server, over one connection of the test. Calls made together are sent together. */
 export class TimedServer implements AsyncDisposable {
   readonly #client: ReturnType<typeof createClient>;
 
@@ -26,14 +29,14 @@ export class TimedServer implements AsyncDisposable {
 
   static async connect(url: string): Promise<TimedServer> {
     const client = createClient({ url, RESP: 2, maintNotifications: "disabled" });
-    client.on("error", () => {}); // what it is, the call says
+    client.on("error", () => {}); // the call reports the error
     await client.connect();
     const server = new TimedServer(client as never);
     for (const { text } of Object.values(scripts)) await server.call("SCRIPT", "LOAD", text);
     return server;
   }
 
-  /** The engine of a queue, at the times of a clock. */
+  /** Opens the engine of a queue under a clock. */
   engine(
     name: string,
     clock: ServerClock,
@@ -61,14 +64,14 @@ export class TimedServer implements AsyncDisposable {
     return await this.#client.sendCommand(command);
   }
 
-  /** Removes what is stored of a queue. */
+  /** Removes the stored data of a queue. */
   async clear(name: string): Promise<void> {
     const names =
       "meta ready stalled suspects delayed holders owners gaps looks expired items stalls givenup reasons lost idle failures errors failing buckets";
     await this.call("DEL", ...names.split(" ").map((each) => `workqueue:{${name}}:${each}`));
   }
 
-  // deno-lint-ignore require-await -- what is disposed of asynchronously
+  // deno-lint-ignore require-await -- asynchronous disposal
   async [Symbol.asyncDispose](): Promise<void> {
     this.#client.destroy();
   }

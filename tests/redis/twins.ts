@@ -1,4 +1,4 @@
-/** A queue in memory and the engine of one on Redis, side by side at the same times, under the same operations. */
+/** A queue in memory and the engine of a queue on Redis, side by side under the same clock and operations. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -16,20 +16,18 @@ import { HandClock } from "../helpers.ts";
 import { countsOf } from "./counts.ts";
 import { START, type TimedServer } from "./timed_server.ts";
 
-/**
- * All delays and times are multiples of that, in milliseconds. What the time of a queue grows by each look is far less.
- */
+/** Unit of all delays and times, in milliseconds. The queue's time grows by far less with each look. */
 export const UNIT = 10;
 
-/** What two items with one key are told apart by. */
+/** Item whose version distinguishes it from others with the same key. */
 interface Item {
   readonly key: string;
   readonly version: number;
 }
 
-/** How the work on an item ends, with lengths of time in units. */
+/** End of the work on an item. Durations are in units. */
 export interface End {
-  /** Which of those that are held: the first, the second, … and round again. */
+  /** Index of the processing item, modulo their number. */
   readonly which: number;
   readonly kind: Finish["kind"];
   readonly delay: number;
@@ -46,20 +44,21 @@ export type Operation =
   | { readonly do: "endStale"; readonly which: number; readonly kind: Finish["kind"] }
   | { readonly do: "pass"; readonly units: number };
 
-/** What may differ. Each is counted. */
+/** Allowed differences. Each occurrence is counted. */
 export type NamedDifference =
   /**
-   * In memory a ready item and one with its key that waits may be two payloads; on Redis a key has one, the newest of
-   * any add.
+   * In memory, a ready item and a delayed item with the same key may have two payloads. On Redis, a key has one
+   * payload, from its latest add.
    */
   | "one-payload"
   /**
-   * In memory what a holder adds again is its payload, though a newer one was added meanwhile; on Redis it brings none.
+   * In memory, a holder that adds its item again brings its payload, even if a newer one was added meanwhile. On Redis,
+   * it brings none.
    */
   | "holder-overwrites"
   /**
-   * A deadline that is brought forward to that of another key: in memory the key comes where its first add placed it,
-   * on Redis after the other.
+   * A deadline is brought forward to that of another key. In memory, the key keeps the place of its first add. On
+   * Redis, it comes after the other key.
    */
   | "brought-forward-to-a-tie";
 
@@ -67,7 +66,7 @@ export interface TwinsOptions {
   readonly name: string;
   readonly limiter: LimiterConfig;
   readonly addWhileDelayed: "keep" | "replace";
-  /** Whether items are told apart from their keys. */
+  /** Whether items are objects with a key, rather than the keys themselves. */
   readonly hasItems: boolean;
   readonly keys: readonly string[];
 }
@@ -85,19 +84,19 @@ export class Twins {
   readonly #memory: RateLimitingQueue<Item | string>;
   readonly #engine: Engine;
   readonly #processing: Held[] = [];
-  /** Tokens that are over. */
+  /** Tokens that no longer count. */
   readonly #stale: { readonly key: string; readonly token: string }[] = [];
-  /** The newest version of each key that is somewhere. */
+  /** Newest version of each key in the queue. */
   readonly #newest = new Map<string, number>();
-  /** Those that a holder has added again with an older version. */
+  /** Keys that a holder has added again with an older version. */
   readonly #overwritten = new Set<string>();
   readonly #givenUp = new Set<string>();
-  /** The last error of each key that fails. */
+  /** Last error of each failing key. */
   readonly #errors = new Map<string, string>();
   #versions = 0;
   #lastToken = 0;
   #compared = 0;
-  /** How far the time of the queue on Redis is ahead, at most, in microseconds. */
+  /** Most that the queue's time on Redis is ahead, in microseconds. */
   #ahead = 0;
 
   constructor(server: TimedServer, options: TwinsOptions) {
@@ -244,7 +243,7 @@ export class Twins {
 
   async #compare(): Promise<void> {
     const { keys } = this.#options;
-    const key = keys[this.#compared++ % keys.length]!; // one after the other
+    const key = keys[this.#compared++ % keys.length]!; // each key in turn
     const [snapshot, counts, requeues] = await Promise.all([
       this.#engine.snapshot(100),
       countsOf(this.#engine),
@@ -317,7 +316,7 @@ export class Twins {
     assert(Math.abs(received - expected) <= this.#ahead / 1000, `${what}: ${received} and in memory ${expected}`);
   }
 
-  /** What was brought forward to the time of another is taken out on both sides. */
+  /** Cancels, on both sides, each delayed key whose deadline was brought forward to that of another key. */
   async #settleTies(before: ReadonlyMap<string, number>): Promise<void> {
     const dues = this.#dues();
     for (const [key, due] of dues) {
@@ -332,7 +331,7 @@ export class Twins {
     }
   }
 
-  /** When what waits in memory is due. */
+  /** Returns the deadlines of the delayed items in memory. */
   #dues(): Map<string, number> {
     const { delayedItems } = this.#memory.snapshot({ limit: 100 });
     return new Map(delayedItems.map(({ item, dueInMs }) => [keyOf(item), this.#clock.time + dueInMs]));

@@ -1,4 +1,4 @@
-/** A name that no other test uses, on this machine or another. */
+/** Returns a name that no other test uses, on any machine. */
 export function uniqueName(name: string): string {
   return `${name}-${crypto.randomUUID()}`;
 }

@@ -1,10 +1,10 @@
-/** A server that owes an answer and says nothing: its connection is closed. */
+/** Watchdog: closes the connection to a server that owes an answer and stays silent. */
 
 import { assertEquals } from "@std/assert";
 import { Ending } from "../../packages/redis/connection/ending.ts";
 import { Watchdog } from "../../packages/redis/connection/watchdog.ts";
 
-/** What a watchdog watches; a timer stands for the socket, which keeps the process. */
+/** Creates a watchdog with its connection. A timer stands in for the socket, which keeps the process alive. */
 function watched(silence: number | undefined) {
   const socket = setInterval(() => {}, 1000);
   const { reason: ended, end: close } = new Ending();

@@ -1,4 +1,4 @@
-/** How often processes call the server: for work, and not in vain. */
+/** Number of calls to the server: processes call for work, not in vain. */
 
 import { assert, assertEquals } from "@std/assert";
 import { runWorkers, TokenBucket } from "@workqueue/core";
@@ -20,11 +20,12 @@ serverTest("idle processes are woken one by one: calls are as many as items", as
   const items = 1000;
   for (let i = 0; i < items; i++) {
     await producer.queue.add(`item ${i}`);
-    if (i % 10 === 0) await until(() => done === i + 2); // no later than by the message
+    if (i % 10 === 0) await until(() => done === i + 2); // not handed out later than by the notification
   }
   await until(() => done === items + 1);
   const calls = await countCalls(server.url) - before;
-  assert(calls <= 4 * items, `${calls} calls for ${items} items`); // add, take, finish; and one on the way of a message
+  // Per item: add, take, finish, and one call because of a notification under way.
+  assert(calls <= 4 * items, `${calls} calls for ${items} items`);
   for (const pool of pools) await pool.stop();
   assertEquals([producer.errors, one.errors, two.errors], [[], [], []]);
 });

@@ -1,4 +1,4 @@
-/** Clocks that jump: that of the server, by scripts whose time the test tells, and the wall clock of a client. */
+/** Clocks that jump: the server's clock, through scripts with a settable time, and a client's wall clock. */
 
 import { assert, assertEquals } from "@std/assert";
 import { connect } from "../../../packages/redis/connection/connect.ts";
@@ -10,10 +10,10 @@ import { newQueue, open, take } from "./faults.ts";
 const LEASE = 9000;
 const AN_HOUR = 3_600_000;
 
-/** The calls of several processes on one queue, at times that the test tells. */
+/** Calls of several processes on one queue, under a clock that the test sets. */
 class World {
   readonly engine: Engine;
-  /** In milliseconds. */
+  /** Time in milliseconds. */
   now = 1.8e12;
   readonly #clock = uniqueName("clock");
   readonly #call: SharedServer["call"];
@@ -112,7 +112,7 @@ worldTest("the server's jumps back, and tokens grow, the order stays, and nobody
     assert(await engine.renew("holder"));
     assert(await engine.renew("other"));
   }
-  await world.pass(AN_HOUR); // it is right again
+  await world.pass(AN_HOUR); // the clock is right again
   assertEquals(await world.take("third"), []);
   for (const one of taken) assertEquals(await world.finish("other", one), true);
   assertEquals(await world.finish("holder", a!), true);
@@ -124,9 +124,9 @@ worldTest("an owner whose many items are being taken away takes none under its n
   const processing = await world.take("holder", keys.length);
   for (let third = 0; third < 4; third++) {
     await world.pass(LEASE / 3 + 1000);
-    await world.turn("other", {}); // somebody is there
+    await world.turn("other", {}); // another process is heard
   }
-  assertEquals((await world.take("other")).length, 1); // and takes away the first 200
+  assertEquals((await world.take("other")).length, 1); // this call takes away the first 200
   const finishes = processing.map(({ key, token }) => ({ key, token, kind: "succeeded" as const }));
   const { isLost, taken, answers } = await world.turn("holder", { wanted: 300, finishes });
   assertEquals([isLost, taken.length], [true, 0]);
@@ -149,7 +149,7 @@ redisTest("clocks: the wall clock of a client jumps, and nothing changes", async
     await opened.queue.add("a");
     const lease = await take(opened.queue);
     await opened.queue.addAfter("b", 1000);
-    const later = await take(other.queue); // the lease would have been over
+    const later = await take(other.queue); // by now the first lease would have ended without renewal
     assertEquals(later.item, "b");
     assertEquals([lease.signal.aborted, await lease.finish(), await later.finish()], [false, true, true]);
   } finally {

@@ -1,4 +1,4 @@
-/** Replies come late, by up to three leases, again and again. */
+/** Replies that are delayed by up to three leases, again and again. */
 
 import { assert, assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -11,11 +11,11 @@ const LEASE = 500;
 
 export interface DelayedReplies {
   random: () => number;
-  /** For how many milliseconds replies are delayed, at least. */
+  /** Minimum time during which replies are delayed, in milliseconds. */
   ms: number;
 }
 
-/** Two pools work, each behind a proxy of its own. Returns how many handlers began, for how many items. */
+/** Runs two pools, each behind its own proxy. Returns the number of items and the number of handlers begun. */
 export async function delayedReplies({ random, ms }: DelayedReplies): Promise<{ items: number; begun: number }> {
   await using server = await RedisServer.start();
   const { name } = newQueue(server.url);

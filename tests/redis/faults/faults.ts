@@ -1,4 +1,4 @@
-/** What the tests of faults have in common. */
+/** Helpers for tests of faults. */
 
 import { assert, assertFalse } from "@std/assert";
 import { createRedisQueue, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
@@ -6,20 +6,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { callRedis } from "../server.ts";
 import { uniqueName } from "../unique_name.ts";
 
-/** Guards against what never happens, and nothing else. */
+/** Timeout for conditions that never become true. It has no other purpose. */
 const DEADLINE = 60_000;
 const LOOK_AGAIN = 5;
 
-/** A limiter whose delays a test can wait for. */
+/** Limiter with delays short enough for a test to wait. */
 export const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
 
-/** A queue object, and all that was told to its `onQueueError`. */
+/** Queue object with all errors reported to its `onQueueError`. */
 export interface Opened extends AsyncDisposable {
   readonly queue: RedisQueue;
   readonly errors: unknown[];
 }
 
-/** Opens a queue, for as long as the block lasts. */
+/** Opens a queue that is shut down at the end of the block. */
 export function open(url: string, name: string, options: Partial<RedisQueueOptions> = {}): Opened {
   const errors: unknown[] = [];
   const queue = createRedisQueue({
@@ -29,7 +29,7 @@ export function open(url: string, name: string, options: Partial<RedisQueueOptio
     onQueueError: (error) => errors.push(error),
     ...options,
   });
-  // If the test fails, it may hold some
+  // A failed test may leave items processing.
   const close = () => queue.shutDownWithDrain({ signal: AbortSignal.timeout(DEADLINE / 4) });
   return { queue, errors, [Symbol.asyncDispose]: close };
 }
@@ -40,7 +40,7 @@ export async function take(queue: RedisQueue): Promise<RedisLease> {
   return lease as RedisLease;
 }
 
-/** Waits until something is so. */
+/** Waits until a condition holds. */
 export async function until(isSo: () => unknown): Promise<void> {
   const end = performance.now() + DEADLINE;
   while (!await isSo()) {
@@ -49,17 +49,17 @@ export async function until(isSo: () => unknown): Promise<void> {
   }
 }
 
-/** Resolves when the signal has aborted. */
+/** Waits until the signal has aborted. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
 }
 
-/** Another address of the same server: who uses it has a connection of its own, as if it were another process. */
+/** Returns another address of the same server. Queues that use it get their own connection, as in another process. */
 export function elsewhere(url: string): string {
   return url.replace("127.0.0.1", "localhost");
 }
 
-/** What a server has stored of a queue. */
+/** Stored data of a queue. */
 export class Stored {
   readonly #url: string;
   readonly #name: string;
@@ -69,18 +69,18 @@ export class Stored {
     this.#name = name;
   }
 
-  /** What it answers to a command for one of the queue's keys. */
+  /** Runs a command on one of the queue's Redis keys. */
   async call(command: string, key: string, ...args: string[]): Promise<unknown> {
     return await callRedis(this.#url, command, `workqueue:{${this.#name}}:${key}`, ...args);
   }
 
-  /** How many keys have lost a holder since they were last finished. */
+  /** Returns the number of keys that have lost a holder since they last finished. */
   async stalls(): Promise<number> {
     const stalls = await this.call("HVALS", "stalls") as string[];
-    return stalls.filter((count) => count !== "x0").length; // x0: given up, and never lost
+    return stalls.filter((count) => count !== "x0").length; // x0: given up without a stall
   }
 
-  /** Waits until leases may be taken away again after the server was away. */
+  /** Waits until leases may be taken away again after an absence of the server. */
   async trusted(lease: number): Promise<void> {
     const [gap] = await this.call("ZRANGE", "gaps", "-1", "-1") as string[];
     const grace = Number(gap ?? 0) + lease * 1000;
@@ -91,13 +91,13 @@ export class Stored {
   }
 }
 
-/** A name for a queue, and what is stored of it. */
+/** Returns a new queue name and the queue's stored data. */
 export function newQueue(url: string): { name: string; stored: Stored } {
   const name = uniqueName("queue");
   return { name, stored: new Stored(url, name) };
 }
 
-/** How many scripts the server has run. */
+/** Returns the number of scripts that the server has run. */
 export async function countCalls(url: string): Promise<number> {
   const info = String(await callRedis(url, "INFO", "commandstats"));
   const counts = [...info.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)].map(([, count]) => Number(count));

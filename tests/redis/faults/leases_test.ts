@@ -1,4 +1,6 @@
-/** A process that hears of its leases too late: no handler begins on a lost lease, and those that run are told. */
+/**
+ * Processes that receive their leases too late: no handler begins on a lost lease, and running handlers are notified.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -22,7 +24,7 @@ redisTest("rule 15: a reply that comes after the lease has ended starts no handl
     begun.push([item, token!]);
   }, { concurrency: 5 });
   await until(async () => await stored.call("HLEN", "holders") === 2);
-  // Once the leases of the pool have ended
+  // This succeeds once the leases of the pool have ended.
   for (let i = 0; i < 2; i++) assert(await (await take(other.queue)).finish());
   assertEquals(begun, []);
   proxy.holdReplies(false);
@@ -86,7 +88,7 @@ redisTest("rule 15: after an event loop stood still for longer than a lease, non
   await pool.stop();
 });
 
-/** Lets messages reach a process, so that its next call is the one that takes. */
+/** Makes sure that messages reach a process, so that its next call is the take. */
 async function listen(queue: RedisQueue): Promise<void> {
   await queue.add("first");
   assert(await (await take(queue)).finish());

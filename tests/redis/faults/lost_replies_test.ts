@@ -1,4 +1,4 @@
-/** The connection breaks after a call has run, and before its reply came: at each kind of call. */
+/** Connections that break after a call has run and before its reply arrives, for each kind of call. */
 
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { RedisConnectionError, type RedisLease, type RedisQueue, type RedisQueueOptions } from "@workqueue/redis";
@@ -8,7 +8,7 @@ import { redisTest } from "../redis_tests.ts";
 import { newQueue, open, type Opened, QUICK, type Stored, take, until } from "./faults.ts";
 
 interface Room extends Opened {
-  /** The same queue, by a way on which nothing is lost. */
+  /** Same queue over a connection without losses. */
   readonly other: RedisQueue;
   readonly proxy: RedisProxy;
   readonly stored: Stored;
@@ -22,7 +22,7 @@ function lossTest(name: string, run: (room: Room) => Promise<void>, options: Par
     await using proxy = await RedisProxy.start(url);
     await using opened = open(proxy.url, name, options);
     await using other = open(url, name, options);
-    await opened.queue.counts(); // there is a connection, which can be lost
+    await opened.queue.counts(); // opens the connection that can then be lost
     await run({ ...opened, other: other.queue, proxy, stored, loseNext: () => proxy.loseReply(`{${name}}:meta`) });
     assertEquals(await stored.stalls(), 0);
   });
@@ -130,7 +130,7 @@ lossTest("what was cancelled waits no more, and what was forgotten is", async ({
 
 lossTest("counts and snapshots are read again", async ({ queue, other, loseNext }) => {
   await other.add("a");
-  const snapshot = async () => ({ ...await queue.snapshot(), oldestReadyMs: undefined }); // which grows
+  const snapshot = async () => ({ ...await queue.snapshot(), oldestReadyMs: undefined }); // `oldestReadyMs` grows
   for (const read of [() => countsOf(queue), snapshot, () => queue.numRequeues("a")]) {
     const lost = loseNext();
     const [result] = await Promise.all([read(), lost]);

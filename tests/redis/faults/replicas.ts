@@ -1,4 +1,4 @@
-/** The server has too few replicas for writes now and then, and refuses them. */
+/** Server that sometimes has too few replicas for writes and refuses them. */
 
 import { assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -10,12 +10,13 @@ import { seeded } from "./seeded.ts";
 export interface TooFewReplicas {
   seed: number;
   items: number;
-  /** How often they go away. */
+  /** Number of times that the replicas go away. */
   times: number;
 }
 
 /**
- * Adds, takes and ends are made again when there are enough: each item runs once. Tells how many calls were refused.
+ * Checks that adds, takes and finishes are retried until there are enough replicas, and that each item runs once.
+ * Returns the number of refused calls.
  */
 export async function workWithoutReplicas({ seed, items, times }: TooFewReplicas): Promise<{ refused: number }> {
   const random = seeded(seed);
@@ -44,11 +45,11 @@ export async function workWithoutReplicas({ seed, items, times }: TooFewReplicas
     };
     add(half);
     const before = ended;
-    await until(() => ended > before + half * random() * 0.9); // in the middle of it
+    await until(() => ended > before + half * random() * 0.9); // in the middle of the work
     const refusedBefore = await refused();
     await server.call("CONFIG", "SET", "min-replicas-to-write", "1");
     add(batch - half);
-    await until(async () => await refused() >= refusedBefore + 2); // of both
+    await until(async () => await refused() >= refusedBefore + 2); // both the producer and the consumer were refused
     await delay(500 * random());
     await server.call("CONFIG", "SET", "min-replicas-to-write", "0");
   }

@@ -1,6 +1,6 @@
 /**
- * Faults that take longer than a suite should: `deno task faults:redis --seed N --seconds 60`, about 4 minutes.
- * Processes are killed at random for so many seconds; the other modes take as long as they need.
+ * Faults that take longer than a suite should: `deno task faults:redis --seed N --seconds 60`, about 4 minutes. Kills
+ * processes at random for the given number of seconds. The other modes take as long as they need.
  */
 
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-/** The server is killed, goes back in time, stands still, forgets scripts, and runs out of memory. */
+/** Servers that are killed, go back in time, stand still, lose their scripts, or run out of memory. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -12,7 +12,7 @@ import { workWithoutReplicas } from "./replicas.ts";
 import { aborted, elsewhere, newQueue, open, take, until } from "./faults.ts";
 
 serverTest("server away for longer than the lease, in each way: nobody's item is taken away", async () => {
-  // A lease in which a client that dials about once a second is back in time, also on a machine that is busy.
+  // The lease is long enough for a client that reconnects about once a second, even on a busy machine.
   await Promise.all(
     (["kill", "stop", "network", "replicas"] as const).map((how) =>
       serverAway({ how, leaseDuration: 3000, away: 3500 })
@@ -36,7 +36,7 @@ serverTest("server killed, with an append-only file: nothing is lost that was ac
       await producer.queue.add(`${round}/${i}`);
       added.push(`${round}/${i}`);
     });
-    await until(() => begun.size > round * 100 + 5); // in the middle of it
+    await until(() => begun.size > round * 100 + 5); // in the middle of the work
     await server.restart();
     await Promise.all(adds);
   }
@@ -82,11 +82,12 @@ serverTest("an older snapshot comes back: tokens grow, and who holds what it doe
   await first.finish();
   const second = await take(early.queue);
   assertEquals(second.item, "b");
-  await server.restart(); // "b" is ready there
+  await server.restart(); // in the restored snapshot, "b" is ready
 
   const leases = [await take(late.queue), await take(late.queue)];
   await aborted(second.signal);
-  assertEquals(leases.map(({ item }) => item).sort(), ["a", "b"]); // "a" is held there, by who has finished it
+  // In the restored snapshot, the process that has finished "a" still holds its lease.
+  assertEquals(leases.map(({ item }) => item).sort(), ["a", "b"]);
   for (const { token } of leases) assert(token > second.token);
   assertEquals(await second.finish(), false);
   for (const lease of leases) assert(await lease.finish());
@@ -108,7 +109,7 @@ serverTest("memory full: adds reject, what is there is worked on, and later adds
   assertEquals(errors.length, 3);
   const end = () => stored.call("ZRANGE", "owners", "0", "0", "WITHSCORES").then((found) => (found as string[])[1]);
   const before = await end();
-  await until(async () => await end() !== before); // it was renewed
+  await until(async () => await end() !== before); // wait until the lease is renewed
   const other = await take(queue);
   assertEquals([await processing.finish({ requeue: true }), await other.finish()], [true, true]);
   const again = await take(queue);
@@ -149,7 +150,7 @@ redisTest("the server away for longer than the call timeout: told once, and no s
   const calls = [a.finish({ requeue: true }), queue.add("c"), queue.counts()];
   const results = await Promise.allSettled(calls);
   assertEquals(results.map(({ status }) => status), calls.map(() => "rejected"));
-  await assertRejects(() => a.finish()); // the first answer
+  await assertRejects(() => a.finish()); // the first call's answer
   assertEquals(errors.length, 3);
   proxy.refuse(false);
 

@@ -1,4 +1,4 @@
-/** One of three processes is killed while its handlers run for long: the others go on at full concurrency. */
+/** Three processes with long-running handlers, one of which is killed: the others continue at full concurrency. */
 
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,8 +10,8 @@ const CONCURRENCY = 20;
 const SECONDS = 10;
 
 /**
- * 3 processes with 20 handlers each, of 1 s on average. Returns how many items a second the two survivors end in the 10
- * s after the kill. They could end 40.
+ * Runs 3 processes with 20 handlers each, which take 1 s on average, and kills one process. Returns how many items per
+ * second the other two finish in the following 10 s, at most 40.
  */
 export async function survivors(): Promise<number> {
   await using server = await RedisServer.start();
@@ -24,7 +24,7 @@ export async function survivors(): Promise<number> {
   await Promise.all(workers.map(({ ready }) => ready));
   const items = 3 * CONCURRENCY * SECONDS;
   await opened.queue.addAll(Array.from({ length: items }, (_, i) => `item ${i}`));
-  await delay(2000); // they are all at work
+  await delay(2000); // all handlers are running
 
   const [victim, ...others] = workers;
   victim!.kill("SIGKILL");

@@ -1,4 +1,4 @@
-/** Items whose lease was lost: who works on them, when, and beside what. */
+/** Items whose lease was lost: which process works on them, when, and beside which other items. */
 
 import { assert, assertEquals } from "@std/assert";
 import { defineLimiter, limiters, runWorkers, TokenBucket } from "@workqueue/core";
@@ -106,7 +106,7 @@ redisTest("a drain waits for a retry that has to be sent twice", async ({ url })
   const { queue, errors } = open(url, name, { limiter: { type: "own" } as never, limiters: registry });
   await other.queue.add("a");
   const lease = await take(queue);
-  await other.queue.addRateLimited("a"); // the process does not know of this failure
+  await other.queue.addRateLimited("a"); // the process doesn't know about this failure
   const finished = lease.finish({ requeue: true });
   await queue.shutDownWithDrain();
   assertEquals([await finished, errors], [true, []]);

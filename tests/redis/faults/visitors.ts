@@ -1,4 +1,4 @@
-/** A holder is killed, and consumers come and go. */
+/** A holder is killed while consumers come and go. */
 
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,14 +7,14 @@ import { RedisServer } from "../server.ts";
 import { newQueue, open, until } from "./faults.ts";
 import { startWorker, Witness } from "./process/workers.ts";
 
-/** Visits of 250 ms, so many milliseconds apart. */
+/** Visits of 250 ms, `every` milliseconds apart. */
 export interface Visits {
   every: number;
-  /** Which visit gets the item, at the latest. */
+  /** Last visit by which the item must be handed out. */
   atMost: number;
 }
 
-/** With leases of 1 s. Returns the number of the visit that got the item of the process that was killed. */
+/** Kills the holder of an item with a lease of 1 s. Returns the number of the visit that gets the item. */
 export async function rareVisitors({ every, atMost }: Visits): Promise<number> {
   await using server = await RedisServer.start();
   await using witness = await Witness.start();

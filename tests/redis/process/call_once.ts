@@ -1,6 +1,6 @@
 /**
- * Makes one call, by a URL or by a client, listens on a channel, gives the connection back, and prints what came of it.
- * The process is to end by itself then.
+ * Script that makes one call through a URL or a client, subscribes to a channel, releases the connection, and prints
+ * the results. The process must then exit by itself.
  */
 
 import { createClient } from "@redis/client";
@@ -10,7 +10,7 @@ import { createScript } from "../../../packages/redis/connection/script.ts";
 
 const [url, by = "url", callTimeout = "10000"] = process.argv.slice(2);
 const client = by === "client" ? createClient({ url: url! }) : undefined;
-client?.connect().catch(() => {}); // the call tells
+client?.connect().catch(() => {}); // the call reports the error
 const connection = connect("connect", {
   ...client === undefined ? { url: url! } : { client },
   callTimeout: Number(callTimeout),

@@ -1,6 +1,6 @@
 /**
- * A process that connects: it ends when it is done, and Deno's permissions are enough, or are asked for. Only on Deno,
- * which starts the others.
+ * Processes that connect: they exit when done, and either have enough Deno permissions or say which are missing. Runs
+ * only on Deno, which starts the other runtimes.
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -12,7 +12,7 @@ import { RedisServer } from "../server.ts";
 
 const script = new URL("call_once.ts", import.meta.url);
 
-/** What it prints on Deno with these permissions, a line each. */
+/** Runs the script on Deno with these permissions. Returns the printed lines, sorted. */
 async function printedWith(permissions: string[], ...args: string[]): Promise<string[]> {
   const command = new Deno.Command(Deno.execPath(), {
     args: ["run", "--config", ALL_PACKAGES, "--no-prompt", ...permissions, fileURLToPath(script), ...args],

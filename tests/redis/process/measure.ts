@@ -1,5 +1,6 @@
 /**
- * Measures a queue by a client that keeps no process alive. The process is to end by itself once it has been measured.
+ * Script that measures a queue through a client that doesn't keep the process alive. The process must then exit by
+ * itself.
  */
 
 import { createClient } from "@redis/client";
@@ -13,6 +14,6 @@ await client.connect();
 const queue = createRedisQueue({ name: name!, client });
 const metrics = new InMemoryMetrics();
 redisQueueMetrics(queue, metrics, { every: "1h" });
-await queue.counts(); // comes after the first look
+await queue.counts(); // resolves after the first measurement
 console.log(metrics.value("workqueue_depth", name!));
 client.unref();

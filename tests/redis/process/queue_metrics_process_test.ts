@@ -1,4 +1,4 @@
-/** The metrics of a queue keep no process alive. Only on Deno, which starts the others. */
+/** Queue metrics don't keep a process alive. Runs only on Deno, which starts the other runtimes. */
 
 import { assertEquals } from "@std/assert";
 import { callRedis } from "../server.ts";

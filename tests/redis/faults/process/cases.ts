@@ -1,4 +1,4 @@
-/** Does one of `cases`, and ends when nothing keeps the process. */
+/** Script that runs one of `cases`. The process exits when nothing keeps it alive. */
 
 import { createRedisQueue, type RedisLease } from "@workqueue/redis";
 import process from "node:process";
@@ -37,7 +37,7 @@ const cases: Record<string, () => Promise<void>> = {
     for (const wait of waits) await (await wait as RedisLease).finish();
     const list = String(await callRedis(url, "CLIENT", "LIST"));
     const subscriptions = [...list.matchAll(/ sub=(\d+) /g)].map(([, count]) => Number(count));
-    console.log(subscriptions.includes(queues.length)); // all of them on one connection
+    console.log(subscriptions.includes(queues.length)); // all subscriptions are on one connection
     for (const queue of queues) queue.shutDown();
   },
   async leaves() {

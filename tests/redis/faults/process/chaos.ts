@@ -1,4 +1,4 @@
-/** Many processes that are killed at random, and started again. */
+/** Processes that are killed at random and started again. */
 
 import { assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
@@ -11,19 +11,19 @@ export interface Chaos {
   seed: number;
   items: number;
   processes: number;
-  /** For how many milliseconds processes are killed, at least. */
+  /** Minimum time during which processes are killed, in milliseconds. */
   ms: number;
 }
 
-/** What came of it. */
+/** Result of a run. */
 export interface Survived {
   readonly kills: number;
   readonly items: number;
-  /** How often a handler came to its end. */
+  /** Number of handlers that ended. */
   readonly handled: number;
 }
 
-/** Every item ends, and none is held twice at once by processes that live. */
+/** Checks that every item ends, and that no two live processes work on an item at once. */
 export async function survive({ seed, items, processes, ms }: Chaos): Promise<Survived> {
   const random = seeded(seed);
   await using server = await RedisServer.start();

@@ -1,4 +1,4 @@
-/** Eight processes that are killed at random. A longer run: `deno task faults:redis --seed N --seconds 60`. */
+/** Eight processes that are killed at random. For a longer run: `deno task faults:redis --seed N --seconds 60`. */
 
 import { assert } from "@std/assert";
 import { serverTest } from "../../redis_tests.ts";

@@ -1,4 +1,4 @@
-/** A process that works on a queue until SIGTERM, and notes on another server what it begins and ends. */
+/** Worker process that runs until SIGTERM. It notes on another server which handlers begin and end. */
 
 import { createClient } from "@redis/client";
 import { runWorkers } from "@workqueue/core";
@@ -26,17 +26,17 @@ const queue = createRedisQueue({
 const pool = runWorkers(queue, async (item, { attempt, token }) => {
   await note("begin", process.pid, token, attempt, item);
   if (item === poison) {
-    await delay(50); // others are begun meanwhile, if they are there
+    await delay(50); // others, if any, begin meanwhile
     process.kill(process.pid, "SIGKILL");
   }
   await delay(Math.random() * 2 * ms);
   await note("end", process.pid, token, attempt, item);
-  if (failsOnce && attempt === 1) throw "not yet"; // an error would cost more than all the rest
+  if (failsOnce && attempt === 1) throw "not yet"; // a string, because an error would cost more than everything else
 }, { concurrency, onError: (error) => error !== "not yet" && note("error", process.pid, String(error)) });
 
 process.on("SIGTERM", async () => {
   await queue.shutDownWithDrain();
   await pool.finished;
-  await notes.close(); // and nothing keeps the process
+  await notes.close(); // nothing keeps the process alive now
 });
 console.log("ready");

@@ -1,4 +1,4 @@
-/** Processes that work on a queue, and a witness that sees who works on what. */
+/** Worker processes on a queue, and a witness that checks which process works on which item. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,29 +8,29 @@ import { fileURLToPath } from "node:url";
 import { runtimes } from "../../../runtimes.ts";
 import { callRedis, RedisServer } from "../../server.ts";
 
-/** What a worker is told. Lengths of time are in milliseconds. */
+/** Arguments of a worker. Durations are in milliseconds. */
 export interface WorkerArguments {
   url: string;
-  /** The URL of the server for notes. */
+  /** URL of the server for notes. */
   witness: string;
   name: string;
   leaseDuration: number;
   maxStalls: number;
   concurrency: number;
-  /** How long a handler takes, on average. */
+  /** Average duration of a handler. */
   ms: number;
   /** Whether each first attempt fails. */
   failsOnce: boolean;
-  /** The item that kills its process. */
+  /** Item that kills its process. */
   poison?: string;
 }
 
-/** A process of `worker.ts`. */
+/** Process of `worker.ts`. */
 export interface Worker {
   readonly pid: number;
-  /** Resolves when it takes items. */
+  /** Resolves when the process takes items. */
   readonly ready: Promise<unknown>;
-  /** Resolves to its exit code, or to what killed it. */
+  /** Resolves to the exit code, or to the signal that killed the process. */
   readonly ended: Promise<number | string>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -48,26 +48,26 @@ export async function startWorker(runtime: "Deno" | "Bun", args: WorkerArguments
     pid: child.pid!,
     ready: handled(Promise.race([once(createInterface(child.stdout!), "line"), failed])),
     ended,
-    // Deno says of a child that was told to end by `child.kill` that the signal has killed it.
+    // If a child handles a signal from `child.kill` and exits, Deno still reports that the signal killed it.
     kill: (signal) => void process.kill(child.pid!, signal),
   };
 }
 
-/** One that has begun and not ended, of a process that may be dead. */
+/** Handler that has begun and not ended. Its process may be dead. */
 interface Work {
   readonly pid: string;
   readonly token: bigint;
 }
 
-/** Keeps the notes of all processes in the one order in which they came. */
+/** Collector of the notes of all processes, in order of arrival. */
 export class Witness implements AsyncDisposable {
   readonly #server: RedisServer;
-  /** What was seen to be wrong. */
+  /** Violations seen. */
   readonly wrong: string[] = [];
   readonly errors: string[] = [];
-  /** How often each item has come to the end of its handler, by attempt. */
+  /** Attempts whose handler has ended, by item. */
   readonly ends = new Map<string, number[]>();
-  /** What each process that died had in its hands. */
+  /** Items on which each dead process was working. */
   readonly hands: string[][] = [];
   readonly #current = new Map<string, Work>();
   readonly #tokens = new Set<bigint>();
@@ -84,12 +84,12 @@ export class Witness implements AsyncDisposable {
     return this.#server.url;
   }
 
-  /** A process is dead: whoever begins its work from now on is right to do so. */
+  /** Notes that a process is dead. Other processes may begin its items from now on. */
   async noteDeath(pid: number): Promise<void> {
     await callRedis(this.url, "RPUSH", "notes", `death ${pid}`);
   }
 
-  /** Reads what was noted since. */
+  /** Reads the notes since the last call. */
   async read(): Promise<void> {
     for (;;) {
       const notes = await callRedis(this.url, "LPOP", "notes", "10000") as string[] | null;
@@ -126,7 +126,7 @@ export class Witness implements AsyncDisposable {
   }
 }
 
-/** A promise that nobody may be waiting for when it rejects. */
+/** Marks a rejection of the promise as handled, since nobody may be waiting for it. */
 function handled<R>(promise: Promise<R>): Promise<R> {
   promise.catch(() => {});
   return promise;
