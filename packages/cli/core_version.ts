@@ -1,5 +1,6 @@
 /**
- * Refuses a core of another version. The command loads this module before it does anything: `--version` needs no core.
+ * Throws if `@workqueue/core` has another version. Loaded before a command runs, but not for `--version`, which doesn't
+ * need the core.
  */
 
 import { requireVersion } from "@workqueue/core/internal";

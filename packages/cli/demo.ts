@@ -1,6 +1,6 @@
 /**
- * Shows `workqueue run` in ten seconds: it delivers ten orders to four services, one of which is down at first. It
- * prints its command first; that command is all that is needed.
+ * Demo of `workqueue run` that takes ten seconds. It delivers ten orders to four services, one of which is down at
+ * first. It prints its whole command first.
  *
  * @module
  */

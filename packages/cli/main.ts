@@ -1,20 +1,19 @@
 /**
- * The command `workqueue`: runs a command for each line of a list, through a work queue with retries and
- * backoff.
+ * Command `workqueue`: runs a command for each line of a list through a work queue with retries and backoff.
  *
  * ```sh
  * workqueue run --config queues.yaml --input urls.txt --report report.jsonl -- curl -fsSO {}
  * ```
  *
- * The item replaces `{}` in the arguments of the command, and is in its environment as `WORKQUEUE_ITEM`.
- * `WORKQUEUE_ATTEMPT` is 1 for the first attempt, and one more for each retry. The type `ItemReport` in
- * `report/records.ts` describes the report.
+ * The item replaces `{}` in the arguments of the command. The environment of the command has the item as
+ * `WORKQUEUE_ITEM`. `WORKQUEUE_ATTEMPT` is 1 for the first attempt and increases by one with each retry. The type
+ * `ItemReport` in `report/records.ts` describes the report.
  *
- * Exit codes: 0 if all items succeeded, 1 if some were given up or some lines refused, 2 for an error of usage, of the
- * config or of a file, 130 if the run was interrupted.
+ * Exit codes: 0 if all items succeeded; 1 if some items were given up or some lines were refused; 2 for an error of
+ * usage, config or a file; 130 if the run was interrupted.
  *
- * `workqueue check` finds mistakes in configs, `workqueue schema` prints their JSON Schema, and `workqueue delays`
- * shows the delays of their limiters.
+ * `workqueue check` finds mistakes in configs. `workqueue schema` prints the JSON Schema of configs. `workqueue delays`
+ * shows the delays of limiters.
  *
  * @module
  */
@@ -36,14 +35,14 @@ import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
 import { VERSION } from "./version.ts";
 
-/** Longest time that an interrupted process waits for its output to be read, in milliseconds. */
+/** Longest time that an interrupted process waits for a reader of its output, in milliseconds. */
 const MAX_FLUSH = 1000;
 
 /**
  * Runs the command line.
  *
  * @param args The arguments, without the names of the runtime and the script.
- * @param standardInput The stream to read where no file is named.
+ * @param standardInput The stream to read if no file is named. Default: standard input of the process.
  * @returns The exit code.
  */
 export async function main(args: string[], standardInput: Readable = process.stdin): Promise<number> {
@@ -74,7 +73,7 @@ export async function main(args: string[], standardInput: Readable = process.std
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
-    // Commander has printed the reason
+    // Commander has already printed the reason.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.succeeded : EXIT.usage;
     stderr.write(`workqueue: ${error instanceof Error ? error.message : error}\n`);
     return EXIT.usage;
@@ -83,9 +82,9 @@ export async function main(args: string[], standardInput: Readable = process.std
 }
 
 /**
- * Ends the process as soon as all its output is written. `process.exit` alone would drop pending output; without it, a
- * pending read of standard input would keep the process alive. An interrupted process ends even if nobody reads its
- * output.
+ * Ends the process as soon as all its output is written. `process.exit` alone would drop pending output. Without it, a
+ * pending read of standard input would keep the process alive. After one second, an interrupted process ends even if
+ * nobody reads its output.
  */
 export async function exitWith(exitCode: number): Promise<never> {
   await (exitCode > EXIT.signal ? Promise.race([flushed(), delay(MAX_FLUSH)]) : flushed());

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The command `workqueue`: runs a command for each line of a list, with retries and backoff.
+ * Command `workqueue`: runs a command for each line of a list, with retries and backoff.
  *
  * ```sh
  * deno install -gA -n workqueue jsr:@workqueue/cli

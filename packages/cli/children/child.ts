@@ -3,45 +3,45 @@ import { LineWriter, Tail } from "./child_output.ts";
 import type { Process, ProcessEnd } from "./process.ts";
 import { isGroupThere, signalGroup } from "./start.ts";
 
-/** Destination of the output of a child. */
+/** Destination of a child's output. */
 export interface ChildOutput {
-  /** Text before each line of its standard output. */
+  /** Prefix of each line of the child's standard output. */
   readonly tag: string;
-  /** Takes its standard output, whole lines at a time. No more is read until the promise has settled. */
+  /** Receives standard output in whole lines. Reading pauses until the returned promise settles. */
   onOutput(lines: Uint8Array): Promise<void>;
   /**
-   * Takes its error output, whole lines at a time; `undefined` if it is not shown. The end of it is kept in either
-   * case.
+   * Receives error output in whole lines; `undefined` to hide it. `Child.stderr` keeps the last 4 KiB in either case.
    */
   readonly onErrorOutput: ((lines: Uint8Array) => Promise<void>) | undefined;
 }
 
 /** Time between SIGTERM and SIGKILL, in milliseconds. */
 const KILL_GRACE = 2000;
-/** Time between two looks at whether descendants of a child have ended, in milliseconds. */
+/** Interval between two checks for live descendants of a child, in milliseconds. */
 const GROUP_LOOK = 20;
-/** Time to read a pipe that stays open after the child's exit, in milliseconds: without new output, and at most. */
+/** Longest silence, in milliseconds, on a pipe that stays open after the child's exit. Then reading stops. */
 const OUTPUT_GRACE = 500;
+/** Longest time to read such a pipe, in milliseconds. */
 const MAX_LISTENING = 10_000;
-/** Time by which such a pipe delays the end of the child's work, in milliseconds. */
+/** Longest time that such a pipe delays `Child.ended`, in milliseconds. */
 const END_GRACE = 20;
 /**
- * Number of microtasks to wait, after the exit, for the pipes to close. It spares most children a timer, which costs
- * more than all of these.
+ * Number of microtasks to wait for the pipes to close after the exit. Most children then need no timer, which costs
+ * more than all these microtasks.
  */
 const SOON = 10;
-/** Largest buffer of a pipe. After the exit, bytes beyond these were written by another process. */
+/** Largest pipe buffer, in bytes. Any bytes beyond this after the exit were written by another process. */
 const MAX_PIPE = 1 << 20;
 const MAX_STDERR = 4096;
 
 /** A running command. */
 export class Child {
   /**
-   * Resolves when the child has exited and its output was passed on. If a descendant holds its pipes open, the rest of
-   * the output may come later.
+   * Resolves when the child has exited and its output has been passed on. If a descendant keeps the pipes open, the
+   * rest of the output may come later.
    */
   readonly ended: Promise<ProcessEnd>;
-  /** Resolves when all output was passed on, or could not be. */
+  /** Resolves when all output has been passed on, or passing it on has failed. */
   readonly passedOn: Promise<void>;
   /** Whether `passedOn` has resolved. */
   isPassedOn = false;
@@ -57,7 +57,7 @@ export class Child {
   #killedAt = 0;
   #killTimer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  /** Takes over a process that was just started. */
+  /** Takes over a newly started process. */
   constructor(process: Process, { tag, onOutput, onErrorOutput }: ChildOutput) {
     this.#process = process;
     this.#output = new LineWriter(onOutput, tag);
@@ -71,13 +71,13 @@ export class Child {
     this.ended = this.#end(exited, closed);
   }
 
-  /** The last 4 KiB of the error output so far. */
+  /** Last 4 KiB of the error output so far. */
   get stderr(): string {
     return this.#stderr.toString();
   }
 
   /**
-   * Ends the child and its descendants: asks them to end, and kills them after a while.
+   * Ends the child and its descendants: sends SIGTERM, and SIGKILL after a grace period.
    *
    * @returns Whether the child was still running.
    */
@@ -98,7 +98,7 @@ export class Child {
 
   #write(chunk: Uint8Array): Promise<void> {
     this.#received += chunk.length;
-    return settled(this.#output.write(chunk)); // after a failure, the rest is still read, so that the child can end
+    return settled(this.#output.write(chunk)); // after a failure, reading continues so that the child can end
   }
 
   #writeError(chunk: Uint8Array): Promise<void> | undefined {
@@ -106,7 +106,7 @@ export class Child {
     return this.#errorOutput && settled(this.#errorOutput.write(chunk));
   }
 
-  /** Waits for the exit, and for pipes that the exit closes. */
+  /** Waits for the exit and briefly for the pipes to close. */
   async #exit(): Promise<ProcessEnd> {
     const end = await this.#process.exited;
     this.#hasExited = true;
@@ -132,7 +132,7 @@ export class Child {
     this.isPassedOn = true;
   }
 
-  /** Waits until the descendants of the child have ended, and kills them when their time is up. */
+  /** Waits until the child's descendants have ended, and kills them after the grace period. */
   async #endGroup(): Promise<void> {
     const { pid } = this.#process;
     while (isGroupThere(pid) && performance.now() - this.#killedAt < KILL_GRACE) await delay(GROUP_LOOK);
@@ -142,7 +142,7 @@ export class Child {
 
   async #end(exited: Promise<ProcessEnd>, closed: Promise<void>): Promise<ProcessEnd> {
     const end = await exited;
-    // A slow reader of our output sets the pace: no other child takes this one's place before its output is written.
+    // A slow reader of our output sets the pace: no new child starts before this child's output is written.
     while (!this.#isClosed && !this.#isKilled && !await resolvesWithin(closed, END_GRACE)) {
       if (!this.#output.isBusy) return end;
       await settled(this.#output.idle);
@@ -163,7 +163,7 @@ async function resolvesWithin(promise: Promise<void>, ms: number): Promise<boole
   }
 }
 
-/** Waits for a promise to settle. Its error is handled elsewhere. */
+/** Waits for a promise to settle. Ignores its error, which is handled elsewhere. */
 async function settled(promise: Promise<void>): Promise<void> {
   await promise.catch(() => {});
 }

@@ -1,27 +1,27 @@
 import { Buffer } from "node:buffer";
 
-/** A longer line, in bytes, is passed on in parts. */
+/** Longest line that is passed on whole, in bytes. Longer lines are passed on in parts. */
 const MAX_LINE = 1 << 20;
 const LINE_FEED = 0x0a;
 
-/** Passes bytes on in whole lines with a tag before each, so that lines of concurrent children don't mix. */
+/** Passes bytes on in whole lines, each after a tag, so that lines of concurrent children don't mix. */
 export class LineWriter {
-  /** Resolves when the last write has resolved. */
+  /** Resolves when the last write has finished. */
   idle: Promise<void> = Promise.resolve();
-  /** Whether a write is going on. */
+  /** Whether a write is in progress. */
   isBusy = false;
   readonly #writeLines: (lines: Uint8Array) => Promise<void>;
   readonly #tag: Uint8Array;
   #rest: Uint8Array = new Uint8Array();
   #isWithinLine = false;
 
-  /** Makes a writer that writes with a function. */
+  /** Creates a writer that passes lines to `writeLines`. */
   constructor(writeLines: (lines: Uint8Array) => Promise<void>, tag = "") {
     this.#writeLines = writeLines;
     this.#tag = Buffer.from(tag);
   }
 
-  /** Takes bytes. Resolves when it can take more. */
+  /** Adds bytes. Resolves when more bytes can be added. */
   write(chunk: Uint8Array): Promise<void> {
     const bytes = Buffer.concat([this.#rest, chunk]);
     const end = bytes.lastIndexOf(LINE_FEED) + 1 || (bytes.length > MAX_LINE ? bytes.length : 0);
@@ -29,7 +29,7 @@ export class LineWriter {
     return this.#pass(bytes.subarray(0, end));
   }
 
-  /** Passes on the bytes after the last line feed. */
+  /** Writes the bytes after the last line feed. */
   async end(): Promise<void> {
     await this.idle;
     await this.#pass(this.#rest);
@@ -56,26 +56,26 @@ export class LineWriter {
   }
 }
 
-/** Keeps the last bytes that are written to it. */
+/** Keeps the last bytes written to it. */
 export class Tail {
   readonly #size: number;
   #bytes: Buffer | undefined = undefined;
 
-  /** Makes a tail of at most `size` bytes. */
+  /** Creates a tail of at most `size` bytes. */
   constructor(size: number) {
     this.#size = size;
   }
 
-  /** Takes bytes. */
+  /** Adds bytes. */
   write(chunk: Uint8Array): void {
     const bytes = this.#bytes === undefined ? Buffer.from(chunk) : Buffer.concat([this.#bytes, chunk]);
     this.#bytes = bytes.subarray(-this.#size);
   }
 
-  /** Returns the kept text, without a first character that was cut. */
+  /** Returns the kept text, without a partial character at its start. */
   toString(): string {
     if (this.#bytes === undefined) return "";
-    let start = 0; // past the bytes of a character whose first byte was cut off
+    let start = 0; // skips the rest of a character whose first byte was cut off
     while (start < this.#bytes.length && start < 4 && (this.#bytes[start]! & 0xc0) === 0x80) start++;
     return this.#bytes.toString("utf8", start);
   }

@@ -1,16 +1,16 @@
 import type { Environment, Pipe, Process, StartProcess } from "./process.ts";
 
-/** Bytes per read. Less than the default of streams, as the output of most commands is short. */
+/** Bytes per read. Smaller than the default of streams because the output of most commands is short. */
 const CHUNK = 16_384;
-/** Most buffers that are kept for later reads. */
+/** Largest number of buffers kept for later reads. */
 const MAX_BUFFERS = 64;
 
-/** Free buffers. Streams would make a new one for each read, outside of the heap, where they are collected late. */
+/** Free buffers. A stream would allocate one per read outside the heap, where buffers are collected late. */
 const buffers: Uint8Array<ArrayBuffer>[] = [];
 
 /**
- * Starts a process with Deno's own API, which takes less memory and time there than Node's; `undefined` on other
- * runtimes.
+ * Starts a process with Deno's own API; `undefined` on other runtimes. On Deno, this API needs less memory and time
+ * than Node's.
  */
 export const startOnDeno: StartProcess | undefined = "Deno" in globalThis ? start : undefined;
 
@@ -27,7 +27,7 @@ function start([file = "", ...args]: readonly string[], env: Environment, leadsG
   try {
     child = command.spawn();
   } catch (error) {
-    throw error instanceof TypeError ? Object.assign(error, { code: "ERR_INVALID_ARG_VALUE" }) : error; // as on Node
+    throw error instanceof TypeError ? Object.assign(error, { code: "ERR_INVALID_ARG_VALUE" }) : error; // like Node
   }
   const exited = child.status.then(({ code, signal }) => ({ exitCode: signal === null ? code : null, signal }));
   return { pid: child.pid, exited, stdout: pipeOf(child.stdout), stderr: pipeOf(child.stderr) };

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { wholeEnvironment } from "./environment.ts";
 import type { Environment, Pipe, Process, ProcessEnd } from "./process.ts";
 
-/** Starts a process with Node's API, which Deno and Bun have too. */
+/** Starts a process with Node's API, which Deno and Bun also have. */
 export function startOnNode(command: readonly string[], env: Environment, leadsGroup: boolean): Promise<Process> {
   const [file = "", ...args] = command;
   return new Promise((resolve, reject) => {

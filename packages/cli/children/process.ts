@@ -1,37 +1,43 @@
-/** Variables of a child besides those of this process. */
+/** Variables added to the environment of a child. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** The end of a process. */
+/** Exit code or signal of a process that has ended. */
 export interface ProcessEnd {
-  /** The exit code; `null` if a signal ended it. */
+  /** Exit code; `null` if a signal ended the process. */
   readonly exitCode: number | null;
-  /** The signal that ended it, if one did. */
+  /** Signal that ended the process; `null` if the process exited. */
   readonly signal: string | null;
 }
 
 /** A running process, on any runtime. */
 export interface Process {
-  /** The process number. */
+  /** Process ID. */
   readonly pid: number;
-  /** Resolves when it has exited. */
+  /** Resolves when the process has exited. */
   readonly exited: Promise<ProcessEnd>;
-  /** Its standard output. */
+  /** Standard output of the process. */
   readonly stdout: Pipe;
-  /** Its standard error. */
+  /** Standard error of the process. */
   readonly stderr: Pipe;
 }
 
-/** The end of a pipe that a process writes to. */
+/** Reading end of a process's output. */
 export interface Pipe {
   /**
-   * Calls `callback` with each chunk, and reads on when the callback has resolved. Resolves at the end of the output.
+   * Calls `callback` with each chunk. Reads the next chunk after the callback's promise has resolved. Resolves at the
+   * end of the output.
    */
   forEach(callback: (chunk: Uint8Array) => Promise<void> | undefined): Promise<void>;
   /** Stops reading. */
   close(): void;
 }
 
-/** Starts a process with an empty standard input. Throws or rejects with an error that has the `code` of the system. */
+/**
+ * Starts a process with an empty standard input. If `leadsGroup` is true, the process leads its own process group.
+ *
+ * @throws {Error} If the process could not be started. `code` is the error code of the system. An asynchronous function
+ * rejects instead.
+ */
 export type StartProcess = (
   command: readonly string[],
   env: Environment,

@@ -9,38 +9,40 @@ import type { Environment, Process, StartProcess } from "./process.ts";
 const startProcess: StartProcess = startOnBun ?? startOnDeno ?? startOnNode;
 
 /**
- * Whether the system has process groups. Each child leads its own group, so that Ctrl-C in the terminal does not reach
- * it, and its descendants can be killed with it.
+ * Whether the system has process groups. Each child leads its own group, so Ctrl-C in the terminal doesn't reach the
+ * child. A child's descendants can be killed with it.
  */
 const HAS_GROUPS = process.platform !== "win32";
 
 /**
- * On Deno, the path of `setsid`, which makes a process group and replaces itself with the command. Deno starts a group
- * leader by a fork, which takes three times as long, and longer with more memory in use. It doesn't fork for an
- * absolute path without a group.
+ * Path of `setsid` on Deno; `undefined` on other runtimes. `setsid` creates a process group and replaces itself with
+ * the command. Deno forks to start a group leader, which takes three times as long, and longer with more memory in use.
+ * Deno doesn't fork for an absolute path without a group.
  */
 const SETSID = "Deno" in globalThis ? ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path)) : undefined;
-/** Exit codes of `setsid` if it cannot run the command; shells use the same. */
+/** Exit codes of `setsid`, as of shells, if the command can't be run. */
 const CANNOT_RUN = [126, 127];
 
-/** Starts commands, without a shell, as fast as the runtime can. */
+/** Starts commands without a shell, as fast as the runtime allows. */
 export class Starter {
   #usesSetsid = false;
   readonly #isOneFile: boolean;
 
-  /** Makes a starter. If it always runs the same file, it only once finds out whether the file can be run. */
+  /** Creates a starter. With `isOneFile`, all commands run the same file, which is then checked only once. */
   constructor({ isOneFile }: { isOneFile: boolean }) {
     this.#isOneFile = isOneFile;
   }
 
   /**
-   * Resolves when the command runs. Rejects with an error that has the `code` of the system if it could not be started.
+   * Starts a command. Resolves when the command runs.
+   *
+   * @throws {Error} If the command could not be started. `code` is the error code of the system.
    */
   async start(command: readonly string[], env: Environment): Promise<Process> {
     if (SETSID !== undefined && this.#usesSetsid) {
       const child = await startProcess([SETSID, ...command], env, false);
       void child.exited.then(({ exitCode }) => {
-        if (CANNOT_RUN.includes(exitCode ?? 0)) this.#usesSetsid = false; // ask the system again: the file may be gone
+        if (CANNOT_RUN.includes(exitCode ?? 0)) this.#usesSetsid = false; // the file may be gone: check again
       });
       return child;
     }
@@ -64,7 +66,7 @@ export function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL", hasExite
   }
 }
 
-/** Reports whether the group of a process has any process left. */
+/** Reports whether any process is left in the group of a process. */
 export function isGroupThere(pid: number): boolean {
   if (!HAS_GROUPS) return false;
   try {
@@ -79,6 +81,6 @@ function killOne(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has just exited.
+    // The process has just exited.
   }
 }

@@ -1,24 +1,24 @@
 import { existsSync } from "node:fs";
 import { describeSystemError } from "../system/usage_error.ts";
 
-/** Errors of a system that has no room for another open file or process. */
+/** Error codes of a system without room for another open file or process. */
 const SHORTAGES = ["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"];
-/** Errors of a command that cannot be run for any item. */
+/** Error codes of a command that can't be run for any item. */
 const COMMAND_ERRORS = ["ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "EISDIR", "ELOOP"];
-/** Errors of an item that cannot be an argument, as it is too long or has a NUL in it. */
+/** Error codes of an item that can't be an argument because it is too long or contains NUL. */
 const ITEM_ERRORS = ["E2BIG", "ERR_INVALID_ARG_VALUE"];
 
-/** Reports whether the system had no room for the process, so that it may start later. */
+/** Reports whether the system had no room for the process. If so, the process may start later. */
 export function isShortage(error: unknown): boolean {
   return SHORTAGES.includes(codeOf(error));
 }
 
-/** Reports whether the command cannot be run, whatever the item. */
+/** Reports whether the command can't be run for any item. */
 export function isCommandError(error: unknown): boolean {
   return COMMAND_ERRORS.includes(codeOf(error));
 }
 
-/** Reports whether the command can never be run for this item. */
+/** Reports whether the command can never run for this item. */
 export function isItemError(error: unknown): boolean {
   return ITEM_ERRORS.includes(codeOf(error));
 }
@@ -27,7 +27,7 @@ function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
 }
 
-/** Describes why a command could not be started, for the end of a sentence. */
+/** Describes why a command could not be started. The result completes a sentence. */
 export function describeStartError(error: unknown, file: string): string {
   const isThere = codeOf(error) === "ENOENT" && file.includes("/") && existsSync(file);
   return isThere ? "what its first line says is to run it is not there" : describeSystemError(error, "command");

@@ -1,35 +1,37 @@
 import { orAborted } from "../system/or_aborted.ts";
 import { isShortage } from "./start_error.ts";
 
-/** Pause before another try while no command runs that could make room: the first and the longest, in milliseconds. */
+/** First pause before another try to start a command while none is running, in milliseconds. Pauses double. */
 const MIN_PAUSE = 100;
+/** Longest such pause, in milliseconds. */
 const MAX_PAUSE = 1000;
-/** Part of the running commands that may run after a shortage. The runtime itself sometimes needs files and threads. */
+/**
+ * Share of the running commands that may run after a shortage. The runtime itself sometimes needs files and threads.
+ */
 const KEPT = 0.75;
-/** Most tries while no command runs: about half a minute. */
+/** Maximum number of tries to start a command while none is running: about half a minute. */
 const MAX_TRIES = 32;
 
 /**
- * Limits how many commands run at once, and lowers the limit while the system has no room for more: too many open
- * files, too many processes.
+ * Limits how many commands run at once. Lowers the limit while the system has too many open files or processes.
  *
  * In a shortage, the limit falls below the number of running commands. It rises again by one for each round of
- * commands, like TCP's window ("additive increase, multiplicative decrease"). Commands beyond the limit wait until
- * others have ended.
+ * commands, like TCP's congestion window ("additive increase, multiplicative decrease"). Commands beyond the limit wait
+ * until others have ended.
  */
 export class StartLimit {
   #running = 0;
-  /** Number of commands that the system has room for, as far as known. */
+  /** Estimated number of commands that the system has room for. */
   #room = Infinity;
   readonly #max: () => number;
   readonly #onShortage: (error: unknown) => void;
   readonly #waiting = new Set<() => void>();
 
   /**
-   * Makes a limit with no command running.
+   * Creates a limit with no running commands.
    *
-   * @param max Returns how many commands may run at once if there is room: a positive integer.
-   * @param onShortage Called when the system has no room.
+   * @param max Returns the maximum number of concurrent commands if there is room: a positive integer.
+   * @param onShortage Called with the error when the system has no room.
    */
   constructor(max: () => number, onShortage: (error: unknown) => void) {
     this.#max = max;
@@ -41,7 +43,7 @@ export class StartLimit {
     return this.#running;
   }
 
-  /** Number of commands that may run at once for now. */
+  /** Number of commands that may run at once now. */
   get limit(): number {
     return Math.min(this.#max(), Math.floor(this.#room));
   }
@@ -49,11 +51,12 @@ export class StartLimit {
   /**
    * Starts a command as soon as there is room for it.
    *
-   * @param start Starts the command; rejects if it cannot.
-   * @param signal Ends the wait for room.
+   * @param start Starts the command. Rejects if the command could not be started.
+   * @param signal Cancels the wait for room.
    * @returns The result of `start`. Call `end` when the command has ended.
-   * @throws {Error} The error of `start`, unless there may be room later.
-   * @throws {Error} The signal's reason, if it aborts before there is room.
+   * @throws {Error} The error of `start`, if it is not a shortage, or if the shortage lasts although no command is
+   * running.
+   * @throws {Error} The signal's reason, if the signal aborts before there is room.
    */
   async start<R>(start: () => Promise<R>, signal: AbortSignal): Promise<R> {
     for (let tries = 1;;) {
@@ -77,7 +80,7 @@ export class StartLimit {
     }
   }
 
-  /** Notes that a command has ended. */
+  /** Records the end of a command. */
   end(): void {
     this.#room += 1 / this.#room;
     this.#leave();
@@ -93,7 +96,7 @@ export class StartLimit {
     }
   }
 
-  /** Waits until a command has ended. */
+  /** Waits until there may be room. */
   async #place(signal: AbortSignal): Promise<void> {
     let wake!: () => void;
     const place = new Promise<void>((resolve) => wake = resolve);

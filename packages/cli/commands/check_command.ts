@@ -13,13 +13,14 @@ import type { CheckFlags } from "./config_flags.ts";
 import { print } from "./print.ts";
 
 /**
- * Carries out `workqueue check`: prints every problem of every config.
+ * Runs `workqueue check`: prints every problem of every config.
  *
- * @param paths The config files, or `-` for standard input.
+ * @param paths Paths of the configs; `-` is standard input.
  * @param flags The options.
  * @param standardInput The stream for `-`.
  * @returns The exit code for the worst problem.
- * @throws {UsageError} If the options are wrong, a plugin cannot be loaded, or the output cannot be written.
+ * @throws {UsageError} If the options are invalid, a plugin can't be loaded, standard input is not UTF-8, or the
+ * output can't be written.
  */
 export async function checkCommand(
   paths: readonly string[],
@@ -71,10 +72,10 @@ function describeContents({ queueNames, limiterNames }: WorkQueueConfig): string
   return `${count(queueNames, "queue")}, ${count(limiterNames, "limiter")}`;
 }
 
-/** Formats a problem as compilers do, so that editors and CI find the place. */
+/** Formats a problem like a compiler error, so that editors and CI find its place. */
 function describeProblem(file: string, { path, message, line, column }: ConfigIssue): string {
   const place = line === undefined ? file : `${file}:${line}:${column}`;
   if (path !== "") return inOneLine(`${place}: ${path}: ${message}`);
-  // The message repeats the place
+  // A message without a path repeats the place.
   return inOneLine(`${place}: ${message.replace(` at line ${line}, column ${column}`, "")}`);
 }

@@ -2,29 +2,29 @@ import type { ConfigFormat } from "@workqueue/config-file";
 import { type Command, Option } from "commander";
 import { parseInteger, pluginOption, repeatable } from "./option_values.ts";
 
-/** The options of `workqueue schema`. */
+/** Options of `workqueue schema`. */
 export interface SchemaFlags {
-  /** The plugin files. */
+  /** Paths of the plugins. */
   readonly plugin?: readonly string[];
 }
 
-/** The options of `workqueue check`. */
+/** Options of `workqueue check`. */
 export interface CheckFlags extends SchemaFlags {
-  /** The format of standard input. */
+  /** Format of standard input. */
   readonly format?: ConfigFormat;
-  /** Whether valid configs are not mentioned. */
+  /** Whether to print nothing about valid configs. */
   readonly quiet?: true;
 }
 
-/** The options of `workqueue delays`. */
+/** Options of `workqueue delays`. */
 export interface DelaysFlags extends SchemaFlags {
-  /** Names of limiters to show. */
+  /** Names of the limiters to show. */
   readonly limiter?: readonly string[];
-  /** Names of queues whose limiters to show. */
+  /** Names of the queues whose limiters are shown. */
   readonly queue?: readonly string[];
-  /** Number of failures of the item. */
+  /** Number of failures of the item. Default 20. */
   readonly failures: number;
-  /** The form of the output. Defaults to a chart on a terminal, and to a table elsewhere. */
+  /** Output format. Default `"chart"` on a terminal, else `"table"`. */
   readonly format?: "table" | "chart" | "svg";
 }
 

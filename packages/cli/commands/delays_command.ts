@@ -14,11 +14,11 @@ import { print } from "./print.ts";
 const DEFAULT_WIDTH = 80;
 
 /**
- * Carries out `workqueue delays`: prints the delays that the limiters of a config give to an item that keeps failing.
+ * Runs `workqueue delays`: prints the delays that the limiters of a config give an item that keeps failing.
  *
- * @param path The config file.
+ * @param path Path of the config.
  * @param flags The options.
- * @throws {UsageError} If the config or an option is wrong, a plugin cannot be loaded, or the output cannot be written.
+ * @throws {UsageError} If the config or an option is invalid, a plugin can't be loaded, or the output can't be written.
  */
 export async function delaysCommand(path: string, flags: DelaysFlags): Promise<void> {
   const { plugin, limiter = [], queue = [] } = flags;
@@ -34,7 +34,7 @@ export async function delaysCommand(path: string, flags: DelaysFlags): Promise<v
   if (limiters.length === 0) {
     throw new UsageError(`Cannot show delays as config '${path}' has no limiters and no queues`);
   }
-  const { columns, isTTY } = stdout; // some terminals have no width
+  const { columns, isTTY } = stdout; // some terminals report no width
   const pictures = {
     table: () => tableOf(limiters, columns || undefined),
     chart: () => chartOf(limiters, columns || DEFAULT_WIDTH),
@@ -43,7 +43,11 @@ export async function delaysCommand(path: string, flags: DelaysFlags): Promise<v
   await print(pictures[flags.format ?? (isTTY ? "chart" : "table")]());
 }
 
-/** Reads the document. Throws if it is invalid, or lacks a limiter or queue that the options name. */
+/**
+ * Reads and checks the document.
+ *
+ * @throws {UsageError} If the document is invalid or lacks a limiter or queue that the options name.
+ */
 function readChecked(
   path: string,
   options: LoadConfigOptions,
@@ -51,7 +55,7 @@ function readChecked(
   queues: readonly string[],
 ): string | object {
   try {
-    const config = loadConfigFile(path, options); // its errors name line and column
+    const config = loadConfigFile(path, options); // reports errors with line and column
     for (const name of limiters) config.limiter(name);
     for (const name of queues) config.describe(name);
     return readConfigFile(path);
@@ -60,7 +64,7 @@ function readChecked(
   }
 }
 
-/** Measures a limiter in a config of its own: limiters of one config could take each other's tokens. */
+/** Measures a limiter in its own config because limiters of one config may share tokens. */
 function measure(
   { title, description, pick }: DocumentLimiter,
   source: string | object,

@@ -9,12 +9,13 @@ import type { RunPlan } from "./run_plan.ts";
 import type { PreparedItems } from "./run_preparation.ts";
 
 /**
- * Prints the commands that a run would start, quoted for a shell, and starts none. Ends early if nobody reads any more.
+ * Prints the commands of a run, quoted for a shell, without starting them. Stops early if standard output no longer has
+ * a reader.
  *
  * @param plan The plan.
- * @param items What was opened for it.
+ * @param items The opened input, template and backlog of the plan.
  * @returns The exit code.
- * @throws {UsageError} If the input cannot be read or standard output cannot be written.
+ * @throws {UsageError} If the input can't be read or standard output can't be written.
  */
 export async function printCommands(plan: RunPlan, { input, template, backlog }: PreparedItems): Promise<number> {
   const refused = new RefusedLines();

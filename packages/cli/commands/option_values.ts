@@ -1,6 +1,10 @@
 import { InvalidArgumentError, Option } from "commander";
 
-/** Reads a whole number, as the value of an option. */
+/**
+ * Parses an integer option.
+ *
+ * @throws {InvalidArgumentError} If the text is not an integer from `min` to `max`.
+ */
 export function parseInteger(text: string, min: number, max: number): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < min || number > max) {
@@ -9,20 +13,20 @@ export function parseInteger(text: string, min: number, max: number): number {
   return number;
 }
 
-/** Description of the option that names plugins. */
+/** Description of the `--plugin` option. */
 export const PLUGIN_HELP = "a module of limiters and disciplines for the config, which is run; may be repeated";
 
-/** Adds the value of an option to those from further left. */
+/** Appends an option's value to the values given before it. */
 export function append(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }
 
-/** Makes the option that names plugins. */
+/** Creates the `--plugin` option. */
 export function pluginOption(): Option {
   return new Option("--plugin <file>", PLUGIN_HELP).argParser(append);
 }
 
-/** Makes an option that may be given more than once. */
+/** Creates an option that may be repeated. */
 export function repeatable(flags: string, description: string): Option {
   return new Option(flags, `${description}; may be repeated`).argParser(append);
 }

@@ -6,8 +6,8 @@ import { writeTo } from "../system/write_to.ts";
  * Prints the result of a command to standard output.
  *
  * @param text The text.
- * @returns Whether somebody still reads standard output. A reader that has left, as `head` does, is not an error.
- * @throws {OutputError} If it cannot be written.
+ * @returns Whether standard output still has a reader. A reader that leaves early, like `head`, is not an error.
+ * @throws {OutputError} If standard output can't be written.
  */
 export async function print(text: string): Promise<boolean> {
   try {

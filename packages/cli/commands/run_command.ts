@@ -9,13 +9,13 @@ import { planRun } from "./run_plan.ts";
 import { prepareItems, prepareRun } from "./run_preparation.ts";
 
 /**
- * Carries out `workqueue run`, to its end.
+ * Runs `workqueue run` to its end.
  *
  * @param command The command and its arguments.
- * @param flags The flags that were given.
- * @param standardInput The stream for an input of `-`.
+ * @param flags The given flags.
+ * @param standardInput The stream for the input `-`.
  * @returns The exit code.
- * @throws {UsageError} If something is wrong that the user can put right.
+ * @throws {UsageError} If the user can correct the problem.
  */
 export async function runCommand(
   command: readonly string[],

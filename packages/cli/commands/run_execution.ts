@@ -13,11 +13,11 @@ import type { RunPlan } from "./run_plan.ts";
 import type { PreparedRun } from "./run_preparation.ts";
 
 /**
- * Runs the command for every item, and tells how that went.
+ * Runs the command for every item and prints a summary.
  *
  * @param plan The plan.
- * @param prepared What was opened for it. It is closed at the end.
- * @param lock The lock of the report; `undefined` if there is none.
+ * @param prepared The opened resources of the plan. The function closes them.
+ * @param lock The lock of the report; `undefined` if there is no report.
  * @returns The exit code.
  * @throws {Error} The first error that ended the run.
  */
@@ -30,7 +30,7 @@ export async function executeRun(
   const givenUp = new GivenUpItems();
   const refused = new RefusedLines();
 
-  // All of this happens in one turn: nothing calls back before everything is there.
+  // All of this runs in one turn, so no callback is called before everything exists.
   const progress: Progress = prepared.showProgress(() => run.tally, stdout, stderr);
   const note = (line: string) => progress.note(line);
   const watch = followConfig(prepared, note, (error) => interruption.fail(error));
@@ -81,7 +81,10 @@ export async function executeRun(
   return isWhole ? EXIT.succeeded : EXIT.incomplete;
 }
 
-/** Follows the config file. A change that a report tells of is written there, so that another run can go on with it. */
+/**
+ * Follows the config file. Writes a new header to the report if the config's hash changes, so that another run can
+ * resume it.
+ */
 function followConfig(
   { config, header, report }: PreparedRun,
   note: (line: string) => void,
@@ -99,7 +102,7 @@ function followConfig(
   });
 }
 
-/** Returns a callback for shortages that tells of the first one. */
+/** Returns a callback that reports the first shortage only. */
 function noteOnce(note: (line: string) => void): (error: unknown) => void {
   let isNoted = false;
   return (error) => {
@@ -108,7 +111,7 @@ function noteOnce(note: (line: string) => void): (error: unknown) => void {
   };
 }
 
-/** Returns what a promise rejects with; `undefined` if it resolves. */
+/** Returns the error that a promise rejects with; `undefined` if it resolves. */
 async function errorOf(promise: Promise<void> | undefined): Promise<unknown> {
   try {
     await promise;

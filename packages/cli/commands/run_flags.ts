@@ -15,27 +15,31 @@ import {
   parseWhen,
 } from "./run_values.ts";
 
-/** The declaration of a flag. Its name is its key in {@linkcode RUN_FLAGS}. */
+/** Declaration of a flag. The key in {@linkcode RUN_FLAGS} is the name of the flag. */
 export type FlagDeclaration = FlagSyntax & FlagTarget;
 
 interface FlagSyntax {
-  /** Second name, of one letter. */
+  /** Short name, of one letter. */
   readonly short?: `-${string}`;
-  /** Name of the value in the help: `<n>` if the flag needs a value, `[port]` if it may have one. */
+  /** Name of the value in the help: `<n>` if the value is required, `[port]` if it is optional. */
   readonly takes?: `<${string}>` | `[${string}]`;
   /** Description in the help. */
   readonly help: string;
-  /** Reads the value. `before` is the result for the same flag further left. Throws an `InvalidArgumentError`. */
+  /**
+   * Parses the value. `before` is the result of the same flag further left.
+   *
+   * @throws {InvalidArgumentError} If the value is invalid.
+   */
   parse?(text: string, before?: unknown): unknown;
-  /** Value of a flag that is given without text. */
+  /** Value of a flag given without text. */
   readonly value?: unknown;
-  /** Value of a flag that is not given, or a function that returns it. */
+  /** Value of an absent flag, or a function that returns the value. */
   readonly default?: unknown;
-  /** The default in the help, if the help shows it. */
+  /** Default to show in the help; nothing is shown if omitted. */
   readonly shownDefault?: string;
 }
 
-/** Where the value goes. The default of a queue option applies only if the config does not set the option. */
+/** Destination of the value. The default of a queue option applies only if the config doesn't set the option. */
 type FlagTarget =
   | { readonly field: string; readonly queueOption?: never }
   | { readonly queueOption: keyof typeof queueOptions; readonly field?: never };
@@ -44,7 +48,7 @@ const DEFAULT_BACKOFF = "100ms..30s";
 const DEFAULT_RETRIES = 5;
 
 /**
- * The flags of `workqueue run`, each declared once, in the order of the help. A flag sets either a field of the plan
+ * Flags of `workqueue run`, each declared once, in the order of the help. A flag sets either a field of the plan
  * (`field`) or an option of the config's queue (`queueOption`).
  */
 export const RUN_FLAGS = {
@@ -195,7 +199,7 @@ export const RUN_FLAGS = {
 
 type Flags = typeof RUN_FLAGS;
 
-/** The name of a flag, without its dashes. */
+/** Name of a flag, without its dashes. */
 export type FlagName = keyof Flags;
 
 type ValueOf<Flag> =
@@ -206,10 +210,10 @@ type DefaultOf<Flag> = Flag extends { readonly default: (environment: RunEnviron
   : Flag extends { readonly default: infer Value } ? Value
   : undefined;
 
-/** The value of each flag that is given. */
+/** Values of the given flags. */
 export type RunFlags = { readonly [Name in FlagName]?: ValueOf<Flags[Name]> };
 
-/** The fields of the plan that flags set. */
+/** Fields of the plan that flags set. */
 export type FlagFields = {
   readonly [Name in FlagName as Flags[Name] extends { readonly field: infer Field extends string } ? Field : never]:
     | ValueOf<Flags[Name]>

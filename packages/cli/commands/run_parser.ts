@@ -36,7 +36,7 @@ Examples:
   find . -name '*.wav' -print0 | workqueue run -0 -- lame {} {.}.mp3
   workqueue run --json --input users.jsonl --retries 3 -- ./invite {email}`;
 
-/** Adds the flags and the help of `workqueue run` to a command, or to a new one. */
+/** Adds the flags and the help of `workqueue run` to a command. Default: a new command. */
 export function addRunFlags(command: Command = new Command("run")): Command {
   command
     .description("Runs a command for each line of a list, and again, later, for those it fails for.")
@@ -48,7 +48,7 @@ export function addRunFlags(command: Command = new Command("run")): Command {
   return command;
 }
 
-/** Returns the flags that were given to a command that has them by {@linkcode addRunFlags}. */
+/** Returns the flags given to a command that {@linkcode addRunFlags} prepared. */
 export function givenFlags(command: Command): RunFlags {
   const given: { [Name in FlagName]?: unknown } = {};
   for (const [name, flag] of Object.entries<FlagDeclaration>(RUN_FLAGS)) {

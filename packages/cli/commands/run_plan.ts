@@ -5,31 +5,31 @@ import { UsageError } from "../system/usage_error.ts";
 import type { RunEnvironment } from "./run_environment.ts";
 import { type FlagDeclaration, type FlagFields, type FlagName, RUN_FLAGS, type RunFlags } from "./run_flags.ts";
 
-/** Everything that is decided about a run before anything is opened: plain data. */
+/** All decisions about a run before anything is opened, as plain data. */
 export interface RunPlan extends FlagFields {
-  /** The command and its arguments. */
+  /** Command and its arguments. */
   readonly command: readonly string[];
-  /** The flags that decide how lines become items, such as `"--json"`. A report is resumed only with the same. */
+  /** Flags that decide how lines become items, such as `"--json"`. A report can only be resumed with the same flags. */
   readonly reading: readonly string[];
   /** Whether the list is typed at a terminal. */
   readonly readsTerminal: boolean;
-  /** Options of the queue from flags. They override the config. */
+  /** Queue options from flags. They override the config. */
   readonly queueOptions: QueueDocument;
-  /** Options of the queue that apply where neither a flag nor the config sets them. */
+  /** Queue options that apply if neither a flag nor the config sets them. */
   readonly queueDefaults: QueueDocument;
 }
 
-/** In the order in which reports name them. */
+/** Flags of {@linkcode RunPlan.reading}, in the order of reports. */
 const READING_FLAGS = ["json", "null", "no-dedupe", "no-append"] as const satisfies readonly FlagName[];
 
 /**
- * Decides what a run does. Opens, reads and writes nothing.
+ * Decides all settings of a run. Opens, reads and writes nothing.
  *
  * @param command The command and its arguments.
- * @param flags The flags that were given.
+ * @param flags The given flags.
  * @param environment The facts about this process that defaults depend on.
  * @returns The plan.
- * @throws {UsageError} If flags contradict each other or the command. Names every contradiction.
+ * @throws {UsageError} If flags contradict each other or the command. The message lists every contradiction.
  */
 export function planRun(command: readonly string[], flags: RunFlags, environment: RunEnvironment): RunPlan {
   const conflicts = conflictsOf(command, flags);
@@ -65,7 +65,7 @@ function conflictsOf(command: readonly string[], flags: RunFlags): string[] {
   return conflicts;
 }
 
-/** Takes each flag, or its default, to where its declaration says. */
+/** Copies each flag, or its default, to the destination in its declaration. */
 function settingsOf(
   flags: RunFlags,
   environment: RunEnvironment,
@@ -77,7 +77,7 @@ function settingsOf(
     const given: unknown = flags[name as FlagName];
     const otherwise: unknown = typeof flag.default === "function" ? flag.default(environment) : flag.default;
     if (flag.field !== undefined) {
-      fields[flag.field] = given ?? fields[flag.field] ?? otherwise; // two flags may set one field
+      fields[flag.field] = given ?? fields[flag.field] ?? otherwise; // two flags may set the same field
     } else {
       if (given !== undefined) queueOptions[flag.queueOption] = given;
       if (otherwise !== undefined) queueDefaults[flag.queueOption] = otherwise;

@@ -14,42 +14,41 @@ import type { DashboardServer } from "../view/dashboard_server.ts";
 import { loadProgress, type ShowProgress } from "../view/progress.ts";
 import type { RunPlan } from "./run_plan.ts";
 
-/** Everything that a run reads: open, and checked where it can be. */
+/** Everything that a run reads, opened and checked as far as possible. */
 export interface PreparedItems {
-  /** The config in force. */
+  /** Config in force. */
   readonly config: RunConfig;
-  /** The metrics of its queue. */
+  /** Metrics of the queue. */
   readonly metrics: RunMetrics;
-  /** The command. */
+  /** Template of the command. */
   readonly template: CommandTemplate;
-  /** The list of items. */
+  /** List of items. */
   readonly input: Input;
-  /** The lines that were read ahead: none yet. */
+  /** Lines read ahead. Initially empty. */
   readonly backlog: Backlog;
-  /** The report to go on with; `undefined` if there is none. */
+  /** Report to resume; `undefined` if there is none. */
   readonly earlier: EarlierReport | undefined;
-  /** Returns what a report says about the command and the config in force. */
+  /** Returns the header of a report for the command and the config in force. */
   header(): ReportHeader;
 }
 
-/** Everything that a run works with. */
+/** Everything that a run uses. */
 export interface PreparedRun extends PreparedItems {
-  /** The dashboard; `undefined` if it is not served. */
+  /** Dashboard server; `undefined` if the dashboard is not served. */
   readonly server: DashboardServer | undefined;
-  /** The report, open for writing; `undefined` if none is written. */
+  /** Report, open for writing; `undefined` if there is none. */
   readonly report: Report | undefined;
-  /** Begins to show progress. */
+  /** Starts the display of progress. */
   readonly showProgress: ShowProgress;
 }
 
 /**
- * Opens what a run reads. Writes nothing.
+ * Opens everything that a run reads. Writes nothing.
  *
  * @param plan The plan.
- * @param standardInput The stream for an input of `-`.
- * @returns What was opened.
- * @throws {UsageError} If a plugin, the config, the earlier report or the input cannot be read, or is not what the plan
- * needs.
+ * @param standardInput The stream for the input `-`.
+ * @returns The opened resources.
+ * @throws {UsageError} If a plugin, the config, the earlier report or the input can't be read or doesn't fit the plan.
  */
 export async function prepareItems(plan: RunPlan, standardInput: Readable): Promise<PreparedItems> {
   const metrics = new RunMetrics();
@@ -72,12 +71,12 @@ export async function prepareItems(plan: RunPlan, standardInput: Readable): Prom
 }
 
 /**
- * Opens what a run works with.
+ * Opens everything that a run uses.
  *
  * @param plan The plan.
- * @param standardInput The stream for an input of `-`.
- * @returns What was opened.
- * @throws {UsageError} As for {@linkcode prepareItems}; or if the dashboard cannot be served, or the report cannot be
+ * @param standardInput The stream for the input `-`.
+ * @returns The opened resources.
+ * @throws {UsageError} If {@linkcode prepareItems} throws, the dashboard can't be served, or the report can't be
  * written.
  */
 export async function prepareRun(plan: RunPlan, standardInput: Readable): Promise<PreparedRun> {
@@ -88,7 +87,10 @@ export async function prepareRun(plan: RunPlan, standardInput: Readable): Promis
   return { ...items, server, report: openReportOf(plan, items), showProgress };
 }
 
-/** Flags for retries, rates and the like are not part of it: a run may go on with others. */
+/**
+ * Returns the header of a report. Flags such as `--retries` and `--rate` are excluded because a resumed run may change
+ * them.
+ */
 function headerOf(plan: RunPlan, { document }: RunConfig): ReportHeader {
   const work = { command: plan.command, reading: plan.reading };
   return { workqueue: VERSION, hash: hashOf({ ...work, document }), ...work };

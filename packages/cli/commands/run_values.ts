@@ -1,6 +1,6 @@
 /**
- * Parsers for the values of the flags of `workqueue run`. They throw an {@linkcode InvalidArgumentError} for a bad
- * value.
+ * Parsers of the values of the flags of `workqueue run`. They throw an {@linkcode InvalidArgumentError} if a value is
+ * invalid.
  */
 
 import { parseDuration } from "@workqueue/core";
@@ -12,37 +12,37 @@ import { parseInteger } from "./option_values.ts";
 const MAX_CONCURRENCY = 10_000;
 const MAX_TIMEOUT = 2 ** 31 - 1;
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600 };
-/** Attempts a second. No machine starts commands that often. */
+/** Largest rate, in attempts per second. No machine starts commands faster. */
 const MAX_RATE = 1_000_000;
-/** Burst of a fast rate, in seconds of it. */
+/** Burst of a high rate, in seconds at that rate. */
 const BURST = 0.1;
 
-/** Reads how many commands may run at once. */
+/** Parses the number of concurrent commands. */
 export function parseConcurrency(text: string): number {
   return parseInteger(text, 1, MAX_CONCURRENCY);
 }
 
-/** Reads how often an item is tried again. */
+/** Parses the number of retries of an item. */
 export function parseRetries(text: string): number {
   return parseInteger(text, 0, 1_000_000);
 }
 
-/** Reads the port of the dashboard. */
+/** Parses the port of the dashboard. */
 export function parsePort(text: string): number {
-  if (!/^\d/.test(text)) { // the port may be left out, so that the command is taken for it
+  if (!/^\d/.test(text)) { // the port is optional, so this text may be the command
     throw new InvalidArgumentError("It must be a whole number from 1 to 65535; write -- before the command.");
   }
   return parseInteger(text, 1, 65_535);
 }
 
-/** Reads how long an attempt may take, in milliseconds. */
+/** Parses the timeout of an attempt. Returns milliseconds. */
 export function parseTimeout(text: string): number {
   const timeout = parsePositive(text);
   if (timeout < 1 || timeout > MAX_TIMEOUT) throw new InvalidArgumentError("It must be from 1ms to 24 days.");
   return timeout;
 }
 
-/** Reads the first and the longest delay of failures: a limiter, as in a config. */
+/** Parses the first and the longest delay into the config of a limiter. Both are in milliseconds. */
 export function parseBackoff(text: string): { type: "exponential"; baseDelay: number; maxDelay: number } {
   const [first, longest, ...more] = text.split("..");
   if (longest === undefined || more.length > 0) {
@@ -58,7 +58,7 @@ function parsePositive(text: string): number {
   try {
     duration = parseDuration(text);
   } catch {
-    // It is not a duration: 0 is refused below.
+    // Not a duration: the check below rejects 0.
   }
   if (duration <= 0 || /^\d+$/.test(text)) {
     throw new InvalidArgumentError("It must be a duration with its unit, as 250ms, 30s or 1h30m.");
@@ -66,7 +66,7 @@ function parsePositive(text: string): number {
   return duration;
 }
 
-/** Reads the random part of each delay. */
+/** Parses the random part of each delay, from 0 to 1. */
 export function parseJitter(text: string): number {
   const part = Number(text);
   if (text.trim() === "" || !(part >= 0 && part <= 1)) {
@@ -75,7 +75,7 @@ export function parseJitter(text: string): number {
   return part;
 }
 
-/** Reads how often attempts may begin: a bucket, as in a config. */
+/** Parses the rate of attempts into the config of a throttle, in attempts per second. */
 export function parseRate(text: string): { rate: number; burst: number } {
   const [, count, unit] = /^(\d+(?:\.\d+)?)\/(ms|s|m|h)$/.exec(text) ?? [];
   const rate = Number(count) / SECONDS[unit as keyof typeof SECONDS];
@@ -85,13 +85,13 @@ export function parseRate(text: string): { rate: number; burst: number } {
   return { rate, burst: Math.max(1, Math.ceil(rate * BURST)) };
 }
 
-/** Reads the end of a group's name: a discipline, as in a config. */
+/** Parses the separator of group names into the config of a discipline. */
 export function parseSeparator(text: string): { type: "fair"; separator: string } {
   if (text === "") throw new InvalidArgumentError("It must not be empty.");
-  return { type: "fair", separator: text.replaceAll("\\t", "\t") }; // a shell has no simple way to write a tab
+  return { type: "fair", separator: text.replaceAll("\\t", "\t") }; // shells have no simple way to write a tab
 }
 
-/** Reads the path of a report. */
+/** Parses the path of a report. */
 export function parseReport(path: string): string {
   if (path === STANDARD_INPUT) {
     throw new InvalidArgumentError("It must be a file: the standard output is that of the commands.");
@@ -99,7 +99,7 @@ export function parseReport(path: string): string {
   return path;
 }
 
-/** Reads when to end early. */
+/** Parses the condition of an early end. */
 export function parseWhen(text: string): Halt {
   const halt = parseHalt(text);
   if (halt === undefined) throw new InvalidArgumentError("It must be as soon,fail=1 or now,fail=10%.");

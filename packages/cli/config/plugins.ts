@@ -7,8 +7,8 @@ import { inOneLine } from "@workqueue/core/internal";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 
 /**
- * A plugin for `--plugin FILE`: the default export of the file, a function that registers types of limiters and
- * disciplines. JavaScript files run on every runtime, TypeScript files on runtimes that run TypeScript.
+ * Plugin for `--plugin FILE`: the default export of the file, a function that registers types of limiters and
+ * disciplines. JavaScript files run on every runtime. TypeScript files run on runtimes that support TypeScript.
  *
  * ```js ignore
  * export default ({ limiters }) => {
@@ -21,28 +21,28 @@ import { describeSystemError, UsageError } from "../system/usage_error.ts";
  * };
  * ```
  *
- * It gets everything it needs from `@workqueue/core` as an argument, since an import of that package may not resolve in
- * the plugin's folder. It may import other packages that are installed there.
+ * The argument provides everything from `@workqueue/core`, because an import of that package may not resolve in the
+ * plugin's folder. A plugin can import other packages that are installed there.
  */
 export type Plugin = (registries: PluginRegistries) => unknown;
 
 /** Argument of a plugin. */
 export interface PluginRegistries {
-  /** The registry for types of limiters, with the built-in ones. */
+  /** Registry of limiter types, including the built-in ones. */
   readonly limiters: core.LimiterRegistry;
-  /** The registry for types of disciplines, with the built-in ones. */
+  /** Registry of discipline types, including the built-in ones. */
   readonly disciplines: core.DisciplineRegistry;
-  /** All exports of `@workqueue/core`, such as `createExponentialLimiter` and `defineLimiter`. */
+  /** Exports of `@workqueue/core`, such as `createExponentialLimiter` and `defineLimiter`. */
   readonly core: typeof core;
 }
 
 /**
  * Loads plugins one after the other. Runs their code.
  *
- * @param paths The files, relative to the working directory.
- * @returns The registries with the built-in types and those of the plugins, for `loadConfig`.
- * @throws {UsageError} If a file does not exist, cannot be imported or is not a plugin, or if it throws or registers
- * nothing.
+ * @param paths Paths of the plugins, relative to the working directory.
+ * @returns Registries with the built-in types and the plugins' types, for `loadConfig`.
+ * @throws {UsageError} If a file doesn't exist, can't be imported or is not a plugin.
+ * @throws {UsageError} If a plugin throws or registers nothing.
  */
 export async function loadPlugins(
   paths: readonly string[] = [],
@@ -83,7 +83,7 @@ function refusal(path: string, reason: string, cause?: unknown): UsageError {
   return new UsageError(`Cannot load plugin '${path}' as ${reason}`, { cause });
 }
 
-/** Makes the error for a plugin that throws or cannot be imported. */
+/** Creates the error for a plugin that throws or can't be imported. */
 function failure(path: string, error: unknown): UsageError {
   const { code, message, stack } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   if (code === "ERR_UNKNOWN_FILE_EXTENSION" && /\.[cm]?ts$/.test(path)) {
@@ -107,7 +107,10 @@ interface Position {
   readonly column: number;
 }
 
-/** Describes the place of an error in a plugin, if the runtime tells. Bun has a position for syntax errors. */
+/**
+ * Describes the place of an error in a plugin; empty if the runtime doesn't report it. Bun has a position for syntax
+ * errors.
+ */
 function placeIn(path: string, error: { position?: Position } | undefined, trace: string): string {
   const absolute = resolve(path);
   const position = error?.position;

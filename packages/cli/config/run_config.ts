@@ -6,15 +6,15 @@ import { UsageError } from "../system/usage_error.ts";
 
 /** Options of {@linkcode RunConfig.open}. */
 export interface RunConfigOptions {
-  /** The config file. If omitted, the built-in config with one queue applies. */
+  /** Path of the config. If omitted, the built-in config with one queue applies. */
   readonly path?: string | undefined;
-  /** Name of the queue in the config. */
+  /** Name of the queue in the config. Default: the only queue, or the queue named `default`. */
   readonly queue?: string | undefined;
-  /** Options of the queue that override the config. */
+  /** Queue options that override the config. */
   readonly options: QueueDocument;
-  /** Options of the queue that apply where the config does not set them. */
+  /** Queue options that apply if the config doesn't set them. */
   readonly defaults: QueueDocument;
-  /** Random part of each delay, up to 1, whichever limiter the queue has. */
+  /** Random part of each delay, from 0 to 1, for any limiter of the queue. If omitted, the limiter is unchanged. */
   readonly jitter?: number | undefined;
   /** Types of limiters and disciplines, and the metrics of the queue. */
   readonly load: LoadConfigOptions;
@@ -23,7 +23,7 @@ export interface RunConfigOptions {
 /** Options of a queue, in the form of a config document. */
 export type QueueDocument = { readonly [Option in keyof typeof queueOptions]?: unknown };
 
-/** The package that reads files. It is loaded only if there is one, as its parsers take time. */
+/** Package that reads config files. Loaded only if there is a config file, because loading its parsers takes time. */
 type ConfigFiles = typeof configFile;
 
 interface Document {
@@ -32,15 +32,15 @@ interface Document {
 
 const BUILT_IN: Document = { queues: { default: {} } };
 
-/** The config of a run: a file or the built-in config, with the options of the command line. */
+/** Config of a run: a config file or the built-in config, with the options of the command line. */
 export class RunConfig {
-  /** The config file; `undefined` for the built-in config. */
+  /** Path of the config; `undefined` for the built-in config. */
   readonly path: string | undefined;
   /** Name of the queue that the run uses. */
   readonly queueName: string;
-  /** The config in force. */
+  /** Config in force. */
   readonly config: WorkQueueConfig;
-  /** Whether a discipline decides which line is next. */
+  /** Whether a discipline decides the next line. */
   readonly hasDiscipline: boolean;
   readonly #options: RunConfigOptions;
   readonly #files: ConfigFiles | undefined;
@@ -69,50 +69,55 @@ export class RunConfig {
    *
    * @param options The file, the queue, and the options of the command line.
    * @returns The config in force.
-   * @throws {UsageError} If the file cannot be read or is invalid, or if it has several queues and none is chosen.
+   * @throws {UsageError} If the file can't be read or is invalid, the queue doesn't exist, or the choice of a queue is
+   * ambiguous.
    */
   static async open(options: RunConfigOptions): Promise<RunConfig> {
     const { path, queue, load } = options;
     try {
       if (path === undefined) return new RunConfig(BUILT_IN, pickQueue(loadConfig(BUILT_IN, load), queue), options);
       const files = await import("@workqueue/config-file");
-      const config = files.loadConfigFile(path, load); // finds more mistakes in a text than in a document
+      const config = files.loadConfigFile(path, load); // finds more mistakes in text than in a document
       return new RunConfig(parse(files.readConfigFile(path)), pickQueue(config, queue), options, files);
     } catch (error) {
       throw error instanceof UsageError ? error : new UsageError((error as Error).message, { cause: error });
     }
   }
 
-  /** The part of the file in force, or of the built-in config, that concerns this run: everything but other queues. */
+  /** Part of the document in force that concerns this run: everything except other queues. */
   get document(): object {
     const { queues, ...others } = this.#document;
     return { ...others, queue: queues?.[this.queueName] };
   }
 
-  /** Longest time of an attempt, in milliseconds; `undefined` for no limit. */
+  /** Longest duration of an attempt, in milliseconds; `undefined` for no limit. */
   get timeout(): number | undefined {
     return this.#timeout;
   }
 
-  /** Reads the file again, and returns its document with the options of the command line. */
+  /**
+   * Reads the file again. Returns its document with the options of the command line.
+   *
+   * @throws {Error} If the file can't be read or parsed.
+   */
   readDocument(): object {
     return this.#withOptions(parse(this.#files!.readConfigFile(this.path!)));
   }
 
   /**
-   * Puts each change of the file in force.
+   * Watches the file and applies each change.
    *
-   * @param tell Called with a line for each change, and with what is wrong with the file.
-   * @param onReload Called when another document is in force.
-   * @returns Ends the watch; `undefined` without a file.
+   * @param tell Called with a line for each change and for each problem of the file.
+   * @param onReload Called after each reload.
+   * @returns The watch, which ends when disposed; `undefined` without a file.
    */
   watch(tell: (message: string) => void, onReload: () => void): Disposable | undefined {
     if (this.path === undefined || this.#files === undefined) return undefined;
     const reload: WorkQueueConfig["reload"] = (source, options) => {
-      this.config.reload(source, { dryRun: true }); // finds more mistakes in a text than in a document
+      this.config.reload(source, { dryRun: true }); // finds more mistakes in text than in a document
       const document = parse(source);
       const changes = this.config.reload(this.#withOptions(document), options);
-      if (document.queues?.[this.queueName] !== undefined) this.#document = document; // else the queue goes on as it is
+      if (document.queues?.[this.queueName] !== undefined) this.#document = document; // else the queue stays the same
       return changes;
     };
     return this.#files.watchConfigFile(this.path, { reload }, {
@@ -128,10 +133,10 @@ export class RunConfig {
     });
   }
 
-  /** Returns the document with the options of the command line in the queue of the run. */
+  /** Returns the document with the options of the command line in the run's queue. */
   #withOptions(document: Document): Document {
     const queue = document.queues?.[this.queueName];
-    if (queue === undefined) return document; // the run goes on as it is
+    if (queue === undefined) return document; // the queue stays the same
     const { options, defaults, jitter } = this.#options;
     const whole = { ...defaults, ...queue, ...options };
     const limiter = jitter === undefined ? whole.limiter : { type: "jitter", spread: jitter, limiter: whole.limiter };
@@ -139,11 +144,15 @@ export class RunConfig {
   }
 }
 
-/** Picks a queue of a config: the one of that name; without a name, the only one or the one named "default". */
+/**
+ * Picks a queue of a config by its name. Without a name, picks the only queue or the queue named "default".
+ *
+ * @throws {Error} If the queue doesn't exist or the choice is ambiguous.
+ */
 function pickQueue(config: WorkQueueConfig, name: string | undefined): string {
   const { queueNames } = config;
   if (name !== undefined) {
-    config.workers(name); // throws if there is none of that name
+    config.workers(name); // throws if there is no such queue
     return name;
   }
   if (queueNames.length === 1) return queueNames[0]!;
@@ -153,13 +162,13 @@ function pickQueue(config: WorkQueueConfig, name: string | undefined): string {
 }
 
 function describe({ path, old, new: now, inForce }: ConfigChange, queueName: string): string {
-  const isInForce = inForce === "now" || now !== undefined && path === pointerTo("queues", queueName); // it is back
+  const isInForce = inForce === "now" || now !== undefined && path === pointerTo("queues", queueName); // restored
   const when = isInForce ? "" : " (from the next run on)";
   const [is, was] = [now, old].map((value) => value === undefined ? undefined : printable(JSON.stringify(value)));
   return `Config: ${path} is ${is ?? "gone"} now, and was ${was ?? "not there"}${when}`;
 }
 
-/** Returns a JSON Pointer. */
+/** Returns the JSON Pointer of a member. */
 function pointerTo(...names: string[]): string {
   return names.map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -3,16 +3,16 @@ import type { LimiterDelays } from "./measure.ts";
 import { longestOf, scaleDelay } from "./scale.ts";
 import { rowsOf } from "./table.ts";
 
-/** Characters of a bar, from empty to full, in eighths. */
+/** Characters of a bar, from empty to full, in eighths of a character. */
 const BLOCKS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
 const MAX_BAR = 60;
 const MIN_BAR = 8;
 
 /**
- * Draws the delays of limiters for a terminal: for each limiter a row for each failure, with a bar.
+ * Draws the delays of limiters for a terminal. Each limiter has a row with a bar for each failure.
  *
  * @param limiters The limiters and their delays.
- * @param width Width of the terminal.
+ * @param width Width of the terminal, in characters.
  * @returns The chart, which ends with a line feed.
  */
 export function chartOf(limiters: readonly LimiterDelays[], width: number): string {

@@ -1,26 +1,26 @@
 import type { RateLimiter, WorkQueueConfig } from "@workqueue/core";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 
-/** A limiter of a document. */
+/** Limiter of a document. */
 export interface DocumentLimiter {
-  /** Name in the document; the name of the queue, for a limiter that a queue describes itself. */
+  /** Name in the document. A limiter without a name has the name of its queue. */
   readonly title: string;
-  /** Its type and options, in a few lines. */
+  /** Type and options, in a few lines. */
   readonly description: readonly string[];
-  /** Gets the limiter from the config of the document. */
+  /** Returns the limiter from the config of the document. */
   readonly pick: (config: WorkQueueConfig) => RateLimiter;
 }
 
-/** The parts of a valid document that are used here. */
+/** Parts of a valid document that this file uses. */
 interface Sections {
   readonly limiters?: Readonly<Record<string, unknown>>;
   readonly queues?: Readonly<Record<string, { readonly limiter?: unknown }>>;
 }
 
 /**
- * Finds the limiters of a document: those with names, and those that queues describe themselves.
+ * Returns the named limiters of a document, and the limiters of queues that don't refer to a named limiter.
  *
- * @param source The document, as `readConfigFile` returns it.
+ * @param source The document, as returned by `readConfigFile`.
  * @returns The limiters.
  */
 export function limitersOf(source: string | object): DocumentLimiter[] {
@@ -32,7 +32,7 @@ export function limitersOf(source: string | object): DocumentLimiter[] {
   ];
 }
 
-/** Returns the limiter of a name in a document. */
+/** Returns the limiter with the given name. */
 export function namedLimiter(source: string | object, name: string): DocumentLimiter {
   return {
     title: name,
@@ -41,7 +41,7 @@ export function namedLimiter(source: string | object, name: string): DocumentLim
   };
 }
 
-/** Returns the limiter of a queue: a named one, one of its own, or the default. */
+/** Returns the limiter of a queue: a named limiter, the queue's own limiter or the default. */
 export function queueLimiter(source: string | object, name: string): DocumentLimiter {
   const sections = parse(source);
   const { limiters = {}, queues = {} } = sections;
@@ -56,7 +56,7 @@ function parse(source: string | object): Sections {
   return typeof source === "string" ? JSON.parse(source) : source;
 }
 
-/** Describes a limiter by its config, or by its name in the document. */
+/** Describes a limiter, given its config or its name in the document. */
 function describe(config: unknown, sections: Sections): string[] {
   if (typeof config === "string") return [`the same as ${config}`, ...describe(sections.limiters?.[config], sections)];
   const { type, ...options } = { type: "", ...config as object };
@@ -64,10 +64,11 @@ function describe(config: unknown, sections: Sections): string[] {
 }
 
 /**
- * Describes the options of a limiter in a few short lines.
+ * Describes the options of a limiter in short lines.
  *
  * @param options The options, as in a document.
- * @returns A line for each option with its value. The value of a limiter is its type or name.
+ * @returns A line for each option with its value. A list has a line for each value. A limiter is shown by its type or
+ * name.
  */
 export function describeOptions(options: object): string[] {
   return Object.entries(options).flatMap(([option, value]) =>

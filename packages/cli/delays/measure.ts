@@ -1,21 +1,21 @@
 import type { Clock, RateLimiter } from "@workqueue/core";
 import { inspect } from "@workqueue/core/internal";
 
-/** Delays that a limiter gives to one item that keeps failing, with their heading. */
+/** Delays that a limiter gives an item that keeps failing, with a heading. */
 export interface LimiterDelays {
   /** Name of the limiter. */
   readonly title: string;
-  /** Its type and options, a line each. */
+  /** Type and options, one per line. */
   readonly description: readonly string[];
-  /** Delays after the first failure, the second and so on, in milliseconds. */
+  /** Delays after the first, second and later failures, in milliseconds. */
   readonly delays: readonly number[];
 }
 
 /**
- * Measures the delays of a limiter for an item that keeps failing: each retry begins when the previous delay has
- * passed, and fails at once. Time is virtual, and the random numbers are the same each time.
+ * Measures the delays of a limiter for an item that keeps failing. Each retry begins when the previous delay has
+ * passed, and fails at once. Time is virtual. The random numbers are the same in each measurement.
  *
- * @param create Makes the limiter.
+ * @param create Creates the limiter.
  * @param failures Number of failures.
  * @returns The delays, in milliseconds.
  * @throws {RangeError} If the limiter returns a value that is not a delay.
@@ -37,7 +37,7 @@ export function measureDelays(
   });
 }
 
-/** Random numbers of Lehmer's generator (Park and Miller, CACM 31, 1988). */
+/** Returns Lehmer's generator of random numbers from 0 to 1 (Park and Miller, CACM 31, 1988). */
 function createRandom(): () => number {
   const modulus = 2 ** 31 - 1;
   let state = 1;

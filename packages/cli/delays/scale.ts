@@ -1,4 +1,4 @@
-/** The scale is linear below this many milliseconds, as a delay may be 0. */
+/** Limit below which the scale is almost linear, in milliseconds. A logarithm alone can't show a delay of 0. */
 const LINEAR = 5;
 
 /**
@@ -6,13 +6,13 @@ const LINEAR = 5;
  *
  * @param delay The delay, in milliseconds.
  * @param max The longest delay, in milliseconds.
- * @returns A number from 0 for no delay to 1 for the longest.
+ * @returns A number from 0 (no delay) to 1 (the longest delay).
  */
 export function scaleDelay(delay: number, max: number): number {
   return max === 0 ? 0 : Math.log1p(delay / LINEAR) / Math.log1p(max / LINEAR);
 }
 
-/** Returns the longest delay of some limiters. */
+/** Returns the longest delay of several limiters, in milliseconds; 0 if there is none. */
 export function longestOf(limiters: readonly { readonly delays: readonly number[] }[]): number {
   return Math.max(0, ...limiters.flatMap(({ delays }) => delays));
 }

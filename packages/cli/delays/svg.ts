@@ -2,7 +2,7 @@ import { inOneLine } from "@workqueue/core/internal";
 import type { LimiterDelays } from "./measure.ts";
 import { longestOf, scaleDelay } from "./scale.ts";
 
-/** Size of one plot and of the space around it, in pixels. */
+/** Sizes of a plot and of the space around it, in pixels. */
 const PLOT = { width: 132, height: 220, gap: 20, titleHeight: 18, lineHeight: 12, axisHeight: 40, labelWidth: 52 };
 const PADDING = 8;
 const MAX_IN_ROW = 7;
@@ -13,7 +13,7 @@ const MAX_LINE = 26;
 const BLUE = "#3b82f6";
 const GREY = "#818b98";
 
-/** Marks of the axis, in milliseconds. */
+/** Ticks of the delay axis. */
 const TICKS: readonly (readonly [ms: number, label: string])[] = [
   [0, "0"],
   [10, "10 ms"],
@@ -27,14 +27,14 @@ const TICKS: readonly (readonly [ms: number, label: string])[] = [
   [604_800_000, "7 d"],
 ];
 
-// A picture doesn't know the colours of its page, but it can ask whether the reader prefers dark ones.
+// An SVG image doesn't know the colors of its page, but it can query whether the reader prefers dark colors.
 const STYLE = `<style>svg { color: #1f2328 } @media (prefers-color-scheme: dark) { svg { color: #e6edf3 } }</style>`;
 
 /**
- * Draws the delays of limiters as a picture: plots side by side, with one logarithmic axis.
+ * Draws the delays of limiters as an image: plots side by side with a common logarithmic axis.
  *
  * @param limiters The limiters and their delays. All have the same number of delays.
- * @returns The picture as SVG, which ends with a line feed. It adapts to dark pages.
+ * @returns The image as SVG, which ends with a line feed. It adapts to readers who prefer dark colors.
  */
 export function svgOf(limiters: readonly LimiterDelays[]): string {
   const max = Math.max(TICKS[1]![0], longestOf(limiters)) * 1.2;
@@ -91,16 +91,13 @@ function drawPlot(
   return [...texts, ...grid, ...axis, ...line].join("");
 }
 
-/**
- * Returns the marks of the axis of failures: every first, second, fifth, tenth and so on, so that there are at most
- * five.
- */
+/** Returns the ticks of the failure axis: 0 and at most five more. The step is 1, 2, 5, 10 and so on. */
 function failureTicks(failures: number): number[] {
   const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((step) => failures / step <= 5) ?? failures;
   return Array.from({ length: Math.floor(failures / step) + 1 }, (_, i) => i * step);
 }
 
-/** Rounds a coordinate, as the last digits of a logarithm depend on the runtime. */
+/** Rounds a coordinate because the last digits of a logarithm depend on the runtime. */
 function round(pixels: number): number {
   return Math.round(pixels * 100) / 100;
 }

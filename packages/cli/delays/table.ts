@@ -5,7 +5,7 @@ const GAP = "  ";
 const MAX_TITLE = 40;
 const HEADINGS = ["delay", "in all"];
 
-/** Two columns with a common heading. */
+/** Two columns under a common title. */
 interface Columns {
   readonly title: string;
   readonly widths: readonly number[];
@@ -13,11 +13,12 @@ interface Columns {
 }
 
 /**
- * Writes the delays of limiters as a table with a row for each failure: for each limiter, the delay and the time so
- * far.
+ * Formats the delays of limiters as a table with a row for each failure. Each limiter has two columns: the delay and
+ * the total of all delays so far.
  *
  * @param limiters The limiters and their delays. All have the same number of delays.
- * @param width Width of a table, which has at least one limiter. Other limiters go into another table below.
+ * @param width Width of a table, in characters. Limiters that don't fit go into another table below. Each table has at
+ * least one limiter. Default: no limit.
  * @returns The table, which ends with a line feed.
  */
 export function tableOf(limiters: readonly LimiterDelays[], width = Infinity): string {
@@ -37,10 +38,10 @@ export function tableOf(limiters: readonly LimiterDelays[], width = Infinity): s
 }
 
 /**
- * Returns the rows of one limiter, to write something beside them.
+ * Returns the rows of one limiter, so that the caller can append text to each row.
  *
  * @param limiter The limiter and its delays.
- * @returns The heading, and a line for each delay, all of the same width.
+ * @returns The heading and a row for each delay, all of the same width.
  */
 export function rowsOf(limiter: LimiterDelays): string[] {
   const { widths, rows } = columnsOf({ ...limiter, title: "" });
@@ -48,7 +49,7 @@ export function rowsOf(limiter: LimiterDelays): string[] {
   return [HEADINGS, ...rows].map((row, i) => line([failures[i]!, ...row], [failures[0]!.length, ...widths]));
 }
 
-/** Returns the first column with its heading. */
+/** Returns the heading and the cells of the first column. */
 function failuresOf([limiter]: readonly LimiterDelays[]): string[] {
   return ["failure", ...(limiter?.delays ?? []).map((_, i) => String(i + 1))];
 }

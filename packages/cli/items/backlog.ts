@@ -1,43 +1,46 @@
 import { LineNumbers } from "./line_numbers.ts";
 
-/** A line of the input that becomes an item. */
+/** Line of the input that becomes an item. */
 export interface Line {
-  /** The text. */
+  /** Text of the line. */
   readonly text: string;
-  /** Position among the items of the input: 1 for the first. */
+  /** Position among the items of the input, from 1. */
   readonly number: number;
 }
 
-/** Most lines and characters that are read ahead. More memory in use makes starts of children slower. */
+/** Largest number of lines to read ahead. More memory in use slows the start of children. */
 const MAX_LINES = 10_000;
+/** Largest number of characters to read ahead. */
 const MAX_CHARACTERS = 4_000_000;
-/** Minimum number of entries to cut from the list at once, after they were handed on. */
+/** Minimum number of removed lines to cut from the array at once. */
 const MIN_CUT = 1000;
 
 /** Options of a {@linkcode Backlog}. */
 export interface BacklogOptions {
-  /** Whether a line is folded into an equal one that came before. */
+  /** Whether equal lines become one item. */
   readonly isDistinct: boolean;
-  /** Lines to leave out, as an earlier run has done them: for each, one more than its number of successes. */
+  /** Lines to leave out because an earlier run completed them. The number of a line is one more than its successes. */
   readonly done: LineNumbers | undefined;
 }
 
-/** The lines of the input that were not handed on yet, in order. */
+/** Lines that were read ahead, in the order of the input. */
 export class Backlog {
-  /** Number of items so far, including those that an earlier run has done. */
+  /** Number of items so far, including items that an earlier run completed. */
   total = 0;
-  /** Number of lines that were folded into an equal one before them. */
+  /** Number of lines left out because an earlier line was equal. */
   folded = 0;
-  /** Number of items that an earlier run has done. */
+  /** Number of items that an earlier run completed. */
   doneBefore = 0;
   readonly #isDistinct: boolean;
-  /** For each known line, one more than the number of times it is still left out, as an earlier run has done it. */
+  /**
+   * For each known line, one more than the number of times it is still left out because an earlier run completed it.
+   */
   readonly #known: LineNumbers | undefined;
   #lines: Line[] = [];
   #next = 0;
   #characters = 0;
 
-  /** Makes a backlog without lines. */
+  /** Creates an empty backlog. */
   constructor({ isDistinct, done }: BacklogOptions) {
     this.#isDistinct = isDistinct;
     this.#known = done ?? (isDistinct ? new LineNumbers() : undefined);
@@ -48,7 +51,10 @@ export class Backlog {
     return this.#lines.length - this.#next >= MAX_LINES || this.#characters >= MAX_CHARACTERS;
   }
 
-  /** Adds a line, unless an equal one was added before, whatever its outcome. */
+  /**
+   * Adds a line. Leaves it out if an earlier run completed it. If `isDistinct` is set, also leaves it out if an equal
+   * line was added before.
+   */
   add(text: string): void {
     const isDistinct = this.#isDistinct;
     const before = this.#known?.change(text, (before) => isDistinct ? 1 : before > 1 ? before - 1 : before) ?? 0;
@@ -64,7 +70,7 @@ export class Backlog {
     }
   }
 
-  /** Removes and returns the next line; `undefined` if there is none now. */
+  /** Removes and returns the next line; `undefined` if there is none. */
   shift(): Line | undefined {
     const line = this.#lines[this.#next];
     if (line === undefined) return undefined;

@@ -5,14 +5,14 @@ import type { Members } from "./json_members.ts";
 /** Options of a {@linkcode CommandTemplate}. */
 export interface TemplateOptions {
   /**
-   * Reads a line as an object of JSON, whose members fill the placeholders of their names; `undefined` for plain lines.
+   * Reads a line as a JSON object, whose members fill the placeholders of the same names; `undefined` for plain lines.
    */
   readonly readMembers: ((text: string) => Members | undefined) | undefined;
   /** Whether the item is appended to a command without placeholders. */
   readonly appends: boolean;
 }
 
-/** Value of each placeholder for a plain line, by the text between the braces. */
+/** Functions that return the value of a placeholder for a plain line, by the text between the braces. */
 const OF_LINES: Readonly<Record<string, (line: Line) => string>> = {
   "": ({ text }) => text,
   ".": ({ text }) => withoutExtension(text),
@@ -21,24 +21,24 @@ const OF_LINES: Readonly<Record<string, (line: Line) => string>> = {
   "/.": ({ text }) => withoutExtension(posix.basename(text)),
   "#": ({ number }) => String(number),
 };
-/** Half of a character. An argument cannot have it: the command would get something else. */
+/** Half of a surrogate pair. An argument can't contain it: the command would get another character. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const PLACEHOLDER = /\{(\/\/|\/\.|[./#]|)\}/;
 const JSON_PLACEHOLDER = /\{(#|[\p{L}_][\p{L}\p{N}_.-]*|)\}/u;
-/** Placeholder for a part of a path. A line of JSON is not a path. */
+/** Placeholder for a part of a path. A JSON line is not a path. */
 const PATH_PLACEHOLDER = /\{(\/\/|\/\.|[./])\}/;
 
-/** A command and its arguments, with placeholders for an item. */
+/** Command and its arguments, with placeholders for an item. */
 export class CommandTemplate {
-  /** Whether the executable file differs from item to item. */
+  /** Whether the path of the command depends on the item. */
   readonly hasPlaceholderInFile: boolean;
   readonly #readMembers: TemplateOptions["readMembers"];
-  /** Pieces of each argument: text, the inside of a placeholder, text, and so on. */
+  /** Pieces of each argument: literal text and the inside of a placeholder, in turn. */
   readonly #args: readonly string[][];
-  /** Names of the members that a line of JSON must have. */
+  /** Names of the members that a JSON line must have. */
   readonly #members: readonly string[];
 
-  /** Reads a command. Where lines are objects of JSON, the command must not have placeholders for parts of a path. */
+  /** Parses a command. With JSON lines, the command must not have placeholders for parts of a path. */
   constructor(command: readonly string[], { readMembers, appends }: TemplateOptions) {
     this.#readMembers = readMembers;
     const isJson = readMembers !== undefined;
@@ -50,7 +50,7 @@ export class CommandTemplate {
     this.#members = isJson ? [...new Set(names)].filter((name) => name !== "" && name !== "#") : [];
   }
 
-  /** Returns why a line cannot be an item, such as `"no JSON object"`; `undefined` if it can be one. */
+  /** Returns the reason why a line can't be an item, such as `"no JSON object"`; `undefined` if it can be one. */
   fault(text: string): string | undefined {
     if (this.#readMembers === undefined) return undefined;
     const members = this.#readMembers(text);
@@ -69,12 +69,15 @@ export class CommandTemplate {
   }
 }
 
-/** Returns the first placeholder in a command for a part of a path, such as `"{/}"`. A line of JSON cannot fill it. */
+/**
+ * Returns the first placeholder for a part of a path, such as `"{/}"`; `undefined` if there is none. JSON lines can't
+ * fill it.
+ */
 export function pathPlaceholderIn(command: readonly string[]): string | undefined {
   return PATH_PLACEHOLDER.exec(command.join("\0"))?.[0];
 }
 
-/** Returns the path without its extension. A name that begins with a dot is not an extension. */
+/** Returns the path without its extension. A dot at the start of a name doesn't begin an extension. */
 function withoutExtension(path: string): string {
   return path.replace(/(?<=[^/])\.[^/.]+$/, "");
 }

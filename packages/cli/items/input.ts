@@ -3,15 +3,15 @@ import process from "node:process";
 import type { Readable } from "node:stream";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 
-/** The list of items, open for reading. */
+/** List of items, open for reading. */
 export interface Input {
-  /** The bytes. */
+  /** Bytes of the input. */
   readonly stream: Readable;
-  /** The name in messages. */
+  /** Name of the input in messages. */
   readonly name: string;
-  /** The open file; `undefined` if it is not a file. */
+  /** File descriptor; `undefined` if the input has none. */
   readonly fd: number | undefined;
-  /** Part that has been read, from 0 to 1; `undefined` if the length is not known. */
+  /** Fraction that has been read, from 0 to 1; `undefined` if the length is unknown. */
   readonly partRead: number | undefined;
 }
 
@@ -21,10 +21,10 @@ export const STANDARD_INPUT = "-";
 /**
  * Opens the input.
  *
- * @param path The file, or `-` for standard input.
+ * @param path The path of the file; `-` is standard input.
  * @param standardInput The stream for `-`.
  * @returns The open input.
- * @throws {UsageError} If the file cannot be opened.
+ * @throws {UsageError} If the file can't be opened.
  */
 export function openInput(path: string, standardInput: Readable): Input {
   if (path === STANDARD_INPUT) {
@@ -52,8 +52,8 @@ export function openInput(path: string, standardInput: Readable): Input {
  * Reads the input.
  *
  * @param input The open input.
- * @returns Its bytes, piece by piece.
- * @throws {UsageError} If it cannot be read.
+ * @returns The bytes of the input, in chunks.
+ * @throws {UsageError} If the input can't be read.
  */
 export async function* bytesOf({ stream, name }: Input): AsyncGenerator<Uint8Array, void, void> {
   try {

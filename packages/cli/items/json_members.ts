@@ -1,13 +1,13 @@
 import { type Node, parseTree } from "jsonc-parser";
 
-/** Members of a JSON object, by name. A string is itself; any other value is the text it is written as. */
+/** Members of a JSON object, by name. A string has its decoded value. Any other value has its source text. */
 export type Members = ReadonlyMap<string, string>;
 
 /**
- * Reads a JSON object. Numbers stay as they are written: JavaScript would round a large id.
+ * Reads a JSON object. Keeps numbers as written because JavaScript would round a large ID.
  *
  * @param text The text.
- * @returns The members; `undefined` if the text is not an object, or nested too deeply for the parser.
+ * @returns The members; `undefined` if the text is not a JSON object or is nested too deeply for the parser.
  */
 export function readMembers(text: string): Members | undefined {
   const properties = isObject(text) ? propertiesOf(text) : undefined;
@@ -18,7 +18,7 @@ function propertiesOf(text: string): [name: Node, value: Node][] | undefined {
   try {
     return parseTree(text)!.children!.map(({ children }) => children as [Node, Node]);
   } catch {
-    return undefined; // it is nested too deeply for the stack
+    return undefined; // nested too deeply for the stack
   }
 }
 

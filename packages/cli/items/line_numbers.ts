@@ -1,18 +1,20 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** Words of a place: three of the hash, and the number of the line. The number of a free place is 0. */
+/** Words per place: three of the hash, and the number of the line. */
 const WORDS = 4;
+/** Index of the number in a place. A free place has the number 0. */
 const NUMBER = 3;
 const FIRST_PLACES = 1024;
-/** Largest part of the places that may be taken. Beyond it, most lookups would meet other lines first. */
+/** Largest fraction of places in use. Above it, most lookups would meet other lines first. */
 const MAX_LOAD = 0.6;
 
 /**
- * Map from lines to numbers from 0 to 2^32 - 1 that doesn't keep the lines. It takes 27 to 54 bytes for each different
- * line whose number is not 0. It tells lines apart by 96 bits of a SHA-256 hash: among a billion lines, the chance of a
- * collision is less than one in 10^11. The hash is salted, so that nobody can make collisions on purpose.
+ * Map from lines to numbers from 0 to 2^32 - 1. It doesn't keep the lines. Each different line whose number is not 0
+ * takes 27 to 54 bytes. Lines are identified by 96 bits of a SHA-256 hash. Among a billion lines, the chance of a
+ * collision is less than one in 10^11. The hash is salted so that nobody can cause collisions on purpose.
  *
- * A hash table with linear probing, in one array outside of the heap, which the garbage collector doesn't scan.
+ * The map is a hash table with linear probing. It is one array outside the heap, which the garbage collector doesn't
+ * scan.
  */
 export class LineNumbers {
   readonly #salt = randomBytes(16);
@@ -23,7 +25,8 @@ export class LineNumbers {
    * Changes the number of a line.
    *
    * @param line The line.
-   * @param change Returns the new number from the old one, which is 0 for a new line. The number can't become 0 again.
+   * @param change Returns the new number, given the old one. The old number of a new line is 0. A number can't become 0
+   * again.
    * @returns The old number.
    */
   change(line: string, change: (before: number) => number): number {
@@ -43,7 +46,10 @@ export class LineNumbers {
     return [digest.readUInt32LE(0), digest.readUInt32LE(4), digest.readUInt32LE(8)];
   }
 
-  /** Doubles the table. Makes no objects: there would be hundreds of thousands before the collector could free any. */
+  /**
+   * Doubles the table. Allocates no objects: hundreds of thousands would exist before the garbage collector could free
+   * any.
+   */
   #grow(): void {
     const old = this.#places;
     this.#places = createPlaces(2 * old.length / WORDS);
@@ -56,16 +62,16 @@ export class LineNumbers {
 }
 
 /**
- * Makes free places. The buffer is resizable but never resized: V8 puts such a buffer into memory that a fork skips, as
- * it does with its own heap; of all other buffers, a fork copies page tables. On Node, each start of a child is a fork,
- * and a million lines doubled its time.
+ * Creates free places. The buffer is resizable but never resized. V8 allocates a resizable buffer in memory that a fork
+ * skips, like its own heap. For all other buffers, a fork copies page tables. On Node, each start of a child is a fork,
+ * and a million lines doubled its duration.
  */
 function createPlaces(count: number): Uint32Array {
   const maxByteLength = count * WORDS * Uint32Array.BYTES_PER_ELEMENT;
   return new Uint32Array(new ArrayBuffer(maxByteLength, { maxByteLength }), 0, count * WORDS);
 }
 
-/** Returns the index of a hash, or of the first free place after the one that it points to. */
+/** Returns the index of a hash. If the hash is not in the table, returns the index of the first free place for it. */
 function placeOf(places: Uint32Array, a: number, b: number, c: number): number {
   let at = (a * WORDS) % places.length;
   while (places[at + NUMBER] !== 0 && (places[at] !== a || places[at + 1] !== b || places[at + 2] !== c)) {

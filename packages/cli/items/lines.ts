@@ -1,41 +1,44 @@
 import { Buffer, isUtf8 } from "node:buffer";
 
-/** The end of an item in the input. */
+/** End of an item in the input. */
 export type Separator = "line feed" | "NUL";
 
 const BYTES: Record<Separator, number> = { "line feed": 0x0a, NUL: 0 };
-/** A longer line cannot be an argument of a command. It is refused before it fills the memory. */
+/**
+ * Length limit of a line, in MiB. A longer line can't be an argument of a command. It is refused before it fills the
+ * memory.
+ */
 const MAX_MEBIBYTES = 16;
 const BYTE_ORDER_MARK = "\uFEFF";
-/** A decoder puts this in place of bytes that are not UTF-8. A valid line may contain it too. */
+/** Replacement that a decoder inserts for bytes that are not UTF-8. A valid line may contain it too. */
 const REPLACEMENT = "\uFFFD";
 
 /** Options of {@linkcode readLines}. */
 export interface LineOptions {
-  /** The end of a line. */
+  /** End of a line. */
   readonly separator: Separator;
   /**
-   * Longest line, in MiB.
+   * Length limit of a line, in MiB.
    *
    * @default {16}
    */
   readonly maxMebibytes?: number;
-  /** Returns why a line cannot be an item; `undefined` if it can be one. */
+  /** Returns the reason why a line can't be an item; `undefined` if it can be one. */
   fault(line: string): string | undefined;
-  /** Called with the number of each refused line, 1 for the first one of the input, and the reason. */
+  /** Called with the number of each refused line, from 1, and the reason. */
   onRefused(lineNumber: number, reason: string): void;
 }
 
 /**
- * Splits a stream of UTF-8 into lines. Yields one array of lines for each chunk of the input.
+ * Splits a stream of UTF-8 into lines. Yields an array of lines for each chunk of the input.
  *
- * A line ends with LF or CR LF. A byte order mark at the start and blank lines are dropped; white space at the start or
- * the end of other lines is kept. If NUL ends items, everything between two NULs is an item, and only empty ones are
- * dropped. A line that is not UTF-8 is refused: two such lines may look alike, and the command would get something
- * else.
+ * A line ends with LF or CR LF. A byte order mark at the start of the input is dropped, and so are blank lines. Other
+ * lines keep white space at their start and end. If the separator is NUL, all text between two NULs is an item, and
+ * only empty items are dropped. A line that is not UTF-8 is refused, because two such lines may decode to the same text
+ * and the command would get different bytes.
  *
- * @param input The bytes, as `node:stream` reads them.
- * @param options The end of a line, and which lines are refused.
+ * @param input The bytes, as read by `node:stream`.
+ * @param options The separator and the checks of lines.
  * @returns The lines, in the order of the input.
  */
 export async function* readLines(
@@ -44,8 +47,8 @@ export async function* readLines(
 ): AsyncGenerator<string[], void, void> {
   const maxLength = maxMebibytes * 2 ** 20;
   const end = BYTES[separator];
-  let pieces: Buffer[] = []; // of the line that has not ended yet
-  let length = 0; // of that line, with the pieces that were dropped
+  let pieces: Buffer[] = []; // of the unfinished line
+  let length = 0; // of the unfinished line, including dropped pieces
   let lineNumber = 0;
 
   const take = (piece: Buffer): void => {
@@ -62,7 +65,7 @@ export async function* readLines(
     length = 0;
   };
 
-  // Each line is decoded by itself: a slice of a longer string would keep all of it in memory.
+  // Decodes each line separately: a slice of a longer string would keep the whole string in memory.
   const decode = (bytes: Buffer, lines: string[]): void => {
     let line = bytes.toString("utf8");
     if (separator === "line feed") {

@@ -1,12 +1,12 @@
 const MAX_LISTED = 100;
 
-/** Lines that cannot be items: their count, and the numbers of the first ones for each reason. */
+/** Count of the lines that can't be items, and the numbers of the first lines for each reason. */
 export class RefusedLines {
   /** Number of refused lines. */
   count = 0;
   readonly #byReason = new Map<string, { count: number; listed: number[] }>();
 
-  /** Adds the number of a line and the reason, such as `"not UTF-8"`. */
+  /** Adds a line, given its number and the reason, such as `"not UTF-8"`. */
   add(lineNumber: number, reason: string): void {
     this.count++;
     let lines = this.#byReason.get(reason);

@@ -5,28 +5,28 @@ import { printable, quoteAll } from "../system/text.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import type { ItemReport, ReportHeader } from "./records.ts";
 
-/** The report of an earlier run. */
+/** Report of an earlier run. */
 export interface EarlierReport {
-  /** For each line that has succeeded, one more than its number of successes. */
+  /** Lines that have succeeded. The number of a line is one more than its successes. */
   readonly done: LineNumbers;
-  /** Length in bytes, without a last line that was cut short. */
+  /** Length in bytes, without a truncated last line. */
   readonly length: number;
 }
 
 const LINE_FEED = 0x0a;
 const BLOCK = 65_536;
-/** An item of 16 MiB may take six times as much in JSON, beside 24 KiB of standard error. */
+/** Length limit of a line, in MiB. In JSON, an item of 16 MiB may take 96 MiB, and standard error 24 KiB. */
 const MAX_MEBIBYTES = 100;
-/** The beginning of each report. */
+/** Beginning of each report. */
 const BEGINNING = '{"workqueue":';
 
 /**
- * Reads the report of an earlier run, so that another run can go on with it.
+ * Reads the report of an earlier run, so that another run can resume it.
  *
- * @param path The file.
+ * @param path The path of the report.
  * @param header The header that this run would write.
- * @returns The earlier report; `undefined` if the file does not exist or has no line.
- * @throws {UsageError} If the file cannot be read, is not a report, or is of another command or config.
+ * @returns The earlier report; `undefined` if the file doesn't exist or has no complete line.
+ * @throws {UsageError} If the file can't be read, is not a report, or belongs to another command or config.
  */
 export async function readEarlierReport(path: string, header: ReportHeader): Promise<EarlierReport | undefined> {
   const fail = (reason: string) => new UsageError(`Cannot resume '${path}' as ${reason}`);
@@ -102,7 +102,7 @@ function textAt(fd: number, length: number): string {
   return new TextDecoder().decode(bytes.subarray(0, readSync(fd, bytes, 0, length, 0)));
 }
 
-/** Returns the length without a last line that was cut short, as by a kill or a full disk. */
+/** Returns the length without a last line that was truncated by a kill or a full disk. */
 function lengthOfWholeLines(fd: number, size: number): number {
   const block = new Uint8Array(BLOCK);
   for (let end = size; end > 0;) {
@@ -114,7 +114,7 @@ function lengthOfWholeLines(fd: number, size: number): number {
   return 0;
 }
 
-/** Parses a line; `undefined` if it is not JSON. */
+/** Parses a line; `undefined` if the line is not JSON. */
 function parse<R>(line: string): Partial<R> | undefined {
   try {
     return JSON.parse(line);

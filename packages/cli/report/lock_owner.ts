@@ -2,15 +2,16 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import process from "node:process";
 
-/** A process, as a lock names it. */
+/** Process named by a lock. */
 export interface LockOwner {
   readonly pid: number;
   readonly host: string;
   /**
-   * Space in which the number is unique: a boot of a system, and a container there. Absent if the system doesn't tell.
+   * Scope in which the process ID is unique: a boot of the system and a container. Absent if the system doesn't report
+   * it.
    */
   readonly space?: string | undefined;
-  /** Start time, as the system counts it, since numbers are reused. Absent if the system doesn't tell. */
+  /** Start time in the system's own unit, because process IDs are reused. Absent if the system doesn't report it. */
   readonly start?: string | undefined;
 }
 
@@ -20,7 +21,7 @@ export function thisProcess(): LockOwner {
   return { pid, host: hostname(), space: spaceOfNumbers(), start: stateOf(pid)?.start };
 }
 
-/** Reports whether a process still runs; `undefined` if this can't be known, as on another machine. */
+/** Reports whether a process is still running; `undefined` if unknown, for example on another machine. */
 export function isAlive({ pid, space, start }: LockOwner): boolean | undefined {
   if (space === undefined || space !== spaceOfNumbers()) return undefined;
   const state = stateOf(pid);
@@ -29,7 +30,7 @@ export function isAlive({ pid, space, start }: LockOwner): boolean | undefined {
   return start === undefined ? undefined : start === state.start;
 }
 
-/** Returns the boot and the container, in which a process number is unique; `undefined` if this is not Linux. */
+/** Returns the boot and the container in which a process ID is unique; `undefined` on systems other than Linux. */
 function spaceOfNumbers(): string | undefined {
   try {
     return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`;
@@ -38,11 +39,11 @@ function spaceOfNumbers(): string | undefined {
   }
 }
 
-/** Returns when a process began, and whether it is a zombie; `undefined` if the system doesn't tell. */
+/** Returns the start time of a process and whether it has ended; `undefined` if the system doesn't report them. */
 function stateOf(pid: number): { readonly start: string | undefined; readonly hasEnded: boolean } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // the third and all after it, as proc(5) counts
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // from the third field on, see proc(5)
     return { start: fields[19], hasEnded: ["Z", "X"].includes(fields[0]!) };
   } catch {
     return undefined;

@@ -1,54 +1,57 @@
 import type { GiveUpReason } from "@workqueue/core";
 import { createHash } from "node:crypto";
 
-/** The first line of a report, and another line for each change of the config during the run. The last one counts. */
+/** First line of a report. Each change of the config during the run adds another header. The last header counts. */
 export interface ReportHeader {
-  /** The version of the command that wrote it. */
+  /** Version of the command that wrote the report. */
   readonly workqueue: string;
-  /** SHA-256 hash of the command, its config and `reading`. A report is resumed only with the same hash. */
+  /** SHA-256 hash of the command, its config and `reading`. A report can only be resumed with the same hash. */
   readonly hash: string;
-  /** The command and its arguments, as given. */
+  /** Command and its arguments, as given. */
   readonly command: readonly string[];
-  /** The flags that decide how lines become items, such as `"--json"`. */
+  /** Flags that decide how lines become items, such as `"--json"`. */
   readonly reading: readonly string[];
 }
 
-/** The outcome of an item: any other line of the report, with these keys in this order. */
+/** Outcome of an item: a line of the report that is not a header. Its keys are in this order. */
 export interface ItemReport {
-  /** The item. */
+  /** Text of the item. */
   readonly item: string;
-  /** `"unfinished"` if the run was interrupted before the item succeeded or was given up. */
+  /** Outcome of the item. `"unfinished"` means that the run ended before the item succeeded or was given up. */
   readonly outcome: "succeeded" | "given-up" | "unfinished";
-  /** Why it was given up, as `onGiveUp` says; `null` if it was not. */
+  /** Reason why the item was given up, as in `onGiveUp`; `null` if it was not given up. */
   readonly reason: GiveUpReason | null;
-  /** Number of times the command was run for it. */
+  /** Number of attempts, including those whose command could not be started. */
   readonly attempts: number;
-  /** The exit code of the last attempt; `null` if a signal ended it, it never started or there was none. */
+  /** Exit code of the last attempt; `null` if a signal ended the command, it never started, or there was no attempt. */
   readonly exitCode: number | null;
-  /** The signal that ended the last attempt, if one did. */
+  /** Signal that ended the last attempt; `null` if no signal did. */
   readonly signal: string | null;
-  /** Whether the last attempt passed its timeout. */
+  /** Whether the last attempt exceeded its timeout. */
   readonly timedOut: boolean;
-  /** When the first attempt began, in ISO 8601; `null` if there was none. */
+  /** Start of the first attempt, in ISO 8601; `null` if there was no attempt. */
   readonly startedAt: string | null;
-  /** When the last attempt ended; `null` if there was none. */
+  /** End of the last attempt, in ISO 8601; `null` if there was no attempt. */
   readonly finishedAt: string | null;
-  /** Seconds from when the item was added to the queue until its first attempt began, or the run ended. */
+  /**
+   * Seconds from when the item was added to the queue until its first attempt. Without an attempt, until the end of the
+   * run.
+   */
   readonly queueSeconds: number;
-  /** Total seconds of all attempts. */
+  /** Total duration of all attempts, in seconds. */
   readonly workSeconds: number;
-  /** The end of the last attempt's error output; the reason, if it could not be started. */
+  /** Last 4 KiB of the last attempt's error output. If the command could not be started, the reason. */
   readonly stderr: string;
 }
 
-/** Describes how the last attempt at an item ended. */
+/** Describes the end of an item's last attempt. */
 export function describeEnd(
   { timedOut, exitCode, signal }: Pick<ItemReport, "timedOut" | "exitCode" | "signal">,
 ): string {
   return timedOut ? "ran out of time" : exitCode !== null ? `exit code ${exitCode}` : signal ?? "not started";
 }
 
-/** Returns a hash of JSON-like data that does not depend on the order of members. */
+/** Returns a hash of JSON-like data that doesn't depend on the order of members. */
 export function hashOf(data: unknown): string {
   const sorted = JSON.stringify(data, (_key, value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

@@ -5,48 +5,54 @@ import { writeAllSync } from "../system/write_all.ts";
 import type { EarlierReport } from "./earlier_report.ts";
 import type { ItemReport, ReportHeader } from "./records.ts";
 
-/** A file that the run uses besides the report. */
+/** File that the run uses besides the report. */
 export interface UsedFile {
-  /** The name in messages. */
+  /** Name of the file in messages. */
   readonly name: string;
-  /** The path or the open file; `undefined` if there is none. */
+  /** Path or file descriptor; `undefined` if there is none. */
   readonly file: string | number | undefined;
 }
 
-/** The options of {@linkcode openReport}. */
+/** Options of {@linkcode openReport}. */
 export interface ReportOptions {
-  /** The first line of a new report. */
+  /** First line of a new report. */
   readonly header: ReportHeader;
-  /** Whether an existing report is continued. Otherwise the file must be empty. */
+  /** Whether to continue an existing report. Otherwise, the file must be empty. */
   readonly resumes: boolean;
-  /** The report to continue; `undefined` if there is none. */
+  /** Report to continue; `undefined` if there is none. */
   readonly earlier: EarlierReport | undefined;
-  /** Files that must not be overwritten: the report is refused if it is one of them, under any name. */
+  /** Files that must not be overwritten. The report can't be one of them under any name. */
   readonly used: readonly UsedFile[];
 }
 
-/** A report that is open. */
+/** Open report. */
 export interface Report {
   /**
-   * Writes the outcome of an item, or the header from now on. Throws a {@linkcode UsageError} if it cannot be written.
+   * Writes the outcome of an item, or a new header.
+   *
+   * @throws {UsageError} If the report can't be written.
    */
   write(record: ItemReport | ReportHeader): void;
-  /** Closes the report. Resolves when every line is on the disk. */
+  /**
+   * Closes the report. Resolves when every line is on disk.
+   *
+   * @throws {UsageError} If a write failed.
+   */
   close(): Promise<void>;
 }
 
-/** Time between two syncs to the disk, in milliseconds. A power cut may lose this much. */
+/** Interval between two syncs to disk, in milliseconds. A power failure may lose the lines of this time. */
 const SYNC_INTERVAL = 1000;
 
 /**
  * Opens a report: a header, and one line of JSON for each item, written when its outcome is decided.
  *
- * Each line is written at once, so the report is valid whenever the run is cut short, even by a full disk.
+ * Each line is written at once. The report is therefore valid whenever the run is cut short, even by a full disk.
  *
- * @param path The file.
- * @param options The header, and which files it must not be.
+ * @param path The path of the report.
+ * @param options The header, and the files that the report must not overwrite.
  * @returns The open report.
- * @throws {UsageError} If the file cannot be written, is not empty, or is one that the run uses.
+ * @throws {UsageError} If the file can't be written, is used by the run, or is not empty and not resumed.
  */
 export function openReport(path: string, { header, resumes, earlier, used }: ReportOptions): Report {
   const attempt = <R>(action: () => R): R => {
@@ -81,12 +87,12 @@ export function openReport(path: string, { header, resumes, earlier, used }: Rep
 class OpenReport implements Report {
   readonly #fd: number;
   readonly #attempt: (action: () => void) => void;
-  /** Length in bytes; `undefined` if it is not a regular file, such as a pipe. */
+  /** Length in bytes; `undefined` if the report is not a regular file, for example a pipe. */
   #length: number | undefined;
   #timer: ReturnType<typeof setInterval> | undefined = undefined;
   #isSynced = true;
   #syncing: Promise<void> = Promise.resolve();
-  /** The first error. Nothing is written after it. */
+  /** First error. Nothing is written after it. */
   #error: unknown = undefined;
 
   constructor(fd: number, length: number | undefined, attempt: (action: () => void) => void) {

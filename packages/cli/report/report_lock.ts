@@ -21,30 +21,32 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import { isAlive, type LockOwner, thisProcess } from "./lock_owner.ts";
 
-/** Exclusive right of this process to a report, until it is disposed. */
+/** Exclusive right of this process to a report until the lock is disposed. */
 export interface ReportLock extends Disposable {
-  /** Aborts, with a {@linkcode UsageError}, if another process has taken the report while this one was stopped. */
+  /** Aborts with a {@linkcode UsageError} if another process took the report while this process was suspended. */
   readonly lost: AbortSignal;
 }
 
-/** Time between two touches of a lock, how long a lock is watched for one, and time between two looks; milliseconds. */
+/** Interval between two touches of a lock, in milliseconds. */
 const BEAT = 1000;
+/** Longest time to watch a lock for a touch, in milliseconds. */
 const WATCH = 3500;
+/** Interval between two checks of a watched lock, in milliseconds. */
 const LOOK = 100;
-/** Most bytes of a lock. */
+/** Largest size of a lock, in bytes. */
 const MAX_SIZE = 4096;
 const MAX_LINKS = 40;
 
 /**
- * Locks a report: two processes that write one report would run items twice. The lock is a file beside the report that
- * names the process and is touched every second. A lock left behind by a killed process has no effect: the system says
- * that the process is gone, or, if it may run on another machine or in another container, the file is no longer
- * touched.
+ * Locks a report. Without a lock, two processes that write one report would run items twice. The lock is a file beside
+ * the report. The file names the process and is touched every second. A lock left by a killed process has no effect,
+ * because the system reports that the process is gone. If the process may run on another machine or in another
+ * container, a lock that is no longer touched has no effect.
  *
- * @param path The report. A pipe or the like is not locked, nor is a report in a folder where this process can't create
- * files.
+ * @param path The path of the report. Special files such as pipes are not locked. Neither is a report in a folder where
+ * this process can't create files.
  * @returns The lock. Dispose it to unlock the report.
- * @throws {UsageError} If another process has the report, or another file is in the place of the lock.
+ * @throws {UsageError} If another process writes the report, or a file that is not a lock is in the lock's place.
  */
 export async function lockReport(path: string): Promise<ReportLock> {
   const lock = `${targetOf(path)}.lock`;
@@ -71,13 +73,13 @@ export async function lockReport(path: string): Promise<ReportLock> {
   };
 }
 
-/** Returns the path that links lead to, even if no file is there. */
+/** Returns the target of symbolic links, even if it doesn't exist. */
 function targetOf(path: string): string {
   for (let links = 0; links < MAX_LINKS; links++) {
     try {
       return realpathSync(path);
     } catch {
-      // The file does not exist, but there may be a link to its place.
+      // The file doesn't exist, but the path may be a symbolic link.
     }
     try {
       path = resolve(dirname(path), readlinkSync(path));
@@ -88,12 +90,16 @@ function targetOf(path: string): string {
   return path;
 }
 
-/** Makes the lock. Returns false if this process can't create files there. */
+/**
+ * Creates the lock. Returns `false` if this process can't create files there.
+ *
+ * @throws {UsageError} If another process has the lock, or it can't be replaced.
+ */
 async function take(lock: string, text: string, fail: (reason: string) => UsageError): Promise<boolean> {
   for (;;) {
     const code = tryCreate(lock, text);
     if (code !== "EEXIST") return code === undefined;
-    if (lstatSync(lock, { throwIfNoEntry: false }) === undefined) continue; // it was removed in the meantime
+    if (lstatSync(lock, { throwIfNoEntry: false }) === undefined) continue; // removed in the meantime
     const found = read(lock);
     const owner = parse(found);
     if (owner === undefined && found !== "") throw fail(`'${lock}' is no lock of a report, or cannot be read`);
@@ -108,7 +114,9 @@ async function take(lock: string, text: string, fail: (reason: string) => UsageE
   }
 }
 
-/** Creates the file if there is none; returns the error code if that fails. On a full disk, the file is empty. */
+/**
+ * Creates the lock file if it doesn't exist. Returns an error code if that fails. On a full disk, the file is empty.
+ */
 function tryCreate(lock: string, text: string): string | undefined {
   let fd: number;
   try {
@@ -120,14 +128,14 @@ function tryCreate(lock: string, text: string): string | undefined {
     fchmodSync(fd, 0o644); // other users need to read the owner
     writeFileSync(fd, text);
   } catch {
-    // An empty lock works too: it is touched.
+    // An empty lock also works because it is touched.
   } finally {
     closeSync(fd);
   }
   return undefined;
 }
 
-/** Removes the lock that was found. If another process has replaced it in the meantime, the new one stays. */
+/** Removes the lock with the text `found`. If another process has replaced it in the meantime, the new lock stays. */
 function remove(lock: string, found: string): void {
   const aside = `${lock}.${randomUUID()}`;
   try {
@@ -140,18 +148,21 @@ function remove(lock: string, found: string): void {
   unlinkSync(aside);
 }
 
-/** Reports whether a file is touched within a few seconds. */
+/** Reports whether a lock is touched within a few seconds. */
 async function isTouched(lock: string): Promise<boolean> {
   const before = modifiedAt(lock);
   for (const end = performance.now() + WATCH; performance.now() < end;) {
     await delay(LOOK);
     const now = modifiedAt(lock);
-    if (now !== before) return now !== undefined; // undefined: its owner has removed it
+    if (now !== before) return now !== undefined; // `undefined`: the owner has removed it
   }
   return false;
 }
 
-/** Returns when a file was modified. Opens it, as this refreshes the cache of a network file system. */
+/**
+ * Returns the time of the last modification of a file, in milliseconds; `undefined` if the file can't be opened. Opens
+ * the file because this refreshes the cache of a network file system.
+ */
 function modifiedAt(file: string): number | undefined {
   try {
     const fd = openSync(file, "r");
@@ -169,11 +180,11 @@ function touch(lock: string): void {
   try {
     utimesSync(lock, new Date(), new Date());
   } catch {
-    // It was removed.
+    // The lock was removed.
   }
 }
 
-/** Returns the text of a lock; `undefined` if it cannot be read, or is too long or not a regular file. */
+/** Returns the text of a lock; `undefined` if the file can't be read, is too long or is not a regular file. */
 function read(lock: string): string | undefined {
   try {
     const stats = lstatSync(lock);
@@ -183,7 +194,7 @@ function read(lock: string): string | undefined {
   }
 }
 
-/** Returns the owner that a lock names; `undefined` if the text was cut short or is not a lock. */
+/** Returns the owner named by a lock; `undefined` if the text is truncated or not a lock. */
 function parse(text: string | undefined): LockOwner | undefined {
   try {
     const owner = JSON.parse(text ?? "");

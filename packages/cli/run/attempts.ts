@@ -13,39 +13,39 @@ import type { OpenItem } from "./open_item.ts";
 
 /** Settings of all attempts of a run. */
 export interface AttemptSettings {
-  /** The config in force, for the timeout, which a reload may change. */
+  /** Config in force. A reload may change its timeout. */
   readonly config: RunConfig;
-  /** The command. */
+  /** Template of the command. */
   readonly template: CommandTemplate;
-  /** Whether each line that a child prints begins with its item. */
+  /** Whether to print the item before each line of a child's output. */
   readonly isTagged: boolean;
-  /** Takes output of children, whole lines at a time. If it rejects, the run ends with its error. */
+  /** Receives output of children in whole lines. If it rejects, the run ends with its error. */
   onOutput(lines: Uint8Array): Promise<void>;
-  /** Takes error output of children, whole lines at a time; `undefined` if it is not shown. */
+  /** Receives error output of children in whole lines; `undefined` to hide it. */
   readonly onErrorOutput: ((item: string, lines: Uint8Array) => Promise<void>) | undefined;
-  /** Called when the system has no room for as many commands as may run at once. */
+  /** Called with the error when the system has no room for all commands that may run at once. */
   onShortage(error: unknown): void;
 }
 
-/** The connection of attempts with their run. */
+/** Connection between attempts and their run. */
 export interface AttemptContext {
-  /** Returns how many commands may run at once. */
+  /** Returns the maximum number of concurrent commands. */
   maxRunning(): number;
   /** Aborts when no more attempts may begin. */
   readonly stopped: AbortSignal;
-  /** Aborts when running commands are killed. */
+  /** Aborts when running commands must be killed. */
   readonly killed: AbortSignal;
-  /** Called with an error that concerns more than one item. The run must end. */
+  /** Called with an error that affects more than one item. The run must end. */
   onFailure(error: unknown): void;
 }
 
-/** Result of an attempt: `"hopeless"` if a retry would fail too, `"not-begun"` if the run ended first. */
+/** Result of an attempt: `"hopeless"` if all retries would fail too, `"not-begun"` if the run ended first. */
 export type AttemptResult = "succeeded" | "failed" | "hopeless" | "not-begun";
 
-/** Most bytes of an item in the environment of its command. Systems start no command with a much longer variable. */
+/** Size limit of an item in the environment of its command, in bytes. Systems reject much longer variables. */
 const MAX_IN_ENVIRONMENT = 100_000;
 
-/** Runs the command for items, each attempt in a child of its own. */
+/** Runs the command for items, each attempt in its own child. */
 export class Attempts {
   readonly #settings: AttemptSettings;
   readonly #context: AttemptContext;
@@ -55,7 +55,7 @@ export class Attempts {
   #begun = 0;
   #retries = 0;
 
-  /** Makes attempts possible; begins none. */
+  /** Creates the object without starting an attempt. */
   constructor(settings: AttemptSettings, context: AttemptContext) {
     const { template, onShortage } = settings;
     this.#settings = settings;
@@ -70,27 +70,28 @@ export class Attempts {
     return this.#starts.running;
   }
 
-  /** How many commands may run at once for now. The system may have no room for more. */
+  /** Maximum number of concurrent commands for now. A shortage of system resources lowers it. */
   get limit(): number {
     return this.#starts.limit;
   }
 
-  /** Number of attempts that have begun. */
+  /** Number of commands started so far. */
   get begun(): number {
     return this.#begun;
   }
 
-  /** Number of these that were not the first of their item. */
+  /** Number of commands started so far that were retries. */
   get retries(): number {
     return this.#retries;
   }
 
   /**
-   * Makes one attempt as soon as there is room for it, and notes its end in the item.
+   * Runs one attempt as soon as there is room for it, and records its end in the item.
    *
    * @param item The item.
    * @param attempt Number of the attempt, from 1.
-   * @throws {Error} If it failed for a reason that ends the run.
+   * @returns The result. A failure to start the command for this item only is also a result.
+   * @throws {Error} If the attempt failed for a reason that ends the run.
    */
   async make(item: OpenItem, attempt: number): Promise<AttemptResult> {
     const { template, config: { timeout } } = this.#settings;
@@ -146,7 +147,7 @@ export class Attempts {
     return child;
   }
 
-  /** Passes on output of a child. A failure ends the run. If the run is killed, the output is no longer waited for. */
+  /** Passes on output of a child. A failure ends the run. After the run is killed, does not wait for the output. */
   async #passOn(lines: Uint8Array): Promise<void> {
     const { killed, onFailure } = this.#context;
     try {
@@ -158,7 +159,7 @@ export class Attempts {
   }
 }
 
-/** Returns the variables that a child has besides those of this process. */
+/** Returns the variables added to the environment of a child. */
 function environmentOf({ line: { text } }: OpenItem, attempt: number): Record<string, string> {
   const item = Buffer.byteLength(text) > MAX_IN_ENVIRONMENT ? {} : { WORKQUEUE_ITEM: text };
   return { ...item, WORKQUEUE_ATTEMPT: String(attempt) };

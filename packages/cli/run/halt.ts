@@ -1,15 +1,15 @@
-/** The number of given-up items that ends a run early. */
+/** Limit of given-up items that ends a run early. */
 export interface Halt {
   /** Whether running commands are finished (`"soon"`) or killed (`"now"`). */
   readonly when: "soon" | "now";
-  /** Number of items, or part of the decided items, from 0 to 1. */
+  /** Number of given-up items, or their fraction of all decided items, from 0 to 1. */
   readonly limit: { readonly count: number } | { readonly part: number };
 }
 
-/** Minimum number of given-up items for a limit that is a part: the first item alone would be 100 %. */
+/** Minimum number of given-up items for a fractional limit. Otherwise, the first item alone could be 100 %. */
 const MIN_GIVEN_UP = 3;
 
-/** Reads `soon,fail=3` or `now,fail=10%`; `undefined` if it is neither. */
+/** Parses `soon,fail=3` or `now,fail=10%`; `undefined` if the text is neither. */
 export function parseHalt(text: string): Halt | undefined {
   const [, when, number, percent] = /^(soon|now),fail=(\d+(?:\.\d+)?)(%?)$/.exec(text) ?? [];
   if (when === undefined) return undefined;

@@ -3,19 +3,19 @@ import { onSignals, onUncaught } from "../system/signals.ts";
 import type { Run } from "./run.ts";
 
 /**
- * Ends a run for reasons from outside: a signal, an error that nobody caught, or another process that has taken the
- * report. Disposing it ends the listening for signals.
+ * Ends a run for external reasons: a signal, an uncaught error, or another process that has taken the report. Dispose
+ * it to stop listening for signals.
  */
 export class Interruption implements Disposable {
-  /** The first signal; `undefined` if none came. */
+  /** First signal; `undefined` if there was none. */
   signal: NodeJS.Signals | undefined = undefined;
-  /** The first error; `undefined` if there was none. */
+  /** First error; `undefined` if there was none. */
   error: unknown = undefined;
   readonly #run: Run;
   readonly #stopListening: () => void;
 
   /**
-   * Begins to listen.
+   * Starts listening.
    *
    * @param run The run.
    * @param lock The lock of its report; `undefined` if there is none.

@@ -4,34 +4,33 @@ import { describeEnd, type ItemReport } from "../report/records.ts";
 import { lastLine } from "../system/text.ts";
 import type { Failure } from "./tally.ts";
 
-/** The end of an attempt. */
+/** End of an attempt. */
 export interface AttemptEnd {
-  /** The exit code; `null` if a signal ended the child or it was never started. */
+  /** Exit code; `null` if a signal ended the child or it was never started. */
   readonly exitCode: number | null;
-  /** The signal that ended the child, if one did. */
+  /** Signal that ended the child; `null` if no signal did. */
   readonly signal: string | null;
-  /** The end of its error output; the reason, if it was never started. */
+  /** Last 4 KiB of the error output. If the child was never started, the reason. */
   readonly stderr: string;
 }
 
-/** An item of the queue whose outcome is not decided. */
+/** Item of the queue whose outcome is not decided. */
 export class OpenItem {
-  /** The line. */
+  /** Line of the input. */
   readonly line: Line;
-  /** Key in the queue. It begins with the line, as a discipline may group keys by their beginning. */
+  /** Key in the queue. It begins with the line because a discipline may group keys by their beginning. */
   readonly key: string;
   /** Number of attempts that have begun. */
   attempts = 0;
   /** Whether the latest finished attempt failed. */
   isFailing = false;
-  /** Resolves when all output of the attempts has been passed on; `undefined` if it has been. */
+  /** Resolves when all output of the attempts has been passed on; `undefined` if no output is pending. */
   passedOn: Promise<void> | undefined = undefined;
-  /**
-   * Times of `performance.now()`: when it was added to the queue, when its first attempt began, and when the latest one
-   * did.
-   */
+  /** Time when the item was added to the queue, as returned by `performance.now()`. */
   readonly #addedAt = performance.now();
+  /** Time when the first attempt began, as returned by `performance.now()`. */
   #beganAt: number | undefined = undefined;
+  /** Time when the latest attempt began, as returned by `performance.now()`. */
   #attemptBeganAt = 0;
   #startedAt: string | null = null;
   #finishedAt: string | null = null;
@@ -40,24 +39,24 @@ export class OpenItem {
   #timedOut = false;
   #end: AttemptEnd = { exitCode: null, signal: null, stderr: "" };
 
-  /** Makes an item without attempts. If lines may be equal, the number is part of the key. */
+  /** Creates an item without attempts. If lines may be equal, the key contains the number of the line. */
   constructor(line: Line, isDistinct: boolean) {
     this.line = line;
     this.#size = line.text.length;
     this.key = isDistinct ? line.text : `${line.text}\0${line.number}`;
   }
 
-  /** Approximate number of characters that it keeps. Changes when an attempt ends. */
+  /** Approximate number of characters that the item keeps. Changes when an attempt ends. */
   get size(): number {
     return this.#size;
   }
 
-  /** Returns the line, for places where the core needs a string. */
+  /** Returns the line, for parts of the core that need a string. */
   toString(): string {
     return this.line.text;
   }
 
-  /** Notes that an attempt began, at a time of `performance.now()`. */
+  /** Records the start of an attempt. `beganAt` is a time of `performance.now()`. */
   begin(attempt: number, beganAt: number): void {
     this.attempts = attempt;
     this.#attemptBeganAt = beganAt;
@@ -65,7 +64,7 @@ export class OpenItem {
     this.#startedAt ??= new Date(Date.now() - (performance.now() - beganAt)).toISOString();
   }
 
-  /** Notes that the attempt has ended. */
+  /** Records the end of the attempt. */
   end(end: AttemptEnd, timedOut: boolean): void {
     this.#end = end;
     this.#size = this.line.text.length + end.stderr.length;
@@ -74,7 +73,7 @@ export class OpenItem {
     this.#finishedAt = new Date().toISOString();
   }
 
-  /** Takes the rest of the output of the attempt's child, which has ended while its pipes are open. */
+  /** Receives the rest of the output of the attempt's child, which has exited while its pipes are open. */
   listenTo(child: Child): void {
     if (child.isPassedOn) return;
     const { attempts, passedOn: before } = this;
@@ -86,13 +85,13 @@ export class OpenItem {
     this.passedOn = passedOn;
   }
 
-  /** The failure of the latest attempt. */
+  /** Failure of the latest attempt. */
   get failure(): Failure {
     const end = describeEnd({ ...this.#end, timedOut: this.#timedOut });
     return { item: this.line.text, attempt: this.attempts, reason: lastLine(this.#end.stderr) || end };
   }
 
-  /** Returns the line of the report, with the reason if it was given up. */
+  /** Returns the item's line of the report. `reason` is the reason for giving up. */
   report(outcome: ItemReport["outcome"], reason: ItemReport["reason"] = null): ItemReport {
     const { exitCode, signal, stderr } = this.#end;
     return {
@@ -112,7 +111,7 @@ export class OpenItem {
   }
 }
 
-/** Converts to seconds, in whole milliseconds. */
+/** Converts milliseconds to seconds, rounded to whole milliseconds. */
 function toSeconds(ms: number): number {
   return Math.round(ms) / 1000;
 }

@@ -20,17 +20,17 @@ import type { Failure, Tally } from "./tally.ts";
 
 /** Settings of a {@linkcode Run}. */
 export interface RunSettings extends AttemptSettings {
-  /** The list of items. */
+  /** List of items. */
   readonly input: Input;
-  /** The end of an item in the list. */
+  /** End of an item in the list. */
   readonly separator: Separator;
-  /** The lines that were read ahead: none yet. */
+  /** Lines read ahead. Initially empty. */
   readonly backlog: Backlog;
-  /** Whether a line is folded into an equal one before it. */
+  /** Whether equal lines become one item. */
   readonly isDistinct: boolean;
-  /** The number of given-up items that ends the run early; `undefined` for none. */
+  /** Limit of given-up items that ends the run early; `undefined` for none. */
   readonly halt: Halt | undefined;
-  /** Called once for every item, when its outcome is decided. */
+  /** Called once for every item when its outcome is decided. */
   onDecided(item: ItemReport): void;
   /** Called with the number of each refused line and the reason, such as `"not UTF-8"`. */
   onRefused(lineNumber: number, reason: string): void;
@@ -38,20 +38,22 @@ export interface RunSettings extends AttemptSettings {
   onHalt(): void;
 }
 
-/**
- * Most items that are neither in the backlog nor decided, and most characters of these: they must not fill the memory.
- */
+/** Largest number of undecided items outside the backlog. They must not fill the memory. */
 const MAX_OPEN = 100_000;
+/** Largest total size of these items, in characters. */
 const MAX_OPEN_SIZE = 50_000_000;
 /** Number of lines in the queue that a discipline can choose from. */
 const MAX_CHOICE = 10_000;
 /**
- * The longest timeout that a pool accepts. `Attempts` enforces the timeout of the config itself: the pool would start
- * the next child while the previous one is still being killed.
+ * Longest timeout that a pool accepts, in milliseconds. `Attempts` enforces the timeout of the config itself, because
+ * the pool would start the next child while the previous one is still being killed.
  */
 const NO_TIMEOUT = 2 ** 31 - 1;
 
-/** Time between two looks at the concurrency, in milliseconds. A change, as by the dashboard, notifies nobody. */
+/**
+ * Interval between two checks of the concurrency, in milliseconds. A change, for example by the dashboard, calls no
+ * callback.
+ */
 const LOOK = 200;
 
 /** Error of an attempt whose command failed. */
@@ -60,31 +62,34 @@ class AttemptError extends Error {}
 /**
  * Runs a command for each line of the input.
  *
- * Lines go into a backlog, from there into the queue as soon as a worker can take them, and from there to the workers,
- * which run the command. Failed items go back into the queue until they succeed or are given up. So a retry that is due
- * goes before all lines without an attempt, however many there are.
+ * Lines first go into a backlog. They move to the queue as soon as a worker can take them. The workers run the command.
+ * Failed items go back to the queue until they succeed or are given up. A retry that is ready therefore goes before all
+ * lines without an attempt.
  */
 export class Run {
-  /** The queue of items and retries. */
+  /** Queue of items and retries. */
   readonly queue: RateLimitingQueue<OpenItem>;
-  /** The workers. */
+  /** Pool of workers. */
   readonly pool: WorkerPool<OpenItem>;
-  /** Resolves when every item's outcome is decided. Rejects if the run had to end before. */
+  /**
+   * Resolves when the outcome of every item is decided. Rejects with the error that ended the run early, if there was
+   * one.
+   */
   readonly finished: Promise<void>;
   readonly #settings: RunSettings;
-  /** Items that were added to the queue and are not decided. */
+  /** Items that were added to the queue and are undecided. */
   readonly #open = new Set<OpenItem>();
-  /** Number of characters of these. */
+  /** Total size of `#open`, in characters. */
   #openSize = 0;
   readonly #attempts: Attempts;
   /** Aborts when no more attempts may begin. */
   readonly #stopper = new AbortController();
-  /** Aborts when running commands are killed. */
+  /** Aborts when running commands must be killed. */
   readonly #killer = new AbortController();
   readonly #startedAt = performance.now();
-  /** Number of workers that have an item. */
+  /** Number of workers with an item. */
   #working = 0;
-  /** Number of items that were taken out of the queue. */
+  /** Number of items removed with `takeBack`. */
   #takenBack = 0;
   readonly #timer = setInterval(() => this.#handOn(), LOOK);
   #isReading = true;
@@ -102,7 +107,7 @@ export class Run {
   constructor(settings: RunSettings) {
     const { config: { config, queueName } } = settings;
     this.#settings = settings;
-    // Node would warn of one listener per running command
+    // Node would warn about one listener per running command.
     setMaxListeners(0, this.#stopper.signal, this.#killer.signal);
     this.#attempts = new Attempts(settings, {
       maxRunning: () => this.pool.concurrency,
@@ -123,7 +128,7 @@ export class Run {
     void this.#read();
   }
 
-  /** The progress of the run. */
+  /** Progress of the run. */
   get tally(): Tally {
     const { input, backlog: { total, folded, doneBefore }, isDistinct } = this.#settings;
     const { running: inFlight, begun, retries } = this.#attempts;
@@ -157,21 +162,21 @@ export class Run {
     return this.#isInterrupted;
   }
 
-  /** Notes that an item was taken out of the queue, as by the dashboard. It is not tried again. */
+  /** Records that an item was removed from the queue, for example by the dashboard. The item gets no more attempts. */
   takeBack(item: OpenItem): void {
     this.#takenBack++;
     this.#decide(item, "unfinished");
     this.#handOn();
   }
 
-  /** Asks the run to end. From the first call on, no attempt begins; the second call kills running commands. */
+  /** Asks the run to end. After the first call, no attempt begins. The second call kills running commands. */
   interrupt(): void {
     if (this.#isInterrupted) this.#kill();
     this.#isInterrupted = true;
     this.#stop();
   }
 
-  /** Ends the run at once: kills running commands. */
+  /** Ends the run immediately and kills running commands. */
   kill(): void {
     this.interrupt();
     this.interrupt();
@@ -189,7 +194,7 @@ export class Run {
   async #finish(): Promise<void> {
     const { backlog, input, onDecided } = this.#settings;
     await this.pool.finished;
-    for (const item of this.#open) await item.passedOn; // this may decide its outcome
+    for (const item of this.#open) await item.passedOn; // may decide the item's outcome
     clearInterval(this.#timer);
     this.queue.shutDown();
     input.stream.destroy();
@@ -235,7 +240,10 @@ export class Run {
     this.pool.resume(); // a paused pool would never finish
   }
 
-  /** Adds as many lines to the queue as can begin at once, and no more, so that they don't delay retries. */
+  /**
+   * Adds only as many lines to the queue as can begin at once, so that they don't delay retries. With a discipline,
+   * adds up to `MAX_CHOICE` lines.
+   */
   #handOn(): void {
     const { backlog, config, isDistinct } = this.#settings;
     if (this.#stopper.signal.aborted) return;
@@ -262,7 +270,12 @@ export class Run {
     }
   }
 
-  /** Makes one attempt. Throws if it failed. */
+  /**
+   * Runs one attempt.
+   *
+   * @throws {AttemptError} If the attempt failed.
+   * @throws {TerminalError} If the attempt failed and a retry would fail too.
+   */
   async #attempt(item: OpenItem, { attempt }: HandlerContext): Promise<void | Outcome> {
     const sizeBefore = item.size;
     const result = await this.#attempts.make(item, attempt);
@@ -279,14 +292,14 @@ export class Run {
     }
   }
 
-  /** Ends the run for an error that is not an attempt's: it is a limiter's. Failed attempts are reported elsewhere. */
+  /** Ends the run for an error that is not an attempt's but a limiter's. Failed attempts are reported elsewhere. */
   #failUnlessAttempt(error: unknown): void {
     if (isOfAttempt(error)) return;
     const reason = printable(error instanceof Error ? error.message : String(error));
     this.#fail(new UsageError(`Cannot try an item again as its limiter fails: ${reason}`));
   }
 
-  /** Counts the item as failing, and returns the reason. */
+  /** Counts the item as failing. Returns the reason. */
   #countFailing(item: OpenItem): string {
     const { failure } = item;
     this.#failures++;
@@ -323,7 +336,7 @@ export class Run {
     if (halt.when === "now") this.#kill();
   }
 
-  /** Ends the run at once, for an error that concerns more than one item. */
+  /** Ends the run immediately because of an error that affects more than one item. */
   #fail(error: unknown): void {
     this.#failure ??= error;
     this.#stop();

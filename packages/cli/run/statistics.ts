@@ -2,12 +2,12 @@ import type { MetricsProvider } from "@workqueue/core";
 
 /** Logarithm of the ratio between two neighboring steps. A percentile is off by at most half a percent. */
 const STEP = Math.log(1.01);
-/** Smaller numbers count as this one. */
+/** Smallest observed number. Smaller numbers count as this one. */
 const SMALLEST = 1e-6;
 
-/** Histogram of observed numbers, for percentiles. Its size does not grow with their count. */
+/** Histogram of observed numbers, for percentiles. Its size doesn't grow with the number of observations. */
 export class Samples {
-  /** Count of numbers for each step of their logarithm. */
+  /** Number of observations for each step of the logarithm. */
   readonly #counts = new Map<number, number>();
   #count = 0;
 
@@ -19,10 +19,11 @@ export class Samples {
   }
 
   /**
-   * Returns the smallest number that is at least as great as a part of all numbers ("nearest rank").
+   * Returns a percentile by the "nearest rank" method: the smallest number that is at least as large as the given
+   * fraction of all numbers.
    *
-   * @param part The part, above 0 and up to 1: 0.5 for the median.
-   * @returns The number; `undefined` without observations.
+   * @param part The fraction, above 0 and up to 1: 0.5 for the median.
+   * @returns The percentile; `undefined` without observations.
    */
   percentile(part: number): number | undefined {
     let left = Math.ceil(part * this.#count);
@@ -36,11 +37,11 @@ export class Samples {
 
 const ignored = { inc() {}, dec() {}, set() {} };
 
-/** Metrics of a queue, of which it keeps only those in the summary. */
+/** Metrics of a queue. Keeps only the metrics in the summary. */
 export class RunMetrics implements MetricsProvider {
-  /** Seconds from each add until the item was handed out. */
+  /** Seconds from adding an item until it was handed out. */
   readonly queueWait: Samples = new Samples();
-  /** Seconds of each attempt. */
+  /** Duration of each attempt, in seconds. */
   readonly workTime: Samples = new Samples();
 
   /** See {@linkcode MetricsProvider}. */

@@ -1,24 +1,27 @@
-/** The progress of a run. */
+/** Progress of a run. */
 export interface Tally {
   /** Number of items so far. */
   readonly items: number;
-  /** Whether a line is folded into an equal one before it. */
+  /** Whether equal lines become one item. */
   readonly isDistinct: boolean;
-  /** Number of folded lines. */
+  /** Number of lines left out because an earlier line was equal. */
   readonly folded: number;
-  /** Number of refused lines, which cannot be items. */
+  /** Number of refused lines, which can't be items. */
   readonly refused: number;
-  /** Number of items that an earlier run has done. */
+  /** Number of items that an earlier run completed. */
   readonly doneBefore: number;
   /** Whether the input may have more items. */
   readonly isReading: boolean;
-  /** Part of the input that has been read, from 0 to 1; `undefined` if its length is not known, as for a pipe. */
+  /**
+   * Fraction of the input that has been read, from 0 to 1; `undefined` if its length is unknown, for example for a
+   * pipe.
+   */
   readonly partRead: number | undefined;
   /** Number of running commands. */
   readonly inFlight: number;
-  /** Number of items that wait for their first attempt or a retry. */
+  /** Number of undecided items whose command is not running. */
   readonly waiting: number;
-  /** Number of items whose latest attempt failed and that have a retry to come or running. */
+  /** Number of undecided items whose latest finished attempt failed. */
   readonly failing: number;
   /** Number of items that succeeded. */
   readonly succeeded: number;
@@ -28,28 +31,28 @@ export interface Tally {
   readonly retries: number;
   /** Number of failed attempts. */
   readonly failures: number;
-  /** The latest failed attempt; `undefined` if none failed. */
+  /** Latest failed attempt; `undefined` if no attempt has failed. */
   readonly lastFailure: Failure | undefined;
-  /** Time until the next retry is due, in milliseconds; `undefined` if none is delayed. */
+  /** Time until the next delayed item is due, in milliseconds; `undefined` if no item is delayed. */
   readonly nextDueIn: number | undefined;
-  /** Whether the run is paused, as by the dashboard. No attempt begins. */
+  /** Whether the run is paused, for example by the dashboard. No attempt begins. */
   readonly isPaused: boolean;
   /** Whether the run ends early. No attempt begins. */
   readonly isStopping: boolean;
-  /** Most attempts that may begin in a second; `undefined` for no limit. */
+  /** Maximum number of attempts that may begin per second; `undefined` for no limit. */
   readonly maxRate: number | undefined;
   /** Whether any attempt has begun. */
   readonly hasBegun: boolean;
-  /** Seconds since the run began. */
+  /** Duration of the run so far, in seconds. */
   readonly seconds: number;
 }
 
-/** A failed attempt. */
+/** Failed attempt. */
 export interface Failure {
-  /** The item. */
+  /** Text of the item. */
   readonly item: string;
   /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** The last line of its error output, or how it ended, such as `"exit code 7"`. */
+  /** Last line of the error output. If it is empty, the end of the attempt, such as `"exit code 7"`. */
   readonly reason: string;
 }

@@ -2,7 +2,7 @@
 export const EXIT = {
   /** The command succeeded for every item. */
   succeeded: 0,
-  /** Some items were given up or not finished, or some lines refused. */
+  /** Some items were given up or not finished, or some lines were refused. */
   incomplete: 1,
   /** The command line, a config or a file is wrong. */
   usage: 2,

@@ -1,11 +1,11 @@
 /**
  * Waits for a promise until a signal aborts.
  *
- * @typeParam T The type of the promise's value.
+ * @typeParam T Type of the promise's value.
  * @param promise The promise. Its result after an abort is ignored.
  * @param signal The signal. Its listener is removed at the end.
  * @returns The promise's value.
- * @throws {Error} The promise's error, or the signal's reason if that aborts first.
+ * @throws {Error} The promise's error, or the signal's reason if the signal aborts first.
  */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop!: () => void;

@@ -1,13 +1,13 @@
 import { describeSystemError, UsageError } from "./usage_error.ts";
 
-/** Error for a standard output that cannot be written to. The run cannot go on. */
+/** Error for standard output that can't be written. The run can't continue. */
 export class OutputError extends UsageError {
-  /** The name of the class, as for every error. */
+  /** Name of the class. */
   override name = "OutputError";
   /** Whether the reader of the output has left, as `head` does when it has read enough. */
   readonly readerHasLeft: boolean;
 
-  /** Makes the error of an error of the system. */
+  /** Creates the error from a system error. */
   constructor(error: unknown) {
     super(`Cannot write standard output as ${describeSystemError(error, "file")}`, { cause: error });
     this.readerHasLeft = (error as NodeJS.ErrnoException).code === "EPIPE";

@@ -1,11 +1,11 @@
 import { fstatSync, statSync } from "node:fs";
 
 /**
- * Reports whether two paths or open files are one file, even under different names or through links.
+ * Reports whether two paths or file descriptors refer to the same file, even under different names or through links.
  *
- * @param a A path or an open file.
- * @param b Another one.
- * @returns Whether they are one regular file. False if one of them does not exist, or is a device or a pipe.
+ * @param a A path or a file descriptor.
+ * @param b Another path or file descriptor.
+ * @returns Whether they are the same regular file. `false` if a file doesn't exist, or is a device or a pipe.
  */
 export function isSameFile(a: string | number, b: string | number): boolean {
   const id = identify(a);
@@ -13,7 +13,7 @@ export function isSameFile(a: string | number, b: string | number): boolean {
 }
 
 /**
- * Returns an identifier that no other file has; `undefined` if it is not a regular file or the system has no number for
+ * Returns a unique identifier of a file; `undefined` if it is not a regular file or the system has no inode number for
  * it.
  */
 function identify(file: string | number): string | undefined {

@@ -5,7 +5,7 @@ import { EXIT } from "./exit_codes.ts";
 
 /** Signals that ask a process to end. */
 const ASKING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"] as const;
-/** Other signals that end a process unless it listens, or make its runtime start a debugger. */
+/** Other signals that end a process without a listener, or make its runtime start a debugger. */
 const ENDING = [
   "SIGQUIT",
   "SIGABRT",
@@ -21,11 +21,11 @@ const ENDING = [
 ] as const;
 
 /**
- * Listens for the signals that would end this process and leave its children running.
+ * Listens for signals that would end this process and leave its children running.
  *
  * @param interrupt Called when a signal asks the process to end.
- * @param kill Called when a signal would end it at once.
- * @returns Stops listening. From then on, signals have their default effect.
+ * @param kill Called when a signal would end the process immediately.
+ * @returns A function that stops listening. Signals then have their default effect again.
  */
 export function onSignals(
   interrupt: (signal: NodeJS.Signals) => void,
@@ -38,16 +38,16 @@ export function onSignals(
       process.on(signal, listener);
       stops.push(() => process.off(signal, listener));
     } catch {
-      // This system has no such signal, or a process cannot listen to it.
+      // The system has no such signal, or a process can't listen to it.
     }
   };
   const ignored = ignoredSignals();
-  // An ignored signal needs a listener too: on Deno, a listener for one of these signals makes the others end the
+  // Ignored signals also need a listener. On Deno, a listener for one of these signals makes the others end the
   // process.
   for (const signal of ASKING) listen(signal, ignored?.has(signal) ? () => {} : interrupt);
   for (const signal of ENDING) listen(signal, kill);
-  // If SIGCHLD is or may be ignored, the exit codes of children are lost without a listener. Otherwise there is none,
-  // as it would wake a thread for each child.
+  // If SIGCHLD is ignored or may be, the exit codes of children are lost without a listener. Otherwise, no listener is
+  // added because it would wake a thread for each child.
   if (ignored?.has("SIGCHLD") ?? true) listen("SIGCHLD", () => {});
   return () => {
     for (const stop of stops) stop();
@@ -55,8 +55,8 @@ export function onSignals(
 }
 
 /**
- * Catches errors that nothing else catches, such as one in a timer of a plugin: they would end this process and leave
- * its children running. Never stops, so an error after the run has no effect on how it ended.
+ * Catches errors that nothing else catches, for example in a timer of a plugin. They would end this process and leave
+ * its children running. The listeners are never removed, so an error after the run doesn't change its result.
  *
  * @param callback Called with each error.
  */
@@ -66,7 +66,7 @@ export function onUncaught(callback: (error: unknown) => void): void {
 
 /**
  * Returns the signals that the process was started to ignore, such as SIGHUP with `nohup`; `undefined` if the system
- * doesn't tell.
+ * doesn't report them.
  */
 function ignoredSignals(): Set<string> | undefined {
   try {
@@ -78,7 +78,7 @@ function ignoredSignals(): Set<string> | undefined {
   }
 }
 
-/** Returns the exit code that shells give to a process ended by a signal. */
+/** Returns the exit code that shells use for a process ended by a signal. */
 export function exitCodeOf(signal: NodeJS.Signals): number {
   return EXIT.signal + (constants.signals[signal] ?? 0);
 }

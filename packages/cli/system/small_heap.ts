@@ -2,14 +2,15 @@ import { setTimeout } from "node:timers";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Time between two collections, in milliseconds, and at least this many times the duration of the last one. */
+/** Shortest interval between two collections, in milliseconds. */
 const INTERVAL = 3000;
+/** Shortest interval between two collections, as a multiple of the duration of the last collection. */
 const PAUSE = 50;
 
 /**
- * Collects all garbage every few seconds on V8, which otherwise takes memory from the system while there is any. A
- * small heap makes starts of children faster: on Node, each start copies tables of all the memory in use. Does not keep
- * the process alive.
+ * Collects all garbage every few seconds on V8. Otherwise, V8 keeps taking memory from the system while any is
+ * available. A small heap makes starts of children faster: on Node, each start copies page tables of all memory in use.
+ * The timer doesn't keep the process alive.
  */
 export function keepHeapSmall(): void {
   const collect = collector();
@@ -24,13 +25,13 @@ export function keepHeapSmall(): void {
   later(INTERVAL);
 }
 
-/** Returns a function that collects all garbage; `undefined` if the runtime has none or needs none. */
+/** Returns a function that collects all garbage; `undefined` if the runtime has none or doesn't need it. */
 function collector(): (() => void) | undefined {
   if ("Bun" in globalThis) return undefined;
   try {
     setFlagsFromString("--expose-gc");
     return runInNewContext("gc");
   } catch {
-    return undefined; // the command also runs without it
+    return undefined; // the command also runs without collections
   }
 }

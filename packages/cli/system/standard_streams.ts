@@ -2,25 +2,25 @@ import process from "node:process";
 import { isatty, type WriteStream } from "node:tty";
 import { writeAll } from "./write_all.ts";
 
-/** A stream to write to, which may be a terminal. */
+/** Stream to write to, possibly a terminal. */
 export interface OutputStream {
-  /** Whether it is a terminal. */
+  /** Whether the stream is a terminal. */
   readonly isTTY?: boolean | undefined;
-  /** The width of the terminal. */
+  /** Width of the terminal, in columns. */
   readonly columns?: number | undefined;
-  /** The height of the terminal. */
+  /** Height of the terminal, in rows. */
   readonly rows?: number | undefined;
-  /** Writes data, and calls `callback` when that is done or has failed. */
+  /** Writes data. Calls `callback` when the data is written or the write has failed. */
   write(data: string | Uint8Array, callback?: (error?: unknown) => void): boolean;
 }
 
 /**
- * Standard output or standard error. Errors arrive only in the callback of a write. After the first error, every write
- * fails with it.
+ * Standard output or standard error. Errors are reported only in the callback of a write. After the first error, every
+ * write fails with it.
  *
  * The runtimes' own streams differ: one throws, another hangs, an `error` event without a listener ends the process,
- * and a slow reader stops everything. So only terminals use them. Anything else is written to as an open file, one
- * write at a time.
+ * and a slow reader blocks everything. They are therefore used only for terminals. For anything else, the class writes
+ * to the file descriptor, one write at a time.
  */
 class StandardStream implements OutputStream {
   readonly #fd: number;
@@ -32,7 +32,7 @@ class StandardStream implements OutputStream {
     this.#fd = fd;
     if (!isatty(fd)) return;
     this.#terminal = stream();
-    this.#terminal.on("error", () => {}); // the callback gets it too
+    this.#terminal.on("error", () => {}); // the callback gets the error too
   }
 
   get isTTY(): boolean {
@@ -69,12 +69,12 @@ class StandardStream implements OutputStream {
   }
 }
 
-/** The standard output. */
+/** Standard output of the process. */
 export const stdout: OutputStream = new StandardStream(1, () => process.stdout);
-/** The standard error. */
+/** Standard error of the process. */
 export const stderr: OutputStream = new StandardStream(2, () => process.stderr);
 
-/** Resolves when all pending output of the standard streams has been written, or cannot be. */
+/** Resolves when all pending output of the standard streams has been written or has failed. */
 export async function flushed(): Promise<void> {
   for (const stream of [stdout, stderr]) await new Promise<void>((resolve) => stream.write("", () => resolve()));
 }

@@ -1,4 +1,4 @@
-/** Formats a length of time in short: `"35 ms"`, `"4.2 s"`, `"2 min 5 s"`. */
+/** Formats a duration: `"35 ms"`, `"4.2 s"`, `"2 min 5 s"`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
@@ -9,18 +9,18 @@ export function formatSeconds(seconds: number): string {
 
 const MAX_SHOWN = 200;
 
-/** Makes a text safe to print on a terminal: cuts it to a length, and replaces control characters. */
+/** Makes a text safe to print on a terminal: truncates it to 200 characters and replaces control characters. */
 export function printable(text: string): string {
   const shown = text.length > MAX_SHOWN ? text.slice(0, MAX_SHOWN) + "…" : text;
   return shown.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, "\u{FFFD}");
 }
 
-/** Returns the last line of a text, ignoring white space after it. */
+/** Returns the last line of a text, ignoring white space at the end of the text. */
 export function lastLine(text: string): string {
   return text.trimEnd().split("\n").at(-1)!;
 }
 
-/** Quotes a command for a shell. A first word with "=" in it is quoted too, as it would set a variable. */
+/** Quotes a command for a shell. A first word that contains "=" is quoted too because it would set a variable. */
 export function quoteAll(command: readonly string[]): string {
   return command.map((argument, index) => {
     const isPlain = /^[\w@%+=:,./-]+$/.test(argument) && !(index === 0 && argument.includes("="));

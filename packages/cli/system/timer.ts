@@ -1,13 +1,13 @@
-/** Delay of a timer, in milliseconds, beyond which the process must have been stopped or the machine suspended. */
+/** Delay of a late timer, in milliseconds. Above it, the process must have been stopped or the machine suspended. */
 const LATE = 100;
 
 /**
- * Calls `callback` after a time. After the process was stopped, it waits a little longer, so that events from
- * meanwhile, such as the end of a child, come first.
+ * Calls `callback` after a time. If the process was stopped in the meantime, waits a little longer, so that pending
+ * events come first, such as the end of a child.
  *
  * @param callback The callback.
  * @param ms The time, in milliseconds.
- * @returns Cancels the timer.
+ * @returns The timer. Dispose it to cancel the call.
  */
 export function setTimer(callback: () => void, ms: number): Disposable {
   const due = performance.now() + ms;

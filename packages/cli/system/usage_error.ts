@@ -1,13 +1,13 @@
 /**
- * Error that the user can fix: a mistake in the command line or the config, a file or a command that does not exist.
+ * Error that the user can fix: a mistake in the command line or the config, or a file or command that doesn't exist.
  * Only its message is shown, and the exit code is 2.
  */
 export class UsageError extends Error {
-  /** The name of the class, as for every error. */
+  /** Name of the class. */
   override name = "UsageError";
 }
 
-/** Describes an error of the operating system for the end of a sentence: `"there is no such file"`. */
+/** Describes a system error. The result completes a sentence: `"there is no such file"`. */
 export function describeSystemError(error: unknown, missing: "file" | "directory" | "command"): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case "ENOENT":

@@ -1,16 +1,16 @@
 import { write, writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Pause before writing again to a full pipe that does not block, in milliseconds. */
+/** Pause before the next write to a full non-blocking pipe, in milliseconds. */
 const FULL_PIPE_PAUSE = 10;
 
 /**
- * Writes all of the bytes to an open file. One write may take only some of them: on a nearly full disk, only the next
+ * Writes all bytes to an open file. A single write may take only some of them: on a nearly full disk, only the next
  * write fails.
  *
- * @param fd The file.
+ * @param fd The file descriptor.
  * @param bytes The bytes.
- * @throws {Error} If they can't all be written.
+ * @throws {Error} If not all bytes can be written.
  */
 export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   for (let written = 0; written < bytes.length;) {
@@ -23,7 +23,11 @@ export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Writes all of the bytes to an open file before it returns. */
+/**
+ * Writes all bytes to an open file before it returns.
+ *
+ * @throws {Error} If not all bytes can be written.
+ */
 export function writeAllSync(fd: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) written += writeSync(fd, bytes, written);
 }
@@ -37,8 +41,8 @@ function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
 }
 
 /**
- * Returns Deno's own stream: there, `write` of `node:fs` and the streams of `node:process` block everything on a full
- * pipe.
+ * Returns Deno's own stream; `undefined` on other runtimes. On Deno, `write` of `node:fs` and the streams of
+ * `node:process` block everything on a full pipe.
  */
 function denoStream(fd: number): { write(bytes: Uint8Array): Promise<number> } | undefined {
   if (!("Deno" in globalThis)) return undefined;

@@ -10,12 +10,12 @@ const ELLIPSIS = "…";
 // deno-lint-ignore no-control-regex -- control sequences of terminals
 const STYLE = /(\x1b\[[\d;]*m)/;
 
-/** Returns the number of columns that a text takes. Styles take none. */
+/** Returns the number of columns that a text takes. Styles take no columns. */
 export function widthOf(text: string): number {
   return measure(text);
 }
 
-/** Cuts the end off a text that takes more columns. Keeps all its styles, so that none stays open. */
+/** Truncates a text that takes more columns. Keeps all its styles, so that no style stays open. */
 export function cut(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let left = columns - widthOf(ELLIPSIS);
@@ -35,7 +35,7 @@ export function cut(text: string, columns: number): string {
   return shown;
 }
 
-/** Cuts the middle out of a text without styles that takes more columns: the ends of an error say the most. */
+/** Removes the middle of a text without styles that takes more columns. The ends of an error message matter most. */
 export function cutMiddle(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   const start = cut(text, Math.min(Math.ceil((columns + 1) / 2), columns));
@@ -49,12 +49,12 @@ export function cutMiddle(text: string, columns: number): string {
   return start + end;
 }
 
-/** Returns the characters as people see them (grapheme clusters). */
+/** Returns the user-perceived characters (grapheme clusters). */
 function charactersOf(text: string): string[] {
   return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }
 
-/** Pads texts to the widest text so far in the same place, so that the texts after them don't move. */
+/** Pads each text to the widest text so far in the same place, so that the texts after it don't move. */
 export class Places {
   readonly #widths = new Map<string, number>();
 

@@ -10,12 +10,12 @@ import { UsageError } from "../system/usage_error.ts";
 
 const HOST = "127.0.0.1";
 
-/** Time for pending responses after the end of the run, in milliseconds. */
+/** Longest wait for pending responses after the end of the run, in milliseconds. */
 const END_GRACE = 500;
 
-/** Server of the dashboard of a run, for this machine. Dispose it to stop. */
+/** Local server of a run's dashboard. Dispose it to stop. */
 export class DashboardServer implements AsyncDisposable {
-  /** Its address, with a token. Anyone with the address may view and control the run. */
+  /** Address with a token. Anyone with the address can view and control the run. */
   readonly address: string;
   readonly #token: string;
   readonly #server: ReturnType<typeof listen>;
@@ -28,11 +28,11 @@ export class DashboardServer implements AsyncDisposable {
   }
 
   /**
-   * Begins to listen, before the run begins, so that a port in use prevents the run.
+   * Starts listening. Call this before the run begins, so that a port in use prevents the run.
    *
    * @param port The port; 0 for any free port.
-   * @returns The server, which shows no run yet.
-   * @throws {UsageError} If the port cannot be used.
+   * @returns The server, which doesn't show a run yet.
+   * @throws {UsageError} If the port can't be used.
    */
   static async open(port: number): Promise<DashboardServer> {
     const fetch = (request: Request, info: unknown) => opened.#answer(request, info);
@@ -47,7 +47,7 @@ export class DashboardServer implements AsyncDisposable {
     return opened;
   }
 
-  /** Begins to show a run. */
+  /** Starts to show a run. */
   show(run: Run, config: RunConfig): void {
     const { queue, pool } = run;
     const shown: DashboardQueue<OpenItem> = {
@@ -70,7 +70,7 @@ export class DashboardServer implements AsyncDisposable {
     return await this.#dashboard?.fetch(request, info) ?? new Response("The run has not begun", { status: 503 });
   }
 
-  /** Stops after pending responses: a request that took the last item back is still answered. */
+  /** Stops after pending responses. A request that removed the last item is still answered. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#dashboard?.[Symbol.dispose]();
     const closed = new Promise((resolve) => this.#server.close(resolve));

@@ -9,20 +9,21 @@ import { colored, plain, type Style } from "./style.ts";
 import { tagLines } from "./tagged_lines.ts";
 import { writeTo } from "../system/write_to.ts";
 
-/** Time between two frames, and so the longest delay of output, in milliseconds. */
+/** Interval between two frames, in milliseconds. Output is delayed by at most this. */
 const FRAME = 100;
-/** Most bytes of output that wait for a frame. A child with more output waits until they are written. */
+/** Largest amount of output before the next frame, in bytes. A child with more output waits until it is written. */
 const MAX_PENDING = 65_536;
 const MAX_ROWS = 4;
-/** Assumed size of a terminal that doesn't tell its size. */
+/** Assumed width of a terminal that doesn't report its size. */
 const COLUMNS = 80;
+/** Assumed height of a terminal that doesn't report its size. */
 const ROWS = 24;
 const LINE_FEED = 0x0a;
 
 /** Bytes to write to a stream. */
 type Part = readonly [stream: OutputStream, bytes: Uint8Array];
 
-/** Shows progress as rows at the bottom of a terminal, with the children's output above them. */
+/** Shows progress in rows at the bottom of a terminal, with the children's output above them. */
 export class LiveProgress {
   readonly #tally: () => Tally;
   readonly #stdout: OutputStream;
@@ -40,12 +41,12 @@ export class LiveProgress {
   #hasEnded = false;
 
   /**
-   * Begins to show progress.
+   * Starts to show progress.
    *
-   * @param tally Returns how far the run has come.
-   * @param stdout The stream for the children's output: the same stream as `stderr`, if it is the same terminal.
+   * @param tally Returns the progress of the run.
+   * @param stdout The stream for the children's output. If it is the same terminal as `stderr`, the same stream.
    * @param stderr The terminal.
-   * @param hasColors Whether colors are used.
+   * @param hasColors Whether to use colors.
    */
   constructor(tally: () => Tally, stdout: OutputStream, stderr: OutputStream, hasColors: boolean) {
     this.#tally = tally;
@@ -57,30 +58,38 @@ export class LiveProgress {
     }, FRAME);
   }
 
-  /** Writes output, above the rows if it goes to a terminal. */
+  /**
+   * Writes output, above the rows if standard output is a terminal.
+   *
+   * @throws {Error} If the output can't be written.
+   */
   async write(output: Uint8Array): Promise<void> {
     await (this.#stdout.isTTY ? this.#add(this.#stdout, output) : writeTo(this.#stdout, output));
   }
 
-  /** Shows lines above the rows, each with its item before it. */
+  /**
+   * Shows error output above the rows. Each line begins with its item.
+   *
+   * @throws {Error} If the output can't be written.
+   */
   async writeError(item: string, lines: Uint8Array): Promise<void> {
     await this.#add(this.#stderr, Buffer.from(tagLines(item, lines, this.#style)));
   }
 
-  /** Prints a line above the rows at once. */
+  /** Prints a line above the rows immediately. */
   note(line: string): void {
     this.#pending.push([this.#stderr, Buffer.from(line + "\n")]);
     void this.#draw();
   }
 
-  /** Erases the rows. */
+  /** Erases the rows and stops. */
   end(): void {
     clearInterval(this.#timer);
     this.#hasEnded = true;
     void this.#draw();
   }
 
-  /** Adds bytes to the next frame. Resolves when more can be added. */
+  /** Adds bytes to the next frame. Resolves when more bytes can be added. */
   async #add(stream: OutputStream, bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return;
     this.#pending.push([stream, bytes]);
@@ -91,7 +100,9 @@ export class LiveProgress {
     if (this.#error !== undefined) throw this.#error;
   }
 
-  /** Writes a frame: pending output, and the rows below. Resolves when it is written or cannot be. */
+  /**
+   * Writes a frame: pending output and the rows below it. Resolves when the frame is written or the write has failed.
+   */
   #draw(): Promise<void> {
     const size = { columns: this.#stderr.columns || COLUMNS, rows: this.#stderr.rows || ROWS };
     const change = this.#rows.change(this.#hasEnded ? [] : this.#text(size), size, this.#pending.length > 0);
@@ -110,7 +121,7 @@ export class LiveProgress {
     const tally = this.#tally();
     this.#recent.add(tally);
     return liveText(tally, this.#recent, {
-      columns: Math.max(1, columns - 1), // in the last column, some terminals wrap and others do not
+      columns: Math.max(1, columns - 1), // some terminals wrap in the last column
       rows: Math.min(Math.max(1, rows - 1), MAX_ROWS),
       style: this.#style,
       places: this.#places,
@@ -118,7 +129,7 @@ export class LiveProgress {
   }
 }
 
-/** Writes parts in order, joining consecutive parts for one stream. Resolves when all are written. */
+/** Writes parts in order. Joins consecutive parts for the same stream. Resolves when all parts are written. */
 async function writeInOrder(parts: readonly Part[]): Promise<void> {
   const writes: { stream: OutputStream; bytes: Uint8Array[] }[] = [];
   for (const [stream, bytes] of parts) {

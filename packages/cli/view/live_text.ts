@@ -5,22 +5,22 @@ import { cut, cutMiddle, type Places, widthOf } from "./columns.ts";
 import { type Recent, secondsLeft } from "./recent.ts";
 import type { Style } from "./style.ts";
 
-/** The part of the terminal for the rows. */
+/** Part of the terminal for the rows. */
 export interface Screen {
-  /** Most columns of a row. */
+  /** Largest width of a row, in columns. */
   readonly columns: number;
-  /** Most rows, at least one. */
+  /** Largest number of rows, at least 1. */
   readonly rows: number;
-  /** The colors. */
+  /** Colors of the text. */
   readonly style: Style;
-  /** The widths of earlier texts. */
+  /** Widths of earlier texts. */
   readonly places: Places;
 }
 
 const MAX_ITEM = 24;
-/** Number of rows from which an empty one comes first. The cursor is there, so that typed text is not in the way. */
+/** Smallest number of rows for which the first row is empty. The cursor is there, so that typed text covers nothing. */
 const ROOMY = 4;
-/** Widths of the bar and fields left out beside it. The first layout that fits is used. */
+/** Widths of the bar and the fields left out beside it. The first layout that fits is used. */
 const LAYOUTS: readonly { readonly bar: number; readonly leftOut: readonly string[] }[] = [
   { bar: 20, leftOut: [] },
   { bar: 10, leftOut: [] },
@@ -33,10 +33,10 @@ const SEPARATOR = " · ";
 const MARK = "✗ ";
 
 /**
- * Writes the rows that show how far a run has come: at the top why items fail, as that needs attention, then how many
- * fail, and at the bottom a bar and the progress.
+ * Formats the rows that show the progress of a run. The first row is the reason of a failure, which needs attention.
+ * The next row counts failures. The last row has a bar and the progress.
  *
- * @param tally How far the run has come.
+ * @param tally The progress of the run.
  * @param recent The last seconds of the run.
  * @param screen The part of the terminal for the rows.
  * @returns The rows.
@@ -53,14 +53,14 @@ export function liveText(tally: Tally, recent: Recent, screen: Screen): string[]
   return [...(screen.rows >= ROOMY ? [""] : []), ...rows.map((row) => cut(row, screen.columns))];
 }
 
-/** Describes a failed attempt. The reason comes first, as it often stays the same while the item changes. */
+/** Describes a failed attempt. The reason comes first because it often stays the same while the item changes. */
 function describeFailure({ item, attempt, reason }: Failure, isUrgent: boolean, { columns, style }: Screen): string {
   const which = columns < 60 ? "" : ` (${cutMiddle(harmless(item), MAX_ITEM)}, attempt ${attempt})`;
   const why = cutMiddle(harmless(reason), columns - widthOf(MARK + which));
   return style("red", MARK) + (isUrgent ? style("bold", style("red", why)) : why) + style("dim", which);
 }
 
-/** Writes the row of what fails. */
+/** Formats the row of failures. */
 function describeTroubles(tally: Tally, nothingSucceeds: boolean, { style, places }: Screen): string {
   const { failing, givenUp, refused, nextDueIn, isStopping } = tally;
   const fields = [style(failing === 0 ? "dim" : "red", places.fill("failing", `${count(failing)} failing now`))];
@@ -73,7 +73,7 @@ function describeTroubles(tally: Tally, nothingSucceeds: boolean, { style, place
   return fields.join(style("dim", SEPARATOR));
 }
 
-/** Writes the row with the bar and the progress. */
+/** Formats the row with the bar and the progress. */
 function describeProgress(tally: Tally, recent: Recent, { columns, style, places }: Screen): string {
   const { items, isReading, isStopping, inFlight } = tally;
   const done = tally.doneBefore + tally.succeeded + tally.givenUp;
@@ -108,7 +108,7 @@ function expectedItems({ items, isReading, partRead }: Tally): number | undefine
   return items > 0 && partRead !== undefined && partRead > 0 ? items / partRead : undefined;
 }
 
-/** Draws the bar. Given-up items differ from succeeded ones even without colors. */
+/** Draws the bar. Given-up items look different from succeeded items even without colors. */
 function describeBar(tally: Tally, expected: number, width: number, style: Style): string {
   const { doneBefore, succeeded, givenUp } = tally;
   const done = Math.floor(width * (doneBefore + succeeded + givenUp) / expected);
@@ -117,12 +117,12 @@ function describeBar(tally: Tally, expected: number, width: number, style: Style
     style("dim", "░".repeat(width - done));
 }
 
-/** Formats a part in percent. It is 100 only when all items are done. */
+/** Formats a fraction as a percentage. It is 100 only when all items are done. */
 function percentOf(done: number, expected: number, isReading: boolean): string {
   return `${Math.min(Math.floor(100 * done / expected), isReading ? 99 : 100)}`.padStart(3) + " %";
 }
 
-/** Formats a number with separators of thousands. */
+/** Formats a number with thousands separators. */
 function count(number: number): string {
   return String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 }
@@ -131,13 +131,13 @@ function formatRate(rate: number): string {
   return rate < 100 ? rate.toFixed(1) : count(Math.round(rate));
 }
 
-/** Formats a length of time in whole seconds, so that it changes slowly enough to read. */
+/** Formats a duration in whole seconds, so that it changes slowly enough to read. */
 function formatLength(seconds: number): string {
   const whole = Math.ceil(seconds);
   return whole < 60 ? `${whole} s` : formatSeconds(whole);
 }
 
-/** Removes the colors of error output, and replaces other control characters. */
+/** Removes the colors of error output and replaces other control characters. */
 function harmless(text: string): string {
   return printable(stripVTControlCharacters(text));
 }

@@ -4,10 +4,10 @@ import { formatSeconds, printable } from "../system/text.ts";
 import { writeTo } from "../system/write_to.ts";
 import { secondsLeft } from "./recent.ts";
 
-/** The longest time between two lines, in milliseconds. */
+/** Longest time between two lines, in milliseconds. */
 const MAX_PAUSE = 30_000;
 
-/** Shows progress as a line now and then, as for a log. It doesn't show the children's error output. */
+/** Shows progress in occasional lines, suitable for a log. Doesn't show the children's error output. */
 export class PlainProgress {
   readonly #tally: () => Tally;
   readonly #stdout: OutputStream;
@@ -15,7 +15,7 @@ export class PlainProgress {
   readonly #startedAt = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  /** Begins to show progress; only notes, if it is quiet. */
+  /** Starts to show progress. If `isQuiet`, shows only notes. */
   constructor(tally: () => Tally, stdout: OutputStream, stderr: OutputStream, isQuiet: boolean) {
     this.#tally = tally;
     this.#stdout = stdout;
@@ -23,12 +23,12 @@ export class PlainProgress {
     if (!isQuiet) this.#showLater();
   }
 
-  /** Writes output as it is. */
+  /** Writes output unchanged. */
   write(output: Uint8Array): Promise<void> {
     return writeTo(this.#stdout, output);
   }
 
-  /** Ignores error output. The end of it is in the report. */
+  /** Ignores error output. Its end is in the report. */
   writeError(): Promise<void> {
     return Promise.resolve();
   }
@@ -38,13 +38,14 @@ export class PlainProgress {
     this.#stderr.write(line + "\n");
   }
 
-  /** Shows nothing more. */
+  /** Stops showing progress. */
   end(): void {
     clearTimeout(this.#timer);
   }
 
   /**
-   * Shows a line after one second, two, four and so on: a short run shows something, and a long one doesn't fill a log.
+   * Shows a line after 1, 2 and 4 seconds and so on, then every 30 seconds. A short run shows something, and a long run
+   * doesn't fill a log.
    */
   #showLater(): void {
     const elapsed = performance.now() - this.#startedAt;

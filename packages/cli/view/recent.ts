@@ -1,25 +1,27 @@
 import type { Failure, Tally } from "../run/tally.ts";
 
-/** Length of the recent past, and time between two changes of its values, so that they can be read; in seconds. */
+/** Length of the recent past, in seconds. */
 const WINDOW = 10;
+/** Interval between two changes of the values, in seconds. A shorter interval would make them hard to read. */
 const STEP = 1;
-/** Minimum number of failed attempts and of seconds since the last success to say that nothing succeeds. */
+/** Minimum number of failed attempts since the last success to say that nothing succeeds. */
 const MIN_FAILURES = 3;
+/** Minimum time since the last success to say that nothing succeeds, in seconds. */
 const MIN_SECONDS = 5;
 
-/** The last seconds of a run. */
+/** Statistics of the last seconds of a run. */
 export class Recent {
   /** Decided items per second; `undefined` at the beginning. */
   rate: number | undefined = undefined;
-  /** A recent failed attempt; `undefined` if none failed. */
+  /** Recent failed attempt; `undefined` if no attempt has failed. */
   failure: Failure | undefined = undefined;
-  /** Whether items fail and none succeeds. */
+  /** Whether items fail and no item succeeds. */
   nothingSucceeds = false;
-  /** Numbers of decided items at times in seconds since the run began. */
+  /** Numbers of decided items, each with its time in seconds since the start of the run. */
   readonly #samples: { readonly seconds: number; readonly done: number }[] = [{ seconds: 0, done: 0 }];
   #lastSuccess = { succeeded: 0, failures: 0, seconds: -Infinity };
 
-  /** Adds how far the run has come. Call it a few times a second. */
+  /** Adds the progress of the run. Call it a few times per second. */
   add(tally: Tally): void {
     const { seconds, succeeded, failures, givenUp, failing } = tally;
     if (succeeded > this.#lastSuccess.succeeded) this.#lastSuccess = { succeeded, failures, seconds };
@@ -40,7 +42,7 @@ export class Recent {
   }
 }
 
-/** Estimates the seconds for more items at a recent rate. Takes the next retry and the rate limit into account. */
+/** Estimates the seconds for more items at a recent rate. Considers the next retry and the rate limit. */
 export function secondsLeft({ maxRate = Infinity, nextDueIn = 0 }: Tally, items: number, rate: number): number {
   return Math.max(items / Math.min(rate, maxRate), nextDueIn / 1000);
 }

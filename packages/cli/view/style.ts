@@ -6,5 +6,5 @@ export type Style = (format: "bold" | "dim" | "red" | "green", text: string) => 
 /** Formats with colors. The caller decides whether its stream should have colors. */
 export const colored: Style = (format, text) => styleText(format, text, { validateStream: false });
 
-/** Leaves texts as they are. */
+/** Leaves texts unchanged. */
 export const plain: Style = (_format, text) => text;

@@ -6,7 +6,7 @@ import { formatSeconds, lastLine, printable } from "../system/text.ts";
 
 const MAX_LISTED = 10;
 
-/** The first given-up items, for the summary. */
+/** First given-up items, for the summary. */
 export class GivenUpItems {
   readonly #listed: ItemReport[] = [];
 
@@ -15,7 +15,7 @@ export class GivenUpItems {
     if (item.outcome === "given-up" && this.#listed.length < MAX_LISTED) this.#listed.push(item);
   }
 
-  /** Returns the lines that list them. `count` is the number of all given-up items. */
+  /** Returns lines of text that list the items. `count` is the number of all given-up items. */
   describe(count: number): string[] {
     if (count === 0) return [];
     const lines = this.#listed.map((item) => `  ${printable(item.item)}: ${describeFailure(item)}`);
@@ -25,9 +25,9 @@ export class GivenUpItems {
 }
 
 /**
- * Writes the summary of a run.
+ * Formats the summary of a run.
  *
- * @param tally How far the run has come.
+ * @param tally The progress of the run.
  * @param metrics The metrics of its queue.
  * @param givenUp The given-up items.
  * @param refused The refused lines.

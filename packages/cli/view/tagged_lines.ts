@@ -6,8 +6,8 @@ const MAX_TAG = 24;
 const RESET = "\x1b[0m";
 
 /**
- * Puts the item before each line of a child's error output. Keeps colors. Replaces other control characters with
- * U+FFFD, as they could overwrite the tag or the rows below.
+ * Adds the item before each line of a child's error output. Keeps colors. Replaces other control characters with U+FFFD
+ * because they could overwrite the tag or the rows below.
  *
  * @param item The item.
  * @param lines The bytes.
@@ -21,7 +21,7 @@ export function tagLines(item: string, lines: Uint8Array, style: Style): string 
 }
 
 function harmless(line: string): string {
-  // Text after a carriage return is meant to replace the text before it, as programs do to show progress.
+  // Programs that show progress use a carriage return to replace the text before it.
   const shown = line.split("\r").findLast((text) => text !== "") ?? "";
   // deno-lint-ignore no-control-regex -- control sequences of terminals
   const text = shown.replace(/(\x1b\[[\d;:]*m|\t)|\p{Cc}/gu, (_all, kept) => kept ?? "\u{FFFD}");
