@@ -7,17 +7,19 @@ import { invalidArgument, withCode } from "@workqueue/core/internal";
 import { ConfigText } from "./config_text.ts";
 import { FORMATS_BY_EXTENSION } from "./formats.ts";
 
-/** A config file: where it is, and how its texts are understood. */
+/** Config file: its path, and the parser of its content. */
 export class ConfigFile {
-  /** What its texts say. */
+  /** Parser of the file's content. */
   readonly content: ConfigText;
-  /** Absolute, as a process may move to another directory. */
+  /** Absolute path, because the process may change its working directory. */
   readonly #path: string;
 
   /**
-   * Touches no file yet.
+   * Creates a config file without accessing the file.
    *
-   * @param path A path, or a `file:` URL.
+   * @param path The path, or a `file:` URL.
+   * @throws {Error} If the extension is not supported.
+   * @throws {TypeError} If `path` is not a path or a `file:` URL.
    */
   constructor(path: string | URL) {
     const name = pathOf(path);
@@ -30,7 +32,11 @@ export class ConfigFile {
     this.content = new ConfigText(name, FORMATS_BY_EXTENSION[extension]!);
   }
 
-  /** Reads the text. Throws, with the file named, if that is not possible. */
+  /**
+   * Reads the text.
+   *
+   * @throws {Error} If the file can't be read. The message names the file.
+   */
   read(): string {
     try {
       return decode(readFileSync(this.#path));
@@ -39,11 +45,15 @@ export class ConfigFile {
     }
   }
 
-  /** The same, while the program goes on: a file may be on a network that hangs. */
+  /**
+   * Reads the text without blocking, because a file may be on a network that hangs.
+   *
+   * @throws {Error} If the file can't be read. The message names the file.
+   */
   async readLater(): Promise<string> {
     try {
       const found = await stat(this.#path);
-      // A pipe would be waited for, for ever perhaps, and so would the process that wants to end.
+      // Reading a pipe may never end and would keep the process from ending.
       if (!found.isFile() && !found.isDirectory()) throw new Error("it is no regular file");
       return decode(await readFile(this.#path));
     } catch (error) {
@@ -65,7 +75,7 @@ function pathOf(path: string | URL): string {
 }
 
 function decode(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new Error("it is not UTF-8"); // half a name may be that of another queue
+  if (!isUtf8(bytes)) throw new Error("it is not UTF-8"); // part of a name may be another queue's name
   return bytes.toString();
 }
 

@@ -3,29 +3,37 @@ import { withCode } from "@workqueue/core/internal";
 import type { Format } from "./formats.ts";
 import type { Parsed, Unparsed } from "./parsed.ts";
 
-/** Texts of one config: how they are understood, and how errors name the config and the places in it. */
+/** Parser of the texts of one config. Errors name the config and the place in it. */
 export class ConfigText {
-  /** What the config is called in messages. */
+  /** Name of the config in messages. */
   readonly title: string;
   readonly #format: Format;
 
   /**
-   * @param name As the user named it; `undefined` for one without a name.
-   * @param format What its texts are written in.
+   * Creates a parser.
+   *
+   * @param name The name that the user gave; `undefined` for a config without a name.
+   * @param format The format of the texts.
    */
   constructor(name: string | undefined, format: Format) {
     this.title = name === undefined ? "config" : `config '${name}'`;
     this.#format = format;
   }
 
-  /** What a text says, for `loadConfig`. Throws what is wrong with it if it is not of the format. */
+  /**
+   * Parses a text. Returns the document for `loadConfig`.
+   *
+   * @throws {ConfigError} If the text is not valid in its format.
+   */
   parse(text: string): string | object {
     return this.#parse(text).document;
   }
 
   /**
-   * Runs what takes the document that a text says. What is wrong in that is told with the config named, and with its
-   * place in the text.
+   * Calls `take` with the document of a text. If the document is invalid, adds the name of the config and the places of
+   * the problems to the error.
+   *
+   * @throws {ConfigError} If the text or the document is invalid.
    */
   run<R>(verb: "load" | "reload", text: string, take: (document: string | object) => R): R {
     const { document, locate } = this.#parse(text);
@@ -46,19 +54,19 @@ export class ConfigText {
     }
     const { document, locate } = parsed;
     if (name === "TOML" && isEmpty(document)) throw this.#error("load", [{ path: "", message: "it is empty" }]);
-    if (typeof document === "string" && name !== "JSON") { // the core would take it for JSON
+    if (typeof document === "string" && name !== "JSON") { // the core would parse it as JSON
       const issue = { path: "", message: "it must be an object: received a text" };
       throw this.#error("load", [{ ...issue, ...locate(issue) }]);
     }
-    return { document: document as string | object, locate }; // the core refuses everything else
+    return { document: document as string | object, locate }; // the core rejects everything else
   }
 
   #tryParse(text: string): Parsed | Unparsed {
     try {
-      return this.#format.parse(text.replace(/^\uFEFF/, "")); // without a byte order mark
+      return this.#format.parse(text.replace(/^\uFEFF/, "")); // removes a byte order mark
     } catch (error) {
       const { name, message } = error as Error;
-      if (name === "NotCapable") { // Deno asks for a permission
+      if (name === "NotCapable") { // Deno requires a permission
         throw withCode("WQ_CONFIG", new Error(`Cannot read ${this.title} as ${message}`, { cause: error }));
       }
       return { problems: [{ path: "", message: error instanceof RangeError ? "it is nested too deeply" : message }] };
@@ -70,7 +78,10 @@ export class ConfigText {
   }
 }
 
-/** In TOML, a text without content is an empty object. Other formats refuse such a text: a file may be half written. */
+/**
+ * Reports whether a document has no members. In TOML, a text without content is an empty object. Other formats reject
+ * such a text. It is an error because the file may be half written.
+ */
 function isEmpty(document: unknown): boolean {
   return Object.keys(document as object).length === 0;
 }

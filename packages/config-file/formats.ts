@@ -3,18 +3,18 @@ import type { Parsed, Unparsed } from "./parsed.ts";
 import { parseToml } from "./toml.ts";
 import { parseYaml } from "./yaml.ts";
 
-/** What a config can be written in. */
+/** Format of a config. */
 export type ConfigFormat = "json" | "jsonc" | "yaml" | "toml";
 
-/** How texts of a format are understood. */
+/** Name and parser of a format. */
 export interface Format {
-  /** What people call it. */
+  /** Name in messages. */
   readonly name: string;
-  /** Says what a text says, or what is wrong with it. */
+  /** Parses a text. Returns the document, or the problems if the text is invalid. */
   parse(text: string): Parsed | Unparsed;
 }
 
-/** The formats by name. */
+/** Formats by name. */
 export const FORMATS: Readonly<Record<ConfigFormat, Format>> = {
   json: { name: "JSON", parse: parseJson },
   jsonc: { name: "JSONC", parse: parseJsonc },
@@ -22,7 +22,7 @@ export const FORMATS: Readonly<Record<ConfigFormat, Format>> = {
   toml: { name: "TOML", parse: parseToml },
 };
 
-/** The formats by the extensions of files. */
+/** Formats by file extension. */
 export const FORMATS_BY_EXTENSION: Readonly<Record<string, Format>> = {
   ".json": FORMATS.json,
   ".jsonc": FORMATS.jsonc,

@@ -3,7 +3,7 @@ import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCod
 import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
 import { Lines, locate, type Place, type Tree } from "./places.ts";
 
-/** JSON is left to the core, which finds more that is wrong with it, and says in words where a text is no JSON. */
+/** Leaves JSON unparsed. The core finds more mistakes in a text and describes the place of a syntax error. */
 export function parseJson(text: string): Parsed {
   const locateNamed = createLocate(text, () => parseTree(text));
   return {
@@ -15,25 +15,28 @@ export function parseJson(text: string): Parsed {
   };
 }
 
-/** By way of the tree: objects made of that have no prototype which a key `__proto__` could replace. */
+/**
+ * Parses JSONC through a syntax tree. Objects created from the tree have no prototype that a key `__proto__` could
+ * replace.
+ */
 export function parseJsonc(text: string): Parsed | Unparsed {
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
-  const [first] = errors; // of those that follow, many are there because of it
+  const [first] = errors; // causes many of the later errors
   if (first !== undefined) {
     return { problems: [problemAt(new Lines(text).place(first.offset), printParseErrorCode(first.error))] };
   }
   return { document: tree && getNodeValue(tree), locate: createLocate(text, () => tree) };
 }
 
-/** `parse` is called once, if anything has to be located. */
+/** Creates a function that returns the place of an issue. Calls `parse` when the first place is needed. */
 function createLocate(text: string, parse: () => Node | undefined): (issue: ConfigIssue) => Place | undefined {
   let found: { readonly tree: Tree<Node>; readonly lines: Lines } | undefined;
   return ({ path }) => {
     try {
       found ??= { tree: treeOf(parse()!), lines: new Lines(text) };
     } catch {
-      return undefined; // there is nothing in the text, or it is too deep for the parser
+      return undefined; // the text is empty, or nested too deeply for the parser
     }
     return found.lines.place(locate(found.tree, path));
   };
@@ -48,7 +51,7 @@ function treeOf(root: Node): Tree<Node> {
         const element = /^\d+$/.test(name) ? children[Number(name)] : undefined;
         return element && { name: element, value: element };
       }
-      // Of those that have one name, the last one counts.
+      // If several members have the same name, the last one counts.
       const [key, value] = children.findLast(({ children }) => children![0]!.value === name)?.children ?? [];
       return key && value && { name: key, value };
     },

@@ -2,7 +2,7 @@ import { loadConfig, type LoadConfigOptions, type WorkQueueConfig } from "@workq
 import { ConfigFile } from "./config_file.ts";
 
 /**
- * Loads a config file. Its extension says what it is: `.json`, `.jsonc`, `.yaml`, `.yml` or `.toml`.
+ * Loads a config file. The extension determines the format: `.json`, `.jsonc`, `.yaml`, `.yml` or `.toml`.
  *
  * @example Usage
  * ```ts
@@ -13,13 +13,13 @@ import { ConfigFile } from "./config_file.ts";
  * assertEquals(config.queueNames, ["demo", "downloads"]);
  * ```
  *
- * @param path The file: a path, or a `file:` URL.
+ * @param path The path of the file, or a `file:` URL.
  * @param options The options of `loadConfig`.
- * @returns What the file describes.
- * @throws {ConfigError} If anything in the file is wrong; with all that is, the file named, and where the parser tells,
- * the line and column of each problem.
- * @throws {Error} If the file cannot be read.
- * @throws {TypeError} If the path is neither, or an option is unknown or of the wrong type.
+ * @returns The config.
+ * @throws {ConfigError} If the file is invalid. The error names the file and lists every problem, with its line and
+ * column if the parser reports them.
+ * @throws {Error} If the extension is not supported or the file can't be read.
+ * @throws {TypeError} If `path` is not a path or a `file:` URL, or an option is unknown or of the wrong type.
  */
 export function loadConfigFile(path: string | URL, options?: LoadConfigOptions): WorkQueueConfig {
   const file = new ConfigFile(path);

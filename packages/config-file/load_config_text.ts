@@ -4,7 +4,7 @@ import { ConfigText } from "./config_text.ts";
 import { type ConfigFormat, FORMATS } from "./formats.ts";
 
 /**
- * Loads a config from a text in one of the formats, for one that is in no file, such as what comes by standard input.
+ * Loads a config from a text that is not in a file, such as standard input.
  *
  * @example Usage
  * ```ts
@@ -16,12 +16,12 @@ import { type ConfigFormat, FORMATS } from "./formats.ts";
  * ```
  *
  * @param text The text.
- * @param format What it is written in: `"json"`, `"jsonc"`, `"yaml"` or `"toml"`.
+ * @param format The format of the text: `"json"`, `"jsonc"`, `"yaml"` or `"toml"`.
  * @param options The options of `loadConfig`.
- * @returns What the text describes.
- * @throws {ConfigError} If anything in the text is wrong; with all that is, and where the parser tells, the line and
- * column of each problem.
- * @throws {TypeError} If an argument is of the wrong type, the format is none of these, or an option is unknown.
+ * @returns The config.
+ * @throws {ConfigError} If the text is invalid. The error lists every problem, with its line and column if the parser
+ * reports them.
+ * @throws {TypeError} If an argument is of the wrong type, the format is unknown, or an option is unknown.
  */
 export function loadConfigText(text: string, format: ConfigFormat, options?: LoadConfigOptions): WorkQueueConfig {
   if (typeof text !== "string") throw invalidArgument("load config", "text", "must be a string", text);

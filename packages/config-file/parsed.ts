@@ -1,23 +1,23 @@
 import type { ConfigIssue } from "@workqueue/core";
 import type { Place } from "./places.ts";
 
-/** What a text says that is of its format. */
+/** Result of parsing a valid text. */
 export interface Parsed {
-  /** What it says; JSON as it is, as the core finds more that is wrong with it. */
+  /** Parsed value. For JSON, the text itself, because the core finds more mistakes in it. */
   readonly document: unknown;
   /**
-   * Where the thing stands that something is wrong with: the name of a member, or an element of a list. If it is
-   * missing, the nearest thing around it. `undefined` where the parser does not tell.
+   * Returns the place of an issue: the name of a member, or an element of a list. If it is missing, returns the place
+   * of the nearest member or element around it. Returns `undefined` if the parser doesn't report places.
    */
   locate(issue: ConfigIssue): Place | undefined;
 }
 
-/** What is wrong with a text that is not of its format. */
+/** Result of parsing an invalid text. */
 export interface Unparsed {
   readonly problems: readonly ConfigIssue[];
 }
 
-/** A problem with a text as such. Its message says the place too. */
+/** Creates a problem of the text itself. Its message also contains the place. */
 export function problemAt({ line, column }: Place, message: string): ConfigIssue {
   return { path: "", message: `${message} at line ${line}, column ${column}`, line, column };
 }

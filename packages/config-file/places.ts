@@ -1,14 +1,14 @@
-/** A place in a text. */
+/** Place in a text. */
 export interface Place {
-  /** From 1. */
+  /** Line, from 1. */
   readonly line: number;
-  /** From 1, in UTF-16 code units. */
+  /** Column, from 1, in UTF-16 code units. */
   readonly column: number;
 }
 
 /** Finds the line and column of an offset in a text. */
 export class Lines {
-  /** Where each line begins. */
+  /** Offsets of the beginnings of lines. */
   readonly #starts: readonly number[];
 
   constructor(text: string) {
@@ -21,19 +21,21 @@ export class Lines {
   }
 }
 
-/** A document as a parser gives it that knows where everything stands. */
+/** Document of a parser, with the places of its nodes. */
 export interface Tree<Node> {
   readonly root: Node;
-  /** Where a node begins: an offset in the text. */
+  /** Returns the offset of the beginning of a node. */
   offsetOf(node: Node): number;
   /**
-   * A member of an object, or an element of a list, which is its own name; `undefined` if there is none of that name.
+   * Returns a member of an object, or an element of a list; `undefined` if there is none with that name. The name node
+   * of an element is the element itself.
    */
   find(node: Node, name: string): { readonly name: Node; readonly value: Node } | undefined;
 }
 
 /**
- * Where the name of what a JSON Pointer leads to begins; if there is no such thing, that of the nearest one around it.
+ * Returns the offset of the name that a JSON Pointer refers to. If the pointer refers to nothing, returns the offset of
+ * the nearest name around it.
  */
 export function locate<Node>(tree: Tree<Node>, pointer: string): number {
   let nearest = tree.root;

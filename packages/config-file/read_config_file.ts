@@ -1,8 +1,8 @@
 import { ConfigFile } from "./config_file.ts";
 
 /**
- * Reads and parses a config file, for whoever needs the document itself: `config.reload`, or what looks at it without
- * building anything. Its extension says what it is: `.json`, `.jsonc`, `.yaml`, `.yml` or `.toml`.
+ * Reads and parses a config file without loading it. Use it for `config.reload`, or to inspect the document. The
+ * extension determines the format: `.json`, `.jsonc`, `.yaml`, `.yml` or `.toml`.
  *
  * @example Usage
  * ```ts
@@ -12,12 +12,12 @@ import { ConfigFile } from "./config_file.ts";
  * const config = loadConfig(readConfigFile("examples/workqueue.yaml"));
  * ```
  *
- * @param path The file: a path, or a `file:` URL.
- * @returns What `loadConfig` takes: the text of JSON, and the value of what is written in another format.
- * @throws {ConfigError} If the file is not valid in its format, with the place where the parser tells; or if the
- * document is no object but a text. What is wrong with JSON, `loadConfig` says.
- * @throws {Error} If the file cannot be read.
- * @throws {TypeError} If the path is neither.
+ * @param path The path of the file, or a `file:` URL.
+ * @returns The argument of `loadConfig`: the text of a JSON file, or the value in a file of another format.
+ * @throws {ConfigError} If the file is not valid in its format, is an empty TOML file, or contains only a string. The
+ * error has the place of a problem if the parser reports it. JSON is not checked here but in `loadConfig`.
+ * @throws {Error} If the extension is not supported or the file can't be read.
+ * @throws {TypeError} If `path` is not a path or a `file:` URL.
  */
 export function readConfigFile(path: string | URL): string | object {
   const file = new ConfigFile(path);

@@ -1,13 +1,13 @@
 import { parse, TomlError } from "smol-toml";
 import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
 
-/** The parser knows no places but those of errors. */
+/** Parses TOML. The parser only reports the places of syntax errors. */
 export function parseToml(text: string): Parsed | Unparsed {
   try {
     return { document: parse(text), locate: () => undefined };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    const [line] = error.message.split("\n", 1); // what follows is a picture of the place
+    const [line] = error.message.split("\n", 1); // the rest is a picture of the place
     return { problems: [problemAt(error, line!.replace("Invalid TOML document: ", ""))] };
   }
 }

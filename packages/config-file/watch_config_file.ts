@@ -7,16 +7,16 @@ import { INTERVAL, type WatchConfigFileOptions, WatchedFile } from "./watched_fi
 const ACTION = "watch config file";
 
 /**
- * Reloads a config whenever its file changes, until it is disposed of. A change is in force within half a second: the
- * file is read five times a second, and what two looks in a row have found is given to `config.reload`.
+ * Reloads a config whenever its file changes, until the watch is disposed. The file is read five times per second. A
+ * text that two consecutive reads have found is passed to `config.reload`. A change is in force within half a second.
  *
- * What counts is what is in the file, and not how it came there: it may be written in place or in steps, replaced by
- * another, deleted and made anew, or be behind a symbolic link that moves, as in a ConfigMap of Kubernetes. It may be
- * on a network. A broken file is told of, and leaves in force what was. What is in the file when the watching begins
- * counts as well: if it has changed since it was loaded, it is reloaded once.
+ * Only the content of the file counts. The file may be written in place or in steps, replaced by another file, or
+ * deleted and created again. It may be behind a symbolic link that moves, as in a Kubernetes ConfigMap. It may be on a
+ * network. If the file is broken, `onError` is called and the current config stays in force. If the file has changed
+ * between loading and watching, it is reloaded once.
  *
- * It keeps no process alive. A service that watches for as long as it runs needs nothing of what is returned; with
- * `using`, the watching ends with the block.
+ * The watch doesn't keep the process alive. A long-running service never needs to dispose the watch. With `using`, the
+ * watch ends with the block.
  *
  * @example Usage
  * ```ts
@@ -30,12 +30,12 @@ const ACTION = "watch config file";
  * });
  * ```
  *
- * @param path The file: a path, or a `file:` URL. A relative path is one from the working directory as it is now.
- * @param config What {@linkcode loadConfigFile} made of it.
- * @param options Who is told.
- * @returns Ends the watching; nothing is called afterwards.
- * @throws {Error} If the extension is none of `.json`, `.jsonc`, `.yaml`, `.yml` and `.toml`.
- * @throws {TypeError} If the path, the config or an option is not what it should be.
+ * @param path The path of the file, or a `file:` URL. A relative path is resolved when the watch begins.
+ * @param config The config that {@linkcode loadConfigFile} returned.
+ * @param options The callbacks.
+ * @returns The watch. After it is disposed, no callback is called.
+ * @throws {Error} If the extension is not `.json`, `.jsonc`, `.yaml`, `.yml` or `.toml`.
+ * @throws {TypeError} If the path, the config or an option is invalid.
  */
 export function watchConfigFile(
   path: string | URL,
@@ -49,10 +49,10 @@ export function watchConfigFile(
 }
 
 /**
- * Looks at a file again and again.
+ * Polls a file.
  *
- * It reads the file rather than have the system tell of changes: the system reports changes of a file, not of what a
- * path leads to, and does so differently in each runtime.
+ * Polling replaces notifications of the system, which report changes of a file and not of the target of a path. They
+ * also differ between runtimes.
  */
 class Polling implements Disposable {
   readonly #file: WatchedFile;

@@ -2,47 +2,46 @@ import type { ConfigChange, WorkQueueConfig } from "@workqueue/core";
 import { callSafely, inspect } from "@workqueue/core/internal";
 import type { ConfigFile } from "./config_file.ts";
 
-/** The options of {@linkcode watchConfigFile}. */
+/** Options of {@linkcode watchConfigFile}. */
 export interface WatchConfigFileOptions {
   /**
    * Called after each reload with the changes. The list is empty if only the wording of the file changed, or if a
-   * broken file says again what it said before. Errors that it throws go to `onError`.
+   * broken file has its previous content again. Errors that the callback throws go to `onError`.
    */
   onReload?: ((changes: ConfigChange[]) => void) | undefined;
   /**
    * Called once each time the file becomes invalid, or has been unreadable for a second. The current config stays in
-   * force. Errors that it throws are dropped.
+   * force. Errors that the callback throws are ignored.
    *
    * @default {console.error}
    */
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Milliseconds between two looks at a file. */
+/** Interval between two checks of a file, in milliseconds. */
 export const INTERVAL = 200;
 
 /**
- * Number of looks in a row that have to find a file missing or empty before it counts as such: a program that writes a
- * file may delete or empty it first. Of other files, two looks have to find the same text, as it may be written in
- * steps.
+ * Number of consecutive checks that must find a file missing or empty. A program that writes a file may delete or empty
+ * it first. For other files, two checks must find the same text, because the file may be written in steps.
  */
 const PATIENCE = 1000 / INTERVAL;
 
-/** Result of a look at a file: its text, or why it cannot be read. */
+/** Result of a check: the text of the file, or the error of reading it. */
 type Finding = { readonly text: string } | { readonly error: Error };
 
 /**
- * A config file and the config to reload when the file changes. Reads the file only when told to look.
+ * Config file, and the config to reload when the file changes. Reads the file only in `look`.
  *
- * It compares texts, not times: two writes can have the same time.
+ * The class compares texts, not times, because two writes can have the same time.
  */
 export class WatchedFile implements Disposable {
   readonly #file: ConfigFile;
   readonly #config: Pick<WorkQueueConfig, "reload">;
   readonly #options: WatchConfigFileOptions;
-  /** Result of the latest look. */
+  /** Result of the latest check. */
   #latest: Finding | undefined;
-  /** Number of looks in a row that had this result. */
+  /** Number of consecutive checks with this result. */
   #looks = 0;
   /** Result that was reloaded or reported last. */
   #handled: Finding | undefined;
@@ -58,12 +57,12 @@ export class WatchedFile implements Disposable {
     return this.#isDisposed;
   }
 
-  /** Ends the watching. A look under way calls nothing afterwards. */
+  /** Stops watching. A running check calls nothing afterwards. */
   [Symbol.dispose](): void {
     this.#isDisposed = true;
   }
 
-  /** Reads the file, and reloads the config if enough looks in a row have found the same change. Never rejects. */
+  /** Reads the file. Reloads the config if enough consecutive checks have found the same change. Never rejects. */
   async look(): Promise<void> {
     const found = await this.#file.readLater().then((text): Finding => ({ text }), (error): Finding => ({ error }));
     if (this.#isDisposed) return;
@@ -82,7 +81,7 @@ export class WatchedFile implements Disposable {
     } catch (error) {
       return this.#tell(error);
     }
-    if (this.#isDisposed || isFirst && changes.length === 0) return; // the first look found the config that was loaded
+    if (this.#isDisposed || isFirst && changes.length === 0) return; // nothing has changed since the config was loaded
     callSafely((changes) => this.#options.onReload?.(changes), (error) => this.#tell(error), changes);
   }
 
@@ -90,7 +89,7 @@ export class WatchedFile implements Disposable {
     if (this.#isDisposed) return;
     const { onError } = this.#options;
     if (onError === undefined) console.error(describe(error));
-    else callSafely(onError, () => {}, error); // there is nobody else to tell
+    else callSafely(onError, () => {}, error); // errors of `onError` are ignored
   }
 }
 
@@ -104,7 +103,7 @@ function patienceFor(found: Finding): number {
   return "error" in found || found.text === "" ? PATIENCE : 2;
 }
 
-/** Words an error for a line. Anything can be thrown, also what throws when it is looked at. */
+/** Formats an error as text. Any value can be thrown, even one that throws when it is converted to a string. */
 function describe(error: unknown): string {
   try {
     return String(error);

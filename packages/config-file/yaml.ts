@@ -18,17 +18,18 @@ import {
 import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
 import { Lines, locate, type Tree } from "./places.ts";
 
-/** What stands in a tree: empty values may be `null`. */
+/** Value in a tree. An empty value may be `null`. */
 type Value = Node | null;
 
-/**
- * How deep a text may be nested: the parser calls itself for each level, several times. No config is nearly as deep.
- */
+/** Maximum depth of nesting. The parser calls itself several times for each level. No config is nearly as deep. */
 const MAX_DEPTH = 200;
-/** How often an anchor may be used, with all that is used in it: what a text stands for must not fill the memory. */
+/**
+ * Maximum number of uses of an anchor, including uses inside other anchors. The parsed document must not fill the
+ * memory.
+ */
 const MAX_USES = 10_000;
 
-/** YAML 1.2, with the merge keys (`<<`) of 1.1. */
+/** Parses YAML 1.2 with the merge keys (`<<`) of YAML 1.1. */
 export function parseYaml(text: string): Parsed | Unparsed {
   const lines = new Lines(text);
   const tooDeep = offsetOfTooDeep(text);
@@ -47,11 +48,14 @@ export function parseYaml(text: string): Parsed | Unparsed {
   };
 }
 
-/** Where a text goes too deep, if it does. Only its tokens are read for that, without recursion. */
+/**
+ * Returns the offset where a text is nested too deeply; `undefined` if it is not. Reads only its tokens, without
+ * recursion.
+ */
 function offsetOfTooDeep(text: string): number | undefined {
   const parser = new Parser();
   for (const source of new Lexer().lex(text)) {
-    for (const _ of parser.next(source)); // which works as it is read
+    for (const _ of parser.next(source)); // reading a token updates the stack
     if (parser.stack.length > MAX_DEPTH) return parser.offset;
   }
   return undefined;
@@ -61,7 +65,7 @@ function describe({ code, message }: YAMLError): string {
   return code === "MULTIPLE_DOCS" ? "another document begins, and a config is only one" : message;
 }
 
-/** What each alias stands for, found in one walk: the parser looks through the whole document for each. */
+/** Finds the targets of all aliases in one walk. The parser searches the whole document for each alias. */
 function resolveAliases(yaml: Document, lines: Lines): { targets: Map<Alias, Node>; problems: ConfigIssue[] } {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();
@@ -107,7 +111,7 @@ function treeOf(yaml: Document, targets: ReadonlyMap<Alias, Node>): Tree<Value> 
   return { root: yaml.contents as Value, offsetOf: (value) => value?.range?.[0] ?? 0, find };
 }
 
-/** The name that a key is in an object. */
+/** Returns the name of a key in an object; `undefined` if the key is not a scalar. */
 function textOf(key: unknown): string | undefined {
   return isScalar(key) && typeof key.value !== "symbol" ? String(key.value ?? "") : undefined;
 }
