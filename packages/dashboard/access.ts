@@ -1,17 +1,17 @@
 import { argumentError, invalidArgument } from "@workqueue/core/internal";
 import type { Access } from "./contract.ts";
 
-/** The address that a request came from, where the server told it. */
+/** Addresses of the clients of requests, if the server reports them. */
 const peers = /* @__PURE__ */ new WeakMap<Request, string>();
 
-/** What servers give beside a request: Deno, Bun, and `@hono/node-server` on Node. */
+/** Information that servers pass with a request: Deno, Bun, and `@hono/node-server` on Node. */
 interface ServerInfo {
   readonly remoteAddr?: { readonly hostname?: unknown };
   requestIP?(request: Request): { readonly address: unknown } | null;
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: unknown } };
 }
 
-/** Notes where a request comes from, if `info` tells. */
+/** Records the address of the client if `info` contains it. */
 export function notePeer(request: Request, info: unknown): void {
   if (typeof info !== "object" || info === null) return;
   const { remoteAddr, incoming } = info as ServerInfo;
@@ -23,12 +23,12 @@ export function notePeer(request: Request, info: unknown): void {
 }
 
 /**
- * Allows requests from this machine: to `localhost`, a name under it, or a loopback address, and from a loopback
- * address where the server tells from where. The name is looked at because a page elsewhere can have its own name point
- * to this machine.
+ * Allows requests from this machine. The request must be sent to `localhost`, a name under it, or a loopback address.
+ * An `Origin` header must name such a host too. If the server reports the address of the client, it must be a loopback
+ * address. The host name is checked because another site can make its own name point to this machine.
  *
- * What says that it comes through a proxy is not allowed, as that may come from anywhere. A proxy that says nothing of
- * itself cannot be told from this machine: where there is one in front, take {@linkcode allowToken}.
+ * Requests with headers of a proxy are denied because they may come from anywhere. A proxy that adds no headers can't
+ * be distinguished from this machine. Behind such a proxy, use {@linkcode allowToken}.
  *
  * @example Usage
  * ```ts
@@ -40,7 +40,7 @@ export function notePeer(request: Request, info: unknown): void {
  * ```
  *
  * @param request The request.
- * @returns Whether it is allowed.
+ * @returns Whether the request is allowed.
  */
 export function allowLocal(request: Request): boolean {
   const peer = peers.get(request);
@@ -53,7 +53,7 @@ export function allowLocal(request: Request): boolean {
   return isLocalHost(new URL(request.url).hostname) && (host === null || isLocalHost(hostnameOf(host)));
 }
 
-/** What proxies add, if they do. */
+/** Headers that proxies add. */
 const PROXY_HEADERS = /^(forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
 
 function hostnameOf(host: string): string {
@@ -74,29 +74,27 @@ function isLoopback(address: string): boolean {
   return bare === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(bare);
 }
 
-/** The shortest token that is taken. */
+/** Minimum length of a token, in characters. */
 const MIN_TOKEN = 16;
 
-/** How somebody is let in by a token in the address. */
+/** Sign-in with a token in the address. */
 export interface SignIn {
-  /**
-   * The header `set-cookie` by which they are let in from then on; `undefined` if the token in the address is not
-   * right.
-   */
+  /** Returns the `set-cookie` header that signs the browser in; `undefined` if the token in the address is wrong. */
   cookieFor(request: Request, path: string): Promise<string | undefined>;
 }
 
 const signIns = /* @__PURE__ */ new WeakMap<Access, SignIn>();
 
-/** How an access lets people in, if it is one by token. */
+/** Returns the sign-in of an access function; `undefined` if the function doesn't use tokens. */
 export function signInOf(access: Access): SignIn | undefined {
   return signIns.get(access);
 }
 
 /**
- * Allows requests that have a token: as `Authorization: Bearer TOKEN`; or in the address of the page, `?token=TOKEN`,
- * which is answered with a cookie for this browser and a redirect to the address without it. The token is a secret:
- * serve the page by https, and make it long, as by `crypto.randomUUID()`.
+ * Allows requests that have a token. A client can send it as `Authorization: Bearer TOKEN`, or in the address of the
+ * page as `?token=TOKEN`. The response to such an address sets a cookie for this browser and redirects to the address
+ * without the token. The token is a secret: serve the page over HTTPS, and use a long token, for example from
+ * `crypto.randomUUID()`.
  *
  * @example Usage
  * ```ts
@@ -109,10 +107,12 @@ export function signInOf(access: Access): SignIn | undefined {
  * assertEquals(await view(new Request("https://queues.example/")), false);
  * ```
  *
- * @param token The token: at least 16 characters, without spaces.
- * @param others More of them: `view: allowToken(a, b), control: allowToken(b)` lets `a` look, and `b` steer as well.
- * @returns What `view` or `control` may be.
- * @throws {TypeError} If the token is no text, too short, or has other characters than a header can have.
+ * @param token The token: at least 16 printable ASCII characters, without spaces.
+ * @param others More tokens. With `view: allowToken(a, b), control: allowToken(b)`, `a` can view, and `b` can also
+ * control.
+ * @returns An access function for `view` or `control`.
+ * @throws {TypeError} If a token is not a string, is too short, or contains a space or a character that is not
+ * printable ASCII.
  */
 export function allowToken(token: string, ...others: string[]): Access {
   const tokens = [token, ...others].map((each) => new Token(requireToken(each)));
@@ -133,11 +133,11 @@ function requireToken(token: unknown): string {
   if (typeof token === "string" && token.length >= MIN_TOKEN && /^[\x21-\x7e]+$/.test(token)) return token;
   const rule = `must be a text of at least ${MIN_TOKEN} characters that headers can have`;
   if (typeof token !== "string") throw invalidArgument("allow token", "token", rule, token);
-  // What it is, is not said: it may be a part of a secret.
+  // The message doesn't contain the token because it may be part of a secret.
   throw argumentError("allow token", `'token' ${rule}: received one of ${token.length}`);
 }
 
-/** A token, and the cookie that stands for it in browsers, which do not keep the token itself. */
+/** Token, and the cookie that stands for it. Browsers don't store the token itself. */
 class Token {
   readonly #secret: Promise<Uint8Array>;
   readonly #cookie: Promise<{ readonly name: string; readonly value: string; readonly digest: Uint8Array }>;
@@ -159,7 +159,11 @@ class Token {
     return given !== undefined && isSame(await digest(given), expected);
   }
 
-  /** It comes with links from elsewhere too, such as from a chat: these only look, as controls ask for the origin. */
+  /**
+   * Returns the cookie for a request with this token in its address; `undefined` if the token is wrong. Browsers also
+   * send the cookie when a user follows a link from another site. Such requests can only view, because controls require
+   * the same origin.
+   */
   async cookieFor(request: Request, path: string): Promise<string | undefined> {
     const { searchParams, protocol } = new URL(request.url);
     if (!isSame(await digest(searchParams.get("token") ?? ""), await this.#secret)) return undefined;
@@ -182,7 +186,7 @@ function hex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Takes as long wherever they differ. */
+/** Reports whether two digests are equal, in constant time. */
 function isSame(digest: Uint8Array, other: Uint8Array): boolean {
   let difference = 0;
   for (let i = 0; i < digest.length; i++) difference |= digest[i]! ^ other[i]!;

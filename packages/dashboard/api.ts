@@ -1,70 +1,74 @@
 /**
- * What the page and the JSON API say. Times are milliseconds; what is not known is `null`.
+ * Types of the JSON API, which the page also uses. Times are in milliseconds. `null` means unknown.
  *
  * @module
  */
 
 import type { GiveUpReason } from "@workqueue/core";
 
-/** How a queue is, at one glance. The first of these that holds, from the worst on. */
+/** Verdict on the state of a queue. */
 export type Verdict = "stuck" | "failing" | "paused" | "busy" | "healthy" | "unknown";
 
-/** Something that can be done to a queue. */
+/** Control of a queue. */
 export type Control = "pause" | "concurrency" | "throttle" | "retry" | "takeBack";
 
-/** `GET api/state`, and each event `state` of `GET api/events`. */
+/** Response of `GET api/state`, and data of each event `state` of `GET api/events`. */
 export interface State {
-  /** Names this dashboard, until its process ends. A control that was meant for another one is refused. */
+  /** ID of this dashboard until its process ends. Controls for another instance are refused. */
   readonly instance: string;
-  /** When this was so, as `Date.now()` gives it. */
+  /** Time of this state, as returned by `Date.now()`. */
   readonly time: number;
-  /** Whether who asks may control. */
+  /** Whether the client may control queues. */
   readonly mayControl: boolean;
-  /** Whether the config can be reloaded from its file. */
+  /** Whether the client may reload the config from its file. */
   readonly mayReload: boolean;
-  /** The worst first, and those of one verdict in the order that they were given in. */
+  /** Queues, worst first. Queues with the same verdict are in the order of the options. */
   readonly queues: readonly QueueRow[];
 }
 
-/** A queue in the list. */
+/** Queue in the list. */
 export interface QueueRow {
-  /** The name that it is shown under. */
+  /** Name of the queue on the dashboard. */
   readonly name: string;
-  /** Where its items are. */
+  /** Engine that stores the items. */
   readonly engine: "memory" | "redis";
-  /** How it is. */
+  /** Verdict on the queue. */
   readonly verdict: Verdict;
-  /** Why, in a sentence. */
+  /** Reason for the verdict, as a sentence. */
   readonly reason: string;
-  /** How many items there are. */
+  /** Numbers of items. */
   readonly counts: Counts;
-  /** How fast they come and go. */
+  /** Rates of items and failures. */
   readonly rates: Rates;
-  /** For how long the oldest of the ready items has been so, as exactly as is known. */
+  /** Time since the oldest ready item became ready, in milliseconds. It may be an estimate. `null` if unknown. */
   readonly oldestReadyMs: number | null;
-  /** The pool; `null` without one. */
+  /** Workers of the pool; `null` without a pool. */
   readonly workers: { readonly active: number; readonly concurrency: number } | null;
-  /** Whether nothing begins until it is resumed: what is paused is the pool in memory, and the queue on Redis. */
+  /**
+   * Whether no attempt begins until work is resumed. For a queue in memory, the pool is paused; on Redis, the queue.
+   */
   readonly paused: boolean;
-  /** How many were ready or waited in the last fifteen minutes, the oldest first; at most 60 numbers. */
+  /** Numbers of ready, blocked and delayed items in the last fifteen minutes, oldest first. At most 60 numbers. */
   readonly trend: readonly (number | null)[];
 }
 
-/** How many items there are. */
+/** Numbers of items. */
 export interface Counts {
-  /** Items that may be handed out now. */
+  /** Items that can be handed out now. */
   readonly ready: number;
-  /** Items that are ready and that the discipline holds back. */
+  /** Items whose delay has passed but that can't be handed out yet, for example because their group is at a limit. */
   readonly blocked: number;
   /** Items whose delay has not passed. */
   readonly delayed: number;
-  /** Items that are being worked on. */
+  /** Items that were handed out and are not done. */
   readonly processing: number;
-  /** Items whose last attempt failed and that will be tried again. In memory, 1,000 stands for as many or more. */
+  /**
+   * Items whose last attempt failed and that will be retried; `null` if unknown. In memory, 1,000 means 1,000 or more.
+   */
   readonly failing: number | null;
 }
 
-/** How many a second, over the last minute. */
+/** Rates per second over the last minute; `null` if unknown. */
 export interface Rates {
   /** Items that became ready. */
   readonly in: number | null;
@@ -76,177 +80,187 @@ export interface Rates {
   readonly givenUp: number | null;
 }
 
-/** `GET api/queues/NAME?search=TEXT&limit=50`, and each event `queue` of `GET api/events?queue=NAME&search=TEXT`. */
+/**
+ * Response of `GET api/queues/NAME?search=TEXT&limit=50`, and data of each event `queue` of `GET
+ * api/events?queue=NAME&search=TEXT`.
+ */
 export interface QueueDetails extends QueueRow {
-  /** The latest samples, five seconds apart, the oldest first; at most 180. */
+  /** Latest samples, five seconds apart, oldest first. At most 180. */
   readonly history: History;
-  /** Whose last attempt failed, the most attempts first. */
+  /** Items whose last attempt failed, most attempts first. */
   readonly failingItems: readonly FailingItem[];
-  /** What handlers are running for, the longest first. */
+  /** Items whose handler is running, longest first. */
   readonly runningItems: readonly RunningItem[];
-  /** What waits, the earliest first. */
+  /** Delayed items, earliest first. */
   readonly delayedItems: readonly DelayedItem[];
-  /** What is next. */
+  /** Ready items, in the order of the queue. */
   readonly readyItems: readonly ReadyItem[];
-  /** Whose items these are, by the first part of their keys, the most first. Of the first 1,000 that are ready. */
+  /**
+   * Groups of ready items by the first part of their keys, largest first. Only the first 1,000 ready items are counted.
+   */
   readonly groups: readonly Group[];
   /**
-   * How many wait whose keys match what is searched for, listed or not: what `retry` and `take-back` act on. In memory
-   * these are of all that wait, on Redis of the 1,000 due first and of the failing ones listed.
+   * Number of delayed items whose keys match the search. `retry` and `take-back` act on these items, listed or not. In
+   * memory, all delayed items are searched. On Redis, the 1,000 items that are due first and the listed failing items
+   * are searched.
    *
-   * `null` if that is not known: yet, as searches have a twentieth of the time, and those of others come first; or at
-   * all, as too many wait to look at each: 200,000, or fewer if it takes long to make texts of them. The lists then
-   * have what was found among those that were looked at: at first 1,000.
+   * `null` if unknown. The search may not have run yet: searches get a twentieth of the time, and searches of other
+   * clients may come first. A search also stops after 200,000 delayed items, or earlier if creating their texts takes
+   * long. The lists then contain only matches among the searched items, or among the first 1,000 items before the
+   * search has run.
    */
   readonly matching: number | null;
   /**
-   * How many items were given up for each reason: in memory by the pool, on Redis by all processes since there is a
-   * queue. `null` if that is not known.
+   * Number of given-up items for each reason; `null` if unknown. In memory, the pool counts them. On Redis, all
+   * processes count them since the queue was first used.
    */
   readonly givenUpFor: Readonly<Partial<Record<GiveUpReason, number>>> | null;
-  /** The bucket without whose tokens no attempt begins. */
+  /** Token bucket of the throttle; `null` if there is none or it is unknown. */
   readonly throttle: Bucket | null;
-  /** What says how long an item waits that failed; `null` if the config does not know the queue. */
+  /** Limiter that delays failed items; `null` if the config doesn't contain the queue. */
   readonly limiter: LimiterNode | null;
-  /** What can be done to this queue. What cannot, and why, is in `cannot`. */
+  /** Controls that this queue supports. The reasons for the others are in `cannot`. */
   readonly can: readonly Control[];
-  /** Why not, in a sentence for each control. */
+  /** Reason why a control is not supported, as a sentence. */
   readonly cannot: Readonly<Partial<Record<Control, string>>>;
 }
 
-/** One number for each sample in each list. */
+/** Samples as lists. Each list has one number for each sample. */
 export interface History {
-  /** As `Date.now()` gives it. */
+  /** Times of the samples, as returned by `Date.now()`. */
   readonly time: readonly number[];
   /** Items that were ready or blocked. */
   readonly ready: readonly (number | null)[];
-  /** Items that waited. */
+  /** Items that were delayed. */
   readonly delayed: readonly (number | null)[];
-  /** Items in work. */
+  /** Items that were processing. */
   readonly processing: readonly (number | null)[];
-  /** Items that failed and were to be tried again. */
+  /** Items that were failing. */
   readonly failing: readonly (number | null)[];
-  /** A second, between a sample and the one before. */
+  /** Items that became ready, per second since the previous sample. */
   readonly in: readonly (number | null)[];
-  /** Items handed out a second. */
+  /** Items that were handed out, per second since the previous sample. */
   readonly out: readonly (number | null)[];
-  /** Attempts that failed a second. */
+  /** Attempts that failed, per second since the previous sample. */
   readonly failures: readonly (number | null)[];
 }
 
-/** An item whose last attempt failed. */
+/** Item whose last attempt failed. */
 export interface FailingItem {
-  /** Its text. */
+  /** Text of the item. */
   readonly key: string;
-  /** How many attempts there were. */
+  /** Number of attempts. */
   readonly attempts: number;
-  /** In one line. */
+  /** Error of the last attempt, in one line. */
   readonly error: string;
-  /** How long ago the last one failed. */
+  /** Time since the last failure, in milliseconds; `null` if unknown. */
   readonly ago: number | null;
-  /** `null` if it does not wait. */
+  /** Time until the item is due, in milliseconds; `null` if the item is not delayed. */
   readonly dueInMs: number | null;
-  /** Which limiter decided on its wait, by its place in `limiter`; `null` if that is not known. */
+  /** Path in `limiter` of the limiter that decided the delay; `null` if unknown. */
   readonly decidedBy: string | null;
 }
 
-/** An item that a handler is running for. */
+/** Item whose handler is running. */
 export interface RunningItem {
-  /** Its text. */
+  /** Text of the item. */
   readonly key: string;
-  /** Which attempt it is; 1 is the first. */
+  /** Number of the attempt, from 1; `null` if unknown. */
   readonly attempt: number | null;
-  /** For how long the handler has been running. */
+  /** Time since the handler started, in milliseconds; `null` if unknown. */
   readonly for: number | null;
 }
 
-/** An item that waits. */
+/** Delayed item. */
 export interface DelayedItem {
-  /** Its text. */
+  /** Text of the item. */
   readonly key: string;
-  /** In how long it is due. */
+  /** Time until the item is due, in milliseconds. */
   readonly dueInMs: number;
-  /** Its priority. */
+  /** Priority of the item. */
   readonly priority: number;
 }
 
-/** An item that is ready. */
+/** Ready item. */
 export interface ReadyItem {
-  /** Its text. */
+  /** Text of the item. */
   readonly key: string;
-  /** Its priority. */
+  /** Priority of the item. */
   readonly priority: number;
 }
 
-/** Items whose keys begin alike. */
+/** Items whose keys have the same first part. */
 export interface Group {
-  /** The first part of their keys. */
+  /** First part of the keys. */
   readonly name: string;
-  /** How many there are. */
+  /** Number of items. */
   readonly count: number;
 }
 
-/** A token bucket. */
+/** Token bucket. */
 export interface Bucket {
-  /** Tokens a second. */
+  /** Tokens per second. */
   readonly rate: number | "unlimited";
-  /** How many tokens it holds. */
+  /** Capacity, in tokens. */
   readonly burst: number;
-  /** `null` where a server has them. */
+  /** Current tokens, negative if tokens are owed; `null` if unknown in this process. */
   readonly tokens: number | null;
-  /** Milliseconds until its pause ends; 0 if it is not paused. */
+  /** Time until the pause ends, in milliseconds; 0 if the bucket is not paused. */
   readonly resumesInMs: number;
 }
 
-/** A limiter, and those that it asks. */
+/** Limiter, and the limiters inside it. */
 export interface LimiterNode {
-  /** Where the document describes it, as a JSON Pointer. */
+  /** JSON Pointer of the limiter in the config document. */
   readonly path: string;
-  /** Its type, as the document names it. */
+  /** Type in the config document. */
   readonly type: string;
-  /** The name that the document gives it. */
+  /** Name in the config document; `null` without a name. */
   readonly name: string | null;
-  /** Its options, but for the limiters inside: as text, for people. */
+  /** Options except the limiters inside, as text for display. */
   readonly options: Readonly<Record<string, string>>;
-  /** Its tokens, if it is a bucket. */
+  /** Token bucket of the limiter; `null` if the limiter is not a bucket. */
   readonly bucket: Bucket | null;
-  /** The limiters that it asks. */
+  /** Limiters inside this limiter. */
   readonly inside: readonly LimiterNode[];
 }
 
 /**
- * Controls, each `POST api/queues/NAME/ACTION` with a JSON body and the header `x-workqueue-instance`:
+ * Result of a control. Each control is `POST api/queues/NAME/ACTION` with a JSON body and the header
+ * `x-workqueue-instance`:
  *
  * | action | body |
  * | --- | --- |
  * | `pause`, `resume` | `{}` |
  * | `concurrency` | `{ "concurrency": 10 }` |
  * | `throttle` | `{ "rate": 20, "burst": 5 }`; a rate may be `"unlimited"` |
- * | `pause-throttle` | `{ "duration": 30000 }`: no attempt begins for so long |
+ * | `pause-throttle` | `{ "duration": 30000 }`: no attempt begins for this many milliseconds |
  * | `resume-throttle` | `{}`: ends that pause now |
- * | `retry` | `{ "key": "…" }` or `{ "search": "…" }`: what waits is ready now |
- * | `take-back` | likewise: what waits is not tried again |
+ * | `retry` | `{ "key": "…" }` or `{ "search": "…" }`: matching delayed items become ready |
+ * | `take-back` | the same body: matching delayed items are removed and not retried |
  *
- * On Redis, a search acts on what matches of the 1,000 that are due first and of the failing ones listed, and says how
- * many more wait; so does a key, unless the items are texts: these are found however many wait.
+ * On Redis, a search acts only on the 1,000 items that are due first and the listed failing items. The message contains
+ * the number of other delayed items. The same applies to a key, unless the items are strings. A string is found among
+ * any number of delayed items.
  *
- * `POST api/reload` with `{}` tells what a reload of the config's file would change, and as `shown` a name for what it
- * says. With `{ "apply": true, "shown": "…" }` it does that, unless the file says something else by then.
+ * `POST api/reload` with `{}` returns the changes that a reload of the config file would make, and an ID of the config
+ * as `shown`. With `{ "apply": true, "shown": "…" }`, it applies the changes, unless the file has changed since then.
  */
 export interface ControlResult {
-  /** What has happened, in a sentence. */
+  /** Description of the result, as a sentence. */
   readonly message: string;
-  /** Of a reload: the name of what was read. */
+  /** For a reload, the ID of the config that was read. */
   readonly shown?: string;
-  /** Of a reload: what changes. */
+  /** For a reload, the changes. */
   readonly changes?: readonly { path: string; old?: unknown; new?: unknown; inForce: "now" | "nextStart" }[];
 }
 
 /**
- * What is wrong, with status 400 (not understood), 401 or 403 (not allowed), 404 (no such thing), 409 (a stale page),
- * 422 (not done), 503 (not known whether it was done, as the queue does not answer).
+ * Error response. The status is 400 (malformed), 401 or 403 (not allowed), 404 (not found), 405 (wrong method), 409
+ * (stale page), 422 (not done), 500 (failure of the dashboard) or 503 (the queue doesn't answer, so the result is
+ * unknown).
  */
 export interface ErrorBody {
-  /** What is wrong, in a sentence. */
+  /** Description of the error, as a sentence. */
   readonly error: string;
 }

@@ -1,84 +1,88 @@
 import type { GiveUpReason, QueueSnapshot, RateLimitingQueue, WorkerPool, WorkQueueConfig } from "@workqueue/core";
 
-/** Says whether a request may do something. */
+/**
+ * Function that decides whether a request is allowed. If it throws, rejects, or takes longer than five seconds, access
+ * is denied.
+ */
 export type Access = (request: Request) => boolean | Promise<boolean>;
 
-/**
- * As much of a queue of `@workqueue/redis` as is used here, so that nobody needs that package who has no such queue.
- */
+/** Subset of a queue of `@workqueue/redis` that the dashboard uses. The dashboard doesn't depend on that package. */
 export interface QueueOnRedis<T> {
-  /** Its name. */
+  /** Name of the queue. */
   readonly name: string;
-  /** The key of an item, where that is not the item itself. */
+  /** Returns the key of an item. If omitted, the item itself is the key. */
   readonly keyOf?: ((item: T) => string) | undefined;
-  /** Shows what is in the queue, in lists of up to `limit` items each. */
+  /** Returns the counts of the queue, and lists of up to `limit` items each. */
   snapshot(options?: { limit?: number }): Promise<QueueOnRedisSnapshot<T>>;
-  /** Takes back an item that waits. */
+  /** Removes a delayed item. Resolves with `false` if the item was not delayed. */
   cancelDelayed(item: T): Promise<boolean>;
   /** Forgets the failures of an item. */
   forget(item: T): Promise<void>;
-  /** Makes an item ready that waits. */
+  /** Makes a delayed item ready. Resolves with `false` if the item was not delayed. */
   promoteDelayed(item: T): Promise<boolean>;
-  /** Gives out nothing more, to any process. */
+  /** Pauses the queue in all processes. */
   pause(): Promise<void>;
-  /** Ends that. */
+  /** Resumes the queue in all processes. */
   resume(): Promise<void>;
 }
 
-/** What is in a queue on Redis. */
+/** Contents of a queue on Redis. */
 export interface QueueOnRedisSnapshot<T> extends QueueSnapshot<T> {
-  /** Whether it is paused. */
+  /** Whether the queue is paused. */
   readonly paused: boolean;
-  /** How many keys have failures that are not forgotten. */
+  /** Number of failing keys. */
   readonly failing: number;
-  /** For how long the oldest of the ready items has been so, in milliseconds. */
+  /** Time since the oldest ready item became ready, in milliseconds. */
   readonly oldestReadyMs: number;
-  /** What has been counted since the queue was first used. */
+  /** Counts since the queue was first used. */
   readonly totals: {
     readonly handedOut: number;
     readonly failed: number;
     readonly givenUp: number;
     readonly givenUpFor?: Readonly<Partial<Record<GiveUpReason, number>>>;
   };
-  /** What fails, with its last error. */
+  /** Failing items with their last errors. */
   readonly failingItems: readonly { item: T; attempts: number; error: string; dueInMs?: number }[];
 }
 
-/** A queue that is shown. */
+/** Queue on the dashboard. */
 export interface DashboardQueue<T> {
-  /** The queue, in memory or on Redis. */
+  /** Queue in memory or on Redis. */
   readonly queue: RateLimitingQueue<T> | QueueOnRedis<T>;
   /**
-   * The pool that works on it in this process. Without it, what runs and what fails is not known of a queue in memory.
+   * Pool that works on the queue in this process. Without it, the running and failing items of a queue in memory are
+   * unknown.
    */
   readonly pool?: WorkerPool<T> | undefined;
   /**
-   * The text of an item, by which it is shown and searched for.
+   * Returns the text of an item for display and search.
    *
-   * @default the item, if it is a text; otherwise its key, as JSON
+   * @default the item, if it is a string; otherwise its key, as JSON unless it is a string
    */
   readonly keyText?: ((item: T) => string) | undefined;
-  /** Is told of each item that somebody takes back by the dashboard: nobody else hears of it. */
+  /** Called with each item that a user takes back on the dashboard. No other callback reports these items. */
   readonly onTakeBack?: ((item: T) => void) | undefined;
 }
 
-/** The options of {@linkcode createDashboard}. */
+/** Options of {@linkcode createDashboard}. */
 export interface DashboardOptions {
-  /** What is shown, by the name that it is shown under. */
-  // deno-lint-ignore no-explicit-any -- queues of different items stand beside each other
+  /** Queues by their names on the dashboard. */
+  // deno-lint-ignore no-explicit-any -- queues may have items of different types
   readonly queues: Readonly<Record<string, DashboardQueue<any>>>;
-  /** Where the queues come from: their limiters and buckets are shown. */
+  /** Config of the queues. The dashboard shows its limiters and buckets. */
   readonly config?: WorkQueueConfig | undefined;
-  /** Who may look. Errors carry secrets, so there is no default. */
+  /** Decides who can view the dashboard. There is no default because errors may contain secrets. */
   readonly view: Access;
-  /** Who may steer. Without it nobody may. */
+  /** Decides who can control the queues. If omitted, nobody can. */
   readonly control?: Access | undefined;
-  /** Reads the config anew, for the button that reloads it: `() => readConfigFile(path)`. Without it, there is none. */
+  /**
+   * Reads the config again for the reload button: `() => readConfigFile(path)`. If omitted, there is no such button.
+   */
   readonly readConfig?: (() => string | object | Promise<string | object>) | undefined;
 }
 
-/** A page, and the API that it uses. */
+/** Page with its API. */
 export interface Dashboard extends Disposable {
-  /** Answers a request. It needs no `this`. `info` is what servers give beside the request. */
+  /** Answers a request. Doesn't use `this`. `info` is the second argument that servers pass with a request. */
   readonly fetch: (request: Request, info?: unknown) => Promise<Response>;
 }

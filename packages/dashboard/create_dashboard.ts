@@ -39,13 +39,14 @@ function isInMemory(value: unknown): boolean {
 }
 
 /**
- * Makes a page that shows what queues do and what is stuck, and an API that says the same as JSON. It answers requests,
- * so it runs under whatever serves them, at whatever path: Deno, Bun, Node by an adapter, or a framework.
+ * Creates a page that shows the state of queues and what is stuck, and a JSON API with the same data. The dashboard
+ * answers requests, so it runs on any server and at any path: Deno, Bun, Node with an adapter, or a framework.
  *
- * It looks at each queue every five seconds, which costs next to nothing and keeps no process alive, so that the last
- * fifteen minutes are there to be seen; and every second while somebody watches. Disposing it ends that.
+ * The dashboard samples each queue every five seconds, to show the last fifteen minutes. Sampling costs very little and
+ * doesn't keep the process alive. While somebody watches, the dashboard checks the queues every second. Dispose the
+ * dashboard to stop it.
  *
- * Errors and keys may be secrets, so `view` has no default. Without `control` nobody can change anything.
+ * Errors and keys may be secrets, so `view` has no default. Without `control`, nobody can change anything.
  *
  * @example Usage
  * ```ts
@@ -64,9 +65,9 @@ function isInMemory(value: unknown): boolean {
  * queue.shutDown();
  * ```
  *
- * @param options What is shown, and to whom.
- * @returns What answers requests.
- * @throws {TypeError} If an option is unknown, missing or not what it should be.
+ * @param options The queues, and who can view and control them.
+ * @returns The dashboard.
+ * @throws {TypeError} If an option is unknown, missing or invalid.
  */
 export function createDashboard(options: DashboardOptions): Dashboard {
   requireRules(ACTION, options, {

@@ -1,10 +1,10 @@
 /**
- * A page that shows what queues do and what is stuck, and steers them.
+ * Page that shows the state of work queues and what is stuck, and controls them.
  *
  * @module
  */
 
-import "./core_version.ts"; // first, so that no other module fails because of another core
+import "./core_version.ts"; // first, so that no other module fails because of another core version
 
 export { allowLocal, allowToken } from "./access.ts";
 export type {
@@ -28,5 +28,5 @@ export type {
 } from "./api.ts";
 export type * from "./contract.ts";
 export { createDashboard } from "./create_dashboard.ts";
-// Those that the types of this package are made of, and what these are made of.
+// Types that the types of this package refer to, directly or indirectly.
 export type * from "@workqueue/core";

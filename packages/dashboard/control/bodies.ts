@@ -1,7 +1,7 @@
 import { formatNumber, inspect, suggest } from "@workqueue/core/internal";
 import { Refusal } from "../http/answers.ts";
 
-/** What a member of a body must be: a test, and how a message words it. */
+/** Rule for a member of a body: a check, and its description in messages. */
 type Rule = readonly [holds: (value: unknown) => boolean, words: string];
 
 const MAX_TEXT = 10_000;
@@ -10,7 +10,7 @@ const MAX_PAUSE = 24 * 3_600_000;
 
 const A_TEXT: Rule = [(value) => typeof value === "string" && value.length <= MAX_TEXT, "must be a text"];
 
-/** The members of each body. */
+/** Rules for the members of bodies. */
 const MEMBERS = {
   concurrency: [
     (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_CONCURRENCY,
@@ -31,7 +31,7 @@ const MEMBERS = {
   apply: [(value) => typeof value === "boolean", "must be true or false"],
 } as const satisfies Record<string, Rule>;
 
-/** What the members of a body are, once they are checked. */
+/** Members of a checked body. */
 export interface Body {
   readonly concurrency?: number;
   readonly rate?: number | "unlimited";
@@ -43,7 +43,11 @@ export interface Body {
   readonly shown?: string;
 }
 
-/** Reads a body that has some of these members, and at least one of them if `oneOf` says so. */
+/**
+ * Parses a body. Its members must be in `known`. If `isOneNeeded`, at least one member is required.
+ *
+ * @throws {Refusal} If the body is invalid.
+ */
 export function readBody(action: string, text: string, known: readonly (keyof Body)[], isOneNeeded = false): Body {
   let body: unknown;
   try {

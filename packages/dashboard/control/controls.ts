@@ -6,7 +6,7 @@ import type { DelayedLook } from "../watch/source.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
 import { readBody } from "./bodies.ts";
 
-/** What can be done to a queue; and what cannot, and why. */
+/** Returns the controls that a queue supports, and the reasons why it doesn't support the others. */
 export function controlsOf(
   { source, pool, throttleBucket, throttleSource }: WatchedQueue,
 ): { can: Control[]; cannot: Partial<Record<Control, string>> } {
@@ -34,10 +34,10 @@ export function controlsOf(
 
 const NO_POOL = "The dashboard was given no pool for this queue.";
 
-/** Does something to a queue, as the body of a request says. */
+/** Action on a queue, with the body of the request. */
 export type Action = (queue: WatchedQueue, body: string) => ControlResult | Promise<ControlResult>;
 
-/** What is done by each action of the API. */
+/** Actions of the API. */
 export const actions: Readonly<Record<string, Action>> = {
   pause,
   resume,
@@ -122,13 +122,13 @@ async function takeBack(queue: WatchedQueue, body: string): Promise<ControlResul
   return await forEach("take back", queue, body, result, (item) => queue.takeBack(item));
 }
 
-/** Somebody who acts on one item means that one. */
+/** Returns the error for a key that several items have. A request for one item must not act on several. */
 function ambiguous(number: number): string {
   return `Nothing was done, as ${formatNumber(number)} delayed items have this text: search for it to act on all of ` +
     "them, or tell them apart by 'keyText'";
 }
 
-/** How many calls to a server are under way at once. */
+/** Maximum number of concurrent calls to a server. */
 const AT_ONCE = 50;
 
 async function forEach(

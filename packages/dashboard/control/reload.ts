@@ -6,8 +6,10 @@ import { thrownText } from "../watch/texts.ts";
 import { readBody } from "./bodies.ts";
 
 /**
- * Reads the config anew and tells what changes; and reloads it, if the body says so and names what was shown: somebody
- * may have saved the file again since.
+ * Reads the config and returns its changes. Applies them if the body requests it and contains the ID of the config that
+ * was shown, because the file may have been saved again since then.
+ *
+ * @throws {Refusal} If the config or the body is invalid, or the config has changed since it was shown.
  */
 export async function reload(
   config: WorkQueueConfig,
@@ -36,7 +38,7 @@ export async function reload(
 
 const NOTHING = "The config says what it said when it was loaded last. What was set by hand stays.";
 
-/** A name for a document, by what is in it. */
+/** Returns an ID of a document, computed from its content. */
 async function nameOf(source: string | object): Promise<string> {
   const text = typeof source === "string" ? source : JSON.stringify(source);
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));

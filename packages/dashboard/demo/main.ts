@@ -1,6 +1,6 @@
 /**
- * Serves the dashboard over four queues: the backend of one is down for a minute every other minute, one is flooded by
- * a tenant, one has an item that fails whenever it is tried, and one is well.
+ * Demo of the dashboard with four queues. The backend of one queue is down every other minute. One queue is flooded by
+ * a tenant. One queue has an item that always fails. One queue is healthy.
  *
  *     npx -y deno task demo:dashboard [PORT]
  *

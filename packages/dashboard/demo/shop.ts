@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Something that is to be done again and again, and how it goes wrong. */
+/** Simulated work and its failures. */
 export interface Work {
-  /** The items that have changed since it was asked last, a tenth of a second ago. */
+  /** Returns the items that have changed since the previous call, a tenth of a second ago. */
   changes(): string[];
   handle(item: string, signal: AbortSignal): Promise<void>;
 }
@@ -10,10 +10,10 @@ export interface Work {
 let orders = 1000;
 const next = (tenant: string) => `${tenant}/${orders++}`;
 
-/** Whether something happens that happens so often a second, asked each tenth of one. */
+/** Reports whether an event with this rate per second happens now. Call it every tenth of a second. */
 const happens = (perSecond: number) => Math.random() < perSecond / 10;
 
-/** The gateway is down from the beginning: half of the time, for a minute each. */
+/** Creates work whose gateway is down for the first minute, and then for every other minute. */
 export function payments(): Work {
   const startedAt = performance.now();
   const isDown = () => Math.floor((performance.now() - startedAt) / 60_000) % 2 === 0;
@@ -26,7 +26,7 @@ export function payments(): Work {
   };
 }
 
-/** One tenant has far more than the others, which wait behind it. */
+/** Creates work in which one tenant adds far more items than the others and slows them down. */
 export function thumbnails(): Work {
   return {
     changes: () => [...Array.from({ length: 5 }, () => next("globex")), ...happens(2) ? [next("acme")] : []],
@@ -34,7 +34,7 @@ export function thumbnails(): Work {
   };
 }
 
-/** One item fails whenever it is tried. */
+/** Creates work with one item that always fails. */
 export function invoices(): Work {
   let isFirst = true;
   return {
@@ -50,7 +50,7 @@ export function invoices(): Work {
   };
 }
 
-/** All is well. */
+/** Creates work without failures. */
 export function mails(): Work {
   return {
     changes: () => happens(10) ? [next("acme")] : [],

@@ -1,7 +1,7 @@
 import type { ErrorBody } from "../api.ts";
 import { PAGE, PAGE_CSP } from "../page.ts";
 
-/** A request that is answered with what is wrong with it. */
+/** Error that is sent as the response to a request. */
 export class Refusal extends Error {
   override name = "Refusal";
   readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 422 | 503;
@@ -12,7 +12,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What every answer says: nobody but its own page may use it, and nobody keeps it. */
+/** Headers of every response. Only the dashboard's own page can use a response, and nothing stores it. */
 const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "cross-origin-opener-policy": "same-origin",
@@ -23,7 +23,10 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 const NOTHING_ELSE = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/** An answer with the headers of all. A policy stands for what the page needs; anything else needs nothing. */
+/**
+ * Creates a response with the common headers. The default content security policy allows nothing. The page has its own
+ * policy.
+ */
 export function answer(
   status: number,
   type: string | undefined,
@@ -45,7 +48,7 @@ export function answerJson(json: string): Response {
   return answer(200, "application/json", json);
 }
 
-/** What is wrong, as JSON for who asks the API, and as text for who looks with a browser. */
+/** Creates the response for an error: JSON for the API, or text for the page. */
 export function answerRefusal({ status, message }: Refusal, isApi: boolean): Response {
   const headers: Record<string, string> = {};
   if (status === 401) headers["www-authenticate"] = "Bearer";
@@ -55,12 +58,12 @@ export function answerRefusal({ status, message }: Refusal, isApi: boolean): Res
   return answer(status, "application/json", JSON.stringify(body), headers);
 }
 
-/** Sends a browser to another address. It is a relative one, as nobody knows what a proxy makes of the path. */
+/** Redirects a browser. The location is relative because a proxy may change the path. */
 export function answerRedirect(location: string, headers: Readonly<Record<string, string>> = {}): Response {
   return answer(302, undefined, null, { location, ...headers });
 }
 
-/** The page, under a policy that allows its own script and style and nothing else. */
+/** Creates the response with the page. Its policy allows only its own script and style. */
 export function answerPage(): Response {
   return answer(200, "text/html; charset=utf-8", PAGE, { "content-security-policy": PAGE_CSP });
 }

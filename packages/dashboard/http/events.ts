@@ -5,24 +5,25 @@ import type { WatchedQueue } from "../watch/watched_queue.ts";
 import { answer } from "./answers.ts";
 import { logFailure } from "./failure_log.ts";
 
-/** What somebody watches. */
+/** Request for a stream of events. */
 export interface EventsRequest {
   readonly queue: WatchedQueue | undefined;
   readonly search: string;
   readonly limit: number;
   readonly mayControl: boolean;
-  /** Tells anew whether they may control. Rejects if they may not look any more. */
+  /** Checks again whether the client may control queues. Rejects if the client may no longer view. */
   askAgain(): Promise<boolean>;
   readonly signal: AbortSignal | undefined;
 }
 
-/** How soon a browser connects again that has lost us, in milliseconds. */
+/** Time until a browser reconnects after losing the connection, in milliseconds. */
 const CONNECT_AGAIN = 1000;
-/** A stream is as long as somebody wants: after so long, the next push asks anew who may, in milliseconds. */
+/** Time after which the next push checks access again, in milliseconds. A stream has no time limit. */
 const ASK_AGAIN_AFTER = 4500;
 
 /**
- * Streams of server-sent events: for each that is open an event `state` a second, and one `queue` if it shows a queue.
+ * Streams of server-sent events. Each open stream gets an event `state` per second. A stream that shows a queue also
+ * gets an event `queue`.
  */
 export class Events implements Disposable {
   readonly #watch: Watch;
@@ -56,25 +57,26 @@ export class Events implements Disposable {
         const send = (name: string, json: string) => {
           if (isOpen) controller.enqueue(encoder.encode(`event: ${name}\ndata: ${json}\n\n`));
         };
-        // Who does not read gets no more than what is under way: the next one is as good.
+        // A client that doesn't read gets no further events. It misses nothing, because the next event has all current
+        // data.
         const push = async () => {
           if (isOpen && systemClock.now() - askedAt >= ASK_AGAIN_AFTER) {
             askedAt = systemClock.now();
             try {
               mayControl = await request.askAgain();
             } catch {
-              close(); // the browser asks again, and is told why not
+              close(); // the browser reconnects and gets the reason
             }
           }
           if (!isOpen || !((controller.desiredSize ?? 0) > 0)) return;
           try {
-            send("state", this.#views.state(mayControl)); // of all queues, whatever this one takes
+            send("state", this.#views.state(mayControl)); // sent first, because `queue` may take long
             if (queue === undefined || isTelling) return;
             isTelling = true;
             send("queue", await this.#views.queue(queue, search, limit).finally(() => isTelling = false));
           } catch (error) {
             logFailure("tell what there is to see", error);
-            close(); // the browser connects again
+            close(); // the browser reconnects
           }
         };
         const unwatch = this.#watch.watch({ queue, seen: () => void push() });
@@ -87,7 +89,7 @@ export class Events implements Disposable {
           try {
             controller.close();
           } catch {
-            // it was cancelled
+            // The stream was cancelled.
           }
         };
         this.#open.add(close);
@@ -97,6 +99,6 @@ export class Events implements Disposable {
         this.#watch.look(queue).then(push);
       },
       cancel: () => close(),
-    }, new CountQueuingStrategy({ highWaterMark: 2 })); // the first event, behind how soon to come back
+    }, new CountQueuingStrategy({ highWaterMark: 2 })); // room for `retry` and the first event
   }
 }

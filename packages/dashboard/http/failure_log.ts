@@ -1,12 +1,15 @@
 import { inOneLine } from "@workqueue/core/internal";
 import { thrownText } from "../watch/texts.ts";
 
-/** Writes to the console what the dashboard failed at, and where: in one line, as an error may quote an item. */
+/** Logs a failure of the dashboard with its stack to the console. Uses one line, because an error may quote an item. */
 export function logFailure(what: string, thrown: unknown): void {
   console.error(inOneLine(`The dashboard failed to ${what}: ${stackOf(thrown) ?? thrownText(thrown)}`));
 }
 
-/** Anything can be thrown, also what throws when it is looked at. */
+/**
+ * Returns the stack of an error; `undefined` if there is none. Any value can be thrown, even one that throws when it is
+ * read.
+ */
 function stackOf(thrown: unknown): string | undefined {
   try {
     return thrown instanceof Error && typeof thrown.stack === "string" && thrown.stack !== ""

@@ -4,13 +4,13 @@ import type { Access, DashboardOptions } from "../contract.ts";
 import { within } from "../watch/timer.ts";
 import { answerRedirect, Refusal } from "./answers.ts";
 
-/** The longest body that is read, in bytes. */
+/** Maximum length of a body, in bytes. */
 const MAX_BODY = 64 * 1024;
 
-/** How long is waited for who may do something, in milliseconds. */
+/** Longest wait for an access function, in milliseconds. */
 const PATIENCE = 5000;
 
-/** Who may do what, and which requests are the page's own. */
+/** Access control. Decides who may view and control, and which requests come from the page itself. */
 export class Guard {
   readonly #view: Access;
   readonly #control: Access | undefined;
@@ -22,7 +22,11 @@ export class Guard {
     this.#instance = instance;
   }
 
-  /** Refuses who may not look. */
+  /**
+   * Checks that the client may view.
+   *
+   * @throws {Refusal} If the client may not view.
+   */
   async requireView(request: Request): Promise<void> {
     if (await mayDo(this.#view, request)) return;
     if (signInOf(this.#view) === undefined) throw new Refusal(403, "Not allowed: 'view' of this dashboard says no.");
@@ -33,14 +37,19 @@ export class Guard {
     return this.#control !== undefined && await mayDo(this.#control, request);
   }
 
-  /** Refuses what changes something, unless it comes from the page itself and from somebody who may. Gives its body. */
+  /**
+   * Returns the body of a request that changes something.
+   *
+   * @throws {Refusal} If the request doesn't come from the page itself, the client may not control, or the page is
+   * stale.
+   */
   async requireControl(request: Request): Promise<string> {
     if (this.#control === undefined) throw new Refusal(403, "Not allowed: this dashboard was given no 'control'.");
     requireSameOrigin(request);
     if (!/^application\/json *(;|$)/i.test(request.headers.get("content-type") ?? "")) {
       throw new Refusal(400, "Not understood: the content type must be application/json.");
     }
-    const body = await readText(request); // first: a function that would read it says no by that
+    const body = await readText(request); // read first: an access function that reads it then fails
     if (!await mayDo(this.#control, request)) {
       throw new Refusal(403, "Not allowed: 'control' of this dashboard says no.");
     }
@@ -54,7 +63,10 @@ export class Guard {
     return body;
   }
 
-  /** Lets a browser in that has a token in its address: with a cookie, and a redirect to the address without it. */
+  /**
+   * Signs a browser in that has a token in its address. The response sets a cookie and redirects to the address without
+   * the token. Returns `undefined` if there is no valid token.
+   */
   async signIn(request: Request, path: string, location: string): Promise<Response | undefined> {
     for (const access of new Set([this.#view, this.#control])) {
       const cookie = await (access && signInOf(access))?.cookieFor(request, path);
@@ -64,7 +76,10 @@ export class Guard {
   }
 }
 
-/** What throws, rejects or takes too long says no, and nobody is told why. */
+/**
+ * Reports whether an access function allows a request. If the function throws, rejects or takes too long, access is
+ * denied without a reason.
+ */
 async function mayDo(access: Access, request: Request): Promise<boolean> {
   try {
     return await within(Promise.resolve(access(request)), PATIENCE) === true;
@@ -73,7 +88,12 @@ async function mayDo(access: Access, request: Request): Promise<boolean> {
   }
 }
 
-/** Browsers say where a request comes from. What no browser sends has to say the same, so that nobody forgets to. */
+/**
+ * Checks that a request comes from the page's own origin. Browsers send the origin. Other clients must send it too, so
+ * a missing origin is always refused.
+ *
+ * @throws {Refusal} If the request comes from another origin.
+ */
 function requireSameOrigin(request: Request): void {
   const site = request.headers.get("sec-fetch-site");
   const origin = request.headers.get("origin");
@@ -89,12 +109,16 @@ function requireSameOrigin(request: Request): void {
 function hostOf(origin: string): string | undefined {
   try {
     return new URL(origin).host;
-  } catch { // it is "null"
+  } catch { // the origin "null" is not a URL
     return undefined;
   }
 }
 
-/** Reads a body that is not too long, whatever its header says of that. */
+/**
+ * Reads a body of limited length. Doesn't rely on the `content-length` header.
+ *
+ * @throws {Refusal} If the body is too long.
+ */
 async function readText(request: Request): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;

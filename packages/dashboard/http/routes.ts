@@ -1,10 +1,10 @@
-/** What the end of a path asks for. What is before it is where the dashboard was put, and nobody's concern. */
+/** Route, determined by the end of a path. The rest of the path depends on where the dashboard is mounted. */
 export type Route =
   | { readonly kind: "state" | "events" | "reload" }
   | { readonly kind: "queue"; readonly name: string }
   | { readonly kind: "action"; readonly name: string; readonly action: string }
   | { readonly kind: "page" }
-  /** The page at an address without a slash at its end, by which relative addresses would be wrong. */
+  /** Page at an address without a trailing slash, from which relative addresses would be wrong. */
   | { readonly kind: "toPage"; readonly location: string };
 
 export function routeOf(path: string): Route {
@@ -16,7 +16,7 @@ export function routeOf(path: string): Route {
   return path.endsWith("/") ? { kind: "page" } : { kind: "toPage", location: `./${path.split("/").at(-1)}/` };
 }
 
-/** The path that the dashboard is at: cookies are for it. */
+/** Returns the path of the dashboard, which is also the path of its cookies. */
 export function baseOf(path: string): string {
   const route = routeOf(path);
   if (route.kind === "toPage") return `${path}/`;

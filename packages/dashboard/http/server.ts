@@ -16,7 +16,7 @@ import { logFailure } from "./failure_log.ts";
 import type { Guard } from "./guard.ts";
 import { baseOf, type Route, routeOf } from "./routes.ts";
 
-/** What requests are answered with. */
+/** Parts that requests are answered with. */
 export interface ServerParts {
   readonly guard: Guard;
   readonly watch: Watch;
@@ -27,10 +27,10 @@ export interface ServerParts {
 
 const DEFAULT_LIMIT = 50;
 const MAX_SEARCH = 1000;
-/** How long is waited for what somebody asked to be done, in milliseconds. */
+/** Longest wait for the result of a control, in milliseconds. */
 const ACTION_PATIENCE = 8000;
 
-/** Answers requests: nothing is looked at, let alone done, before the guard has said yes. */
+/** Answers requests. Reads and changes nothing before the guard has allowed the request. */
 export class Server {
   readonly #parts: ServerParts;
 
@@ -130,8 +130,9 @@ export class Server {
 }
 
 /**
- * What says that a request has ended. Not on `Deno.serve`, which is known by what it gives beside the request: it warns
- * of those who look at the signal, as that does not say so much, and cancels the stream anyway.
+ * Returns the signal that aborts when a request ends; `undefined` on `Deno.serve`, which is recognized by its `info`.
+ * There, the signal may also abort after a successful response, and Deno warns about programs that read it.
+ * `Deno.serve` cancels the stream anyway.
  */
 function signalOf(request: Request, info: unknown): AbortSignal | undefined {
   return typeof info === "object" && info !== null && "completed" in info ? undefined : request.signal;
@@ -140,16 +141,20 @@ function signalOf(request: Request, info: unknown): AbortSignal | undefined {
 async function act(action: Action, queue: WatchedQueue, body: string): Promise<ControlResult> {
   try {
     return await action(queue, body);
-  } catch (error) { // of a server that is away, say
+  } catch (error) { // for example, the server is unreachable
     throw error instanceof Refusal ? error : new Refusal(422, `Not done, or not all of it: ${thrownText(error)}`);
   }
 }
 
-/** Waits for what somebody else does, but not for ever. */
+/**
+ * Waits for a control, but not forever.
+ *
+ * @throws {Refusal} If the wait is too long.
+ */
 async function inTime(result: Promise<ControlResult>, subject: string): Promise<ControlResult> {
   const known = await within(result, ACTION_PATIENCE);
   if (known !== undefined) return known;
-  result.catch(() => {}); // nobody asks any more
+  result.catch(() => {}); // the result is no longer needed
   const time = formatDuration(ACTION_PATIENCE);
   throw new Refusal(503, `${subject} has not answered for ${time}: this may have been done, or be done later.`);
 }

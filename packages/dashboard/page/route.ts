@@ -2,12 +2,12 @@ import { useEffect, useState } from "preact/hooks";
 
 const PREFIX = "#/queues/";
 
-/** Where the view of a queue is, for a link. */
+/** Returns the link to the view of a queue. */
 export function linkTo(queue: string): string {
   return PREFIX + encodeURIComponent(queue);
 }
 
-/** The queue that is opened by the address of the page. */
+/** Returns the name of the queue in the address of the page; `undefined` for the list of queues. */
 export function useRoute(): string | undefined {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {

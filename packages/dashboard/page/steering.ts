@@ -2,19 +2,19 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { ControlResult, ErrorBody } from "../api.ts";
 
-/** How controls do what they are for. */
+/** Functions for the controls of the page. */
 export interface Steering {
-  /** Posts to the API. What comes of it is announced; `undefined` if it was refused. */
+  /** Posts to the API and shows the result. Resolves with `undefined` if the request failed. */
   post(path: string, body: object): Promise<ControlResult | undefined>;
-  /** Asks first, then posts. */
+  /** Asks for confirmation, then posts. */
   ask(question: Question): void;
 }
 
-/** What is asked before something is done to many. */
+/** Question before an action. */
 export interface Question {
   readonly title: string;
   readonly text: string;
-  /** What the button says that does it. */
+  /** Label of the button that confirms the action. */
   readonly action: string;
   readonly path: string;
   readonly body: object;
@@ -24,19 +24,24 @@ export const SteeringContext: ReturnType<typeof createContext<Steering | undefin
   Steering | undefined
 >(undefined);
 
-/** `undefined` for who may only look. */
+/** Returns the functions for controls; `undefined` if the user may only view. */
 export function useSteering(): Steering | undefined {
   return useContext(SteeringContext);
 }
 
-/** Says that this page shows a process that is no more. */
+/** Error of a page that shows a process that has ended. */
 export class StalePage extends Error {
   constructor() {
     super("This page is of a process that has ended. It now shows the new one: look again before you steer.");
   }
 }
 
-/** Posts to the API of the process that `instance` names. */
+/**
+ * Posts to the API of the process with the ID `instance`.
+ *
+ * @throws {StalePage} If another process answers.
+ * @throws {Error} If the request fails.
+ */
 export async function postTo(instance: string, path: string, body: object): Promise<ControlResult> {
   const response = await fetch(path, {
     method: "POST",

@@ -1,17 +1,17 @@
 import { useRef, useState } from "preact/hooks";
 
-/** An item as it is shown. */
+/** Item as shown in a list. */
 export interface Shown<T> {
   readonly item: T;
-  /** It is no longer in the list, which is held still. */
+  /** Whether the item is no longer in the queue's list but is still shown. */
   readonly gone: boolean;
 }
 
-/** A list that holds still. */
+/** List whose items can stay in place. */
 export interface StillList<T> {
   readonly shown: readonly Shown<T>[];
   readonly isStill: boolean;
-  /** For the element around the list. */
+  /** Event handlers for the element around the list. */
   readonly handlers: {
     readonly onPointerEnter: (event: PointerEvent) => void;
     readonly onPointerLeave: () => void;
@@ -21,8 +21,8 @@ export interface StillList<T> {
 }
 
 /**
- * Keeps the items of a list in their places while somebody points at it, or while something in it is focused: what is
- * clicked is what was aimed at. What is known of each item stays up to date.
+ * Keeps the items of a list in place while the user points at the list or focuses an element in it. A click therefore
+ * always hits the intended item. The data of each item stays up to date.
  */
 export function useStill<T>(items: readonly T[], keyOf: (item: T) => string): StillList<T> {
   const [pointed, setPointed] = useState(false);

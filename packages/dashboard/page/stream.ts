@@ -1,27 +1,27 @@
 import { useEffect, useState } from "preact/hooks";
 import type { QueueDetails, State } from "../api.ts";
 
-/** After so long without news, what is shown is called stale. */
+/** Time without news after which the page is stale, in milliseconds. */
 const STALE_AFTER = 5000;
-/** After so long, a connection that seems open is taken for dead. */
+/** Time without news after which an open connection counts as dead, in milliseconds. */
 const DEAD_AFTER = 10_000;
 const TRY_AGAIN_AFTER = 2000;
 
-/** What the server said last, and how sure that is. */
+/** Latest data from the server, and its reliability. */
 export interface News {
   readonly state?: State;
-  /** The queue that is opened. */
+  /** Details of the opened queue. */
   readonly queue?: QueueDetails;
-  /** What was searched for in it. */
+  /** Search that the details answer. */
   readonly searched?: string;
   readonly live: boolean;
-  /** Why the server does not say anything. */
+  /** Reason why the server refuses to answer. */
   readonly refusal?: string;
-  /** For how long nothing came, once that is too long. */
+  /** Time without news, in milliseconds, if it is too long. */
   readonly staleFor?: number;
 }
 
-/** Listens to the server while the page is open. `round` is changed to connect anew. */
+/** Listens to the server while the page is open. Change `round` to reconnect. */
 export function useNews(name: string | undefined, search: string, round: number): News {
   const [news, setNews] = useState<News>({ live: false });
 
@@ -31,7 +31,7 @@ export function useNews(name: string | undefined, search: string, round: number)
     let begunAt = performance.now();
     let lastAt = begunAt;
     let isOver = false;
-    // What was said of another queue is no news of this one.
+    // Data of another queue is not valid for this one.
     setNews((news) => {
       const { queue, searched: _, ...rest } = news;
       return queue?.name === name ? news : rest;
@@ -48,7 +48,10 @@ export function useNews(name: string | undefined, search: string, round: number)
       });
     }
 
-    /** A stream that is refused tells no reason: the queue may be none that there is, or nobody may look. */
+    /**
+     * Finds the reason for a refused stream, which doesn't contain it. The queue may not exist, or the user may not
+     * view.
+     */
     async function askWhy(): Promise<void> {
       const response = await fetch("api/state").catch(() => undefined);
       const said = await response?.json().catch(() => undefined);

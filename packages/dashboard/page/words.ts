@@ -1,8 +1,8 @@
-/** How the page words what the server says. */
+/** Formatting of the server's data for the page. */
 
 import { formatDuration, formatNumber } from "@workqueue/core/internal";
 
-/** What stands where nothing is known. */
+/** Text for an unknown value. */
 export const UNKNOWN = "–";
 
 export function count(number: number | null | undefined): string {
@@ -17,24 +17,27 @@ export function duration(ms: number | null): string {
   return ms === null ? UNKNOWN : formatDuration(Math.max(0, ms));
 }
 
-/** When something is due. */
+/** Formats the time until an item is due. `ms` is in milliseconds. */
 export function due(ms: number | null): string {
   return ms === null ? UNKNOWN : ms <= 0 ? "now" : `in ${formatDuration(ms)}`;
 }
 
-/** `1 item`, `4,820 items`. */
+/** Formats a count with its noun: `1 item`, `4,820 items`. */
 export function many(number: number, one: string): string {
   return `${formatNumber(number)} ${one}${number === 1 ? "" : "s"}`;
 }
 
-/** The time of day where the reader is. */
+/** Formats the local time of day. `ms` is a time as returned by `Date.now()`. */
 export function timeOfDay(ms: number, seconds = true): string {
   const date = new Date(ms);
   const parts = [date.getHours(), date.getMinutes(), ...(seconds ? [date.getSeconds()] : [])];
   return parts.map((part) => String(part).padStart(2, "0")).join(":");
 }
 
-/** A text whose characters all show: those that are invisible, or turn the direction, as `⟨U+202E⟩`. */
+/**
+ * Makes all characters of a text visible. Invisible characters and characters that change the direction of text become
+ * `⟨U+202E⟩`.
+ */
 export function visible(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

@@ -1,12 +1,12 @@
 import type { Group } from "../api.ts";
 
-/** How many groups are told of. */
+/** Maximum number of groups to return. */
 const MAX_GROUPS = 50;
 
-/** What ends the first part of a key, where the config names nothing. */
+/** Ends of the first part of a key, if the config doesn't specify a separator. */
 const SEPARATORS = /[/:|]/;
 
-/** Counts items by the first part of their keys, the most first. Keys of which none has parts are in no groups. */
+/** Counts items by the first part of their keys, largest group first. Keys without a separator belong to no group. */
 export function groupsOf(keys: readonly string[], separator: string | undefined): Group[] {
   const counts = new Map<string, number>();
   for (const key of keys) {
@@ -19,7 +19,7 @@ export function groupsOf(keys: readonly string[], separator: string | undefined)
   );
 }
 
-/** The group that most of the items are of, if there is one: more than 80 % of 100 or more. */
+/** Returns the group with more than 80 % of the items, if there are at least 100 items; otherwise `undefined`. */
 export function hotGroup(groups: readonly Group[], items: number): Group | undefined {
   const [first] = groups;
   return items >= 100 && first !== undefined && first.count > 0.8 * items ? first : undefined;

@@ -1,16 +1,16 @@
 import type { History as HistoryLists, Rates } from "../api.ts";
 import type { Look } from "./source.ts";
 
-/** How many samples are kept: fifteen minutes of them. */
+/** Number of samples to keep: fifteen minutes. */
 export const MAX_SAMPLES = 180;
-/** How far they are apart, in milliseconds. */
+/** Interval between samples, in milliseconds. */
 export const SAMPLE_EVERY = 5000;
-/** What rates are taken over, in milliseconds. */
+/** Period over which rates are computed, in milliseconds. */
 const RATES_OVER = 60_000;
-/** Of how many samples the trend has one number. */
+/** Number of samples for each number of the trend. */
 const SAMPLES_A_TREND = 3;
 
-/** The ten numbers of a sample. What is not known is `NaN`, as typed arrays have no `null`. */
+/** Numbers of a sample. An unknown number is `NaN` because typed arrays can't contain `null`. */
 const COLUMNS = [
   "at",
   "ready",
@@ -24,10 +24,10 @@ const COLUMNS = [
   "givenUp",
 ] as const;
 
-/** A sample: `at` by the monotonic clock. */
+/** Sample of a queue. `at` is a time of the monotonic clock, in milliseconds. */
 export type Sample = Readonly<Record<typeof COLUMNS[number], number>>;
 
-/** What is kept of a look; of one that failed, when it was. */
+/** Creates the sample of a look. For a failed look, only the time is known. */
 export function sampleOf(at: number, look: Look | undefined): Sample {
   const { ready = NaN, blocked = NaN, delayed = NaN, processing = NaN, failing, totals } = look ?? {};
   const handedOut = totals?.handedOut ?? NaN;
@@ -45,13 +45,13 @@ export function sampleOf(at: number, look: Look | undefined): Sample {
   };
 }
 
-/** The latest samples of a queue: a ring of numbers, whose size never changes. */
+/** Latest samples of a queue, in a ring buffer of fixed size. */
 export class History {
   readonly #columns = Object.fromEntries(COLUMNS.map((name) => [name, new Float64Array(MAX_SAMPLES)])) as Record<
     keyof Sample,
     Float64Array
   >;
-  /** How many were ever added. */
+  /** Number of samples added so far. */
   #added = 0;
 
   get length(): number {
@@ -63,13 +63,14 @@ export class History {
     for (const name of COLUMNS) this.#columns[name][slot] = sample[name];
   }
 
-  /** One number of the sample at a place; 0 is the oldest. */
+  /** Returns a number of the sample at a position; 0 is the oldest sample. */
   #get(name: keyof Sample, place: number): number {
     return this.#columns[name][(this.#added - this.length + place) % MAX_SAMPLES]!;
   }
 
   /**
-   * By how much it is more than it was some time before, a minute, and how long that was; `undefined` if nobody knows.
+   * Returns the change of a number over a period, by default a minute, and the actual period in milliseconds. Returns
+   * `undefined` if the change is unknown.
    */
   over(
     name: keyof Sample,
@@ -85,7 +86,7 @@ export class History {
     return undefined;
   }
 
-  /** How many a second, over the last minute or what there is of it. */
+  /** Returns rates per second, over the last minute or since the first sample. */
   rates(now: Sample): Rates {
     const rate = (name: keyof Sample) => {
       const over = this.over(name, now);
@@ -95,8 +96,9 @@ export class History {
   }
 
   /**
-   * For how long the oldest of the ready items has been so at least, if they are handed out in their order: since the
-   * first sample by which as many had become ready.
+   * Returns a lower bound for the age of the oldest ready item, in milliseconds, if items are handed out in order. The
+   * bound is the time since the first sample at which more items had become ready than have been handed out by now.
+   * Returns `null` if it is unknown or no item is ready.
    */
   oldestReadyMs(now: Sample): number | null {
     if (!(now.ready > 0) || Number.isNaN(now.handedOut)) return null;
@@ -106,7 +108,9 @@ export class History {
     return 0;
   }
 
-  /** The samples as lists; `time` is what the wall clock said, if it says `time` now. */
+  /**
+   * Returns the samples as lists. `now` and `time` are the current times of the monotonic clock and of `Date.now()`.
+   */
   lists(now: number, time: number): HistoryLists {
     const places = Array.from({ length: this.length }, (_, place) => place);
     const list = (name: keyof Sample) => places.map((place) => known(this.#get(name, place)));
@@ -130,7 +134,8 @@ export class History {
   }
 
   /**
-   * How many were ready or waited, one number for three samples: always the same of them, so that lines do not flicker.
+   * Returns the numbers of ready, blocked and delayed items, one number for every three samples. The choice of samples
+   * never changes, so that lines don't flicker.
    */
   trend(): (number | null)[] {
     const trend: (number | null)[] = [];

@@ -2,17 +2,20 @@ import type { LimiterDescription, RateLimiter, TokenBucket, WorkQueueConfig } fr
 import { formatDuration, formatNumber, hasMethods } from "@workqueue/core/internal";
 import type { Bucket, LimiterNode } from "../api.ts";
 
-/** The parts of a config that say when the items of a queue are tried: their tree, and which of them decides. */
+/** Limits of a queue in a config: the tree of its limiter, and the limiter that decided a delay. */
 export interface Limits {
-  /** The tree of the queue's limiter, with the tokens that its buckets have now. */
+  /** Returns the tree of the queue's limiter, with the current tokens of its buckets. */
   tree(): LimiterNode;
-  /** The path of the part that gave an item its delay after so many attempts; `null` if that is not known. */
+  /**
+   * Returns the path of the limiter that decided an item's delay; `null` if unknown. Times are in milliseconds: `ago`
+   * since the last failure, `dueInMs` until the item is due.
+   */
   decidedBy(attempts: number, ago: number | null, dueInMs: number | null): string | null;
-  /** The first part of keys ends with this, if the queue's discipline or limiter tells groups by it. */
+  /** Separator after the first part of keys, if the queue's discipline or limiter groups keys. */
   readonly separator: string | undefined;
 }
 
-/** What the config says of the limiter of a queue; `undefined` if it does not know the queue. */
+/** Returns the limits of a queue; `undefined` if the config doesn't contain the queue. */
 export function limitsOf(config: WorkQueueConfig | undefined, queue: string): Limits | undefined {
   if (config === undefined || !config.queueNames.includes(queue)) return undefined;
   const { limiter, discipline } = config.describe(queue);
@@ -25,13 +28,13 @@ export function limitsOf(config: WorkQueueConfig | undefined, queue: string): Li
   };
 }
 
-/** What is said of a bucket. */
+/** Returns the data of a bucket in this process. */
 export function showBucket(bucket: TokenBucket): Bucket {
   const { rate, burst, tokens, resumesInMs } = bucket;
   return { rate: numberOf(rate), burst, tokens: Math.floor(tokens * 10) / 10, resumesInMs };
 }
 
-/** What is said of a bucket that is elsewhere. */
+/** Returns the data of a bucket whose tokens are unknown here. */
 export function showFarBucket({ rate, burst }: { readonly rate: number; readonly burst: number }): Bucket {
   return { rate: numberOf(rate), burst, tokens: null, resumesInMs: 0 };
 }
@@ -44,14 +47,16 @@ function numberOf(rate: number): number | "unlimited" {
   return rate === Infinity ? "unlimited" : rate;
 }
 
-/** A part of a limiter, with what can be asked for its delays. */
+/** Limiter in the tree, with its bucket and its delays. */
 interface Node {
   readonly description: LimiterDescription;
   readonly options: Readonly<Record<string, string>>;
   readonly inside: readonly Node[];
-  /** The bucket, if this is one that has a name. */
+  /** Bucket, if the limiter is one and has a name. */
   readonly bucket: TokenBucket | undefined;
-  /** How long an item waits after so many failures, if that depends on nothing else. */
+  /**
+   * Returns the delay after a number of failures, in milliseconds; `undefined` if the delay depends on anything else.
+   */
   readonly delayAfter: ((failures: number) => number) | undefined;
 }
 
@@ -87,7 +92,7 @@ function bucketOf({ name }: LimiterDescription, config: WorkQueueConfig): TokenB
   if (name === undefined) return undefined;
   try {
     return config.bucket(name);
-  } catch { // it is no bucket
+  } catch { // not a bucket
     return undefined;
   }
 }
@@ -96,7 +101,7 @@ function delayAfterOf(description: LimiterDescription): Node["delayAfter"] {
   try {
     const limiter: RateLimiter = description.create();
     return limiter.delayAfter?.bind(limiter);
-  } catch { // a definition of somebody else's may refuse
+  } catch { // a third-party definition may throw
     return undefined;
   }
 }
@@ -124,19 +129,21 @@ function separatorIn({ description, inside }: Node): string | undefined {
   return undefined;
 }
 
-/** The longest delay that a part gives, and the path of the part inside that gives it. */
+/** Longest delay in a tree, in milliseconds, and the path of the limiter that causes it. */
 interface Decision {
   readonly delay: number;
   readonly path: string;
 }
 
-/** What delays may differ by, as clocks and looks are not exact: a part of the delay, and milliseconds. */
+/** Tolerance for delays, as a fraction of the delay. Clocks and looks are not exact. */
 const TOLERANCE = 0.05;
+/** Additional tolerance for delays, in milliseconds. */
 const TOLERANCE_MS = 50;
 
 /**
- * An item that failed `ago` and is due in `dueInMs` was given the sum of both. Where that is longer than all that
- * depends on the number of its failures, a bucket has said so; if there is none, it was the handler.
+ * Returns the path of the limiter that decided an item's delay; `null` if unknown. The delay is the sum of `ago` and
+ * `dueInMs`. If it is longer than all delays that depend only on the number of failures, a bucket decided it. If there
+ * is no bucket, the handler did.
  */
 function decidedBy(root: Node, attempts: number, ago: number | null, dueInMs: number | null): string | null {
   if (dueInMs === null || attempts < 1) return null;
@@ -150,7 +157,7 @@ function decidedBy(root: Node, attempts: number, ago: number | null, dueInMs: nu
     }
     const wait = bucket?.bucket === undefined ? 0 : waitOf(bucket.bucket);
     return (decision === undefined || wait > decision.delay ? bucket?.description.path : decision.path) ?? null;
-  } catch { // of a limiter of somebody else's
+  } catch { // a third-party limiter threw
     return null;
   }
 }
@@ -177,7 +184,7 @@ function findBucket(node: Node): Node | undefined {
   return undefined;
 }
 
-/** How long the next item would wait for a token. */
+/** Returns the time that the next item would wait for a token, in milliseconds. */
 function waitOf({ rate, tokens, resumesInMs }: TokenBucket): number {
   return resumesInMs + (tokens >= 1 ? 0 : 1000 * (1 - tokens) / rate);
 }

@@ -3,7 +3,7 @@ import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks"
 import { totalsOf } from "@workqueue/core/metrics";
 import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
 
-/** A queue in memory, with the pool that works on it. */
+/** Source of a queue in memory, with the pool that works on it. */
 export class MemorySource implements Source {
   readonly engine = "memory";
   readonly hasTexts = false;
@@ -28,7 +28,7 @@ export class MemorySource implements Source {
       limit,
     });
     const { handedOut = null, isFifo = false } = totalsOf(this.#queue);
-    // What fails and what runs is bounded whatever is in the queue
+    // The number of failing and running items is limited, whatever the size of the queue.
     const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
     const totals = this.#pool === undefined ? {} : totalsOf(this.#pool);
     const { succeeded, failed = null, givenUp = null, givenUpFor = null } = totals;
@@ -89,7 +89,7 @@ export class MemorySource implements Source {
     const options = priority === 0 ? undefined : { priority };
     try {
       this.#queue.add(item, options);
-    } catch (error) { // of a discipline: the item is not to be lost by that
+    } catch (error) { // the discipline threw: don't lose the item
       this.#queue.addAfter(item, dueInMs, options);
       throw error;
     }
@@ -107,7 +107,7 @@ export class MemorySource implements Source {
   }
 }
 
-/** No more than so many: others may begin to wait for as long as somebody looks. */
+/** Yields at most `limit` items. More items may become delayed during the iteration. */
 function* withDueIn(
   waiting: Iterable<DelayedItem<unknown>>,
   limit: number,

@@ -3,12 +3,12 @@ import { hasMethods } from "@workqueue/core/internal";
 import type { QueueOnRedis } from "../contract.ts";
 import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
 
-/** Whether a queue is one on Redis: by its methods, so that nobody needs that package who has none. */
+/** Reports whether a queue is on Redis. Checks its methods, so that the package for Redis is not required. */
 export function isOnRedis(queue: unknown): queue is QueueOnRedis<unknown> {
   return hasMethods(queue, "snapshot", "promoteDelayed", "cancelDelayed", "forget", "pause", "resume");
 }
 
-/** A queue on a server, as all processes have it, and the pool of this one. */
+/** Source of a queue on a server, shared by all processes, with the pool of this process. */
 export class RedisSource implements Source {
   readonly engine = "redis";
   readonly pausing: Source["pausing"];
@@ -22,7 +22,7 @@ export class RedisSource implements Source {
       pause: () => queue.pause(),
       async resume() {
         await queue.resume();
-        pool?.resume(); // somebody may have paused that by hand
+        pool?.resume(); // the pool may have been paused directly
       },
     };
   }
@@ -75,7 +75,10 @@ export class RedisSource implements Source {
     };
   }
 
-  /** The key of an item. Processes of another kind may have added what has none here. */
+  /**
+   * Returns the key of an item, or a unique object if `keyOf` fails. Another program may have added items of a
+   * different form.
+   */
   readonly #knownBy = (item: unknown): unknown => {
     try {
       return this.keyOf(item);
@@ -105,7 +108,7 @@ export class RedisSource implements Source {
   }
 }
 
-/** What waits of what is listed: those that are due first; and of those that fail, what is due later. */
+/** Returns the delayed items in a look: the items that are due first, and failing items that are due later. */
 function delayedIn({ delayed, delayedItems, failingItems }: Look, knownBy: (item: unknown) => unknown): DelayedLook[] {
   if (delayed <= delayedItems.length) return [...delayedItems];
   const first = new Set(delayedItems.map(({ item }) => knownBy(item)));

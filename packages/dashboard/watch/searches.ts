@@ -2,37 +2,41 @@ import { systemClock } from "@workqueue/core";
 import { type DelayedLook, MAX_LISTED } from "./source.ts";
 import { waitFor } from "./timer.ts";
 
-/** After how many items a search ends, so that it does not stop all else for long: some 0.1 s. */
+/** Maximum number of items per search, which takes about 0.1 s. A search must not block everything else for long. */
 export const MAX_SEARCHED = 200_000;
-/** And after how long, in milliseconds, as texts may take long to make: those of objects are there the next time. */
+/**
+ * Maximum duration of a search, in milliseconds, because texts may take long to create. Texts of objects are cached.
+ */
 const MAX_TIME = 250;
-/** How old what was found may be to be called new, in milliseconds: a little less than pushes are apart. */
+/** Maximum age of a fresh result, in milliseconds. Slightly less than the interval between pushes. */
 const FRESH_FOR = 950;
-/** How old it may be to be shown until there is something newer, in milliseconds. */
+/** Maximum age of a result that is shown until there is a newer one, in milliseconds. */
 const KEPT_FOR = 30_000;
-/** How long a text stays in line that nobody asks for any more, in milliseconds: those who watch ask each second. */
+/** Time that a search stays in line without further requests, in milliseconds. Clients that watch ask every second. */
 const IN_LINE_FOR = 2500;
-/** A rest is so many times as long as the searches before it took: they have a twentieth of the time. */
+/**
+ * Duration of a rest, as a multiple of the duration of the searches before it. Searches get a twentieth of the time.
+ */
 const REST = 19;
-/** Searches that took less than this together need no rest yet, in milliseconds. */
+/** Total duration of searches that needs no rest yet, in milliseconds. */
 const SHORT = 5;
-/** No rest is longer than this, in milliseconds: it may have been a server that took the time. */
+/** Maximum duration of a rest, in milliseconds. A slow server may have caused the long search. */
 const MAX_REST = 30_000;
-/** How long a server is waited for that is to search, in milliseconds. */
+/** Longest wait for a search on a server, in milliseconds. */
 const PATIENCE = 900;
 const MAX_IN_LINE = 1000;
 const MAX_FOUND = 100;
 
-/** What a search through all that waits found. */
+/** Result of a search through all delayed items. */
 export interface Found {
   readonly at: number;
-  /** How many there are; `null` if there were too many to look at all of them. */
+  /** Number of matching items; `null` if there were too many delayed items to check all of them. */
   readonly matching: number | null;
-  /** The earliest of them. */
+  /** Matching items that are due first. */
   readonly items: readonly { readonly key: string; readonly priority: number; readonly dueAt: number }[];
 }
 
-/** Whether a key has the text in it, in letters of whatever case. */
+/** Returns a function that reports whether a key contains the text, ignoring case. */
 export function matcher(search: string): (key: string) => boolean {
   if (search === "") return () => true;
   const wanted = search.toLowerCase();
@@ -40,22 +44,21 @@ export function matcher(search: string): (key: string) => boolean {
 }
 
 /**
- * Searches through all that waits in a queue. However many ask, and for whatever, they take a twentieth of the time
- * together: texts stand in a line, of which the first is searched for when the rest after the searches before it is
- * over.
+ * Searches through all delayed items of a queue. All searches together take a twentieth of the time, regardless of the
+ * number of clients. Searches stand in a line. The first one runs after the rest that follows the searches before it.
  */
 export class Searches {
   readonly #delayed: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>;
   readonly #textOf: (item: unknown) => string;
-  /** The texts in line, the one that waits longest first; and when somebody asked for each last. */
+  /** Searches in line, longest wait first, each with the time of the latest request for it. */
   readonly #line = new Map<string, number>();
   #found = new Map<string, Found>();
   #underWay: Promise<void> | undefined;
-  /** How long searches took since the last rest. */
+  /** Total duration of searches since the last rest, in milliseconds. */
   #spent = 0;
   #restsUntil = -Infinity;
 
-  /** Searches in what a function gives: the first that wait, the earliest first. */
+  /** Creates a line of searches. `waiting` returns the first delayed items, earliest first. */
   constructor(
     waiting: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>,
     textOf: (item: unknown) => string,
@@ -64,13 +67,14 @@ export class Searches {
     this.#textOf = textOf;
   }
 
-  /** What was found before is not so any more. */
+  /** Discards all results because the queue has changed. */
   forget(): void {
     this.#found = new Map();
   }
 
   /**
-   * What is found, or was a while ago; `undefined` if that is not known yet. Who asks again will know. Never rejects.
+   * Returns the result of a search, which may be a while old; `undefined` if there is no result yet. Call it again for
+   * the result. Never rejects.
    */
   async find(search: string): Promise<Found | undefined> {
     const now = systemClock.now();
@@ -90,7 +94,7 @@ export class Searches {
     if (this.#line.has(search) || this.#line.size < MAX_IN_LINE) this.#line.set(search, now);
   }
 
-  /** Searches for the first in line, and for the next, until it is time to rest. */
+  /** Runs the searches in line until the next rest. */
   #goOn(): void {
     for (const [search, askedAt] of this.#line) {
       const now = systemClock.now();
@@ -106,7 +110,7 @@ export class Searches {
       this.#keep(found, search, at, items);
       this.#rest(systemClock.now() - at);
     };
-    const fail = () => this.#rest(systemClock.now() - at); // the row tells of it
+    const fail = () => this.#rest(systemClock.now() - at); // the row of the queue reports the error
     try {
       const items = this.#delayed(MAX_SEARCHED);
       if (!(items instanceof Promise)) return finish(items);

@@ -1,8 +1,8 @@
-/** A queue as the dashboard sees it, wherever its items are. */
+/** Queue as seen by the dashboard, for any engine. */
 
 import type { GiveUpReason } from "@workqueue/core";
 
-/** What a look at a queue finds. Lists have as many items as was asked for; what is not known is `null`. */
+/** Result of a look at a queue. Lists contain at most the requested number of items. `null` means unknown. */
 export interface Look {
   readonly ready: number;
   readonly blocked: number;
@@ -10,12 +10,12 @@ export interface Look {
   readonly processing: number;
   readonly failing: number | null;
   readonly totals: LookTotals;
-  /** For how long the oldest ready item has been so, where the queue tells. */
+  /** Time since the oldest ready item became ready, in milliseconds, if the queue reports it. */
   readonly oldestReadyMs: number | null;
-  /** Whether the totals tell that otherwise, as items are handed out in their order. */
+  /** Whether items are handed out in order, so that `oldestReadyMs` can be computed from the totals. */
   readonly isFifo: boolean;
   readonly workers: Workers | null;
-  /** Whether nobody is given anything: the queue is paused, or the pool where that is what can be paused. */
+  /** Whether handing out is paused. On Redis, the queue is paused; in memory, the pool. */
   readonly isPaused: boolean;
   readonly readyItems: readonly { readonly item: unknown; readonly priority: number }[];
   readonly delayedItems: readonly DelayedLook[];
@@ -23,20 +23,20 @@ export interface Look {
   readonly runningItems: readonly LookRunning[];
 }
 
-/** What has been counted since somebody began to count. */
+/** Counts since counting began. */
 export interface LookTotals {
   readonly handedOut: number | null;
-  /** Attempts that ended. */
+  /** Attempts that have ended. */
   readonly attempts: number | null;
   readonly failed: number | null;
   readonly givenUp: number | null;
   readonly givenUpFor: Readonly<Partial<Record<GiveUpReason, number>>> | null;
 }
 
-/** The pool of this process. */
+/** Pool of this process. */
 export interface Workers {
   readonly active: number;
-  /** How many of them are abandoned. */
+  /** Number of active handlers that are abandoned. */
   readonly abandoned: number;
   readonly concurrency: number;
   readonly paused: boolean;
@@ -62,41 +62,44 @@ export interface LookRunning {
   readonly for: number | null;
 }
 
-/** What waits, the earliest first, as far as it was looked at. */
+/** Delayed items that were looked at, earliest first. */
 export interface DelayedItems {
   readonly items: readonly DelayedLook[];
-  /** How many more wait. */
+  /** Number of delayed items that were not looked at. */
   readonly more: number;
 }
 
-/** How many items a list may have: what servers give at once, and what pools know of failures. */
+/**
+ * Maximum length of a list. Servers return at most this many items at once, and pools remember this many failing items.
+ */
 export const MAX_LISTED = 1000;
 
-/** Something that can be done to a queue; or why it cannot, in a sentence. */
+/** Control of a queue, or a sentence with the reason why there is none. */
 export type Can<F> = F | string;
 
 export interface Source {
   readonly engine: "memory" | "redis";
-  /** What the queue calls itself. */
+  /** Name of the queue, as set when it was created. */
   readonly queueName: string;
   keyOf(item: unknown): unknown;
-  /** Looks at the queue. It takes time by `limit`, whatever is in the queue. */
+  /** Looks at the queue. The duration depends on `limit`, not on the size of the queue. */
   look(limit: number): Look | Promise<Look>;
-  /** What waits: all of it, or so much, or as much as can be had at once. It may take some time. */
+  /** Returns delayed items: all of them, up to `limit`, or as many as can be fetched at once. This may take a while. */
   allDelayed(limit?: number): DelayedItems | Promise<DelayedItems>;
   /**
-   * What waits, in no particular order, where that can be looked at in slices: later turns of the event loop may go on.
+   * Iterates over all delayed items in no particular order; `undefined` if the queue can't. The iteration may continue
+   * in later turns of the event loop.
    */
   eachDelayed?(): Iterable<DelayedLook> | undefined;
-  /** How many of what waits are in `allDelayed`, by a look that lists `MAX_LISTED` items. */
+  /** Returns the number of delayed items in `allDelayed`, given a look whose lists have up to `MAX_LISTED` items. */
   findable(look: Look): number;
-  /** Whether each item is a text, and can be tried now or taken back without having been looked at. */
+  /** Whether each item is a string. Such an item can be retried or taken back without a search. */
   readonly hasTexts: boolean;
-  /** Why nothing can be made ready now that waits. */
+  /** Reason why no delayed item can be made ready; `undefined` if it can. */
   readonly cannotRetry?: string | undefined;
-  /** Makes an item ready that waits. Tells whether it did. */
+  /** Makes a delayed item ready. Returns `false` if it did not. */
   retry(item: DelayedLook): boolean | Promise<boolean>;
-  /** Forgets an item that waits. Tells whether it did. */
+  /** Removes a delayed item and forgets its failures. Returns `false` if it did not. */
   takeBack(item: DelayedLook): boolean | Promise<boolean>;
   readonly pausing: Can<{ pause(): void | Promise<void>; resume(): void | Promise<void> }>;
 }

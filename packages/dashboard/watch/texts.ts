@@ -1,27 +1,27 @@
-/** What is shown of items and errors: texts, and short ones. */
+/** Short texts of items and errors for display. */
 
 import { inOneLine } from "@workqueue/core/internal";
 
 const MAX_LENGTH = 500;
 
-/** A text cut down to what is shown of it. No character is cut in half. */
+/** Truncates a text for display. Doesn't split a surrogate pair. */
 export function cut(text: string): string {
   if (text.length <= MAX_LENGTH) return text;
   const end = /[\ud800-\udbff]/.test(text[MAX_LENGTH - 2]!) ? MAX_LENGTH - 2 : MAX_LENGTH - 1;
   return text.slice(0, end) + "…";
 }
 
-/** Whether a text that is shown is the whole of it, as far as one can tell. */
+/** Reports whether a displayed text seems to be complete. */
 export function isWhole(text: string): boolean {
   return !text.endsWith("…");
 }
 
-/** An error in one line. */
+/** Formats an error in one line. */
 export function errorText(error: string): string {
   return cut(inOneLine(error.slice(0, 2 * MAX_LENGTH)).trim());
 }
 
-/** Words what was thrown. Anything can be, also what throws when it is looked at. */
+/** Formats a thrown value. Any value can be thrown, even one that throws when it is read. */
 export function thrownText(thrown: unknown): string {
   try {
     return errorText(thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown));
@@ -31,8 +31,9 @@ export function thrownText(thrown: unknown): string {
 }
 
 /**
- * Gives the text of an item, by which it is shown and found. Whatever the user's functions do, there is one. That of an
- * object is made once, as objects may be big: what changes in it later is not seen.
+ * Creates a function that returns the text of an item for display and search. It always returns a text, even if the
+ * user's functions throw. The text of an object is cached because objects may be large, so later changes of the object
+ * are ignored.
  */
 export function keyTexts(
   keyOf: (item: unknown) => unknown,
@@ -55,12 +56,12 @@ export function keyTexts(
   };
 }
 
-/** The same text, in memory of its own: a part of a text may keep all of that. */
+/** Copies a text. A slice of a longer text could keep the whole text in memory. */
 function copyOf(text: string): string {
   return text.length < MAX_LENGTH - 1 ? text : JSON.parse(JSON.stringify(text));
 }
 
-/** A key as JSON, with what JSON cannot say as text. */
+/** Formats a key as JSON. Values that JSON doesn't support become text. */
 function textOf(key: unknown): string {
   if (typeof key === "string") return key;
   const around: unknown[] = [];

@@ -1,6 +1,6 @@
 import { systemClock } from "@workqueue/core";
 
-/** Calls an action again and again, at equal times as far as the action lets it. It keeps no process alive. */
+/** Calls an action at equal intervals, if the action is fast enough. Doesn't keep the process alive. */
 export class Timer {
   readonly #action: () => void;
   readonly #every: number;
@@ -30,14 +30,14 @@ export class Timer {
   #set(): void {
     this.#handle = setUnref(() => {
       const now = systemClock.now();
-      this.#next = Math.max(this.#next + this.#every, now); // what a machine missed that slept is not made up for
+      this.#next = Math.max(this.#next + this.#every, now); // calls missed during a suspend are skipped
       this.#set();
       this.#action();
     }, Math.max(this.#next - systemClock.now(), 0));
   }
 }
 
-/** Waits for a promise that never rejects, but no longer than that. It keeps no process alive. */
+/** Waits for a promise that never rejects, at most `ms` milliseconds. Doesn't keep the process alive. */
 export function waitFor(promise: Promise<unknown>, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const handle = setUnref(resolve, ms);
@@ -48,7 +48,9 @@ export function waitFor(promise: Promise<unknown>, ms: number): Promise<void> {
   });
 }
 
-/** What a promise gives; `undefined` if it takes longer than that. It keeps no process alive. */
+/**
+ * Returns the result of a promise; `undefined` if it takes more than `ms` milliseconds. Doesn't keep the process alive.
+ */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let handle: unknown;
   const late = new Promise<undefined>((resolve) => handle = setUnref(() => resolve(undefined), ms));

@@ -2,30 +2,29 @@ import { formatDuration, formatNumber, inspect } from "@workqueue/core/internal"
 import type { Bucket, Group, Rates, Verdict } from "../api.ts";
 import { type Look, MAX_LISTED } from "./source.ts";
 
-/** All that a verdict is made of. */
+/** Data that a verdict is based on. */
 export interface Situation {
   readonly engine: "memory" | "redis";
   readonly look: Pick<Look, "ready" | "blocked" | "delayed" | "processing" | "failing" | "workers" | "isPaused">;
-  /** For how long nothing has been handed out, although something was ready and might have been. */
+  /** Time since an item was handed out, in milliseconds, while items were ready and could have been handed out. */
   readonly idleFor: number;
-  /**
-   * Attempts that ended in the last minute, those of them that failed, and items that were given up; `null` if that is
-   * not known.
-   */
+  /** Attempts that ended in the last minute, failed attempts among them, and given-up items; `null` if unknown. */
   readonly lastMinute: { readonly attempts: number; readonly failed: number; readonly givenUp: number } | null;
-  /** The same of the last few seconds: how it is now, where enough was tried. */
+  /**
+   * Attempts of the last few seconds, which show the current state if there were enough of them. `ms` is the period.
+   */
   readonly recent: { readonly attempts: number; readonly failed: number; readonly ms: number } | null;
-  /** By how many items the backlog has grown in the last minute. */
+  /** Growth of the backlog in the last minute, in items. */
   readonly growth: number | null;
   readonly rates: Rates;
-  /** The item that failed most often. */
+  /** Failing item with the most attempts. */
   readonly worst: { readonly key: string; readonly attempts: number; readonly error: string } | undefined;
-  /** The item that a handler has been running for longest. */
+  /** Item whose handler has been running longest. */
   readonly longest: { readonly key: string; readonly for: number } | undefined;
   readonly throttle: Bucket | null;
-  /** The group that has most of the ready items. */
+  /** Group with most of the ready items. */
   readonly hot: Group | undefined;
-  /** Of how many ready items that is known. */
+  /** Number of ready items in which `hot` was found. */
   readonly listed: number;
 }
 
@@ -34,22 +33,23 @@ export interface Judgement {
   readonly reason: string;
 }
 
-/** How long nothing may be handed out, in milliseconds. */
+/** Time without handing out an item after which a queue is stuck, in milliseconds. */
 export const STUCK_AFTER = 30_000;
-/** From when on a handler that runs is worth a word, in milliseconds. */
+/** Duration from which a running handler is mentioned, in milliseconds. */
 const LONG_RUN = 5 * 60_000;
-/** How long abandoned handlers may take all places, in milliseconds. */
+/** Time after which abandoned handlers that occupy all places make a queue stuck, in milliseconds. */
 const LONG_FULL = 5000;
-/** How many attempts have to fail in a minute, or of one key. */
+/** Number of failures that make a queue failing, in a minute or of one key. */
 const MANY_FAILURES = 5;
-/** By how many items a backlog has to grow in a minute, and by which part of it. */
+/** Minimum growth of a backlog in a minute to be reported, in items. */
 const GROWTH = 50;
+/** Minimum growth of a backlog in a minute to be reported, as a fraction of the backlog. */
 const GROWN_PART = 0.1;
 
-/** The order that queues are shown in, the worst first. */
+/** Order of queues in the list, worst first. */
 const ORDER: readonly Verdict[] = ["stuck", "failing", "unknown", "paused", "busy", "healthy"];
 
-/** Says how a queue is, and why. */
+/** Returns the verdict on a queue and the reason for it. */
 export function judge(situation: Situation): Judgement {
   for (const [verdict, find] of RULES) {
     const reason = find(situation);
@@ -60,7 +60,7 @@ export function judge(situation: Situation): Judgement {
   return { verdict: "healthy", reason: healthy(situation) + notes("healthy", situation) };
 }
 
-/** Sorts by how bad it is. What is equally bad stays in its order. */
+/** Sorts queues by verdict, worst first. Queues with the same verdict keep their order. */
 export function worstFirst<Row extends { readonly verdict: Verdict }>(rows: readonly Row[]): Row[] {
   return [...rows].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
 }
@@ -97,7 +97,7 @@ function nothingIsTaken(situation: Situation): string | undefined {
   return `${since} and ${formatNumber(free)} of ${count(workers.concurrency, "worker")} free.`;
 }
 
-/** How far tokens are apart, in milliseconds. */
+/** Returns twice the interval between tokens, in milliseconds; 0 if there is no throttle or no finite interval. */
 function perToken(throttle: Bucket | null): number {
   return throttle === null || throttle.rate === "unlimited" || throttle.rate === 0 ? 0 : 2000 / throttle.rate;
 }
@@ -110,7 +110,10 @@ function placesAreTaken({ look: { ready, workers }, idleFor }: Situation): strin
     `${items(ready)} ready.`;
 }
 
-/** Handlers may be meant to run long: they hang if others wait for their places. */
+/**
+ * Returns a reason if handlers hang. A handler may be meant to run long, so it only hangs if other items need its
+ * place.
+ */
 function placesAreHung(situation: Situation): string | undefined {
   const { look: { ready, workers }, idleFor } = situation;
   if (workers === null || ready === 0 || workers.active < workers.concurrency || idleFor < STUCK_AFTER) {
@@ -137,7 +140,7 @@ function mostSucceed({ attempts, failed }: { readonly attempts: number; readonly
   return failed < attempts / 2;
 }
 
-/** Whether what failed for a while succeeds again: what has still to be tried again says nothing of now. */
+/** Reports whether attempts succeed again after many failures. Then, pending retries don't show the current state. */
 function isRecovering({ recent, lastMinute }: Situation): boolean {
   return recent !== null && recent.attempts >= MANY_FAILURES && mostSucceed(recent) &&
     lastMinute !== null && lastMinute.failed >= MANY_FAILURES && !mostSucceed(lastMinute);
@@ -153,12 +156,12 @@ function manyAreGivenUp({ lastMinute, worst }: Situation): string | undefined {
   );
 }
 
-/** They wait, so that few attempts are made meanwhile. */
+/** Returns a reason if most items have failed. Failed items are delayed, so there may be few recent attempts. */
 function mostHaveFailed(situation: Situation): string | undefined {
   const { engine, look: { ready, blocked, delayed, processing, failing }, recent, worst } = situation;
   const all = ready + blocked + delayed + processing;
   if (failing === null || failing < MANY_FAILURES) return undefined;
-  const isMore = engine === "memory" && failing >= MAX_LISTED; // a pool remembers no more
+  const isMore = engine === "memory" && failing >= MAX_LISTED; // the maximum that a pool remembers
   if (isMore ? delayed < all / 2 : failing < all / 2) return undefined;
   if (recent !== null && recent.attempts > 0 && mostSucceed(recent)) return undefined;
   const error = worst === undefined || worst.error === "" ? "" : `, ${name(worst.key)} with ${worst.error}`;
@@ -177,7 +180,7 @@ function sentence({ key, attempts, error }: NonNullable<Situation["worst"]>): st
   return asSentence(`${name(key)} failed ${times}${error === "" ? "" : `: ${error}`}`);
 }
 
-/** With an end, as another may follow. */
+/** Adds a period if there is none, because another sentence may follow. */
 function asSentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
@@ -195,7 +198,7 @@ function isThrottlePaused({ look: { ready }, throttle }: Situation): string | un
   } ready.`;
 }
 
-/** How much faster items come than they go, or the other way round, before that is said. */
+/** Minimum ratio between the rates of incoming and outgoing items, in either direction, to be mentioned. */
 const NOTICEABLY = 1.05;
 
 function allAreBusy({ look: { ready, workers }, rates }: Situation): string | undefined {
@@ -238,7 +241,7 @@ function healthy({ look: { ready, delayed, processing }, rates }: Situation): st
   return `${parts.join(", ")}.`;
 }
 
-/** What else there is to say. */
+/** Returns further sentences about a queue. */
 function notes(verdict: Verdict, situation: Situation): string {
   return hotTenant(situation) + recovery(situation) + longRun(situation) + pauseBeside(verdict, situation);
 }
@@ -262,13 +265,13 @@ function hotTenant({ hot, listed }: Situation): string {
   return ` ${name(hot.name)} has ${Math.floor(100 * hot.count / listed)} % of what is ready.`;
 }
 
-/** Tells of a paused throttle where another verdict is worse. */
+/** Mentions a paused throttle if the verdict is not `paused`. */
 function pauseBeside(verdict: Verdict, { throttle }: Situation): string {
   if (verdict === "paused" || throttle === null || throttle.resumesInMs <= 0) return "";
   return ` The throttle is paused for another ${formatDuration(throttle.resumesInMs)}.`;
 }
 
-/** So many characters of a key are shown in a sentence. */
+/** Maximum number of characters of a key in a sentence. */
 const MAX_NAME = 60;
 
 function name(key: string): string {

@@ -4,13 +4,13 @@ import { worstFirst } from "./verdict.ts";
 import type { Watch } from "./watch.ts";
 import type { WatchedQueue } from "./watched_queue.ts";
 
-/** What is said to everybody alike. */
+/** Data that is the same for all clients. */
 export interface Surroundings {
   readonly instance: string;
   readonly mayReload: boolean;
 }
 
-/** What the API says, as JSON: made once for each look, whoever asks. */
+/** Responses of the API as JSON. Each is created once per look and shared by all clients. */
 export class Views {
   readonly #watch: Watch;
   readonly #surroundings: Surroundings;

@@ -5,23 +5,23 @@ import { MAX_LISTED } from "./source.ts";
 import { Timer, waitFor } from "./timer.ts";
 import { ROW_LIMIT, WatchedQueue } from "./watched_queue.ts";
 
-/** How far looks are apart while somebody watches, in milliseconds. */
+/** Interval between looks while somebody watches, in milliseconds. */
 const LOOK_EVERY = 1000;
-/** How long a look is waited for before what is known is said. */
+/** Longest wait for a look before earlier data is shown, in milliseconds. */
 const LOOK_PATIENCE = 900;
 
-/** Somebody who watches. */
+/** Client that watches the queues. */
 export interface Watcher {
-  /** The queue of which all is to be seen. */
+  /** Queue whose details are watched; `undefined` for none. */
   readonly queue: WatchedQueue | undefined;
-  /** Is called after each look. */
+  /** Called after each look. */
   seen(): void;
 }
 
-/** All queues that are shown, and when they are looked at: one look serves everybody who watches. */
+/** All queues of the dashboard, and the schedule of looks at them. One look serves all clients. */
 export class Watch implements Disposable {
   readonly queues: ReadonlyMap<string, WatchedQueue>;
-  /** Grows with each look: what was made of an earlier one is old. */
+  /** Number of looks so far. Views of an earlier look are outdated. */
   version = 0;
   readonly #watchers = new Set<Watcher>();
   readonly #samples: Timer;
@@ -39,7 +39,7 @@ export class Watch implements Disposable {
     void this.#sample();
   }
 
-  /** Looks at all queues, and at one of them closely; unless that has just been done. */
+  /** Looks at all queues, and at one of them closely. Skips a queue if its latest look is fresh. */
   async look(closely?: WatchedQueue): Promise<void> {
     const close = this.#watchedClosely();
     const looks = Array.from(
@@ -50,7 +50,7 @@ export class Watch implements Disposable {
     this.version++;
   }
 
-  /** Calls back after each look, until the function returned is called. */
+  /** Calls `seen` of a watcher after each look. Returns an unsubscribe function. */
   watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher);
     this.#looks.start();
@@ -60,7 +60,7 @@ export class Watch implements Disposable {
     };
   }
 
-  /** Something was changed: whoever watches sees it at once. */
+  /** Discards looks after a change, and shows the change to watchers immediately. */
   async changed(queue?: WatchedQueue): Promise<void> {
     for (const one of queue === undefined ? this.queues.values() : [queue]) one.forgetLook();
     if (this.#watchers.size > 0) await this.#look();
@@ -72,7 +72,7 @@ export class Watch implements Disposable {
     this.#unfollow?.();
   }
 
-  /** While somebody watches, a sample is of a look that serves them as well. */
+  /** Samples all queues. While somebody watches, the looks list enough items for the watchers too. */
   async #sample(): Promise<void> {
     const limit = this.#watchers.size === 0 ? 0 : ROW_LIMIT;
     const close = this.#watchedClosely();

@@ -14,40 +14,40 @@ import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
 import { judge, type Judgement } from "./verdict.ts";
 
-/** How many items are looked at for a row: enough to tell whose they are. */
+/** Number of items to list for a row: enough to find groups. */
 export const ROW_LIMIT = 200;
-/** What is so now, in milliseconds: a sample or two. */
+/** Recent period, in milliseconds: one or two samples. */
 const RECENT = 5000;
-/** How old a look may be that does for now, in milliseconds: a little less than pushes are apart. */
+/** Maximum age of a fresh look, in milliseconds. Slightly less than the interval between pushes. */
 const FRESH_FOR = 950;
-/** How long a look is waited for that is to be a sample, in milliseconds: less than samples are apart. */
+/** Longest wait for the look of a sample, in milliseconds. Less than the interval between samples. */
 const SAMPLE_PATIENCE = 4000;
-/** After how long a server that does not answer is said to be away, in milliseconds. */
+/** Time without an answer after which a server counts as unreachable, in milliseconds. */
 const PATIENCE = 3000;
 
-/** A look, and when it was. */
+/** Look with its sample. `limit` is the maximum length of its lists. */
 interface Seen {
   readonly look: Look;
   readonly sample: Sample;
   readonly limit: number;
 }
 
-/** What was looked for, among so many that wait. */
+/** Delayed items that match a search, and the number of items that were checked. */
 interface Matching extends DelayedItems {
   readonly lookedAt: number;
 }
 
-/** A queue that is shown: what was seen of it, and what is said of that. */
+/** Queue on the dashboard: its samples and latest look, and the views of them. */
 export class WatchedQueue {
   readonly name: string;
   readonly source: Source;
   readonly pool: DashboardQueue<unknown>["pool"];
   readonly textOf: (item: unknown) => string;
-  /** Whether the text of an item is the item. */
+  /** Whether the text of an item is the item itself. */
   readonly #hasTexts: boolean;
   readonly #onTakeBack: DashboardQueue<unknown>["onTakeBack"];
   readonly #config: WorkQueueConfig | undefined;
-  /** The name of the queue in the config. */
+  /** Name of the queue in the config. */
   readonly #configName: string;
   readonly #history = new History();
   readonly #searches: Searches;
@@ -55,7 +55,9 @@ export class WatchedQueue {
   #seen: Seen | undefined;
   #looking: { readonly promise: Promise<void>; readonly limit: number; readonly since: number } | undefined;
   #failure: { readonly text: string; readonly since: number } | undefined;
-  /** Since when nothing has been handed out although something might have been. */
+  /**
+   * Time of the latest look at which the queue was not idle. A queue is idle if items are ready but none is handed out.
+   */
   #idleSince = 0;
 
   constructor(name: string, { queue, pool, keyText, onTakeBack }: DashboardQueue<unknown>, config?: WorkQueueConfig) {
@@ -70,7 +72,10 @@ export class WatchedQueue {
     this.#configName = config?.queueNames.includes(this.source.queueName) ? this.source.queueName : name;
   }
 
-  /** Takes back what waits, and tells of it. Returns whether it did still wait: at once, for a queue in memory. */
+  /**
+   * Takes back a delayed item and calls `onTakeBack`. Returns `false` if the item was no longer delayed. For a queue
+   * in memory, the result is not a promise.
+   */
   takeBack(waiting: DelayedLook): boolean | Promise<boolean> {
     const tell = (isTaken: boolean): boolean => {
       if (isTaken) this.#onTakeBack?.(waiting.item);
@@ -80,18 +85,18 @@ export class WatchedQueue {
     return typeof isTaken === "boolean" ? tell(isTaken) : isTaken.then(tell);
   }
 
-  /** The document has changed. */
+  /** Discards the limits because the config has changed. */
   forgetConfig(): void {
     this.#limits = "unread";
   }
 
-  /** What was seen is not so any more. */
+  /** Discards the look and the results of searches because the queue has changed. */
   forgetLook(): void {
     this.#seen = this.#seen && { ...this.#seen, limit: -1 };
     this.#searches.forget();
   }
 
-  /** Sees to it that there is a look that is not old and lists so many items. Never rejects. Looks are shared. */
+  /** Ensures a fresh look with at least `limit` items in each list. Concurrent calls share looks. Never rejects. */
   async refresh(limit: number): Promise<void> {
     const now = systemClock.now();
     if (this.#seen !== undefined && this.#seen.limit >= limit && now - this.#seen.sample.at < FRESH_FOR) return;
@@ -106,7 +111,7 @@ export class WatchedQueue {
     if (this.#looking === looking) this.#looking = undefined;
   }
 
-  /** Keeps what there is to see now as a sample: of a server that does not answer, that this is not known now. */
+  /** Adds a sample of the current state. If the server doesn't answer, adds a sample without numbers. */
   async sample(limit: number): Promise<void> {
     const now = systemClock.now();
     await waitFor(this.refresh(limit), SAMPLE_PATIENCE);
@@ -135,12 +140,12 @@ export class WatchedQueue {
     return this.#limits;
   }
 
-  /** Where tokens for attempts come from: the pool's, or what the config says that a pool would have. */
+  /** Throttle of the pool. Without a pool, the throttle in the config. */
   get throttleSource(): unknown {
     return this.pool === undefined ? this.#configThrottle : this.pool.throttle;
   }
 
-  /** The bucket of `throttle`, if it is in this process. */
+  /** Bucket of the throttle, if it is in this process. */
   get throttleBucket(): TokenBucket | undefined {
     const throttle = this.source.engine === "redis" ? undefined : this.throttleSource;
     return isTokenBucket(throttle) ? throttle : undefined;
@@ -193,7 +198,7 @@ export class WatchedQueue {
     };
   }
 
-  /** What is said while the server does not answer. */
+  /** Returns the verdict while the server doesn't answer; `undefined` if it answers. */
   #away(): Judgement | undefined {
     const since = this.#failure?.since ?? this.#looking?.since;
     const ms = systemClock.now() - (since ?? Infinity);
@@ -223,7 +228,7 @@ export class WatchedQueue {
     });
   }
 
-  /** The attempts of some time, and those of them that failed. */
+  /** Returns the attempts of a period and the failed ones among them; `null` if unknown. `time` is in milliseconds. */
   #tried(sample: Sample, time?: number): { attempts: number; failed: number; ms: number } | null {
     const attempts = this.#history.over("attempts", sample, time);
     const failed = this.#history.over("failed", sample, time);
@@ -235,7 +240,9 @@ export class WatchedQueue {
     return groupsOf(readyItems.map(({ item }) => this.textOf(item)), this.#latestLimits?.separator);
   }
 
-  /** All that is said of the queue, as of the latest look; of items, those whose keys match. */
+  /**
+   * Returns all details of the queue as of the latest look. The lists contain only items whose keys match the search.
+   */
   async details(search: string, limit: number): Promise<Omit<QueueDetails, "can" | "cannot">> {
     const matches = matcher(search);
     const found = search === "" ? undefined : await this.#searches.find(search);
@@ -278,8 +285,8 @@ export class WatchedQueue {
   }
 
   /**
-   * What waits and has the key, or matches the search, as of some moment of the call. What is a text need not be looked
-   * for, and may not wait.
+   * Returns the delayed items with a key, or all that match a search, as of some moment during the call. If the items
+   * are strings, returns the item of a key without a search. That item may not be delayed.
    */
   async delayedItems(wanted: { readonly key: string } | { readonly search: string }): Promise<Matching> {
     if ("key" in wanted && this.#hasTexts && isWhole(wanted.key)) {
@@ -309,19 +316,19 @@ function itemsOf(
   return waiting instanceof Promise ? waiting.then(({ items }) => items) : waiting.items;
 }
 
-/** Milliseconds without the fraction that clocks give. */
+/** Rounds a time to whole milliseconds. */
 function whole<Ms extends number | null>(ms: Ms): Ms {
   return (ms === null ? null : Math.round(ms)) as Ms;
 }
 
-/** The item of which a number is the greatest. */
+/** Returns the item with the largest number; `undefined` if there are no items. */
 function withMost<Item>(items: readonly Item[], numberOf: (item: Item) => number): Item | undefined {
   let most: Item | undefined;
   for (const item of items) if (most === undefined || numberOf(item) > numberOf(most)) most = item;
   return most;
 }
 
-/** The first items that match, as they are shown. The others cost no more than their keys. */
+/** Returns the first items that match, converted for display. Converts no items after the last one that is returned. */
 function firstOf<Item, Shown>(
   items: readonly Item[],
   show: (item: Item) => Shown,
