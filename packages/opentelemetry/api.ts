@@ -1,7 +1,7 @@
 import type * as api from "@opentelemetry/api";
 
-/** What makes instruments, as `@opentelemetry/api` has it. */
+/** Factory of instruments: `Meter` of `@opentelemetry/api`. */
 export type Meter = api.Meter;
 
-/** What makes spans, as `@opentelemetry/api` has it. */
+/** Factory of spans: `Tracer` of `@opentelemetry/api`. */
 export type Tracer = api.Tracer;

@@ -1,33 +1,33 @@
 import { type Duration, parseDuration } from "@workqueue/core/duration";
 import type { HandlerContext, Outcome } from "@workqueue/core/workers";
 
-/** How an attempt ended, as far as its handler knows, and by which error. */
+/** Outcome of an attempt as known to its handler, and the error if there was one. */
 export type Ending =
   | { readonly outcome: "succeeded" | "requeued" | "requeued-after" }
   | { readonly outcome: "failed" | "given-up" | "timed-out" | "interrupted"; readonly error: unknown };
 
-/** Marks a `TerminalError`, be it of another copy of the core. */
+/** Marker of each `TerminalError`, even if the program contains several versions of the core. */
 const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal");
 
-/** How a handler ended that returned, in time unless it is said that this was too late. */
+/** Returns the ending of a handler that returned in time. */
 export function endingOfReturn(returned: void | Outcome): Ending {
   try {
     const { requeue, requeueAfter } = (returned ?? {}) as Record<string, unknown>;
     const isDelayed = requeueAfter !== undefined && parseDuration(requeueAfter as Duration) > 0;
     return { outcome: isDelayed ? "requeued-after" : requeue ? "requeued" : "succeeded" };
-  } catch (error) { // of a getter, or a delay that is not a duration: the pool counts a failure as well
+  } catch (error) { // a getter threw, or the delay is not a duration: the pool counts a failure too
     return { outcome: "failed", error };
   }
 }
 
-/** How a handler ended that threw. */
+/** Returns the ending of a handler that threw. */
 export function endingOfThrow(error: unknown, context: HandlerContext): Ending {
   if (isTerminal(error)) return { outcome: "given-up", error };
   if (isTimedOut(context)) return { outcome: "timed-out", error };
   return { outcome: context.signal.aborted ? "interrupted" : "failed", error };
 }
 
-/** The ending of a handler that returned when its time was up; `undefined` if it was not. */
+/** Returns the ending of a handler that returned after its timeout; `undefined` if it returned in time. */
 export function endingOfTimeout(context: HandlerContext): Ending | undefined {
   return isTimedOut(context) ? { outcome: "timed-out", error: context.signal.reason } : undefined;
 }
@@ -36,7 +36,7 @@ function isTimedOut({ signal }: HandlerContext): boolean {
   return signal.aborted && signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
 }
 
-/** Anything can be thrown, also what throws when it is looked at. */
+/** Reports whether a `TerminalError` was thrown. Any value can be thrown, even one that throws when it is read. */
 function isTerminal(thrown: unknown): boolean {
   try {
     return (thrown as Record<symbol, unknown> | null | undefined)?.[TERMINAL] === true;

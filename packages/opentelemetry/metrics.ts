@@ -14,26 +14,25 @@ import { ObservedNumbers } from "./observed_numbers.ts";
 import { optionsOf } from "./options_of.ts";
 
 /**
- * Sends what queues and their pools measure to OpenTelemetry, under the names that Kubernetes gives it: see
- * `metricFamilies` of `@workqueue/core/metrics`. The attribute `name` is the queue's name, `priority` the name of a
- * priority, and `reason` the reason for which items were given up.
+ * Sends the metrics of queues and their pools to OpenTelemetry, under the names that Kubernetes uses. The names are in
+ * `metricFamilies` of `@workqueue/core/metrics`. The attribute `name` is the name of the queue, `priority` is the name
+ * of a priority, and `reason` is the reason why items were given up.
  *
- * Counters and gauges are plain numbers, read when metrics are collected: to count costs about a nanosecond, where a
- * counter of the SDK costs 100 to 300. Histograms have the buckets of Kubernetes, from 10 ns to 1000 s, as advice: a
- * view of the SDK may choose others. Each value costs what the SDK takes for it, twice for an item.
+ * Counters and gauges are plain numbers that are read when metrics are collected. Counting costs about one nanosecond.
+ * A counter of the SDK costs 100 to 300 ns. Histograms have the buckets of Kubernetes, from 10 ns to 1000 s, as advice.
+ * A view of the SDK may choose other buckets. Each recorded value costs the time of the SDK, twice per item.
  *
- * Two calls with the same meter give the same metrics, and two queues of one name have one series: they count together,
- * and of what is set, the latest is told.
+ * Two calls with the same meter return the same metrics. Two queues with the same name share one series: their counts
+ * add up, and a value that is set replaces the previous one.
  *
- * When the last queue of a name is gone (shut down, and empty), its gauges are reported once more, as 0, and then no
- * more. Its counters and histograms stay for as long as the meter's provider, as OpenTelemetry has no way to remove
- * them: so they are exported even of a queue that came and went between two exports, and go on where they were if the
- * name comes back. Names of queues should therefore be few, as for every attribute of a metric. A gauge whose number
- * nobody knows now is not reported. The SDK for JavaScript repeats the last number of a gauge that is not reported any
- * more, unless the exporter prefers deltas.
+ * When the last queue with a name is gone (shut down and empty), its gauges are reported once more, as 0, and then no
+ * longer. Its counters and histograms stay as long as the meter's provider, because OpenTelemetry can't remove them.
+ * They are therefore exported even if a queue existed only between two exports, and continue if the name is used again.
+ * Use few names for queues, as for every attribute of a metric. A gauge whose value is unknown is not reported. The
+ * JavaScript SDK repeats the last value of a gauge that is no longer reported, unless the exporter prefers deltas.
  *
- * The OpenTelemetry that Deno has built in takes all of it (`OTEL_DENO=true`). It gives another meter for each call of
- * `getMeter`, so call this once there. And it asks for counters and gauges at its intervals
+ * All of this works with the OpenTelemetry that is built into Deno (`OTEL_DENO=true`). Deno creates another meter for
+ * each call of `getMeter`, so call this function only once there. Deno collects counters and gauges at its intervals
  * (`OTEL_METRIC_EXPORT_INTERVAL`), but not when the program ends.
  *
  * @example Usage
@@ -63,10 +62,10 @@ import { optionsOf } from "./options_of.ts";
  * await provider.shutdown();
  * ```
  *
- * @param meter Makes the instruments: `metrics.getMeter("workqueue")` of `@opentelemetry/api`, once the program has set
- * its provider, or `getMeter` of a provider.
+ * @param meter The meter: `metrics.getMeter("workqueue")` of `@opentelemetry/api` after the program has set its
+ * provider, or `getMeter` of a provider.
  * @returns The metrics, for the option `metrics` of queues and of `loadConfig`.
- * @throws {TypeError} If `meter` is no meter.
+ * @throws {TypeError} If `meter` is not a meter.
  */
 export function openTelemetryMetrics(meter: Meter): Required<MetricsProvider> {
   if (!hasMethods(meter, "createHistogram", "createObservableCounter", "createObservableGauge")) {
@@ -77,7 +76,7 @@ export function openTelemetryMetrics(meter: Meter): Required<MetricsProvider> {
   return metrics;
 }
 
-/** An instrument that is made twice would be observed twice, and some SDKs warn of it. */
+/** Metrics by meter. An instrument that is created twice would be observed twice, and some SDKs warn about it. */
 const metricsOfMeters = /* @__PURE__ */ new WeakMap<Meter, Required<MetricsProvider>>();
 
 type Method = keyof typeof metricFamilies;
@@ -86,7 +85,7 @@ class OpenTelemetryMetrics implements Required<MetricsProvider> {
   readonly #meter: Meter;
   readonly #numbers = new Map<Method, ObservedNumbers>();
   readonly #histograms = new Map<Method, Instrument>();
-  /** The names of which nothing is measured any more. */
+  /** Names of queues that are gone. */
   readonly #gone = new Set<string>();
 
   constructor(meter: Meter) {

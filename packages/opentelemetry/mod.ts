@@ -1,17 +1,17 @@
 /**
- * What work queues measure, and a span for each attempt of a handler, in OpenTelemetry.
+ * Metrics of work queues, and a span for each attempt of a handler, for OpenTelemetry.
  *
- * It needs `@opentelemetry/api` alone. What becomes of metrics and spans is up to the SDK of the program, or to Deno,
- * which has one built in.
+ * This package only requires `@opentelemetry/api`. The SDK of the program, or the one built into Deno, processes the
+ * metrics and spans.
  *
  * @module
  */
 
-import "./core_version.ts"; // first, so that no other module fails because of another core
+import "./core_version.ts"; // first, so that no other module fails because of another core version
 
 export type { Meter, Tracer } from "./api.ts";
 export { openTelemetryMetrics } from "./metrics.ts";
 export { tracedHandler } from "./traced_handler.ts";
-// Those that the types of this package are made of, and what these are made of.
+// Types that the types of this package refer to, directly or indirectly.
 export type { Counter, Gauge, GiveUpReason, Histogram, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";
 export type { Duration, Handler, HandlerContext, Outcome } from "@workqueue/core/workers";

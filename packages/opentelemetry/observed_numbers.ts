@@ -4,12 +4,15 @@ import type { MetricFamily } from "@workqueue/core/metrics";
 import type { Meter } from "./api.ts";
 import { optionsOf } from "./options_of.ts";
 
-/** The counters or gauges of one family. OpenTelemetry asks for all of them when it collects. */
+/** Counters or gauges of one family. OpenTelemetry reads all of them when it collects metrics. */
 export class ObservedNumbers {
   readonly #numbers: LabelledNumbers;
   readonly #isGone: (queue: string) => boolean;
 
-  /** `isGone` reports whether there is no queue of that name any more. Counters are observed all the same. */
+  /**
+   * Creates the instrument of a family. `isGone` reports whether all queues with a name are gone. Counters are observed
+   * even then.
+   */
   constructor(meter: Meter, family: MetricFamily, isGone: (queue: string) => boolean) {
     this.#numbers = new LabelledNumbers(family.label, (labels) => new LabelledNumber(labels));
     const isCounter = family.kind === "counter";
@@ -20,12 +23,12 @@ export class ObservedNumbers {
     instrument.addCallback((result) => this.#observe(result));
   }
 
-  /** One number for all queues of that name. */
+  /** Returns the number that all queues with a name share. */
   of(queue: string, value?: string): LabelledNumber {
     return this.#numbers.of(queue, value);
   }
 
-  /** Observes 0 once for a queue that is gone, as an SDK may go on with the last value that it saw. */
+  /** Observes all numbers. For a queue that is gone, observes 0 once, because an SDK may repeat the last value. */
   #observe(result: ObservableResult): void {
     const gone = new Set<string>();
     for (const { labels, value } of this.#numbers.all()) {

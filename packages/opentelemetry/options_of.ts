@@ -1,7 +1,7 @@
 import type { MetricOptions } from "@opentelemetry/api";
 import type { MetricFamily } from "@workqueue/core/metrics";
 
-/** In [UCUM](https://ucum.org), as OpenTelemetry wants them: what is counted stands in braces. */
+/** Units in [UCUM](https://ucum.org), which OpenTelemetry uses. Units of counts are in braces. */
 const UNITS: Record<MetricFamily["unit"], string> = {
   items: "{item}",
   adds: "{add}",
@@ -10,7 +10,10 @@ const UNITS: Record<MetricFamily["unit"], string> = {
   seconds: "s",
 };
 
-/** What an instrument is told of its family. Not that counts are whole numbers: Deno's own instruments refuse that. */
+/**
+ * Returns the options of a family's instrument. Doesn't declare counts as integers because Deno's instruments reject
+ * that.
+ */
 export function optionsOf({ help, unit, buckets }: MetricFamily): MetricOptions {
   return {
     description: help,

@@ -5,28 +5,28 @@ import type { Tracer } from "./api.ts";
 import { type Ending, endingOfReturn, endingOfThrow, endingOfTimeout } from "./ending.ts";
 
 /**
- * A handler with a span for each attempt. It returns and throws what the given one does, and is synchronous where that
- * is.
+ * Creates a handler that has a span for each attempt. It returns and throws the same as `handler`, and is synchronous
+ * if `handler` is.
  *
- * The span is called `process` and the queue's name, is of the kind `CONSUMER`, and begins a trace of its own: what was
- * active where the item was added is long over, and many adds may have become one attempt. It is active while the
- * handler runs, so spans that this starts are its children, provided that the program has a context manager. The
- * handler reaches it by `trace.getActiveSpan()`, to add attributes or links.
+ * The name of the span is `process` and the name of the queue. Its kind is `CONSUMER`. It starts a new trace, because
+ * the span that was active when the item was added has ended, and many adds may have become one attempt. The span is
+ * active while the handler runs. Spans that the handler starts are its children if the program has a context manager.
+ * In the handler, `trace.getActiveSpan()` returns the span, for example to add attributes or links.
  *
- * | attribute | what it says |
+ * | attribute | value |
  * | --- | --- |
  * | `workqueue.queue` | the name of the queue |
- * | `workqueue.key` | the key of the item, as text. Left out unless it is a string, a number or a boolean |
- * | `workqueue.attempt` | 1 the first time |
- * | `workqueue.outcome` | how the attempt ended, as far as the handler knows |
+ * | `workqueue.key` | the key of the item, as text; omitted unless it is a string, number, bigint or boolean |
+ * | `workqueue.attempt` | the number of the attempt, from 1 |
+ * | `workqueue.outcome` | the outcome of the attempt, as known to the handler |
  *
- * The outcome is `succeeded`, `requeued` or `requeued-after` where the handler returned. Where it threw, it is
- * `given-up` for a `TerminalError`, `interrupted` if the signal had aborted before, and else `failed`: whether
- * `maxRetries` gives the item up then, the pool decides afterwards. An attempt whose time was up is `timed-out`,
- * whatever the handler made of it; its span ends when the handler does. The last four have the status `ERROR`, and the
- * error as an event of the span.
+ * If the handler returned, the outcome is `succeeded`, `requeued` or `requeued-after`. If it threw, the outcome is
+ * `given-up` for a `TerminalError`, `interrupted` if the signal had aborted before, and otherwise `failed`. The pool
+ * decides afterwards whether `maxRetries` gives the item up. An attempt that exceeded its timeout is `timed-out`,
+ * unless the handler threw a `TerminalError`. Its span ends when the handler does. The outcomes `given-up`,
+ * `interrupted`, `failed` and `timed-out` have the status `ERROR`, and the error is an event of the span.
  *
- * Keys become part of traces: where they are secret, let `keyOf` give something else.
+ * Keys become part of traces. If your keys are secret, let `keyOf` return something else.
  *
  * @example Usage
  * ```ts
@@ -52,10 +52,10 @@ import { type Ending, endingOfReturn, endingOfThrow, endingOfTimeout } from "./e
  * assertEquals(spans, [["process images", "succeeded"], ["process images", "failed"]]);
  * ```
  *
- * @param tracer Makes the spans: `trace.getTracer("workqueue")` of `@opentelemetry/api`, or `getTracer` of a provider.
- * @param handler Works on one item.
+ * @param tracer The tracer: `trace.getTracer("workqueue")` of `@opentelemetry/api`, or `getTracer` of a provider.
+ * @param handler The handler of one item.
  * @returns The handler for `runWorkers`.
- * @throws {TypeError} If `tracer` is no tracer, or `handler` no function.
+ * @throws {TypeError} If `tracer` is not a tracer, or `handler` is not a function.
  */
 export function tracedHandler<T>(tracer: Tracer, handler: Handler<T>): Handler<T> {
   if (!hasMethods(tracer, "startActiveSpan")) {
@@ -73,7 +73,7 @@ export function tracedHandler<T>(tracer: Tracer, handler: Handler<T>): Handler<T
           end(span, endingOfReturn(returned));
           return returned;
         }
-        // Itself; others are asked once, as some work whenever they are asked
+        // A native promise stays the same. Other thenables are converted once, because some start work at each `then`.
         const promise = Promise.resolve(returned);
         promise.then(
           (outcome) => end(span, endingOfTimeout(context) ?? endingOfReturn(outcome)),
@@ -108,7 +108,7 @@ function end(span: Span, ending: Ending): void {
   span.end();
 }
 
-/** What a span takes for what was thrown: that may be anything, also what throws when it is looked at. */
+/** Converts a thrown value for a span. Any value can be thrown, even one that throws when it is read. */
 function exceptionOf(thrown: unknown): { name: string; message: string; stack: string } {
   try {
     if (!(thrown instanceof Error)) return { name: typeof thrown, message: String(thrown), stack: "" };
