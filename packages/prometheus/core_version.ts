@@ -1,4 +1,4 @@
-/** Refuses a core of another version. The entry loads this module before any other. */
+/** Throws if `@workqueue/core` has another version. The entry module loads this module first. */
 
 import { requireVersion } from "@workqueue/core/internal";
 import { VERSION } from "./version.ts";

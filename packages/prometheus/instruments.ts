@@ -2,20 +2,18 @@ import { LabelledNumber, LabelledNumbers } from "@workqueue/core/internal";
 import type { Histogram, MetricFamily } from "@workqueue/core/metrics";
 import * as client from "prom-client";
 
-/** A metric of prom-client, with a series for each queue, or for each value of the family's label. */
+/** Metric of prom-client, with a series for each queue or for each value of the family's label. */
 export interface Instrument<N = unknown> {
   readonly metric: client.Metric;
-  /** What a queue counts with. */
+  /** Returns the series of a queue. */
   of(queue: string, label?: string): N;
-  /** Ends the series of a queue. */
+  /** Removes the series of a queue. */
   remove(queue: string): void;
 }
 
 type Config = Pick<client.GaugeConfiguration<string>, "registers" | "aggregator">;
 
-/**
- * Makes a gauge of prom-client. A number that nobody knows now has no series. `collect` is called before it is read.
- */
+/** Creates a gauge of prom-client. An unknown number has no series. `collect` is called before the gauge is read. */
 export function createGauge(family: MetricFamily, config: Config, collect: () => void): Instrument<LabelledNumber> {
   return createNumbers((whole) => new client.Gauge(whole), family, config, collect, (gauge, { labels, value }) => {
     if (Number.isNaN(value)) gauge.remove({ ...labels });
@@ -23,17 +21,17 @@ export function createGauge(family: MetricFamily, config: Config, collect: () =>
   });
 }
 
-/** Makes a counter of prom-client. */
+/** Creates a counter of prom-client. `collect` is called before the counter is read. */
 export function createCounter(family: MetricFamily, config: Config, collect: () => void): Instrument<LabelledNumber> {
   return createNumbers((whole) => new client.Counter(whole), family, config, collect, (counter, number) => {
     counter.inc({ ...number.labels }, number.value);
-    number.value = 0; // from here on prom-client knows of it
+    number.value = 0; // prom-client has added it
   });
 }
 
 /**
- * Makes a metric that is shown our numbers, one after the other, whenever it is read. They are plain ones: prom-client
- * looks for the labels at each call, and queues count more often than anybody scrapes.
+ * Creates a metric that copies plain numbers to prom-client whenever it is read. prom-client looks up the labels at
+ * each call, and queues count more often than Prometheus scrapes.
  */
 function createNumbers<M extends client.Gauge | client.Counter>(
   make: (whole: Config & { name: string; help: string; labelNames: string[]; collect(): void }) => M,
@@ -62,7 +60,7 @@ function createNumbers<M extends client.Gauge | client.Counter>(
   };
 }
 
-/** Makes a histogram of prom-client. */
+/** Creates a histogram of prom-client. `collect` is called before the histogram is read. */
 export function createHistogram(
   { name, help, buckets }: MetricFamily,
   config: Config,
@@ -73,7 +71,7 @@ export function createHistogram(
   return {
     metric,
     of(queue) {
-      if (!queues.has(queue)) metric.zero({ name: queue }); // rates need to see where it began
+      if (!queues.has(queue)) metric.zero({ name: queue }); // rates need the initial value
       queues.add(queue);
       return metric.labels({ name: queue });
     },

@@ -1,12 +1,14 @@
 import { systemClock } from "@workqueue/core";
 
-/** Knows of which queues the metrics are to be kept. It goes by names, as metrics do. */
+/** Decides when to remove the metrics of queues. Queues are identified by name, as in metrics. */
 export class Lifetimes {
   readonly #keepFor: number;
-  /** When the queues of a name were gone, where there are none. */
+  /** Times when all queues with a name were gone, in milliseconds. */
   readonly #goneAt = new Map<string, number>();
 
-  /** Takes for how long metrics are kept that change no more, in milliseconds. */
+  /**
+   * Creates an instance without queues. `keepFor` is the time to keep metrics of queues that are gone, in milliseconds.
+   */
   constructor(keepFor: number) {
     this.#keepFor = keepFor;
   }
@@ -19,7 +21,7 @@ export class Lifetimes {
     this.#goneAt.set(queue, systemClock.now());
   }
 
-  /** Gives the queues whose time is over, once. */
+  /** Returns each queue whose time is over, once. */
   takeOver(): string[] {
     if (this.#goneAt.size === 0) return [];
     const now = systemClock.now();

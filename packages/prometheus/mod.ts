@@ -1,12 +1,12 @@
 /**
- * The metrics of work queues for Prometheus, in a register of `prom-client`, under the names that Kubernetes uses.
+ * Metrics of work queues for Prometheus, in a register of `prom-client`, under the names that Kubernetes uses.
  *
  * @module
  */
 
-import "./core_version.ts"; // first, so that no other module fails because of another core
+import "./core_version.ts"; // first, so that no other module fails because of another core version
 
 export { prometheusMetrics, type PrometheusOptions, type Register } from "./prometheus_metrics.ts";
-// Those that the types of this package are made of.
+// Types that the types of this package refer to.
 export type { Duration } from "@workqueue/core";
 export type { Counter, Gauge, GiveUpReason, Histogram, MetricsProvider, SettableGauge } from "@workqueue/core/metrics";

@@ -15,39 +15,39 @@ import { Lifetimes } from "./lifetimes.ts";
 
 const ACTION = "create Prometheus metrics";
 
-/** A `Registry` of prom-client, in whichever of its formats: as much of it as is used here. */
+/** Subset of a `Registry` of prom-client, of any content type. */
 export interface Register {
-  /** Takes a metric in. */
+  /** Registers a metric. */
   registerMetric(metric: never): void;
-  /** Finds the metric of a name. */
+  /** Returns the metric with a name; `undefined` if there is none. */
   getSingleMetric(name: string): unknown;
 }
 
 /** Options of {@linkcode prometheusMetrics}. */
 export interface PrometheusOptions {
   /**
-   * How long the last values of a queue that is gone are still there to be scraped. From 0 on; it should be longer than
-   * two scrapes are apart.
+   * Time to keep the last values of a queue that is gone, so that they can be scraped. Must not be negative. Use more
+   * than two scrape intervals.
    *
    * @default {"5m"}
    */
   keepFor?: Duration | undefined;
 }
 
-const ANY: Rule = [() => true, ""]; // a duration, which is checked where it is read
+const ANY: Rule = [() => true, ""]; // a duration, which is checked when it is parsed
 
 /**
- * Makes the metrics of queues, and of the pools that work on them, in a register of
- * [prom-client](https://github.com/siimon/prom-client): names, labels, units and buckets are those of Kubernetes, so
- * that what is made for these shows them. `docs/operate.md` has the table, a dashboard and alerts.
+ * Creates the metrics of queues and their pools in a register of [prom-client](https://github.com/siimon/prom-client).
+ * Names, labels, units and buckets are the same as in Kubernetes, so tools for Kubernetes can show them.
+ * `docs/operate.md` has the table of metrics, a dashboard and alerts.
  *
- * One provider is for any number of queues. Called again for a register, it gives the provider that is there, with the
- * options that it has. Queues of one name in one process share their series: what they count adds up, and of what they
- * set the latest is shown.
+ * One provider serves any number of queues. Another call with the same register returns the existing provider with its
+ * existing options. Queues with the same name in one process share their series: their counts add up, and a value that
+ * is set replaces the previous one.
  *
- * The series of a queue are removed some time after it was shut down and emptied, see
- * {@linkcode PrometheusOptions.keepFor}; those of a new queue of that name go on where the old ones were. That is
- * looked at when somebody scrapes, and sets no timer.
+ * The series of a queue are removed some time after it was shut down and emptied, see {@linkcode
+ * PrometheusOptions.keepFor}. Until then, a new queue with the same name continues them. Series are removed during
+ * scrapes, without a timer.
  *
  * @example Usage
  * ```ts
@@ -62,12 +62,12 @@ const ANY: Rule = [() => true, ""]; // a duration, which is checked where it is 
  * assertStringIncludes(await register.metrics(), `workqueue_depth{name="images"} 1`);
  * ```
  *
- * @param register Where the metrics are shown. Default prom-client's own `register`.
- * @param options How long the values of a queue that is gone are kept.
- * @returns What queues take as `metrics`.
- * @throws {TypeError} If `register` is none, or an option is unknown or of the wrong type.
+ * @param register The register for the metrics. Default: the global `register` of prom-client.
+ * @param options The options.
+ * @returns The provider, for the option `metrics` of queues.
+ * @throws {TypeError} If `register` is not a register, or an option is unknown or of the wrong type.
  * @throws {RangeError} If `keepFor` is negative or not finite.
- * @throws {Error} If the register has a metric under one of the names that was not made here.
+ * @throws {Error} If the register already contains another metric with one of the names.
  */
 export function prometheusMetrics(
   register: Register = globalRegister,
@@ -83,12 +83,16 @@ export function prometheusMetrics(
   return providerIn(register) ?? createProvider(register, keepFor);
 }
 
-/** Where each of its families has the provider, so that another copy of this package finds it. */
+/** Property of each metric that contains its provider, so that another instance of this package finds it. */
 const PROVIDER = Symbol.for("workqueue.prometheus");
 
 type Provider = Required<MetricsProvider>;
 
-/** The provider that made the metrics which a register has under our names. */
+/**
+ * Returns the provider of the metrics in a register; `undefined` if the register has none of them.
+ *
+ * @throws {Error} If the register contains another metric with one of the names.
+ */
 function providerIn(register: Register): Provider | undefined {
   let provider: Provider | undefined;
   for (const { name } of Object.values(metricFamilies)) {
@@ -124,7 +128,8 @@ function createProvider(register: Register, keepFor: number): Provider {
       return instrument.of(queue, label);
     };
   }
-  // How prom-client puts the processes of a cluster together. They are registered only when all of them are made.
+  // Aggregators for the processes of a cluster. `registers` is empty because metrics are registered after all are
+  // created.
   const sum = { registers: [], aggregator: "sum" as client.Aggregator };
   const max = { registers: [], aggregator: "max" as client.Aggregator };
 
