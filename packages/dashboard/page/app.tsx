@@ -10,13 +10,13 @@ import { postTo, type Question, StalePage, type Steering, SteeringContext } from
 import { type News, useNews } from "./stream.ts";
 import { Words } from "./words_explained.tsx";
 
-/** What came of a control, in words. */
+/** Result of a control, as text. */
 interface Result {
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** For how long it is shown what a control has done, in milliseconds; what has failed stays. */
+/** Time for which the result of a control is shown, in milliseconds. Errors stay. */
 const RESULT_SHOWN = 10_000;
 
 /** The whole page. */
@@ -58,7 +58,7 @@ export function App(): JSX.Element {
     state?.mayControl
       ? {
         post: (path, body) => postAs(instance, path, body),
-        ask: (question) => setQuestion({ ...question, instance }), // it is meant for what is shown now
+        ask: (question) => setQuestion({ ...question, instance }), // intended for the instance shown now
       }
       : undefined, [instance, state?.mayControl]);
 
@@ -96,7 +96,7 @@ export function App(): JSX.Element {
   );
 }
 
-/** Says to screen readers which verdicts have changed, and nothing of the numbers, which change every second. */
+/** Announces changed verdicts to screen readers. Omits numbers, which change every second. */
 function Spoken({ news: { state, staleFor } }: { news: News }): JSX.Element {
   const before = useRef(new Map<string, string>());
   const [changes, setChanges] = useState("");

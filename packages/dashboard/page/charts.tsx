@@ -9,7 +9,7 @@ const SHORTEST = 2 * 60;
 const SAMPLES_A_MINUTE = 12;
 const HEIGHT = 150;
 
-/** A line of a chart; its class in the style gives it its colour. */
+/** Line of a chart. `of` is also the name of its color in the stylesheet. */
 interface Line {
   readonly of: Exclude<keyof History, "time">;
   readonly name: string;
@@ -27,7 +27,7 @@ const RATES: readonly Line[] = [
   { of: "failures", name: "Failures", dash: [2, 3] },
 ];
 
-/** The last fifteen minutes. */
+/** Charts of the last fifteen minutes. */
 export function Charts({ history }: { history: History }): JSX.Element {
   const [isTable, setTable] = useState(false);
   return (
@@ -143,7 +143,7 @@ function colour(element: Element, name: string): string {
   return getComputedStyle(element).getPropertyValue(`--${name}`);
 }
 
-/** One line a minute, the newest first. */
+/** Table with one row per minute, newest first. */
 function HistoryTable({ history }: { history: History }): JSX.Element {
   const last = history.time.length - 1;
   const samples = history.time.map((_, i) => last - i).filter((_, i) => i % SAMPLES_A_MINUTE === 0);

@@ -4,7 +4,7 @@ import type { Control, QueueDetails } from "../api.ts";
 import { type Steering, useSteering } from "./steering.ts";
 import { visible } from "./words.ts";
 
-/** How long the throttle is paused for, in milliseconds. */
+/** Duration of a pause of the throttle, in milliseconds. */
 const PAUSE = 30_000;
 
 const NAMES: Readonly<Record<Control, string>> = {
@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<Control, string>> = {
   takeBack: "Take back",
 };
 
-/** What can be done to a queue, and what it does not do. */
+/** Controls of a queue, and the reasons why others are not supported. */
 export function Controls({ queue }: { queue: QueueDetails }): JSX.Element | null {
   const steering = useSteering();
   if (!steering) return null;
@@ -119,7 +119,7 @@ interface Field {
   readonly pattern: string;
 }
 
-/** Fields that show what is so, until somebody writes in them. */
+/** Form whose fields show the current values until the user edits them. */
 function NumbersForm({ fields, onSubmit, children }: {
   fields: readonly Field[];
   onSubmit: (values: Record<string, string>) => Promise<unknown>;

@@ -2,14 +2,14 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Question } from "./steering.ts";
 
-/** Asks before something is done. */
+/** Dialog that asks for confirmation. */
 export function AskDialog(
   { question, onAnswer }: { question: Question; onAnswer: (isYes: boolean) => void },
 ): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current!.showModal(), []);
   const answer = (isYes: boolean) => {
-    dialog.current!.close(); // gives the focus back
+    dialog.current!.close(); // restores the focus
     onAnswer(isYes);
   };
   return (

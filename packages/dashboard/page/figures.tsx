@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { QueueDetails, QueueRow } from "../api.ts";
 import { count, duration, rate } from "./words.ts";
 
-/** The numbers of a queue; with its details, all of them. */
+/** Main numbers of a queue, or all of them if `details` is given. */
 export function Figures({ queue, details }: { queue: QueueRow; details?: QueueDetails }): JSX.Element {
   const { counts, rates, workers } = queue;
   return (
@@ -32,7 +32,7 @@ export function Figures({ queue, details }: { queue: QueueRow; details?: QueueDe
   );
 }
 
-/** A pool remembers so many of the items that fail. */
+/** Maximum number of failing items that a pool remembers. */
 const REMEMBERED = 1000;
 
 function failingOf({ engine, counts: { failing } }: QueueRow): string {

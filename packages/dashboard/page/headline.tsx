@@ -7,7 +7,7 @@ import { many, timeOfDay, visible } from "./words.ts";
 
 const BAD: readonly string[] = ["stuck", "failing", "paused"];
 
-/** How new the data is, and what is worst. */
+/** Age of the data, and the queue with the worst verdict. */
 export function Headline({ news, opened }: { news: News; opened: string | undefined }): JSX.Element {
   const { state, live, staleFor, refusal } = news;
   const bad = state?.queues.filter(({ verdict }) => BAD.includes(verdict)) ?? [];

@@ -7,7 +7,7 @@ import { count, due, duration, UNKNOWN, visible } from "./words.ts";
 
 const NOT_KNOWN = "Unknown: the dashboard was not given this queue's pool.";
 
-/** What fails, runs, waits and is next, and whose that is. */
+/** Failing, running, delayed and ready items of a queue, and the groups of ready items. */
 export function ItemLists({ queue, search }: { queue: QueueDetails; search: string }): JSX.Element {
   const { counts } = queue;
   const isAll = search === "";
@@ -80,7 +80,7 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
   );
 }
 
-/** What can be done with an item that waits. */
+/** Buttons for a delayed item. */
 function ItemActions(
   { queue, item, steering }: { queue: QueueDetails; item: string; steering: Steering },
 ): JSX.Element {
@@ -117,7 +117,7 @@ function ItemActions(
   );
 }
 
-/** What the limiter at a place of the document is called, as the tree of limiters shows it. */
+/** Returns the name of the limiter with a path, as shown in the tree of limiters. */
 function nameOf(path: string, node: LimiterNode | null): string {
   const nodes = node === null ? [] : [node];
   for (const node of nodes) {

@@ -3,21 +3,21 @@ import { useState } from "preact/hooks";
 import { useStill } from "./still.ts";
 import { many, visible } from "./words.ts";
 
-/** What is said of an item beside its key. */
+/** Column beside the keys of items. */
 export interface Column<T> {
   readonly name: string;
   readonly text: (item: T) => string;
   readonly isText?: boolean;
 }
 
-/** Items with their keys, in a list that holds still while somebody points at it. */
+/** Table of items with their keys. Its rows stay in place while the user points at it. */
 export function ItemTable<T extends { readonly key: string }>(
   { id, title, note, total, items, empty, columns, below, actions }: {
     id: string;
     title: string;
-    /** In which order they are. */
+    /** Order of the items. */
     note: string;
-    /** How many there are, if that is known. */
+    /** Number of all items; `null` if unknown. */
     total: number | null;
     items: readonly T[];
     empty: string;
@@ -78,11 +78,11 @@ export function ItemTable<T extends { readonly key: string }>(
   );
 }
 
-/** How many items are shown of a list until more are asked for. */
+/** Number of items to show until the user asks for more. */
 const SHORT = 10;
 const MAX_SHOWN = 160;
 
-/** A text that may be of any length, and of any characters. */
+/** Text of any length, with any characters. A long text is shortened until the user asks for all of it. */
 function LongText({ text }: { text: string }): JSX.Element {
   const [isWhole, setWhole] = useState(false);
   if (text.length <= MAX_SHOWN) return <bdi class="key">{visible(text)}</bdi>;

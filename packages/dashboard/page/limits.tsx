@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { Bucket, LimiterNode, QueueDetails } from "../api.ts";
 import { count, duration, many, visible } from "./words.ts";
 
-/** What says when attempts begin, and how long an item waits that failed. */
+/** Throttle of a queue, and the limiters that delay its failed items. */
 export function Limits({ queue }: { queue: QueueDetails }): JSX.Element {
   return (
     <section aria-labelledby="limits" class="limits">
@@ -26,7 +26,7 @@ export function Limits({ queue }: { queue: QueueDetails }): JSX.Element {
 }
 
 function Limiter({ node }: { node: LimiterNode }): JSX.Element {
-  // A bucket says these of itself.
+  // The text of the bucket contains `rate` and `burst`.
   const options = Object.entries(node.options).filter(([name]) => !node.bucket || !["rate", "burst"].includes(name));
   return (
     <li>

@@ -10,7 +10,7 @@ import type { News } from "./stream.ts";
 import { VerdictBadge } from "./verdict.tsx";
 import { visible } from "./words.ts";
 
-/** One queue, with all that is known of it. */
+/** View of one queue with all its details. */
 export function QueueView({ name, news, search, onSearch }: {
   name: string;
   news: News;
@@ -18,7 +18,7 @@ export function QueueView({ name, news, search, onSearch }: {
   onSearch: (search: string) => void;
 }): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current!.focus(), []); // a screen reader reads on from here
+  useEffect(() => heading.current!.focus(), []); // screen readers continue from here
   const { state, queue, searched = "" } = news;
   const isThere = state?.queues.some((row) => row.name === name) ?? true;
 

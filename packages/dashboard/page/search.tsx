@@ -5,15 +5,15 @@ import { type Question, useSteering } from "./steering.ts";
 import { count, many, visible } from "./words.ts";
 
 const WAIT_FOR_MORE = 250;
-/** So many are looked at on Redis, and the failing ones listed. */
+/** Number of delayed items that a search checks on Redis, besides the listed failing items. */
 const DUE_FIRST = 1000;
 
-/** Looks for keys in all lists, and steers all that wait and match. */
+/** Searches for keys in all lists, and controls all delayed items that match. */
 export function Search({ queue, search, searched, onSearch }: {
   queue: QueueDetails;
-  /** What the server is asked for. */
+  /** Search that is sent to the server. */
   search: string;
-  /** What it has answered to. */
+  /** Search that the server has answered. */
   searched: string;
   onSearch: (search: string) => void;
 }): JSX.Element {

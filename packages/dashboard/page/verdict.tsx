@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { Verdict } from "../api.ts";
 
-/** Each has a shape of its own, for those who do not see its colour. */
+/** Shapes of the verdicts, for users who don't see their colors. */
 const SHAPES: Readonly<Record<Verdict, string>> = {
   stuck: "M5 1h6l4 4v6l-4 4H5l-4-4V5zM5 5l6 6M11 5l-6 6",
   failing: "M8 1.5 15 14.5H1zM8 6v4M8 12v.6",
@@ -11,7 +11,7 @@ const SHAPES: Readonly<Record<Verdict, string>> = {
   unknown: "M8 1a7 7 0 1 0 .01 0zM6.2 6.2a1.9 1.9 0 1 1 2.6 1.7c-.6.3-.8.6-.8 1.3M8 11.4v.6",
 };
 
-/** The verdict by word, shape and colour. */
+/** Verdict as a word, a shape and a color. */
 export function VerdictBadge({ verdict }: { verdict: Verdict }): JSX.Element {
   return (
     <strong class={`verdict ${verdict}`}>

@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<string, string>> = {
   Busy: "All workers are running, and more items are ready.",
 };
 
-/** What the words of the page mean, for who has never seen it. */
+/** Explanations of the words on the page, for new users. */
 export function Words(): JSX.Element {
   return (
     <details>
