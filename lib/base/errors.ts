@@ -124,7 +124,7 @@ export function invalidArgument(action: string, option: string, rule: string, va
 
 /** Creates the error for arguments that cannot be used for another reason. Its class is `TypeError` by default. */
 export function argumentError(action: string, reason: string, ErrorClass: ErrorConstructor = TypeError): CodedError {
-  return withCode("WQ_ARGUMENT", new ErrorClass(`Cannot ${action} as ${reason}`));
+  return Object.assign(new ErrorClass(`Cannot ${action} as ${reason}`), { code: "WQ_ARGUMENT" as const });
 }
 
 /** Creates the error for a limiter whose function `name` returned a value that breaks a rule. */

@@ -33,7 +33,7 @@ class SteadyClock implements Clock {
     try { // not through #try: this is called for every item
       return this.#latest = this.#look();
     } catch {
-      return this.#latest = this.#repeat(() => this.#look()) ?? this.#latest;
+      return this.#latest = this.#try(() => this.#look(), 0) ?? this.#latest;
     }
   }
 
@@ -60,19 +60,11 @@ class SteadyClock implements Clock {
   }
 
   /** Returns the result of a call, which is repeated once if it throws; `undefined` if it throws both times. */
-  #try<R>(call: () => R): R | undefined {
-    try {
-      return call();
-    } catch {
-      return this.#repeat(call);
-    }
-  }
-
-  /** Repeats a call that has thrown. */
-  #repeat<R>(call: () => R): R | undefined {
+  #try<R>(call: () => R, repeats = 1): R | undefined {
     try {
       return call();
     } catch (error) {
+      if (repeats > 0) return this.#try(call, 0);
       this.#report(error);
     }
   }

@@ -36,7 +36,7 @@ export interface QueueHooks<T> {
 
   /**
    * Adds an item that is processing again, after a delay in milliseconds. Called only during a shutdown, for an item
-   * that `takesBack` accepts. Without the hook, no item is handed back during a shutdown.
+   * that `takesBack` accepts. Without the hook, `takesBack` is not called: items that fail during a drain are given up.
    */
   takeBack?(item: T, delay: number, options?: AddOptions): void;
 

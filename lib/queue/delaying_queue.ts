@@ -59,7 +59,7 @@ export * from "./work_queue.ts";
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
  * @throws {RangeError} If an option has an invalid value that is a number, such as a `maxSleep` out of bounds.
- * @throws {TypeError} If an option is unknown or has any other invalid value, or `addWhileDelayed` is `"replace"` and
+ * @throws {TypeError} If an option is unknown or otherwise invalid, or `addWhileDelayed` is `"replace"` and
  * the given `queue` has no hook `stateOf`.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */

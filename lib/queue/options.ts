@@ -22,7 +22,7 @@ import { takesOptions } from "./hooks.ts";
 const ADD = "add item";
 
 /**
- * Returns the priority in the options of an add; 0 by default. Looks for unknown options only if there is no priority.
+ * Returns the priority in the options of an add; 0 by default.
  *
  * @throws {RangeError} If the priority is `NaN` or infinite.
  * @throws {TypeError} If the priority is not a number, or an option is unknown.
@@ -30,8 +30,10 @@ const ADD = "add item";
 export function priorityOf(options: AddOptions | undefined, known: readonly string[] = ["priority"]): number {
   if (options === undefined) return 0;
   const priority: unknown = (options as AddOptions | null)?.priority;
-  if (priority === undefined) requireOptions(ADD, options, known);
-  else if (!Number.isFinite(priority)) throw invalidArgument(ADD, "priority", "must be a finite number", priority);
+  if (priority === undefined || Object.keys(options).length > 1) requireOptions(ADD, options, known);
+  if (priority !== undefined && !Number.isFinite(priority)) {
+    throw invalidArgument(ADD, "priority", "must be a finite number", priority);
+  }
   return (priority ?? 0) as number;
 }
 

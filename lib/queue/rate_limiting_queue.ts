@@ -100,7 +100,7 @@ class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLim
     const { hooks } = this;
     setHooks<T>(this, {
       newest: (item) => hooks.newest?.(item),
-      takesBack: (item) => hooks.takesBack?.(item) ?? false,
+      takesBack: (item) => hooks.takeBack !== undefined && hooks.takesBack?.(item) === true,
       takeBack: (item, delay, options) => hooks.takeBack?.(item, delay, options),
       dueAt: (item) => hooks.dueAt?.(item),
       nextDueAt: () => hooks.nextDueAt?.(),

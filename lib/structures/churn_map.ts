@@ -7,7 +7,7 @@ const MAX_MARKS_IN_A_ROW = 64;
 /** Largest number of marked keys for each unmarked key. */
 const MAX_MARKS = 4;
 
-const MARK = Symbol("deleted");
+const MARK = Symbol();
 
 /**
  * Map for keys that are added and removed often.

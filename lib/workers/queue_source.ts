@@ -90,14 +90,10 @@ export class QueueSource<T> implements WorkSource<T> {
     }
   }
 
-  /**
-   * Always `true` until the queue shuts down. From then on, a `requeue` is plain success. A third-party queue may then
-   * take retries but no items that are handed back.
-   */
+  /** Always `true` until the queue shuts down. From then on, a `requeue` is plain success. */
   takesBack({ lease }: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
     if (!this.#queue.shuttingDown) return true;
-    if (reason === "requeue") return false;
-    if (reason === "handedBack" && this.#hooks.takeBack === undefined) return false;
+    if (reason === "requeue" || this.#hooks.takeBack === undefined) return false;
     return this.#hooks.takesBack?.(lease.item) === true;
   }
 

@@ -168,6 +168,7 @@ for (const [name, make] of Object.entries(queues)) {
       [new AbortController().signal, TypeError, "'options' must be an object: received an object"],
       [{ prority: 1 }, TypeError, `"prority" is not an option here; did you mean "priority"?`],
       [{ weight: 1 }, TypeError, `"weight" is not an option here`],
+      [{ priority: 1, weight: 5 }, TypeError, `"weight" is not an option here`],
       [{ priority: NaN }, RangeError, "'priority' must be a finite number: received NaN"],
       [{ priority: Infinity }, RangeError, "'priority' must be a finite number: received Infinity"],
       [{ priority: -Infinity }, RangeError, "'priority' must be a finite number: received -Infinity"],

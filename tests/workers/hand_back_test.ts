@@ -162,7 +162,7 @@ Deno.test("rule 6: while a queue drains, requeue is plain success, although the 
 });
 
 Deno.test("rule 6: a queue that cannot tell a retry, or does not take it, takes none: its item is given up", async () => {
-  for (const draining of [new Draining(), taking([])]) {
+  for (const draining of [new Draining(), taking([]), new Draining({ takesBack: () => true })]) {
     const { queue, clock } = draining;
     const pool = runWorkers(queue, () => {
       draining.isDraining = true;
@@ -182,6 +182,7 @@ Deno.test("rule 6: a hook that throws gives up the item, and is reported", async
     takesBack() {
       throw new Error("no connection");
     },
+    takeBack: () => assert(false, "not asked for"),
   });
   const { queue, clock } = draining;
   const pool = runWorkers(queue, () => {

@@ -21,7 +21,7 @@ export interface Script {
  *
  * - `"never"`: the call rejects with a {@linkcode RedisConnectionError} whose `mayHaveRun` is true.
  * - `"always"`: the call is repeated. For scripts that may run twice.
- * - `"marked"`: the call is repeated, and the script can tell. An argument is added at the end: `"0"` in the first call,
+ * - `"marked"`: the call is repeated, and the script can tell. The last argument is added: `"0"` in the first call,
  *   and `"1"` if the script may have run before.
  *
  * A call is always repeated if it was certainly not sent, or if the server refused it for now, for example because it
