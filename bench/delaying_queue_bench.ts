@@ -1,4 +1,4 @@
-/** Layer 2 and the heap it stands on. */
+/** Layer 2 and its heap. */
 
 import { NumberHeap } from "../lib/structures/number_heap.ts";
 import { distinctKeys } from "./keys.ts";

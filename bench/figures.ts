@@ -1,4 +1,4 @@
-/** What was measured: nanoseconds an item, by work, contender and runtime, one for each round. */
+/** Measured times in nanoseconds per item, by work, contender and runtime; one for each round. */
 export class Figures {
   readonly #rounds = new Map<string, number[]>();
 
@@ -13,25 +13,25 @@ export class Figures {
     return this.#rounds.has(keyOf(figure));
   }
 
-  /** The median of the rounds; `NaN` if there are none. */
+  /** Returns the median of the rounds; `NaN` if there are none. */
   median(figure: Figure): number {
     return medianOf(this.#rounds.get(keyOf(figure)) ?? []);
   }
 
-  /** How many times the one the other is: the median of what it was in each round. */
+  /** Returns `one` divided by `other`: the median of the ratios of the rounds. */
   ratio(one: Figure, other: Figure): number {
     const others = this.#rounds.get(keyOf(other)) ?? [];
     return medianOf((this.#rounds.get(keyOf(one)) ?? []).map((value, round) => value / others[round]!));
   }
 
-  /** The least and the most of the rounds. */
+  /** Returns the minimum and the maximum of the rounds. */
   spread(figure: Figure): [least: number, most: number] {
     const rounds = this.#rounds.get(keyOf(figure)) ?? [];
     return [Math.min(...rounds), Math.max(...rounds)];
   }
 }
 
-/** One contender at one work. */
+/** Identifies one contender at one work on one runtime. */
 export interface Figure {
   readonly work: string;
   readonly contender: string;
@@ -39,7 +39,7 @@ export interface Figure {
   readonly runtime: string;
 }
 
-/** The value in the middle; `NaN` if there are none. */
+/** Returns the median of the values; `NaN` if there are none. */
 export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -1,4 +1,4 @@
-/** What a retry costs: a look at the limiter. */
+/** Cost of a retry: a call of the limiter. */
 
 import {
   createBucketLimiter,

@@ -1,21 +1,21 @@
-/** What the benchmarks find on this machine, and how they start programs. */
+/** Facts about this machine, and functions that start programs. */
 
 import { cpus, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 
-/** The folder of the benchmarks, where their packages are. */
+/** Folder of the benchmarks, with their packages. */
 export const BENCH: string = fileURLToPath(new URL(".", import.meta.url));
 
-/** The config in which Deno finds the packages of the benchmarks. */
+/** Config in which Deno finds the packages of the benchmarks. */
 export const CONFIG: string = fileURLToPath(new URL("../deno.all.json", import.meta.url));
 
-/** The machine, for a report. */
+/** Describes the machine for a report. */
 export function machine(): string {
   const memory = Math.round(totalmem() / 2 ** 30);
   return `${cpus()[0]!.model.trim()}, ${cpus().length} cores, ${memory} GiB, ${Deno.build.os}`;
 }
 
-/** Runs a program to its end and returns what it printed; `undefined` if it is not there. */
+/** Runs a program to its end and returns its output; `undefined` if it is not installed. */
 export async function output(command: string, args: readonly string[], cwd: string): Promise<string | undefined> {
   let result;
   try {
@@ -31,7 +31,7 @@ export async function output(command: string, args: readonly string[], cwd: stri
   return text(result.stdout).trim();
 }
 
-/** Bun's executable. Installs the packages of the benchmarks as well. */
+/** Installs the packages of the benchmarks and returns the path of Bun's executable. */
 export async function findBun(): Promise<string> {
   await output("npx", ["-y", "bun@1", "install", "--no-save", "--silent"], BENCH);
   return (await output("npx", ["-y", "bun@1", "-e", "console.log(process.execPath)"], BENCH))!;

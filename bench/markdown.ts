@@ -1,6 +1,6 @@
-/** Tables of the reports. */
+/** Markdown tables of the reports. */
 
-/** A table, line by line. */
+/** Returns a table, line by line. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   return [row(head), row(head.map(() => "---")), ...rows.map(row)];
 }

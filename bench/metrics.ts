@@ -3,7 +3,7 @@ import type { MetricsProvider } from "@workqueue/core";
 const nothing = { inc() {}, dec() {}, set() {}, observe() {} };
 const make = () => nothing;
 
-/** A provider that drops every measurement: what is left is the cost of taking them. */
+/** Provider that drops every measurement. It shows the cost of taking the measurements alone. */
 export const noMetrics: MetricsProvider = {
   depth: make,
   adds: make,

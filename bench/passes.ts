@@ -1,9 +1,9 @@
-/** What keys go through while a queue is measured. */
+/** Passes of keys through a queue that the benchmarks measure. */
 
 import { type AddOptions, createDelayingQueue, createWorkQueue, type WorkQueue } from "@workqueue/core";
 import { StillClock } from "./still_clock.ts";
 
-/** Takes and finishes whatever is ready. Returns how many keys that were. */
+/** Takes and finishes all ready keys. Returns their number. */
 export function takeAll(queue: WorkQueue<string>): number {
   let taken = 0;
   for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet(), taken++) queue.done(lease.item);
@@ -15,7 +15,7 @@ export function addAllThenTakeAll(queue: WorkQueue<string>, keys: readonly strin
   takeAll(queue);
 }
 
-/** Likewise with options, such as a priority, for each key. */
+/** Adds all keys, each with its options, then takes them all. */
 export function addAllWithOptionsThenTakeAll(
   queue: WorkQueue<string>,
   keys: readonly string[],
@@ -33,7 +33,7 @@ export function addThenTakeEach(keys: readonly string[]): void {
   }
 }
 
-/** Delays each key by its number's delay, in milliseconds, and lets time pass until all were taken. */
+/** Delays each key by `delayOf(i)` milliseconds and lets time pass until all keys have been taken. */
 export function delayThenTakeAll(keys: readonly string[], delayOf: (i: number) => number): void {
   const clock = new StillClock();
   using queue = createDelayingQueue<string>({ clock });
@@ -41,7 +41,7 @@ export function delayThenTakeAll(keys: readonly string[], delayOf: (i: number) =
   for (let left = keys.length; left > 0; left -= takeAll(queue)) clock.moveToNextTimer();
 }
 
-/** Adds the keys while so many workers wait for them in `get`. */
+/** Adds the keys while `concurrency` workers wait in `get`. */
 export async function addToWaitingWorkers(keys: readonly string[], concurrency: number): Promise<void> {
   const queue = createWorkQueue<string>();
   const workers = Array.from({ length: concurrency }, async () => {

@@ -2,7 +2,7 @@ import type { AddOptions } from "@workqueue/core";
 
 const LEVELS: readonly AddOptions[] = Array.from({ length: 201 }, (_, i) => ({ priority: i - 100 }));
 
-/** Options of so many adds, with priorities from -100 to 100 that look random and are the same each time. */
+/** Returns options of `count` adds, with pseudorandom priorities from -100 to 100 that are the same in each run. */
 export function randomPriorities(count: number): AddOptions[] {
   let random = 1;
   return Array.from({ length: count }, () => {

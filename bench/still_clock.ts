@@ -1,6 +1,6 @@
 import type { Clock } from "@workqueue/core";
 
-/** A clock that stands still until it is moved, and costs nothing: what is measured is the queue. */
+/** Clock that moves only on request and costs nothing, so a benchmark measures the queue alone. */
 export class StillClock implements Clock {
   #time = 0;
   #timers = new Map<number, { at: number; callback: () => void }>();
@@ -19,7 +19,7 @@ export class StillClock implements Clock {
     this.#timers.delete(handle as number);
   }
 
-  /** Moves to the earliest timer and lets it fire. */
+  /** Moves to the earliest timer and fires it. */
   moveToNextTimer(): void {
     let earliest: [handle: number, { at: number; callback: () => void }] | undefined;
     for (const timer of this.#timers) if (earliest === undefined || timer[1].at < earliest[1].at) earliest = timer;

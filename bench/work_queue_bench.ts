@@ -1,4 +1,4 @@
-/** Layer 1 beside its floor: the operations on a bare `Map` that no queue which folds duplicates can avoid. */
+/** Layer 1 beside its floor: the operations on a bare `Map` that a queue without duplicates can't avoid. */
 
 import { createFairDiscipline, createPriorityDiscipline, createWorkQueue, InMemoryMetrics } from "@workqueue/core";
 import { distinctKeys } from "./keys.ts";
@@ -56,7 +56,7 @@ for (const key of KEYS) ready.add(key);
 const map = new Map(KEYS.map((key, i) => [key, i]));
 
 Deno.bench("Map: get", { group: "100,000 keys that are ready, added again", baseline: true }, () => {
-  let sum = 0; // or a compiler might find that nobody needs to look
+  let sum = 0; // the sum keeps a compiler from removing the reads
   for (const key of KEYS) sum += map.get(key)!;
   return void sum;
 });

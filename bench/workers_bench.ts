@@ -1,4 +1,4 @@
-/** `runWorkers` beside what a handler costs that nobody manages. */
+/** `runWorkers` beside the cost of calling the handler without a queue. */
 
 import { createExponentialLimiter, createRateLimitingQueue, type Handler, runWorkers } from "@workqueue/core";
 import { distinctKeys } from "./keys.ts";

@@ -1,15 +1,18 @@
-/** Those that run a command for each line of a list. */
+/** Programs that run a command for each line of a list: ours and its peers. */
 
 import { installed, type Runtime, RUNTIMES } from "../../release/installed.ts";
 import { BENCH, output } from "../machine.ts";
 
-/** Who is compared. */
+/** Program in the comparison. */
 export interface Contender {
   readonly name: string;
-  /** What this command runs on; nothing for the peers. */
+  /** Runtime of our command; empty for the peers. */
   readonly runtime: Runtime | "";
   readonly version: string;
-  /** What is to be added to start a command for each line of the standard input, so many at once. */
+  /**
+   * Returns the arguments that start a program. It runs a command, appended by the caller, for each line of its
+   * standard input.
+   */
   command(concurrency: number): readonly string[];
 }
 
@@ -28,7 +31,7 @@ const VERSIONS: Record<Runtime, [program: string, ...args: string[]]> = {
   Node: ["node", "--version"],
 };
 
-/** Everyone who is on this machine; the command as it is installed for each runtime. */
+/** Returns the peers that are installed on this machine, and our command as installed for each runtime. */
 export async function findContenders(): Promise<Contender[]> {
   const found: Contender[] = [];
   for (const { name, program, command } of PEERS) {
@@ -50,7 +53,9 @@ export async function findContenders(): Promise<Contender[]> {
   return found;
 }
 
-/** The first line of what a program says of itself, without its name; `undefined` if it is not there. */
+/**
+ * Returns the first line of a program's version output without the program's name; `undefined` if it is not installed.
+ */
 async function versionOf(program: string, ...args: string[]): Promise<string | undefined> {
   const [line] = (await output(program, args, BENCH))?.split("\n") ?? [];
   return line?.replace(/^deno |^v| \(stable.*/g, "");

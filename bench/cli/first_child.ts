@@ -1,19 +1,19 @@
-/** How long it takes from the start of the command until the first child runs. */
+/** Time from the start of the command until its first child runs. */
 
 import { installed, type Runtime } from "../../release/installed.ts";
 import { medianOf } from "../figures.ts";
 import { BENCH, output } from "../machine.ts";
 
-/** What was found on a runtime, in milliseconds. */
+/** Results on one runtime, in milliseconds. */
 export interface FirstChild {
   readonly runtime: Runtime;
   readonly median: number;
   readonly least: number;
-  /** From the start to the end of an empty program, likewise. */
+  /** Median time from the start to the end of an empty program. */
   readonly empty: number;
 }
 
-/** Those of some runtimes, by turns. */
+/** Measures the runtimes in turn, `times` times each. */
 export async function measureFirstChild(runtimes: readonly Runtime[], times: number): Promise<FirstChild[]> {
   const empty = await Deno.makeTempFile({ prefix: "workqueue_bench_", suffix: ".mjs" });
   try {
@@ -35,7 +35,9 @@ export async function measureFirstChild(runtimes: readonly Runtime[], times: num
   }
 }
 
-/** The child tells when it runs, by the same clock. */
+/**
+ * Returns the milliseconds until the first child runs. The child prints the time; both processes read the same clock.
+ */
 async function untilFirstChild(command: readonly string[]): Promise<number> {
   const [program, ...args] = [...command, "run", "--", "date", "{}"];
   const child = new Deno.Command(program!, { args, stdin: "piped", stdout: "piped", stderr: "piped" });

@@ -1,12 +1,12 @@
-/** The list that a command is run for, and the process that works through it. */
+/** List of lines, and the process that runs a command for each of them. */
 
 import { BENCH } from "../machine.ts";
 
-/** Disposing it removes the file. */
+/** File with a list of lines. Disposing it removes the file. */
 export class List implements Disposable {
   readonly #file = Deno.makeTempFileSync({ prefix: "workqueue_bench_" });
 
-  /** So many lines, all different. */
+  /** Writes `length` different lines. */
   constructor(readonly length: number) {
     const lines = Array.from({ length }, (_, i) => `https://example.com/images/${i}.jpg\n`);
     for (let at = 0; at < length; at += 10_000) {
@@ -18,7 +18,7 @@ export class List implements Disposable {
     Deno.removeSync(this.#file);
   }
 
-  /** Starts a command that has the list as its standard input. The process is the command's own. */
+  /** Starts a command with the list as its standard input. The returned process is the command itself, not a shell. */
   start(command: readonly string[], stdout: "null" | "piped"): Deno.ChildProcess {
     return new Deno.Command("sh", {
       args: ["-c", 'exec "$@" < "$0"', this.#file, ...command],

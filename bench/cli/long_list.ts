@@ -1,37 +1,35 @@
-/**
- * Whether a long list is worked through as fast at its end as a short one is from its start, and in how much memory.
- */
+/** Speed at the end of a long list, compared with a run that has just begun, and memory use. */
 
 import { medianOf } from "../figures.ts";
 import type { Contender } from "./contenders.ts";
 import { List } from "./list.ts";
 import { argumentOf } from "./throughput.ts";
 
-/** What a long list took. */
+/** Results for one long list. */
 export interface LongRun {
   readonly runtime: Contender["runtime"];
-  /** Items a second at its end, and those of runs that have just begun: the medians. */
+  /** Median rate at the end of the list, and of runs that have just begun, in items per second. */
   readonly end: number;
   readonly fresh: number;
-  /** How many times as fast it was at its end: the median of the turns. */
+  /** Rate at the end of the list divided by the rate of a fresh run: the median of the turns. */
   readonly steadiness: number;
-  /** The most memory that the process itself ever had, in bytes; `undefined` where the system does not tell. */
+  /** Peak memory of the process itself, in bytes; `undefined` if the system does not report it. */
   readonly memory: number | undefined;
   readonly minutes: number;
 }
 
-/** How often the run is compared with a fresh one, at the end of the list. */
+/** Number of comparisons with a fresh run, at the end of the list. */
 const TURNS = 7;
-/** The part of the list that one turn does, and how many lines at least. */
+/** Part of the list that is measured in one turn, and the minimum number of lines. */
 const TURN = 1 / 200;
 const LEAST = 10;
-/** How many lines more a fresh run has, as it is measured from its first one on. */
+/** Extra lines for a fresh run, which is measured from its first finished line on. */
 const FIRST = 20;
 const LINE_FEED = 0x0a;
 
 /**
- * Runs `echo` for each line, whose output tells how many are done. As a machine may be slower at one time than at
- * another, the run is stopped now and then at its end, while a fresh one does as many lines.
+ * Runs `echo` for each line and counts the lines of its output. The speed of the machine may vary, so near its end the
+ * run is stopped several times while a fresh run processes the same number of lines.
  */
 export async function measureLongRun(contender: Contender, concurrency: number, list: List): Promise<LongRun> {
   const start = performance.now();
@@ -59,7 +57,7 @@ export async function measureLongRun(contender: Contender, concurrency: number, 
   };
 }
 
-/** The rate of a run that has begun, and has done its first line. */
+/** Returns the rate of a fresh run, in items per second, measured after its first line. */
 async function rateOfFresh(command: readonly string[], lines: number): Promise<number> {
   using list = new List(FIRST + lines);
   const fresh = new Running(command, list);
@@ -69,9 +67,9 @@ async function rateOfFresh(command: readonly string[], lines: number): Promise<n
   return rate;
 }
 
-/** A command that prints one line for each that it has done. */
+/** Process that prints one line for each finished line of the list. */
 class Running {
-  /** How many lines are done. */
+  /** Number of finished lines. */
   done = 0;
   readonly #command: readonly string[];
   readonly #process: Deno.ChildProcess;
@@ -83,7 +81,7 @@ class Running {
     this.#output = this.#process.stdout.getReader();
   }
 
-  /** Resolves when so many lines are done. */
+  /** Resolves when `lines` lines are finished. */
   async until(lines: number): Promise<void> {
     while (this.done < lines) {
       const { value, done } = await this.#output.read();
@@ -92,7 +90,7 @@ class Running {
     }
   }
 
-  /** Does so many more. Gives how many a second it did meanwhile. */
+  /** Waits for `lines` more lines and returns their rate, in items per second. */
   async rate(lines: number): Promise<number> {
     const before = this.done;
     const start = performance.now();
@@ -114,7 +112,7 @@ class Running {
     return peak === undefined ? undefined : Number(peak) * 1024;
   }
 
-  /** Waits for the end, when so many lines have to be done. */
+  /** Waits until the process has finished `lines` lines and ended. */
   async finish(lines: number): Promise<void> {
     await this.until(lines);
     const { success } = await this.#process.status;

@@ -1,4 +1,4 @@
-/** Writes what was measured as a page of Markdown. */
+/** Writes the results as a Markdown page. */
 
 import { RUNTIMES } from "../../release/installed.ts";
 import type { Figures } from "../figures.ts";
@@ -7,7 +7,7 @@ import { type Contender, OURS, PARALLEL, XARGS } from "./contenders.ts";
 import { CONCURRENCIES, type Facts, figureOf } from "./facts.ts";
 import { ratioTo, targetsOf } from "./targets.ts";
 
-/** The whole page. */
+/** Returns the whole page. */
 export function report(figures: Figures, facts: Facts): string {
   const { machine, contenders, rounds, items, lines, minutes } = facts;
   const fewer = items[PARALLEL] === undefined ? "" : `, ${count(items[PARALLEL])} for ${PARALLEL}, which takes longest`;

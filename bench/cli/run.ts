@@ -3,8 +3,9 @@
  *
  *     deno task bench:cli [--rounds 5] [--items 10000] [--lines 100000] [--quick]
  *
- * `--items` is how long the list of a round is, `--lines` that of the long list, for memory and steadiness: a million
- * of them take an hour and a half. `--quick` does a little of everything, to see that it works, and writes nothing.
+ * `--items` is the length of the list in a round. `--lines` is the length of the long list, for memory and steadiness:
+ * a million lines take an hour and a half. `--quick` runs a small part of each measurement as a test of the benchmark
+ * itself, and writes nothing.
  *
  * @module
  */
@@ -21,7 +22,7 @@ import { measureLongRun } from "./long_list.ts";
 import { report } from "./report.ts";
 import { measureThroughput } from "./throughput.ts";
 
-/** The part of the lines that the slowest peer is given. */
+/** Part of the list that GNU parallel, the slowest peer, is given. */
 const SLOW = 0.2;
 const STARTS = 20;
 
@@ -59,7 +60,7 @@ const figures = new Figures();
   for (let round = 1; round <= rounds; round++) {
     for (const concurrency of CONCURRENCIES) {
       console.log(`round ${round} of ${rounds}, ${concurrency} at once`);
-      // By turns it is the one or the other who goes first.
+      // The order alternates from round to round.
       for (const contender of round % 2 === 1 ? contenders : contenders.toReversed()) {
         const time = await measureThroughput(contender, concurrency, listOf(contender));
         figures.add(figureOf(contender, concurrency), time);
@@ -90,4 +91,4 @@ else {
   await Deno.writeTextFile(`${BENCH}CLI.md`, page);
   console.log("written: bench/CLI.md");
 }
-Deno.exit(); // the registry of npm is still open
+Deno.exit(); // the npm registry is still open

@@ -1,11 +1,11 @@
-/** What has to be reached, and whether it was. */
+/** Bounds, and whether they are met. */
 
 import { type Runtime, RUNTIMES } from "../../release/installed.ts";
 import type { Figures } from "../figures.ts";
 import { OURS, PARALLEL, XARGS } from "./contenders.ts";
 import { CONCURRENCIES, type Facts, figureOf } from "./facts.ts";
 
-/** A bound, and what is held against it on each runtime that has one. */
+/** Bound, and the measured value on each runtime that has one. */
 export interface Target {
   readonly claim: string;
   readonly measured: Readonly<Partial<Record<Runtime, Measured>>>;
@@ -17,18 +17,18 @@ export interface Measured {
   readonly reached: boolean;
 }
 
-/** How many times as many items a second. */
+/** Minimum rate relative to each peer, by runtime. */
 const LEAST: Readonly<Record<string, Partial<Record<Runtime, number>>>> = {
   [XARGS]: { Bun: 0.8, Deno: 0.5, Node: 0.3 },
   [PARALLEL]: { Bun: 2, Deno: 2 },
 };
-/** How much of the rate of a fresh run there must be at the end of the long list. */
+/** Minimum rate at the end of the long list, relative to a fresh run. */
 const STEADY = 0.9;
 const MEMORY = 200e6;
-/** In milliseconds. */
+/** Maximum time until the first child runs, in milliseconds. */
 const FIRST_CHILD: Partial<Record<Runtime, number>> = { Bun: 150, Deno: 300 };
 
-/** Every bound that has a figure. */
+/** Returns all bounds with their measured values. */
 export function targetsOf(figures: Figures, { contenders, lines, longRuns, firstChildren }: Facts): Target[] {
   const peers = Object.keys(LEAST).filter((peer) => contenders.some(({ name }) => name === peer));
   const list = `of ${lines.toLocaleString("en")} lines`;
@@ -68,7 +68,7 @@ export function targetsOf(figures: Figures, { contenders, lines, longRuns, first
   ];
 }
 
-/** How many times as many items a second the command does as a peer: the median of the rounds. */
+/** Returns the command's rate divided by the rate of a peer: the median of the rounds. */
 export function ratioTo(figures: Figures, peer: string, runtime: Runtime, concurrency: number): number {
   return figures.ratio(
     figureOf({ name: peer, runtime: "" }, concurrency),

@@ -1,9 +1,9 @@
-/** How long a list of the shortest command takes, from start to end. */
+/** Time that a list of the shortest command takes, from start to end. */
 
 import type { Contender } from "./contenders.ts";
 import type { List } from "./list.ts";
 
-/** Runs `true` for each line. Gives the nanoseconds that one took. */
+/** Runs `true` for each line. Returns the nanoseconds per item. */
 export async function measureThroughput(contender: Contender, concurrency: number, list: List): Promise<number> {
   const start = performance.now();
   const { success } = await list.start([...contender.command(concurrency), "true", ...argumentOf(contender)], "null")
@@ -12,7 +12,7 @@ export async function measureThroughput(contender: Contender, concurrency: numbe
   return (performance.now() - start) * 1e6 / list.length;
 }
 
-/** The peers add the line by themselves. */
+/** Returns the placeholder for the line. The peers append the line without one. */
 export function argumentOf({ runtime }: Contender): string[] {
   return runtime === "" ? [] : ["{}"];
 }

@@ -1,4 +1,4 @@
-// Package bench does with client-go what bench/peers/works.ts does with the other queues.
+// Package bench measures the works of bench/peers/works.ts with client-go.
 package bench
 
 import (
@@ -27,7 +27,7 @@ func distinctKeys(count int) []string {
 	return keys
 }
 
-// perItem runs the work as often as the benchmark asks for and reports what an item costs.
+// perItem runs the work b.N times and reports the cost per item.
 func perItem(b *testing.B, count int, work func()) {
 	b.ResetTimer()
 	for range b.N {
@@ -107,7 +107,7 @@ func BenchmarkWaitingWorkers(b *testing.B) {
 	})
 }
 
-// BenchmarkDelayed moves the time on by hand whenever nothing is ready.
+// BenchmarkDelayed uses a fake clock and advances it whenever no item is ready.
 func BenchmarkDelayed(b *testing.B) {
 	keys := distinctKeys(items)
 	perItem(b, items, func() {

@@ -1,4 +1,4 @@
-/** What it costs to have items handed out in another order than the one they came in. */
+/** Cost of disciplines compared with first in, first out. */
 
 import {
   createExponentialLimiter,
@@ -18,7 +18,7 @@ import { type Contender, lookAtTheClock, OURS, type Work } from "./work.ts";
 const CONCURRENCY = 10;
 const MANY_GROUPS = 1000;
 
-/** A discipline, and the keys and priorities that show it. */
+/** Discipline, with the groups and priorities of its keys. */
 interface Order {
   readonly create: () => QueueDiscipline<string> | undefined;
   readonly groups?: number;
@@ -27,7 +27,7 @@ interface Order {
 
 const fair = () => createFairDiscipline<string>({ separator: "/" });
 
-/** The orders that have a bound, by name: how many times the cost of FIFO they may have. */
+/** Orders with a bound, by name. `bound` is the maximum cost relative to FIFO. */
 export const boundedOrders: Readonly<Record<string, Order & { readonly bound: number }>> = {
   "priority, 201 priorities": { create: () => createPriorityDiscipline(), hasPriorities: true, bound: 3 },
   "priority, one priority": { create: () => createPriorityDiscipline(), bound: 2 },
@@ -35,10 +35,10 @@ export const boundedOrders: Readonly<Record<string, Order & { readonly bound: nu
   "fair, one group": { create: fair, groups: 1, bound: 2 },
 };
 
-/** What is added to their names where time costs nothing. */
+/** Suffix of an order's name if its clock costs nothing. */
 export const STILL = "; a clock that costs nothing";
 
-/** All keys are added, then all are taken. */
+/** Adds all keys, then takes them all. */
 const inOrder = ({ create, groups, hasPriorities }: Order, newClock?: () => StillClock): Contender => (items) => {
   const keys = distinctKeys(items, groups);
   const priorities = hasPriorities ? randomPriorities(items) : undefined;
@@ -118,5 +118,5 @@ const priorityWorkers: Work = {
   },
 };
 
-/** What is timed, by a short name. */
+/** Works by a short name. */
 export const disciplineWorks: Readonly<Record<string, Work>> = { disciplines, priorityWorkers };

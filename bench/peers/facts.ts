@@ -1,4 +1,4 @@
-/** What was found out beside the times. */
+/** Results other than the times of the works. */
 export interface Facts {
   readonly machine: string;
   readonly versions: readonly string[];
@@ -9,20 +9,23 @@ export interface Facts {
   readonly size: SizeFacts;
 }
 
-/** Bytes of a program that imports nothing else: the whole module, one function, or what a typical controller needs. */
+/**
+ * Gzipped bytes of a program that imports nothing else: the whole module, one function, or a typical controller's
+ * imports.
+ */
 export interface SizeFacts {
   readonly everything: number;
   readonly workQueue: number;
   readonly controller: number;
 }
 
-/** Bytes a key, full and drained. */
+/** Bytes per key in a full queue, and after all keys were taken. */
 export interface MemoryFacts {
   readonly ready: { readonly full: number; readonly drained: number };
   readonly delayed: { readonly full: number; readonly drained: number };
 }
 
-/** Milliseconds. */
+/** Lateness in milliseconds. */
 export interface LatenessFacts {
   readonly median: number;
   readonly p99: number;
@@ -30,7 +33,7 @@ export interface LatenessFacts {
   readonly timers: number;
 }
 
-/** By what keeps the CPU busy: milliseconds until an answer, and the part of the time that the work has got. */
+/** Milliseconds until an answer, and the part of the time that the work got; by the work that keeps the CPU busy. */
 export type LatencyFacts = Readonly<
   Record<string, { readonly median: number; readonly p99: number; readonly worst: number; readonly busy: number }>
 >;

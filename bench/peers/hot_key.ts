@@ -1,4 +1,7 @@
-/** One key that comes and goes beside many others that stay: what it costs must not depend on their number. */
+/**
+ * One key that is added and finished again and again beside many keys that stay. Its cost must not depend on their
+ * number.
+ */
 
 import {
   createDelayingQueue,
@@ -11,22 +14,22 @@ import { distinctKeys } from "../keys.ts";
 import { StillClock } from "../still_clock.ts";
 import { type Contender, OURS, type Work } from "./work.ts";
 
-/** How many others there are. */
+/** Number of keys that stay. */
 export const OTHERS = 100_000;
 
 const HOT = "hot";
 const CYCLES = 10_000;
-/** A bare map takes up to 20 µs. */
+/** Fewer cycles for the bare map, which takes up to 20 µs for each. */
 const FEWER_CYCLES = 1000;
 
-/** Lasts for an hour, which never passes. */
+/** One hour in milliseconds; it never passes in a benchmark. */
 const LONG = 3_600_000;
 
 const repeat = (cycle: () => void): Contender => (cycles) => () => {
   for (let i = 0; i < cycles; i++) cycle();
 };
 
-/** Others first, the hot key at once: it is always the newest. */
+/** Last in, first out. The hot key was added last, so it is handed out at once. */
 class Lifo implements QueueDiscipline<string> {
   readonly #entries: ReadyEntry<string>[] = [];
   get length(): number {
@@ -56,7 +59,7 @@ const beside = (what: string, ours: Contender): Work => ({
   contenders: { [OURS]: ours, "bare Map: set, delete": bareMap },
 });
 
-/** What is timed, by a short name. */
+/** Works by a short name. */
 export const hotKeyWorks: Readonly<Record<string, Work>> = {
   hotBesideReady: beside("keys that are ready, with a discipline: add, tryGet, done", (cycles) => {
     const queue = createWorkQueue<string>({ discipline: new Lifo() });

@@ -1,6 +1,6 @@
 /**
- * Prints how long another process waits for an answer, in milliseconds, while work of a millisecond each wants all of
- * the CPU; and which part of the time that work has got.
+ * Prints the time that another process waits for an answer, in milliseconds, while units of work of one millisecond
+ * keep the CPU busy. Prints also the part of the time that this work gets.
  *
  *     deno run -A --config deno.all.json bench/peers/latency.ts [keep-alive | fresh]
  *
@@ -67,7 +67,7 @@ interface Waits {
   readonly worst: number;
 }
 
-/** Does the work while another process asks. */
+/** Runs the work while another process sends requests. */
 async function measure(
   run: () => Promise<unknown>,
   port: number,
@@ -92,7 +92,7 @@ function startAsker(port: number, connection: string): ChildProcess {
   return spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
 }
 
-/** Asks every now and then, whether there was an answer to the last request or not, until its standard input ends. */
+/** Sends a request about every 20 ms until its standard input ends, without waiting for earlier answers. */
 async function ask(connection: string, port: number): Promise<void> {
   const agent = new Agent({ keepAlive: connection === "keep-alive", maxSockets: Infinity });
   const waits: number[] = [];
@@ -106,7 +106,7 @@ async function ask(connection: string, port: number): Promise<void> {
         });
       }).on("error", reject);
     });
-  for (let i = 0; i < 10; i++) await request(); // what is slow the first time
+  for (let i = 0; i < 10; i++) await request(); // warms up
   waits.length = 0;
   console.log("ready");
   let isOver = false;

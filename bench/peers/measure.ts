@@ -1,6 +1,6 @@
 /**
- * Times one contender at one work, in a process of its own, and prints the nanoseconds an item, or of what the work
- * says: the median.
+ * Measures one contender at one work in its own process. Prints the median in nanoseconds per item, or per run if the
+ * work sets `per`.
  *
  *     deno run -A --config deno.all.json bench/peers/measure.ts heap flatqueue
  *
@@ -18,7 +18,7 @@ const [, , name, contender] = process.argv;
 const work = works[name!]!;
 const items = work.fewer?.[contender!] ?? work.items;
 const run = await work.contenders[contender!]!(items);
-// A work of milliseconds is not warmed up by mitata, and it takes dozens of runs until both compilers are done with it.
+// mitata does not warm up a work that takes milliseconds, and both compilers need dozens of runs.
 for (let runs = 0, end = performance.now() + WARMUP_MS; runs < WARMUP_RUNS && performance.now() < end; runs++) {
   await run();
 }

@@ -1,4 +1,7 @@
-/** Prints what a million keys take in a queue, in bytes each, beyond the strings themselves; and what is left after. */
+/**
+ * Prints the memory of a queue with a million keys, in bytes per key without the strings themselves, before and after
+ * all of them were taken.
+ */
 
 import { createDelayingQueue, type DelayingQueue } from "@workqueue/core";
 import process from "node:process";

@@ -1,4 +1,4 @@
-/** Draws how the cost of a key grows with the number of keys. */
+/** Plots the cost per key against the number of keys. */
 
 import { parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
@@ -15,7 +15,7 @@ const SERIES = [
   { label: "client-go, ready", kind: "ready", contender: CLIENT_GO, runtime: "1" },
 ] as const;
 
-/** The plot, as SVG. */
+/** Returns the plot as SVG. */
 export async function plotGrowth(figures: Figures): Promise<string> {
   const values = SERIES.flatMap(({ label, kind, contender, runtime }) =>
     SIZES.map((keys) => ({ label, keys, cost: figures.median({ work: `${kind} ${keys}`, contender, runtime }) }))

@@ -1,7 +1,6 @@
 /**
- * Prints how late items are handed out, in milliseconds: 100,000 of them, due over five seconds, to workers that
- * are busy about half of the time. And for how long a timer of a millisecond has to wait while workers have more
- * than they can do.
+ * Prints the lateness of items in milliseconds: 100,000 items, due over five seconds, for workers that are busy about
+ * half of the time. Prints also the longest delay of a one-millisecond timer while the workers are overloaded.
  */
 
 import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";

@@ -1,4 +1,4 @@
-/** Writes what was measured as a page of Markdown. */
+/** Writes the results as a Markdown page. */
 
 import { table } from "../markdown.ts";
 import type { Facts } from "./facts.ts";
@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "2": "Go, GOMAXPROCS=2",
 };
 
-/** The whole page. */
+/** Returns the whole page. */
 export function report(figures: Figures, facts: Facts): string {
   const lines = [
     "# Benchmarks",

@@ -3,8 +3,8 @@
  *
  *     deno task bench:peers [--rounds 5] [--only workers]
  *
- * Each measurement is a process of its own. A round takes every contender once, those of one work right after each
- * other, so that what else the machine does meets all of them.
+ * Each measurement runs in its own process. A round measures every contender once. The contenders of one work run right
+ * after each other, so other load on the machine affects all of them.
  *
  * @module
  */
@@ -23,7 +23,7 @@ import { works } from "./works.ts";
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const GO_BENCH = fileURLToPath(new URL("../client-go/", import.meta.url));
 
-/** How to start a script on each JavaScript runtime. */
+/** JavaScript runtime, and a function that starts a script on it. */
 interface Runtime {
   readonly name: string;
   readonly version: string;
@@ -44,7 +44,7 @@ async function findRuntimes(): Promise<Runtime[]> {
   ];
 }
 
-/** The compiled benchmark of client-go. */
+/** Compiles the benchmark of client-go; returns `undefined` if Go is not installed. */
 async function findGo(): Promise<{ version: string; start(work: Work, procs: number): Promise<number> } | undefined> {
   const version = await output("go", ["version"], GO_BENCH);
   if (version === undefined) return undefined;

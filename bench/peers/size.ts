@@ -1,4 +1,4 @@
-/** How large the module is for those who bundle it. */
+/** Size of the bundled module. */
 
 import { build, stop } from "esbuild";
 import { gzipSync } from "node:zlib";
@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 const mod = fileURLToPath(new URL("../../mod.ts", import.meta.url));
 
 /**
- * The bytes of a module that exports this of ours, such as `*` or `{ createWorkQueue }`, bundled, minified and gzipped.
+ * Returns the gzipped bytes of a minified bundle that exports `what` from the core, such as `*` or `{ createWorkQueue
+ * }`.
  */
 export async function gzippedSize(what: string): Promise<number> {
   const { outputFiles } = await build({

@@ -1,4 +1,4 @@
-/** A look at what is in a queue, which must not cost by how much that is. */
+/** Snapshots of a queue. Their cost must not depend on the number of keys. */
 
 import { createDelayingQueue, createPriorityDiscipline, type WorkQueue } from "@workqueue/core";
 import { distinctKeys } from "../keys.ts";
@@ -26,7 +26,7 @@ function fillReady(items: number): WorkQueue<string> {
   return queue;
 }
 
-/** What is timed, by a short name. */
+/** Works by a short name. */
 export const snapshotWorks: Readonly<Record<string, Work>> = {
   snapshotWaiting: snapshotOf("that wait", (items) => {
     const queue = createDelayingQueue<string>({ ref: false });

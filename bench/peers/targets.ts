@@ -1,4 +1,4 @@
-/** What has to be reached, and whether it was. */
+/** Bounds, and whether they are met. */
 
 import type { Facts } from "./facts.ts";
 import type { Figures } from "../figures.ts";
@@ -7,7 +7,7 @@ import { OTHERS } from "./hot_key.ts";
 import { snapshotWorks } from "./snapshots.ts";
 import { CLIENT_GO, OURS } from "./work.ts";
 
-/** A bound, and the figure that is held against it, for each runtime or for both together. */
+/** Bound, and the measured value on each runtime or for both together. */
 export interface Target {
   readonly claim: string;
   readonly bound: string;
@@ -21,11 +21,11 @@ export interface Measured {
 
 const RUNTIMES = ["deno", "bun"];
 
-/** Every bound that has a figure. */
+/** Returns all bounds with their measured values. */
 export function targetsOf(figures: Figures, { memory, lateness, latency, size }: Facts): Target[] {
   const ours = (work: string, runtime: string) => figures.median({ work, contender: OURS, runtime });
   const other = (work: string, contender: string, runtime: string) => figures.median({ work, contender, runtime });
-  /** client-go at its best. */
+  /** Returns the best time of client-go. */
   const clientGo = (work: string) =>
     Math.min(...["1", "2"].map((procs) => figures.median({ work, contender: CLIENT_GO, runtime: procs })));
 

@@ -1,4 +1,4 @@
-/** What is timed, and how contenders are called. */
+/** Works that are measured, and names of the contenders. */
 
 /** Does the work once. */
 export type Run = () => unknown;
@@ -6,28 +6,28 @@ export type Run = () => unknown;
 /** Prepares a contender for a number of items. */
 export type Contender = (items: number) => Run | Promise<Run>;
 
-/** A piece of work, done by several contenders in JavaScript and perhaps by a benchmark in Go. */
+/** Work, done by several contenders in JavaScript and optionally by a benchmark in Go. */
 export interface Work {
   readonly title: string;
   readonly items: number;
-  /** What takes the time that is told: an item, unless it says that the whole run is something else. */
+  /** Unit of the reported times; an item if omitted. */
   readonly per?: "a snapshot";
   readonly contenders: Readonly<Record<string, Contender>>;
-  /** The benchmark in `client-go/` that does the same. */
+  /** The same benchmark in `client-go/`. */
   readonly go?: string;
-  /** Those who would take minutes, and with how many items they are timed instead. */
+  /** Smaller numbers of items, for contenders that would take minutes. */
   readonly fewer?: Readonly<Record<string, number>>;
-  /** What a reader has to know: where somebody does less, or more. */
+  /** Differences between the contenders that a reader must know. */
   readonly note?: string;
 }
 
-/** What we call ourselves in the tables. */
+/** Our name in the tables. */
 export const OURS = "@workqueue/core";
 
-/** What the original is called there. It is run by a program in Go, with a `GOMAXPROCS` of 1 and of 2. */
+/** Name of client-go in the tables. A Go program runs it with a `GOMAXPROCS` of 1 and of 2. */
 export const CLIENT_GO = "client-go";
 
-/** So many looks at the clock. Returns something, or a compiler might find that nobody needs to look. */
+/** Reads the clock `times` times. Returns the sum, so a compiler can't remove the reads. */
 export function lookAtTheClock(times: number): number {
   let sum = 0;
   for (let i = 0; i < times; i++) sum += performance.now();

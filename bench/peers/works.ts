@@ -1,5 +1,5 @@
 /**
- * The work that is compared, and how each contender does it: the way its own documentation recommends.
+ * Works that are compared. Each contender does a work in the way that its own documentation recommends.
  *
  * @module
  */
@@ -317,10 +317,10 @@ function growing(items: number): Readonly<Record<string, Work>> {
   };
 }
 
-/** The numbers of items for which growth is measured. */
+/** Numbers of items at which growth is measured. */
 export const SIZES: readonly number[] = [1000, 10_000, 100_000, 1_000_000];
 
-/** Everything that is timed, by a short name. */
+/** All works by a short name. */
 export const works: Readonly<Record<string, Work>> = {
   ready,
   oneInFlight,

@@ -1,6 +1,6 @@
 /**
- * A process that does what it is told: each line of its input is a call as JSON, and is answered by a line with the
- * result. Runs on Deno, Bun and, bundled, on Node.
+ * Process that runs calls for a benchmark. Each line of its input is a call as JSON; the answer is a line with the
+ * result. It runs on Deno, Bun and, bundled, on Node.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { keys, type Session, type Workers } from "./contender.ts";
 import { measureEmptyCall } from "./empty_call.ts";
 import { contenders, measure } from "./works.ts";
 
-/** Milliseconds since 1970, with a fraction: the same for all processes of a machine. */
+/** Returns fractional milliseconds since 1970. All processes of a machine share this clock. */
 const now = () => performance.timeOrigin + performance.now();
 
 let session: Session;
@@ -20,7 +20,7 @@ let workers: Workers;
 let count = 0;
 let lateness: number[] = [];
 
-/** What can be called. */
+/** Calls that an agent answers. */
 const calls = {
   measure,
   measureEmptyCall,
@@ -29,7 +29,7 @@ const calls = {
     session = await contenders[contender]!(options);
   },
 
-  /** Works on what comes. A key that is a time says when it should have come. */
+  /** Starts workers. A key that is a timestamp says when its handler should begin. */
   async work({ concurrency }: { concurrency: number }) {
     count = 0;
     lateness = [];
@@ -41,10 +41,10 @@ const calls = {
     workers.start();
   },
 
-  /** How many handlers have begun so far, and when that was. */
+  /** Returns the number of handlers that have begun, and the current time. */
   count: () => ({ count, at: now() }),
 
-  /** Stops the workers. */
+  /** Stops the workers. Returns the lateness of each timestamp key, in milliseconds. */
   async stop() {
     await workers.stop();
     return lateness;
@@ -54,7 +54,7 @@ const calls = {
     await session.addAll(keys(items));
   },
 
-  /** Adds one item after another, each when it should come. */
+  /** Adds one item after another. Each key is the current time. */
   async poke({ times, pause }: { times: number; pause: number }) {
     for (let i = 0; i < times; i++) {
       await session.add(String(now()));
@@ -62,7 +62,10 @@ const calls = {
     }
   },
 
-  /** Adds items that are due later, spread over some milliseconds. */
+  /**
+   * Adds items with random delays from `from` to `from + spread` milliseconds. Each key is the time at which the item
+   * is due.
+   */
   async delay({ times, from, spread }: { times: number; from: number; spread: number }) {
     for (let i = 0; i < times; i++) {
       const delay = Math.round(from + spread * Math.random());
@@ -75,7 +78,7 @@ const calls = {
   },
 };
 
-/** The calls of an agent. */
+/** Types of the calls. */
 export type Calls = typeof calls;
 
 for await (const line of createInterface({ input: process.stdin })) {

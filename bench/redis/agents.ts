@@ -1,4 +1,4 @@
-/** Starts processes that do what they are told. */
+/** Starts agents and calls them. */
 
 import { build, stop } from "esbuild";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -11,7 +11,7 @@ import type { Calls } from "./agent.ts";
 const AGENT = fileURLToPath(new URL("agent.ts", import.meta.url));
 const BUNDLE = `${BENCH}node_modules/.agent/agent.mjs`;
 
-/** How to start an agent on a runtime. */
+/** Runtime, and a function that starts an agent on it. */
 export interface Runtime {
   readonly name: string;
   readonly version: string;
@@ -19,7 +19,8 @@ export interface Runtime {
 }
 
 /**
- * The runtimes that are here. Node gets a bundle, as it does not read TypeScript, and as those do who take the package.
+ * Returns the runtimes that are installed. Node runs a bundle, because it can't read TypeScript. A bundle is also how
+ * users of the npm package run it.
  */
 export async function findRuntimes(): Promise<Runtime[]> {
   const bun = await findBun();
@@ -53,7 +54,7 @@ async function bundle(): Promise<void> {
   await stop();
 }
 
-/** A process that does what it is told, one call after the other. */
+/** Process that answers calls, one after the other. */
 export class Agent implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #answers: AsyncIterator<string>;

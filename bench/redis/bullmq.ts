@@ -1,12 +1,12 @@
 import { type Job, Queue, Worker } from "bullmq";
 import { BULK, type Contender } from "./contender.ts";
 
-/** Nothing is kept of jobs that are done: that would cost more. */
+/** Keeps no finished jobs, which would cost more. */
 const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true };
-/** The name of who holds what is taken by hand. */
+/** Lock token of jobs that are taken by hand. */
 const TOKEN = "by hand";
 
-/** BullMQ as its guide has it. A job's name is the key, and its data the payload. */
+/** BullMQ as its guide recommends. A job's name is the key, and its data is the payload. */
 export const bullmq: Contender = async ({ url, queue: name, payload }) => {
   const { hostname: host, port } = new URL(url);
   const connection = { host, port: Number(port) };

@@ -1,50 +1,50 @@
-/** What is asked of those who are compared, so that the same measurements fit all of them. */
+/** Interface of the contenders. The same measurements fit all of them. */
 
 /**
- * Who is compared, with a queue of a name on a server. `payload` is the number of characters beside the key; 0: keys
- * alone.
+ * Opens a session with the named queue on a server. `payload` is the number of characters in addition to the key; 0
+ * means keys alone.
  */
 export type Contender = (options: { url: string; queue: string; payload: number }) => Promise<Session>;
 
-/** A queue as one process sees it, connected. Items are known by their keys here. */
+/** Connected queue in one process. Items are identified by their keys. */
 export interface Session extends AsyncDisposable {
   add(key: string): Promise<unknown>;
   addAfter(key: string, ms: number): Promise<unknown>;
   addAll(keys: string[]): Promise<unknown>;
-  /** Connects workers for so many items at once, with a handler that returns at once. */
+  /** Connects workers that process `concurrency` items at once. The handler returns at once. */
   openWorkers(concurrency: number, handler: (key: string) => void): Promise<Workers>;
-  /** Takes one item that is there, and finishes it: what workers do, by hand. */
+  /** Takes one ready item by hand and finishes it, as a worker does. */
   takeAndFinish(): Promise<void>;
-  /** How many items are not finished. */
+  /** Returns the number of unfinished items. */
   left(): Promise<number>;
 }
 
 export interface Workers {
   start(): void;
-  /** Takes no more. Resolves when what was begun is finished. */
+  /** Takes no more items. Resolves when all running handlers have finished. */
   stop(): Promise<unknown>;
 }
 
-/** What we call ourselves in the tables. */
+/** Our name in the tables. */
 export const OURS = "@workqueue/redis";
 
-/** What the other one is called. */
+/** The peer's name in the tables. */
 export const BULLMQ = "BullMQ";
 
 const FIRST = 100_000_000;
-/** How many bytes a key has. */
+/** Length of a key, in bytes. */
 export const KEY_LENGTH = 26;
 
-/** Keys such as a controller has: `namespace-7/name-100012347`, all of {@linkcode KEY_LENGTH} bytes. */
+/** Returns keys as a controller has them: `namespace-7/name-100012347`, all of {@linkcode KEY_LENGTH} bytes. */
 export function keys(count: number, from = 0): string[] {
   return Array.from({ length: count }, (_, i) => `namespace-${(from + i) % 10}/name-${FIRST + from + i}`);
 }
 
-/** An item with a payload. */
+/** Item with a payload. */
 export interface Item {
   key: string;
   text: string;
 }
 
-/** How much is added at once, where a contender has a call for that. */
+/** Number of items per call, if a contender can add several in one call. */
 export const BULK = 100;

@@ -1,4 +1,4 @@
-/** What a million keys in a queue mean for the server: memory, the time of a take, and the slowest scripts. */
+/** Cost of a million keys for the server: memory, the time of a take, and the slowest scripts. */
 
 import { limiters } from "@workqueue/core";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
@@ -9,20 +9,20 @@ import { createScripts } from "../../packages/redis/scripts/script.ts";
 import { keys } from "./contender.ts";
 import type { ScriptTimes, Server } from "./server.ts";
 
-/** What was found out. */
+/** Results of the measurement. */
 export interface MillionFacts {
   readonly keys: number;
-  /** Bytes of the server's memory a key. */
+  /** Bytes of the server's memory per key. */
   readonly memory: { readonly ready: number; readonly delayed: number };
-  /** Microseconds of the script that takes one key. */
+  /** Microseconds of the script that takes one key, from a queue with few keys and from one with many. */
   readonly take: { readonly few: number; readonly many: number };
-  /** What the scripts have taken, by what was done. */
+  /** Times of the scripts, by operation. */
   readonly slowest: readonly (readonly [what: string, ScriptTimes])[];
 }
 
 const FEW = 1000;
 const TAKES = 1000;
-/** What one owner holds when its lease ends, or when the reply to a take is lost. */
+/** Keys that one owner processes when its lease ends, or when the reply to a take is lost. */
 const HELD = 10_000;
 const LEASE = 1000;
 const AT_ONCE = 500;
@@ -44,7 +44,7 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
   };
 
   await server.empty();
-  await few.counts(); // what there is once
+  await few.counts(); // creates the data that exists once per queue
   const empty = await server.memory();
   await watch("add, 500 at once", () => addAll(many, count, () => 0));
   const ready = (await server.memory() - empty) / count;
@@ -62,7 +62,7 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
   const known = (await hold(many, "released")).slice(AT_ONCE);
   await watch(`release the 500 of ${HELD} that the owner does not know of`, () => many.release("released", known));
   await hold(many, "gone");
-  for (let at = 0; at < 2 * LEASE; at += LEASE / 8) { // others are heard of, so the server was not away
+  for (let at = 0; at < 2 * LEASE; at += LEASE / 8) { // other owners still call, so the server was not away
     await turn(many, "others", {});
     await new Promise((resolve) => setTimeout(resolve, LEASE / 8));
   }
@@ -90,9 +90,7 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
   return { keys: count, memory: { ready, delayed: waiting }, take, slowest };
 }
 
-/**
- * Adds many keys, each after the milliseconds that are said when its turn has come. A few calls are under way at once.
- */
+/** Adds many keys, a few calls at a time. `delay` returns the delay of a call in milliseconds when the call starts. */
 async function addAll(engine: Engine, count: number, delay: () => number, from = 0): Promise<void> {
   const starts = Array.from({ length: count / AT_ONCE }, (_, i) => from + i * AT_ONCE).values();
   await Promise.all(Array.from({ length: 4 }, async () => {
@@ -114,7 +112,10 @@ const finishOf = (kind: Finish["kind"]) => ({ key, token }: { key: string; token
   kind,
 });
 
-/** Takes one key at a time from each queue in turn, which goes back to its end. */
+/**
+ * Returns the median time of the script that takes one key, on each queue. The keys are handed back to the end of the
+ * queue.
+ */
 async function compareTakes(server: Server, few: Engine, many: Engine): Promise<MillionFacts["take"]> {
   const medians = { few: 0, many: 0 };
   for (const [name, engine] of [["few", few], ["many", many], ["few", few], ["many", many]] as const) {
@@ -134,7 +135,7 @@ async function takeAndFinish(engine: Engine, wanted: number): Promise<void> {
   });
 }
 
-/** Lets an owner hold very many keys. Returns the tokens. */
+/** Takes many keys for an owner. Returns their tokens. */
 async function hold(engine: Engine, owner: string): Promise<string[]> {
   const tokens: string[] = [];
   await times(HELD / AT_ONCE, async () => {
@@ -143,7 +144,7 @@ async function hold(engine: Engine, owner: string): Promise<string[]> {
   return tokens;
 }
 
-/** Takes until nobody holds anything any more but the one who takes. */
+/** Takes keys for another owner until the server has ended all expired leases. */
 async function expire(engine: Engine): Promise<void> {
   await times(2 * HELD / 200, () => turn(engine, "others", { wanted: 1 }));
 }

@@ -2,7 +2,7 @@ import { runWorkers, type WorkerPool } from "@workqueue/core";
 import { createRedisQueue, type RedisQueue } from "../../packages/redis/mod.ts";
 import { BULK, type Contender, type Item } from "./contender.ts";
 
-/** The queue of this repository. */
+/** Queue of this repository. */
 export const ours: Contender = async ({ url, queue: name, payload }) => {
   const text = "x".repeat(payload);
   const queue = payload === 0
@@ -10,7 +10,7 @@ export const ours: Contender = async ({ url, queue: name, payload }) => {
     : createRedisQueue<unknown>({ name, url, keyOf: (item) => (item as Item).key });
   const itemOf = (key: string) => payload === 0 ? key : { key, text };
   const keyOf = (item: unknown) => payload === 0 ? item as string : (item as Item).key;
-  await queue.counts(); // it is connected then
+  await queue.counts(); // connects
   return {
     add: (key) => queue.add(itemOf(key)),
     addAfter: (key, ms) => queue.addAfter(itemOf(key), ms),

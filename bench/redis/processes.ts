@@ -1,4 +1,4 @@
-/** What several worker processes do together, and what that costs the server. */
+/** Throughput of several worker processes, and its cost for the server. */
 
 import { medianOf } from "../figures.ts";
 import { BENCH, output } from "../machine.ts";
@@ -6,28 +6,28 @@ import type { Agent, Runtime } from "./agents.ts";
 import { OURS } from "./contender.ts";
 import type { Server } from "./server.ts";
 
-/** So many processes work at once, each on so many items. */
+/** Numbers of worker processes, and of items that each of them processes at once. */
 export const PROCESSES = [1, 2, 4];
 export const CONCURRENCIES = [10, 50];
 
 const ITEMS = 200_000;
 
-/** One row of the table. */
+/** Row of the table. */
 export interface Throughput {
   readonly runtime: string;
   readonly processes: number;
   readonly concurrency: number;
-  /** Items a second. */
+  /** Items per second. */
   readonly rate: number;
-  /** The part of a core that the server needed. */
+  /** CPU use of the server, as a fraction of one core. */
   readonly serverShare: number;
   /** Items that one call of a script finishes and takes. */
   readonly perCall: number;
-  /** Microseconds of the server's scripts an item. */
+  /** Microseconds of the server's scripts per item. */
   readonly scriptTime: number;
 }
 
-/** Lets the processes work for some milliseconds on a queue that does not get empty. */
+/** Measures `processes` worker processes for `window` milliseconds, on a queue that does not become empty. */
 export async function measureThroughput(
   server: Server,
   runtime: Runtime,
@@ -41,7 +41,7 @@ export async function measureThroughput(
   await Promise.all(agents.map((agent) => agent.call("open", queue)));
   await agents[0]!.call("fill", { items: ITEMS });
   await Promise.all(agents.map((agent) => agent.call("work", { concurrency })));
-  await sleep(window / 2); // compilers
+  await sleep(window / 2); // lets the compilers finish
   await server.resetCounts();
   const cpu = await server.cpu();
   const start = await counts(agents);
@@ -62,13 +62,13 @@ export async function measureThroughput(
   };
 }
 
-/** All handlers of the processes that have begun. */
+/** Returns the number of handlers that have begun in all processes, and the median time of the answers. */
 async function counts(agents: readonly Agent[]): Promise<{ count: number; at: number }> {
   const each = await Promise.all(agents.map((agent) => agent.call("count")));
   return { count: each.reduce((sum, { count }) => sum + count, 0), at: medianOf(each.map(({ at }) => at)) };
 }
 
-/** The median of each column. */
+/** Returns the median of each column. */
 export function medianOfRows(rows: readonly Throughput[]): Throughput {
   const of = (field: "rate" | "serverShare" | "perCall" | "scriptTime") => medianOf(rows.map((row) => row[field]));
   return {
@@ -80,7 +80,7 @@ export function medianOfRows(rows: readonly Throughput[]): Throughput {
   };
 }
 
-/** Calls of an empty script a second, by the server's own benchmark. */
+/** Returns calls of an empty script per second, measured by the server's own benchmark. */
 export async function measureEmptyScript(server: Server, connections: number, pipeline: number): Promise<number> {
   const sha1 = String(await server.call("SCRIPT", "LOAD", "return 0"));
   const calls = connections === 1 ? "20000" : "200000";

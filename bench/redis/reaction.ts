@@ -1,9 +1,9 @@
-/** How soon an idle worker process begins what another process adds, and what is due. */
+/** Time until an idle worker process begins an item that another process added, or that is due. */
 
 import type { Runtime } from "./agents.ts";
 import type { Server } from "./server.ts";
 
-/** Milliseconds. */
+/** Lateness in milliseconds. */
 export interface Lateness {
   readonly median: number;
   readonly p99: number;
@@ -40,7 +40,7 @@ export async function measureReaction(
     }
     const all = await worker.call("stop");
     await Promise.all([producer.call("close"), worker.call("close")]);
-    return latenessOf(all.slice(times / 10)); // compilers
+    return latenessOf(all.slice(times / 10)); // without the first tenth, slowed by compilers
   };
   return { runtime: runtime.name, contender, wakeUp: await measure("poke"), due: await measure("delay") };
 }

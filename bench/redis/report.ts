@@ -1,4 +1,4 @@
-/** Writes what was measured as a page of Markdown. */
+/** Writes the results as a Markdown page. */
 
 import type { Figures } from "../figures.ts";
 import { table } from "../markdown.ts";
@@ -8,7 +8,7 @@ import type { Lateness } from "./reaction.ts";
 import { payloadText, ratioOf, targetsOf } from "./targets.ts";
 import { works } from "./works.ts";
 
-/** The whole page. */
+/** Returns the whole page. */
 export function report(figures: Figures, facts: Facts): string {
   const { machine, versions, rounds, minutes, million } = facts;
   const lines = [

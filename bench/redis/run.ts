@@ -1,10 +1,10 @@
 /**
- * Compares the queue on Redis with BullMQ, finds out what many processes and many keys cost the server, and writes
+ * Compares the queue on Redis with BullMQ, measures what many processes and many keys cost the server, and writes
  * `bench/REDIS.md`:
  *
  *     deno task bench:redis [--rounds 5] [--quick]
  *
- * `--quick` does a little of everything, to see that it works, and writes nothing.
+ * `--quick` runs a small part of each measurement as a test of the benchmark itself, and writes nothing.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { report } from "./report.ts";
 import { SERVER, Server } from "./server.ts";
 import { contenders, works } from "./works.ts";
 
-/** Whose processes are counted together; Node would add nothing but time. */
+/** Runtimes on which several processes are measured. Node would only add time. */
 const COUNTED = ["Deno", "Bun"];
 const LOADS = [[1, 1], [50, 1], [50, 16]] as const;
 
@@ -48,14 +48,14 @@ const runtimes = await findRuntimes();
 await using server = await Server.start();
 const figures = new Figures();
 
-/** Takes every work once, on one runtime, each contender right after the other. */
+/** Measures every work once on one runtime. The contenders of a work run right after each other. */
 async function compare(runtime: Runtime, round: number): Promise<void> {
   const agents = Object.keys(contenders).map((contender) => ({ contender, agent: runtime.start() }));
   for (const [isWarm, payload] of [[false, 0], ...PAYLOADS.map((payload) => [true, payload] as const)] as const) {
     for (const [name, work] of Object.entries(works)) {
       const queue = { work: name, url: server.url, queue: `${name}-${isWarm}-${payload}`, payload };
       const items = isQuick || !isWarm ? work.items / 5 : work.items;
-      // By turns it is the one or the other who goes first.
+      // The order alternates from round to round.
       for (const { contender, agent } of round % 2 === 0 ? agents : agents.toReversed()) {
         await server.empty();
         const time = await agent.call("measure", { contender, ...queue }, items);

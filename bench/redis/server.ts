@@ -1,14 +1,14 @@
-/** The server of a benchmark: without persistence, on a free port of the loopback. */
+/** Redis server for a benchmark, without persistence, on a free loopback port. */
 
 import { createClient } from "@redis/client";
 import { output } from "../machine.ts";
 
-/** What is measured; `undefined` if it is not on this machine. */
+/** Name of the server program; `undefined` if none is installed. */
 export const SERVER: string | undefined = await find("redis-server", "valkey-server");
 
 const PATIENCE = 10_000;
 
-/** How often scripts were called, and their times in microseconds. */
+/** Number of script calls, and their times in microseconds. */
 export interface ScriptTimes {
   readonly calls: number;
   readonly total: number;
@@ -17,7 +17,7 @@ export interface ScriptTimes {
   readonly worst: number;
 }
 
-/** A server of the benchmark's own, and a connection to look into it. */
+/** Server of the benchmark, with a connection for inspection. */
 export class Server implements AsyncDisposable {
   readonly port: number;
   readonly #process: Deno.ChildProcess;
@@ -53,7 +53,7 @@ export class Server implements AsyncDisposable {
     return await this.#client.sendCommand(command);
   }
 
-  /** The fields of what the server tells about itself. */
+  /** Returns the fields of one section of `INFO`. */
   async info(section: string): Promise<Record<string, string>> {
     const lines = String(await this.call("INFO", section)).split("\r\n").filter((line) => line.includes(":"));
     return Object.fromEntries(
@@ -61,24 +61,24 @@ export class Server implements AsyncDisposable {
     );
   }
 
-  /** The seconds of a core that it has used. */
+  /** Returns the CPU time that the server has used, in seconds. */
   async cpu(): Promise<number> {
     const { used_cpu_user, used_cpu_sys } = await this.info("cpu");
     return Number(used_cpu_user) + Number(used_cpu_sys);
   }
 
-  /** The bytes that its data needs. */
+  /** Returns the bytes that the server's data needs. */
   async memory(): Promise<number> {
     return Number((await this.info("memory"))["used_memory"]);
   }
 
-  /** Begins to count anew what scripts take. */
+  /** Resets the script statistics. */
   async resetCounts(): Promise<void> {
     await this.call("CONFIG", "SET", "latency-tracking-info-percentiles", "50 99 100");
     await this.call("CONFIG", "RESETSTAT");
   }
 
-  /** What scripts have taken since then. */
+  /** Returns the script statistics since the last reset. */
   async scripts(): Promise<ScriptTimes> {
     const counts = (await this.info("commandstats"))["cmdstat_evalsha"] ?? "";
     const times = (await this.info("latencystats"))["latency_percentiles_usec_evalsha"] ?? "";
@@ -105,7 +105,7 @@ export class Server implements AsyncDisposable {
 
 function connect(port: number) {
   const client = createClient({ socket: { host: "127.0.0.1", port, reconnectStrategy: false }, RESP: 2 });
-  client.on("error", () => {}); // what it is, the call says
+  client.on("error", () => {}); // each call reports its own error
   return client;
 }
 

@@ -1,11 +1,11 @@
-/** What has to be reached, and whether it was. */
+/** Bounds, and whether they are met. */
 
 import type { Figures } from "../figures.ts";
 import { BULLMQ, OURS } from "./contender.ts";
 import { type Facts, figureName, PAYLOADS } from "./facts.ts";
 import { works } from "./works.ts";
 
-/** A bound, and what is held against it: on each runtime, or once for the server. */
+/** Bound, and the measured values: one for each runtime, or one for the server. */
 export interface Target {
   readonly claim: string;
   readonly bound: string;
@@ -17,7 +17,7 @@ export interface Measured {
   readonly reached: boolean;
 }
 
-/** How many times faster than BullMQ, by payload. */
+/** Minimum speed relative to BullMQ, by payload. */
 const LEAST: Readonly<Record<number, number>> = { 0: 1.3, 1000: 1 };
 const WAKE_UP = 20;
 const LATENESS = 5;
@@ -25,7 +25,7 @@ const MEMORY = 400;
 const TAKE = 2;
 const SCRIPT = 5;
 
-/** Every bound that has a figure. */
+/** Returns all bounds with their measured values. */
 export function targetsOf(figures: Figures, facts: Facts): Target[] {
   const { runtimes, reactions, million } = facts;
   const bounded = Object.entries(works).filter(([, { isBounded }]) => isBounded);
@@ -76,7 +76,7 @@ export function targetsOf(figures: Figures, facts: Facts): Target[] {
   ];
 }
 
-/** How many times faster we are. */
+/** Returns our speed relative to BullMQ. */
 export function ratioOf(figures: Figures, work: string, payload: number, runtime: string): number {
   const of = (contender: string) => ({ work: figureName(work, payload), contender, runtime });
   return figures.ratio(of(BULLMQ), of(OURS));

@@ -1,4 +1,4 @@
-/** The work that is compared. */
+/** Works that are compared. */
 
 import { bullmq } from "./bullmq.ts";
 import { BULLMQ, type Contender, keys, OURS, type Session } from "./contender.ts";
@@ -6,31 +6,31 @@ import { ours } from "./ours.ts";
 
 export const contenders: Readonly<Record<string, Contender>> = { [OURS]: ours, [BULLMQ]: bullmq };
 
-/** How an item is worked on, and by how many at once. */
+/** Work, and its concurrency. */
 export interface Work {
   readonly title: string;
   readonly concurrency: number;
-  /** How many items are enough for a figure. */
+  /** Number of items for one measurement. */
   readonly items: number;
-  /** Whether the items are in the queue when it is over, or none. */
+  /** Whether all items are in the queue afterwards, rather than none. */
   readonly fills: boolean;
-  /** Whether a bound is held against it. */
+  /** Whether the work has a bound. */
   readonly isBounded: boolean;
-  /** Takes the time of so many items, in milliseconds. */
+  /** Processes the items and returns the time in milliseconds. */
   time(session: Session, keys: string[], concurrency: number): Promise<number>;
 }
 
-/** Adds items one by one, so many adds being under way at once. */
+/** Adds items one by one, with `concurrency` adds at once. */
 async function add(session: Session, all: string[], concurrency: number): Promise<number> {
   return await timeOf(() => inParallel(concurrency, all, (key) => session.add(key)));
 }
 
-/** Adds items many at a time. */
+/** Adds many items per call. */
 async function addAll(session: Session, all: string[]): Promise<number> {
   return await timeOf(() => session.addAll(all));
 }
 
-/** Lets workers empty the queue. The time ends when the server knows the end of every item. */
+/** Lets workers empty the queue. The time ends when the server has recorded the end of every item. */
 async function work(session: Session, all: string[], concurrency: number): Promise<number> {
   await session.addAll(all);
   let count = 0;
@@ -48,7 +48,7 @@ async function work(session: Session, all: string[], concurrency: number): Promi
   return time;
 }
 
-/** Takes and finishes items by hand, in so many loops. */
+/** Takes and finishes items by hand, in `concurrency` loops. */
 async function byHand(session: Session, all: string[], concurrency: number): Promise<number> {
   await session.addAll(all);
   return await timeOf(() => inParallel(concurrency, all, () => session.takeAndFinish()));
@@ -67,7 +67,7 @@ async function timeOf(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** So many items go through in about a third of a second. */
+/** Items that take about a third of a second, by concurrency. */
 const ITEMS: Readonly<Record<number, number>> = { 1: 1000, 10: 4000, 50: 6000 };
 
 export const works: Readonly<Record<string, Work>> = Object.fromEntries([
@@ -98,7 +98,7 @@ function workOf(
   return [`${name}${concurrency}`, { title, concurrency, items: ITEMS[concurrency]!, ...kind, time }];
 }
 
-/** Does a work with so many items, and tells the microseconds an item. */
+/** Does a work with `items` items and returns the microseconds per item. */
 export async function measure(
   { contender, work, ...options }: { contender: string; work: string; url: string; queue: string; payload: number },
   items: number = works[work]!.items,
