@@ -8,7 +8,7 @@ const ROOT = new URL("../../", import.meta.url);
  */
 const OTHERS = ["bench", "docs", "tests"];
 
-/** Stand-ins for packages of JSR. `tests/std/arguments.ts` replaces them with the originals where JSR answers. */
+/** Stand-ins for JSR packages. `tests/std/arguments.ts` replaces them with the originals where JSR is reachable. */
 const STAND_INS = {
   "@std/assert": "./tests/std/assert.ts",
   "@std/async": "./tests/std/async.ts",
@@ -16,8 +16,8 @@ const STAND_INS = {
 };
 
 /**
- * The config of tests, benchmarks and docs: every package by its name. It has no workspace, as Deno installs the
- * packages of all members before a program starts.
+ * Returns the config of tests, benchmarks and docs, which maps the name of every package. It has no workspace, because
+ * Deno installs the packages of all members before a program starts.
  */
 export function allPackages(): string {
   const { name, version, exports, compilerOptions, fmt, lint } = JSON.parse(manifest("deno.json"));
@@ -32,7 +32,7 @@ export function allPackages(): string {
   return JSON.stringify(config, undefined, 2) + "\n";
 }
 
-/** The config that Bun reads: the file of each export of the core, of each package, and of the stand-ins. */
+/** Returns the config that Bun reads. It maps each export of the core, each package and each stand-in to its file. */
 export function tsconfig(): string {
   const { name, exports } = JSON.parse(manifest("deno.json")) as { name: string; exports: Record<string, string> };
   const files = {
@@ -44,7 +44,7 @@ export function tsconfig(): string {
   return JSON.stringify({ compilerOptions: { strict: true, paths } }, undefined, 2) + "\n";
 }
 
-/** The folders of the packages around the core, relative to the repository. */
+/** Returns the folders of the packages around the core, relative to the repository. */
 export function packageFolders(): string[] {
   return readdirSync(new URL("packages/", ROOT), { withFileTypes: true })
     .filter((entry) => entry.isDirectory()).map(({ name }) => `packages/${name}`).sort();
@@ -54,13 +54,13 @@ function read(path: string) {
   return JSON.parse(readFileSync(new URL(path, ROOT), "utf8"));
 }
 
-/** A package of this repository, and the file that its name stands for. */
+/** Returns the name of a package of this repository, and its file. */
 function entryOf(folder: string): [name: string, file: string] {
   const { name, exports } = read(`${folder}/deno.json`);
   return [name, exports.replace("./", `./${folder}/`)];
 }
 
-/** Names of packages in a `package.json`, and what Deno installs for them. */
+/** Returns the packages that a `package.json` names, with the specifiers that Deno installs. */
 function importsFromNpm(folder: string): [name: string, specifier: string][] {
   const { dependencies, devDependencies } = read(`${folder}/package.json`) as Record<string, Record<string, string>>;
   return Object.entries({ ...dependencies, ...devDependencies })

@@ -3,29 +3,29 @@ import type { BuiltInConfig, DisciplineConfig } from "@workqueue/core";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-/** What the comment at the head of a built-in part's file says of it, beside its definition. */
+/** Description of a built-in part, read from the comment at the head of its file. */
 export interface BuiltIn<Config> {
-  /** Its entry in the exports of the package. */
+  /** Entry of the part in the package's exports. */
   readonly entry: string;
-  /** The file that the entry stands for, relative to the repository. */
+  /** File of the entry, relative to the repository. */
   readonly file: string;
-  /** The main entry's exports of the file: the function that creates the part, and types. */
+  /** Exports of the file for the main entry: the function that creates the part, and types. */
   readonly names: readonly string[];
-  /** What it does: how long items wait, or in which order they are handed out. */
+  /** Effect of the part: the delays of a limiter, or the order of a discipline. */
   readonly effect: string;
-  /** When to choose it. */
+  /** Use cases of the part. */
   readonly choice: string;
-  /** A config for the docs to show, and for the plot of a limiter to draw. */
+  /** Config for the docs and for the plot of a limiter. */
   readonly example: Config;
 }
 
-/** The built-in limiters, in the order of `limiters/built_ins.ts`. */
+/** Built-in limiters, in the order of `limiters/built_ins.ts`. */
 export const builtIns: readonly BuiltIn<BuiltInConfig>[] = describeRoom("limiters", "Delay");
 
-/** The built-in disciplines, in the order of `disciplines/built_ins.ts`. */
+/** Built-in disciplines, in the order of `disciplines/built_ins.ts`. */
 export const builtInDisciplines: readonly BuiltIn<DisciplineConfig>[] = describeRoom("disciplines", "Order");
 
-/** `effect` begins the paragraph that says what a part does. */
+/** Describes the parts in a folder. `effect` begins the paragraph on the effect of a part. */
 function describeRoom<Config>(room: string, effect: string): BuiltIn<Config>[] {
   return [...read(`${room}/built_ins.ts`).matchAll(/^export \* from "\.\/(.+)\.ts";$/gm)]
     .map(([, name]) => describe(room, name!, effect));
@@ -51,8 +51,8 @@ function describe<Config>(room: string, name: string, effect: string): BuiltIn<C
 }
 
 /**
- * The exports of a built-in part's file for the main entry: functions, types, and the options' types, without their
- * values.
+ * Returns the exports of a built-in part's file for the main entry: functions, types and the options' types, without
+ * their values.
  */
 function exportsOf(source: string): string[] {
   return [...source.matchAll(/^export (function|interface|type|const) (\w+)/gm)]
@@ -62,12 +62,12 @@ function exportsOf(source: string): string[] {
     .map(({ kind, name }) => kind === "function" ? name : `type ${name}`);
 }
 
-/** Text by which `deno fmt` sorts names. */
+/** Returns a sort key that orders names as `deno fmt` does. */
 function placeOf(name: string): string {
   return `${name.toLowerCase()} ${name}`;
 }
 
-/** The main entry, with an export for each built-in part. */
+/** Returns the main entry, with an export for each built-in part. */
 export function mainEntry(): string {
   const isGenerated = (line: string) =>
     /^export \{ .*\bcreate\w+\b.*\} from "\.\/(limiters\/(?!defaults\.)|disciplines\/)/.test(line);
@@ -79,7 +79,7 @@ export function mainEntry(): string {
   }).join("\n");
 }
 
-/** A manifest of the package, with an entry for each built-in part. */
+/** Returns a manifest of the package, with an entry for each built-in part. */
 export function manifest(path: string): string {
   const isGenerated = (line: string) => /^ +"\.\/(limiters\/(?!defaults")|disciplines\/)/.test(line);
   const entriesOf = (parts: readonly BuiltIn<unknown>[]) =>

@@ -5,7 +5,7 @@ import { MAX_WEIGHT, MIN_WEIGHT } from "../../registry/plain_values.ts";
 import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
 import { type BuiltIn, builtInDisciplines, builtIns } from "./built_ins.ts";
 
-/** The kinds of parts that an option can hold. */
+/** Kinds of parts that an option can hold. */
 type Words = "limiter" | "discipline" | "bucket";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -19,13 +19,13 @@ export function schemaUrl(): string {
   return `https://jsr.io/${name}/${version}/schema/workqueue.schema.json`;
 }
 
-/** How a program reaches the limiter of a group. */
+/** Note on access to the limiter of one group. */
 const OF_GROUPS =
   `In code, cast the limiter: \`config.limiter("tenants") as PerGroupLimiter<string, BucketLimiter<string>>\`. Its \`of(key)\`
 returns the limiter of the key's group, so \`.of("acme/1").bucket.pauseFor("30s")\` pauses one tenant. A queue on Redis
 has its limiters on the server and does not use that object.`;
 
-/** The page, as Markdown. */
+/** Returns the page as Markdown. */
 export function configReference(): string {
   const example = read("examples/workqueue.json");
   return `# Config reference

@@ -2,18 +2,19 @@ import { metricFamilies } from "@workqueue/core/metrics";
 
 interface Panel {
   readonly title: string;
-  /** What it says, and what to do about it. */
+  /** Meaning of the panel, and the recommended action. */
   readonly description: string;
   /** Grafana's name of a unit. */
   readonly unit: string;
-  /** What is drawn, by how the line is called after the queue. A verdict has one. */
+  /** Queries by the label that follows the queue's name in the legend. A verdict has one query. */
   readonly queries: Readonly<Record<string, string>>;
-  /** From where on a verdict is orange, and red. */
+  /** Values from which a verdict is orange, and red. */
   readonly limits?: readonly [orange: number, red: number];
 }
 
 /**
- * The metrics of the queues that are chosen, and what is made of them. Queues of one name are one, over all processes.
+ * Metrics of the selected queues, and values derived from them. Queues with the same name in several processes count as
+ * one.
  */
 const of = Object.fromEntries(
   Object.entries(metricFamilies).map(([method, { name }]) => [method, name]),
@@ -25,7 +26,7 @@ const rate = (metric: string) => `sum by (name) (rate(${chosen(metric)}[$__rate_
 const slope = (metric: string) => `sum by (name) (deriv(${chosen(metric)}[$__rate_interval]))`;
 const quantile = (q: number, metric: string) =>
   `histogram_quantile(${q}, sum by (name, le) (rate(${chosen(`${metric}_bucket`)}[$__rate_interval])))`;
-/** Of which there may be none yet: then it is 0. */
+/** 0 if there are no values yet. */
 const worst = (values: string) => `max(${values}) or vector(0)`;
 
 const VERDICTS: readonly Panel[] = [
@@ -143,7 +144,7 @@ const DATASOURCE = { type: "prometheus", uid: "${datasource}" };
 const VERDICT = { width: 24 / VERDICTS.length, height: 4 };
 const GRAPH = { width: 12, height: 8 };
 
-/** The dashboard for Grafana, as it imports it. */
+/** Returns the dashboard as Grafana imports it. */
 export function dashboard(): string {
   const panels = [
     ...VERDICTS.map((panel, i) => ({
@@ -212,7 +213,7 @@ function nameVariable() {
     datasource: DATASOURCE,
     definition: query,
     query: { query, refId: "name" },
-    refresh: 2, // whenever the time that is shown changes
+    refresh: 2, // refreshes whenever the time range changes
     sort: 1,
     multi: true,
     includeAll: true,

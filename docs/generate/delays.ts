@@ -6,7 +6,7 @@ import { builtIns } from "./built_ins.ts";
 
 const FAILURES = 20;
 
-/** The plot, as SVG: by what `workqueue delays` draws. */
+/** Returns the plot as SVG, drawn like the plots of `workqueue delays`. */
 export function plotDelays(): string {
   return svgOf(builtIns.map(({ example }) => ({
     title: example.type,

@@ -24,10 +24,10 @@ const CONFIG: NonNullable<TopLevelSpec["config"]> = {
   text: { color: "currentColor", fontSize: 11 },
 };
 
-// A picture cannot know the page that it is on, but it can ask which colours the reader prefers.
+// An SVG can't read the theme of its page, but it can query the reader's preferred color scheme.
 const STYLE = `<style>svg { color: #1f2328 } @media (prefers-color-scheme: dark) { svg { color: #e6edf3 } }</style>`;
 
-/** A plot as SVG, in the colours that the reader prefers. */
+/** Returns a plot as SVG, in the reader's preferred color scheme. */
 export async function draw(plot: TopLevelSpec): Promise<string> {
   const spec: TopLevelSpec = { background: "transparent", padding: 8, ...plot, config: CONFIG };
   const svg = await new View(parse(compile(spec).spec), { renderer: "none" }).toSVG();

@@ -9,24 +9,24 @@ const LARGE = 100_000;
 const SMALL = 10;
 const SMALL_TENANTS = 9;
 
-/** Ten workers get a hundred items done each second. */
+/** Duration of an item, in milliseconds: ten workers finish a hundred items per second. */
 const TAKES = 100;
 
-/** An item that is done. */
+/** Finished item. */
 interface Point {
-  /** Its tenant: 0 is the large one. */
+  /** Number of the tenant; 0 is the large one. */
   readonly tenant: number;
-  /** In milliseconds since all items were added. */
+  /** Milliseconds since all items were added. */
   readonly doneAfter: number;
 }
 
-/** What is said at a place of the plot. */
+/** Text at a point of the plot. */
 interface Note extends Point {
   readonly text: string;
   readonly align: "left" | "right";
 }
 
-/** All items of the small tenants, and the last one of the large tenant. */
+/** Returns all items of the small tenants, and the last item of the large tenant. */
 function run(discipline: QueueDiscipline<string> | undefined): Point[] {
   const clock = new VirtualClock();
   const queue = createWorkQueue<string>({ clock, discipline });
@@ -46,7 +46,7 @@ function run(discipline: QueueDiscipline<string> | undefined): Point[] {
   return points;
 }
 
-/** Marks of the axis, in milliseconds. */
+/** Labels of the axis, by milliseconds. */
 const TICKS: Readonly<Record<number, string>> = {
   100: "0.1 s",
   1000: "1 s",
@@ -56,7 +56,7 @@ const TICKS: Readonly<Record<number, string>> = {
   3_600_000: "1 h",
 };
 
-/** A line of points for each tenant, the large one's at the bottom, with notes beside them. */
+/** Plots a row of points for each tenant, with the large tenant at the bottom and notes beside the points. */
 function plotRun(
   name: string,
   points: Point[],
@@ -106,7 +106,7 @@ function plotRun(
   };
 }
 
-/** The plot, as SVG. */
+/** Returns the plot as SVG. */
 export function plotFairness(): Promise<string> {
   const large: Note = { tenant: 0, doneAfter: 850_000, text: "last item of the large tenant", align: "right" };
   return draw({

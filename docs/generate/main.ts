@@ -1,5 +1,5 @@
 /**
- * Writes what is made of the code: all of it, or the files whose paths begin with an argument.
+ * Writes the files that are generated from the code: all of them, or the files whose paths begin with an argument.
  *
  * @module
  */

@@ -5,13 +5,13 @@ import { fileURLToPath } from "node:url";
 
 const folder = new URL("../../packages/dashboard/page/", import.meta.url);
 
-/** Finds packages where this module's runtime has them: there may be no `node_modules` to look in. */
+/** Resolves packages as this module's runtime does, because there may be no `node_modules`. */
 const packages: Plugin = {
   name: "packages",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
       if (kind === "entry-point") return undefined;
-      // Its main file is for `require`.
+      // The main file of uPlot is for `require`.
       const module = path === "uplot" ? "uplot/dist/uPlot.esm.js" : path;
       return { path: fileURLToPath(import.meta.resolve(module)), sideEffects: false };
     });
@@ -22,7 +22,10 @@ const packages: Plugin = {
   },
 };
 
-/** uPlot without what hangs on its constructor: ways to draw that we do not use, three kilobytes gzipped. */
+/**
+ * Removes the static properties of uPlot's constructor. They are drawing functions that the page does not use, three
+ * kilobytes gzipped.
+ */
 function withoutExtras(uPlot: string): string {
   const needed = uPlot.replace(/^uPlot\.assign = [^]*(?=^export )/m, "");
   if (needed === uPlot) throw new Error("uPlot is not built as it was: look anew for what can be left out of it");
@@ -46,12 +49,15 @@ async function bundled(file: string): Promise<string> {
   return outputFiles[0]!.text.trim();
 }
 
-/** How a content security policy names what may run, or style, inside a page. */
+/** Returns the hash by which a content security policy allows an inline script or style. */
 function hashOf(source: string): string {
   return `'sha256-${createHash("sha256").update(source).digest("base64")}'`;
 }
 
-/** The page of the dashboard as a module of strings: script and style are in it, so that a server reads no file. */
+/**
+ * Returns the dashboard's page as a module of strings. It contains the script and the style, so a server reads no
+ * files.
+ */
 export async function page(): Promise<string> {
   const [html, style, script] = await Promise.all([
     readFile(new URL("index.html", folder), "utf8"),

@@ -5,18 +5,18 @@ import { VirtualClock, Workers } from "./simulation.ts";
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** Ten items can be done each second. For so long twelve urgent ones come each second, and six from then on. */
+/** Ten items can be finished per second. Twelve urgent items come per second until this time, and six afterwards. */
 const OVERLOAD = 10 * MINUTE;
 const END = 18 * MINUTE;
 
-/** How often an ordinary item comes, and how often a point is drawn. */
+/** Interval between two ordinary items, and between two points of the plot. */
 const STEP = 5 * SECOND;
 
-/** In minutes, how long the ordinary item has waited that became ready first, at each moment. */
+/** Returns the minutes that the oldest ready ordinary item has been ready, at each moment. */
 function waits(maxHeadStart: number | string): { minute: number; wait: number }[] {
   const clock = new VirtualClock();
   const queue = createWorkQueue<string>({ clock, discipline: createPriorityDiscipline({ maxHeadStart }) });
-  const readySince = new Map<string, number>(); // of ordinary items, the oldest first
+  const readySince = new Map<string, number>(); // times of ordinary items, the oldest first
   const workers = new Workers(queue, clock, 10, SECOND, (item) => readySince.delete(item));
   const add = (item: string, priority: number) => {
     queue.add(item, { priority });
@@ -38,14 +38,14 @@ function waits(maxHeadStart: number | string): { minute: number; wait: number }[
   return points;
 }
 
-/** The lines, each with its colour and the place of its name. */
+/** Lines of the plot, with their colors and the positions of their labels. */
 const orders = [
   { name: "strict priorities", maxHeadStart: Infinity, color: RED, minute: 8, wait: 9 },
   { name: 'maxHeadStart: "1m"', maxHeadStart: "1m", color: BLUE, minute: 8, wait: 3.1 },
   { name: "first in, first out", maxHeadStart: 0, color: GREY, minute: 9.8, wait: 0.6 },
 ];
 
-/** The plot, as SVG. */
+/** Returns the plot as SVG. */
 export function plotPriorities(): Promise<string> {
   const color = {
     field: "name",

@@ -8,7 +8,7 @@ export function rulesNamedIn(source: string): number[] {
   return [...new Set([...names].flatMap(([, numbers]) => numbersOf(numbers!)))];
 }
 
-/** Reads `2`, `2 and 11`, `2, 6 and 11` or `1 to 6`. */
+/** Parses `2`, `2 and 11`, `2, 6 and 11` or `1 to 6`. */
 function numbersOf(text: string): number[] {
   const numbers = text.match(/\d+/g)!.map(Number);
   const [first = 0, last = 0] = numbers;

@@ -1,6 +1,6 @@
 import type { Clock, WorkQueue } from "@workqueue/core";
 
-/** A clock that goes from timer to timer, and costs no time. */
+/** Clock that jumps from timer to timer, without waiting. */
 export class VirtualClock implements Clock {
   #time = 0;
   readonly #timers = new Map<object, { at: number; callback: () => void }>();
@@ -19,7 +19,7 @@ export class VirtualClock implements Clock {
     this.#timers.delete(handle as object);
   }
 
-  /** Calls back at a time, and so long after it again and again, as often as told. */
+  /** Calls `callback` `times` times, every `interval` milliseconds. */
   repeat(interval: number, times: number, callback: (time: number) => void): void {
     const next = (time: number) => {
       callback(this.#time);
@@ -28,7 +28,7 @@ export class VirtualClock implements Clock {
     this.setTimeout(() => next(1), interval);
   }
 
-  /** Goes on until no timer is set. */
+  /** Fires timers until none is set. */
   run(): void {
     while (this.#timers.size > 0) {
       let next: [handle: object, timer: { at: number; callback: () => void }] | undefined;
@@ -41,7 +41,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** So many workers, who take so long for each item. Calls back when one begins with an item. */
+/** Simulated workers that take a fixed time for each item. Calls back when one of them begins an item. */
 export class Workers {
   readonly #clock: Clock;
   readonly #queue: WorkQueue<string>;
@@ -57,7 +57,7 @@ export class Workers {
     this.#onBegin = onBegin;
   }
 
-  /** Lets the idle ones take what is ready. */
+  /** Lets idle workers take ready items. */
   look(): void {
     while (this.#idle > 0) {
       const lease = this.#queue.tryGet();

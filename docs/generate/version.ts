@@ -1,6 +1,6 @@
 import core from "../../deno.json" with { type: "json" };
 
-/** The module with the version of a package, which is that of the core. */
+/** Returns the module with the version of a package, which is the version of the core. */
 export function versionModule(): string {
   return `/** The version of this package. */\nexport const VERSION = "${core.version}";\n`;
 }

@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the dashboard that the pages show, of programs that run: those whose paths begin with an
- * argument, or all. It needs Chromium, and three minutes.
+ * Takes screenshots of the dashboards of running programs, for the docs: all of them, or the files whose paths begin
+ * with an argument. Requires Chromium and takes three minutes.
  *
  *     npx -y deno task pictures [docs/operate/]
  *
@@ -17,15 +17,15 @@ import { type Browser, chromium, type Page } from "playwright-core";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** What a picture is of. */
+/** Program and page of a screenshot. */
 interface Subject {
-  /** The program that runs, with its arguments but for the port. */
+  /** Program to run, with its arguments except the port. */
   readonly program: readonly string[];
-  /** Where its dashboard is. */
+  /** Path of the dashboard. */
   readonly path: string;
-  /** How long it runs before the picture is taken, in seconds. */
+  /** Seconds between the start of the program and the screenshot. */
   readonly after: number;
-  /** What is taken of the page; all of it by default. */
+  /** CSS selector of the part to show; the whole page by default. */
   readonly part?: string;
   readonly colorScheme?: "light" | "dark";
 }

@@ -1,42 +1,44 @@
 import type { Size } from "./capture.ts";
 import type { Frame, Span, Style } from "./frames.ts";
 
-/** What a picture says to those who do not see it. */
+/** Text alternative of a picture. */
 export interface Words {
   readonly title: string;
   readonly description: string;
 }
 
 const FONT_SIZE = 14;
-/** Fonts differ in the width of their letters: each text is told how wide it has to be. */
+/** Width of a column. Fonts differ in the width of their letters, so each text has an explicit width. */
 const COLUMN = 8.4;
 const ROW = 20;
 const BASELINE = 15;
 const MARGIN = 16;
-/** How long the last frame is shown before it begins anew, in seconds. */
+/** Seconds that the last frame is shown before the animation repeats. */
 const PAUSE = 5;
 
 const LIGHT = ["#1f2328", "#cf222e", "#1a7f37", "#9a6700", "#0969da", "#8250df", "#1b7c83", "#59636e"];
 const DARK = ["#9198a1", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#f0f6fc"];
 
-/** The colours of a reader's choice. What is dim is grey, as pale red would be hard to read. */
+/** Returns the CSS of a palette. Dim text is gray, because pale red would be hard to read. */
 function paletteOf(text: string, back: string, edge: string, dim: string, colors: readonly string[]): string {
   const rules = colors.map((color, i) => `.c${i}{fill:${color}}`);
   return `text{fill:${text}}.back{fill:${back};stroke:${edge}}${rules.join("")}.dim{fill:${dim}}`;
 }
 
 /**
- * Draws frames as an SVG that plays them, over and over. It needs no script. Where nothing may move, it shows the last.
+ * Returns an SVG that plays frames in a loop, without a script. If the reader prefers reduced motion, it shows the last
+ * frame.
  *
  * @param frames The frames.
- * @param size How large the terminal was.
- * @param words What is on them.
+ * @param size The size of the terminal.
+ * @param words The text alternative.
  * @returns The SVG.
  */
 export function animate(frames: readonly Frame[], size: Size, words: Words): string {
   const width = Math.ceil(size.columns * COLUMN) + 2 * MARGIN;
   const height = size.rows * ROW + 2 * MARGIN;
-  const rows = new Map<string, string>(); // the ids of what is drawn in a row: most rows are on several frames
+  // Ids by the content of a row: most rows are on several frames.
+  const rows = new Map<string, string>();
   const film = frames.map((frame, i) => {
     const used = frame.rows.map(drawRow).map((row, y) => {
       if (row === "") return "";
@@ -70,7 +72,7 @@ export function animate(frames: readonly Frame[], size: Size, words: Words): str
   ].join("\n");
 }
 
-/** The frames are below each other, as on a film, which jumps from one to the next. */
+/** The frames are stacked vertically, as on a film strip that jumps from one to the next. */
 function playback(frames: readonly Frame[], height: number): string {
   const seconds = (frames.at(-1)?.at ?? 0) + PAUSE;
   const steps = frames.map(({ at }, i) => `${round(100 * at / seconds)}%{transform:translateY(${-i * height}px)}`);
@@ -84,7 +86,7 @@ function playback(frames: readonly Frame[], height: number): string {
 
 function drawRow(spans: readonly Span[]): string {
   return spans.map(({ column, text, style }) => {
-    const isAscii = /^[ -~]*$/.test(text); // other characters may be of another font, as wide as it likes
+    const isAscii = /^[ -~]*$/.test(text); // other characters may come from another font with a different width
     const length = `textLength="${round([...text].length * COLUMN)}"${
       isAscii ? "" : ' lengthAdjust="spacingAndGlyphs"'
     }`;

@@ -2,39 +2,39 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 
-/** How large a terminal is. */
+/** Size of a terminal. */
 export interface Size {
   readonly columns: number;
   readonly rows: number;
 }
 
-/** Something that was written to a terminal. */
+/** Text that was written to a terminal. */
 export interface Write {
-  /** When, in seconds from the first write on. */
+  /** Seconds since the first write. */
   readonly at: number;
   readonly text: string;
 }
 
-/** What a program wrote to a terminal. */
+/** Output of a program on a terminal. */
 export interface Capture {
   readonly size: Size;
   readonly writes: readonly Write[];
 }
 
 /**
- * Runs a program on a pseudo-terminal, which `script` of util-linux makes.
+ * Runs a program on a pseudoterminal, created by `script` of util-linux.
  *
- * @param command The program, as a shell takes it.
- * @param size How large the terminal is.
- * @returns What it wrote there, until it ended.
- * @throws {Error} If it ended with another exit code than 0.
+ * @param command The program, as a shell command.
+ * @param size The size of the terminal.
+ * @returns The output of the program.
+ * @throws {Error} If the program ends with an exit code other than 0.
  */
 export async function capture(command: string, size: Size): Promise<Capture> {
   const line = `stty cols ${size.columns} rows ${size.rows}; exec ${command}`;
   const env = { ...process.env, SHELL: "/bin/sh", TERM: "xterm-256color", CI: "", NO_COLOR: "" };
   const script = spawn("script", ["--quiet", "--return", "--flush", "--command", line, "/dev/null"], {
     env,
-    stdio: ["pipe", "pipe", "inherit"], // its standard input stays open: where it ends, so does the terminal
+    stdio: ["pipe", "pipe", "inherit"], // standard input stays open, because the terminal ends with it
   });
   const writes: Write[] = [];
   let start: number | undefined;

@@ -3,37 +3,37 @@ import type { Capture } from "./capture.ts";
 
 /** Text in one style. */
 export interface Span {
-  /** The column in which it begins. */
+  /** Column in which the text begins. */
   readonly column: number;
   readonly text: string;
   readonly style: Style;
 }
 
-/** How text is shown. */
+/** Style of text. */
 export interface Style {
-  /** One of the terminal's first eight colours, from 0 on; `undefined` for that of all text. */
+  /** One of the terminal's first eight colors, from 0 on; `undefined` for the default color. */
   readonly color: number | undefined;
   readonly isBold: boolean;
   readonly isDim: boolean;
 }
 
-/** What was on the screen from some time on. */
+/** Content of the screen from some time on. */
 export interface Frame {
-  /** That time, in seconds. */
+  /** Time of the frame, in seconds. */
   readonly at: number;
-  /** Its rows, from the top. */
+  /** Rows of the screen, from the top. */
   readonly rows: readonly (readonly Span[])[];
 }
 
-/** How many frames there are in a second at most. */
+/** Maximum number of frames per second. */
 const RATE = 5;
 const COLORS = 8;
 
 /**
- * Shows what a program wrote on the screen of a terminal.
+ * Renders the output of a program on a terminal.
  *
- * @param capture What it wrote.
- * @returns The screens that differ from the one before, a few in a second.
+ * @param capture The output.
+ * @returns The distinct screens, at most a few per second.
  */
 export async function framesOf({ size, writes }: Capture): Promise<Frame[]> {
   const terminal = new xterm.Terminal({ cols: size.columns, rows: size.rows, allowProposedApi: true });
@@ -44,7 +44,7 @@ export async function framesOf({ size, writes }: Capture): Promise<Frame[]> {
     const slot = Math.floor(at * RATE);
     const next = writes[i + 1];
     if (next !== undefined && Math.floor(next.at * RATE) === slot) continue;
-    if (next !== undefined && terminal.modes.synchronizedOutputMode) continue; // half of what is to be seen at once
+    if (next !== undefined && terminal.modes.synchronizedOutputMode) continue; // an incomplete update
     const rows = rowsOf(terminal);
     if (JSON.stringify(rows) === last) continue;
     last = JSON.stringify(rows);
@@ -58,7 +58,7 @@ function rowsOf({ buffer: { active }, rows }: xterm.Terminal): Span[][] {
   return Array.from({ length: rows }, (_, y) => spansOf(active.getLine(active.baseY + y)!));
 }
 
-/** The text of a row. Spaces at the ends of a span are left out. */
+/** Returns the text of a row. Spaces at the ends of a span are left out. */
 function spansOf(line: xterm.IBufferLine): Span[] {
   const spans: Span[] = [];
   for (let column = 0; column < line.length; column++) {

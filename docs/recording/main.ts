@@ -1,6 +1,6 @@
 /**
- * Records the demo of the command on a terminal, as the picture that opens the README's section. It takes ten seconds,
- * and needs `script` of util-linux.
+ * Records the demo of the command on a terminal, for the picture in the README. It takes ten seconds and requires
+ * `script` of util-linux.
  *
  *     npx -y deno task recording
  *
