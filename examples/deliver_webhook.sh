@@ -1,5 +1,5 @@
-# Delivers a webhook, or rather pretends to. Billing is down at first: it answers the first four tries of each webhook
-# by 503. That goes by the try and not by the clock, so that every run is the same.
+# Simulates the delivery of a webhook. Billing is down at first: it answers the first four attempts of each webhook with
+# 503. This depends on the attempt and not on the time, so every run is the same.
 #
 #     workqueue run --input examples/webhooks.txt -- sh examples/deliver_webhook.sh {}
 

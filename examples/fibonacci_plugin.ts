@@ -1,9 +1,9 @@
 /**
- * A plugin: registers a limiter of its own, which a config can then name as the built-in ones. A program uses it by
- * `registry.use(fibonacciPlugin)`, and the command by `--plugin examples/fibonacci_plugin.ts`.
+ * A plugin that registers a limiter, which a config can then name like a built-in limiter. A program uses it with
+ * `registry.use(fibonacciPlugin)`, and the command with `--plugin examples/fibonacci_plugin.ts`.
  *
- * The limiter lets an item wait for as many units of time as the Fibonacci numbers say: 1, 1, 2, 3, 5, and so on. That
- * is slower than adding the same each time, and gentler than doubling.
+ * The delays follow the Fibonacci numbers: 1, 1, 2, 3, 5 units of time, and so on. They grow faster than by a constant
+ * step, and more slowly than by doubling.
  */
 
 import { defineLimiter, type LimiterRegistry } from "@workqueue/core";
@@ -27,7 +27,7 @@ const fibonacci = defineLimiter({
       return Math.min(delay, maxDelay);
     };
     return {
-      delayAfter, // so it works on Redis too
+      delayAfter, // required for queues on Redis
       when(item, key = item) {
         failures.set(key, count(key) + 1);
         return delayAfter(count(key));
@@ -37,7 +37,7 @@ const fibonacci = defineLimiter({
       change: (options: { unit: number; maxDelay: number }) => void ({ unit, maxDelay } = options),
     };
   },
-  update: (limiter, options) => limiter.change(options), // so a config that is reloaded keeps the counts
+  update: (limiter, options) => limiter.change(options), // keeps the counts when a config is reloaded
 });
 
 /** For `registry.use`. */

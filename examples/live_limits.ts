@@ -1,10 +1,10 @@
 /**
- * Works on items while its config file is edited: what the file says is in force within half a second.
+ * Works on items while you edit its config file. A change takes effect within half a second.
  *
  *     npx -y deno run --allow-read --allow-env examples/live_limits.ts
  *     bun examples/live_limits.ts
  *
- * Then edit `live_limits.yaml`, or the file that is named as an argument.
+ * Then edit `live_limits.yaml`, or the file that you pass as an argument.
  */
 
 import { loadConfigFile, watchConfigFile } from "@workqueue/config-file";
@@ -14,10 +14,10 @@ import { setTimeout as delay } from "node:timers/promises";
 const file = process.argv[2] ?? new URL("live_limits.yaml", import.meta.url);
 const config = loadConfigFile(file);
 const queue = config.queue<number>("demo");
-const endedAt = new Map<number, number>(); // when the latest attempt at an item failed
+const endedAt = new Map<number, number>(); // time of the latest failure, by item
 
 const pool = config.runWorkers("demo", queue, async (item, { attempt }) => {
-  if (attempt === 1) queue.add(item + 1); // there is always something to do
+  if (attempt === 1) queue.add(item + 1); // keeps the queue busy
   const waited = attempt === 1 ? "" : `, attempt ${attempt} after ${Math.round(seconds(endedAt.get(item)) * 1000)} ms`;
   print(`item ${item}${waited}, ${pool.active} at once`);
   await delay(500);

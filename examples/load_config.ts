@@ -1,9 +1,9 @@
 /**
- * Loads the same config from JSON, YAML and TOML, and prints what it says.
+ * Loads the same config from JSON, YAML and TOML, and prints it.
  *
  *     npx -y deno run --allow-read --allow-env examples/load_config.ts
  *
- * Bun imports YAML and TOML without a package: `load_config_bun.ts`.
+ * Bun imports YAML and TOML without a package: see `load_config_bun.ts`.
  */
 
 import { readConfigFile } from "@workqueue/config-file";

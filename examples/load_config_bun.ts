@@ -1,9 +1,9 @@
 /**
- * Loads the same config from JSON, YAML and TOML, and prints what it says.
+ * Loads the same config from JSON, YAML and TOML, and prints it.
  *
  *     bun examples/load_config_bun.ts
  *
- * Elsewhere than on Bun, `@workqueue/config-file` reads YAML and TOML: `load_config.ts`.
+ * On other runtimes, `@workqueue/config-file` reads YAML and TOML: see `load_config.ts`.
  */
 
 import { printConfig } from "./print_config.ts";

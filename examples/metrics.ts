@@ -6,7 +6,7 @@
  * bun examples/metrics.ts 9464
  * ```
  *
- * Node takes TypeScript from 22.18 on, and needs both packages installed.
+ * Node requires version 22.18 or later, for TypeScript, and both packages installed.
  *
  * @module
  */

@@ -1,9 +1,9 @@
 import { type Clock, loadConfig } from "@workqueue/core";
 
-/** Stands still: what is printed does not depend on how fast this runs. */
+/** Stands still, so the output does not depend on the speed of the machine. */
 const clock: Clock = { now: () => 0, setTimeout: () => 0, clearTimeout: () => {} };
 
-/** Prints what each limiter of a config makes an item wait that fails again and again, and what the queues say. */
+/** Prints the delays of an item that keeps failing, for each limiter of a config, and the options of the queues. */
 export function printConfig(format: string, document: string | object): void {
   const config = loadConfig(document, { clock });
   for (const name of config.limiterNames) {

@@ -1,5 +1,5 @@
 /**
- * Prints the JSON Schema of configs that use a plugin, for their `$schema` to point to.
+ * Prints the JSON Schema of configs that use a plugin. Point their `$schema` to it.
  *
  *     npx -y deno run examples/print_schema.ts > workqueue.schema.json
  *     bun examples/print_schema.ts > workqueue.schema.json

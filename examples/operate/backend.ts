@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What goes wrong: see docs/operate.md. */
+/** Kinds of trouble: see docs/operate.md. */
 export type Trouble = "none" | "slow" | "poison" | "flood" | "down" | "gone";
 
-/** What the backend answers to an order, as a server does. */
+/** Answer of the backend to an order, like an HTTP response. */
 export interface Answer {
   readonly status: number;
   readonly reason?: string;
@@ -11,19 +11,19 @@ export interface Answer {
   readonly retryAfter?: number;
 }
 
-/** Orders that change, named `tenant/number`, and a backend that takes them. Nothing of it is real but the trouble. */
+/** Orders that change, named `tenant/number`, and a simulated backend for them, with trouble on request. */
 export class Backend {
   readonly #trouble: Trouble;
   readonly #downUntil: number;
   #orders = 0;
 
-  /** The trouble begins at once; what is down comes back after so many milliseconds. */
+  /** Starts the trouble at once. A backend that is down comes back after `downFor` milliseconds. */
   constructor(trouble: Trouble, downFor = 30_000) {
     this.#trouble = trouble;
     this.#downUntil = trouble === "down" ? Date.now() + downFor : 0;
   }
 
-  /** The orders that have changed since it was asked last, a tenth of a second ago. */
+  /** Returns the orders that have changed since the last call, a tenth of a second ago. */
   changes(): string[] {
     const tenants = ["acme", "globex", ...Array(this.#trouble === "flood" ? 60 : 1).fill("initech")];
     return tenants.map((tenant) => `${tenant}/${this.#orders++}`);

@@ -1,7 +1,7 @@
 /**
- * A service to look at and to turn while it runs, with all that docs/operate.md uses: metrics and a view of what is
- * going on over HTTP, the dashboard, a config file that is taken over when it is edited, and an end that loses nothing:
- * what is left after 25 s is saved in `left.json`, and comes first at the next start.
+ * A service to watch and adjust while it runs, with everything from docs/operate.md: metrics and snapshots over HTTP,
+ * the dashboard, a config file that is reloaded on edit, and a shutdown that loses nothing. Items that remain after 25
+ * s are saved in `left.json` and added first at the next start.
  *
  *     npx -y deno task operate [TROUBLE [CONFIG]]
  */
@@ -35,7 +35,7 @@ const pool = config.runWorkers("orders", queue, async (order, { signal }) => {
   if (status === 200) return;
   const message = `${status} ${reason}`;
   if (retryAfter === undefined) throw new Error(message);
-  throttle.pauseFor(`${retryAfter}s`); // no attempt begins before that, of any order
+  throttle.pauseFor(`${retryAfter}s`); // pauses all attempts, of every order
   throw new RetryAfterError(`${retryAfter}s`, message);
 }, { onError: () => {}, onGiveUp: (error, order) => console.log(`gave up ${order}: ${error}`) });
 

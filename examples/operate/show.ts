@@ -2,7 +2,8 @@ import type { RateLimitingQueue, TokenBucket, WorkerPool } from "@workqueue/core
 import { inspect } from "node:util";
 
 /**
- * What somebody on call wants to know, as text: the queue, the pool, the throttle, whose turn it is, and what fails.
+ * Returns the state that someone on call needs, as text: the queue, the pool, the throttle, the next items of each
+ * tenant, and the failing items.
  */
 export function show(queue: RateLimitingQueue<string>, pool: WorkerPool<string>, throttle: TokenBucket): string {
   const { readyItems } = queue.snapshot({ limit: 1000 });

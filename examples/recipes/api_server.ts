@@ -1,7 +1,7 @@
 /**
- * A small Kubernetes API server in memory, on loopback, for `controller.ts` where there is no cluster. It stores
- * websites and config maps, lists and watches them, refuses updates of old versions, honours finalizers and deletes
- * what a deleted object owned.
+ * A small in-memory Kubernetes API server on loopback, to run `controller.ts` without a cluster. It stores websites and
+ * config maps, lists and watches them, rejects updates based on old versions, and honors finalizers. It deletes the
+ * objects that a deleted object owned.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-/** A stored object. */
+/** Stored object. */
 export interface ApiObject {
   metadata: {
     namespace: string;
@@ -30,7 +30,7 @@ export interface ApiObject {
 
 type Plural = "websites" | "configmaps";
 
-/** One change, with the version that the server reached by it. */
+/** Change of an object, with the resulting version of the server's data. */
 interface WatchEvent {
   plural: Plural;
   type: "ADDED" | "MODIFIED" | "DELETED";
@@ -41,9 +41,9 @@ interface WatchEvent {
 const PATH =
   /^\/apis?\/(?:example\.dev\/)?v1(?:\/namespaces\/([^/]+))?\/(websites|configmaps)(?:\/([^/]+))?(\/status)?$/;
 
-/** The server. Disposing it cuts all connections. */
+/** API server. Disposing it cuts all connections. */
 export class ApiServer implements AsyncDisposable {
-  /** Awaited before a status is stored, for demos and tests. */
+  /** Called before a status is stored, and awaited. For demos and tests. */
   beforeUpdate: (object: ApiObject) => void | Promise<void> = () => {};
   readonly #server = createServer((request, response) => this.#answer(request, response));
   readonly #objects = { websites: new Map<string, ApiObject>(), configmaps: new Map<string, ApiObject>() };
@@ -58,7 +58,7 @@ export class ApiServer implements AsyncDisposable {
     return server;
   }
 
-  /** A kubeconfig that leads here. JSON is YAML. */
+  /** Kubeconfig for this server. JSON is also YAML. */
   get kubeconfig(): string {
     const { port } = this.#server.address() as AddressInfo;
     const cluster = { server: `http://127.0.0.1:${port}`, "insecure-skip-tls-verify": true };
@@ -92,17 +92,17 @@ export class ApiServer implements AsyncDisposable {
     });
   }
 
-  /** An object as it is stored; `undefined` if there is none. */
+  /** Returns an object as stored; `undefined` if there is none. */
   get(plural: Plural, key: string): ApiObject | undefined {
     return this.#objects[plural].get(key);
   }
 
-  /** The last status of a website; `undefined` if none was written. */
+  /** Returns the last status of a website; `undefined` if none was written. */
   status(key: string): unknown {
     return this.get("websites", key)?.status;
   }
 
-  /** Ends the server. */
+  /** Stops the server and cuts all connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = once(this.#server, "close");
     this.#server.close();
@@ -163,7 +163,7 @@ export class ApiServer implements AsyncDisposable {
     }
   }
 
-  /** Sends the changes since the version, and each later one. */
+  /** Sends the changes since a version, and all later changes. */
   #watch(plural: Plural, since: number, response: ServerResponse): void {
     response.writeHead(200, { "content-type": "application/json" });
     response.flushHeaders();
@@ -172,7 +172,7 @@ export class ApiServer implements AsyncDisposable {
     response.once("close", () => this.#watches.delete(response));
   }
 
-  /** Refuses an update that was made from an older version of the object, so that no update is lost. */
+  /** Stores an update. Rejects an update that is based on an older version of the object, so no update is lost. */
   async #update(plural: Plural, key: string, update: ApiObject, isStatus: boolean, response: ServerResponse) {
     if (isStatus) await this.beforeUpdate(update);
     const current = this.get(plural, key);

@@ -1,6 +1,6 @@
 /**
- * Back-pressure: reads records no faster than they are worked on, so that the queue never holds more than a
- * few of them, and waits at the end until all of them are done, retries included.
+ * Back-pressure: reads records no faster than they are processed. The queue never contains more than a few of them. The
+ * end waits until all records are done, including retries.
  *
  * ```sh
  * npx -y deno run examples/recipes/backpressure.ts
@@ -12,14 +12,14 @@
 
 import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
 
-/** How many records may wait before reading pauses. */
+/** Number of items in the queue at which reading pauses. */
 const LIMIT = 10;
 
 const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: "20ms", maxDelay: "1s" }));
 let done = 0;
 
 runWorkers(queue, async (record, { attempt }) => {
-  await sleep(1); // here goes the work
+  await sleep(1); // the work goes here
   if (record === 200 && attempt === 1) throw new Error("a hiccup");
   done++;
 }, { concurrency: 4, maxRetries: 5, onError: (error, record) => console.log(`record ${record}: ${error}`) });

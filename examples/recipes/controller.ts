@@ -1,6 +1,6 @@
 /**
- * A Kubernetes controller: brings every `Website`, a custom resource, to the state in its spec, with a config map that
- * the website owns and a name in DNS outside of the cluster, and writes the status. docs/controller.md explains it.
+ * A Kubernetes controller. It keeps a config map and an external DNS name for every `Website`, a custom resource, as
+ * its spec says, and writes the status. docs/controller.md explains it.
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/recipes/controller.ts         # on the cluster of your kubeconfig
@@ -38,7 +38,7 @@ interface Website {
   status?: { observedGeneration: number };
 }
 
-/** The server keeps a deleted website until we have removed this from it. */
+/** The server keeps a deleted website until the controller has removed this finalizer. */
 const FINALIZER = "example.dev/dns";
 
 const config = new KubeConfig();
@@ -57,10 +57,10 @@ const configMaps = makeInformer<V1ConfigMap>(
   () => core.listConfigMapForAllNamespaces(),
 );
 
-// Events only add keys. What has to be done is found out by `reconcile`.
+// Event handlers only add keys. `reconcile` finds out what to do.
 const queue = createRateLimitingQueue<string>(createDefaultControllerLimiter());
 const enqueue = ({ metadata }: Website) => queue.add(`${metadata.namespace}/${metadata.name}`);
-websites.on("add", enqueue); // each website at the start, whatever its status says
+websites.on("add", enqueue); // each website at the start, whatever its status is
 websites.on("update", (website) => {
   if (isChanged(website)) enqueue(website);
 });
@@ -86,18 +86,18 @@ await queue.shutDownWithDrain(); // drops delayed items: the next start lists ev
 await Promise.all([websites.stop(), configMaps.stop()]);
 console.log("drained");
 
-/** The predicate: leaves out the events that our own updates cause. */
+/** Predicate that filters out events caused by the controller's own updates. */
 function isChanged({ metadata, status }: Website): boolean {
   return metadata.deletionTimestamp !== undefined || status?.observedGeneration !== metadata.generation;
 }
 
-/** The same for config maps: leaves out those that already are as their website wants them. */
+/** Predicate that filters out config maps that already match their website. */
 function isInOrder(configMap: V1ConfigMap): boolean {
   const owner = ownerOf(configMap);
   return owner !== undefined && configMap.data?.["host"] === websites.get(owner.name, owner.namespace)?.spec.host;
 }
 
-/** Adds the website that a config map belongs to. */
+/** Adds the website that owns a config map. */
 function enqueueOwner(configMap: V1ConfigMap): void {
   const owner = ownerOf(configMap);
   if (owner !== undefined) queue.add(`${owner.namespace}/${owner.name}`);
@@ -108,27 +108,30 @@ function ownerOf({ metadata }: V1ConfigMap): { namespace: string; name: string }
   return owner && { namespace: metadata!.namespace!, name: owner.name };
 }
 
-/** Brings one website to its state. Looks at how it is now: many events may have led to this one attempt. */
+/**
+ * Brings one website to its desired state. Reads the current state, because many events may have led to this one
+ * attempt.
+ */
 async function reconcile(key: string): Promise<void> {
   const [namespace, name] = key.split("/") as [string, string];
   const cached = websites.get(name, namespace);
-  if (cached === undefined) return; // it is deleted, and the finalizer has done the rest
+  if (cached === undefined) return; // deleted; the finalizer has done the rest
   const { deletionTimestamp, finalizers = [], generation } = cached.metadata;
   const others = finalizers.filter((finalizer) => finalizer !== FINALIZER);
   if (deletionTimestamp !== undefined) {
-    if (others.length === finalizers.length) return; // only other controllers' finalizers are left
-    console.log(`${key}: ${cached.spec.host} is removed from DNS`); // here goes that call
+    if (others.length === finalizers.length) return; // only finalizers of other controllers are left
+    console.log(`${key}: ${cached.spec.host} is removed from DNS`); // the call that removes the DNS name goes here
     await update(cached, others);
     return;
   }
 
-  // Add the finalizer before anything outside of the cluster is made.
+  // Adds the finalizer before anything outside the cluster is created.
   const website = others.length < finalizers.length ? cached : await update(cached, [...finalizers, FINALIZER]);
   await ensureConfigMap(website);
-  // Here goes the call that makes the name in DNS.
+  // The call that creates the DNS name goes here.
   if (website.status?.observedGeneration === generation) return;
 
-  // The server refuses this if somebody changed the website meanwhile. By the retry, the cache has the newer version.
+  // The server rejects this update if the website has changed meanwhile. At the retry, the cache has the newer version.
   const body = { ...website, status: { observedGeneration: generation } };
   await api.replaceNamespacedCustomObjectStatus({ ...resource, namespace, name, body });
   console.log(`${key}: ${website.spec.host} is served as of generation ${generation}`);
@@ -140,9 +143,7 @@ async function update(website: Website, finalizers: string[]): Promise<Website> 
   return await api.replaceNamespacedCustomObject({ ...resource, namespace, name, body });
 }
 
-/**
- * Makes the config map of a website, or corrects it. Its owner reference lets the cluster delete it with the website.
- */
+/** Creates or corrects the config map of a website. Its owner reference lets the cluster delete it with the website. */
 async function ensureConfigMap({ metadata, spec }: Website): Promise<void> {
   const { namespace, name, uid } = metadata;
   const found = configMaps.get(name, namespace);
@@ -153,7 +154,10 @@ async function ensureConfigMap({ metadata, spec }: Website): Promise<void> {
   else await core.replaceNamespacedConfigMap({ namespace, name, body });
 }
 
-/** A watch ends now and then. The restart lists everything, and calls `delete` for what vanished meanwhile. */
+/**
+ * Restarts a watch 5 s after it ends. The restart lists everything and calls `delete` for objects that vanished
+ * meanwhile.
+ */
 function restartAfterErrors<T extends KubernetesObject>(informer: Informer<T>, name: string): void {
   informer.on("error", (error) => {
     if (queue.shuttingDown) return; // on Bun, the end of the watch is an error

@@ -1,6 +1,6 @@
 /**
- * Runs `controller.ts` without a cluster: on an API server in this process, with two websites. One of them is
- * changed by somebody else just as its status is written. While it is written again, SIGTERM comes.
+ * Runs `controller.ts` without a cluster: with an API server in this process and two websites. Another client changes
+ * one website just before its status is written. SIGTERM arrives while the status is written again.
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/recipes/controller_demo.ts

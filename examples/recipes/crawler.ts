@@ -1,6 +1,6 @@
 /**
- * A polite crawler: fetches each page once, one at a time of a host and no two requests to a host closer than
- * {@linkcode INTERVAL}, and lets no host wait for another. Ends when no page is left.
+ * A polite crawler: fetches each page once, one page of a host at a time, and starts requests to a host at least
+ * {@linkcode INTERVAL} apart. No host waits for another. The program ends when no page is left.
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/recipes/crawler.ts
@@ -23,15 +23,15 @@ import {
 import { parse } from "node-html-parser";
 import { serveSite } from "./site.ts";
 
-/** How long after a request to a host the next one may begin, in milliseconds. */
+/** Minimum time between the starts of two requests to a host, in milliseconds. */
 export const INTERVAL = 50;
 
-/** How long a host is left alone that is too busy and does not say how long. */
+/** Pause for a host that is too busy and does not send `Retry-After`. */
 const TOO_BUSY = "100ms";
 
 const groupOf = (url: string) => new URL(url).host;
 
-/** Fetches these pages, and those of their hosts that can be reached from them. Resolves when none is left. */
+/** Fetches these pages, and all pages of their hosts that can be reached from them. Resolves when no page is left. */
 export async function crawl(first: readonly string[], log: (line: string) => void, fetchPage = fetch): Promise<void> {
   const allowed = new Set(first.map(groupOf));
   const seen = new Set<string>();
@@ -53,11 +53,11 @@ export async function crawl(first: readonly string[], log: (line: string) => voi
     bucket.pauseFor(INTERVAL);
     const response = await fetchPage(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) });
     const page = await response.text();
-    if (response.status === 429 || response.status === 503) { // no page of the host before that
+    if (response.status === 429 || response.status === 503) { // pauses all pages of the host
       bucket.pauseFor(RetryAfterError.from(response)?.delay ?? TOO_BUSY);
     }
     if (response.status === 429 || response.status >= 500) throw new Error(`status ${response.status}`);
-    if (!response.ok) throw new TerminalError(`status ${response.status}`); // as it will be the next time
+    if (!response.ok) throw new TerminalError(`status ${response.status}`); // permanent
     for (const link of parse(page).querySelectorAll("a[href]")) {
       const target = URL.parse(link.getAttribute("href")!, response.url);
       if (target !== null) visit(target);

@@ -1,6 +1,7 @@
 /**
- * A deploy that loses nothing: the orchestrator sends SIGTERM, and kills the process 30 s later. The service makes its
- * delayed items ready, works and retries for 25 s, and saves what is left by then. The next start begins with that.
+ * A deploy that loses nothing. The orchestrator sends SIGTERM, and kills the process 30 s later. The service makes its
+ * delayed items ready, continues work and retries for 25 s, and saves the remaining items. The next start adds them
+ * first.
  *
  * ```sh
  * npx -y deno run -A examples/recipes/deploy.ts
@@ -15,26 +16,28 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** How long the drain may take, in milliseconds. A service with 30 s until it is killed has 25,000 here. */
+/** Longest drain, in milliseconds. A service that is killed after 30 s uses 25,000. */
 const GRACE = 300;
 
 const folder = mkdtempSync(join(tmpdir(), "deploy-"));
-/** Where what is left waits for the next start: a disk that outlives the process, a table, a topic. */
+/** Storage for the remaining items: a disk that outlives the process, a table or a topic. */
 const FILE = join(folder, "left.json");
 
-/** The whole life of one process. `deliver` is its work, `orders` are those that come, and SIGTERM comes after them. */
+/**
+ * Runs one process from start to end. `deliver` is its work and `orders` are its new orders. SIGTERM comes after them.
+ */
 async function serve(deliver: (order: string) => void, orders: string[]): Promise<void> {
   const left = new Set<string>();
   const tooLong = new AbortController();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: "50ms", maxDelay: "5m" }), {
-    onDrop: (order) => left.add(order), // it is delayed, by a retry most often, when the drain is over
+    onDrop: (order) => left.add(order), // still delayed, usually by a retry, when the drain ends
   });
   runWorkers(queue, (order) => deliver(order), {
     concurrency: 4,
-    signal: tooLong.signal, // or the pool would go on with what was saved
-    onError() {}, // here goes the log
+    signal: tooLong.signal, // otherwise the pool would go on with saved items
+    onError() {}, // log errors here
     onGiveUp(_error, order, _attempts, reason) {
-      if (reason === "shutdown") left.add(order); // it failed after the drain was over
+      if (reason === "shutdown") left.add(order); // failed after the drain ended
     },
   });
   if (existsSync(FILE)) {
@@ -43,8 +46,8 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
   }
   for (const order of orders) queue.addAfter(order, "10m");
 
-  // From here on it is what a service does at SIGTERM. First it stops what adds, which has ended here: a queue that
-  // drains ignores adds, without a call of `onDrop`. A server answers 503 while `queue.shuttingDown`.
+  // A service does the rest at SIGTERM. It first stops adding items, because a queue that drains ignores adds without a
+  // call of `onDrop`. A server answers 503 while `queue.shuttingDown`.
   const timer = setTimeout(() => tooLong.abort(), GRACE);
   try {
     await queue.shutDownWithDrain({ delayed: "flush", signal: tooLong.signal });
@@ -60,7 +63,7 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
 const orders = ["order 1", "order 2", "order 3", "order 4"];
 const failedOnce = new Set<string>();
 await serve((order) => {
-  if (order === "order 3") throw new Error("503"); // for as long as this process lives
+  if (order === "order 3") throw new Error("503"); // fails for as long as this process runs
   if (!failedOnce.has(order)) {
     failedOnce.add(order);
     throw new Error("503");

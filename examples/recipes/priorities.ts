@@ -1,6 +1,6 @@
 /**
- * Priorities: what a user waits for is done before what a feed brought in, and both before the nightly refresh. A key
- * that is added again with a higher priority moves up, and nothing waits for ever.
+ * Priorities: items that a user waits for run before items from a feed, and both run before the nightly refresh. A key
+ * that is added again with a higher priority moves up. No item waits forever.
  *
  * ```sh
  * npx -y deno run examples/recipes/priorities.ts
@@ -27,7 +27,7 @@ queue.add("index", WHENEVER);
 queue.add("feed 1");
 queue.add("feed 2");
 queue.add("login", URGENT);
-queue.add("index", URGENT); // moves up: a user waits for it now
+queue.add("index", URGENT); // moves up, because a user waits for it now
 
 runWorkers(queue, (key, { priority }) => console.log(`${key}, priority ${priority}`));
 await queue.whenIdle();

@@ -1,6 +1,6 @@
 /**
- * A periodic resync: each feed is fetched every so often, and at once when something says that it changed.
- * There is at most one next time for a feed, however often it is asked for in between.
+ * A periodic resync: fetches each feed once per period, and at once when a message says that the feed has changed. A
+ * feed has at most one next run, however often it is added in between.
  *
  * ```sh
  * npx -y deno run examples/recipes/resync.ts
@@ -20,15 +20,15 @@ const syncs = new Map<string, number>();
 
 const pool = runWorkers(queue, (feed, { attempt }) => {
   const count = (syncs.get(feed) ?? 0) + 1;
-  // Here goes the work. If it fails, the limiter says when to try again, and the period begins after success.
+  // The work goes here. If it fails, the limiter sets the delay of the retry, and the period begins after the success.
   if (feed === "weather" && count === 2 && attempt === 1) throw new Error("no answer");
   syncs.set(feed, count);
   console.log(`${feed}: sync ${count}, attempt ${attempt}`);
 
-  if ([...syncs.values()].every((count) => count >= 3)) queue.shutDown(); // enough for show
-  return { requeueAfter: PERIOD * (0.9 + Math.random() * 0.2) }; // feeds that began together drift apart
+  if ([...syncs.values()].every((count) => count >= 3)) queue.shutDown(); // ends the demo
+  return { requeueAfter: PERIOD * (0.9 + Math.random() * 0.2) }; // spreads feeds that began together
 }, { concurrency: 2, onError: (error, feed) => console.log(`${feed}: ${error}`) });
 
 for (const feed of ["news", "weather"]) queue.add(feed);
-setTimeout(() => queue.add("news"), PERIOD / 2); // for show: a message that there is news
+setTimeout(() => queue.add("news"), PERIOD / 2); // simulates a message that the feed has changed
 await pool.finished;

@@ -1,6 +1,6 @@
 /**
- * A site on loopback, for `crawler.ts`: pages that link to each other, one of which is too busy to answer
- * the first time.
+ * A site on loopback, for `crawler.ts`: pages that link to each other. One page is too busy to answer the first
+ * request.
  *
  * @module
  */
@@ -9,12 +9,12 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A site. Disposing it ends its server. */
+/** Running site. Disposing it stops its server. */
 export interface Site extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Serves pages, each a path and the paths it links to. */
+/** Serves pages; `links` maps a path to the paths that it links to. `busy` answers its first request with an error. */
 export async function serveSite(links: Record<string, string[]>, busy?: string): Promise<Site> {
   const server = createServer(({ url = "/" }, response) => {
     const targets = links[url];

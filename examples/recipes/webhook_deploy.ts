@@ -1,6 +1,6 @@
 /**
- * Webhook receivers and workers as processes of their own, and a deploy that replaces a worker while it works. Needs a
- * Redis: `WORKQUEUE_REDIS_URL`, or the one on this machine.
+ * Webhook receivers and workers in separate processes, and a deploy that replaces a busy worker. Requires a Redis
+ * server: `WORKQUEUE_REDIS_URL`, or the one on this machine.
  *
  * ```sh
  * npx -y deno run -A examples/recipes/webhook_deploy.ts
@@ -32,10 +32,10 @@ function start(name: string, script: string): Started {
   return { child, lines };
 }
 
-/** As orchestrators do it. */
+/** Stops a process as orchestrators do. */
 async function stop({ child }: Started): Promise<void> {
   const ended = once(child, "close");
-  process.kill(child.pid!, "SIGTERM"); // not `child.kill`, after which Deno tells of no exit code
+  process.kill(child.pid!, "SIGTERM"); // after `child.kill`, Deno reports no exit code
   const [code] = await ended;
   if (code !== 0) throw new Error(`A process ended with ${code}`);
 }
@@ -46,7 +46,7 @@ const ports = await Promise.all(
 );
 const [old, other] = [start("worker 1", "webhook_worker.ts"), start("worker 2", "webhook_worker.ts")];
 
-/** A push of many branches, told to one receiver and the other. */
+/** Sends the webhooks of a push of many branches to the two receivers in turn. */
 async function push(repository: string): Promise<void> {
   for (let i = 0; i < 10; i++) {
     const body = JSON.stringify({ repository });

@@ -1,5 +1,5 @@
 /**
- * Works on what webhooks tell of: one of many such processes. `webhook_deploy.ts` shows it.
+ * Processes the repositories that webhooks name. Several such processes run at once. `webhook_deploy.ts` runs it.
  *
  * @module
  */
@@ -9,7 +9,10 @@ import { createRedisQueue } from "@workqueue/redis";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** How long handlers have after SIGTERM: less than the orchestrator waits until it kills, which is mostly 30 s. */
+/**
+ * Time for handlers after SIGTERM, in milliseconds: less than the time until the orchestrator kills the process,
+ * usually 30 s.
+ */
 const GRACE = 20_000;
 
 const queue = createRedisQueue({
@@ -25,13 +28,13 @@ const queue = createRedisQueue({
 const tooLong = new AbortController();
 runWorkers(queue, async (repository, { signal }) => {
   console.log(`mirrors ${repository}`);
-  await delay(300, undefined, { signal }); // here goes the work: fetch it as it is now, whatever the events were
+  await delay(300, undefined, { signal }); // the work goes here: fetch the current state, whatever the events were
   console.log(`mirrored ${repository}`);
 }, { concurrency: 4, maxRetries: 10, signal: tooLong.signal });
 
 process.once("SIGTERM", async () => {
-  const timer = setTimeout(() => tooLong.abort(), GRACE); // what is aborted goes back to the queue, for the others
-  await queue.shutDownWithDrain(); // takes nothing more, and ends what it has
+  const timer = setTimeout(() => tooLong.abort(), GRACE); // aborted items go back to the queue, for other workers
+  await queue.shutDownWithDrain(); // takes no more items and finishes the running ones
   clearTimeout(timer);
   console.log("drained");
 });

@@ -1,6 +1,6 @@
 /**
- * A webhook receiver that folds bursts: a push of ten branches is ten POSTs, but one mirroring of the
- * repository. It answers at once and works later, so that no sender waits or repeats itself.
+ * A webhook receiver that coalesces bursts: a push of ten branches is ten POSTs but mirrors the repository once. It
+ * answers at once and works later, so no sender waits or sends an event twice.
  *
  * ```sh
  * npx -y deno run -A examples/recipes/webhooks.ts
@@ -16,29 +16,29 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-/** How long the events of a repository are gathered, in milliseconds, from the first one on. */
+/** Time for which the events of a repository are gathered, in milliseconds, from the first event on. */
 const WINDOW = 500;
 
 const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: "1s", maxDelay: "5m" }), {
-  discipline: createFairDiscipline({ separator: "/" }), // an owner of many repositories holds up nobody else
+  discipline: createFairDiscipline({ separator: "/" }), // an owner with many repositories delays nobody else
 });
 
 runWorkers(queue, (repository) => {
-  console.log(`mirrored ${repository}`); // here goes the work: fetch it as it is now, whatever the events were
+  console.log(`mirrored ${repository}`); // the work goes here: fetch the current state, whatever the events were
 }, { concurrency: 4, maxRetries: 10 });
 
 const server = createServer(async (request, response) => {
   const event = await json(request).catch(() => undefined) as { repository?: unknown } | undefined;
   if (typeof event?.repository !== "string") return response.writeHead(400).end();
-  if (queue.shuttingDown) return response.writeHead(503).end(); // it would ignore the event
-  queue.addAfter(event.repository, WINDOW); // the earlier deadline wins: later events do not put it off
+  if (queue.shuttingDown) return response.writeHead(503).end(); // the queue would ignore the event
+  queue.addAfter(event.repository, WINDOW); // the earlier deadline wins: later events do not postpone it
   response.writeHead(202).end();
 });
 server.listen(0, "127.0.0.1");
 await once(server, "listening");
 
-// What follows is for show: a burst for two repositories, and the end. A service waits for SIGTERM, and drains as
-// `deploy.ts` does: it has said 202 and must not forget, but has no time to wait either.
+// The rest is a demo: a burst for two repositories, and a shutdown. A service waits for SIGTERM and then drains like
+// `deploy.ts`: it has answered 202 and must not lose events, but has no time to wait for delayed ones.
 const { port } = server.address() as AddressInfo;
 for (let i = 0; i < 40; i++) {
   const body = JSON.stringify({ repository: i % 2 === 0 ? "acme/web" : "acme/api" });

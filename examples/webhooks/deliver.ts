@@ -1,6 +1,6 @@
 import { type HandlerContext, RetryAfterError, TerminalError } from "@workqueue/core";
 
-/** One event for one receiver. */
+/** Event for one receiver. */
 export interface Delivery {
   tenant: string;
   /** Unique within the tenant. The receiver gets it as `webhook-id`, to recognize repeated deliveries. */
@@ -9,18 +9,24 @@ export interface Delivery {
   body: unknown;
 }
 
-/** The longest `Retry-After` that is honoured, in milliseconds. */
+/** Longest `Retry-After` that is honored, in milliseconds. */
 export const MAX_RETRY_AFTER = 3_600_000;
 
 /** Statuses below 500 that are worth a retry: timeout, too early, too many requests. */
 const RETRIED = [408, 425, 429];
 
-/** The key of a delivery: the tenant comes first, because the fair discipline groups by the text before the slash. */
+/**
+ * Returns the key of a delivery. The tenant comes first, because the fair discipline groups by the text before the
+ * slash.
+ */
 export function keyOf({ tenant, id }: Delivery): string {
   return `${tenant}/${id}`;
 }
 
-/** Sends a delivery once. Returns if the receiver accepted it; throws what the pool needs to know otherwise. */
+/**
+ * Sends a delivery once. Returns if the receiver accepted it. Otherwise throws an error that tells the pool how to
+ * retry.
+ */
 export async function deliver(
   { id, url, body }: Delivery,
   { signal }: Pick<HandlerContext, "signal">,

@@ -1,6 +1,6 @@
 /**
- * A service that delivers webhooks: tenants take turns, failures are retried, and deliveries that are given up or left
- * over at a deploy are saved. docs/webhooks.md explains it.
+ * A service that delivers webhooks. Tenants take turns, and failures are retried. Deliveries that are given up, or left
+ * over at a deploy, are saved. docs/webhooks.md explains it.
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/webhooks/service.ts
@@ -25,7 +25,7 @@ import { deliver, type Delivery, keyOf } from "./deliver.ts";
 const [configFile = new URL("service.json", import.meta.url)] = process.argv.slice(2);
 const GIVEN_UP = "given-up.jsonl";
 const LEFT = "left.json";
-/** The longest drain, in milliseconds: five seconds less than the orchestrator waits until it kills the process. */
+/** Longest drain, in milliseconds: five seconds less than the time until the orchestrator kills the process. */
 const GRACE = Number(process.env["GRACE"] ?? 25_000);
 
 const left = new Map<string, Delivery>();
