@@ -1,15 +1,15 @@
-/** The programs of others that make what is published, and install it. */
+/** Third-party programs that build and install the packages. */
 
-/** The repository. */
+/** Root folder of the repository. */
 export const ROOT = new URL("..", import.meta.url);
 
-/** Guards against a process that never ends, and nothing else. */
+/** Limit for a process that never ends, in milliseconds. */
 const DEADLINE = 300_000;
 
-/** Rust, and so Deno, finds a batch file only by its whole name. */
+/** Rust, and therefore Deno, finds a batch file only by its full name. */
 export const NPM = Deno.build.os === "windows" ? "npm.cmd" : "npm";
 
-/** What a command printed. Throws that if the command failed. */
+/** Runs a command and returns its output. Throws an error with the output if the command fails. */
 export async function run(command: string, args: string[], cwd: string | URL, env: Record<string, string> = {}) {
   const { success, ...output } = await new Deno.Command(command, {
     args,

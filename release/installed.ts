@@ -1,5 +1,6 @@
 /**
- * The command `workqueue` as somebody installs it who has no clone, from registries that hold what would be published.
+ * Installs the command `workqueue` as a user without a clone would, from local registries with the packages that would
+ * be published.
  */
 
 import { dirname } from "node:path";
@@ -7,13 +8,13 @@ import { NPM, run } from "./commands.ts";
 import { JsrRegistry } from "./jsr_registry.ts";
 import { NpmRegistry } from "./npm_registry.ts";
 
-/** The packages it is made of, each after those that it needs. */
+/** Packages that make up the command, each after its dependencies. */
 const PACKAGES = [".", "packages/config-file", "packages/dashboard", "packages/cli"];
 
-/** How it is installed for each runtime in an empty folder: gives what starts it. */
+/** Functions that install the command in an empty folder and return the start of its command line, by runtime. */
 const INSTALLS = { Deno: installForDeno, Bun: installForBun, Node: installForNode };
 
-/** What the command runs on. */
+/** Runtime of the command. */
 export type Runtime = keyof typeof INSTALLS;
 export const RUNTIMES = Object.keys(INSTALLS) as Runtime[];
 
@@ -21,9 +22,9 @@ const done = new Map<Runtime, Promise<string[]>>();
 let npmRegistry: Promise<NpmRegistry> | undefined;
 
 /**
- * Installs the command, once for a program or test file; it is removed when that has ended.
+ * Installs the command once per program or test file. It is removed when the program or test file ends.
  *
- * @returns What starts it: a command and its first arguments.
+ * @returns The start of the command line: a program and its first arguments.
  */
 export function installed(runtime: Runtime): Promise<string[]> {
   const command = done.get(runtime) ?? INSTALLS[runtime](temporaryFolder());
@@ -44,15 +45,17 @@ async function installForDeno(folder: string): Promise<string[]> {
   return ["env", ...variables, `${folder}/bin/workqueue`];
 }
 
-/** Makes a single file of the command. Gives what starts it. */
+/** Compiles the command to a single file. Returns the start of the command line. */
 export async function compiled(): Promise<string[]> {
   const folder = temporaryFolder();
   await runWithJsr(folder, ["compile", "-A", "--output", "workqueue", "jsr:@workqueue/cli"]);
-  await Deno.remove(`${folder}/deno_dir`, { recursive: true }); // it needs nothing of that
+  await Deno.remove(`${folder}/deno_dir`, { recursive: true }); // the compiled file does not need it
   return [`${folder}/workqueue`];
 }
 
-/** Runs Deno with nothing cached and a JSR that is gone afterwards. Gives the environment in which it ran. */
+/**
+ * Runs Deno with an empty cache and a JSR registry that stops afterwards. Returns the environment variables of the run.
+ */
 async function runWithJsr(folder: string, args: string[]): Promise<Record<string, string>> {
   await using registry = new JsrRegistry();
   for (const name of PACKAGES) await registry.publish(name);
@@ -74,10 +77,10 @@ async function installForBun(folder: string): Promise<string[]> {
   const bun = stdout.trim();
   Deno.writeTextFileSync(`${folder}/.bunfig.toml`, `[install.scopes]\n"@workqueue" = "${url}"\n`);
   await run(bun, ["add", "--global", "@workqueue/cli"], folder, { XDG_CONFIG_HOME: folder, BUN_INSTALL: folder });
-  return [bun, `${folder}/bin/workqueue`]; // whose first line names Node
+  return [bun, `${folder}/bin/workqueue`]; // the first line of the script names Node
 }
 
-/** The registry of npm, with the packages. */
+/** Returns a local npm registry with the packages. */
 function npm(): Promise<NpmRegistry> {
   return npmRegistry ??= (async () => {
     const registry = new NpmRegistry();

@@ -1,4 +1,4 @@
-/** JSR on loopback: takes what `deno publish` uploads, and serves it. */
+/** JSR registry on loopback: accepts uploads of `deno publish` and serves them. */
 
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
@@ -7,10 +7,10 @@ import { ROOT, run } from "./commands.ts";
 import { copyRepository } from "./copy.ts";
 import { pin } from "./pin.ts";
 
-/** The files of a package, by their paths in it, such as `/mod.ts`. */
+/** Files of a package, by their paths in the package, such as `/mod.ts`. */
 export type Files = Map<string, Uint8Array<ArrayBuffer>>;
 
-/** A version of a package. */
+/** Version of a package. */
 interface Release {
   name: string;
   version: string;
@@ -18,18 +18,18 @@ interface Release {
   files: Files;
 }
 
-/** What the core's `deno publish` uploads. */
+/** Returns the files that `deno publish` uploads for the core. */
 export async function publishedFiles(): Promise<Files> {
   await using registry = new JsrRegistry();
   return await registry.publish(".");
 }
 
-/** Speaks JSR's protocol, https://jsr.io/docs/api, as far as `deno` does, until it is disposed. */
+/** Server for the parts of JSR's protocol, https://jsr.io/docs/api, that `deno` uses. Disposing it stops the server. */
 export class JsrRegistry implements AsyncDisposable {
-  /** What is served in place of some of the files. The checksums stay those of the right ones. */
+  /** Replacements for some files. The checksums stay those of the original files. */
   readonly tampered: Files = new Map();
   readonly #releases = new Map<string, Release>();
-  /** A copy of the repository where packages are pinned, as when they are published. Made when it is first needed. */
+  /** Copy of the repository with pinned packages, as for a release; created at its first use. */
   #pinned: string | undefined;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
@@ -41,7 +41,7 @@ export class JsrRegistry implements AsyncDisposable {
     return `http://127.0.0.1:${this.#server.addr.port}/`;
   }
 
-  /** Publishes a package in a folder of the repository. Gives what was uploaded. */
+  /** Publishes the package in a folder of the repository. Returns the uploaded files. */
   async publish(folder: string): Promise<Files> {
     const from = new URL(`${folder}/`, folder === "." ? ROOT : this.#pinnedCopy());
     const { name } = JSON.parse(await Deno.readTextFile(new URL("deno.json", from)));
@@ -69,7 +69,7 @@ export class JsrRegistry implements AsyncDisposable {
     const upload = /^\/api\/scopes\/(\w+)\/packages\/([\w-]+)\/versions\/[\d.]+$/.exec(path);
     if (upload && request.method === "POST") return await this.#take(`@${upload[1]}/${upload[2]}`, request);
     if (upload) return notFound("packageVersionNotFound");
-    if (path.startsWith("/api/")) return Response.json({}); // the package is there, and waits for a version
+    if (path.startsWith("/api/")) return Response.json({}); // reports that the package exists and can get a version
 
     const [, name, version, file] = /^\/(@\w+\/[\w-]+)\/([\d.]+)?(.+)$/.exec(path) ?? [];
     const release = this.#releases.get(name!);
@@ -81,7 +81,7 @@ export class JsrRegistry implements AsyncDisposable {
     return content === undefined ? notFound("fileNotFound") : new Response(content);
   }
 
-  /** Takes a tarball in. */
+  /** Stores an uploaded tarball. */
   async #take(name: string, request: Request): Promise<Response> {
     const files = await unpack(request.body!);
     const { version, exports } = JSON.parse(new TextDecoder().decode(files.get("/deno.json")));

@@ -1,19 +1,19 @@
-/**
- * The registry of npm on loopback, for the packages of this repository: takes what `npm publish` uploads, and serves
- * it.
- */
+/** npm registry on loopback, for the packages of this repository: accepts uploads of `npm publish` and serves them. */
 
 import { NPM, ROOT, run } from "./commands.ts";
 
-/** What `npm publish` uploads, as far as it is looked at here. */
+/** Used part of an upload by `npm publish`. */
 interface Upload {
   versions: Record<string, { dist: { tarball: string } }>;
   _attachments?: Record<string, { data: string }>;
 }
 
-/** Speaks npm's protocol, https://github.com/npm/registry, as far as npm and Bun do, until it is disposed. */
+/**
+ * Server for the parts of npm's protocol, https://github.com/npm/registry, that npm and Bun use. Disposing it stops the
+ * server.
+ */
 export class NpmRegistry implements AsyncDisposable {
-  /** The documents of the packages, by name. */
+  /** Documents of the packages, by name. */
   readonly #packages = new Map<string, Upload>();
   readonly #tarballs = new Map<string, Uint8Array<ArrayBuffer>>();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
@@ -26,12 +26,14 @@ export class NpmRegistry implements AsyncDisposable {
     return `http://127.0.0.1:${this.#server.addr.port}/`;
   }
 
-  /** The option that has npm ask here for the packages of this repository, and for all others where it always does. */
+  /**
+   * Option that makes npm use this registry for the packages of this repository, and its usual registry for all others.
+   */
   get npmOption(): string {
     return `--@workqueue:registry=${this.url}`;
   }
 
-  /** Publishes a package in a folder of the repository, by what the release runs. */
+  /** Publishes the package in a folder of the repository, with the commands of the release. */
   async publish(folder: string): Promise<void> {
     const scratch = await Deno.makeTempDir({ prefix: "workqueue_" });
     try {

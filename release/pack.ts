@@ -1,5 +1,5 @@
 /**
- * Makes the tarballs that npm and Bun install.
+ * Creates the tarballs that npm and Bun install.
  *
  * ```sh
  * npx -y deno task pack packages/redis              # this package and those it needs, to install from a clone
@@ -9,13 +9,13 @@
  *
  * Files are written to the folder that the task is started from, with names such as `workqueue-redis.tgz`.
  *
- * `deno pack` makes the modules and a `package.json`. Added here is what it leaves out: the packages of this repository
- * that are imported, and `bin`, `engines` and `peerDependencies` of the package's own `package.json`. On GitHub it also
- * names the repository, which npm compares with the origin that the release states.
+ * `deno pack` creates the modules and a `package.json`. This program adds the missing parts: the imported packages of
+ * this repository, and `bin`, `engines` and `peerDependencies` from the package's own `package.json`. On GitHub it also
+ * adds the repository, which npm compares with the origin that the release states.
  *
- * Published, the imported packages are `dependencies`. In a tarball from a clone they are optional
- * `peerDependencies`: npm and Bun check the version of those that are installed, and never ask a registry for one.
- * Nothing is published yet, and a name that is not ours there could be anybody's.
+ * In a published tarball, the imported packages are `dependencies`. In a tarball from a clone they are optional
+ * `peerDependencies`: npm and Bun check the version if such a package is installed, and never ask a registry for it.
+ * Nothing is published yet, so anybody could own a package with that name on a registry.
  *
  * @module
  */
@@ -24,7 +24,7 @@ import { join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { NPM, ROOT, run } from "./commands.ts";
 
-/** What is read or written here of a `package.json`. */
+/** Used fields of a `package.json`. */
 interface Manifest {
   name: string;
   version: string;
@@ -35,12 +35,12 @@ interface Manifest {
   peerDependenciesMeta?: Record<string, { optional: boolean }>;
 }
 
-/** Whether a tarball is installed from a clone or published. */
+/** Use of a tarball: installed from a clone, or published. */
 type Purpose = "clone" | "publish";
 
 const root = resolve(fileURLToPath(ROOT));
 
-/** What is read here of what `deno info` knows. */
+/** Used fields of the output of `deno info`. */
 interface Info {
   modules: { specifier: string; dependencies?: { specifier: string }[] }[];
 }
@@ -49,7 +49,7 @@ function readJson<Value>(path: string): Value {
   return JSON.parse(Deno.readTextFileSync(path));
 }
 
-/** The folders of the packages, by name. */
+/** Returns the folders of the packages, by name. */
 function foldersByName(): Map<string, string> {
   const folders = [
     root,
@@ -59,7 +59,7 @@ function foldersByName(): Map<string, string> {
   return new Map(folders.map((folder) => [readJson<{ name: string }>(join(folder, "deno.json")).name, folder]));
 }
 
-/** The packages of this repository that one of them imports, in the versions it needs. */
+/** Returns the packages of this repository that a package imports, with the required versions. */
 async function siblings(folder: string): Promise<Record<string, string>> {
   const { name, version, exports } = readJson<{ name: string; version: string; exports: string | object }>(
     join(folder, "deno.json"),
@@ -77,7 +77,7 @@ async function siblings(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries([...names].sort().map((sibling) => [sibling, version]));
 }
 
-/** The `package.json` of a tarball. */
+/** Returns the `package.json` of a tarball. */
 function complete(
   packed: Manifest,
   own: Partial<Manifest>,
@@ -113,7 +113,7 @@ async function pack(folder: string, tarball: string, purpose: Purpose): Promise<
   const scratch = await Deno.makeTempDir({ prefix: "workqueue_pack_" });
   try {
     const all = join(scratch, "all.tgz");
-    // Without --quiet, `deno pack` lists every file whose types it leaves out because no entry mentions them.
+    // Without --quiet, `deno pack` lists every file whose types are omitted because no entry mentions them.
     await run(Deno.execPath(), ["pack", "--quiet", "--allow-dirty", "--no-source-maps", "--output", all], folder);
     await run("tar", ["-xzf", "all.tgz"], scratch);
     const path = join(scratch, "package", "package.json");
@@ -128,7 +128,7 @@ async function pack(folder: string, tarball: string, purpose: Purpose): Promise<
   }
 }
 
-/** Adds packages and those they need to the names that are found, each after those it needs. */
+/** Adds packages and their dependencies to `found`, each after its dependencies. */
 async function addWithSiblings(found: Set<string>, names: string[], folders: Map<string, string>): Promise<void> {
   for (const name of names) {
     if (found.has(name)) continue;
@@ -137,7 +137,7 @@ async function addWithSiblings(found: Set<string>, names: string[], folders: Map
   }
 }
 
-/** Writes a tarball of each package to a folder: all of them, or none if one cannot be packed. */
+/** Writes tarballs of the packages and their dependencies to a folder: all of them, or none if one can't be packed. */
 async function packForClone(targets: string[], folders: Map<string, string>, output: string): Promise<void> {
   const found = new Set<string>();
   await addWithSiblings(found, targets.length === 0 ? [...folders.keys()] : targets, folders);

@@ -1,20 +1,20 @@
 /**
- * Has each package require exactly its own version of the other packages of this repository. Without this,
- * `deno publish` writes that any later minor version will do.
+ * Makes each package require exactly its own version of the other packages of this repository. Without this, `deno
+ * publish` allows any later minor version.
  *
  * ```sh
  * npx -y deno task pin # before `deno publish`. Don't commit the changes
  * ```
  *
- * The repository itself has no such requirements: a command that `deno install` makes of a clone would look for them in
- * the wrong folder.
+ * The repository itself has no such requirements: a command installed from a clone with `deno install` would look for
+ * the packages in the wrong folder.
  *
  * @module
  */
 
 import { ROOT } from "./commands.ts";
 
-/** What is read or written here of a `deno.json`. */
+/** Used fields of a `deno.json`. */
 interface Manifest {
   name: string;
   version: string;
@@ -27,7 +27,7 @@ export function pin(root: URL): void {
   const manifests = files.map((file): Manifest => JSON.parse(Deno.readTextFileSync(file)));
   const exact = Object.fromEntries(manifests.map(({ name, version }) => [name, `jsr:${name}@${version}`]));
   for (const [i, file] of files.entries()) {
-    if (i === 0) continue; // the core needs no other package
+    if (i === 0) continue; // the core does not depend on other packages
     const { [manifests[i]!.name]: _itself, ...imports } = exact;
     Deno.writeTextFileSync(file, JSON.stringify({ ...manifests[i], imports }, undefined, 2) + "\n");
   }
