@@ -1,4 +1,4 @@
-/** `workqueue check`: every problem of every config, with its place. */
+/** Tests of `workqueue check`: every problem of every config, with its position. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { runtimes, TELL_CODE, Workspace } from "./cli.ts";
@@ -11,7 +11,7 @@ const MESSAGES = {
   maxRetries: "'maxRetries' must be a non-negative integer: received -1",
 };
 
-/** Each with the same four problems, and the places of these, in the order in which they are found. */
+/** Documents with the same four problems, and the positions of the problems in the order in which they are found. */
 const BROKEN: Record<string, { text: string; places: string[] }> = {
   "a.json": {
     text: `{
@@ -183,7 +183,7 @@ Deno.test("check: a reader that has left is no error, and a full disk is one", a
   const check = (...files: string[]) => ["check", ...files];
   const left = await workspace.run(check("a.json", "b.json"), "", `{ "$@"; ${TELL_CODE}; } | :`);
   assertEquals([left.stderr, workspace.read("code")], ["", "1\n"]);
-  if (Deno.build.os !== "linux") return; // which has a device that is like a full disk
+  if (Deno.build.os !== "linux") return; // other systems have no device that acts like a full disk
   assertEquals(await workspace.run(check("a.json"), "", '"$@" > /dev/full'), {
     code: 2,
     stdout: "",

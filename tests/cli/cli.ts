@@ -1,4 +1,4 @@
-/** Runs the CLI as a process, in a directory of its own. */
+/** Helpers that run the CLI as a process in its own directory. */
 
 import { deadline, delay } from "@std/async";
 import { fileURLToPath } from "node:url";
@@ -6,29 +6,29 @@ import type { ItemReport, ReportHeader } from "../../packages/cli/report/records
 import { installed, type Runtime } from "../../release/installed.ts";
 import { runtimes as ofClone } from "../runtimes.ts";
 
-/** Whether what is tried is the command as it is installed: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. */
+/** Whether the tests run the installed command: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. */
 const isInstalled = Deno.env.has("WORKQUEUE_INSTALLED");
 
-/** What the command is tried on. */
+/** Runtimes on which the command is tested. */
 export const runtimes: typeof ofClone = isInstalled ? { ...ofClone, Node: () => installed("Node") } : ofClone;
 
-/** The path of the repository. */
+/** Path of the repository. */
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const DEADLINE = 120_000;
-/** How long a CLI has to end its children, in milliseconds. */
+/** Time for a CLI to end its children, in milliseconds. */
 const END_GRACE = 5000;
 
-/** How the CLI ended. */
+/** Exit code and output of the CLI. */
 export interface Result {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** A CLI that runs. */
+/** Running CLI. */
 export class Cli {
-  /** What it has printed so far. */
+  /** Output so far. */
   stdout = "";
   stderr = "";
   readonly ended: Promise<Result>;
@@ -38,7 +38,7 @@ export class Cli {
     this.#process = command.spawn();
     const { stdin, stdout, stderr, status } = this.#process;
     const writer = stdin.getWriter();
-    // A CLI that ends before it has read everything is a case, and no error here.
+    // A CLI may end before it has read all of its input.
     const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
     writer.write(bytes).then(() => writer.close()).catch(() => {});
     const ended = Promise.all([
@@ -55,19 +55,19 @@ export class Cli {
     this.#send(this.#process.pid, signal);
   }
 
-  /** Ends the CLI, the shell that started it and what they run, as after a test that failed. */
+  /** Ends the CLI, the shell that started it and all their children, for example after a failed test. */
   async end(): Promise<void> {
-    this.#send(-this.#process.pid, "SIGQUIT"); // it ends its children, which are in groups of their own
+    this.#send(-this.#process.pid, "SIGQUIT"); // the CLI ends its children, which run in separate process groups
     await deadline(this.ended, END_GRACE).catch(() => {});
     this.#send(-this.#process.pid, "SIGKILL");
-    await this.ended.catch(() => {}); // the test has been told
+    await this.ended.catch(() => {}); // the test has already received the error
   }
 
   #send(pid: number, signal: Deno.Signal): void {
     try {
       Deno.kill(pid, signal);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 }
@@ -77,13 +77,16 @@ async function forEachText(stream: ReadableStream<Uint8Array>, callback: (text: 
   for await (const chunk of stream) callback(decoder.decode(chunk, { stream: true }));
 }
 
-/** What starts the command: from the clone, or as it is installed from what would be published, as always on Node. */
+/**
+ * Returns the start of the command line: from the clone, or of the installed command. Node always runs the installed
+ * command.
+ */
 async function commandOn(runtime: string): Promise<string[]> {
   if (runtime === "Node" || isInstalled) return await installed(runtime as Runtime);
   return [...await ofClone[runtime]!(), `${ROOT}packages/cli/workqueue.ts`];
 }
 
-/** A directory for one test, with the CLI in it. Disposing it ends what runs and removes the directory. */
+/** Directory for one test, and the CLIs that run in it. Disposing it ends the CLIs and removes the directory. */
 export class Workspace implements AsyncDisposable {
   readonly directory = Deno.makeTempDirSync({ prefix: "workqueue_" });
   readonly #started: Cli[] = [];
@@ -106,7 +109,7 @@ export class Workspace implements AsyncDisposable {
     return this.files().includes(file);
   }
 
-  /** What a report says of items, in the order of these. */
+  /** Returns the item records of a report, sorted by item. */
   report(file = "report.jsonl"): ItemReport[] {
     const lines = this.read(file).split("\n");
     if (lines.pop() !== "") throw new Error("The report does not end with a line feed");
@@ -117,9 +120,9 @@ export class Workspace implements AsyncDisposable {
   /**
    * Starts the CLI.
    *
-   * @param args What comes after `workqueue`.
-   * @param input What it reads from its standard input.
-   * @param script What a shell does, where the CLI is not started directly: `"$@"` stands for it there.
+   * @param args The arguments after `workqueue`.
+   * @param input The content of standard input.
+   * @param script A shell script that starts the CLI. `"$@"` in it stands for the command line of the CLI.
    */
   async start(args: string[], input: string | Uint8Array = "", script?: string): Promise<Cli> {
     const whole = [...await commandOn(this.runtime), ...args];
@@ -127,7 +130,7 @@ export class Workspace implements AsyncDisposable {
     const command = new Deno.Command(file!, {
       args: rest,
       cwd: this.directory,
-      detached: true, // a process group of its own, which can be ended as a whole
+      detached: true, // its own process group, which can be ended as a whole
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
@@ -149,21 +152,21 @@ export class Workspace implements AsyncDisposable {
   }
 }
 
-/** For a script of {@linkcode Workspace.start}: the CLI, which writes its process id to the file `pid`. */
+/** Part of a script for {@linkcode Workspace.start} that runs the CLI and writes its process id to the file `pid`. */
 export const WITH_PID = `sh -c 'echo $$ > pid.new; mv pid.new pid; exec "$@"' sh "$@"`;
 /**
- * For a script of {@linkcode Workspace.start}: how what ran before it ended, in the file `code`, which is there at
- * once.
+ * Part of a script for {@linkcode Workspace.start} that writes the exit code of the previous command to the file
+ * `code`. The file appears with its content.
  */
 export const TELL_CODE = "echo $? > code.new; mv code.new code";
 
-/** A config with one queue, which makes failures wait for a millisecond. */
+/** Returns a config with one queue that delays failed items by one millisecond. */
 export function quickConfig(queue: Record<string, unknown> = {}): string {
   const limiter = { type: "exponential", baseDelay: "1ms", maxDelay: "1ms" };
   return JSON.stringify({ queues: { quick: { limiter, ...queue } } });
 }
 
-/** Waits until something holds; fails if it does not in time. */
+/** Waits until a condition is true; throws after a deadline. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const start = Date.now();
   while (!await condition()) {
@@ -172,13 +175,13 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
   }
 }
 
-/** Whether a process runs. One that has ended but was not waited for does not. */
+/** Reports whether a process runs. A zombie does not count as running. */
 export async function isRunning(pid: string): Promise<boolean> {
   const state = Deno.build.os === "linux" ? await readState(pid.trim()) : await askForState(pid.trim());
   return state !== "" && !state.startsWith("Z");
 }
 
-/** A small Linux has no `ps`. The state comes after the name, which is in parentheses. */
+/** Minimal Linux systems have no `ps`. The state follows the name, which is in parentheses. */
 async function readState(pid: string): Promise<string> {
   const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => ") ");
   return stat.slice(stat.lastIndexOf(")") + 2);

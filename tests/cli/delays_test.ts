@@ -1,4 +1,4 @@
-/** `workqueue delays`: what limiters answer to failures, beside what they do in a queue. */
+/** Tests of `workqueue delays`: its delays equal the delays of an item in a queue. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { loadConfig } from "@workqueue/core";
@@ -20,7 +20,7 @@ const DOCUMENT = {
   queues: { images: { limiter: "slow" }, api: { limiter: { type: "bucket", rate: 0.5, burst: 1 } }, mails: {} },
 };
 
-/** The delays of an item that fails in a queue as soon as it is tried. */
+/** Returns the delays of an item that fails in a queue at each attempt. */
 async function failIn(limiter: unknown, failures: number): Promise<number[]> {
   const clock = new HandClock();
   const queue = loadConfig({ ...DOCUMENT, queues: { q: { limiter } } } as object, { clock }).queue<string>("q");
@@ -38,7 +38,7 @@ async function failIn(limiter: unknown, failures: number): Promise<number[]> {
   return delays;
 }
 
-/** The numbers of a table, by the titles above. */
+/** Returns the numbers of a table, by the titles of the columns. */
 function columnsOf(table: string): Record<string, string[][]> {
   const [titles, headings, ...rows] = table.trimEnd().split("\n");
   assertMatch(headings!, /^failure( +delay +in all)+$/);

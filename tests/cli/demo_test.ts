@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ROOT } from "./cli.ts";
 
-/** The lines of the list that the demo works through. */
+/** Lines of the list that the demo processes. */
 const webhooks = Deno.readTextFileSync(`${ROOT}examples/webhooks.txt`).trimEnd().split("\n");
 
 Deno.test("demo: it shows what it runs, retries and folding, loses nothing and ends", async () => {

@@ -1,4 +1,4 @@
-/** The files that the command reads and writes. */
+/** Tests of the files that the command reads and writes. */
 
 import { assert, assertEquals } from "@std/assert";
 import { runtimes, Workspace } from "./cli.ts";
@@ -6,7 +6,7 @@ import { runtimes, Workspace } from "./cli.ts";
 const INPUT = "a\nb\n";
 const CONFIG = '{ "queues": { "q": {} } }';
 
-/** Each way to name a file twice: what is called what, and how the command is started. */
+/** Ways to name the same file twice. `what` is the name of the file in the message. */
 const SAME: { name: string; args: string[]; what: string; script?: string }[] = [
   { name: "the input", args: ["--input", "list", "--report", "./list"], what: "the input" },
   { name: "a symbolic link to the input", args: ["--input", "list", "--report", "link"], what: "the input" },

@@ -1,4 +1,4 @@
-/** The lines of the input: which are refused, which are folded, how many are read ahead. */
+/** Lines of the input: refused lines, folded lines and reading ahead. */
 
 import { assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
 import { runtimes, until, WITH_PID, Workspace } from "./cli.ts";

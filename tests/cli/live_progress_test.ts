@@ -9,12 +9,12 @@ import { tallyOf } from "./tallies.ts";
 const FRAME = 100;
 const ROWS = ["", "████████████░░░░░░░░  61 %    612 of 1,000 · 8 running · 61.2/s · 7 s left"];
 
-/** A stream that keeps what is written to it. */
+/** Stream that records all writes. */
 class FakeStream implements OutputStream {
   readonly writes: string[] = [];
   columns = 80;
   rows = 24;
-  /** Whether it takes nothing for now. */
+  /** Whether the stream currently accepts no data. */
   isStuck = false;
   error: unknown = undefined;
   readonly #callbacks: (() => void)[] = [];
@@ -33,16 +33,16 @@ class FakeStream implements OutputStream {
     for (const callback of this.#callbacks.splice(0)) callback();
   }
 
-  /** What a person saw after so many writes. */
+  /** Returns the lines that a person saw after the first `writes` writes. */
   async linesAfter(writes: number): Promise<string[]> {
     const screen = new Screen(this.columns, this.rows);
-    // As the system does
+    // The system converts line feeds in the same way.
     for (const data of this.writes.slice(0, writes)) await screen.write(data.replaceAll("\n", "\r\n"));
     return screen.lines;
   }
 }
 
-/** Runs with time that is turned by hand. A screen needs time of its own, so it can only be looked at afterwards. */
+/** Runs a test under fake time. A screen needs real time, so the test can examine it only afterwards. */
 async function withProgress(
   test: (progress: LiveProgress, time: FakeTime, terminal: FakeStream) => Promise<void> | void,
   { tally = () => tallyOf(), stdout }: { tally?: () => Tally; stdout?: OutputStream } = {},
@@ -71,7 +71,7 @@ Deno.test("live progress: what does not change is not written again", async () =
   await withProgress(async (_progress, time, terminal) => {
     for (let i = 0; i < 30; i++) await time.tickAsync(FRAME);
     assertEquals(terminal.writes.length, 1);
-    terminal.rows = 10; // as a terminal may have cut rows off
+    terminal.rows = 10; // a terminal of another size may have cut off rows
     await time.tickAsync(FRAME);
     assertEquals(terminal.writes.length, 2);
     seconds = 2;
@@ -95,7 +95,7 @@ Deno.test("live progress: output, errors and notes are above the rows, whole and
   });
   const above = ["one", "two", "a | three", "a | four", "no line feed"];
   assertEquals(await terminal.linesAfter(marks[0]!), [...above, ...ROWS]);
-  assertEquals(await terminal.linesAfter(marks[1]!), [...above, "a note", ...ROWS]); // at once
+  assertEquals(await terminal.linesAfter(marks[1]!), [...above, "a note", ...ROWS]); // shown immediately
   assertEquals(await terminal.linesAfter(Infinity), [...above, "a note", "not shown yet"]);
 });
 

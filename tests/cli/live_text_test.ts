@@ -6,7 +6,7 @@ import { colored, plain } from "../../packages/cli/view/style.ts";
 import type { Tally } from "../../packages/cli/run/tally.ts";
 import { failingTally, recentOf, tallyOf } from "./tallies.ts";
 
-/** What is shown when the run has just come that far; the rate is that since it began. */
+/** Returns the rows of a run that has just reached this state. The rate is the average since its start. */
 function show(tally: Tally, screen: Partial<Screen> = {}): string[] {
   return liveText(tally, recentOf(tally), { columns: 79, rows: 4, style: plain, places: new Places(), ...screen });
 }
@@ -115,14 +115,14 @@ Deno.test("live text: numbers that get shorter and longer move nothing", () => {
     const rows = show(tally, { columns: 100, places });
     return rows.map((row) => [...row.matchAll(/ · /g)].map(({ index }) => index));
   });
-  // "100 failing now"
+  // "100 failing now" is one character longer.
   assertEquals(separators[2], separators[1]!.map((row, y) => row.map((x) => x + (y === 2 ? 1 : 0))));
   assertEquals(separators[1]![3]!.length, separators[0]![3]!.length);
 });
 
 Deno.test("live text: red is only what is bad", () => {
   const red = (tally: Tally) => {
-    // deno-lint-ignore no-control-regex -- that is what terminals are controlled by
+    // deno-lint-ignore no-control-regex -- terminals are controlled by such characters
     const texts = /\x1b\[31m(.+?)\x1b\[39m/g;
     return show(tally, { style: colored }).flatMap((row) => [...row.matchAll(texts)].map(([, text]) => text));
   };

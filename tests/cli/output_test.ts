@@ -1,9 +1,9 @@
-/** What happens where output cannot be written, or nobody reads it. */
+/** Output that can't be written, or that has no reader. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { isRunning, runtimes, TELL_CODE, until, WITH_PID, Workspace } from "./cli.ts";
 
-/** Not every system has this device, which is like a file on a disk that is full. */
+/** Only Linux has this device, which acts like a file on a full disk. */
 const hasFullDevice = Deno.build.os === "linux";
 
 const outcomes = (workspace: Workspace) => workspace.report().map(({ item, outcome }) => `${item} ${outcome}`);
@@ -19,7 +19,7 @@ for (const runtime of Object.keys(runtimes)) {
           ? `{ { "$@"; ${TELL_CODE}; } 2>&1 >&3 | :; } 3>&1`
           : `"$@" 2${script}; ${TELL_CODE}`;
         const { stdout } = await workspace.run(
-          // Longer than it takes until the first line of progress.
+          // The command takes longer than the time until the first progress line.
           ["run", "--concurrency", "1", "--report", "report.jsonl", "--", "sh", "-c", "sleep 1.3; echo $1", "sh", "{}"],
           "a\nb\n",
           redirected,
@@ -79,7 +79,7 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test({
     name: `output, ${runtime}: a report that can hold no more holds whole lines only`,
-    // Deno itself writes a file that would be too large.
+    // On Deno, the runtime itself writes files that would be too large.
     ignore: Deno.build.os === "windows" || runtime === "Deno",
     fn: async () => {
       await using workspace = new Workspace(runtime);
@@ -109,7 +109,8 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`output, ${runtime}: when nobody reads any more, what runs is ended soon`, async () => {
     await using workspace = new Workspace(runtime);
-    // It is noticed at the next line: all that is there at first may have been taken before the reader left.
+    // The CLI notices the end of the reader at the next line. The first output may have been taken before the reader
+    // ended.
     const script = 'echo $$ > "pid $1"; while echo "$1"; do sleep 0.1; done';
     const { stdout } = await workspace.run(
       ["run", "--concurrency", "3", "--report", "report.jsonl", "--", "sh", "-c", script, "sh", "{}"],
@@ -135,7 +136,7 @@ for (const runtime of Object.keys(runtimes)) {
     await until(() => cli.stderr.includes("2 in flight"), "two run");
     const pid = Number(workspace.read("pid"));
     Deno.kill(pid, "SIGTERM");
-    await until(() => cli.stderr.includes("Interrupted"), "it says so"); // two that come at once are one
+    await until(() => cli.stderr.includes("Interrupted"), "it says so"); // two signals at the same time count as one
     Deno.kill(pid, "SIGTERM");
     await until(() => workspace.has("code"), "it has ended");
     assertEquals(workspace.read("code"), "143\n");

@@ -1,4 +1,4 @@
-/** The plan of `workqueue run`, which is made before anything is opened. */
+/** Tests of the plan of `workqueue run`, which is made before any file is opened. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { loadConfig } from "@workqueue/core";
@@ -12,7 +12,7 @@ const COMMANDS = "packages/cli/commands";
 const ENVIRONMENT: RunEnvironment = { isInputTerminal: false, canShowRows: false, processors: 8 };
 const EXPONENTIAL = { type: "exponential", baseDelay: 100, maxDelay: 30_000 } as const;
 
-/** The plan of `workqueue run -- echo`. */
+/** Plan of `workqueue run -- echo`. */
 const PLAN: RunPlan = {
   command: ["echo"],
   input: "-",
@@ -36,14 +36,14 @@ const PLAN: RunPlan = {
   queueDefaults: { concurrency: 8, maxRetries: 5, limiter: EXPONENTIAL },
 };
 
-/** Plans `workqueue run` with arguments, which end before the command. */
+/** Plans `workqueue run` with flags and a command. */
 function plan(args: readonly string[], command = ["echo"], environment: Partial<RunEnvironment> = {}): RunPlan {
   const parsed = addRunFlags().exitOverride().parse([...args, "--", ...command], { from: "user" });
   assertEquals(parsed.args, command);
   return planRun(command, givenFlags(parsed), { ...ENVIRONMENT, ...environment });
 }
 
-/** Arguments with each flag, and the changes that they make to the plan. */
+/** Arguments with each flag, and their changes to the plan. */
 const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = {
   input: [[["--input", "urls.txt"], { input: "urls.txt" }], [["--input", "a", "--input", "b"], { input: "b" }]],
   null: [[["-0"], { separator: "NUL", reading: ["--null"] }], [["--null"], { separator: "NUL", reading: ["--null"] }]],
@@ -63,7 +63,7 @@ const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = 
   concurrency: [[["--concurrency", "3"], { queueOptions: { concurrency: 3 } }]],
   retries: [
     [["--retries", "0"], { queueOptions: { maxRetries: 0 } }],
-    [["--retries", "5"], { queueOptions: { maxRetries: 5 } }], // it overrides the config, as the default does not
+    [["--retries", "5"], { queueOptions: { maxRetries: 5 } }], // the flag overrides the config, the default does not
   ],
   timeout: [[["--timeout", "1m30s"], { queueOptions: { timeout: 90_000 } }]],
   backoff: [

@@ -1,4 +1,4 @@
-/** Plugins: what `--plugin` loads, and what is told of one that cannot be loaded. */
+/** Tests of `--plugin`: loading plugins, and messages about plugins that can't be loaded. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { limiters, loadConfig } from "@workqueue/core";
@@ -6,7 +6,7 @@ import { loadPlugins } from "../../packages/cli/config/plugins.ts";
 import { Folder } from "../config_file/folder.ts";
 import { runtimes, Workspace } from "./cli.ts";
 
-/** A limiter without imports, as it has to be where a bare import leads nowhere. */
+/** Limiter without imports, for places where a bare import can't be resolved. */
 const FIXED = `
 export default ({ limiters }) => {
   limiters.register({
@@ -18,7 +18,7 @@ export default ({ limiters }) => {
 };
 `;
 
-/** A discipline, what the core is given for, and time. */
+/** Asynchronous plugin with a discipline and a limiter that use the given core. */
 const DOUBLED = `
 export default async ({ limiters, disciplines, core }) => {
   await Promise.resolve();
@@ -115,8 +115,8 @@ for (const runtime of Object.keys(runtimes)) {
     );
   });
 
-  const place = runtime === "Node" ? "" : " at line 2, column 19"; // it does not tell that of what it cannot parse
-  /** Each with the message. */
+  const place = runtime === "Node" ? "" : " at line 2, column 19"; // Node reports no position of a syntax error
+  /** Plugins that can't be loaded, with the messages. */
   const WRONG: [file: string, text: string, message: RegExp][] = [
     ["syntax.mjs", "const a = 1;\nexport default (( ;\n", new RegExp(`it fails${place}: .*(Unexpected|expected)`)],
     ["throws.mjs", 'const a = 1;\nthrow new Error("boom\\nmore");\n', /it fails at line 2, column \d+: boom$/],

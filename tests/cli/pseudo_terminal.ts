@@ -1,4 +1,4 @@
-/** Runs the CLI on a pseudo-terminal, which `script` of util-linux makes, and shows what it looks like there. */
+/** Runs the CLI on a pseudoterminal, created by `script` of util-linux, and reads its screen. */
 
 import { ROOT, runtimes, until, type Workspace } from "./cli.ts";
 import { Screen } from "./screen.ts";
@@ -12,17 +12,17 @@ async function findScript(): Promise<boolean> {
   }
 }
 
-/** Whether there is what makes one. */
+/** Whether `script` of util-linux is installed. */
 export const hasPseudoTerminals: boolean = await findScript();
 if (!hasPseudoTerminals) {
   console.log("There is no script of util-linux on the PATH: leaving out the tests on a terminal.");
 }
 
-/** A pseudo-terminal with the CLI on it. */
+/** Pseudoterminal with the CLI running on it. */
 export class PseudoTerminal implements AsyncDisposable {
-  /** Resolves when the CLI has ended, with its exit code. */
+  /** Resolves with the exit code when the CLI has ended. */
   readonly ended: Promise<number>;
-  /** What was written to it. */
+  /** Bytes that were written to the terminal, as text. */
   output = "";
   readonly screen: Screen;
   readonly #workspace: Workspace;
@@ -38,10 +38,10 @@ export class PseudoTerminal implements AsyncDisposable {
   }
 
   /**
-   * Starts the CLI on a terminal of its own.
+   * Starts the CLI on its own terminal.
    *
-   * @param workspace Where it is started.
-   * @param args What comes after `workqueue`.
+   * @param workspace The directory of the CLI.
+   * @param args The arguments after `workqueue`.
    */
   static async start(
     workspace: Workspace,
@@ -67,12 +67,12 @@ export class PseudoTerminal implements AsyncDisposable {
     return new PseudoTerminal(process, new Screen(columns, rows), workspace);
   }
 
-  /** Types something. */
+  /** Types text. */
   async type(text: string): Promise<void> {
     await this.#keyboard.write(new TextEncoder().encode(text));
   }
 
-  /** Waits until something can be seen. */
+  /** Waits until the rows of the screen meet a condition. */
   async until(isSeen: (rows: string[]) => boolean, what: string): Promise<void> {
     try {
       await until(() => isSeen(this.screen.rows), what);
@@ -81,7 +81,7 @@ export class PseudoTerminal implements AsyncDisposable {
     }
   }
 
-  /** Makes the window larger or smaller. */
+  /** Changes the size of the window. */
   async resize(columns: number, rows: number): Promise<void> {
     this.screen.resize(columns, rows);
     const tty = this.#workspace.read("tty").trim();
@@ -104,9 +104,9 @@ export class PseudoTerminal implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
-      this.kill("SIGQUIT"); // it ends its children
+      this.kill("SIGQUIT"); // the CLI ends its children
     } catch {
-      // It has ended.
+      // The CLI has ended.
     }
     await this.#keyboard.close().catch(() => {});
     await this.ended;

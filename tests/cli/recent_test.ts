@@ -20,7 +20,7 @@ Deno.test("recent: rate and failure change once a second, to be readable", () =>
   assertEquals([recent.rate, recent.failure?.item], [50, "a"]);
   recent.add(failingTally({ seconds: 2, succeeded: 97, lastFailure: failure("c") }));
   assertEquals([recent.rate, recent.failure?.item], [50, "c"]);
-  assertEquals(recentOf(failingTally({ seconds: 0.1 })).failure?.item, "db/users"); // the first one at once
+  assertEquals(recentOf(failingTally({ seconds: 0.1 })).failure?.item, "db/users"); // shown at once
 });
 
 Deno.test("recent: nothing succeeds when several attempts failed and no success came for a while", () => {
@@ -30,8 +30,8 @@ Deno.test("recent: nothing succeeds when several attempts failed and no success 
   assertEquals(nothingSucceeds({ seconds: 0.2, succeeded: 0, failures: 3 }), true);
   const success = { seconds: 7, succeeded: 4, failures: 10 };
   assertEquals(nothingSucceeds(success, { ...success, seconds: 8, failures: 90 }), false);
-  assertEquals(nothingSucceeds(success, { ...success, seconds: 12, failures: 12 }), false); // others may be about to
+  assertEquals(nothingSucceeds(success, { ...success, seconds: 12, failures: 12 }), false); // others may succeed soon
   assertEquals(nothingSucceeds(success, { ...success, seconds: 12, failures: 13 }), true);
-  assertEquals(nothingSucceeds(success, { ...success, seconds: 60, failures: 13 }), true); // none is due
+  assertEquals(nothingSucceeds(success, { ...success, seconds: 60, failures: 13 }), true); // no retry is due
   assertEquals(nothingSucceeds(success, { ...success, seconds: 60, failures: 13, failing: 0 }), false);
 });

@@ -1,4 +1,4 @@
-/** A report is one run's at a time. */
+/** Locks of reports: only one run at a time writes a report. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type Cli, runtimes, until, Workspace } from "./cli.ts";
@@ -15,7 +15,7 @@ async function start(workspace: Workspace): Promise<Cli> {
   return cli;
 }
 
-/** Kills a run, so that its lock stays behind, and changes what that says. */
+/** Kills a run so that its lock stays behind, and changes the content of the lock. */
 async function leaveLock(workspace: Workspace, changes: Record<string, unknown> = {}): Promise<void> {
   const cli = await start(workspace);
   const lock = JSON.parse(workspace.read(LOCK));
@@ -46,7 +46,7 @@ for (const runtime of Object.keys(runtimes)) {
 Deno.test("report lock: a report is the same under another name", async () => {
   await using workspace = new Workspace();
   await workspace.run(["run", "--resume", "real.jsonl", "--", ...ARGS.slice(4)], "");
-  Deno.removeSync(`${workspace.directory}/real.jsonl`); // whether it is there or not
+  Deno.removeSync(`${workspace.directory}/real.jsonl`); // the report need not exist when its lock is taken
   Deno.symlinkSync("real.jsonl", `${workspace.directory}/report.jsonl`);
   const first = await start(workspace);
   const { code, stderr } = await workspace.run(["run", "--resume", "real.jsonl", "--", ...ARGS.slice(4)], "b\n");
@@ -58,7 +58,7 @@ Deno.test("report lock: a report is the same under another name", async () => {
 
 Deno.test({
   name: "report lock: the number of a process that was killed may be that of another one now",
-  ignore: Deno.build.os !== "linux", // elsewhere nobody tells when a process began
+  ignore: Deno.build.os !== "linux", // only Linux reports when a process began
   async fn() {
     await using workspace = new Workspace();
     await leaveLock(workspace, { pid: Deno.pid });

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { quickConfig, ROOT, runtimes, Workspace } from "./cli.ts";
 
-/** Starts the CLI as its users do. */
+/** Commands that start the CLI as users do. */
 const COMMANDS: Record<string, string[]> = {
   Deno: [Deno.execPath(), "task", "run"],
   Bun: ["npx", "-y", "bun@1", "packages/cli/workqueue.ts", "run"],

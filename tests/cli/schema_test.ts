@@ -1,4 +1,4 @@
-/** `workqueue schema`: what editors know of configs. */
+/** Tests of `workqueue schema`, which prints the JSON Schema for editors. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";

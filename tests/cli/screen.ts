@@ -1,8 +1,8 @@
-/** A terminal as people see it: what is written to it becomes rows. */
+/** Terminal emulator that turns output into visible rows. */
 
 import xterm from "@xterm/headless";
 
-/** The screen of a terminal, with what has scrolled off above it. */
+/** Screen of a terminal, with its scrollback. */
 export class Screen {
   readonly #terminal: xterm.Terminal;
 
@@ -10,7 +10,7 @@ export class Screen {
     this.#terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 100_000, allowProposedApi: true });
   }
 
-  /** Resolves when it is shown. */
+  /** Resolves when the output is shown. */
   write(output: string | Uint8Array): Promise<void> {
     return new Promise((resolve) => this.#terminal.write(output, resolve));
   }
@@ -19,7 +19,10 @@ export class Screen {
     this.#terminal.resize(columns, rows);
   }
 
-  /** Everything that is there, without empty rows at the end. A line that is wider than the screen is one line. */
+  /**
+   * All lines including the scrollback, without empty rows at the end. A line that is wider than the screen counts as
+   * one line.
+   */
   get lines(): string[] {
     const { active } = this.#terminal.buffer;
     const lines: string[] = [];
@@ -32,7 +35,7 @@ export class Screen {
     return lines;
   }
 
-  /** What is on the screen and has not scrolled off. */
+  /** Rows on the screen, without the scrollback. */
   get rows(): string[] {
     const { active } = this.#terminal.buffer;
     return Array.from(
@@ -41,7 +44,7 @@ export class Screen {
     );
   }
 
-  /** The color of the first place where a text stands, as the number that programs give it; `undefined` for none. */
+  /** Returns the color number of the first occurrence of a text; `undefined` if the text has no color. */
   colorOf(text: string): number | undefined {
     const { active } = this.#terminal.buffer;
     for (let y = 0; y < active.length; y++) {

@@ -1,11 +1,11 @@
-/** The dashboard of a run, and a config that changes while it runs. */
+/** The dashboard of a run, and a config that changes during the run. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type Cli, runtimes, until, Workspace } from "./cli.ts";
 
 const sh = (script: string, ...args: string[]) => ["--", "sh", "-c", script, "sh", ...args];
 
-/** The address of the dashboard, and the cookie that it gives for that. */
+/** Opens the dashboard. Returns its address and the session cookie. */
 async function open(cli: Cli): Promise<{ base: string; cookie: string }> {
   await until(() => cli.stderr.includes("Dashboard: "), "it says where the dashboard is");
   const address = cli.stderr.match(/Dashboard: (\S+)\n/)![1]!;
@@ -15,7 +15,7 @@ async function open(cli: Cli): Promise<{ base: string; cookie: string }> {
   return { base: new URL("/", address).href, cookie: headers.get("set-cookie")!.split(";")[0]! };
 }
 
-/** What the page is told of the queue. */
+/** Returns the dashboard's data about a queue. */
 async function look({ base, cookie }: { base: string; cookie: string }, name = "default") {
   const response = await fetch(`${base}api/queues/${name}`, { headers: { cookie } });
   assertEquals(response.status, 200);

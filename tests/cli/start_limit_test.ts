@@ -4,7 +4,7 @@ import { StartLimit } from "../../packages/cli/children/start_limit.ts";
 
 const shortage = (code = "EMFILE") => Object.assign(new Error(code), { code });
 
-/** A system that has room for so much, and counts what runs. */
+/** Simulated system with a maximum number of processes. */
 class System {
   running = 0;
   tries = 0;
@@ -22,7 +22,7 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 50; i++) await Promise.resolve();
 }
 
-/** Lets so much time pass, in steps, as each pause is set when the one before is over. */
+/** Lets time pass in steps, because each pause is set only when the previous one is over. */
 async function pass(time: FakeTime, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) await time.tickAsync(100);
   await time.runMicrotasks();

@@ -1,4 +1,4 @@
-/** Commands that cannot be started, now or ever. */
+/** Tests of commands that can't be started, temporarily or permanently. */
 
 import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import { quickConfig, runtimes, until, Workspace } from "./cli.ts";
@@ -72,7 +72,8 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test(`starting, ${runtime}: what a child leaves behind keeps no other from starting`, async () => {
     await using workspace = new Workspace(runtime);
-    // One that waits for thirty others, which go through one place: if each took half a second, it would give up.
+    // The patient command waits for thirty others, which run one at a time. It gives up if each of them takes half a
+    // second.
     const patient =
       "i=0; until [ $(ls | grep -c did) = 30 ]; do sleep 0.02; i=$((i+1)); [ $i -lt 300 ] || exit 9; done";
     const leaving = 'sleep 30 & touch "did $1"; echo $! >> left';
@@ -107,7 +108,8 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(code, 0);
     const log = workspace.read("log").trim().split("\n");
     assertEquals(log.length, 400);
-    // While an item waits for a millisecond, another begins, or a few. After all of them it would be 200 places.
+    // A few other items begin during the delay of one millisecond. A retry after all other items would be 200 places
+    // later.
     for (let i = 0; i < 200; i++) assertLess(log.indexOf(`${i} 2`) - log.indexOf(`${i} 1`), 10);
   });
 }

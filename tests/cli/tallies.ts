@@ -1,9 +1,9 @@
-/** How far runs have come, for tests of what is shown of them. */
+/** States of runs, for tests of the progress display. */
 
 import { Recent } from "../../packages/cli/view/recent.ts";
 import type { Tally } from "../../packages/cli/run/tally.ts";
 
-/** A run in which all goes well, unless something else is said. */
+/** Returns the state of a run without failures, with changes. */
 export function tallyOf(changes: Partial<Tally> = {}): Tally {
   return {
     items: 1000,
@@ -31,7 +31,7 @@ export function tallyOf(changes: Partial<Tally> = {}): Tally {
   };
 }
 
-/** One of which a part fails. */
+/** Returns the state of a run in which some items fail. */
 export function failingTally(changes: Partial<Tally> = {}): Tally {
   return tallyOf({
     succeeded: 609,
@@ -44,7 +44,7 @@ export function failingTally(changes: Partial<Tally> = {}): Tally {
   });
 }
 
-/** What has happened in a run that has come that far. */
+/** Returns the recent history of a run with these states. */
 export function recentOf(...tallies: Tally[]): Recent {
   const recent = new Recent();
   for (const tally of tallies) recent.add(tally);

@@ -1,4 +1,4 @@
-/** The command on a terminal: what a person sees there. */
+/** Tests of the command on a terminal. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { isRunning, until, Workspace } from "./cli.ts";
@@ -7,11 +7,14 @@ import { hasPseudoTerminals, PseudoTerminal } from "./pseudo_terminal.ts";
 
 const ignore = !hasPseudoTerminals;
 
-/** Fails for every third item, as its error says; the others wait for the file `go`. */
+/** Script that fails for every third item with an error message. The other items wait for the file `go`. */
 const DATABASE = `case $1 in */3|*/6|*/9) echo 'psql: connection refused: db down' >&2; exit 2;; esac
 until [ -e go ]; do sleep 0.02; done; echo "$1 done"`;
 
-/** A list of items, a config in which failures wait for a minute, and what runs `sh -c` for the items. */
+/**
+ * Writes a list of items and a config that delays failed items by one minute. Returns arguments that run `sh -c` for
+ * each item.
+ */
 function prepare(workspace: Workspace, script: string, items = 9, concurrency = 9): string[] {
   const limiter = { type: "exponential", baseDelay: "1m", maxDelay: "1m" };
   workspace.write("config.json", JSON.stringify({ queues: { slow: { limiter } } }));
@@ -20,12 +23,12 @@ function prepare(workspace: Workspace, script: string, items = 9, concurrency = 
   return ["run", ...options, "--", "sh", "-c", script, "sh", "{}"];
 }
 
-/** The rows that are not empty. */
+/** Returns the rows that are not empty. */
 const filled = (rows: string[]) => rows.filter((row) => row !== "");
 
 const REASON = /^✗ psql: connection refused: db down \(db\/[369], attempt 1\)$/;
 const THREE_FAIL = /^3 failing now · nothing succeeds · next try in (1 min 0 s|\d\d s)$/;
-/** The standard error of the three is above the rows. */
+/** Standard error of the three failing items, shown above the rows. */
 const ERRORS = [3, 6, 9].map((i) => `db/${i} | psql: connection refused: db down`);
 const threeHaveFailed = (rows: string[]) =>
   rows[3] === "" && THREE_FAIL.test(rows[5]!) && rows[6]!.includes("0 of 9 · 6 running");
@@ -116,7 +119,7 @@ Deno.test({
   ignore: !hasTmux,
   async fn() {
     await using workspace = new Workspace();
-    const script = `[ $1 != db/1 ] || seq 30; ${DATABASE}`; // so that the window is full
+    const script = `[ $1 != db/1 ] || seq 30; ${DATABASE}`; // fills the window
     await using tmux = await Tmux.start(workspace, prepare(workspace, script));
     const above = [...Array.from({ length: 30 }, (_, i) => String(i + 1)), ...ERRORS].sort();
     const shows = (columns: number, rows: number, reason: RegExp) =>
@@ -169,7 +172,7 @@ Deno.test({
     const rows = filled(terminal.screen.rows);
     const note = "Interrupted: waiting for 6 running commands. Press Ctrl-C again to kill them.";
     assert(rows.some((row) => row.includes(note)));
-    assert(rows.some((row) => row === "3 failing now · nothing succeeds"), "no next try"); // it will not come
+    assert(rows.some((row) => row === "3 failing now · nothing succeeds"), "no next try"); // no more attempts start
     await terminal.type("\x03");
     assertEquals(await terminal.ended, 130);
     assertEquals(terminal.screen.lines.filter((line) => /░|✗/.test(line)), []);
@@ -186,7 +189,7 @@ Deno.test({
     await terminal.until((rows) => rows[1]!.includes("1 running"), "it runs");
     terminal.kill("SIGKILL");
     await terminal.ended;
-    workspace.write("go", ""); // for the child, which goes on
+    workspace.write("go", ""); // lets the child, which still runs, finish
     assert(!terminal.output.includes("\x1b[?25l"));
     const on = (mode: string) => terminal.output.lastIndexOf(`\x1b[?${mode}h`);
     const off = (mode: string) => terminal.output.lastIndexOf(`\x1b[?${mode}l`);
@@ -219,7 +222,7 @@ Deno.test({
     {
       await using terminal = await PseudoTerminal.start(workspace, args, { env: { NO_COLOR: "1" } });
       await terminal.until(threeHaveFailed, "three have failed");
-      // deno-lint-ignore no-control-regex -- that is what terminals are controlled by
+      // deno-lint-ignore no-control-regex -- terminals are controlled by such characters
       assertEquals(terminal.output.match(/\x1b\[[1-9][\d;]*m/), null);
     }
     for (const env of [{ TERM: "dumb" }, { CI: "true" }]) {

@@ -1,6 +1,4 @@
-/**
- * What takes time beyond the end of a command: slow readers, what it leaves behind, and a run that was stopped itself.
- */
+/** Time beyond the end of a command: slow readers, processes left behind, and a run that was stopped by SIGSTOP. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { delay } from "@std/async";
@@ -76,7 +74,7 @@ for (const runtime of Object.keys(runtimes)) {
 
   Deno.test({
     name: `time, ${runtime}: nohup holds`,
-    ignore: runtime === "Node", // which forgets what was ignored
+    ignore: runtime === "Node", // Node forgets which signals were ignored
     fn: async () => {
       await using workspace = new Workspace(runtime);
       const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done';

@@ -1,12 +1,12 @@
-/** Runs the CLI in tmux, a terminal of its own that people use, and looks at what it shows. */
+/** Runs the CLI in tmux, a real terminal multiplexer, and reads its window. */
 
 import { ROOT, runtimes, until, type Workspace } from "./cli.ts";
 
-/** What is shown. */
+/** Content of the window. */
 export interface View {
-  /** The rows of the window. */
+  /** Rows of the window. */
   readonly screen: string[];
-  /** Those that have scrolled off as well, in front. */
+  /** Rows of the scrollback, followed by the rows of the window. */
   readonly all: string[];
 }
 
@@ -16,11 +16,11 @@ async function run(args: string[], cwd?: string): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-/** Whether there is a tmux. */
+/** Whether tmux is installed. */
 export const hasTmux: boolean = await run(["-V"]).then(() => true, () => false);
 if (!hasTmux) console.log("There is no tmux on the PATH: leaving out a test of the command in it.");
 
-/** A tmux with the CLI in it. Disposing it ends both. */
+/** tmux server with the CLI in its window. Disposing it ends both. */
 export class Tmux implements AsyncDisposable {
   readonly #workspace: Workspace;
   readonly #server: string[];
@@ -49,7 +49,7 @@ export class Tmux implements AsyncDisposable {
     return run([...this.#server, ...args], this.#workspace.directory);
   }
 
-  /** Waits until something can be seen, and returns what is there then. */
+  /** Waits until the window meets a condition. Returns the content of the window. */
   async until(isSeen: (view: View) => boolean, what: string): Promise<View> {
     let view: View = { screen: [], all: [] };
     const look = async () => {
@@ -65,16 +65,16 @@ export class Tmux implements AsyncDisposable {
     return view;
   }
 
-  /** Makes the window larger or smaller. */
+  /** Changes the size of the window. */
   async resize(columns: number, rows: number): Promise<void> {
     await this.#run(["resize-window", "-x", String(columns), "-y", String(rows)]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
-      Deno.kill(Number(this.#workspace.read("pid")), "SIGQUIT"); // it ends its children
+      Deno.kill(Number(this.#workspace.read("pid")), "SIGQUIT"); // the CLI ends its children
     } catch {
-      // It has ended, or did not begin.
+      // The CLI has ended, or has not started.
     }
     await until(() => this.#run(["list-sessions"]).then(() => false, () => true), "tmux has ended");
   }

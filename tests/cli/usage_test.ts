@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { ROOT, Workspace } from "./cli.ts";
 
-/** Runs the CLI with a config; expects exit code 2 and one message, which is returned. */
+/** Runs the CLI with invalid arguments or files. Asserts exit code 2 and no stack trace. Returns standard error. */
 async function fail(workspace: Workspace, args: string[], input = "a\n"): Promise<string> {
   const { code, stdout, stderr } = await workspace.run(args, input);
   assertEquals({ code, stdout }, { code: 2, stdout: "" });
@@ -9,7 +9,7 @@ async function fail(workspace: Workspace, args: string[], input = "a\n"): Promis
   return stderr;
 }
 
-/** Each command line, with the files it needs, and what it is answered. */
+/** Invalid command lines, with the files that they use and the messages. */
 const WRONG: { name: string; args: string[]; files?: Record<string, string>; message: string }[] = [
   {
     name: "an input that is not there",
