@@ -1,4 +1,4 @@
-/** Rule 16: what a reload says that it changed. */
+/** Rule 16: the changes that a reload reports. */
 
 import { assertEquals } from "@std/assert";
 import { type ConfigChange, defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";
@@ -11,7 +11,7 @@ const DEFAULT = {
 };
 const constant: RateLimiter = { when: () => 0, forget() {}, numRequeues: () => 0 };
 
-/** Has no `update`. */
+/** Limiter without `update`. */
 const stiff = defineLimiter({
   type: "stiff",
   description: "",
@@ -25,7 +25,9 @@ const stiff = defineLimiter({
 });
 const registry = limiters.extend().register(stiff);
 
-/** What a reload from one document to another says; and a check that it says the reverse on the way back. */
+/**
+ * Returns the changes that a reload reports. Also checks that reloading the old document reports the opposite changes.
+ */
 function changes(old: object, now: object): ConfigChange[] {
   const config = loadConfig(old, { limiters: registry });
   const there = config.reload(now);
@@ -34,7 +36,7 @@ function changes(old: object, now: object): ConfigChange[] {
     path,
     ...("new" in values && { old: values.new }),
     ...("old" in values && { new: values.old }),
-    inForce: isQueue(path) && !("new" in values) ? "now" as const : inForce, // it was removed, and is added again
+    inForce: isQueue(path) && !("new" in values) ? "now" as const : inForce, // a queue that was removed is now added
   });
   const isQueue = (path: string) => /^\/queues\/[^/]*$/.test(path);
   const byPath = (one: ConfigChange, other: ConfigChange) => one.path < other.path ? -1 : 1;
@@ -45,11 +47,11 @@ function changes(old: object, now: object): ConfigChange[] {
 
 const plain = (data: unknown): unknown => JSON.parse(JSON.stringify(data));
 
-/** The changes between two limiters of one name. */
+/** Returns the changes between two configs of one limiter. */
 const ofLimiter = (old: object | string, now: object | string) =>
   changes({ limiters: { a: old, other: BACKOFF } }, { limiters: { a: now, other: BACKOFF } });
 
-/** The changes between two queues of one name. */
+/** Returns the changes between two configs of one queue. */
 const ofQueue = (old: object, now: object) =>
   changes({ limiters: { one: BACKOFF, two: BACKOFF }, queues: { q: old } }, {
     limiters: { one: BACKOFF, two: BACKOFF },

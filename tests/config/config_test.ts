@@ -1,4 +1,4 @@
-/** What a config describes. */
+/** Tests of limiters and queues built from a config. */
 
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -119,7 +119,7 @@ Deno.test("queues that name one limiter share it: two queues, one bucket", () =>
   two!.addRateLimited(2);
   one!.addRateLimited(3);
   assertEquals([one!.length, two!.length], [2, 1]);
-  two!.addRateLimited(4); // the three tokens are gone
+  two!.addRateLimited(4); // the three tokens are used up
   three!.addRateLimited(5);
   assertEquals([two!.length, two!.delayed, three!.length], [1, 1, 1]);
 });
@@ -139,7 +139,7 @@ Deno.test("a limiter is built once and shared by all that name it", () => {
   config.queue("one").addRateLimited("x");
   assertEquals(c.numRequeues("x"), 1);
   config.queue("two").addRateLimited("x");
-  assertEquals([c.numRequeues("x"), created.length], [4, 1]); // asked three times more
+  assertEquals([c.numRequeues("x"), created.length], [4, 1]); // three more calls
 });
 
 Deno.test("queues that are made for one name share their limiter, even one of their own", () => {

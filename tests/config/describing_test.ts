@@ -1,4 +1,4 @@
-/** The JSON Schema of a config. */
+/** Tests of the JSON Schema of a config. */
 
 import { assert, assertEquals, assertFalse, assertMatch, assertThrows } from "@std/assert";
 import { ConfigError, loadConfig } from "@workqueue/core";

@@ -1,4 +1,4 @@
-/** Config documents for tests: valid ones, and ways to break them at random. */
+/** Config documents for tests: valid ones, and random changes that break them. */
 
 import { disciplines, type Field, type Fields, limiters } from "@workqueue/core";
 import { queueOptions } from "@workqueue/core/config";
@@ -74,7 +74,10 @@ export const HOSTILE_VALUES: Json[] = [
   [null],
   [{}],
 ];
-/** What is no JSON, but can be in an object that a program hands over. Made anew each time, as documents are edited. */
+/**
+ * Values without a JSON form that an object from a program may contain. Created at each use, because documents are
+ * edited.
+ */
 const FOREIGN_VALUES: (() => unknown)[] = [
   () => NaN,
   () => Infinity,
@@ -96,10 +99,12 @@ const FOREIGN_VALUES: (() => unknown)[] = [
 const DURATIONS = [0, 1, 0.5, 250, 1e8, "1ms", "1.5s", "1h2m3s", "5us", "+10ms", "0"];
 const NAMES = ["a", "b", "c", "default", "toString", "x/y", "x~y", "é", "0"];
 
-/** What parts are called that an option may be. */
+/** Kinds of parts that an option can hold. */
 type Words = "limiter" | "discipline" | "bucket";
 
-/** Makes documents out of what the limiters of a registry declare. The same seed, the same document. */
+/**
+ * Generates documents from the options that the limiters of a registry declare. The same seed gives the same document.
+ */
 export class DocumentMaker {
   readonly random: () => number;
 
@@ -115,7 +120,7 @@ export class DocumentMaker {
     return values[this.below(values.length)]!;
   }
 
-  /** A document without a mistake. */
+  /** Returns a valid document. */
   document(): JsonObject {
     const document: JsonObject = {};
     if (this.random() < 0.1) document["$schema"] = "./schema.json";
@@ -140,16 +145,16 @@ export class DocumentMaker {
     return names.length > 0 && this.random() < 0.3 ? this.pick(names) : this.described(names, depth);
   }
 
-  /** A limiter that is no name. */
+  /** Returns the config of a limiter, not a name. */
   described(names: readonly string[], depth: number): Json {
     const types = this.registry.types();
     const type = this.pick(depth > 0 ? types : types.filter((type) => !this.#needsOthers(type)));
     const options = this.options(this.registry.get(type)!.options, names, depth - 1);
-    if (type === "exponential") options["maxDelay"] = "100h"; // not less than any base delay
+    if (type === "exponential") options["maxDelay"] = "100h"; // at least as long as any base delay
     return { type, ...options };
   }
 
-  /** Whether a type of limiter is made of others. */
+  /** Reports whether a type of limiter contains other limiters. */
   #needsOthers(type: string): boolean {
     return Object.values(this.registry.get(type)!.options).some(({ kind }) =>
       kind === "limiter" || kind === "limiters"
@@ -159,7 +164,7 @@ export class DocumentMaker {
   discipline(depth: number): Json {
     const type = this.pick(disciplines.types());
     const { within, ...options } = this.options(disciplines.get(type)!.options, [], depth - 1);
-    if (type === "priority") options["max"] = 100; // more than any minimum
+    if (type === "priority") options["max"] = 100; // above any minimum
     return depth > 0 && within !== undefined ? { type, ...options, within } : { type, ...options };
   }
 
@@ -209,7 +214,7 @@ export class DocumentMaker {
     return clone(this.pick(HOSTILE_VALUES));
   }
 
-  /** Some JSON, of no meaning. */
+  /** Returns random JSON. */
   json(depth: number): Json {
     const kind = this.random();
     if (depth === 0 || kind < 0.4) return this.hostile();
@@ -234,7 +239,7 @@ export class DocumentMaker {
         if (Array.isArray(parent)) parent.splice(Number(key), 1);
         else delete parent[key];
         break;
-      case 1: // beside itself, under another key
+      case 1: // adds a copy under another key
         add(parent, this.key(), clone(parent[key as never]));
         break;
       case 2:
@@ -247,7 +252,7 @@ export class DocumentMaker {
         add(parent, this.key(), value);
         break;
       }
-      case 4: { // a part of it, somewhere else
+      case 4: { // copies another part of the document to this place
         const from = this.pick(placesIn(document));
         set(parent, key, clone(from.parent[from.key as never]));
         break;
@@ -256,7 +261,7 @@ export class DocumentMaker {
         add(parent, this.key(), this.json(2));
         break;
       case 6:
-        // JSON.stringify recurses, so that a text cannot be made as deep.
+        // JSON.stringify is recursive, so a text can't be nested as deeply.
         set(
           parent,
           key,
@@ -269,7 +274,7 @@ export class DocumentMaker {
     }
   }
 
-  /** A value in many others. */
+  /** Wraps a value many times. */
   nested(depth: number, value: Json): Json {
     const wraps: ((inner: Json) => Json)[] = [
       (inner) => [inner],
@@ -295,14 +300,14 @@ export class DocumentMaker {
           text.slice(at);
       case 3:
         return text.slice(at) + text.slice(0, at);
-      default: { // doubled keys, and numbers that no double holds
+      default: { // duplicates keys and inserts numbers that a double can't represent
         const number = this.pick(["1e999", "-1e999", "1".repeat(400), "0." + "0".repeat(400) + "1", "-0", "01", "+1"]);
         return text.replace(/\d+/, number).replace(/"(\w+)":/, '"$1":0,"$1":');
       }
     }
   }
 
-  /** What is handed to `loadConfig`: a document as an object or as a text. */
+  /** Returns an argument for `loadConfig`: a document as an object or as text. */
   source(): string | object {
     if (this.random() < 0.05) {
       const json = this.json(4);
@@ -323,7 +328,7 @@ interface Place {
   readonly key: string;
 }
 
-/** Every place in a document. Those deep down are as good as any other, but there are enough without. */
+/** Returns the places in a document, up to a depth and a number. Deeper places would add nothing to the test. */
 function placesIn(document: JsonObject): Place[] {
   const places: Place[] = [];
   const walk = (parent: JsonObject | Json[], depth: number) => {
@@ -342,13 +347,13 @@ export function isContainer(value: unknown): value is JsonObject | Json[] {
   return Array.isArray(value) || (typeof value === "object" && value !== null);
 }
 
-/** Whether a value is of JSON, and not one of the foreign ones. */
+/** Reports whether a value is a container that can be edited, rather than a foreign value. */
 function isEditable(value: unknown): value is JsonObject | Json[] {
   return isContainer(value) && !Object.isFrozen(value) &&
     (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
 }
 
-/** Sets a property of the object itself, `__proto__` too, as `JSON.parse` does. */
+/** Sets a property of the object itself, including `__proto__`, as `JSON.parse` does. */
 function set(parent: JsonObject | Json[], key: string, value: Json): void {
   if (Array.isArray(parent) && !/^\d{1,3}$/.test(key)) parent.push(value);
   else Object.defineProperty(parent, key, { value, configurable: true, enumerable: true, writable: true });
@@ -359,7 +364,7 @@ function add(parent: JsonObject | Json[], key: string, value: Json): void {
   else set(parent, key, value);
 }
 
-/** A copy of a part of a document; what is no JSON in it stays as it is. */
+/** Returns a copy of a part of a document. Values without a JSON form are not copied. */
 function clone(value: Json, depth = 0): Json {
   if (!isEditable(value) || depth > 60) return value;
   if (Array.isArray(value)) return value.map((each) => clone(each, depth + 1));

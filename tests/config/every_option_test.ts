@@ -1,5 +1,6 @@
 /**
- * Every option of a queue that a document may give, as it is declared: it reaches those it is for, at once or later.
+ * Tests of every declared option of a queue in a document: it reaches the queue or the pool, at once or at the next
+ * start.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -8,7 +9,7 @@ import { queueOptions } from "@workqueue/core/config";
 
 type Name = keyof typeof queueOptions;
 
-/** Two values of an option. */
+/** Returns two values of an option. */
 function valuesOf(field: Field<"limiter" | "discipline" | "bucket">): [unknown, unknown] {
   switch (field.kind) {
     case "duration":
@@ -31,7 +32,7 @@ function valuesOf(field: Field<"limiter" | "discipline" | "bucket">): [unknown, 
   }
 }
 
-/** The changes that a pool is told of. */
+/** Records the changes that a pool receives. */
 function watchChanges(pool: WorkerPool): object[] {
   const seen: object[] = [];
   const watched = pool as unknown as { change(changes: object): void };
@@ -57,7 +58,7 @@ for (const [name, { serves, inForce, ...field }] of Object.entries(queueOptions)
     const changes: ConfigChange[] = config.reload({ queues: { q: { [option]: second } } });
     assert(changes.length > 0);
     assertEquals(new Set(changes.map((change) => change.inForce)), new Set([inForce]));
-    // A bucket stays the same, and has another rate.
+    // A bucket is not replaced; its rate changes.
     const isTold = serves === "pool" && inForce === "now" && field.kind !== "bucket";
     assertEquals(told.flatMap(Object.keys), isTold ? [option] : []);
     config.reload({ queues: { q: {} } });

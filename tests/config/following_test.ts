@@ -1,4 +1,4 @@
-/** Rule 16: pools and others that follow what documents say. */
+/** Rule 16: pools and other objects that follow the document. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { ConfigError, loadConfig, type SourcedQueue, TokenBucket, type WorkerPool } from "@workqueue/core";
@@ -8,7 +8,7 @@ import { flush } from "../queue_helpers.ts";
 
 const bucket = (rate: number, burst: number) => ({ type: "bucket", rate, burst });
 
-/** A pool of a config's queue `q`, with handlers that end when they are told to. */
+/** Runs a pool of a config's queue `q`. Its handlers end on request. */
 async function run(queue: object, options: { concurrency?: number; maxRetries?: number; throttle?: TokenBucket } = {}) {
   const clock = new HandClock();
   const config = loadConfig({ limiters: { shared: bucket(0, 1) }, queues: { q: queue } }, { clock });
@@ -30,7 +30,7 @@ async function run(queue: object, options: { concurrency?: number; maxRetries?: 
   return { clock, config, source, pool, ends, events, reload };
 }
 
-/** Ends what runs, so that nothing is left behind. */
+/** Ends all running handlers and stops the pool. */
 async function end(
   { source, pool, ends }: { source: { shutDown(): void }; pool: WorkerPool<string>; ends: (() => void)[] },
 ) {
@@ -158,7 +158,7 @@ Deno.test("rule 16: one reload changes all pools, and none begins a handler befo
   for (const queue of queues) for (let i = 0; i < 5; i++) queue.add(String(i));
   await flush();
   seen.length = 0;
-  config.reload(document(Infinity, 3)); // who waits for a token has one now
+  config.reload(document(Infinity, 3)); // attempts that wait for a token can start now
   assertEquals(seen, seen.map(() => [Infinity, 3, 3, 3]));
   await flush();
   assertEquals(seen, Array(3).fill([Infinity, 3, 3, 3]));

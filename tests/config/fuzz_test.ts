@@ -1,8 +1,9 @@
 /**
- * Config documents, most of them valid ones that were broken at random: each loads or is refused.
+ * Fuzz test of config documents. Most of them are valid documents with random errors. Each document loads or is
+ * refused.
  *
- * `WORKQUEUE_RUNS=1000000` tries more. A failure prints the seed of the run, the number of the document, and the
- * document; `WORKQUEUE_SEED` runs that seed again.
+ * `WORKQUEUE_RUNS=1000000` runs more documents. A failure prints the seed of the run, the number of the document, and
+ * the document; `WORKQUEUE_SEED` repeats that seed.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -22,12 +23,12 @@ import { HandClock } from "../helpers.ts";
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 150_000);
 const SEED = Number(process.env["WORKQUEUE_SEED"] ?? Date.now() % 2 ** 31);
 
-/** A time that no document takes, however hostile: it guards against hanging only. */
+/** Limit per document in milliseconds, far above the time of any document. It detects only hangs. */
 const DEADLINE = 10_000;
 
 const clock = new HandClock();
 
-/** Loads the document, and uses everything in it or looks at everything that is said against it. */
+/** Loads a document. Then uses everything in the config, or checks all issues of the error. */
 function check(source: string | object): "loaded" | "refused" {
   let config: WorkQueueConfig;
   try {
@@ -76,11 +77,11 @@ function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // its only place is the whole of it
+    return undefined; // the only place in such a text is the whole text
   }
 }
 
-/** Every step of a pointer is there, but for the last one, which may be what is missing. */
+/** Checks that every step of a pointer exists, except the last one, which may be missing. */
 function checkPointer(path: string, document: unknown): void {
   assert(path.startsWith("/"), `no pointer: ${path.slice(0, 100)}`);
   let value = document;
@@ -92,7 +93,7 @@ function checkPointer(path: string, document: unknown): void {
   }
 }
 
-/** What no document may change. */
+/** Returns global state that no document may change. */
 function globals(): unknown[] {
   const properties = [Object, Array, Function, String, Number, Map, Promise, Error].flatMap((type) =>
     Reflect.ownKeys(type.prototype).map((key) => [key, Reflect.getOwnPropertyDescriptor(type.prototype, key)])
@@ -100,7 +101,7 @@ function globals(): unknown[] {
   return [...properties, ...Reflect.ownKeys(globalThis), ...limiters.types()];
 }
 
-/** The same as far as a glance tells, to find the document that is to blame. */
+/** Returns a quick summary of the global state, to find the document that changed it. */
 const glance = () =>
   Reflect.ownKeys(Object.prototype).length + Reflect.ownKeys(Array.prototype).length + limiters.types().length;
 
@@ -123,7 +124,7 @@ Deno.test("rule 10: more than a hundred thousand hostile documents load or are r
     { numRuns: RUNS, seed: SEED },
   );
   assertEquals(globals(), before);
-  // Or the documents are no good.
+  // The documents must vary enough.
   assert(Math.min(counts.loaded, counts.refused) > RUNS / 20, JSON.stringify(counts));
 });
 

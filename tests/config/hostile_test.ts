@@ -1,4 +1,4 @@
-/** Documents that mean harm. */
+/** Malicious documents. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { ConfigError, loadConfig } from "@workqueue/core";
@@ -64,7 +64,7 @@ Deno.test("rule 10: a type or a name that is no string is refused", () => {
   }
 });
 
-/** What `Object.prototype` has now. */
+/** Returns the current properties of `Object.prototype`. */
 function prototypeNow(): unknown[][] {
   return Reflect.ownKeys(Object.prototype).map((key) => {
     const { value, get, set } = Object.getOwnPropertyDescriptor(Object.prototype, key)!;
@@ -249,7 +249,7 @@ Deno.test("rule 10: an object that contains itself is refused", () => {
   assertEquals(pathsOf(() => loadConfig(document)), ["/limiters/limiters/type"]);
 });
 
-/** A limiter config that gives up the test when it is read so often that the reading never ends. */
+/** Returns a limiter config that throws after 20,000 reads, to detect endless reading. */
 function readOften(): { type: string; limiters: unknown[] } {
   let reads = 0;
   return {
@@ -268,7 +268,7 @@ Deno.test("rule 10: objects that contain themselves twice do not double the work
 });
 
 Deno.test("rule 10: an object in several places does not double the work at each depth", () => {
-  // as the anchors of YAML make them
+  // YAML anchors create such objects.
   let shared: unknown = EXPONENTIAL;
   for (let depth = 0; depth < 25; depth++) {
     const outer = readOften();
@@ -278,7 +278,7 @@ Deno.test("rule 10: an object in several places does not double the work at each
   try {
     loadConfig({ limiters: { shared } });
   } catch (error) {
-    assert(error instanceof ConfigError, String(error)); // refusing it is as good
+    assert(error instanceof ConfigError, String(error)); // refusing the document is also correct
   }
 });
 

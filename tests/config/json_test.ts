@@ -1,4 +1,4 @@
-/** Text that is not JSON, or has a name twice. */
+/** Text that is not JSON, or contains a name twice. */
 
 import { assert, assertEquals } from "@std/assert";
 import { loadConfig } from "@workqueue/core";
@@ -6,7 +6,7 @@ import { parseJson } from "../../config/json.ts";
 import { issuesOf } from "../helpers.ts";
 import { randomNumbers } from "../queue_helpers.ts";
 
-/** Where a text that is not JSON goes wrong, by the error it is refused with. */
+/** Returns the position of the error in a text that is not JSON, taken from the error message. */
 function placeOf(text: string): { line: number; column: number; message: string } {
   const [issue, ...others] = issuesOf(() => loadConfig(text));
   assertEquals([issue?.path, others], ["", []]);
@@ -87,7 +87,7 @@ Deno.test("a broken string, number or word is placed in the line and within what
   }
 });
 
-/** A JSON text of random shape, as its tokens. */
+/** Returns the tokens of a random JSON text. */
 function randomTokens(random: () => number, depth = 0): string[] {
   const pick = <V>(values: V[]) => values[Math.floor(random() * values.length)]!;
   const kind = depth > 4 ? "scalar" : pick(["scalar", "array", "object"]);
@@ -117,11 +117,11 @@ Deno.test("a text broken anywhere is placed exactly there, and every valid text 
       const before = spaced.slice(0, i).join("") + space();
       const lines = before.split("\n");
       const place = { line: lines.length, column: lines.at(-1)!.length + 1 };
-      // something that is no JSON at all
+      // An invalid character.
       const strange = parseJson(before + "@" + spaced.slice(i).join(""));
       assert("error" in strange);
       assertEquals({ line: strange.error.line, column: strange.error.column }, place);
-      // the rest is missing
+      // A missing rest.
       if (i === tokens.length) continue;
       const cut = parseJson(before);
       assert("error" in cut);

@@ -1,4 +1,4 @@
-/** What is wrong with a document. */
+/** Tests of the problems that a document can have. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, loadConfig } from "@workqueue/core";

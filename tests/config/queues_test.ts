@@ -1,6 +1,4 @@
-/**
- * What a document says of queues beside their limiters: disciplines, what happens while an item waits, and throttles.
- */
+/** Options of queues other than limiters: disciplines, adds while an item is delayed, and throttles. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import {
@@ -52,7 +50,7 @@ Deno.test("a discipline given in code comes before the document's, which is not 
     },
   }));
   const config = loadConfig({ queues: { q: { discipline: { type: "mine" } } } }, { disciplines: registry });
-  assertEquals(built, 1); // tried on loading
+  assertEquals(built, 1); // built once on loading, as a check
   const strict = createPriorityDiscipline<string>({ maxHeadStart: Infinity });
   const queue = config.queue<string>("q", { discipline: strict });
   ["a", "b"].forEach((item, priority) => queue.add(item, { priority }));

@@ -1,5 +1,5 @@
 /**
- * Rule 16 for documents of any kind: reloading one leads where loading it does, and what is reported is all of the way.
+ * Rule 16 for random documents: reloading a document has the same result as loading it, and all changes are reported.
  */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
@@ -8,19 +8,19 @@ import { DocumentMaker, type Json, type JsonObject } from "./document_maker.ts";
 
 const DOCUMENTS = 400;
 
-/** All that a config says of its queues, as data. */
+/** Returns the description of all queues of a config, as data. */
 function described(config: WorkQueueConfig): unknown {
   return structuredClone([config.limiterNames, config.queueNames.map((name) => config.describe(name))]);
 }
 
-/** A document with all its defaults: what is reported when it takes the place of an empty one. */
+/** Returns a document with all its defaults: the changes that a reload reports when it replaces an empty document. */
 function complete(document: object): JsonObject {
   const whole: JsonObject = { limiters: {}, queues: {} };
   apply(loadConfig({}).reload(document), whole);
   return whole;
 }
 
-/** Makes of a document what changes say of it. */
+/** Applies reported changes to a document. */
 function apply(changes: readonly ConfigChange[], document: JsonObject): void {
   const gone: [JsonObject | Json[], string][] = [];
   for (const change of changes) {
@@ -39,7 +39,7 @@ function apply(changes: readonly ConfigChange[], document: JsonObject): void {
 
 const byPath = (one: ConfigChange, other: ConfigChange) => one.path < other.path ? -1 : 1;
 
-/** What changes are on the way back. What starts afresh is another matter there. */
+/** Returns the opposite changes, without `startsAfresh`, which differs in that direction. */
 function swapped(changes: readonly ConfigChange[]): ConfigChange[] {
   return changes.map(({ path, inForce, ...values }) => ({
     path,
@@ -49,7 +49,7 @@ function swapped(changes: readonly ConfigChange[]): ConfigChange[] {
   })).sort(byPath);
 }
 
-/** Two documents: the second one is another, or the first one with a part of it changed. */
+/** Returns two documents. The second is unrelated, or the first with some parts changed. */
 function pair(seed: number): [JsonObject, JsonObject] {
   const maker = new DocumentMaker(seed);
   const one = maker.document();

@@ -1,4 +1,4 @@
-/** Rule 16: another document takes the place of the one in force, at once and whole, or not at all. */
+/** Rule 16: a reload replaces the document at once and as a whole, or not at all. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import {
@@ -19,13 +19,13 @@ const backoff = (baseDelay: number) => ({ type: "exponential", baseDelay, maxDel
 const bucket = (rate: number, burst: number) => ({ type: "bucket", rate, burst });
 const fastSlow = { type: "fast-slow", fastDelay: 3, slowDelay: 30, maxFastAttempts: 1 };
 
-/** Loads a document and a second one, under a clock of the test. */
+/** Loads a document under the clock of a test. */
 function load(document: object, options: LoadConfigOptions = {}) {
   const clock = new HandClock();
   return { clock, config: loadConfig(document, { clock, ...options }) };
 }
 
-/** A limiter of which nothing is known but its step, which counts what it was asked. */
+/** Limiter of a third party that counts its calls. */
 class Steps implements RateLimiter {
   asked = 0;
   constructor(public step: number, readonly inner?: RateLimiter) {}
@@ -50,7 +50,10 @@ const stepOptions = {
   limiter: { kind: "limiter", required: false, description: "" },
 } as const;
 
-/** Knows limiters that cannot be updated: `"stiff"`; those that can: `"soft"`; and those that refuse it. */
+/**
+ * Returns a registry with two limiter types: `"stiff"`, which can't be updated, and `"soft"`, which can. On request, an
+ * update or a creation fails.
+ */
 function customRegistry(): {
   registry: LimiterRegistry;
   updates: string[];
@@ -153,7 +156,7 @@ Deno.test("rule 16: parts are matched by place and type, whatever becomes of tho
   const a = config.limiter("a");
   a.when("x");
   config.reload(document({ type: "max-wait", maxDelay: 5, limiter: { type: "max-of", limiters: [backoff(1)] } }));
-  assertEquals(a.numRequeues("x"), 0); // at other places
+  assertEquals(a.numRequeues("x"), 0); // both are at other places now
   a.when("x");
   config.reload(
     document({ type: "jitter", spread: 0, limiter: { type: "max-of", limiters: [backoff(10), fastSlow] } }),
@@ -414,7 +417,7 @@ Deno.test("rule 16: an update that is refused rejects the document, and those be
   ];
   for (const limiter of [a, g, s, t]) limiter.when("k/x");
   const ofGroup = g.of("k/x");
-  refuse.when = 2; // the last one
+  refuse.when = 2; // the last update
   assertThrows(() => config.reload(document(5, 9, 2, fastSlow)), ConfigError);
   updates.length = 0;
   refuse.when = 9;

@@ -1,5 +1,5 @@
 /**
- * The JSON Schema and `loadConfig` agree: what is valid loads. `WORKQUEUE_RUNS` and `WORKQUEUE_SEED` are as in
+ * The JSON Schema and `loadConfig` agree: valid documents load. `WORKQUEUE_RUNS` and `WORKQUEUE_SEED` work as in
  * `fuzz_test.ts`.
  */
 
@@ -23,7 +23,7 @@ import { DocumentMaker, HOSTILE_VALUES, type Json } from "./document_maker.ts";
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 10_000);
 const SEED = Number(process.env["WORKQUEUE_SEED"] ?? Date.now() % 2 ** 31);
 
-/** Has the kinds of option that no built-in limiter has. */
+/** Limiter with the kinds of options that no built-in limiter has. */
 const custom = defineLimiter({
   type: "custom",
   description: "Waits for nothing.",
@@ -41,19 +41,22 @@ const custom = defineLimiter({
 });
 const registry = limiters.extend().register(custom);
 
-// Strict numbers would be finite ones: that is for the schema to say.
+// Strict numbers would be finite; the schema must check that itself.
 const isValid = new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers: false }).compile(
   configSchema({ limiters: registry }),
 );
 
 const BUCKET = { type: "bucket", rate: 1, burst: 1 };
 
-/** What `loadConfig` refuses and a schema cannot: a document for each, and how its problem is told from others. */
+/**
+ * Problems that `loadConfig` finds and a schema can't describe: an example document, and a pattern that identifies the
+ * problem.
+ */
 const BEYOND_SCHEMA: Record<string, {
   example: Json;
   message: RegExp;
   is?: (value: unknown) => boolean;
-  /** Whether what is inside such a problem is not looked at any more. */
+  /** Whether `loadConfig` does not read the parts inside such a problem. */
   endsReading?: true;
 }> = {
   "a name has to be that of a limiter": {
@@ -106,7 +109,7 @@ function nested(depth: number): Json {
   return depth === 1 ? BUCKET : listOf(1, nested(depth - 1));
 }
 
-/** Whether a text is a duration without a minus. */
+/** Reports whether a text is a non-negative duration. */
 function isDuration(value: unknown): boolean {
   try {
     parseDuration(value as string);
@@ -116,7 +119,7 @@ function isDuration(value: unknown): boolean {
   }
 }
 
-/** The name of the part of the list above that a problem falls under, if any. */
+/** Returns the name of the entry above that a problem belongs to, if any. */
 function beyondSchema({ path, message }: ConfigIssue, document: Json): string | undefined {
   const found = Object.entries(BEYOND_SCHEMA).find(([, { message: pattern, is = () => true }]) =>
     pattern.test(message) && is(valueAt(path, document))
@@ -139,7 +142,7 @@ function issuesOf(document: Json): readonly ConfigIssue[] {
   }
 }
 
-/** Fails where the two do not agree. */
+/** Checks that the schema and `loadConfig` agree on a document. */
 function check(document: Json): "valid" | "invalid" | "beyond schema" {
   const issues = issuesOf(document);
   const parts = issues.map((issue) => beyondSchema(issue, document));
@@ -167,7 +170,7 @@ for (const [part, { example }] of Object.entries(BEYOND_SCHEMA)) {
 
 type AnyField = Field<"limiter" | "discipline" | "bucket">;
 
-/** Every option in a document that is valid without a change, and how the document is made with another value. */
+/** Yields every option in a document that is otherwise valid, with a function that sets the option to another value. */
 function* everyOption(): Generator<{ name: string; field: AnyField; set: (value: Json) => Json }, void, void> {
   const maker = new DocumentMaker(1, registry);
   for (const [option, field] of Object.entries(queueOptions)) {
@@ -192,7 +195,7 @@ function* everyOption(): Generator<{ name: string; field: AnyField; set: (value:
   }
 }
 
-/** Values at the edges of what an option allows, and of its bounds as texts. */
+/** Returns values at the edges of an option's range, and its bounds as texts. */
 function edgesOf(field: AnyField): Json[] {
   const bounds = Object.values(field).filter((bound) => typeof bound === "number");
   const numbers = bounds.flatMap((bound) => [bound - 1, bound - 0.5, bound, bound + 0.5, bound + 1]);
@@ -212,7 +215,7 @@ function edgesOf(field: AnyField): Json[] {
   ];
 }
 
-/** As texts, since not all of them are numbers that a double holds. */
+/** Parsed from texts, because a double can't represent all of these numbers. */
 const NUMBERS = ["1e999", "-1e999", "-0", "1.0", "1e2", "9007199254740991", "9007199254740991.4", "9007199254740991.6"]
   .map((number) => JSON.parse(number) as number);
 
@@ -251,10 +254,10 @@ Deno.test("thousands of documents, broken at random: what is valid by the schema
     }),
     { numRuns: RUNS, seed: SEED },
   );
-  assert(Math.min(...Object.values(counts)) > RUNS / 100, JSON.stringify(counts)); // or the documents are no good
+  assert(Math.min(...Object.values(counts)) > RUNS / 100, JSON.stringify(counts)); // the documents must vary enough
 });
 
-/** Nothing where a text is no JSON: that is none of the schema's. */
+/** Returns the parsed text, or `undefined` if it is not JSON, which is outside the schema's scope. */
 function parse(text: string): Json | undefined {
   try {
     return JSON.parse(text);
