@@ -1,19 +1,19 @@
-/** A folder of files that a test writes, as people and programs do. */
+/** Folder for files that a test writes. */
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Disposing it removes it. */
+/** Temporary folder. Disposing it removes the folder. */
 export class Folder implements Disposable {
   readonly path: string = mkdtempSync(join(tmpdir(), "workqueue_"));
 
-  /** The path of a file in here. */
+  /** Returns the path of a file in the folder. */
   at(name: string): string {
     return join(this.path, name);
   }
 
-  /** Writes a file; gives its path. */
+  /** Writes a file and returns its path. */
   write(name: string, text: string | Uint8Array): string {
     writeFileSync(this.at(name), text);
     return this.at(name);

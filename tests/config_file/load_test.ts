@@ -1,4 +1,4 @@
-/** Config files in every format: what they say, and what is told of those that are wrong. */
+/** Config files in every format: loading, and messages about invalid files. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, limiters, loadConfig } from "@workqueue/core";
@@ -50,7 +50,7 @@ Deno.test("config file: the options of loadConfig are taken, and refused as stri
   );
 });
 
-/** What a file says that is wrong, and the message without its beginning. */
+/** Invalid files, and the messages without their beginning. */
 const WRONG: [name: string, text: string, message: string][] = [
   ["a.json", '{ "queues": }', "load config 'FILE' as the text is not JSON: expected a value at line 1, column 13"],
   [
@@ -108,7 +108,7 @@ Deno.test("config file: one that cannot be read is named, with the reason and th
 
 Deno.test({
   name: "config file: one that nobody may read is named, with that reason",
-  ignore: process.getuid?.() === 0 || process.platform === "win32", // root may read everything
+  ignore: process.getuid?.() === 0 || process.platform === "win32", // root may read every file
   fn() {
     using folder = new Folder();
     const path = folder.write("a.json", "{}");

@@ -1,4 +1,4 @@
-/** A config file that changes while it is watched: in every way in which people and programs write files. */
+/** Watches of a config file that changes, with all the ways in which people and programs write files. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { type ConfigChange, ConfigError } from "@workqueue/core";
@@ -29,7 +29,7 @@ const newText = JSON.stringify(NEW);
 
 const isWindows = process.platform === "win32";
 
-/** Writes a file that has the old text, so that it has the new one in the end. Calls `pause` between two steps. */
+/** Changes a file from the old text to the new text. Calls `pause` between two steps. */
 type Write = (folder: Folder, path: string, pause: () => Promise<unknown>) => unknown;
 
 const WAYS: Record<string, Write> = {
@@ -66,7 +66,7 @@ const WAYS: Record<string, Write> = {
   },
 };
 
-/** The same, by commands that Windows does not have. */
+/** Ways to write a file with commands that Windows lacks. */
 const COMMANDS: Record<string, Write> = {
   "by sed -i": (_, path) => execFileSync("sed", ["-i.bak", "s/1/2/", path]),
   "by mv": (folder, path) => execFileSync("mv", [folder.write("new", newText), path]),
@@ -86,7 +86,7 @@ for (const [way, write] of Object.entries({ ...WAYS, ...COMMANDS })) {
       await write(folder, path, () => watched.look());
       await watched.look(TWICE);
       assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD, NEW], [[NEW]], []]);
-      writeFileSync(path, oldText); // goes on after that
+      writeFileSync(path, oldText); // the watch continues
       await watched.look(TWICE);
       assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD, NEW, OLD], [[NEW], [OLD]], []]);
     },
@@ -101,13 +101,16 @@ Deno.test("watching: files that are written in all these ways at once are reload
     using watched = await new Watched(path).begun();
     await write(folder, path, () => setImmediate());
     await watched.inForce(NEW);
-    writeFileSync(path, oldText); // goes on after that
+    writeFileSync(path, oldText); // the watch continues
     await watched.inForce(OLD);
     assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD, NEW, OLD], [[NEW], [OLD]], []], way);
   }));
 });
 
-/** A folder as Kubernetes mounts a ConfigMap: the files are links into `..data`, which is a link that is replaced. */
+/**
+ * Folder like a ConfigMap mounted by Kubernetes: the files are links into `..data`, and `..data` is a link that is
+ * replaced.
+ */
 class ConfigMap {
   readonly path: string;
   readonly #folder: Folder;
@@ -120,7 +123,7 @@ class ConfigMap {
     symlinkSync("..data/a.json", this.path);
   }
 
-  /** As `AtomicWriter` of the kubelet does. */
+  /** Works like `AtomicWriter` of the kubelet. */
   update(text: string): void {
     const next = `..${this.#current === undefined ? 1 : Number(this.#current.slice(2)) + 1}`;
     mkdirSync(this.#folder.at(next));
@@ -134,7 +137,7 @@ class ConfigMap {
 
 Deno.test({
   name: "watching: a ConfigMap that is updated is reloaded, time and again",
-  ignore: isWindows, // where links need a right
+  ignore: isWindows, // links require a privilege on Windows
   async fn() {
     using folder = new Folder();
     const map = new ConfigMap(folder, oldText);
@@ -299,7 +302,7 @@ Deno.test("watching: a file that is gone is told once, and reloaded when it is b
   writeFileSync(path, newText);
   await watched.look(TWICE);
   assertEquals(watched.config.documents, [OLD, NEW]);
-  rmSync(folder.path, { recursive: true }); // its folder too
+  rmSync(folder.path, { recursive: true }); // removes its folder too
   await watched.look(PATIENCE);
   assertEquals(watched.errors.length, 2);
   assertEquals(watched.messages[1], watched.messages[0]);
@@ -366,7 +369,7 @@ Deno.test("watching: a file that stays empty is told once, as it is broken", asy
 
 Deno.test({
   name: "watching: a file that nobody may read any more is told once, and reloaded when it may be read again",
-  ignore: process.getuid?.() === 0 || isWindows, // root may read everything
+  ignore: process.getuid?.() === 0 || isWindows, // root may read every file
   async fn() {
     using folder = new Folder();
     const path = folder.write("a.json", oldText);
@@ -402,7 +405,7 @@ for (
     for (const [index, text] of [newText, `{ "broken": 1 }`, oldText].entries()) {
       writeFileSync(path, text);
       await watched.look(TWICE);
-      await setImmediate(); // lets the rejection be told
+      await setImmediate(); // lets the rejection be reported
       assertEquals(errors.length, index + 1);
     }
     const messages = errors.map((error) => (error as Error).message);

@@ -1,4 +1,4 @@
-/** What the tests of watching have in common. */
+/** Helpers for the tests of watches. */
 
 import { type ConfigChange, ConfigError } from "@workqueue/core";
 import { watchConfigFile, type WatchConfigFileOptions } from "@workqueue/config-file";
@@ -7,10 +7,10 @@ import { ConfigFile } from "../../packages/config-file/config_file.ts";
 import { WatchedFile } from "../../packages/config-file/watched_file.ts";
 import { Folder } from "./folder.ts";
 
-/** Guards against what never happens, and nothing else. */
+/** Limit for an event that never happens, in milliseconds. */
 const DEADLINE = 60_000;
 
-/** Waits until something holds; fails if it does not in time. */
+/** Waits until a condition is true; throws after a deadline. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
   const start = performance.now();
   while (!condition()) {
@@ -19,7 +19,7 @@ export async function until(condition: () => boolean, what: string): Promise<voi
   }
 }
 
-/** Waits until a file that is gone has been told of: every other watch has looked at its file several times by then. */
+/** Waits until a watch reports a missing file. By then, every other watch has checked its file several times. */
 export async function looksPass(): Promise<void> {
   using folder = new Folder();
   const errors: unknown[] = [];
@@ -27,12 +27,14 @@ export async function looksPass(): Promise<void> {
   await until(() => errors.length > 0, "a file that is gone is told of");
 }
 
-/** What a file says that is watched, before it changes. */
+/** Content of the watched file before it changes. */
 export const OLD = { value: 1 };
 
-/** Stands for a config that was loaded when the file said {@linkcode OLD}. Refuses documents that say `broken`. */
+/**
+ * Stand-in for a config that was loaded when the file contained {@linkcode OLD}. Rejects documents with a key `broken`.
+ */
 export class StandIn {
-  /** What it was given and took, the latest last. */
+  /** Documents that were given and accepted, the latest last. */
   readonly documents: unknown[] = [];
   #inForce: unknown = OLD;
 
@@ -50,7 +52,7 @@ export class StandIn {
   };
 }
 
-/** A stand-in for a config, and everything that is told of its file. */
+/** Stand-in for a config, with everything that the watch of its file reports. */
 class Told {
   readonly config: StandIn = new StandIn();
   readonly reloads: ConfigChange[][] = [];
@@ -60,23 +62,23 @@ class Told {
     onError: (error) => void this.errors.push(error),
   };
 
-  /** The messages of the errors, in the order in which they were told. */
+  /** Messages of the errors, in the order of their reports. */
   get messages(): string[] {
     return this.errors.map((error) => (error as Error).message);
   }
 
-  /** The documents that each reload changed to. */
+  /** Documents that each reload changed to. */
   get told(): unknown[] {
     return this.reloads.map((changes) => changes.map((change) => change.new));
   }
 }
 
-/** Number of looks after which a change is in force. */
+/** Number of checks after which a change is in force. */
 export const TWICE = 2;
-/** Number of looks after which a file that is gone, empty or unreadable is told of. */
+/** Number of checks after which a missing, empty or unreadable file is reported. */
 export const PATIENCE = 5;
 
-/** A file at which the test looks by hand, instead of a timer. */
+/** Watched file that the test checks by hand, without a timer. */
 export class HandWatched extends Told {
   readonly #file: WatchedFile;
 
@@ -85,7 +87,7 @@ export class HandWatched extends Told {
     this.#file = new WatchedFile(new ConfigFile(path), { reload: reload ?? this.config.reload }, given ?? this.options);
   }
 
-  /** Looks at the file so many times in a row. */
+  /** Checks the file several times in a row. */
   async look(times = 1): Promise<void> {
     for (let i = 0; i < times; i++) await this.#file.look();
   }
@@ -95,7 +97,7 @@ export class HandWatched extends Told {
   }
 }
 
-/** A file that `watchConfigFile` watches. */
+/** File that `watchConfigFile` watches. */
 export class Watched extends Told implements Disposable {
   readonly watch: Disposable;
 

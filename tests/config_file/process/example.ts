@@ -1,4 +1,4 @@
-/** The example whose config file is edited while it runs, as a process on any runtime. */
+/** Runs the example whose config file is edited during the run, as a process on any runtime. */
 
 import { assert } from "@std/assert";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -9,16 +9,16 @@ import { Folder } from "../folder.ts";
 
 const FILE = new URL("../../../examples/live_limits.yaml", import.meta.url);
 
-/** Guards against what is never printed, and nothing else. */
+/** Limit for output that never comes, in milliseconds. */
 const DEADLINE = 120_000;
 
-/** Edits of the file, what must be printed of each, and a line that could not be printed before. */
+/** Edits of the file, the line that reports each change, and a check of a line that only the new config can cause. */
 const EDITS: { from: RegExp; to: string; told: string; does: (line: string) => boolean }[] = [
   {
     from: /rate: 2\b/,
     to: "rate: 50",
     told: "/queues/demo/throttle/rate: 2 → 50",
-    does: (line) => atOnce(line) > 2, // of half a second each
+    does: (line) => atOnce(line) > 2, // each attempt takes half a second
   },
   {
     from: /concurrency: 4\b/,
@@ -38,7 +38,7 @@ function atOnce(line: string): number {
   return Number(/ (\d+) at once$/.exec(line)?.[1] ?? 0);
 }
 
-/** Starts it by this command and edits its file. Gives how long each change took to be told, in milliseconds. */
+/** Runs the example with a command and edits its file. Returns the milliseconds until each change was reported. */
 export async function tryExample(command: readonly string[]): Promise<number[]> {
   using folder = new Folder();
   const file = folder.write("limits.yaml", readFileSync(FILE));

@@ -1,4 +1,7 @@
-/** The example whose config file is edited. On Node, see `tests/installs/`. Only on Deno, which starts the others. */
+/**
+ * Test of the example with the edited config file. `tests/installs/` tests it on Node. Runs only on Deno and starts the
+ * other runtimes.
+ */
 
 import { runtimes } from "../../runtimes.ts";
 import { tryExample } from "./example.ts";

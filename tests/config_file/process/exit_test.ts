@@ -1,4 +1,7 @@
-/** Watching keeps no process alive. On Node, see `tests/installs/`. Only on Deno, which starts the others. */
+/**
+ * A watch keeps no process alive. `tests/installs/` tests this on Node. Runs only on Deno and starts the other
+ * runtimes.
+ */
 
 import { assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** Watches a file, the argument, and has nothing else to do. */
+/** Watches the file given as an argument, and does nothing else. */
 
 import { watchConfigFile } from "@workqueue/config-file";
 import process from "node:process";
