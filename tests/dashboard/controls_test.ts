@@ -1,4 +1,4 @@
-/** What each control does, and what it says. */
+/** Effect and message of each control. */
 
 import { assertEquals, assertGreater, assertMatch } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -17,7 +17,7 @@ import { totalsOf } from "@workqueue/core/metrics";
 import { beBusy, flush, takeAll } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
-/** A queue of a config, whose handlers fail, with a pool that begins nothing yet. */
+/** Starts a queue of a config, with handlers that fail and a paused pool. */
 function start() {
   const document = { queues: { images: { concurrency: 2, throttle: { rate: 10, burst: 5 } } } };
   const config = loadConfig(document);
@@ -178,7 +178,7 @@ for (const action of ["retry", "take-back"] as const) {
     };
     using asked = new Asked({ queues: { images: { queue, keyText, onTakeBack } } });
     for (let id = 0; id < 100; id++) queue.addAfter({ id }, "1h");
-    await asked.state(); // it has looked at some already
+    await asked.state(); // reads some items before the measurement
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
     const [status, message] = await asked.post(`api/queues/images/${action}`, { search: "item" });
@@ -308,7 +308,7 @@ Deno.test("reload: tells what would change, and changes it when it is told to", 
     (await ask({ apply: true, shown: "another" })).error,
     "Nothing was done, as the config is not the one that was shown",
   );
-  willRead({ queues: { images: { concurrency: 500 } } }); // somebody saves it again
+  willRead({ queues: { images: { concurrency: 500 } } }); // the file is saved again
   assertEquals(Object.keys(await ask({ apply: true, shown: dry.shown })), ["error"]);
   assertEquals(pool.concurrency, 2);
   willRead({ queues: { images: { concurrency: 9, throttle: { rate: 20, burst: 5 } } } });

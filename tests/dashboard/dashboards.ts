@@ -1,4 +1,4 @@
-/** A dashboard, and who asks it. */
+/** Test client for a dashboard. */
 
 import { assertEquals } from "@std/assert";
 import { createDashboard, type DashboardOptions, type QueueDetails, type State } from "@workqueue/dashboard";
@@ -6,7 +6,7 @@ import { flush } from "../queue_helpers.ts";
 
 export const ORIGIN = "http://localhost:8000";
 
-/** What is asked of a dashboard that anybody may use. */
+/** Dashboard that everybody may use, with requests to it. */
 export class Asked implements Disposable {
   readonly dashboard: ReturnType<typeof createDashboard>;
 
@@ -26,7 +26,7 @@ export class Asked implements Disposable {
     return await (await this.get("api/state")).json();
   }
 
-  /** The row of the only queue, or of the first. */
+  /** Returns the row of the first queue. */
   async row() {
     return (await this.state()).queues[0]!;
   }
@@ -42,7 +42,7 @@ export class Asked implements Disposable {
     return await response.json();
   }
 
-  /** Does what the page does when a button is pressed. Gives the status, and what is said. */
+  /** Sends the request of a button on the page. Returns the status and the message. */
   async post(path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<[number, string]> {
     const { instance } = await this.state();
     const response = await this.get(path, {
@@ -59,7 +59,7 @@ export class Asked implements Disposable {
     return [response.status, answer.message ?? answer.error];
   }
 
-  /** Watches what `events` sends. */
+  /** Watches the events of `api/events`. */
   async watch(query = "", init: RequestInit = {}): Promise<Watching> {
     const response = await this.get(`api/events${query}`, init);
     assertEquals([response.status, response.headers.get("content-type")], [200, "text/event-stream"]);
@@ -67,10 +67,10 @@ export class Asked implements Disposable {
   }
 }
 
-/** An event of a stream. */
+/** Event of a stream. */
 export interface SentEvent {
   readonly event: string;
-  // deno-lint-ignore no-explicit-any -- what an event says is looked at by tests
+  // deno-lint-ignore no-explicit-any -- tests check the data of an event
   readonly data: any;
 }
 
@@ -96,7 +96,7 @@ export class Watching {
         this.#take(this.#decoder.decode(value, { stream: true }));
       }
     } catch {
-      // the connection ended
+      // The connection has ended.
     }
     this.hasEnded = true;
   }
@@ -110,7 +110,7 @@ export class Watching {
     }
   }
 
-  /** The events that came since the last call. */
+  /** Returns the events since the last call. */
   async take(): Promise<SentEvent[]> {
     await flush();
     return this.events.splice(0);

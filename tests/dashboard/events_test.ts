@@ -1,4 +1,4 @@
-/** What somebody sees who keeps the page open, and what that costs. */
+/** The event stream of an open page, and its cost. */
 
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -11,7 +11,7 @@ function newQueue(): RateLimitingQueue<string> {
   return createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1000, maxDelay: 60_000 }));
 }
 
-/** Notes the limit of each snapshot that is made of a queue. */
+/** Records the limit of each snapshot of a queue. */
 function noteLimits(queue: RateLimitingQueue<string>): number[] {
   const limits: number[] = [];
   const snapshot = queue.snapshot.bind(queue);
@@ -212,7 +212,7 @@ Deno.test("cost: answers to many requests in one second are made of one look", a
   assertEquals(limits.splice(0), [200, 1000]);
   queue.addAfter("a", "1h");
   for (let i = 0; i < 20; i++) await asked.details("images", "?search=a");
-  assertEquals(limits, [1]); // all that waits
+  assertEquals(limits, [1]); // all delayed items
   await pass(time, 1000);
 });
 

@@ -1,9 +1,9 @@
-/** What the dashboard writes to the console when it fails: errors may quote items. */
+/** Lines that the dashboard writes to the console on a failure. They must not reveal items, which errors may quote. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { logFailure } from "../../packages/dashboard/http/failure_log.ts";
 
-/** What is written of something that was thrown. */
+/** Returns the line that is written for a thrown value. */
 function lineOf(thrown: unknown): string {
   const lines: unknown[][] = [];
   const { error } = console;

@@ -1,4 +1,4 @@
-/** Whose items are ready, by the first part of their keys. */
+/** Groups of ready items, by the first part of their keys. */
 
 import { assertEquals } from "@std/assert";
 import { groupsOf, hotGroup } from "../../packages/dashboard/watch/groups.ts";

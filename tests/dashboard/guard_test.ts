@@ -1,4 +1,4 @@
-/** Who may look and who may steer; and what a page of somebody else's can do, which is nothing. */
+/** Access to the dashboard: viewers and controllers, and attacks by third-party pages. */
 
 import { assert, assertEquals, assertFalse, assertMatch, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -7,7 +7,7 @@ import { type Access, allowLocal, allowToken, createDashboard, type DashboardOpt
 
 const TOKEN = "c0ffee00-1111-4222-8333-444455556666";
 
-/** A dashboard over a queue that would tell of secrets. */
+/** Opens a dashboard of a queue with secret keys. */
 function open(options: Partial<DashboardOptions> = {}) {
   const queue = createRateLimitingQueue<string>(createDefaultItemLimiter());
   queue.add("secret-key");
@@ -142,7 +142,7 @@ for (const [what, headers, status] of cases) {
     const all: Record<string, string | undefined> = { ...rightly, "x-workqueue-instance": instance, ...headers };
     const given = Object.entries(all).filter((header): header is [string, string] => header[1] !== undefined);
     const url = "http://localhost/api/queues/images/concurrency";
-    const body = new TextEncoder().encode('{ "concurrency": 9 }'); // a text would be given a type
+    const body = new TextEncoder().encode('{ "concurrency": 9 }'); // a text would get a content type
     const request = new Request(url, { method: "POST", headers: given, body });
     const response = await opened.dashboard.fetch(request);
     assertEquals([response.status, opened.pool.concurrency], [status, status === 200 ? 9 : 2]);
@@ -280,7 +280,7 @@ for (const [url, headers, peer, isLocal] of local) {
     for (const info of infos) {
       const request = new Request(url);
       for (const [name, value] of Object.entries(headers)) request.headers.set(name, value);
-      // Some runtimes keep a request from having the header `host`.
+      // Some runtimes forbid the header `host` in a request.
       if (Object.keys(headers).some((name) => !request.headers.has(name))) continue;
       assertEquals((await opened.dashboard.fetch(request, info)).status, isLocal ? 200 : 403);
     }

@@ -1,9 +1,9 @@
-/** The samples of a queue, and the rates that are made of them. */
+/** Samples of a queue, and the rates computed from them. */
 
 import { assertEquals } from "@std/assert";
 import { History, type Sample, sampleOf } from "../../packages/dashboard/watch/history.ts";
 
-/** A sample of a queue of which so many items became ready and were handed out. */
+/** Returns a sample of a queue in which `becameReady` items became ready and `handedOut` were handed out. */
 function sample(at: number, becameReady: number, handedOut: number, others: Partial<Sample> = {}): Sample {
   const none = { delayed: 0, processing: 0, failing: 0, attempts: handedOut, failed: 0, givenUp: 0 };
   return { at, becameReady, handedOut, ready: becameReady - handedOut, ...none, ...others };
@@ -17,11 +17,11 @@ function historyOf(...samples: Sample[]): History {
 
 Deno.test("history: rates are over the last minute, or over what there is of it", () => {
   const history = historyOf(sample(0, 0, 0));
-  assertEquals(history.rates(sample(500, 10, 10)).in, null); // too short to say
+  assertEquals(history.rates(sample(500, 10, 10)).in, null); // too short for a rate
   assertEquals(history.rates(sample(10_000, 50, 20)).in, 5);
   for (let at = 5000; at <= 120_000; at += 5000) history.add(sample(at, at < 90_000 ? 0 : 600, 0));
   assertEquals([history.rates(sample(120_000, 600, 60)).in, history.rates(sample(120_000, 600, 60)).out], [10, 1]);
-  assertEquals(history.rates(sample(200_000, 600, 60)).in, null); // nobody has looked for a long time
+  assertEquals(history.rates(sample(200_000, 600, 60)).in, null); // no recent samples
 });
 
 Deno.test("history: counts that begin anew are no negative rates", () => {

@@ -1,4 +1,4 @@
-/** The tree of limiters that is shown, and which of them decided how long an item waits. */
+/** The tree of limiters on the page, and the limiter that decided the delay of an item. */
 
 import { assertEquals } from "@std/assert";
 import { defineLimiter, limiters, loadConfig, type TokenBucket } from "@workqueue/core";

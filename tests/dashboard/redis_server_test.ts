@@ -1,4 +1,4 @@
-/** Queues on a real Redis, as the dashboard shows and steers them. */
+/** Queues on a real Redis server in the dashboard. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -26,7 +26,7 @@ redisTest("Redis: a queue is shown with what fails, waits and is ready, as all p
   assertEquals([row.engine, row.counts], ["redis", { ready: 2, blocked: 0, delayed: 1, processing: 0, failing: 1 }]);
   const { failingItems, delayedItems, readyItems, groups, can } = await asked.details("images");
   assertEquals(failingItems.map(({ key, attempts, error, ago }) => [key, attempts, error, ago !== null]), [
-    ["tenant-7/bad", 1, "Error: no such tenant", true], // since when is known of what failed here
+    ["tenant-7/bad", 1, "Error: no such tenant", true], // only this process knows the time of a failure
   ]);
   assertEquals(delayedItems.map(({ key }) => key), ["tenant-7/bad"]);
   assertEquals(readyItems.map(({ key }) => key), ["tenant-7/3", "tenant-8/4"]);
@@ -74,7 +74,7 @@ redisTest("Redis: what another kind of process added keeps nobody from seeing th
   await using pool = runWorkers(queue, () => {});
   using asked = new Asked({ queues: { orders: { queue, pool } } });
   const { runningItems, delayedItems, verdict } = await asked.details("orders");
-  if (!lease.shutdown) await lease.finish(); // before anything fails, as disposing waits for it
+  if (!lease.shutdown) await lease.finish(); // before any assertion fails, because disposal waits for it
   assertEquals([runningItems.length, delayedItems.map(({ key }) => key), verdict], [1, ["order-1"], "healthy"]);
 });
 

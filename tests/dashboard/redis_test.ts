@@ -1,4 +1,4 @@
-/** A queue on Redis: by its methods, with a server that may be away. */
+/** Queues on Redis with a simulated server that may be unavailable. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -6,7 +6,7 @@ import { loadConfig } from "@workqueue/core";
 import { flush } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
-/** As much of a queue on Redis as the dashboard asks. */
+/** Returns a stand-in for a queue on Redis, with the members that the dashboard uses. */
 function remote(
   {
     processing = 1,
@@ -15,7 +15,7 @@ function remote(
   } = {},
 ) {
   const calls: string[] = [];
-  const waiting = new Set(["a/1", "a/2", "b/1", ...more]); // as they are due
+  const waiting = new Set(["a/1", "a/2", "b/1", ...more]); // in the order of their due times
   let server: "up" | "down" | "silent" | "stopped" = "up";
   let goOn = () => {};
   let goesOn = Promise.resolve();
@@ -72,7 +72,7 @@ function remote(
     cancelDelayed: (item: string) => call(`cancelDelayed ${item}`, () => waiting.delete(item)),
     forget: (item: string) => call(`forget ${item}`, () => {}),
   };
-  /** Gives what lets a server go on that is stopped: it answers then. */
+  /** Changes the state of the server. Returns a function that lets a stopped server answer its open calls. */
   const is = (state: typeof server) => {
     server = state;
     if (state === "stopped") goesOn = new Promise((resolve) => goOn = resolve);
@@ -129,7 +129,7 @@ Deno.test("Redis: pause, resume, retry and take back", async () => {
   assertEquals(acted, ["promoteDelayed a/1", "promoteDelayed a/2", "cancelDelayed b/1", "forget b/1"]);
 });
 
-/** More than the server lists. What is due last is listed as failing. */
+/** More items than the server lists. The item that is due last is listed as failing. */
 const MORE = [...Array.from({ length: 2000 }, (_, i) => `more/${i}`), "fails"];
 
 Deno.test("Redis: however many wait, a text is tried now or taken back", async () => {
@@ -170,7 +170,7 @@ for (const [kind, options] of [["key", {}], ["text", { keyText: (item: string) =
 }
 
 Deno.test("Redis: a search says what it has looked at", async () => {
-  using _time = new FakeTime(); // as a search gives up after a while, on a busy machine before it has looked at all
+  using _time = new FakeTime(); // a search has a time limit, which a busy machine could reach early
   const { queue } = remote({ more: MORE });
   using asked = new Asked({ queues: { orders: { queue } } });
   const matching = async (search: string) => (await asked.details("orders", `?search=${search}`)).matching;
@@ -199,7 +199,7 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   await pass(time, 5000);
   assertEquals((await asked.verdict())[0], "unknown");
   assertMatch((await asked.verdict())[1], /^The queue has not answered for .*: Error: connect ECONNREFUSED$/);
-  assertEquals((await asked.row()).counts.ready, 7); // as of the last time
+  assertEquals((await asked.row()).counts.ready, 7); // from the last answer
   const [status, error] = await asked.post("api/queues/orders/pause");
   assertEquals([status, error], [422, "Not done, or not all of it: Error: connect ECONNREFUSED"]);
 
@@ -213,11 +213,11 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   await watching.take();
   await pass(time, 5000);
   const events = await watching.take();
-  assertEquals(events.length >= 4, true); // it goes on
+  assertEquals(events.length >= 4, true); // the events continue
   assertEquals(events.at(-1)!.data.queues[0].verdict, "unknown");
   await pass(time, 20_000);
   const details = asked.details("orders");
-  await pass(time, 1000); // so long it is waited for
+  await pass(time, 1000); // the time limit of the answer
   const { time: times, ready } = (await details).history;
   assertEquals(ready.map((number) => number === null ? "-" : "x").join(""), "x-x----");
   assertEquals(times.every((at, i) => i === 0 || at - times[i - 1]! >= 4000), true);
@@ -265,7 +265,7 @@ Deno.test("Redis: what is not known of a server that hangs is so at the times of
   const goesOn = is("stopped");
   await pass(time, 40_000);
   is("down");
-  goesOn(); // calls that hang fail now
+  goesOn(); // open calls fail now
   await pass(time, 2000);
   is("up");
   await pass(time, 8000);
@@ -302,7 +302,7 @@ Deno.test("Redis: attempts of all processes are those that have ended", async ()
   const { queue, numbers } = remote({ processing: 0 });
   using asked = new Asked({ queues: { orders: { queue } } });
   await flush();
-  Object.assign(numbers, { handedOut: 34, processing: 4, failed: 10 }); // 4 of the 14 go on
+  Object.assign(numbers, { handedOut: 34, processing: 4, failed: 10 }); // 4 of the 14 new attempts still run
   await pass(time, 5000);
   const [verdict, reason] = await asked.verdict();
   assertEquals([verdict, reason.slice(0, 42)], ["failing", '5 of 10 attempts failed in the last 5 s, "']);

@@ -1,4 +1,4 @@
-/** Searches through all that waits: however many ask, they take little of the time. */
+/** Searches through all delayed items. They take only a small part of the time, whatever the number of requests. */
 
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -7,7 +7,7 @@ import { MAX_SEARCHED, Searches } from "../../packages/dashboard/watch/searches.
 import { flush } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
-/** Searches of which each takes so long. */
+/** Returns searches that take `takes` milliseconds each. */
 function searchesOf({ time, takes, items = 10 }: { time: FakeTime; takes: number; items?: number }) {
   const all = Array.from({ length: items }, (_, i) => ({ item: `a-${i}`, priority: 0, dueInMs: 1000 + i }));
   const began = Date.now();
@@ -20,7 +20,10 @@ function searchesOf({ time, takes, items = 10 }: { time: FakeTime; takes: number
   return { searches, at };
 }
 
-/** Asks for each of the texts each second, as those do who watch; tells in which second each was known first. */
+/**
+ * Requests a search for each text once per second, like open pages. Returns the second in which each search had its
+ * first result.
+ */
 async function ask(time: FakeTime, searches: Searches, texts: readonly string[], seconds: number): Promise<number[]> {
   const known = texts.map(() => -1);
   for (let second = 0; second < seconds; second++) {
@@ -51,7 +54,7 @@ Deno.test("searches: after one, none begins for nineteen times as long, whatever
     time.tick(1);
   }
   assertEquals(at, [0]);
-  assertEquals((await searches.find("a"))!.matching, 10); // that was found before
+  assertEquals((await searches.find("a"))!.matching, 10); // found by the search before
   assertEquals(at, [0, 1000]);
 });
 

@@ -1,4 +1,4 @@
-/** What the API says of queues in memory, while items flow. */
+/** API responses about queues in memory while items are processed. */
 
 import { assert, assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
@@ -15,7 +15,7 @@ import {
 import { flush } from "../queue_helpers.ts";
 import { Asked } from "./dashboards.ts";
 
-/** A queue of which items fail whose keys begin with `bad`, and others take a second. */
+/** Starts a queue with a pool. Items whose keys begin with `bad` fail; other items take one second. */
 function start<T = string>(options: RateLimitingQueueOptions<T> & { workers?: WorkerOptions<T> } = {}) {
   const { workers = {}, ...others } = options;
   const queue = createRateLimitingQueue<T>(createExponentialLimiter({ baseDelay: 1000, maxDelay: 60_000 }), others);
@@ -35,7 +35,7 @@ async function end(time: FakeTime, queue: { shutDown(): void }, pool: { stop(): 
   await stopped;
 }
 
-/** Moves the time on, second by second. */
+/** Advances the time, second by second. */
 async function pass(time: FakeTime, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 1000) {
     time.tick(Math.min(left, 1000));
@@ -60,7 +60,7 @@ Deno.test("state: rows tell counts, rates, the oldest item and the workers", asy
   assertEquals(first.rates, { in: null, out: null, failures: null, givenUp: null });
 
   await pass(time, 2000);
-  assertEquals((await asked.row()).oldestReadyMs, 0); // no sample knows it yet
+  assertEquals((await asked.row()).oldestReadyMs, 0); // no sample contains it yet
   await pass(time, 8000);
   const { counts, rates } = await asked.row();
   assertEquals(counts, { ready: 0, blocked: 0, delayed: 2, processing: 0, failing: 1 });
@@ -140,7 +140,7 @@ Deno.test("state: an outage, a poison item and a hot tenant are named", async ()
   );
 
   await pass(time, 600_000);
-  for (let i = 1; i < 6; i++) queue.cancelDelayed(`bad/${i}`); // one is left
+  for (let i = 1; i < 6; i++) queue.cancelDelayed(`bad/${i}`); // one item is left
   await pass(time, 120_000);
   assertEquals(
     (await asked.verdict())[1].replace(/failed \d+ times/, "failed"),
@@ -184,7 +184,7 @@ Deno.test("details: lists show what fails, runs, waits and is ready, and find it
   await flush();
   queue.add("bad/1");
   await flush();
-  await pass(time, 1000); // it has failed twice
+  await pass(time, 1000); // the item has failed twice
   for (const item of ["acme/1", "acme/2", "acme/3", "Other/4"]) queue.add(item);
   queue.addAfter("acme/9", 5000);
   await flush();

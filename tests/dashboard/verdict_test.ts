@@ -1,4 +1,4 @@
-/** How a queue is, and why: by what is known of it. */
+/** Verdicts on queues and their reasons. */
 
 import { assertEquals } from "@std/assert";
 import type { Verdict } from "@workqueue/dashboard";

@@ -1,14 +1,14 @@
-/** What holds of the page, whichever server it is of. */
+/** Tests of the page that work with every server. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { State } from "@workqueue/dashboard";
 import { browserTest, visit } from "./visitor.ts";
 
-/** A server with a queue that is paused, so that what is shown does not change. */
+/** Server with a paused queue, so the content of the page does not change. */
 export interface PageServer extends AsyncDisposable {
-  /** Where the page is. */
+  /** URL of the page. */
   readonly url: string;
-  /** The name of a queue that somebody may steer. */
+  /** Name of a queue that the visitor may control. */
   readonly queue: string;
 }
 
@@ -75,7 +75,7 @@ export function testPageOf(name: string, start: () => Promise<PageServer>): void
         return elements.length;
       });
       assert(count > 2);
-      for (let i = 0; i < count + 2; i++) { // the way around leads over the browser's own
+      for (let i = 0; i < count + 2; i++) { // the tab order includes the browser's own controls
         await page.keyboard.press("Tab");
         const isShown = await page.evaluate(`
           document.activeElement.removeAttribute("data-missed");

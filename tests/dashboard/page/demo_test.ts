@@ -1,4 +1,4 @@
-/** The demo, on each runtime: its three troubles are found on the page. Only on Deno, which starts the others. */
+/** The demo on each runtime: its three problems appear on the page. Runs only on Deno and starts the other runtimes. */
 
 import { assertEquals } from "@std/assert";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -13,7 +13,7 @@ import { browserTest, visit } from "./visitor.ts";
 const DEMO = new URL("../../../packages/dashboard/demo/", import.meta.url);
 const SCRIPT = fileURLToPath(new URL("main.ts", DEMO));
 
-/** The demo as a process, which has said where its page is. */
+/** Running demo that has printed the URL of its page. */
 class Demo implements AsyncDisposable {
   readonly url: string;
   readonly #process: ChildProcess;
@@ -37,11 +37,11 @@ class Demo implements AsyncDisposable {
   }
 }
 
-/** The demo as Node runs it, which takes no TypeScript everywhere, in a folder. */
+/** Bundles the demo in a folder for Node, which can't run TypeScript in every version. */
 async function bundled(folder: Project): Promise<string[]> {
   const script = folder.path("demo.mjs");
   const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
-  // The first that fits is taken. What is UMD of jsonc-parser cannot be bundled.
+  // The first matching alias is used. The UMD build of jsonc-parser can't be bundled.
   const fileOf = (name: string) => fileURLToPath(import.meta.resolve(name)).replace("/lib/umd/", "/lib/esm/");
   const packages = ["@hono/node-server", "hono/ws", "hono", "jsonc-parser", "smol-toml", "yaml"];
   const alias = Object.fromEntries(packages.map((name) => [name, fileOf(name)]));

@@ -1,25 +1,25 @@
-/** A server that says to the page what a test wants said, and remembers what the page posts. */
+/** Server that sends prepared data to the page and records the requests of the page. */
 
 import type { ControlResult, QueueDetails, QueueRow, State } from "@workqueue/dashboard";
 import { PAGE, PAGE_CSP } from "../../../packages/dashboard/page.ts";
 
-/** What the page posted. */
+/** Control request of the page. */
 export interface Posted {
   readonly path: string;
   readonly instance: string | null;
   readonly body: unknown;
 }
 
-/** What is answered to what the page posts. */
+/** Returns the answer to a control request. */
 export type Answer = (posted: Posted) => { status?: number; body: ControlResult | { error: string } };
 
-/** Serves the page on loopback, under `path`. Queues are said as `queues` has them, four times a second. */
+/** Serves the page on loopback, under `path`. Sends the state of `queues` four times a second. */
 export class FakeServer implements AsyncDisposable {
   instance = "one";
   time = Date.UTC(2026, 10, 22, 3, 4, 5);
   mayControl = true;
   mayReload = true;
-  /** Says nothing, with the connections open. */
+  /** Whether the server sends nothing on its open connections. */
   isSilent = false;
   answer: Answer = ({ path }) => ({ body: { message: `Did ${path}.` } });
   readonly posted: Posted[] = [];
@@ -39,14 +39,14 @@ export class FakeServer implements AsyncDisposable {
     return `http://127.0.0.1:${this.#server.addr.port}${this.#path}`;
   }
 
-  /** Ends, as a process that dies. */
+  /** Stops the server, like the end of its process. */
   async stop(): Promise<void> {
     for (const end of this.#streams) end();
     this.#streams.clear();
     await this.#server.shutdown();
   }
 
-  /** Begins again at the same address, as another process. */
+  /** Restarts the server at the same address, like a new process. */
   restart(instance: string): void {
     this.instance = instance;
     this.#server = this.#serve(this.#server.addr.port);
@@ -103,7 +103,7 @@ export class FakeServer implements AsyncDisposable {
         try {
           end();
         } catch {
-          // The stream was cancelled, so it cannot be closed.
+          // A canceled stream can't be closed.
         }
       },
     });
@@ -124,7 +124,7 @@ function rowOf(
   return { name, engine, verdict, reason, counts, rates, oldestReadyMs, workers, paused, trend };
 }
 
-/** What a server leaves of the lists when somebody searches. */
+/** Returns the part of the lists that matches a search. */
 function matching(queue: QueueDetails, search: string): QueueDetails {
   const found = <T extends { key: string }>(items: readonly T[]) => items.filter(({ key }) => key.includes(search));
   const delayedItems = found(queue.delayedItems);

@@ -1,4 +1,4 @@
-/** The page, with a server that says what a test wants said. Only on Deno: the page is the browser's. */
+/** Tests of the page with prepared data. Runs only on Deno, because the page runs in a browser. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { QueueDetails } from "@workqueue/dashboard";
@@ -273,7 +273,7 @@ browserTest("page: each control posts what it is for, and what came of it is tol
   );
 
   server.queues = [paused()].map((queue) => ({ ...queue, name: "invoices" }));
-  await visitor.button("Resume throttle").waitFor({ state: "detached" }); // that is not paused
+  await visitor.button("Resume throttle").waitFor({ state: "detached" }); // the throttle of the new queue is not paused
   await posts(() => visitor.button("Resume").click(), "resume", {});
   await visitor.sees("ends nothing that runs");
 });
@@ -288,7 +288,7 @@ browserTest("page: what is written in a field stays, whatever the server says me
   assertEquals(await field.inputValue(), "3");
   await field.fill("none");
   await visitor.page.keyboard.press("Enter");
-  assertEquals(server.posted, []); // the browser says what is wrong
+  assertEquals(server.posted, []); // the browser shows the error
 });
 
 browserTest(

@@ -1,4 +1,4 @@
-/** The page, with the server that is published. Only on Deno: the page is the browser's. */
+/** Tests of the page with the published server. Runs only on Deno, because the page runs in a browser. */
 
 import { assertEquals } from "@std/assert";
 import { loadConfig, type RateLimitingQueue, type WorkerPool, type WorkQueueConfig } from "@workqueue/core";
@@ -11,17 +11,17 @@ const CONFIG = {
   queues: { images: { limiter: "slow", concurrency: 2, throttle: { rate: 100, burst: 10 } } },
 };
 
-/** A queue whose items beginning with `bad` fail, its pool, and a dashboard that is served. */
+/** Queue with its pool and a running dashboard. Items that begin with `bad` fail. */
 class Served implements AsyncDisposable {
   readonly config: WorkQueueConfig = loadConfig(CONFIG);
   readonly queue: RateLimitingQueue<string> = this.config.queue<string>("images");
-  /** What handlers took, in order. */
+  /** Items that handlers got, in order. */
   readonly taken: string[] = [];
   readonly pool: WorkerPool<string> = this.config.runWorkers("images", this.queue, (item) => {
     this.taken.push(item);
     if (item.startsWith("bad")) throw new TypeError(`no address in ${item}`);
   }, { onError() {} });
-  /** What the file of the config says. */
+  /** Content of the config file. */
   file: object = CONFIG;
   mayLook = true;
   readonly url: string;
@@ -39,7 +39,7 @@ class Served implements AsyncDisposable {
     this.url = `http://127.0.0.1:${this.#server.addr.port}/ops/`;
   }
 
-  /** Has these taken, and waits until they have come to their end. */
+  /** Adds items and waits until their attempts have ended. */
   async work(...items: string[]): Promise<void> {
     for (const item of items) this.queue.add(item);
     while (this.queue.length + this.queue.processing > 0) await new Promise((resolve) => setTimeout(resolve, 1));

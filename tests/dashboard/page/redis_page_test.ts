@@ -1,4 +1,7 @@
-/** The page, of a queue on a real Redis that another process works on. Only on Deno: the page is the browser's. */
+/**
+ * Tests of the page with a queue on a real Redis server that another process works on. Runs only on Deno, because the
+ * page runs in a browser.
+ */
 
 import { assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -31,7 +34,7 @@ if (hasChromium) {
     await visitor.button("Resume").waitFor();
     await failing.getByRole("button", { name: "Retry now: bad/2" }).click();
     await visitor.sees("1 item is ready now.", visitor.result());
-    assertEquals([(await shown.counts()).ready, taken.length], [1, 2]); // nobody is given it
+    assertEquals([(await shown.counts()).ready, taken.length], [1, 2]); // the item is not handed out
     await visitor.button("Resume").click();
     await visitor.button("Pause").waitFor();
     await failing.getByRole("row").filter({ hasText: "bad/2" }).getByText("2", { exact: true }).waitFor();

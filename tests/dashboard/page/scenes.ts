@@ -1,11 +1,11 @@
-/** Queues as somebody on call may find them. */
+/** Queues as someone on call may find them. */
 
 import type { History, QueueDetails } from "@workqueue/dashboard";
 
 const SAMPLES = 180;
 const END = Date.UTC(2026, 10, 22, 3, 4, 5);
 
-type Shape = (at: number) => number; // of 0, a quarter of an hour ago, to 1, now
+type Shape = (at: number) => number; // from 0, a quarter of an hour ago, to 1, now
 
 function historyOf(shapes: Partial<Record<Exclude<keyof History, "time">, Shape>>): History {
   const list = (shape: Shape = () => 0) => Array.from({ length: SAMPLES }, (_, i) => shape(i / (SAMPLES - 1)));
@@ -26,7 +26,7 @@ const wave = (base: number, swing: number): Shape => (at) =>
 const since = (begin: number, before: Shape, after: Shape): Shape => (at) => at < begin ? before(at) : after(at);
 const rise = (begin: number, to: number): Shape => (at) => at < begin ? 0 : Math.round(to * (at - begin) / (1 - begin));
 
-/** A queue where all is well, but for what is said. */
+/** Returns a healthy queue, with changes. */
 export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDetails {
   const history = said.history ?? historyOf({
     ready: wave(3, 3),
@@ -93,7 +93,7 @@ export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDe
 const BACKOFF = "/limiters/default/limiters/0";
 const BUCKET = "/limiters/default/limiters/1";
 
-/** Whatever is asked of, it answers that it cannot. */
+/** Returns a queue whose backend rejects every request. */
 export function outage(): QueueDetails {
   const items = Array.from({ length: 50 }, (_, i) => ({
     key: `invoice/2026-11/${4820 - i}`,
@@ -130,7 +130,7 @@ export function outage(): QueueDetails {
   });
 }
 
-/** One tenant adds more than all others. */
+/** Returns a queue to which one tenant adds more items than all others. */
 export function hotTenant(): QueueDetails {
   return queueOf("thumbnails", {
     engine: "redis",
@@ -166,7 +166,7 @@ export function hotTenant(): QueueDetails {
   });
 }
 
-/** One item never works. */
+/** Returns a queue with one item that always fails. */
 export function poison(): QueueDetails {
   return queueOf("webhooks", {
     verdict: "failing",
@@ -184,7 +184,7 @@ export function poison(): QueueDetails {
   });
 }
 
-/** Nothing begins as somebody wanted it so. */
+/** Returns a paused queue. */
 export function paused(): QueueDetails {
   return queueOf("emails", {
     verdict: "paused",
@@ -200,12 +200,12 @@ export function paused(): QueueDetails {
   });
 }
 
-/** All of these, the worst first. */
+/** Returns all of these queues, the worst first. */
 export function badNight(): QueueDetails[] {
   return [outage(), poison(), paused(), hotTenant(), queueOf("images"), queueOf("search-index")];
 }
 
-/** Where nothing is wrong. */
+/** Returns healthy queues only. */
 export function goodDay(): QueueDetails[] {
   return ["images", "invoices", "thumbnails", "webhooks"].map((name) => queueOf(name));
 }

@@ -1,4 +1,4 @@
-/** Somebody who looks at the page in Chromium, and to whom nothing may go wrong unnoticed. */
+/** Visitor of the page in Chromium. A test fails on every unexpected error of the page. */
 
 import { assertEquals } from "@std/assert";
 import axe from "axe-core";
@@ -7,30 +7,30 @@ import { hasChromium, launchChromium } from "../../chromium.ts";
 
 let browser: Promise<Browser> | undefined;
 
-/** What may be different of a visitor. */
+/** Options of a visitor. */
 export interface VisitorOptions {
   readonly colorScheme?: "light" | "dark";
   readonly width?: number;
-  /** The time of the page is the test's: see `page.clock`. */
+  /** Whether the test controls the time of the page, with `page.clock`. */
   readonly hasHandClock?: boolean;
-  /** Which requests that fail, as Chromium words it, are part of the test. */
+  /** Chromium messages about failed requests that the test expects. */
   readonly failures?: RegExp;
 }
 
-/** A test in Chromium, left out where there is none. */
+/** Registers a test in Chromium, which is skipped if Chromium is not installed. */
 export function browserTest(name: string, fn: () => Promise<void>): void {
   Deno.test({
     name,
     ignore: !hasChromium,
     fn,
-    sanitizeOps: false, // the browser stays for the next test
+    sanitizeOps: false, // the browser stays open for the next test
     sanitizeResources: false,
   });
 }
 
 Deno.test.afterAll(async () => await (await browser)?.close());
 
-/** Opens the page at an address; whatever it complains of by the time it is closed fails the test. */
+/** Opens the page at a URL. Every complaint of the page until it is closed fails the test. */
 export async function visit(url: string, options: VisitorOptions = {}): Promise<Visitor> {
   browser ??= launchChromium();
   const page = await (await browser).newPage({
@@ -64,12 +64,12 @@ export class Visitor implements AsyncDisposable {
     this.#complaints = complaints;
   }
 
-  /** The row of a queue in the list. */
+  /** Returns the row of a queue in the list. */
   row(name: string): Locator {
     return this.page.getByRole("listitem").filter({ has: this.page.getByRole("link", { name, exact: true }) });
   }
 
-  /** A part of the page, by its heading. */
+  /** Returns a section of the page, by its heading. */
   section(name: string): Locator {
     return this.page.getByRole("region", { name, exact: true });
   }
@@ -78,30 +78,30 @@ export class Visitor implements AsyncDisposable {
     return this.page.getByRole("button", typeof name === "string" ? { name, exact: true } : { name });
   }
 
-  /** What was last said of a control. */
+  /** Returns the latest result of a control. */
   result(): Locator {
     return this.page.getByRole("status");
   }
 
-  /** Waits until there is such a text. */
+  /** Waits until a text is visible. */
   async sees(text: string | RegExp, where: Locator | Page = this.page): Promise<void> {
     await where.getByText(text).first().waitFor();
   }
 
-  /** A number beside its name, as `Waiting`. */
+  /** Returns the number beside a label, such as `Delayed`. */
   async figure(name: string, where: Locator | Page = this.page): Promise<string> {
     const figure = where.locator(".figures > div").filter({ has: this.page.getByText(name, { exact: true }) });
     return await figure.locator("dd").innerText();
   }
 
-  /** How wide the page is with all that is in it. */
+  /** Returns the width of the page with all its content. */
   contentWidth(): Promise<number> {
     return this.page.evaluate("document.documentElement.scrollWidth");
   }
 
-  /** What axe-core finds that is serious. */
+  /** Returns the serious problems that axe-core finds. */
   async offences(): Promise<string[]> {
-    await this.page.evaluate(axe.source); // evaluated by the protocol, past the policy
+    await this.page.evaluate(axe.source); // evaluated over the protocol, so the policy does not apply
     const { violations } = await this.page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
     return violations.filter(({ impact }) => impact === "serious" || impact === "critical")
       .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`));

@@ -1,6 +1,6 @@
 /**
- * Serves a dashboard under a sub-path with what the runtime has for that, asks it over the network, and prints what
- * came of it. The process has to end by itself: the dashboard is not disposed of.
+ * Serves a dashboard under a sub-path with the server of the runtime, sends requests to it over the network, and prints
+ * the results. The process must end by itself, because the dashboard is not disposed.
  */
 
 import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
@@ -9,7 +9,7 @@ import { request as httpRequest } from "node:http";
 
 type Fetch = (request: Request, info?: unknown) => Promise<Response>;
 
-/** A server on a free port of the loopback. */
+/** Server on a free loopback port. */
 interface Served {
   readonly port: number;
   stop(): unknown;
@@ -70,7 +70,7 @@ const control = await fetch(`${base}api/queues/images/concurrency`, {
 });
 await control.text();
 
-/** What a page of somebody else's gets whose name leads here. */
+/** Status that a third-party page gets if its host name resolves to this server. */
 const rebound = await new Promise<number | undefined>((resolve, reject) => {
   const headers = { host: "evil.example" };
   httpRequest({ host: "127.0.0.1", port: served.port, path: "/ops/queues/api/state", headers }, (response) => {
@@ -85,10 +85,10 @@ let text = "";
 const decoder = new TextDecoder();
 for await (const chunk of events.body!) {
   text += decoder.decode(chunk, { stream: true });
-  if (text.split("event: queue").length > 7) break; // by then it was asked anew who may look
+  if (text.split("event: queue").length > 7) break; // access has been checked again by then
 }
 controller.abort();
-// Nobody looks any more as soon as the server has noticed. A look comes each second until then.
+// The events end as soon as the server notices the abort. Until then, access is checked once per second.
 for (let before = -1; before !== looks;) {
   before = looks;
   await new Promise((resolve) => setTimeout(resolve, 1500));

@@ -1,4 +1,4 @@
-/** The dashboard behind the servers of the runtimes, over the network, under a sub-path. Only on Deno. */
+/** The dashboard on the servers of the runtimes, over the network, under a sub-path. Runs only on Deno. */
 
 import { assertEquals } from "@std/assert";
 import { execFile } from "node:child_process";
@@ -13,7 +13,7 @@ import { runScript } from "../../run_script.ts";
 
 const SCRIPT = new URL("serve.ts", import.meta.url);
 
-/** Guards against a process that never ends, and nothing else. */
+/** Limit for a process that never ends, in milliseconds. */
 const DEADLINE = 300_000;
 
 const EXPECTED = {
@@ -30,7 +30,7 @@ const EXPECTED = {
   looked: true,
 };
 
-/** Serves by Hono on Node, from a bundle, as Node finds no packages of the tests. */
+/** Serves the dashboard with Hono on Node, from a bundle, because Node can't find the packages of the tests. */
 async function serveOnNode(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "workqueue_dashboard_"));
   try {
@@ -40,7 +40,7 @@ async function serveOnNode(): Promise<string[]> {
       await bundle({
         entryPoints: [fileURLToPath(SCRIPT)],
         platform: "node",
-        // The first that fits is taken.
+        // The first matching alias is used.
         alias: Object.fromEntries(
           ["@hono/node-server", "hono/ws", "hono"].map((name) => [name, fileURLToPath(import.meta.resolve(name))]),
         ),
@@ -53,7 +53,7 @@ async function serveOnNode(): Promise<string[]> {
   }
 }
 
-/** Servers of the dashboard: each starts a process and returns its output. */
+/** Servers of the dashboard; each function starts a process and returns its output. */
 const SERVERS: Record<string, () => Promise<string[]>> = {
   "Deno.serve serves the dashboard": () => runScript("Deno", SCRIPT),
   "Bun.serve serves the dashboard": () => runScript("Bun", SCRIPT),
