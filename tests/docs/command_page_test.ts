@@ -1,4 +1,4 @@
-/** What `docs/command.md` shows is what the command does, and no option is left out there. */
+/** Tests of `docs/command.md`: its scripts print the output that it shows, and it covers all options. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Tokens } from "marked";
@@ -10,7 +10,7 @@ const PAGE = "docs/command.md";
 
 const page = tokensOf(Deno.readTextFileSync(ROOT + PAGE)).filter((token) => token.type !== "space");
 
-/** The scripts of the page, each with the text that is shown below it: empty if there is none. */
+/** Scripts of the page, each with the text shown below it, or an empty text. */
 const examples = page.flatMap((token, index) => {
   const next = page[index + 1];
   return isCode(token, "sh") ? [{ script: token.text, shown: isCode(next, "text") ? next.text : "" }] : [];
@@ -20,7 +20,7 @@ function isCode(token: { type: string } | undefined, lang: string): token is Tok
   return token?.type === "code" && (token as Tokens.Code).lang === lang;
 }
 
-/** Leaves out what differs each time: how far a run has come after a second, how long it took, and what is random. */
+/** Removes the parts that differ from run to run: progress after a second, times and random values. */
 function lasting(text: string): string {
   return text
     .replace(/^\d+ of \d+\+? done, .*\n/gm, "")
@@ -70,7 +70,7 @@ Deno.test(`${PAGE}: each option of each command is explained, and is in a script
   }
 });
 
-/** The options that scripts give to a command of `workqueue`. */
+/** Returns the options that scripts give to a command of `workqueue`. */
 function optionsInScripts(name: string): Set<string> {
   const calls = examples.flatMap(({ script }) => [...script.matchAll(/\bworkqueue (\w+)([^|&;\n]*)/g)]);
   const args = calls.filter(([, command]) => command === name).flatMap(([, , rest]) =>

@@ -1,4 +1,4 @@
-/** What an editor makes of the schema: VS Code's own JSON service, on the config of the examples. */
+/** Tests of the schema in an editor: the JSON service of VS Code, with the config of the examples. */
 
 import { assert, assertEquals } from "@std/assert";
 import { disciplines, limiters } from "@workqueue/core";
@@ -8,7 +8,7 @@ const example = new URL("../../examples/workqueue.json", import.meta.url);
 const text = await Deno.readTextFile(example);
 
 const service = getLanguageService({
-  // What `$schema` says is looked up from where the config is, as an editor does.
+  // An editor resolves `$schema` against the URL of the config.
   workspaceContext: { resolveRelativePath: (path, from) => new URL(path, from).href },
   schemaRequestService: (url) => Deno.readTextFile(new URL(url)),
 });
@@ -18,21 +18,21 @@ function open(text: string) {
   return { document, json: service.parseJSONDocument(document) };
 }
 
-/** The parts that are marked as wrong. */
+/** Returns the parts that are marked as wrong. */
 async function markedIn(text: string): Promise<string[]> {
   const { document, json } = open(text);
   const problems: Diagnostic[] = await service.doValidation(document, json);
   return problems.map(({ range }) => document.getText(range));
 }
 
-/** What is offered at the `|`, with what is said of it. */
+/** Returns the completions at the `|`, with their documentation. */
 async function offeredAt(text: string): Promise<Map<string, unknown>> {
   const { document, json } = open(text.replace("|", ""));
   const completions = await service.doComplete(document, document.positionAt(text.indexOf("|")), json);
   return new Map(completions!.items.map(({ label, documentation }) => [label, documentation]));
 }
 
-/** The example with a part of it replaced. */
+/** Returns the example with one part replaced. */
 function edited(before: string, after: string): string {
   assert(text.includes(before));
   return text.replace(before, after);

@@ -1,4 +1,4 @@
-/** The table of docs/errors.md: every code that is thrown is there, and every code that is there is thrown. */
+/** Tests of the table in docs/errors.md: it lists exactly the codes of thrown errors. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Tokens } from "marked";
@@ -8,7 +8,7 @@ import { tokensOf } from "./markdown.ts";
 const root = new URL("../../", import.meta.url);
 const DECLARATION = "lib/base/error_codes.ts";
 
-/** The modules of the core and its packages, without the built page of the dashboard. */
+/** Yields the modules of the core and its packages, without the built page of the dashboard. */
 async function* modulesIn(folder: string): AsyncGenerator<string> {
   for await (const { name, isDirectory } of Deno.readDir(new URL(folder, root))) {
     if (isDirectory && name !== "node_modules") yield* modulesIn(`${folder}${name}/`);
@@ -16,7 +16,7 @@ async function* modulesIn(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** The code of each module, without comments, by path. */
+/** Returns the code of each module without comments, by path. */
 async function sources(): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const folder of ["lib/", "registry/", "limiters/", "disciplines/", "config/", "packages/"]) {
@@ -30,7 +30,7 @@ async function sources(): Promise<Map<string, string>> {
 
 const modules = await sources();
 
-/** Modules whose errors of these classes reach no caller: they are causes of others, or limits of the runtime. */
+/** Modules that create errors without a code. These errors are causes of other errors, or limits of the runtime. */
 const WITHOUT_CODE = [
   "lib/base/steady_clock.ts",
   "lib/structures/churn_map.ts",

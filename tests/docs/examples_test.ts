@@ -1,4 +1,4 @@
-/** The examples that load and describe configs, run by the runtimes that they are for. */
+/** Tests of the examples that load and describe configs, on their runtimes. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { configSchema } from "@workqueue/core/config";

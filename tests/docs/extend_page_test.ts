@@ -1,4 +1,7 @@
-/** The plugin of `docs/extend.md` works in a program and in the command, and both print what the page shows. */
+/**
+ * Tests of the plugin in `docs/extend.md`: it works in a program and in the command, and both print the output that the
+ * page shows.
+ */
 
 import { assertEquals } from "@std/assert";
 import type { Tokens } from "marked";

@@ -1,8 +1,8 @@
-/** The page for people who come from Go names all that they know. */
+/** Test of the page for Go users: it mentions every name that they know. */
 
 import { assertEquals } from "@std/assert";
 
-/** The exported functions, methods of interfaces, and types of `k8s.io/client-go/util/workqueue` v0.37.0. */
+/** Exported functions, methods of interfaces, and types of `k8s.io/client-go/util/workqueue` v0.37.0. */
 const WORKQUEUE = `
   New NewNamed NewWithConfig NewTyped NewTypedWithConfig DefaultQueue Queue QueueConfig TypedQueueConfig
   Interface TypedInterface Type Typed Add Len Get Done ShutDown ShutDownWithDrain ShuttingDown
@@ -26,22 +26,21 @@ const WORKQUEUE = `
   ParallelizeUntil DoWorkPieceFunc Options WithChunkSize
 `;
 
-/** The same of `golang.org/x/time/rate` v0.16.0. */
+/** Exported names of `golang.org/x/time/rate` v0.16.0. */
 const RATE = `
   Limit Inf InfDuration Every Limiter NewLimiter Allow AllowN Reserve ReserveN Wait WaitN Tokens TokensAt Burst
   SetLimit SetLimitAt SetBurst SetBurstAt Reservation OK Delay DelayFrom Cancel CancelAt Sometimes Do First Interval
 `;
 
 /**
- * The same of `sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue` v0.25.2, with the fields of its options.
+ * Exported names of `sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue` v0.25.2, with the fields of its
+ * options.
  */
 const PRIORITY_QUEUE = `
   New PriorityQueue AddWithOpts GetWithPriority AddOpts After RateLimited Priority Opts Opt RateLimiter MetricProvider Log
 `;
 
-/**
- * What controllers use beside these: options of controller-runtime's controllers, their results, and `util/runtime`.
- */
+/** Other names that controllers use: options of controller-runtime's controllers, their results, and `util/runtime`. */
 const CONTROLLERS = `
   MaxConcurrentReconciles NewQueue RateLimiter ReconciliationTimeout RecoverPanic UsePriorityQueue LowPriority
   Result Requeue RequeueAfter TerminalError Registry

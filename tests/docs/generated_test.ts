@@ -1,4 +1,4 @@
-/** What is made of the code is up to date. */
+/** Generated files are up to date. */
 
 import { assert, assertEquals } from "@std/assert";
 import { schemaUrl } from "../../docs/generate/config_reference.ts";

@@ -1,6 +1,6 @@
 /**
- * Follows `docs/getting-started.md` as a reader would: saves each program and config, runs the commands, and compares
- * what they print with what the page shows.
+ * Test of `docs/getting-started.md`. It follows the page like a reader: it saves each program and config, runs the
+ * commands, and compares their output with the page.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -16,7 +16,7 @@ const START = "npx -y deno run -A main.ts";
 const PORT = "8080";
 const DEADLINE = 120_000;
 
-/** Paragraphs and blocks of code of the page, in order. */
+/** Paragraphs and code blocks of the page, in order. */
 const page = tokensOf(Deno.readTextFileSync(new URL(PAGE, ROOT)))
   .filter((token): token is Tokens.Code | Tokens.Paragraph => token.type === "code" || token.type === "paragraph");
 
@@ -24,7 +24,7 @@ const hasCurl = await new Deno.Command("curl", { args: ["--version"], stdout: "n
   .then(({ success }) => success, () => false);
 if (!hasCurl) console.log(`There is no curl on the PATH: leaving out the test of ${PAGE}.`);
 
-/** A running program and everything that it has printed. */
+/** Running program with its output so far. */
 class Program {
   printed = "";
   isEnded = false;
@@ -39,7 +39,7 @@ class Program {
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
-      signal: AbortSignal.timeout(DEADLINE), // guards against a program that never ends
+      signal: AbortSignal.timeout(DEADLINE), // limit for a program that never ends
     }).spawn();
     const read = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
       for await (const text of stream.pipeThrough(new TextDecoderStream())) this.printed += text;
@@ -48,12 +48,12 @@ class Program {
       .then(([status]) => status).finally(() => this.isEnded = true);
   }
 
-  /** Presses Ctrl-C. */
+  /** Sends SIGINT, like Ctrl-C. */
   interrupt(): void {
     this.#child.kill("SIGINT");
   }
 
-  /** Waits until the program has printed a text and nothing else, or has ended. */
+  /** Waits until the program has printed exactly a text, or has ended. */
   async shows(text: string): Promise<void> {
     while (!this.isEnded && this.printed.trimEnd() !== text) await new Promise((resolve) => setTimeout(resolve, 20));
     assertEquals(this.printed.trimEnd(), text);
@@ -120,11 +120,11 @@ async function follow(folder: string, command: string[]): Promise<void> {
         throw new Error(`${PAGE} has a block that this test doesn't know: ${token.lang}`);
     }
   }
-  isInterrupted = false; // the last program ends well by itself
+  isInterrupted = false; // the last program ends by itself
   await end();
 }
 
-/** Runs a script that has to succeed. Returns what it prints. */
+/** Runs a script that must succeed. Returns its output. */
 async function shell(script: string, cwd: string): Promise<string> {
   const signal = AbortSignal.timeout(DEADLINE);
   const { success, stdout, stderr } = await new Deno.Command("sh", { args: ["-ec", script], cwd, signal }).output();

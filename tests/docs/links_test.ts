@@ -1,6 +1,6 @@
 /**
- * Follows the links of all pages. GitHub resolves a relative link against the page. JSR resolves a relative link of a
- * README against the root of the repository, so it works in the core's README and breaks in those of `packages/`.
+ * Tests of the links on all pages. GitHub resolves a relative link against the page. JSR resolves a relative link of a
+ * README against the root of the repository, so it works in the core's README and breaks in the READMEs of `packages/`.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -17,12 +17,12 @@ function read(path: string): string {
   return Deno.readTextFileSync(new URL(path, ROOT));
 }
 
-/** Whether a file or a folder of the repository exists. */
+/** Reports whether a file or a folder of the repository exists. */
 function exists(url: URL): boolean {
   return statSync(url, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Resolves a link against a base. Returns a problem unless there is such a file, with such a heading. */
+/** Resolves a link against a base. Returns a problem unless the target file exists and has the target heading. */
 function problemsOf(href: string, base: URL): string[] {
   const { hash, href: target } = new URL(href, base);
   const url = new URL(target.slice(0, target.length - hash.length));
@@ -32,14 +32,14 @@ function problemsOf(href: string, base: URL): string[] {
   return [];
 }
 
-/** The folder of each package that is published, by its name. */
+/** Folder of each published package, by its name. */
 const packages = new Map([[manifest.name, ""]]);
 for (const { name: folder } of Deno.readDirSync(new URL("packages/", ROOT))) {
   const { name, publish } = JSON.parse(read(`packages/${folder}/deno.json`));
   if (publish !== undefined) packages.set(name, `packages/${folder}/`);
 }
 
-/** Whether the core publishes a file. */
+/** Reports whether the core publishes a file. */
 function isPublished(path: string): boolean {
   return manifest.publish.include.some((entry) =>
     entry.endsWith("/")
@@ -48,7 +48,7 @@ function isPublished(path: string): boolean {
   );
 }
 
-/** Returns a problem unless an address at JSR names a package of this repository, or a file that its core publishes. */
+/** Returns a problem unless a JSR address names a package of this repository, or a file that the core publishes. */
 function problemsAtJsr(href: string): string[] {
   const { pathname, hash } = new URL(href);
   const [, name, version, path] = /^\/(@workqueue\/[\w-]+)(?:\/([\d.]+)\/(.+))?$/.exec(pathname) ?? [];

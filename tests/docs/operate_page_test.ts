@@ -1,6 +1,4 @@
-/**
- * The commands of docs/operate.md, run against the service that they are for: what they print is as the page shows it.
- */
+/** Tests of the commands in docs/operate.md, run against their service. They print the output that the page shows. */
 
 import { assert } from "@std/assert";
 import type { Tokens } from "marked";
@@ -15,13 +13,13 @@ const START = /^npx -y deno task operate (\w+) (\S+)/;
 const SERVICE = manifest.tasks.operate.split(" ").at(-1)!;
 const DEADLINE = 30_000;
 
-/** Commands, and lines that they or the service then print. */
+/** Commands, and lines that they or the service print afterwards. */
 interface Step {
   readonly commands: readonly string[];
   readonly expected: readonly string[];
 }
 
-/** The steps of each section, by its heading. */
+/** Returns the steps of each section, by its heading. */
 function sectionsOf(page: string): Map<string, Step[]> {
   const sections = new Map<string, Step[]>();
   let steps: Step[] = [];
@@ -39,13 +37,13 @@ function sectionsOf(page: string): Map<string, Step[]> {
   );
 }
 
-/** A line without what differs from run to run: numbers, units of time, and which of the tenants a key belongs to. */
+/** Returns a line without the parts that differ from run to run: numbers, units of time, and the tenant of a key. */
 function shapeOf(line: string): string {
   return line.replace(/(acme|globex|initech)(?=\/)/g, "TENANT")
     .replace(/\d[\d.,]*/g, "#").replace(/# (ms|s|min)\b/g, "# TIME").trim();
 }
 
-/** Returns so many free ports, all different. */
+/** Returns `count` different free ports. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   for (const server of servers) await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -54,7 +52,7 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Somebody at a terminal, in a folder with what is copied from the repository, beside the service that runs. */
+/** Terminal in a folder with the service's config, and the running service. */
 class Terminal implements AsyncDisposable {
   readonly #folder = Deno.makeTempDirSync({ prefix: "workqueue_" });
   readonly #port: number;
@@ -72,13 +70,13 @@ class Terminal implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       this.#service?.kill("SIGKILL");
-    } catch { // it has ended by itself
+    } catch { // The service has ended by itself.
     }
     await this.#hasEnded;
     await Deno.remove(this.#folder, { recursive: true });
   }
 
-  /** Runs commands, and looks again and again until all of the lines were printed. */
+  /** Runs commands, and repeats the last request until all expected lines have been printed. */
   async carryOut({ commands, expected }: Step): Promise<void> {
     const wanted = new Set(expected.map(shapeOf));
     const seen = new Set<string>();
@@ -97,7 +95,7 @@ class Terminal implements AsyncDisposable {
   async #run(line: string): Promise<string | undefined> {
     const start = START.exec(line);
     if (start !== null) return await this.#start(start.slice(1));
-    const command = line.replace(/^sleep \d+( && )?/, ""); // it is looked at again and again instead
+    const command = line.replace(/^sleep \d+( && )?/, ""); // repeated requests replace the sleep
     const args = ["-c", command.replaceAll("9464", String(this.#port))];
     const env = { PID: String(this.#service?.pid) };
     const before = this.#reloads();

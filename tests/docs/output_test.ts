@@ -1,4 +1,4 @@
-/** Runs each program of a page that has a `text` block directly below it, and compares its output with that text. */
+/** Tests of the programs on the pages: each program with a `text` block directly below it prints that text. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Tokens } from "marked";
@@ -8,10 +8,10 @@ import { Project, ROOT } from "../installs/project.ts";
 import { runtimes } from "../runtimes.ts";
 import { tokensOf } from "./markdown.ts";
 
-/** Guards against a program that never ends. */
+/** Limit for a program that never ends, in milliseconds. */
 const DEADLINE = 120_000;
 
-/** A program, and what the page shows below it. */
+/** Program, and the text shown below it. */
 interface Example {
   readonly page: string;
   readonly program: string;
@@ -22,7 +22,7 @@ const pages = ["*.md", "docs/*.md", "packages/*/README.md"]
   .flatMap((glob) => globSync(glob, { cwd: fileURLToPath(ROOT) }))
   .map((path) => path.replaceAll("\\", "/")).sort();
 
-const examples: readonly Example[] = pages.filter((page) => page !== "docs/getting-started.md") // has a test of its own
+const examples: readonly Example[] = pages.filter((page) => page !== "docs/getting-started.md") // has a separate test
   .flatMap((page) => {
     const tokens = tokensOf(Deno.readTextFileSync(new URL(page, ROOT))).filter(({ type }) => type !== "space");
     return tokens.flatMap((token, i): Example[] => {
@@ -35,7 +35,7 @@ function isCode(token: { type: string } | undefined, lang: string): token is Tok
   return token?.type === "code" && (token as Tokens.Code).lang === lang;
 }
 
-/** Runs a program where both runtimes find the packages of the repository. Returns what it prints. */
+/** Runs a program where both runtimes find the packages of the repository. Returns its output. */
 async function printedBy(command: string[], program: string): Promise<string> {
   using project = new Project();
   const config = { extends: fileURLToPath(new URL("tsconfig.json", ROOT)) }; // for Bun

@@ -1,5 +1,5 @@
 /**
- * Checks the blocks of code of all pages. `deno test --doc` runs their TypeScript, and `links_test.ts` follows their
+ * Tests of the code blocks of all pages. `deno test --doc` runs their TypeScript, and `links_test.ts` follows their
  * links.
  */
 
@@ -21,12 +21,12 @@ async function filesIn(folder: URL, extension: string): Promise<URL[]> {
   return found;
 }
 
-/** Commands that need an installed Deno. Node and npm are enough for `npx -y deno`. */
+/** Returns commands that need an installed Deno. `npx -y deno` needs only Node and npm. */
 function needingDeno(text: string): string[] {
   return text.match(/(?<!npx -y )\bdeno (run|task|test|bench) .*/g) ?? [];
 }
 
-/** Pages whose programs are run by a test of their own. */
+/** Pages with programs that have a separate test. */
 const PAGES_OF_PROGRAMS = ["docs/getting-started.md", "docs/testing.md", "docs/extend.md"];
 
 const pages = await filesIn(root, ".md");
@@ -42,14 +42,14 @@ for (const page of pages) {
       const { lang, text } = token as Tokens.Code;
       if (lang === "sh" || lang === "text") assertEquals(needingDeno(text), []);
       switch (lang) {
-        case "ts": // run by itself
+        case "ts": // run by `deno test --doc`
         case "text":
           break;
         case "ts ignore": // run by the test of the page, or by redis_page_test.ts
           assert(PAGES_OF_PROGRAMS.includes(name) || text.includes('from "@workqueue/redis"'), text);
           break;
         case "json":
-          if ("imports" in JSON.parse(text)) break; // a deno.json: tried by tests/installs/clone_test.ts
+          if ("imports" in JSON.parse(text)) break; // a deno.json: tested by tests/installs/clone_test.ts
           loadConfig(text);
           break;
         case "yaml":

@@ -1,4 +1,4 @@
-/** The recording of the demo: how a picture is made of what a program wrote. */
+/** Tests of the recording of the demo: frames and the picture. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { animate } from "../../docs/recording/animation.ts";
@@ -10,7 +10,7 @@ const WORDS = { title: "A & B", description: "What happens" };
 
 const frames = (...writes: Write[]) => framesOf({ size: SIZE, writes });
 
-/** What is on each frame: its time and its rows. */
+/** Returns the time and the rows of each frame. */
 const shown = async (...writes: Write[]) =>
   (await frames(...writes)).map(({ at, rows }) => [
     at,

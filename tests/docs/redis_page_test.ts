@@ -1,6 +1,6 @@
 /**
- * What the pages and comments say of Redis. Their examples are run here, each on a server of its own: `deno test --doc`
- * has none, and leaves out what is marked by `ignore`.
+ * Tests of the Redis examples in pages and comments. Each example runs here with its own server. `deno test --doc` has
+ * no server and skips blocks that are marked `ignore`.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -26,7 +26,7 @@ function examplesIn(markdown: string): string[] {
   return tokensOf(markdown).filter(isExample).map(({ text }) => text);
 }
 
-/** The comments of a module, as Markdown. */
+/** Returns the comments of a module, as Markdown. */
 function commentsIn(file: string): string {
   return [...read(file).matchAll(/\/\*\*[^]*?\*\//g)].map(([comment]) => comment.replace(/^\s*\* ?/gm, "")).join(
     "\n\n",
@@ -45,7 +45,7 @@ const examples: [string, string[]][] = [
   ...modulesIn(MODULES).map((module): [string, string[]] => [module, examplesIn(commentsIn(module))]),
 ];
 
-/** Writes modules into a folder, where a command of Deno's is run on them. */
+/** Writes modules into a folder and runs a command on them. */
 async function withModules(codes: string[], run: (files: string[]) => Promise<unknown>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "workqueue_" });
   try {
@@ -85,7 +85,7 @@ Deno.test("docs/redis.md and README.md have examples that need a server", () => 
 const page = read("docs/redis.md");
 const scripts = modulesIn(`${MODULES}scripts/`).map(read).join("\n");
 
-/** The table with this heading in its first column, a list of cells for each row. */
+/** Returns the cells of each row of the table whose first column has this heading. */
 function table(heading: string): string[][] {
   const found = tokensOf(page).find((token): token is Tokens.Table =>
     token.type === "table" && (token as Tokens.Table).header[0]!.text === heading
@@ -139,12 +139,12 @@ serverTest("docs/redis.md: its rights are enough for what a queue does, and are 
 
   const granted = rights.filter((word) => word.startsWith("+")).map((word) => word.slice(1));
   const words = new Set(scripts.match(/(?<=')[A-Z]+(?=')/g)!.map((word) => word.toLowerCase()));
-  const infos = await server.call("COMMAND", "INFO", ...words) as unknown[]; // nothing for what is no command
+  const infos = await server.call("COMMAND", "INFO", ...words) as unknown[]; // null for a word that is not a command
   const used = [...words].filter((_, i) => infos[i] !== null);
   assertEquals(granted.sort(), [...used, "eval", "evalsha", "ping", "subscribe", "unsubscribe"].sort());
 });
 
-/** Uses a queue in every way. */
+/** Uses every operation of a queue. */
 async function use(url: string): Promise<void> {
   const errors: unknown[] = [];
   const open = (maxStalls: number) =>

@@ -1,4 +1,4 @@
-/** The paths to the schema in configs of examples and pages, and their use by an editor. */
+/** Tests of the schema paths in configs of examples and pages, and of their use by an editor. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Tokens } from "marked";
@@ -20,14 +20,14 @@ const MARKS = {
 
 type Config = { queues?: Record<string, object> };
 
-/** The place of a config: a file, or a block of code in a page. */
+/** Location of a config: a file, or a code block in a page. */
 interface Place {
   path: string;
   text: string;
   format: keyof typeof MARKS;
 }
 
-/** A config that names a schema. */
+/** Config that names a schema. */
 interface Reference extends Place {
   named: string;
 }
@@ -41,7 +41,10 @@ function examples(): Place[] {
   }));
 }
 
-/** The blocks of code of all pages, once for each format: a block of text may have lines of several. */
+/**
+ * Returns the code blocks of all pages, once for each format, because a text block may contain lines of several
+ * formats.
+ */
 function blocks(): Place[] {
   const pages = ["*.md", "docs/*.md", "packages/*/README.md"].flatMap((glob) => globSync(glob, { cwd: ROOT })).sort();
   return pages.flatMap((path) =>
@@ -74,7 +77,7 @@ const PARSERS: Record<keyof typeof MARKS, (text: string) => Config> = {
   toml: (text) => parseToml(text),
 };
 
-/** The problems that an editor shows for a config that lies where the place is, in its words. */
+/** Returns the messages that an editor shows for a config at its location. */
 async function problemsOf(
   { path, format, text, named }: Reference,
   change = (_config: Config) => {},

@@ -1,10 +1,12 @@
-/** A shell that has the command, for the scripts of pages. */
+/** Shell with the command, for the scripts of pages. */
 
 import { ROOT, runtimes, Workspace } from "../cli/cli.ts";
 
 const DEADLINE = 120_000;
 
-/** A directory with the examples, where `workqueue` is the command: a program, so that it can be killed by `$PPID`. */
+/**
+ * Opens a directory with the examples, in which `workqueue` runs the command. It is a program, so `$PPID` can kill it.
+ */
 export async function openShell(): Promise<{ workspace: Workspace; run(script: string): Promise<string> }> {
   const workspace = new Workspace();
   Deno.symlinkSync(`${ROOT}examples`, `${workspace.directory}/examples`);

@@ -1,6 +1,4 @@
-/**
- * The program of `docs/shutdown.md` that ends on SIGTERM, in the case it is for: a handler takes longer than allowed.
- */
+/** Tests of the SIGTERM program in `docs/shutdown.md` with handlers that take longer than allowed. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { build, stop } from "esbuild";
@@ -18,7 +16,7 @@ const HANDLERS: Record<string, [handler: string, options: string]> = {
   "does not look at its signal": ["() => new Promise(() => setInterval(() => {}, 1000))", ""],
 };
 
-/** The program, with another handler, other options and less time. */
+/** Returns the program with another handler, other options and less time. */
 function recipe(handler: string, options: string): string {
   const page = Deno.readTextFileSync(new URL("docs/shutdown.md", ROOT));
   const [, program] = /```ts\n((?:(?!```)[^])*?process\.once\("SIGTERM"[^]*?)```/.exec(page)!;
@@ -49,7 +47,7 @@ for (const [runtime, command] of Object.entries(commands)) {
     Deno.test({
       name:
         `docs/shutdown.md on ${runtime}: a drain that takes too long ends, and so does the process, if a handler ${how}`,
-      ignore: Deno.build.os === "windows", // where there is no SIGTERM
+      ignore: Deno.build.os === "windows", // Windows has no SIGTERM
       fn: async () => {
         const folder = await Deno.makeTempDir({ prefix: "workqueue_" });
         const file = `${folder}/program.mjs`;
@@ -61,7 +59,7 @@ for (const [runtime, command] of Object.entries(commands)) {
             cwd: folder,
             env: { NO_COLOR: "1" },
             stdin: "null",
-            signal: AbortSignal.timeout(300_000), // guards against a process that never ends
+            signal: AbortSignal.timeout(300_000), // limit for a process that never ends
           }).output();
           const printed = new TextDecoder().decode(stderr);
           assertEquals(code, 1, printed);

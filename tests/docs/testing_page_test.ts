@@ -1,4 +1,4 @@
-/** The tests in `docs/testing.md` pass under the tools that they are for, and fail if retries come later. */
+/** Tests of `docs/testing.md`: its tests pass under their tools, and fail if retries come later. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { build, stop } from "esbuild";
@@ -11,7 +11,7 @@ import { filesShownIn } from "./markdown.ts";
 const files = filesShownIn(await Deno.readTextFile(new URL("docs/testing.md", ROOT)));
 const DELIVERY = "delivery.ts";
 
-/** Runs a test file in a folder, by the tool that it is for. Rejects if a test fails. */
+/** Functions that run a test file in a folder with its tool. They reject if a test fails. */
 const tools: Record<string, (folder: string, file: string) => Promise<unknown>> = {
   "deno_test.ts": (folder, file) => deno("test", "--no-check", `${folder}/${file}`),
   "vitest.test.ts": (folder, file) => npx(folder, "vitest@4", "run", file),
@@ -27,7 +27,7 @@ function npx(folder: string, ...args: string[]): Promise<unknown> {
   return run(NPM, ["exec", "--yes", "--", ...args], folder);
 }
 
-/** Makes a folder in which `@workqueue/core` is installed, with the module that the page tests. */
+/** Creates a folder with `@workqueue/core` installed and the module that the page tests. */
 async function makeProject(delivery: string): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "workqueue_" });
   const installed = `${folder}/node_modules/@workqueue/core`;
