@@ -1,4 +1,4 @@
-/** The house rules: what the core may import, what it may touch, and what its manifests say. */
+/** Tests of the house rules: allowed imports and globals of the core, and the contents of its manifests. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { existsSync } from "node:fs";
@@ -57,7 +57,7 @@ Deno.test("tests/core.lock locks the versions that deno.all.lock does", async ()
   }
 });
 
-/** The names that the main entry exports at run time, besides the functions that create built-in parts. */
+/** Names that the main entry exports at run time, besides the functions that create built-in parts. */
 const MAIN_ENTRY = [
   "ConfigError",
   "InMemoryMetrics",
@@ -80,7 +80,7 @@ const MAIN_ENTRY = [
   "systemClock",
 ];
 
-/** Readers look through the main entry. More names than this belong in other entries. */
+/** Maximum number of names in the main entry, which readers scan. Further names belong in other entries. */
 const MOST_NAMES = 34;
 
 Deno.test("the main entry exports these names at run time, and no more than fit on a page", () => {

@@ -1,5 +1,5 @@
 /**
- * Finds comments and lines of Lua that are longer than lines of code may be. `deno fmt` wraps neither.
+ * Finds comments and lines of Lua that exceed the line width of code. `deno fmt` wraps neither.
  *
  * As a program it prints them, and fails if there are any: a part of `deno task style`.
  */
@@ -10,19 +10,19 @@ import { allModules } from "./modules.ts";
 
 const MAX_COLUMNS = manifest.fmt.lineWidth;
 
-/** Modules that are made by a program, and read by nobody. */
+/** Generated modules, which nobody reads. */
 const GENERATED: readonly string[] = ["packages/dashboard/page.ts"];
 
-/** Folder of modules that hold Lua: all of their lines count. */
+/** Folder of modules with Lua, in which every line counts. */
 const LUA = "packages/redis/scripts/";
 
-/** Line that begins with a comment, or goes on with one. */
+/** Line that begins or continues a comment. */
 const COMMENT = /^\s*(\/\/|\/\*|\*\s)/;
 
 /** Comment after code. */
 const TRAILING_COMMENT = /\s\/\/\s/;
 
-/** Returns the places of the lines in a module that are too long, as `path:line: … columns`. */
+/** Returns the positions of lines that are too long in a module, as `path:line: … columns`. */
 export function longLinesIn(path: string, text: string): string[] {
   if (GENERATED.includes(path)) return [];
   return text.split("\n").flatMap((line, i) => {
@@ -33,7 +33,7 @@ export function longLinesIn(path: string, text: string): string[] {
   });
 }
 
-/** Returns the places of all lines in the repository that are too long. */
+/** Returns the positions of all lines in the repository that are too long. */
 export async function allLongLines(): Promise<string[]> {
   const found = allModules().map(async (path) => longLinesIn(path, await Deno.readTextFile(new URL(path, ROOT))));
   return (await Promise.all(found)).flat();

@@ -1,10 +1,10 @@
-/** No comment and no line of Lua is wider than code may be. */
+/** Tests of the line width of comments and Lua. */
 
 import { assert, assertEquals } from "@std/assert";
 import { allLongLines, longLinesIn } from "./long_lines.ts";
 import { allModules } from "./modules.ts";
 
-/** A line of as many columns, which begins with some text. */
+/** Returns a line with a number of columns that starts with `begin`. */
 function line(begin: string, columns: number): string {
   return begin.padEnd(columns, "x");
 }

@@ -1,4 +1,4 @@
-/** The modules of the repository, for the rules of the house. */
+/** Modules of the repository, for the house rules. */
 
 import { ROOT } from "../../release/commands.ts";
 
@@ -16,7 +16,7 @@ const FOLDERS = [
   "release",
 ];
 
-/** Returns the paths of all modules in the repository. A folder that is not there, as in a part of it, has none. */
+/** Returns the paths of all modules in the repository. A missing folder, as in a partial copy, has no modules. */
 export function allModules(): string[] {
   return ["mod.ts", ...FOLDERS.flatMap(modulesIn)];
 }

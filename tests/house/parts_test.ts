@@ -1,4 +1,4 @@
-/** The parts of `deno task ok` run each test file once, and each folder of tests is in the list of who runs it. */
+/** The parts of `deno task ok` run each test file once, and each folder of tests is in one of the lists. */
 
 import { assertEquals } from "@std/assert";
 import { dirname } from "node:path/posix";
@@ -6,10 +6,10 @@ import { allParts, type Part } from "../parts.ts";
 import { coreFolders, denoFolders, libFolders, packageFolders } from "../test_files.ts";
 import { allModules } from "./modules.ts";
 
-/** Everything that `deno test` finds in the repository. */
+/** Files that `deno test` finds in the repository. */
 const testFiles = allModules().filter((file) => /(^|[/_.])test\.m?[jt]sx?$/.test(file));
 
-/** Reports whether `deno test` runs a file when it is called as the part says. */
+/** Reports whether `deno test` runs a file in a part. */
 function runs({ args }: Part, file: string): boolean {
   const isIn = (paths: readonly string[]) => paths.some((path) => file === path || file.startsWith(`${path}/`));
   const ignored = args.filter((arg) => arg.startsWith("--ignore=")).flatMap((arg) => arg.slice(9).split(","));
@@ -19,7 +19,7 @@ function runs({ args }: Part, file: string): boolean {
 
 Deno.test({
   name: "parts: deno task ok runs each test file in exactly one part on Deno",
-  ignore: Deno.build.os === "windows", // where the command has no tests
+  ignore: Deno.build.os === "windows", // the tests of the command don't run on Windows
   fn() {
     for (const file of testFiles) {
       assertEquals(allParts.filter((part) => runs(part, file)).length, 1, `parts in tests/parts.ts that run ${file}`);

@@ -1,15 +1,15 @@
-/** The rule for imports between the rooms of the house, as a check of a module graph. */
+/** Rule for imports between the rooms of the house, as a check of a module graph. */
 
-/** One file imports another, be it only for types. Files are paths in the repository. */
+/** Import of one file by another, including type imports. Files are paths in the repository. */
 export interface Import {
   readonly from: string;
-  /** The file, or what stands for something outside: `npm:…`, `node:…`, `jsr:…`. */
+  /** Imported file, or an external specifier: `npm:…`, `node:…`, `jsr:…`. */
   readonly to: string;
-  /** What is written in the import. */
+  /** Specifier in the import. */
   readonly specifier: string;
 }
 
-/** The rooms, from left to right: a room may import itself and what is to its left. */
+/** Rooms from left to right. A room may import itself and the rooms to its left. */
 const ROOMS: readonly (readonly string[])[] = [
   ["lib/base/"],
   ["lib/contracts/"],
@@ -22,15 +22,15 @@ const ROOMS: readonly (readonly string[])[] = [
   ["mod.ts"],
 ];
 
-/** Rooms side by side that may import each other, though not in a circle. */
+/** Rooms in the same position that may import each other, but not in a circle. */
 const OPEN_ROOMS: readonly string[] = ["lib/queue/", "lib/workers/", "lib/metrics/"];
 
-/** What nobody imports who is not in there. */
+/** Folders that only their own files may import. */
 const PRIVATE: readonly string[] = ["tests/", "bench/"];
 
 const allRooms = ROOMS.flat();
 
-/** What breaks the rule, as sentences that name the import; none if the house is in order. */
+/** Returns a sentence for each violation, which names the import; no sentences if all imports are allowed. */
 export function offencesOf(files: readonly string[], imports: readonly Import[]): string[] {
   return [
     ...files.filter((file) => file.startsWith("lib/") && roomOf(file) === undefined)
@@ -44,7 +44,7 @@ export function offencesOf(files: readonly string[], imports: readonly Import[])
   ];
 }
 
-/** The rule that an import breaks by itself. */
+/** Returns the rule that a single import breaks, if any. */
 function brokenRule({ from, to, specifier }: Import): string | undefined {
   const closed = PRIVATE.find((folder) => to.startsWith(folder) && !from.startsWith(folder));
   if (closed !== undefined) return `nothing outside ${closed} imports it`;
@@ -57,7 +57,7 @@ function brokenRule({ from, to, specifier }: Import): string | undefined {
   }
 
   const room = roomOf(from);
-  if (room === undefined) return undefined; // tests, benchmarks, docs and examples see everything else
+  if (room === undefined) return undefined; // tests, benchmarks, docs and examples may import everything else
   const other = roomOf(to);
   if (other === undefined) return `${room} imports nothing but rooms`;
   if (other === room) return undefined;
@@ -81,7 +81,8 @@ function circlesOfRooms(imports: readonly Import[]): string[] {
 }
 
 /**
- * For each file or room that is in circles, the shortest; those of the same members once. Begin and end are the same.
+ * Returns the shortest circle through each file or room, once for each set of members. The first and last elements are
+ * the same.
  */
 function circlesIn(edges: readonly { readonly from: string; readonly to: string }[]): string[][] {
   const targets = new Map<string, Set<string>>();

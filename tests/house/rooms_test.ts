@@ -1,4 +1,4 @@
-/** The rooms of the house: which may import which, types included. */
+/** Tests of the rule for imports between rooms, including type imports. */
 
 import { assert, assertEquals } from "@std/assert";
 import { relative } from "node:path";
@@ -7,7 +7,7 @@ import { ROOT, run } from "../installs/project.ts";
 import { allModules } from "./modules.ts";
 import { type Import, offencesOf } from "./rooms.ts";
 
-/** Imports as `from > to`, or `from > to (specifier)` where that is not a path. */
+/** Parses imports of the form `from > to`, or `from > to (specifier)` if the specifier is not a path. */
 function importsOf(...lines: string[]): Import[] {
   return lines.map((line) => {
     const [, from, to, specifier] = /^(\S+) > (\S+)(?: \((\S+)\))?$/.exec(line)!;
@@ -175,9 +175,9 @@ Deno.test("rooms: every file of lib/ is in a room", () => {
   ]);
 });
 
-/** Returns every import that modules make, types included. Their paths are those below a folder: the repository. */
+/** Returns all imports of modules, including type imports. Paths are relative to `root`. */
 async function importsIn(files: readonly string[], root = ROOT): Promise<Import[]> {
-  const entry = await Deno.makeTempFile({ prefix: "rooms_", suffix: ".ts" }); // one file that imports all: one graph
+  const entry = await Deno.makeTempFile({ prefix: "rooms_", suffix: ".ts" }); // imports all modules: one graph
   try {
     await Deno.writeTextFile(entry, files.map((file) => `import "${new URL(file, root)}";\n`).join(""));
     const config = fileURLToPath(new URL("deno.all.json", ROOT));

@@ -1,4 +1,4 @@
-/** Tests and `docs/rules.md` agree on which rules there are. */
+/** Tests and `docs/rules.md` contain the same rules. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { rulesNamedIn, testsOfRules } from "../../docs/generate/rules.ts";

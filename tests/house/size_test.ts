@@ -5,20 +5,20 @@ import { bundle, bundledFiles } from "../bundle.ts";
 
 const mod = fileURLToPath(new URL("../../mod.ts", import.meta.url));
 
-/** A program that exports these of our functions, and nothing else. */
+/** Returns a program that exports these functions and nothing else. */
 function programOf(...names: string[]) {
   const contents = `export { ${names.join(", ")} } from ${JSON.stringify(mod)};`;
   return { stdin: { contents, resolveDir: "." }, minify: true };
 }
 
-/** The rooms beyond `lib/` that a program has something of. */
+/** Returns the folders beyond `lib/` that contribute code to a program. */
 async function roomsIn(...names: string[]): Promise<string[]> {
   const rooms = (await bundledFiles(programOf(...names))).map((path) => path.split("/")[0]!);
   return [...new Set(rooms)].filter((room) => room !== "lib").sort();
 }
 
-// 4 kB is what it should be. Metrics, disciplines and what they refuse, strict options, fake timers, snapshots and
-// what is printed are what is beyond.
+// The queue itself should take 4 kB. Metrics, disciplines and their errors, strict options, fake timers, snapshots and
+// printed forms take the rest.
 Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 8 kB", async () => {
   const { length } = gzipSync(await bundle(programOf("createWorkQueue")), { level: 9 });
   assert(length > 1000 && length <= 8000, `${length} bytes`);

@@ -1,4 +1,4 @@
-/** The workflows: mistakes that nobody would see before GitHub ran them. */
+/** Tests of the workflows, for mistakes that would otherwise appear only on GitHub. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { parse } from "yaml";
@@ -36,7 +36,7 @@ Deno.test("workflows: what is published was tested, and JSR is told where it com
   const publishing = jobs.filter(({ steps = [] }) => steps.some(publishes));
   assertEquals(publishing.map(({ needs, permissions }) => [needs, permissions!["id-token"]]), [["test", "write"]]);
   const folders = publishing[0]!.steps!.filter(publishes).map((step) => step["working-directory"] ?? ".");
-  const names = ["config-file", "dashboard", "opentelemetry", "prometheus", "redis", "cli"]; // each after what it needs
+  const names = ["config-file", "dashboard", "opentelemetry", "prometheus", "redis", "cli"]; // dependencies first
   assertEquals(folders, [".", ...names.map((name) => `packages/${name}`)]);
   const onNpm = publishing[0]!.steps!.find(({ run }) => run?.includes("npm@11 publish"))!.run!;
   assertEquals(/^for package in (.+); do$/m.exec(onNpm)![1]!.split(" "), folders);
