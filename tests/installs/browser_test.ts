@@ -1,4 +1,7 @@
-/** The package in a page, bundled. Only on Deno, which packs it; left out where there is no Chromium on the PATH. */
+/**
+ * Test of the bundled package in a browser page. Runs only on Deno, which packs the package. Skipped without Chromium
+ * on the PATH.
+ */
 
 import { assertEquals } from "@std/assert";
 import type { Browser } from "playwright-core";

@@ -1,18 +1,21 @@
-/** The command as somebody installs it who has no clone, on each runtime. Only on Deno, which starts the others. */
+/**
+ * Tests of the command as a user without a clone installs it, on each runtime. Runs only on Deno and starts the other
+ * runtimes.
+ */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { compiled, installed, RUNTIMES } from "../../release/installed.ts";
 import { tokensOf } from "../docs/markdown.ts";
 import { manifest, Project, ROOT, run } from "./project.ts";
 
-/** What a command printed, and how it ended. */
+/** Output and exit code of a command. */
 interface End {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** Runs the command in a folder, with an input that comes through a pipe. */
+/** Runs the command in a folder, with input through a pipe. */
 async function workqueue(command: string[], folder: string, args: string[], input = ""): Promise<End> {
   const child = new Deno.Command(command[0]!, {
     args: [...command.slice(1), ...args],
@@ -23,7 +26,7 @@ async function workqueue(command: string[], folder: string, args: string[], inpu
     stderr: "piped",
   }).spawn();
   const writer = child.stdin.getWriter();
-  // It may end without reading
+  // The command may end without reading its input.
   writer.write(new TextEncoder().encode(input)).then(() => writer.close()).catch(() => {});
   const { code, ...output } = await child.output();
   const [stdout, stderr] = [output.stdout, output.stderr].map((bytes) => new TextDecoder().decode(bytes));
@@ -37,10 +40,10 @@ queues:
   images: { limiter: quick, concurrency: 2, maxRetries: 2 }
 `;
 
-/** Succeeds the third time for "later", and never for "never". */
+/** Succeeds at the third attempt for "later", and never for "never". */
 const SCRIPT = 'echo "got $1"; case "$1" in later) [ $WORKQUEUE_ATTEMPT = 3 ];; never) exit 42;; esac';
 
-/** Tries the command as it is installed: says what it is, retries, reports, and ends as documented. */
+/** Tests the installed command: version, retries, report and exit codes. */
 async function tryCommand(command: string[]): Promise<void> {
   using project = new Project();
   const start = (args: string[], input?: string) => workqueue(command, project.folder, args, input);
@@ -81,7 +84,7 @@ async function tryCommand(command: string[]): Promise<void> {
     /^queues\.yaml: ok, 1 queue, 1 limiter\nbroken\.yaml:1:21: \/queues\/images\/concurrency: .*: received "none"\n$/,
   );
 
-  // A plugin lies where the core is not to be found, and needs it not.
+  // The plugin works in a folder from which the core can't be resolved.
   Deno.copyFileSync(new URL("examples/linear_plugin.mjs", ROOT), project.path("plugin.mjs"));
   Deno.copyFileSync(new URL("examples/linear.yaml", ROOT), project.path("linear.yaml"));
   const withPlugin = async (...args: string[]) => await start([...args, "--plugin", "plugin.mjs"]);
@@ -95,7 +98,7 @@ async function tryCommand(command: string[]): Promise<void> {
   assertEquals((await start(["walk"])).code, 2);
 }
 
-const ignore = Deno.build.os === "windows"; // which has no `sh`
+const ignore = Deno.build.os === "windows"; // Windows has no `sh`
 
 for (const runtime of RUNTIMES) {
   Deno.test({
@@ -105,11 +108,11 @@ for (const runtime of RUNTIMES) {
   });
 }
 
-/** Programs that the README's examples run, and what they do here. */
+/** Stand-ins for programs that the README's examples run. */
 const STUBS: Record<string, string> = {
   curl: 'echo "curl $*"',
   notify: 'echo "notify $*"',
-  tail: 'printf "first\\nsecond\\n"', // ends, as a file that is followed does not
+  tail: 'printf "first\\nsecond\\n"', // ends, unlike `tail -f`
 };
 
 Deno.test({
@@ -143,7 +146,7 @@ Deno.test({
   },
 });
 
-/** Where `deno compile` fetches what it puts in front of the modules, unless `DENORT_BIN` names it. */
+/** URL of the executable that `deno compile` puts in front of the modules, unless `DENORT_BIN` names one. */
 const DENORT = `https://dl.deno.land/release/v${Deno.version.deno}/denort-${Deno.build.target}.zip`;
 
 async function canCompile(): Promise<boolean> {

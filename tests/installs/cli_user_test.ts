@@ -1,10 +1,13 @@
-/** What a new user does with the installed command, on each runtime. Only on Deno, which starts the others. */
+/**
+ * Tests of a new user's steps with the installed command, on each runtime. Runs only on Deno and starts the other
+ * runtimes.
+ */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { RUNTIMES } from "../../release/installed.ts";
 import { ROOT, TELL_CODE, until, WITH_PID, Workspace } from "../cli/cli.ts";
 
-const ignore = Deno.build.os === "windows"; // which has no `sh`
+const ignore = Deno.build.os === "windows"; // Windows has no `sh`
 
 for (const runtime of RUNTIMES) {
   Deno.test({

@@ -1,4 +1,4 @@
-/** Runs the commands of the pages that install from a clone. Only on Deno, which packs the clone. */
+/** Tests of the commands on the pages that install from a clone. Runs only on Deno, which packs the clone. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { Tokens } from "marked";
@@ -8,9 +8,9 @@ import { tokensOf } from "../docs/markdown.ts";
 import { runtimes } from "../runtimes.ts";
 import { manifest, Project, ROOT, run } from "./project.ts";
 
-const IGNORE = Deno.build.os === "windows"; // which has no `sh`
+const IGNORE = Deno.build.os === "windows"; // Windows has no `sh`
 
-/** The blocks of code in a part of a page, each with its language. */
+/** Returns the code blocks in a part of a page. */
 function blocksIn(path: string, from = "", to?: string): Tokens.Code[] {
   const page = Deno.readTextFileSync(new URL(path, ROOT));
   const start = page.indexOf(from);
@@ -18,17 +18,17 @@ function blocksIn(path: string, from = "", to?: string): Tokens.Code[] {
   return tokensOf(section).filter((token): token is Tokens.Code => token.type === "code");
 }
 
-/** The instructions of a page for one package of a clone. */
+/** Instructions of a page for one package of a clone. */
 interface Instructions {
   name: string;
   denoJson: string;
-  /** The line that packs it, and those that install it. */
+  /** Line that packs the package. The other two lines install it. */
   pack: string;
   Bun: string;
   Node: string;
 }
 
-/** Reads the instructions of a page, in the order in which they stand there. */
+/** Reads the instructions of a page, in their order on the page. */
 function instructionsOf(path: string, from?: string, to?: string): Instructions[] {
   const blocks = blocksIn(path, from, to);
   const configs = blocks.filter(({ lang, text }) => lang === "json" && "imports" in JSON.parse(text));
@@ -56,7 +56,7 @@ const [core] = PAGES["README.md"] as [Instructions];
 const [prometheus] = PAGES["packages/prometheus/README.md"] as [Instructions];
 const [redis] = PAGES["docs/redis.md"] as [Instructions];
 
-/** A program for each package, and what it prints. */
+/** Program for each package, and its output. */
 const PROGRAMS: Record<string, [program: string, printed: string]> = {
   "@workqueue/core": [
     `import { createWorkQueue } from "@workqueue/core";
@@ -106,7 +106,7 @@ const PROGRAMS: Record<string, [program: string, printed: string]> = {
   ],
 };
 
-/** The registry of `@workqueue`, which has nothing: it notes what it is asked for. */
+/** Empty registry of `@workqueue` that records its requests. */
 class EmptyRegistry implements AsyncDisposable {
   readonly asked: string[] = [];
   readonly #server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
@@ -123,20 +123,22 @@ class EmptyRegistry implements AsyncDisposable {
   }
 }
 
-/** The folder with the clone that tests share unless they change it: packing is faster when Deno knows the files. */
+/**
+ * Folder with the clone that tests share unless they change it. Packing is faster when Deno has the files in its cache.
+ */
 const shared = new Project();
 globalThis.addEventListener("unload", () => shared[Symbol.dispose]());
 copyRepository(shared.path("workqueue"));
 let apps = 0;
 
-/** Empty folders beside a clone, in `workqueue`, and a shell whose registry of `@workqueue` is empty. */
+/** Empty folders beside a clone in `workqueue`, and a shell whose registry of `@workqueue` is empty. */
 class Folder extends Project implements AsyncDisposable {
   readonly registry = new EmptyRegistry();
   readonly clone: string;
   readonly app: string;
   readonly #beside: Project;
 
-  /** @param beside The folder that has the clone. */
+  /** @param beside The folder that contains the clone. */
   constructor(beside: Project = shared) {
     super();
     this.#beside = beside;
@@ -155,22 +157,25 @@ class Folder extends Project implements AsyncDisposable {
     return app;
   }
 
-  /** Runs a line of a page, as in a shell of its own. Gives all that it prints. */
+  /** Runs a line of a page in a new shell. Returns all its output. */
   async shell(line: string, cwd = this.app, env: Record<string, string> = {}): Promise<string> {
     const environment = { ...await this.#environment(), ...env };
     const { stdout, stderr } = await run("env", ["-u", "INIT_CWD", "sh", "-ec", line], cwd, environment);
     return stdout + stderr;
   }
 
-  /** Runs a program in a folder. Gives what it prints. */
+  /** Runs a program in a folder. Returns its output. */
   async use(command: string[], program: string, cwd = this.app): Promise<string> {
     await Deno.writeTextFile(`${cwd}/main.mjs`, program);
     const { stdout, stderr } = await run(command[0]!, [...command.slice(1), "main.mjs"], cwd);
-    assert(!stderr.includes("Warning"), stderr); // as of a linked folder that is not a package
+    assert(!stderr.includes("Warning"), stderr); // for example about a linked folder that is not a package
     return stdout;
   }
 
-  /** Lets `deno` and `bun` be found, wherever they are, and npm and Bun ask the empty registry for `@workqueue`. */
+  /**
+   * Creates the environment of the shell: `deno` and `bun` are on the PATH, and npm and Bun use the empty registry for
+   * `@workqueue`.
+   */
   async #environment(): Promise<Record<string, string>> {
     const bin = this.path("bin");
     const npmrc = this.path("npmrc");
@@ -191,13 +196,13 @@ class Folder extends Project implements AsyncDisposable {
 
 const packed = new Map<string, Promise<string>>();
 
-/** Runs the line of a page that packs, once for all pages that have it. Gives a folder with what that wrote. */
+/** Runs a packing line, once for all pages that contain it. Returns the folder with its tarballs. */
 async function packedBy(line: string, folder: Folder): Promise<string> {
   if (!packed.has(line)) packed.set(line, folder.shell(line).then((printed) => (assertCalm(printed), folder.app)));
   return await packed.get(line)!;
 }
 
-/** The packages of this repository in a folder's `node_modules`, at whatever depth. */
+/** Returns the packages of this repository in a folder's `node_modules`, at any depth. */
 function installedIn(app: string): string[] {
   const found = globSync("node_modules/**/@workqueue/*/package.json", { cwd: app });
   return found.map((path) => path.split(/[\\/]/).slice(1, -1).join("/")).sort();
@@ -209,14 +214,14 @@ function copyTarballs(from: string, to: string): void {
   }
 }
 
-/** Commands that start a program on the runtimes that install tarballs. */
+/** Returns commands that start a program on the runtimes that install tarballs. */
 async function throttle(): Promise<["Node" | "Bun", string][]> {
   return [["Node", "node"], ["Bun", (await runtimes["Bun"]!())[0]!]];
 }
 
-/** Fails if npm or Bun printed what would alarm somebody. */
+/** Fails if npm or Bun printed a warning or an error. */
 function assertCalm(printed: string): void {
-  // Npm warns of the machine's own settings
+  // npm warns about the machine's own settings.
   const lines = printed.split("\n").filter((line) => !line.startsWith("npm "));
   assert(!/could not|cannot|error|warn/i.test(lines.join("\n")), printed);
 }
@@ -340,7 +345,7 @@ Deno.test({
   },
 });
 
-/** The instructions of a page for the command: the blocks before those for when it is published. */
+/** Returns the instructions of a page for the command: the code blocks before "Once published". */
 function commandBlocks(path: string, from: string): string[] {
   return blocksIn(path, from, "Once published").map(({ text }) => text);
 }
@@ -357,7 +362,7 @@ const CONFIGS = {
   "queues.toml": "[queues.images]\nconcurrency = 2\n",
 };
 
-/** The lines that install the command for a runtime. */
+/** Marks of the lines that install the command, by runtime. */
 const COMMAND_LINES: Record<string, string[]> = {
   Deno: ["# Deno"],
   Node: ["deno task pack", "# Node"],
@@ -396,7 +401,7 @@ Deno.test({
   ignore: IGNORE,
   fn: async () => {
     await using folder = new Folder();
-    await folder.shell("true"); // makes the folder of programs
+    await folder.shell("true"); // creates the folder of programs
     await Deno.writeTextFile(folder.path("bin/curl"), '#!/bin/sh\necho "curl $*"\n', { mode: 0o755 });
     await Deno.writeTextFile(`${folder.clone}/urls.txt`, "https://example.com/a\n");
     assertMatch(await folder.shell(tryIt, folder.clone), /^curl -fsSO https:\/\/example\.com\/a$/m);

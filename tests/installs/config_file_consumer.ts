@@ -1,6 +1,4 @@
-/**
- * What somebody does who has just installed the package for config files. Every runtime runs this, in an empty folder.
- */
+/** Program of a user who has just installed the package for config files. Every runtime runs it in an empty folder. */
 
 import { type ConfigChange, ConfigError } from "@workqueue/core";
 import { loadConfigFile, readConfigFile, watchConfigFile } from "@workqueue/config-file";
@@ -9,7 +7,7 @@ interface Files {
   writeFileSync(path: string, text: string): void;
 }
 
-declare const process: { getBuiltinModule(name: "node:fs"): Files }; // there may be no types of Node
+declare const process: { getBuiltinModule(name: "node:fs"): Files }; // the types of Node may be missing
 
 const { writeFileSync } = process.getBuiltinModule("node:fs");
 
@@ -27,7 +25,7 @@ const isText = typeof readConfigFile("a.json") === "string";
 
 const config = loadConfigFile("a.yaml");
 const changes: ConfigChange[] = [];
-const alive = setInterval(() => {}, 1000); // the watching keeps no process alive
+const alive = setInterval(() => {}, 1000); // a watch keeps no process alive
 const error = await new Promise((resolve) => {
   watchConfigFile("a.yaml", config, {
     onReload(some) {

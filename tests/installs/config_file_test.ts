@@ -1,4 +1,7 @@
-/** `@workqueue/config-file` as npm and Bun install it, from tarballs of it and of the core. Only on Deno. */
+/**
+ * Tests of `@workqueue/config-file` as npm and Bun install it, from its tarball and the tarball of the core. Runs only
+ * on Deno.
+ */
 
 import { assertEquals } from "@std/assert";
 import { tryExample } from "../config_file/process/example.ts";
@@ -13,7 +16,7 @@ const EXPECTED = {
   isOurs: true,
 };
 
-/** A folder with both tarballs, the program and the example. */
+/** Creates a folder with both tarballs, the program and the example. */
 async function prepare(): Promise<Project> {
   const project = new Project();
   await project.pack("packages/config-file");

@@ -1,6 +1,6 @@
 /**
- * What somebody does with the package who has just installed it. Every runtime runs this, from where `project.ts` puts
- * it.
+ * Program of a user who has just installed the package. Every runtime runs it, from the folder that `project.ts`
+ * creates.
  */
 
 import {
@@ -12,21 +12,21 @@ import {
   runWorkers,
 } from "@workqueue/core";
 
-/** What was found where this ran. */
+/** Results of the program. */
 export interface Findings {
-  /** The items that were worked on, each with the number of the attempt. */
+  /** Items of all attempts, each with the number of the attempt. */
   attempts: string[];
-  /** What went wrong meanwhile. */
+  /** Errors of the attempts. */
   errors: string[];
-  /** Whether handlers that never wait leave a timer its turn. */
+  /** Whether timers fire while handlers that never wait are running. */
   timersHaveTheirTurn: boolean;
-  /** What each entry exports. */
+  /** Names that each entry exports. */
   exports: Record<string, string[]>;
-  /** What an entry exports that is not the very thing that the main entry exports under that name. */
+  /** Names in an entry that are not the same objects as in the main entry. */
   copies: string[];
 }
 
-/** Uses the package. Of the entries, the one named `.` is the main one. */
+/** Uses the package. The entry named `.` is the main one. */
 export async function consume(entries: Record<string, object>): Promise<Findings> {
   return {
     ...await workThrough(["a", "b", "a"]),
@@ -51,7 +51,7 @@ async function workThrough(items: string[]): Promise<Pick<Findings, "attempts" |
     runWorkers(queue, async (item, { attempt }) => {
       await Promise.resolve();
       attempts.push(`${item} ${attempt}`);
-      const isFlaky = item.startsWith("b"); // a string, as the queue says: the options say nothing about the items
+      const isFlaky = item.startsWith("b"); // a string, inferred from the queue: the options have no type for items
       if (isFlaky && attempt === 1) throw new Error("a hiccup");
       if (isFlaky) resolve();
     }, { ...config.workers("images"), onError: (error) => errors.push(String(error)) });
@@ -62,9 +62,9 @@ async function workThrough(items: string[]): Promise<Pick<Findings, "attempts" |
 }
 
 async function timersHaveTheirTurn(): Promise<boolean> {
-  const forEver = 3_000_000; // as far as anybody can wait for a timer
+  const forEver = 3_000_000; // longer than any timer takes
   const limiter = createMaxOfLimiter(
-    createExponentialLimiter({ baseDelay: 1, maxDelay: "1s" }), // with what may be left out left out
+    createExponentialLimiter({ baseDelay: 1, maxDelay: "1s" }), // without the optional options
     createFastSlowLimiter({ fastDelay: 1, slowDelay: "1s", maxFastAttempts: 3 }),
   );
   const queue = createRateLimitingQueue<number>(limiter);

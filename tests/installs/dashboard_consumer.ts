@@ -1,4 +1,4 @@
-/** What somebody does who has just installed the dashboard. Every runtime runs this. */
+/** Program of a user who has just installed the dashboard. Every runtime runs it. */
 
 import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
 import { allowLocal, createDashboard, type Dashboard, type State } from "@workqueue/dashboard";

@@ -1,4 +1,7 @@
-/** `@workqueue/dashboard` as npm and Bun install it, from tarballs of it and of the core. Only on Deno. */
+/**
+ * Tests of `@workqueue/dashboard` as npm and Bun install it, from its tarball and the tarball of the core. Runs only on
+ * Deno.
+ */
 
 import { assertEquals } from "@std/assert";
 import { runtimes } from "../runtimes.ts";
@@ -8,7 +11,7 @@ import { tsc } from "./tsc.ts";
 const EXPECTED = { isPage: true, queues: [["images", "memory", "healthy"]] };
 const PACKAGES = ["./workqueue-core.tgz", "./workqueue-dashboard.tgz"];
 
-/** A folder with both tarballs and the program. */
+/** Creates a folder with both tarballs and the program. */
 async function prepare(): Promise<Project> {
   const project = new Project();
   await project.pack("packages/dashboard");

@@ -1,4 +1,7 @@
-/** The entries of the package: what each brings along, and that each explains itself. Only on Deno, which is asked. */
+/**
+ * Tests of the entries of the package: the modules that each one loads, and its documentation. Runs only on Deno, which
+ * lists them.
+ */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { manifest, ROOT, run } from "./project.ts";
@@ -8,10 +11,12 @@ const QUEUES = ["./work-queue", "./delaying-queue", "./rate-limiting-queue"];
 const LIMITERS = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./limiters/"));
 const DISCIPLINES = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./disciplines/"));
 
-/** Entries that the main one leaves out: for packages and engines, or with more names than the main one exports. */
+/**
+ * Entries that the main entry does not load: for packages and engines, or with more names than the main entry exports.
+ */
 const LEFT_OUT = ["./internal", "./hooks", "./config", "./disciplines", "./limiters"];
 
-/** The other entries that each one brings along. */
+/** Other entries that each entry loads. */
 const BRINGS: Record<string, string[]> = {
   ".": entries.map(([entry]) => entry).filter((entry) => entry !== "." && !LEFT_OUT.includes(entry)),
   "./work-queue": [],
@@ -27,7 +32,7 @@ const BRINGS: Record<string, string[]> = {
   "./config": [...QUEUES, "./duration", "./token-bucket", ...DISCIPLINES, ...LIMITERS],
   "./disciplines": ["./duration", ...DISCIPLINES],
   "./limiters": ["./duration", "./token-bucket", ...LIMITERS],
-  // A discipline or a limiter brings along no other one, and nothing of queues, unless it says so here.
+  // By default, a discipline or a limiter loads no other part and no queue. The exceptions follow.
   ...Object.fromEntries([...DISCIPLINES, ...LIMITERS].map((entry) => [entry, ["./duration"]])),
   "./limiters/bucket": ["./duration", "./token-bucket"],
   "./limiters/defaults": [
@@ -39,7 +44,7 @@ const BRINGS: Record<string, string[]> = {
   ],
 };
 
-/** What is no entry itself: the entries that bring it along. */
+/** Entries that load a module that is not an entry, by module. */
 const BROUGHT_BY: Record<string, string[]> = {
   "./lib/structures/number_heap.ts": [
     ".",
@@ -62,7 +67,7 @@ const BROUGHT_BY: Record<string, string[]> = {
   ],
 };
 
-/** The files that are loaded when this one is imported. */
+/** Returns the files that an import of a file loads. */
 async function filesBroughtBy(file: string): Promise<Set<string>> {
   const { stdout } = await run(Deno.execPath(), ["info", "--json", file], ROOT);
   const { roots, modules } = JSON.parse(stdout) as {

@@ -1,11 +1,14 @@
-/** The package as JSR serves it. Only on Deno, which is asked what would be published, and started anew. */
+/**
+ * Tests of the package as JSR serves it. Runs only on Deno, which lists the published files and starts again with an
+ * empty cache.
+ */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { JsrRegistry, publishedFiles } from "../../release/jsr_registry.ts";
 import { relativeLinks } from "../docs/markdown.ts";
 import { expectedFindings, manifest, Project, ROOT, run } from "./project.ts";
 
-/** Installs the package as README says, with nothing cached. Gives the environment to run it in. */
+/** Installs the package as the README says, with an empty cache. Returns the environment variables for running it. */
 async function add(project: Project, registry: JsrRegistry): Promise<Record<string, string>> {
   const env = { JSR_URL: registry.url, DENO_DIR: project.path("deno_dir") };
   await project.run(Deno.execPath(), ["add", `jsr:${manifest.name}`], env);
@@ -30,7 +33,7 @@ Deno.test("JSR: what is published is the modules that are used, and what a reade
     const { modules } = JSON.parse(stdout) as { modules: { specifier: string }[] };
     for (const { specifier } of modules) used.add(specifier.slice(ROOT.href.length - 1));
   }
-  const isExample = (path: string) => path.startsWith("/examples/"); // which the pages link to
+  const isExample = (path: string) => path.startsWith("/examples/"); // the pages link to examples
   assertEquals(files.filter((path) => path.endsWith(".ts") && !isExample(path)).sort(), [...used].sort());
 
   const readers =
@@ -55,7 +58,7 @@ Deno.test("JSR: a file that is not what was published is refused", async () => {
   const files = await registry.publish(".");
   using project = new Project();
   const content = files.get("/lib/base/duration.ts")!;
-  // In place of the last line feed
+  // Replaces the last line feed.
   registry.tampered.set(`/${manifest.name}/lib/base/duration.ts`, content.with(-1, " ".charCodeAt(0)));
   const { message } = await assertRejects(() => add(project, registry), Error);
   assertStringIncludes(message, "Integrity check failed");

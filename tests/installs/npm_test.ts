@@ -1,4 +1,7 @@
-/** The package as npm and Bun install it, from a tarball. Only on Deno, which packs it and starts the others. */
+/**
+ * Tests of the package as npm and Bun install it from a tarball. Runs only on Deno, which packs it and starts the other
+ * runtimes.
+ */
 
 import { assertEquals } from "@std/assert";
 import { runtimes } from "../runtimes.ts";

@@ -1,4 +1,4 @@
-/** What somebody does who has just installed the package beside OpenTelemetry's SDK. Every runtime runs this. */
+/** Program of a user who has just installed the package beside OpenTelemetry's SDK. Every runtime runs it. */
 
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";

@@ -1,6 +1,6 @@
 /**
- * `@workqueue/opentelemetry` as npm and Bun install it, from tarballs of it and of the core, beside the SDK that came
- * before the one that other tests use, as this needs Node 22. Only on Deno.
+ * Tests of `@workqueue/opentelemetry` as npm and Bun install it, from its tarball and the tarball of the core. They use
+ * version 2 of the SDK; other tests use version 3, which requires Node 22. Runs only on Deno.
  */
 
 import { assertEquals } from "@std/assert";
@@ -10,7 +10,7 @@ import { NPM, Project } from "./project.ts";
 import { tsc } from "./tsc.ts";
 
 const EXPECTED = {
-  adds: ['workqueue_adds_total{name="images"} 3'], // two items, and a retry
+  adds: ['workqueue_adds_total{name="images"} 3'], // two items and a retry
   buckets: 13,
   outcomes: ["succeeded", "failed", "succeeded"],
   isSame: true,
@@ -25,7 +25,7 @@ const PACKAGES = [
   "@opentelemetry/sdk-trace@2",
 ];
 
-/** A folder with both tarballs and the program. */
+/** Creates a folder with both tarballs and the program. */
 async function prepare(): Promise<Project> {
   const project = new Project();
   await project.pack("packages/opentelemetry");
@@ -34,7 +34,7 @@ async function prepare(): Promise<Project> {
   return project;
 }
 
-/** How many copies of OpenTelemetry's API are there. */
+/** Returns the number of installed copies of OpenTelemetry's API. */
 function copiesOfApi(project: Project): number {
   return globSync("**/@opentelemetry/api/package.json", { cwd: project.path("node_modules") }).length;
 }

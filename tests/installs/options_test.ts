@@ -1,7 +1,6 @@
 /**
- * What a caller with `exactOptionalPropertyTypes` may write: an option that may be left out may be `undefined`, too, as
- * in `{ timeout: settings.timeout }`. The types are checked by the compiler. Only on Deno, which is asked what there
- * is.
+ * Optional options under `exactOptionalPropertyTypes`: each of them also accepts `undefined`, as in `{ timeout:
+ * settings.timeout }`. The compiler checks the types. Runs only on Deno, which lists the types.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -40,27 +39,27 @@ import {
 import type { ConfigSchemaOptions } from "@workqueue/core/config";
 import { manifest, ROOT, run } from "./project.ts";
 
-/** The names of the members that may be left out and yet refuse `undefined`. */
+/** Names of optional members that don't accept `undefined`. */
 type Refusing<T> = {
   [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? { [P in K]: undefined } extends Pick<T, K> ? never : K
     : never;
 }[keyof T];
 
-/** Does not compile unless all options take `undefined`: the error names those that do not. */
+/** Does not compile unless all options accept `undefined`. The error names the other options. */
 function takesUndefined<T>(_refused: Record<Refusing<NonNullable<T>>, "must take undefined">): void {}
 
-/** The options of every built-in limiter that refuse it. */
+/** Options of built-in limiters and disciplines that don't accept `undefined`. */
 type OfBuiltIns =
   | { [K in keyof BuiltInOptions]: Refusing<BuiltInOptions[K]> }[keyof BuiltInOptions]
   | { [K in keyof BuiltInDisciplineOptions]: Refusing<BuiltInDisciplineOptions[K]> }[keyof BuiltInDisciplineOptions];
 
-/** The fields of options that may be left out. */
+/** Declarations of optional options. */
 type Optional = {
   readonly size: { readonly kind: "integer"; readonly required: false; readonly description: string };
   readonly delay: { readonly kind: "duration"; readonly default: "1s"; readonly description: string };
 };
 
-/** The runtime's own, and what a definition's `create` is given. */
+/** Types of the runtime, and types of values that `create` of a definition receives. */
 const NO_OPTIONS_OF_OURS = ["ErrorOptions", "LimiterOptions", "DisciplineOptions", "DeclaredOptions"];
 
 Deno.test("options: every one that may be left out may be undefined", async () => {
@@ -90,7 +89,7 @@ Deno.test("options: every one that may be left out may be undefined", async () =
   takesUndefined<ConstructorParameters<typeof TokenBucket>[2]>({});
   takesUndefined<Parameters<TokenBucket["wait"]>[1]>({});
 
-  // No type is missing above.
+  // Checks that no type is missing above.
   const source = await Deno.readTextFile(new URL(import.meta.url));
   const { stdout } = await run(Deno.execPath(), ["doc", ...Object.values(manifest.exports)], ROOT);
   const names = [...new Set(stdout.match(/\b[A-Z]\w*Options\b/g))]

@@ -1,4 +1,4 @@
-/** What holds for every package beside the core's that is published. Only on Deno, which publishes them. */
+/** Tests of every published package except the core. Runs only on Deno, which publishes them. */
 
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import { JsrRegistry } from "../../release/jsr_registry.ts";
 import { relativeLinks } from "../docs/markdown.ts";
 import { manifest, Project, ROOT, run } from "./project.ts";
 
-/** Which page of the core's each README leads to. */
+/** Page of the core's docs that each README links to. */
 const PAGES = {
   cli: "command.md",
   "config-file": "config.md",
@@ -33,7 +33,7 @@ for (const [name, page] of Object.entries(PAGES)) {
     assertEquals(files.sort(), [...used, `${folder}README.md`, `${folder}deno.json`].sort());
 
     const readme = await Deno.readTextFile(new URL("README.md", folder));
-    assertEquals(relativeLinks(readme), []); // what is there is not published with it
+    assertEquals(relativeLinks(readme), []); // relative targets are not published with the package
     assertStringIncludes(readme, `https://jsr.io/${manifest.name}/${manifest.version}/docs/${page}`);
   });
 

@@ -1,4 +1,4 @@
-/** The empty folder of somebody who installs the package, and uses all of it. */
+/** Empty folder of a user who installs the package and uses all of it. */
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import type { Findings } from "./consumer.ts";
 export { manifest };
 export { NPM, ROOT, run };
 
-/** Disposing it removes the folder. */
+/** Temporary folder. Disposing it removes the folder. */
 export class Project implements Disposable {
   readonly folder = Deno.makeTempDirSync({ prefix: "workqueue_" });
 
@@ -21,15 +21,16 @@ export class Project implements Disposable {
     return join(this.folder, file);
   }
 
-  /** Runs a command here; gives what it printed. */
+  /** Runs a command in the folder and returns its output. */
   async run(command: string, args: string[], env?: Record<string, string>): Promise<string> {
     return (await run(command, args, this.folder, env)).stdout;
   }
 
-  /** Packs packages of the clone into this folder with those they need, by the task that the pages name. */
+  /** Packs packages of the clone and their dependencies into this folder, with the task that the pages name. */
   async pack(...packages: string[]): Promise<void> {
     const args = ["task", "--cwd", fileURLToPath(ROOT), "pack", ...packages];
-    await this.run(Deno.execPath(), args, { INIT_CWD: this.folder }); // that of the tests' own task would be inherited
+    // Overrides the `INIT_CWD` of the tests' own task, which would be inherited.
+    await this.run(Deno.execPath(), args, { INIT_CWD: this.folder });
   }
 
   async npmInstall(): Promise<void> {
@@ -38,7 +39,7 @@ export class Project implements Disposable {
     await this.run(NPM, ["install", "--offline", "--no-audit", "--no-fund", "./workqueue-core.tgz"]);
   }
 
-  /** Writes `main.ts`, which imports every entry of the package and prints what `consumer.ts` finds. */
+  /** Writes `main.ts`, which imports every entry of the package and prints the results of `consumer.ts`. */
   writeConsumer(packageName: string = manifest.name): void {
     const entries = Object.keys(manifest.exports);
     const imports = entries.map((entry, i) => `import * as entry${i} from "${packageName}${entry.slice(1)}";\n`);
@@ -54,7 +55,7 @@ console.log(JSON.stringify(await consume({ ${fields.join(", ")} })));
   }
 }
 
-/** What the program must print wherever the package is installed. */
+/** Returns the results that the program must print wherever the package is installed. */
 export async function expectedFindings(): Promise<Findings> {
   const exports: Record<string, string[]> = {};
   for (const [entry, file] of Object.entries(manifest.exports)) {

@@ -1,4 +1,4 @@
-/** What somebody does who has just installed the metrics for Prometheus. Every runtime runs this. */
+/** Program of a user who has just installed the metrics for Prometheus. Every runtime runs it. */
 
 import { createDefaultItemLimiter, createRateLimitingQueue, type MetricsProvider, runWorkers } from "@workqueue/core";
 import { prometheusMetrics, type PrometheusOptions } from "@workqueue/prometheus";

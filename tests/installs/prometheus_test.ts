@@ -1,4 +1,7 @@
-/** `@workqueue/prometheus` as npm and Bun install it, from tarballs of it and of the core. Only on Deno. */
+/**
+ * Tests of `@workqueue/prometheus` as npm and Bun install it, from its tarball and the tarball of the core. Runs only
+ * on Deno.
+ */
 
 import { assertEquals } from "@std/assert";
 import { tryExample } from "../prometheus/example.ts";
@@ -9,7 +12,7 @@ import { tsc } from "./tsc.ts";
 const EXPECTED = { adds: [{ value: 3, labels: { name: "images" } }], isSame: true, isOwn: true };
 const PACKAGES = ["./workqueue-core.tgz", "./workqueue-prometheus.tgz", "prom-client@15"];
 
-/** A folder with both tarballs, the program and the example. */
+/** Creates a folder with both tarballs, the program and the example. */
 async function prepare(): Promise<Project> {
   const project = new Project();
   await project.pack("packages/prometheus");

@@ -1,4 +1,7 @@
-/** `@workqueue/redis` as npm and Bun install it, from tarballs of it and of the core, with a server. Only on Deno. */
+/**
+ * Tests of `@workqueue/redis` as npm and Bun install it, from its tarball and the tarball of the core, with a server.
+ * Runs only on Deno.
+ */
 
 import { assertEquals } from "@std/assert";
 import { serverTest } from "../redis/redis_tests.ts";
@@ -9,7 +12,7 @@ import { tsc } from "./tsc.ts";
 
 const EXPECTED = { attempts: ["a 1", "b 1", "b 2"], isOurs: true };
 
-/** A folder with both tarballs and the program. */
+/** Creates a folder with both tarballs and the program. */
 async function prepare(): Promise<Project> {
   const project = new Project();
   await project.pack("packages/redis");

@@ -1,20 +1,20 @@
-/** The type checks of those who install a package, and take nothing on trust, least of all the package's own types. */
+/** Type checks of a user who installs a package. They also check the package's own declarations. */
 
 import tests from "../package.json" with { type: "json" };
 import { run } from "./project.ts";
 
 const { "typescript": newest, "typescript-oldest": oldest } = tests.dependencies;
 
-/** The oldest compiler that a consumer may have. */
+/** Oldest supported compiler. */
 export const OLDEST = oldest;
 
-/** The compilers: specifiers of npm packages, and options that only that one knows. */
+/** Compilers: npm specifiers, and options that only one of them accepts. */
 const COMPILERS = {
   newest: [`npm:typescript@${newest}/tsc`, "--ignoreConfig"],
   oldest: [`${oldest}/tsc`],
 };
 
-/** Type-checks, and writes JavaScript unless `--noEmit` is among the arguments. */
+/** Type-checks a folder. Writes JavaScript unless `--noEmit` is among the arguments. */
 export async function tsc(folder: string | URL, age: keyof typeof COMPILERS, ...args: string[]): Promise<void> {
   const options = [
     "--strict",
