@@ -1,33 +1,33 @@
-/** Ways to break a source file by one change, found by its syntax tree. */
+/** Generator of mutants: changes that break a source file, found in its syntax tree. */
 
 import { parse } from "@babel/parser";
 
-/** One change of one file. */
+/** Change of one file. */
 export interface Mutant {
-  /** The path from the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
-  /** What is replaced: the UTF-16 code units from `start` up to `end`. */
+  /** Replaced range in UTF-16 code units, from `start` up to `end`. */
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
-  /** The file before. */
+  /** Source of the file before the change. */
   readonly source: string;
 }
 
-/** What a mutant makes of its file. */
+/** Returns the source of a file with its change. */
 export function broken({ source, start, end, replacement }: Mutant): string {
   return source.slice(0, start) + replacement + source.slice(end);
 }
 
-/** A node of the tree, of whatever type. */
+/** Node of the tree, of any type. */
 interface Node {
   readonly type: string;
   readonly start: number;
   readonly end: number;
   readonly loc: { readonly start: { readonly line: number } };
-  // deno-lint-ignore no-explicit-any -- the fields differ from type to type
+  // deno-lint-ignore no-explicit-any -- each node type has different fields
   readonly [field: string]: any;
 }
 
@@ -72,10 +72,10 @@ const METHODS: Readonly<Record<string, string>> = {
   has: "delete",
 };
 
-/** Nodes that say nothing at run time, or only where things come from. */
+/** Nodes without effect at run time, and imports and re-exports. */
 const SILENT = /^(TS(?!AsExpression|NonNullExpression|SatisfiesExpression)|Import|ExportAll)/;
 
-/** Every way to break a file. */
+/** Returns all mutants of a file. */
 export function mutantsOf(file: string, source: string): Mutant[] {
   const mutants: Mutant[] = [];
   const text = (node: Node) => source.slice(node.start, node.end);
@@ -83,7 +83,7 @@ export function mutantsOf(file: string, source: string): Mutant[] {
     mutants.push({ file, line: source.slice(0, start).split("\n").length, start, end, replacement, source });
   };
 
-  /** Replaces the operator that stands between two nodes. */
+  /** Replaces the operator between two nodes. */
   const replaceOperator = (node: Node, after: number, operator: string) => {
     const start = source.indexOf(operator, after);
     for (const other of OPERATORS[operator] ?? []) replace(node, other, start, start + operator.length);
@@ -94,7 +94,7 @@ export function mutantsOf(file: string, source: string): Mutant[] {
     ReturnStatement(node) {
       const { argument } = node;
       if (argument === null) replace(node, ";");
-      // No value and a value that is as good as none are the same to whoever asks.
+      // Callers can't distinguish `undefined` from these values.
       else if (!["undefined", "false"].includes(text(argument))) replace(node, "return undefined as never;");
     },
     ThrowStatement: (node) => replace(node, ";"),
@@ -159,7 +159,7 @@ export function mutantsOf(file: string, source: string): Mutant[] {
       replace(node, "\nreturn undefined as never;", start, start);
     }
     for (const [field, child] of Object.entries(node)) {
-      // What is named so is a name or a type, and no expression.
+      // These fields contain names or types, not expressions.
       if (
         ["loc", "typeAnnotation", "returnType", "typeParameters", "typeArguments", "extra", "errors"].includes(field)
       ) {

@@ -1,9 +1,9 @@
 /**
- * Breaks the core on purpose, one change at a time, and tells which changes no test notices.
+ * Mutation tests of the core: breaks it with one change at a time, and lists the changes that no test notices.
  *
- * `deno task mutate --count 300 --seed 7` takes 300 changes; the same seed takes the same ones of the same
- * source. `--jobs N` runs as many at once (default: the number of cores), `--only TEXT` takes only changes of
- * files with TEXT in their path. Exits with 1 if a change survived.
+ * `deno task mutate --count 300 --seed 7` tests 300 changes. The same seed selects the same changes of the same source.
+ * `--jobs N` tests N changes at once (default: the number of cores). `--only TEXT` selects only files with TEXT in
+ * their path. `--list` prints the changes without testing them. Exits with 1 if a change survived.
  */
 
 import { join, relative } from "node:path";
@@ -22,9 +22,9 @@ import { reachedBy } from "./reached_modules.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const BROKEN_FOLDERS = ["lib", "registry", "limiters", "disciplines", "config"];
 
-/** Tests of the core, without those of config files, which test a package and take long. */
+/** Tests of the core, without the tests of config files, which test a package and take long. */
 const TESTS = coreTests.filter((file) => !file.startsWith("tests/config_file/"));
-/** Tests that start processes, of which the import graph says nothing. They notice leaks, and run last. */
+/** Tests that start processes, which the import graph does not show. They detect leaks, and run last. */
 const PROCESS_TESTS = testsIn("faults/process");
 
 async function filesIn(folder: string, ending: string): Promise<string[]> {
@@ -33,7 +33,7 @@ async function filesIn(folder: string, ending: string): Promise<string[]> {
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))).sort();
 }
 
-/** A copy of the repository, in which one change after the other is tried. */
+/** Copy of the repository in which changes are tested one after the other. */
 class Copy implements AsyncDisposable {
   constructor(readonly root: string) {}
 
@@ -63,14 +63,14 @@ class Copy implements AsyncDisposable {
     return await this.succeeds("test", ["-A", "--no-check", "--fail-fast", ...tests], timeoutMs);
   }
 
-  /** Runs a test file that must pass, and measures it. */
+  /** Runs a test file that must pass, and measures its time. */
   async measure(file: string): Promise<MeasuredTest> {
     const begin = performance.now();
     if (!await this.passesTests([file])) throw new Error(`Cannot try changes: ${file} fails without any`);
     return { file, ms: performance.now() - begin };
   }
 
-  /** Tries a change, and reports whether no test and no type notices it. */
+  /** Tests a change, and reports whether no test and no type check notices it. */
   async survives(mutant: Mutant, tests: readonly MeasuredTest[]): Promise<boolean> {
     const path = join(this.root, mutant.file);
     await writeFile(path, broken(mutant));
@@ -90,10 +90,10 @@ class Copy implements AsyncDisposable {
   }
 }
 
-/** Gives each copy one value after the other, until none is left. */
+/** Passes each value to one of the copies, until no value is left. */
 async function share<V, R>(copies: readonly Copy[], values: readonly V[], work: (copy: Copy, value: V) => Promise<R>) {
   const results: R[] = [];
-  const left = values.values(); // shared, so that each value is taken once
+  const left = values.values(); // shared, so each value is taken once
   await Promise.all(copies.map(async (copy) => {
     for (const value of left) results.push(await work(copy, value));
   }));
@@ -110,7 +110,7 @@ function sample<V>(values: readonly V[], count: number, seed: number): V[] {
   return taken;
 }
 
-/** The line before and after the change. */
+/** Returns the changed line, before and after the change. */
 function describe(mutant: Mutant): string {
   const { file, line, start, end, source } = mutant;
   const from = source.lastIndexOf("\n", start - 1) + 1;

@@ -1,4 +1,4 @@
-/** The modules that each test file imports, directly or not. */
+/** Modules that each test file imports, directly or indirectly. */
 
 import { relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,9 +10,9 @@ interface Module {
   readonly dependencies?: readonly { readonly code?: { readonly specifier?: string } }[];
 }
 
-/** Files of the repository that a test file brings into a process, for each of the test files. */
+/** Returns the files of the repository that each test file loads. */
 export async function reachedBy(tests: readonly string[]): Promise<Map<string, Set<string>>> {
-  // One file that imports all: one graph
+  // One file that imports all tests: one graph.
   const entry = await Deno.makeTempFile({ prefix: "workqueue_", suffix: ".ts" });
   try {
     await Deno.writeTextFile(entry, tests.map((test) => `import "${pathToFileURL(ROOT + test)}";\n`).join(""));

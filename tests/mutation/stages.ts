@@ -1,6 +1,6 @@
-/** The order in which test files are tried on a change. */
+/** Order in which test files run on a change. */
 
-/** A test file, and how long it takes by itself, starting Deno included. */
+/** Test file, and its time alone in milliseconds, including the start of Deno. */
 export interface MeasuredTest {
   readonly file: string;
   readonly ms: number;
@@ -9,20 +9,20 @@ export interface MeasuredTest {
 /** Test files that run in one process. */
 export interface Stage {
   readonly files: readonly string[];
-  /** Limit for a change that makes them slow, or endless. */
+  /** Limit for a change that makes the tests slow or endless. */
   readonly timeoutMs: number;
 }
 
-/** Suites that many modules go through. */
+/** Suites that use many modules. */
 const BROAD = /^tests\/(contracts|model|conformance)\/|fuzz_test/;
 const PROCESS = /\/process\//;
 
-/** A stage is full when its files took this long together. The last one takes what is left. */
+/** Maximum time of each stage, in milliseconds. The last stage takes the remaining files. */
 const STAGES_MS = [5_000, 20_000, 60_000];
 
 /**
- * Puts tests in order: those named after the module that is changed, then the quickest, then the broad suites, and last
- * those that start processes.
+ * Orders tests: first the tests named after the changed module, then the quickest, then the broad suites, and last the
+ * tests that start processes.
  */
 export function stagesFor(module: string, tests: readonly MeasuredTest[]): Stage[] {
   const name = module.split("/").at(-1)!.replace(".ts", "");
