@@ -1,11 +1,11 @@
-/** A server on a free port of this machine, on any runtime. */
+/** HTTP server on a free port of this machine, on any runtime. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Disposing it ends it, and every connection. */
+/** Running server. Disposing it ends the server and all connections. */
 export class HttpServer implements AsyncDisposable {
   readonly #server: Server;
 

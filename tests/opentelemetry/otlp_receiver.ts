@@ -1,4 +1,4 @@
-/** Somebody to whom metrics and spans are sent, by OTLP over HTTP in JSON. Only what the tests look at has types. */
+/** Receiver of metrics and spans by OTLP over HTTP in JSON. Only the fields that tests use have types. */
 
 import type { IncomingMessage } from "node:http";
 import { HttpServer } from "./http_server.ts";
@@ -41,7 +41,7 @@ export interface Span {
   status?: { code?: number; message?: string };
 }
 
-/** The numbers by which OTLP calls things. */
+/** Numeric constants of OTLP. */
 export const DELTA = 1;
 export const CUMULATIVE = 2;
 export const CONSUMER = 5;
@@ -51,7 +51,7 @@ type Body =
   & { resourceMetrics?: { scopeMetrics: { metrics: Metric[] }[] }[] }
   & { resourceSpans?: { scopeSpans: { spans: Span[] }[] }[] };
 
-/** Attributes as an object. */
+/** Returns attributes as an object. */
 export function attributesOf({ attributes }: { attributes: KeyValue[] }): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => {
     const [given] = Object.values(value) as unknown[];
@@ -60,11 +60,11 @@ export function attributesOf({ attributes }: { attributes: KeyValue[] }): Record
 }
 
 export class OtlpReceiver implements AsyncDisposable {
-  /** What came, for each path. */
+  /** Request bodies, by path. */
   readonly #bodies: ReadonlyMap<string, Body[]>;
   readonly #server: HttpServer;
 
-  /** Whom to tell when something comes. */
+  /** Target of an event for each request. */
   readonly #arrivals: EventTarget;
 
   private constructor(server: HttpServer, bodies: Map<string, Body[]>, arrivals: EventTarget) {
@@ -89,7 +89,7 @@ export class OtlpReceiver implements AsyncDisposable {
     return this.#server.url;
   }
 
-  /** The metrics of each export to a path, by name. */
+  /** Returns the metrics of each export to a path, by name. */
   metrics(path = "/v1/metrics"): Record<string, Metric>[] {
     return this.#sentTo(path).map(({ resourceMetrics = [] }) => {
       const metrics = resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics));
@@ -97,14 +97,14 @@ export class OtlpReceiver implements AsyncDisposable {
     });
   }
 
-  /** All spans, in the order in which they ended. */
+  /** Returns all spans, in the order in which they ended. */
   spans(path = "/v1/traces"): Span[] {
     return this.#sentTo(path).flatMap(({ resourceSpans = [] }) =>
       resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
     );
   }
 
-  /** Waits until something that came is what is looked for. */
+  /** Waits until `find` returns a value; calls it again after each request. */
   async until<Found>(find: () => Found | undefined): Promise<Found> {
     for (let found = find();; found = find()) {
       if (found !== undefined) return found;

@@ -1,4 +1,4 @@
-/** Metrics as an OpenTelemetry collector gets them. */
+/** Metrics as an OpenTelemetry collector receives them. */
 
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
 import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
@@ -10,9 +10,9 @@ import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 import { attributesOf, CUMULATIVE, DELTA, type Metric, OtlpReceiver } from "./otlp_receiver.ts";
 
-const HOUR = 3_600_000; // no export but those that a test asks for
+const HOUR = 3_600_000; // only exports that a test requests
 
-/** Metrics that are sent to two receivers, one of which wants differences. */
+/** Metrics that are exported to two paths, one of which gets deltas. */
 class SentMetrics implements AsyncDisposable {
   readonly metrics: Required<MetricsProvider>;
   readonly #provider: MeterProvider;
@@ -35,7 +35,7 @@ class SentMetrics implements AsyncDisposable {
     return new SentMetrics(await OtlpReceiver.start());
   }
 
-  /** What comes with an export, by the names of metrics. Where there is nothing to say, nothing comes. */
+  /** Exports the metrics. Returns the exported metrics by name; none if nothing changed. */
   async export(): Promise<{ total: Record<string, Metric>; delta: Record<string, Metric> }> {
     const came = [this.#receiver.metrics("/total").length, this.#receiver.metrics("/delta").length];
     await this.#provider.forceFlush();
@@ -51,10 +51,10 @@ class SentMetrics implements AsyncDisposable {
   }
 }
 
-/** The values of a counter or gauge, by queue. */
+/** Returns the values of a counter or gauge, by queue. */
 function valuesOf(metric: Metric | undefined): Record<string, number | undefined> {
   const points = (metric?.sum ?? metric?.gauge)?.dataPoints ?? [];
-  // Of what was given up, by its only reason here.
+  // Given-up items have only this reason here.
   const shown = points.filter((point) => ["maxRetries", undefined].includes(attributesOf(point)["reason"] as string));
   return Object.fromEntries(shown.map((point) => [attributesOf(point)["name"], point.asDouble]));
 }
@@ -117,7 +117,7 @@ Deno.test("otlp: totals and differences of counters are exact, export after expo
 
 const GAUGES = Object.values(metricFamilies).filter(({ kind, name }) => kind === "gauge" && !name.includes("priority"));
 
-/** Sets every gauge of a queue to 1, as it is when something goes wrong. */
+/** Sets every gauge of a queue to 1, as during a problem. */
 function fill(metrics: Required<MetricsProvider>, queue: string): void {
   metrics.depth(queue).inc();
   metrics.active(queue).inc();
@@ -167,7 +167,7 @@ Deno.test("otlp: a name that comes back before it was exported as gone goes on",
   const { metrics } = sent;
   metrics.depth("images").inc();
   metrics.gone("images");
-  metrics.active("images"); // a pool begins
+  metrics.active("images"); // a pool starts
   assertEquals(valuesOf((await sent.export()).delta["workqueue_depth"]), { images: 1 });
   metrics.gone("images");
   assertEquals(valuesOf((await sent.export()).delta["workqueue_depth"]), { images: 0 });

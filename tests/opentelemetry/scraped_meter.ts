@@ -1,4 +1,4 @@
-/** A meter of the real SDK, whose metrics are scraped as Prometheus does it. */
+/** Meter of the real SDK, scraped like Prometheus does. */
 
 import { diag, DiagLogLevel } from "@opentelemetry/api";
 import { PrometheusExporter } from "@opentelemetry/exporter-prometheus";
@@ -7,7 +7,7 @@ import type { Meter } from "@workqueue/opentelemetry";
 import { HttpServer } from "./http_server.ts";
 
 export class ScrapedMeter implements AsyncDisposable {
-  /** What the SDK complained of: instruments that are there twice, for one. */
+  /** Warnings and errors of the SDK, for example about duplicate instruments. */
   readonly complaints: string[] = [];
   readonly #provider: MeterProvider;
   readonly #server: HttpServer;
@@ -22,7 +22,7 @@ export class ScrapedMeter implements AsyncDisposable {
 
   static async start(): Promise<ScrapedMeter> {
     const exporter = new PrometheusExporter({
-      preventServerStart: true, // as it takes no free port
+      preventServerStart: true, // it can't listen on a free port
       withoutScopeInfo: true,
       withoutTargetInfo: true,
     });
@@ -34,13 +34,13 @@ export class ScrapedMeter implements AsyncDisposable {
     return this.#provider.getMeter("workqueue");
   }
 
-  /** The lines that Prometheus would read. */
+  /** Returns the lines that Prometheus would read. */
   async scrape(): Promise<string[]> {
     const response = await fetch(this.#server.url);
     return (await response.text()).trim().split("\n");
   }
 
-  /** The values of one metric, by their labels. */
+  /** Returns the values of one metric, by their labels. */
   async values(metric: string): Promise<Record<string, number>> {
     const values: Record<string, number> = {};
     for (const line of await this.scrape()) {

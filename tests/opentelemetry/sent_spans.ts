@@ -1,4 +1,4 @@
-/** Spans of the real SDK, which are sent to a receiver. What is active follows promises. */
+/** Spans of the real SDK that are sent to a receiver. The active span follows promises. */
 
 import { context, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
@@ -24,13 +24,13 @@ export class SentSpans implements AsyncDisposable {
     return new SentSpans(await OtlpReceiver.start(), options);
   }
 
-  /** All that have ended, in this order. */
+  /** Returns all ended spans, in the order of their ends. */
   async spans(): Promise<Span[]> {
     await this.#provider.forceFlush();
     return this.#receiver.spans();
   }
 
-  /** The outcomes of attempts, in the order in which these ended. */
+  /** Returns the outcomes of attempts, in the order in which the attempts ended. */
   async outcomes(): Promise<unknown[]> {
     return (await this.spans()).map((span) => attributesOf(span)["workqueue.outcome"]);
   }

@@ -18,7 +18,7 @@ import { loadSecondCopy } from "../second_copy.ts";
 import { attributesOf, CONSUMER, ERROR } from "./otlp_receiver.ts";
 import { SentSpans } from "./sent_spans.ts";
 
-/** A queue whose items are handled until a test is over. */
+/** Returns a queue with a pool that runs a handler. */
 function work<T>(handler: Handler<T>, options: WorkerOptions<T> = {}) {
   const clock = new HandClock();
   const limiter = createExponentialLimiter<T>({ baseDelay: 10, maxDelay: 10 });

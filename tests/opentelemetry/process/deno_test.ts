@@ -1,4 +1,4 @@
-/** The OpenTelemetry that Deno has built in. */
+/** Tests of Deno's built-in OpenTelemetry. */
 
 import { assertEquals } from "@std/assert";
 import { metricFamilies } from "@workqueue/core/metrics";

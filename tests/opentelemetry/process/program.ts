@@ -1,4 +1,4 @@
-/** A program that has no SDK, as Deno has one built in. It ends when its standard input does. */
+/** Program without an SDK, because Deno has one built in. It ends when its standard input ends. */
 
 import { metrics, trace } from "@opentelemetry/api";
 import { createDefaultItemLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
