@@ -1,9 +1,9 @@
 /**
- * What the dashboards show that people have for Kubernetes' queues, of a program whose numbers are known.
+ * Tests of existing dashboards for Kubernetes' queues, with a program whose numbers are known.
  *
  * - kubernetes-mixin (`kubernetes-monitoring/kubernetes-mixin`): "Work Queue Add Rate", "Work Queue Depth" and "Work
- *   Queue Latency", of `dashboards/controller-manager.libsonnet` and `dashboards/apiserver.libsonnet`, which differ in
- *   the labels that the sums are by.
+ *   Queue Latency", from `dashboards/controller-manager.libsonnet` and `dashboards/apiserver.libsonnet`. Their sums are
+ *   grouped by different labels.
  * - controller-runtime, as kubebuilder's plugin `grafana/v1-alpha` writes it (`kubernetes-sigs/kubebuilder`,
  *   `grafana/controller-runtime-metrics.json`): the panels of its row "Work Queue Metrics".
  */
@@ -12,18 +12,18 @@ import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { DID } from "./program.ts";
 import { type Scraped, scrapedTest, TARGET } from "./scraped.ts";
 
-/** The range that Grafana would choose, wide enough for a slow machine. */
+/** Range that Grafana would choose, wide enough for a slow machine. */
 const RANGE = "5m";
 const SECONDS = 300;
 
-/** A selector with the variables of a dashboard as they would be filled in. */
+/** Returns a selector with the variables of a dashboard filled in. */
 function selector(...labels: (keyof typeof TARGET)[]): string {
   return `{${labels.map((label) => `${label}="${TARGET[label]}"`)}}`;
 }
 
 /**
- * Prometheus knows a counter only at each scrape, and takes it that it went on as fast until the next one would have
- * been: a little more than what was counted, and by the same factor for all that began at 0.
+ * Returns the factor by which Prometheus overestimates increases. It knows a counter only at each scrape, and
+ * extrapolates the increase beyond the last scrape. The factor is the same for all counters that start at 0.
  */
 async function factorOf(scraped: Scraped): Promise<number> {
   const { images } = await scraped.ask(`increase(workqueue_adds_total[${RANGE}])`);
@@ -42,7 +42,7 @@ scrapedTest("kubernetes-mixin: the panels of the work queues show what the progr
     assertAlmostEquals(addRate["images"]!, DID.adds * factor / SECONDS);
     assertEquals(addRate["idle"], 0);
 
-    const depth = await scraped.ask(sum("workqueue_depth")); // how fast it grew: that is what the panel asks
+    const depth = await scraped.ask(sum("workqueue_depth")); // its rate of growth, which is the query of the panel
     assertAlmostEquals(depth["images"]!, DID.ready * factor / SECONDS);
     assertEquals(depth["idle"], 0);
 
@@ -50,7 +50,7 @@ scrapedTest("kubernetes-mixin: the panels of the work queues show what the progr
       `histogram_quantile(0.99, sum by (${by}, le) (rate(workqueue_queue_duration_seconds_bucket${chosen}[${RANGE}])))`,
     );
     assertAlmostEquals(latency["images"]!, DID.latency(0.99));
-    assert(Number.isNaN(latency["idle"])); // nothing to tell of
+    assert(Number.isNaN(latency["idle"])); // no values
   }
 });
 
@@ -73,7 +73,7 @@ scrapedTest(
     // Work Queue Add Rate
     const adds = await scraped.ask(rate("workqueue_adds_total"));
     assertAlmostEquals(adds["images"]!, DID.adds * factor / SECONDS);
-    // Unfinished Seconds: how fast they grew
+    // Unfinished Seconds: their rate of growth
     const unfinished = await scraped.ask(`rate(workqueue_unfinished_work_seconds${chosen}[${RANGE}])`);
     assertAlmostEquals(unfinished["images"]!, DID.unfinished * factor / SECONDS);
     // Seconds Processing Items From WorkQueue (P50, P90, P99)

@@ -1,4 +1,4 @@
-/** A program whose every number is known: before it has done anything, and after, when its time stands still. */
+/** Program whose numbers are all known: before its work, and after it, when its time stands still. */
 
 import { createExponentialLimiter, createRateLimitingQueue, runWorkers } from "@workqueue/core";
 import { prometheusMetrics } from "@workqueue/prometheus";
@@ -8,11 +8,11 @@ import { Registry } from "prom-client";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
-/** What the queue "images" has done and is, and the queue "idle" is not. */
+/** Numbers of the queue "images" after the work. The queue "idle" stays unused. */
 export const DID = {
-  /** Ten that succeed, three that fail twice, two that hang, seven that nobody takes. */
+  /** Ten items that succeed, three that fail twice, two that hang, and seven that are not taken. */
   adds: 10 + 3 * 2 + 2 + 7,
-  /** Three after a failure, five to come in an hour. */
+  /** Three retries after a failure, and five items that are due in an hour. */
   retries: 3 + 5,
   failures: 3 * 2,
   givenUp: 3,
@@ -26,13 +26,16 @@ export const DID = {
   longestRunning: 23,
   unfinished: 2 * 23,
   oldestReady: 3,
-  /** What Prometheus takes a quantile for, of how long items were in the queue: eight for no time at all. */
+  /** Returns the quantile that Prometheus computes for the time in the queue: eight items waited for no time. */
   latency: (quantile: number) => quantileOf(quantile, { atOnce: 8, within100ms: 10 }),
-  /** The same for how long they took: six failed at once. */
+  /** Returns the quantile that Prometheus computes for the duration of attempts: six failed at once. */
   workDuration: (quantile: number) => quantileOf(quantile, { atOnce: 6, within100ms: 10 }),
 } as const;
 
-/** Where the quantile is that is none of those at once: the others are between 10 and 100 ms, as if evenly spread. */
+/**
+ * Returns a quantile above the items with no time. The other items are between 10 and 100 ms, which Prometheus assumes
+ * to be evenly distributed.
+ */
 function quantileOf(quantile: number, { atOnce, within100ms }: { atOnce: number; within100ms: number }): number {
   return 0.01 + (0.1 - 0.01) * (quantile * (atOnce + within100ms) - atOnce) / within100ms;
 }
@@ -41,7 +44,7 @@ export class Program {
   readonly #register = new Registry();
   readonly #clock = new HandClock();
   readonly #server: Server;
-  /** Who scrapes waits for that, and so sees nothing half done. */
+  /** A scrape waits for the end of the work, so it never sees intermediate numbers. */
   #working: Promise<void> = Promise.resolve();
   readonly #queue = this.#create("images");
   readonly #pool = runWorkers(this.#queue, (item) => this.#handle(item), {
@@ -64,7 +67,7 @@ export class Program {
     return program;
   }
 
-  /** Where its metrics are, without `/metrics`. */
+  /** Host and port of the metrics. */
   get address(): string {
     return `127.0.0.1:${(this.#server.address() as { port: number }).port}`;
   }
@@ -79,7 +82,7 @@ export class Program {
     });
   }
 
-  /** Takes 20 ms for what succeeds. */
+  /** Takes 20 ms for an item that succeeds. */
   async #handle(item: string): Promise<void> {
     if (item.startsWith("fails")) throw new Error("not today");
     await new Promise<void>((resolve) => {
@@ -87,7 +90,7 @@ export class Program {
     });
   }
 
-  /** Does everything that `DID` says. */
+  /** Does the work that `DID` describes. */
   async work(): Promise<void> {
     await (this.#working = this.#work());
   }
@@ -99,11 +102,11 @@ export class Program {
     };
     this.#pool.pause();
     await add("succeeds", 10);
-    await this.#clock.advance(20); // so long each of them stays in the queue, or longer by what those before it take
+    await this.#clock.advance(20); // minimum time in the queue; later items also wait for earlier ones
     this.#pool.resume();
     await this.#clock.advance(80);
     await add("fails", 3);
-    await this.#clock.advance(4_900); // the retries come after a second
+    await this.#clock.advance(4_900); // retries come after one second
     await add("hangs", 2);
     await this.#clock.advance(20_000);
     this.#pool.pause();

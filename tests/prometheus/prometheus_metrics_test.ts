@@ -13,7 +13,7 @@ import { prometheusMetrics, type PrometheusOptions } from "@workqueue/prometheus
 import { FakeTime } from "@std/testing/time";
 import { AggregatorRegistry, Counter, Gauge, type OpenMetricsContentType, register, Registry } from "prom-client";
 
-/** The lines of a scrape, but for comments; or those that begin so. */
+/** Returns the lines of a scrape that begin with `prefix`, without comments. */
 async function scrape(register: Pick<Registry, "metrics">, prefix = "workqueue_"): Promise<string[]> {
   return (await register.metrics()).split("\n").filter((line) => line.startsWith(prefix));
 }
@@ -33,7 +33,7 @@ function use(metrics: Omit<Required<MetricsProvider>, "gone">, queue: string): v
     gauge.dec();
   }
   for (const histogram of [metrics.queueLatency(queue), metrics.workDuration(queue)]) {
-    // on a bound, just above it, below the first and above the last
+    // On a bound, just above it, below the first bound and above the last.
     for (const seconds of [0, 1e-8, 0.001, 0.0010001, 0.5, 1000, 1000.5, 5000]) histogram.observe(seconds);
   }
   metrics.unfinishedWork(queue).set(7.5);
@@ -51,10 +51,10 @@ Deno.test("prometheus: what is scraped is what Kubernetes would export, family b
     use(metrics, queue);
     use(inMemory, queue);
   }
-  // The order of families and of labels says nothing.
+  // The order of families and of labels has no meaning.
   const sorted = (text: string) =>
     text.split("\n").filter((line) => line !== "").map((line) =>
-      // JavaScript writes some bounds otherwise than Go: the number is the same.
+      // JavaScript formats some bounds differently than Go. The numbers are equal.
       line.replace(/le="(\d.*?)"/, (_, le) => `le="${Number(le)}"`).replace(
         /\{(.*)\}/,
         (_, labels) => `{${labels.match(/\w+="([^"\\]|\\.)*"/g).sort()}}`,
@@ -75,7 +75,7 @@ Deno.test("prometheus: every family is there before there is a queue", async () 
 
 Deno.test({
   name: "prometheus: the register is prom-client's own by default",
-  ignore: "Bun" in globalThis, // there the package has a prom-client of its own, in this repository
+  ignore: "Bun" in globalThis, // in this repository, the package has another copy of prom-client there
   fn: () => assertStrictEquals(prometheusMetrics(), prometheusMetrics(register)),
 });
 
@@ -92,7 +92,7 @@ Deno.test("prometheus: a second provider for a register adds to the same series,
 
 Deno.test({
   name: "prometheus: a second copy of the package finds the metrics of the first",
-  ignore: "Bun" in globalThis, // which loads it once
+  ignore: "Bun" in globalThis, // Bun loads it only once
   fn: async () => {
     const url = new URL("../../packages/prometheus/prometheus_metrics.ts", import.meta.url);
     const copy = await import(`${url}?copy`) as typeof import("@workqueue/prometheus");
@@ -126,7 +126,7 @@ Deno.test("prometheus: a number that nobody knows now is left out until somebody
   const metrics = prometheusMetrics(register);
   for (const method of ["delayed", "oldestReady", "depth"] as const) {
     const { name } = metricFamilies[method];
-    const gauge = metrics[method]("q") as SettableGauge; // the depth of a queue on Redis is set
+    const gauge = metrics[method]("q") as SettableGauge; // queues on Redis set their depth
     for (const value of [3, NaN, 4, NaN, 0]) {
       gauge.set(value);
       assertEquals(await scrape(register, `${name}{`), Number.isNaN(value) ? [] : [`${name}{name="q"} ${value}`]);
@@ -176,11 +176,11 @@ Deno.test("prometheus: the series of a queue that is gone go on if there is anot
   create();
   metrics.gone("q");
   time.tick(240_000);
-  create(); // meanwhile
+  create(); // a new queue with the same name
   time.tick(600_000);
   assertEquals(await adds(), [`workqueue_adds_total{name="q"} 2`]);
   metrics.gone("q");
-  metrics.active("q"); // a pool begins
+  metrics.active("q"); // a pool starts
   time.tick(600_000);
   assertEquals(await adds(), [`workqueue_adds_total{name="q"} 2`]);
   metrics.gone("q");
@@ -200,7 +200,7 @@ Deno.test("prometheus: a queue that is shut down is gone when its last item is d
   await time.tickAsync(599_000);
   assert((await scrape(register)).includes(`workqueue_active{name="q"} 1`));
   await time.tickAsync(60_000);
-  assert((await scrape(register)).includes(`workqueue_active{name="q"} 0`)); // for a minute after it was done
+  assert((await scrape(register)).includes(`workqueue_active{name="q"} 0`)); // kept for a minute after the last item
   await time.tickAsync(60_000);
   assertEquals(await scrape(register), []);
 });

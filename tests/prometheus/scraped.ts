@@ -1,18 +1,18 @@
-/** Tests of what a real Prometheus knows of a program. */
+/** Helpers for tests with a real Prometheus that scrapes a program. */
 
 import { Program } from "./program.ts";
 import { PROMETHEUS, Prometheus } from "./server.ts";
 
-/** What is in the variables of dashboards: the labels of the target. */
+/** Labels of the target, which fill in the variables of dashboards. */
 export const TARGET = { job: "shop", cluster: "test", namespace: "default", instance: "shop-0" } as const;
 
-/** How often it scrapes. */
+/** Scrape interval. */
 const INTERVAL = "200ms";
 
-/** A program that has done its work, and a Prometheus that saw it before and after. */
+/** Program that has finished its work, and a Prometheus that scraped it before and after. */
 export class Scraped {
   readonly #prometheus: Prometheus;
-  /** The time of which all is asked, in seconds: whatever is scraped meanwhile, the answers fit together. */
+  /** Time of all queries, in seconds. The answers are consistent despite later scrapes. */
   readonly #time = Date.now() / 1000;
 
   private constructor(prometheus: Prometheus) {
@@ -22,7 +22,7 @@ export class Scraped {
   static async start(): Promise<Scraped> {
     const program = await Program.start();
     const { job, ...labels } = TARGET;
-    const prometheus = await Prometheus.start(JSON.stringify({ // which is YAML too
+    const prometheus = await Prometheus.start(JSON.stringify({ // JSON is also YAML
       global: { scrape_interval: INTERVAL, scrape_timeout: INTERVAL },
       scrape_configs: [{ job_name: job, static_configs: [{ targets: [program.address], labels }] }],
     }));
@@ -38,7 +38,8 @@ export class Scraped {
   }
 
   /**
-   * The value for each queue, by its name; or for all of them, under `""`. Rejects with what is wrong with the query.
+   * Returns the value of a query for each queue, by name, or under `""` for all queues. Rejects with the error of the
+   * query.
    */
   async ask(query: string): Promise<Record<string, number>> {
     const answers = await this.#prometheus.query(query, this.#time);
@@ -46,10 +47,10 @@ export class Scraped {
   }
 }
 
-// Before any test, as it outlives them. Its end is that of the process.
+// Started before all tests. It stops when the process ends.
 const scraped = PROMETHEUS === undefined ? undefined : await Scraped.start();
 
-/** A test with a real Prometheus, left out where there is none. */
+/** Registers a test with a real Prometheus, which is skipped if Prometheus is not installed. */
 export function scrapedTest(name: string, run: (scraped: Scraped) => Promise<void>): void {
   Deno.test({ name, ignore: scraped === undefined, fn: () => run(scraped!) });
 }

@@ -1,4 +1,4 @@
-/** A real Prometheus of the tests' own: in a temporary folder, on a free port of the loopback. */
+/** Real Prometheus server for the tests, in a temporary folder and on a free loopback port. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,22 +10,22 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort, KEEPER, onPath } from "../keeper.ts";
 
-/** Guards against a server that never answers, and nothing else. */
+/** Limit for a server that never answers, in milliseconds. */
 const DEADLINE = 60_000;
 const LOOK_AGAIN = 20;
 
-/** The server's executable. */
+/** Path of the server's executable; `undefined` if it is not installed. */
 export const PROMETHEUS: string | undefined = onPath("prometheus");
 
 if (PROMETHEUS === undefined) console.log("There is no prometheus on the PATH: leaving out the tests with Prometheus.");
 
-/** One line of an answer. */
+/** Sample in the answer to a query. */
 export interface Answer {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** A Prometheus that runs until the process of the test ends. */
+/** Prometheus that runs until the test process ends. */
 export class Prometheus {
   readonly #folder = mkdtempSync(join(tmpdir(), "workqueue_prometheus_"));
   readonly #keeper: ChildProcess;
@@ -43,11 +43,11 @@ export class Prometheus {
     const words = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
     this.#keeper = spawn("sh", ["-c", KEEPER, "sh", PROMETHEUS!, ...words], {
       cwd: this.#folder,
-      stdio: ["pipe", "pipe", "ignore"], // what the shell says there is that a process was killed
+      stdio: ["pipe", "pipe", "ignore"], // the shell reports there that a process was killed
     });
   }
 
-  /** Starts it with this `prometheus.yml`, and waits until it answers. */
+  /** Starts the server with a `prometheus.yml`, and waits until it answers. */
   static async start(config: string): Promise<Prometheus> {
     const server = new Prometheus(await freePort(), config);
     try {
@@ -60,7 +60,7 @@ export class Prometheus {
   }
 
   async #start(): Promise<void> {
-    this.#keeper.stdin!.on("error", () => {}); // it may have ended by itself
+    this.#keeper.stdin!.on("error", () => {}); // the process may already have ended
     const [pid] = await once(createInterface(this.#keeper.stdout!), "line");
     this.#pid = Number(pid);
     const end = performance.now() + DEADLINE;
@@ -79,11 +79,11 @@ export class Prometheus {
       await response.body?.cancel();
       return response.ok;
     } catch {
-      return false; // nobody listens yet
+      return false; // the server does not listen yet
     }
   }
 
-  /** What a query gives now, or at a time, in seconds. Rejects with what is wrong with it. */
+  /** Returns the result of a query now, or at a time in seconds. Rejects with the error of the query. */
   async query(query: string, time?: number): Promise<Answer[]> {
     const body = new URLSearchParams({ query, ...(time !== undefined && { time: String(time) }) });
     const response = await fetch(`${this.#url}/api/v1/query`, { method: "POST", body });
@@ -96,7 +96,7 @@ export class Prometheus {
     return data.result.map(({ metric, value: [, value] }) => ({ labels: metric, value: Number(value) }));
   }
 
-  /** Asks until the answers are as they should be. */
+  /** Repeats a query until its answers meet a condition. */
   async until(query: string, isSo: (answers: Answer[]) => boolean): Promise<void> {
     const end = performance.now() + DEADLINE;
     while (true) {
