@@ -1,11 +1,11 @@
-/** The controller as a process of its own, and an API server in this one. */
+/** Tests of the controller in a separate process, with an API server in this process. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { delay } from "@std/async";
 import { ApiServer } from "../../examples/recipes/api_server.ts";
 import { Cli, ROOT, runtimes, until } from "../cli/cli.ts";
 
-/** Starts the controller. Remove the kubeconfig at the end. */
+/** Starts the controller. The caller removes the kubeconfig at the end. */
 async function startController(runtime: string, server: ApiServer): Promise<{ controller: Cli; kubeconfig: string }> {
   const kubeconfig = await Deno.makeTempFile({ prefix: "kubeconfig_" });
   await Deno.writeTextFile(kubeconfig, server.kubeconfig);
@@ -23,7 +23,7 @@ async function startController(runtime: string, server: ApiServer): Promise<{ co
 for (const runtime of Object.keys(runtimes)) {
   Deno.test({
     name: `recipes, ${runtime}: controller.ts finishes what is in flight at SIGTERM, begins nothing else, and exits`,
-    ignore: Deno.build.os === "windows", // which has no SIGTERM
+    ignore: Deno.build.os === "windows", // Windows has no SIGTERM
     fn: async () => {
       await using server = await ApiServer.start();
       const processing = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ for (const runtime of Object.keys(runtimes)) {
         assertEquals(host(), "shop.example.com");
         assertEquals(server.get("websites", "default/shop")!.metadata.finalizers, ["example.dev/dns"]);
 
-        server.delete("configmaps", "default/shop"); // by a stranger
+        server.delete("configmaps", "default/shop"); // by another client
         await until(() => host() !== undefined, "the config map is made again");
         server.apply("default", "shop", { host: "www.example.com" });
         await until(() => host() === "www.example.com", "the config map follows the spec");
@@ -79,7 +79,7 @@ for (const runtime of Object.keys(runtimes)) {
         await until(isServed, "the status follows the spec");
         const version = website()!.metadata.resourceVersion;
         await delay(300);
-        assertEquals(website()!.metadata.resourceVersion, version); // its own updates lead to no others
+        assertEquals(website()!.metadata.resourceVersion, version); // the controller does not react to its own updates
 
         server.delete("websites", "default/shop");
         await until(() => server.get("websites", "default/shop") === undefined, "the finalizer is removed");

@@ -1,6 +1,6 @@
 /**
- * Runs every recipe to its end, on Deno and on Bun. The libraries that recipes use come from npm: Deno
- * installs the versions of `tests/package.json`, and Bun the newest ones.
+ * Runs of every recipe to its end, on Deno and on Bun. The libraries that recipes use come from npm: Deno installs the
+ * versions of `tests/package.json`, and Bun the newest ones.
  */
 
 import { assert, assertEquals, assertLess } from "@std/assert";
@@ -24,7 +24,7 @@ for (const runtime of RUNTIMES) {
 
   Deno.test(`recipes, ${runtime}: webhooks.ts folds bursts and forgets no repository`, async () => {
     const lines = await run(runtime, "webhooks.ts");
-    assertLess(lines.length, 10); // two for 40 events, but on a machine that stood still meanwhile
+    assertLess(lines.length, 10); // two for 40 events, unless the machine stalls
     assertEquals(new Set(lines), new Set(["mirrored acme/web", "mirrored acme/api"]));
   });
 
@@ -40,7 +40,7 @@ for (const runtime of RUNTIMES) {
       ].sort(),
     );
     const last = (site: string) => lines.findLastIndex((line) => line.includes(site));
-    assertLess(last("shop/"), last("blog/")); // although most of the blog's pages were found before
+    assertLess(last("shop/"), last("blog/")); // although most pages of the blog were found earlier
   });
 
   Deno.test(`recipes, ${runtime}: resync.ts does each feed again and again, after a failure too`, async () => {
@@ -103,12 +103,12 @@ Deno.test("recipes: crawler.ts lets no two requests to a host begin within the i
   const crawling = crawl(["http://blog.example/"], () => {}, fetchPage).then(() => isOver = true);
 
   while (begun.length === 0) await time.tickAsync();
-  await time.runMicrotasks(); // all pages are found
-  time.tick(20 * INTERVAL); // timers fire and no handler runs, as where the machine stood still
+  await time.runMicrotasks(); // all pages have been found
+  time.tick(20 * INTERVAL); // timers fire but no handler runs, as after a stall
   while (!isOver) await time.tickAsync(INTERVAL / 10);
   await crawling;
 
-  assertEquals(begun.length, 22); // "/", its 20 links, and one of them again
+  assertEquals(begun.length, 22); // "/", its 20 links, and one retry
   const apart = begun.slice(1).map((at, i) => at - begun[i]!);
   assert(apart.every((ms) => ms >= INTERVAL), `${apart}`);
 });

@@ -1,4 +1,4 @@
-/** The service that delivers webhooks as a process of its own, and its receivers in this one. */
+/** Tests of the webhook service in a separate process, with receivers in this process. */
 
 import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/assert";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -67,7 +67,7 @@ async function startService(runtime: string, folder: string, grace = 25_000) {
 for (const runtime of ["Deno", "Bun"].filter((name) => name in runtimes)) {
   Deno.test({
     name: `webhook service, ${runtime}: retries, honours Retry-After, gives up, and saves what is left`,
-    ignore: Deno.build.os === "windows", // which has no SIGTERM
+    ignore: Deno.build.os === "windows", // Windows has no SIGTERM
     fn: async () => {
       let isHanging = false;
       await using receiver = await startReceiver((path, response, times) => {
@@ -105,7 +105,7 @@ for (const runtime of ["Deno", "Bun"].filter((name) => name in runtimes)) {
         assertEquals(page.status, 200);
         assertStringIncludes(await page.text(), "<html");
 
-        // A deploy while a receiver hangs: everything that was accepted is delivered or saved.
+        // A deploy while a receiver hangs: every accepted item is delivered or saved.
         isHanging = true;
         for (let i = 0; i < 6; i++) await post("acme", `h${i}`, `${url}/hang/${i}`);
         await until(() => of("/hang/0").length === 1, "a delivery hangs");
@@ -145,7 +145,7 @@ for (const runtime of ["Deno", "Bun"].filter((name) => name in runtimes)) {
         for (let i = 0; i < 10; i++) await post("fast", String(i), `${receiver.url}/fast/${i}`);
         const of = (tenant: string) => receiver.requests.filter(({ path }) => path.startsWith(`/${tenant}/`)).length;
         await until(() => of("fast") === 10, "the fast tenant is done");
-        assertLess(of("slow"), 3); // `maxPerGroup`
+        assertLess(of("slow"), 3); // because of `maxPerGroup`
       } finally {
         cli.kill("SIGKILL");
         await cli.ended.catch(() => {});
