@@ -1,4 +1,4 @@
-/** Building what was read: what definitions are given, and what they may not do. */
+/** Building parts from configs: arguments of `create`, and errors that it may not cause. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { type BuildContext, ConfigError, limiters, type RateLimiter } from "@workqueue/core";

@@ -1,4 +1,4 @@
-/** What a definition may look like. */
+/** Tests of the form of definitions. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { defineLimiter, type LimiterDefinition } from "@workqueue/core";

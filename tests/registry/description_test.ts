@@ -1,10 +1,10 @@
-/** What a registry says of a config as data. */
+/** Descriptions of configs as data. */
 
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { ConfigError, disciplines, limiters, type PartDescription, type RateLimiter } from "@workqueue/core";
 import { HandClock, issuesOf } from "../helpers.ts";
 
-/** The data alone: what travels as JSON. */
+/** Returns a copy as plain data. */
 const data = (description: PartDescription) => structuredClone(description);
 
 Deno.test("a description is data: types, places, options in milliseconds with defaults, parts, templates marked", () => {

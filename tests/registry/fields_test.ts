@@ -1,17 +1,20 @@
-/** What each kind of option takes, and what `create` gets of it. */
+/** Accepted values of each kind of option, and the values that `create` receives. */
 
 import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
 import type { Field } from "@workqueue/core";
 import { issuesOf } from "../helpers.ts";
 import { compile, CONSTANT, spy, variants } from "./parts.ts";
 
-/** For each kind of option: what it takes and what `create` gets of it; what it refuses and what is said of it. */
+/**
+ * Accepted values of each kind of option with the values that `create` receives, and rejected values with the rule in
+ * the message.
+ */
 const KINDS: {
   field: Field;
   good: [given: unknown, value?: unknown][];
   bad: unknown[];
   rule: string;
-  /** Values that are refused, though a JSON Schema cannot say so: bounds of durations that are texts. */
+  /** Rejected values that a JSON Schema accepts: durations as texts that are out of bounds. */
   beyondSchema?: unknown[];
 }[] = [
   {

@@ -1,4 +1,4 @@
-/** A registry of another kind of part than limiters: nothing in `registry/` is about limiters. */
+/** Registry of a kind of part other than limiters. No code in `registry/` is specific to limiters. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -8,7 +8,7 @@ import { createInCode } from "../../registry/options_in_code.ts";
 import { Registry } from "../../registry/registry.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 
-/** A toy: puts texts in order. */
+/** Toy part that sorts texts. */
 interface Discipline {
   sort(items: string[]): string[];
 }

@@ -12,12 +12,12 @@ import {
 } from "@workqueue/core";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
-/** The types of the default registry, as messages list them. */
+/** Types of the default registry, as messages list them. */
 export const TYPES = limiters.types().map((type) => `"${type}"`).join(", ");
 
 export const CONSTANT: RateLimiter = { when: () => 7, forget() {}, numRequeues: () => 0 };
 
-/** A type of limiter with these options, which writes down what it is created with. */
+/** Returns a type of limiter with these options that records the arguments of `create`. */
 export function spy<const F extends LimiterFields>(options: F, type = "spy") {
   const created: { options: LimiterOptions<F>; context: BuildContext }[] = [];
   const definition = defineLimiter({
@@ -34,17 +34,17 @@ export function spy<const F extends LimiterFields>(options: F, type = "spy") {
     created,
     definition,
     registry,
-    /** Builds one from options that the types may not allow. */
+    /** Builds a limiter from options that the types may not allow. */
     build: (config: object) => registry.build({ type, ...config } as { type: "spy" }),
   };
 }
 
-/** The definition of a limiter, of which a test may spoil a part. */
+/** Returns the definition of a limiter with some members replaced. */
 export function parts(spoilt: object): LimiterDefinition {
   return { type: "custom", description: "", options: {}, create: () => CONSTANT, ...spoilt };
 }
 
-/** What the registry's schema says of each type of limiter. */
+/** Returns the part of the registry's schema for each type of limiter. */
 export function variants(registry: LimiterRegistry) {
   type Property = { const?: string; description?: string; default?: unknown };
   type Variant = { description: string; required: string[]; properties: Record<string, Property> };
@@ -55,8 +55,8 @@ export function variants(registry: LimiterRegistry) {
   return allOf.map(({ then }, i) => ({ type: properties.type.anyOf[i]!, then }));
 }
 
-/** The function that tells whether a config is valid by the registry's schema. */
+/** Returns a function that reports whether a config is valid under the registry's schema. */
 export function compile(registry: LimiterRegistry): (config: unknown) => boolean {
-  // Strict numbers would be finite ones: that is for the schema to say.
+  // Strict numbers would be finite; the schema must check that itself.
   return new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers: false }).compile(registry.jsonSchema());
 }

@@ -1,4 +1,4 @@
-/** What a registry knows. */
+/** Registration of types, and lookups. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { type LimiterConfig, limiters } from "@workqueue/core";

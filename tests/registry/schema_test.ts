@@ -1,4 +1,4 @@
-/** The JSON Schema of limiters' configs. */
+/** Tests of the JSON Schema of limiter configs. */
 
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { ConfigError, type LimiterConfig, limiters } from "@workqueue/core";

@@ -1,4 +1,4 @@
-/** Options that are templates: a part is built of them for each group of items, or as often as need be. */
+/** Template options: a part is built from a template for each group of items, or as often as needed. */
 
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { ConfigError, defineLimiter, limiters, loadConfig, type RateLimiter } from "@workqueue/core";
@@ -6,7 +6,7 @@ import { createLimiter } from "../../limiters/definition.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { compile, CONSTANT, parts, variants } from "./parts.ts";
 
-/** A type of limiter that holds on to the function that it is given, and a registry that knows it. */
+/** Returns a type of limiter that keeps the function that `create` receives, and a registry with that type. */
 function templates() {
   const made: (() => RateLimiter)[] = [];
   const definition = defineLimiter({
@@ -84,7 +84,7 @@ Deno.test("templates count among the limiters in one, and so does how deep they 
   assertEquals(issuesOf(() => registry.build(own)).length, 1);
 });
 
-/** A type whose `create` fails from some call on. */
+/** Registers a type whose `create` fails from some call on. */
 function failing(registry: typeof limiters) {
   const failure = new Error("no more");
   const state = { left: Infinity, created: 0 };

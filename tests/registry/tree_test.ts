@@ -1,7 +1,4 @@
-/**
- * The tree that a config is read into: whoever has it knows what was described where, and builds it as often as need
- * be.
- */
+/** The tree of a config. It contains the position of each part, and can be built as often as needed. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ConfigError, limiters, type RateLimiter } from "@workqueue/core";

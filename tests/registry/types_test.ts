@@ -1,4 +1,4 @@
-/** What the compiler checks. */
+/** Compile-time checks. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -161,7 +161,7 @@ Deno.test("types: a kind that does not exist, a default of a limiter and a creat
   // @ts-expect-error: a limiter has no default
   const preset: Field<"limiter"> = { kind: "limiter", description: "", default: "x" };
   for (const x of [kind, preset]) assertThrows(() => defineLimiter(parts({ options: { x } })), TypeError);
-  // @ts-expect-error: that is no rate limiter
+  // @ts-expect-error: not a rate limiter
   defineLimiter({ type: "x", description: "", options: {}, create: () => 5 });
 });
 
@@ -188,17 +188,17 @@ Deno.test("types: a custom limiter in a built-in one compiles, and a misspelt op
   const typed: RateLimiter<string> = registry.build({ type: "max-wait", maxDelay: 1, limiter: mine });
   assertEquals(typed.when("a"), 1);
   const bad = [
-    // @ts-expect-error: it is called maxDelay
+    // @ts-expect-error: the option is called maxDelay
     () => registry.build({ type: "max-wait", maxDely: "1m", limiter: mine }),
     // @ts-expect-error: maxDelay is missing
     () => registry.build({ type: "max-wait", limiter: mine }),
-    // @ts-expect-error: it is called burst
+    // @ts-expect-error: the option is called burst
     () => registry.build({ type: "max-of", limiters: [mine, { type: "bucket", rate: 1, brust: 1 }] }),
     // @ts-expect-error: burst is missing
     () => registry.build({ type: "max-of", limiters: [mine, { type: "bucket", rate: 1 }] }),
-    // @ts-expect-error: no limiter
+    // @ts-expect-error: not a limiter
     () => registry.build({ type: "max-of", limiters: [mine, 5] }),
-    // @ts-expect-error: no duration, a level deeper
+    // @ts-expect-error: not a duration, a level deeper
     () => registry.build({ type: "max-of", limiters: [{ type: "max-wait", maxDelay: true, limiter: mine }] }),
     // @ts-expect-error: the type is missing
     () => registry.build({ type: "max-wait", maxDelay: "1m", limiter: { step: "1s" } }),
@@ -226,20 +226,20 @@ Deno.test("types: what is optional may be undefined too", () => {
 
 Deno.test("types: a misspelt option of a built-in limiter does not compile, and one of a custom limiter does", () => {
   const registry = limiters.extend().register(parts({}));
-  // @ts-expect-error: it is called burst
+  // @ts-expect-error: the option is called burst
   const misspelt = () => limiters.build({ type: "bucket", rate: 1, brust: 1 });
-  // @ts-expect-error: an option too many
+  // @ts-expect-error: an unknown option
   const tooMany = () => limiters.build({ type: "bucket", rate: 1, burst: 1, clock: 5 });
   // @ts-expect-error: burst is missing
   const missing = () => limiters.build({ type: "bucket", rate: 1 });
-  // @ts-expect-error: a number is wanted
+  // @ts-expect-error: must be a number
   const wrongType = () => limiters.build({ type: "bucket", rate: "1/s", burst: 1 });
   const backoff = { type: "exponential", baseDelay: 1, maxDely: 2 } as const;
-  // @ts-expect-error: a misspelt option of a limiter inside another
+  // @ts-expect-error: a misspelled option of a limiter inside another
   const inside = () => limiters.build({ type: "max-of", limiters: [backoff] });
   // @ts-expect-error: the type is missing
   const typeless = () => limiters.build({ rate: 1, burst: 1 });
-  // no literal type, so that nothing can be said of the options
+  // The type is not a literal, so the compiler can't check the options.
   const vague = (type: string) => limiters.build({ type, rate: 1 });
   for (const build of [misspelt, tooMany, missing, wrongType, inside, typeless]) assertThrows(build, ConfigError);
   assertThrows(() => vague("bucket"), ConfigError);
