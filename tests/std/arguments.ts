@@ -2,23 +2,23 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import process from "node:process";
 
 const ROOT = new URL("../../", import.meta.url);
-/** The packages of JSR that have a stand-in in this folder. */
+/** JSR packages that have a stand-in in this folder. */
 const STD = ["@std/assert", "@std/async", "@std/testing"];
-const probe: string = "jsr:@std/assert@^1"; // a variable, so that this file loads where the package does not
+const probe: string = "jsr:@std/assert@^1"; // a variable, so this file also loads without the package
 
-/** Whether JSR answers, so that the real `@std` packages can be used. */
+/** Whether JSR is reachable, so the real `@std` packages can be used. */
 export const isJsrReachable: boolean = await import(probe).then(() => true, () => false);
 
 /**
  * Arguments of a `deno` command that runs or checks tests in the root of the repository, or of a copy. In
- * `deno.all.json`, `@std` is the stand-ins in this folder. Where JSR answers, the arguments name a config with the real
- * packages, and a copy of the lock file, so that Git sees no change: it ignores both.
+ * `deno.all.json`, `@std` refers to the stand-ins in this folder. If JSR is reachable, the arguments name a config with
+ * the real packages and a copy of the lock file. Git ignores both files, so it sees no change.
  */
 export const testArguments: readonly string[] = argumentsWith("deno.all.lock");
 
 /**
- * The same for the tests of the core. With a lock file, Deno downloads all that the file lists as soon as one package
- * is imported. This one lists only what those tests import, so that they begin at once in an empty cache.
+ * Arguments for the tests of the core. With a lock file, Deno downloads everything in it as soon as one package is
+ * imported. This lock file lists only the imports of these tests, so they start at once with an empty cache.
  */
 export const coreArguments: readonly string[] = argumentsWith("tests/core.lock");
 
@@ -37,7 +37,7 @@ function writeStdConfig(): string {
   return "deno.std.json";
 }
 
-/** Replaces a file at once, as other processes may read it. */
+/** Replaces a file atomically, because other processes may read it. */
 function replaceFile(path: string, text: string): void {
   const copy = new URL(`${path}.${process.pid}`, ROOT);
   writeFileSync(copy, text);

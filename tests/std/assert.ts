@@ -1,16 +1,16 @@
 /**
- * Stands in for `@std/assert` where JSR does not answer: the functions that the tests use, and no more.
+ * Stand-in for `@std/assert` where JSR is not reachable, with only the functions that the tests use.
  *
- * The signatures are those of `@std/assert` 1.0.19: what type-checks with these functions does so with the originals.
- * Where this one passes, the original passes: it may refuse more (0 and -0 differ here), never less.
+ * The signatures match `@std/assert` 1.0.19: code that type-checks with these functions also does with the originals.
+ * If an assertion passes here, the original passes. An assertion here may be stricter (0 and -0 differ here), but not
+ * weaker.
  *
- * `msg!` is for types of Node that know only a message that is there; without one, it takes `undefined` all
- * the same.
+ * `msg!` satisfies Node's types, which require a message. At run time, `undefined` works as well.
  */
 
 import { AssertionError, deepStrictEqual, match, notDeepStrictEqual, ok, strictEqual } from "node:assert/strict";
 
-/** What `assertFalse` lets through. */
+/** Values that `assertFalse` accepts. */
 export type Falsy = false | 0 | 0n | "" | null | undefined;
 
 // deno-lint-ignore no-explicit-any -- as in @std/assert
@@ -30,7 +30,8 @@ export function assertEquals<T>(actual: T, expected: T, msg?: string): void {
 }
 
 /**
- * Whether errors in equal values are the same objects. The originals compare stacks too, `deepStrictEqual` does not.
+ * Reports whether errors in equal values are the same objects. The originals also compare stacks; `deepStrictEqual`
+ * does not.
  */
 function haveSameErrors(a: unknown, b: unknown, seen: Set<unknown> = new Set()): boolean {
   if (a === b || a === null || typeof a !== "object" || seen.has(a)) return true;
@@ -71,7 +72,7 @@ export function assertLess<T>(actual: T, expected: T, msg?: string): void {
 }
 
 export function assertAlmostEquals(actual: number, expected: number, tolerance?: number, msg?: string): void {
-  const bound = tolerance ?? (isFinite(expected) ? Math.abs(expected) * 1e-7 : 1e-7); // relative, unless it is given
+  const bound = tolerance ?? (isFinite(expected) ? Math.abs(expected) * 1e-7 : 1e-7); // relative by default
   const isClose = Object.is(actual, expected) || Math.abs(actual - expected) <= bound;
   ok(isClose, msg ?? `Expected ${actual} to be within ${bound} of ${expected}`);
 }
@@ -109,7 +110,7 @@ export function assertRejects<E extends Error = Error>(
   msg?: string,
 ): Promise<E>;
 export async function assertRejects(fn: () => PromiseLike<unknown>, ...expected: Expected): Promise<unknown> {
-  const promise = fn(); // one that throws instead of rejecting is an error, as in @std/assert
+  const promise = fn(); // a synchronous error is not an expected rejection, as in @std/assert
   try {
     await promise;
   } catch (error) {
@@ -120,7 +121,7 @@ export async function assertRejects(fn: () => PromiseLike<unknown>, ...expected:
 
 type Expected = [classOrMsg?: ErrorClass<Error> | string, msgIncludes?: string, msg?: string];
 
-/** Without a class, whatever was thrown will do. */
+/** Checks a thrown value. Without a class, any value passes. */
 function checkThrown(thrown: unknown, ...[classOrMsg, includes = "", msg]: Expected): unknown {
   if (typeof classOrMsg === "function") {
     assertInstanceOf(thrown, classOrMsg, msg);

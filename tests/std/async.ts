@@ -1,7 +1,7 @@
 /**
- * Stands in for `@std/async` where JSR does not answer: the functions that the tests use, and no more.
+ * Stand-in for `@std/async` where JSR is not reachable, with only the functions that the tests use.
  *
- * The signatures are those of `@std/async` 1.5.0, without the options that the tests do not use.
+ * The signatures match `@std/async` 1.5.0, without the options that the tests do not use.
  */
 
 export function delay(ms: number, options: { signal?: AbortSignal } = {}): Promise<void> {
@@ -20,7 +20,7 @@ export function delay(ms: number, options: { signal?: AbortSignal } = {}): Promi
   });
 }
 
-/** As with the original, the time alone keeps no process alive. */
+/** Rejects after `ms` milliseconds. Like the original, the timer alone keeps no process alive. */
 export async function deadline<T>(p: Promise<T>, ms: number): Promise<T> {
   const signal = AbortSignal.timeout(ms);
   const late = Promise.withResolvers<never>();

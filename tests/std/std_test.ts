@@ -1,6 +1,6 @@
 /**
- * What the tests may count on from `@std`: the same of the real packages and of the stand-ins in `std/`, whichever are
- * there. So a test that passes and type-checks with the stand-ins does so with the originals.
+ * Behavior of `@std` that the tests rely on. It must be the same for the real packages and for the stand-ins in `std/`,
+ * whichever are in use. A test that passes and type-checks with the stand-ins does so with the originals.
  */
 
 import {
@@ -96,7 +96,7 @@ Deno.test("@std: fake time moves to the next timer and fires all that are due th
   using time = new FakeTime(1000);
   const fired: string[] = [];
   setTimeout(() => fired.push("b"), 20);
-  setTimeout(() => fired.push("a"), 10.9); // milliseconds are whole
+  setTimeout(() => fired.push("a"), 10.9); // milliseconds are integers
   setTimeout(() => fired.push("c"), 10);
   AbortSignal.timeout(20).onabort = () => fired.push("aborted");
   assert(time.next());
