@@ -1,4 +1,4 @@
-/** Tests that run at once. */
+/** Helper for tests that run concurrently. */
 
 interface Test {
   readonly name: string;
@@ -6,7 +6,7 @@ interface Test {
 }
 
 /**
- * Registers tests. The first one to run starts all of them, so that together they take as long as the slowest one.
+ * Registers tests. The first one to run starts all of them, so together they take as long as the slowest one.
  *
  * For tests that mostly wait for time to pass.
  */

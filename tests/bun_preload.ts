@@ -1,8 +1,8 @@
 /**
- * Lets the suite run on Bun: `Deno.test` there is Bun's own `test`.
+ * Lets the tests run on Bun: replaces `Deno.test` with Bun's own `test`.
  *
- * The tests that Bun runs use nothing else of `Deno`. `denoFolders` in `tests/test_files.ts` lists the folders that
- * stay with Deno: their tests use more of it, or start processes on both runtimes already.
+ * The tests that run on Bun use no other member of `Deno`. `denoFolders` in `tests/test_files.ts` lists the folders
+ * that run only on Deno: their tests use more of `Deno`, or start processes on both runtimes themselves.
  */
 
 // @ts-ignore -- Deno's type checker does not know Bun's modules

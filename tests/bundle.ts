@@ -1,14 +1,14 @@
-/** Modules as a browser gets them. */
+/** Bundles of modules for browsers. */
 
 import { build, type BuildOptions, type BuildResult, stop } from "esbuild";
 import { fileURLToPath } from "node:url";
 
-/** What esbuild makes of a module and all that it imports. */
+/** Returns the bundle of a module and all its imports. */
 export async function bundle(options: BuildOptions): Promise<Uint8Array> {
   return (await buildBundle(options)).outputFiles![0]!.contents;
 }
 
-/** The files that something is left of in there, by their paths from the root of the repository. */
+/** Returns the files that contribute code to the bundle, by their paths from the root of the repository. */
 export async function bundledFiles(options: BuildOptions): Promise<string[]> {
   const absWorkingDir = fileURLToPath(new URL("..", import.meta.url));
   const { metafile } = await buildBundle({ ...options, absWorkingDir, metafile: true });

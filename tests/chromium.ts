@@ -1,4 +1,4 @@
-/** The browser that tests use: a Chromium on the PATH. Where there is none, they are left out. */
+/** Chromium from the PATH, for tests in a browser. Without Chromium, these tests are skipped. */
 
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -9,11 +9,11 @@ const executablePath = (process.env.PATH ?? "").split(delimiter)
   .flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)))
   .find((path) => existsSync(path));
 
-/** Whether there is one. */
+/** Whether Chromium is installed. */
 export const hasChromium: boolean = executablePath !== undefined;
 if (!hasChromium) console.log("There is no Chromium on the PATH: nothing is tried in a browser.");
 
-/** Starts it. */
+/** Starts Chromium. */
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: executablePath!, chromiumSandbox: false }); // root has none
+  return chromium.launch({ executablePath: executablePath!, chromiumSandbox: false }); // no sandbox for root
 }

@@ -1,9 +1,9 @@
-/** Implementations of the lower layers' interfaces by somebody else: plain, slow, and nothing like ours. */
+/** Third-party implementations of the lower layers' interfaces: plain and slow, and very different from ours. */
 
 import type { DelayingQueue, DrainOptions, Lease, QueueSnapshot, Shutdown, WorkQueue } from "@workqueue/core";
 import { nextTurn } from "./queue_helpers.ts";
 
-/** Layer 1 with two arrays, and polling where ours keeps waiters. */
+/** Layer 1 with two arrays, and polling instead of waiters. */
 export class ArrayQueue<T> implements WorkQueue<T> {
   readonly name = "foreign";
   readonly ready: T[] = [];
@@ -111,7 +111,7 @@ export class ArrayQueue<T> implements WorkQueue<T> {
   }
 }
 
-/** Layer 2 with a delay that a test ends by hand. */
+/** Layer 2 with delays that a test ends by hand. */
 export class HandDelayingQueue<T> extends ArrayQueue<T> implements DelayingQueue<T> {
   readonly later: { item: T; delayMs: number }[] = [];
 

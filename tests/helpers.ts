@@ -2,18 +2,18 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { type Clock, ConfigError, type ConfigIssue } from "@workqueue/core";
 import { flush } from "./queue_helpers.ts";
 
-/** The code of an error, such as `"WQ_ARGUMENT"`; `undefined` if it has none. */
+/** Returns the code of an error, such as `"WQ_ARGUMENT"`; `undefined` if it has none. */
 export function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | null | undefined)?.code;
 }
 
-/** A clock that a test moves by hand, in either direction. Its timers fire when `advance` passes them. */
+/** Clock that a test moves by hand, in either direction. Its timers fire when `advance` passes them. */
 export class HandClock implements Clock {
-  /** The time; may be set, which fires nothing. */
+  /** Current time. Setting it fires no timers. */
   time: number;
-  /** The delay of every timer that was set, in order. */
+  /** Delays of all timers that were set, in order. */
   readonly delays: number[] = [];
-  /** How often `clearTimeout` was called. */
+  /** Number of calls of `clearTimeout`. */
   cleared = 0;
   readonly #timers = new Map<number, { at: number; callback: () => void }>();
 
@@ -21,7 +21,7 @@ export class HandClock implements Clock {
     this.time = time;
   }
 
-  /** How many timers are set and have not fired. */
+  /** Number of timers that are set and have not fired. */
   get timers(): number {
     return this.#timers.size;
   }
@@ -40,7 +40,7 @@ export class HandClock implements Clock {
     this.#timers.delete(handle as number);
   }
 
-  /** Moves on and fires each timer at its time, the earliest first. Calls `settle` after each, for what it sets off. */
+  /** Advances the time and fires each timer at its time, the earliest first. Calls `settle` after each timer. */
   async advance(ms: number, settle: () => Promise<void> = flush): Promise<void> {
     const end = this.time + ms;
     while (this.fireNext(end)) await settle();
@@ -48,7 +48,8 @@ export class HandClock implements Clock {
   }
 
   /**
-   * Moves to the earliest timer, of equal ones the first that was set, and fires it. Says whether there is one by then.
+   * Moves to the earliest timer that is due by `end` and fires it; on a tie, the timer that was set first. Reports
+   * whether there was such a timer.
    */
   fireNext(end = Infinity): boolean {
     let next: [handle: number, timer: { at: number; callback: () => void }] | undefined;
@@ -62,7 +63,7 @@ export class HandClock implements Clock {
   }
 }
 
-/** What is written to `console.error` from now on. */
+/** Records calls of `console.error`. */
 export class Console implements Disposable {
   readonly calls: unknown[][] = [];
   readonly #error = console.error;
@@ -86,12 +87,12 @@ export class Console implements Disposable {
   }
 }
 
-/** The problems of a config that must be rejected. */
+/** Returns the issues of a config that must be rejected. */
 export function issuesOf(build: () => unknown): ConfigIssue[] {
   return [...assertThrows(build, ConfigError).issues];
 }
 
-/** The places of the problems of a config that must be rejected. */
+/** Returns the paths of the issues of a config that must be rejected. */
 export function pathsOf(build: () => unknown): string[] {
   return issuesOf(build).map(({ path }) => path);
 }
@@ -108,7 +109,7 @@ export function whilePolluted<R>(properties: Record<string, unknown>, action: ()
   }
 }
 
-/** Two types are the same type, `any` and optional marks told apart. For `assertType<Same<A, B>>()`. */
+/** `true` if two types are identical, including `any` and optional markers. For `assertType<Same<A, B>>()`. */
 export type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 
 /** Does not compile unless its type argument is `true`. */

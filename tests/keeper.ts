@@ -1,4 +1,4 @@
-/** What tests need that start real servers: to find them, a port for them, and an end that comes in any case. */
+/** Helpers for tests that start real servers: executables, free ports, and a server that always ends with the test. */
 
 import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
@@ -7,9 +7,9 @@ import { delimiter, join } from "node:path";
 import process from "node:process";
 
 /**
- * What `sh -c` runs, with the words of a command, to start a server in the folder where it is. It prints the server's
- * process id, and ends when the server ends. The test holds the other end of the standard input: when the test ends,
- * however it does, that is closed, and the server is killed and its folder removed.
+ * Script for `sh -c`, with a command as its arguments, that starts a server in the current folder. It prints the
+ * server's process id and ends when the server ends. The test keeps the script's standard input open. It is closed when
+ * the test ends for any reason; the script then kills the server and removes the folder.
  */
 export const KEEPER = `
 exec 3<&0
@@ -22,14 +22,14 @@ wait $server
 kill $!
 `;
 
-/** The first executable with one of these names on the PATH. */
+/** Returns the first executable with one of these names on the PATH. */
 export function onPath(...names: string[]): string | undefined {
   return (process.env["PATH"] ?? "").split(delimiter)
     .flatMap((folder) => names.map((name) => join(folder, name)))
     .find(isExecutable);
 }
 
-/** A port of the loopback that nobody listens on. */
+/** Returns a free loopback port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -9,7 +9,7 @@ export function take<T>(queue: WorkQueue<T>): Lease<T> {
   return lease;
 }
 
-/** Takes everything that is ready, and gives it back. */
+/** Takes all ready items and finishes them. */
 export function takeAll<T>(queue: WorkQueue<T>): T[] {
   const items: T[] = [];
   for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) {
@@ -19,7 +19,7 @@ export function takeAll<T>(queue: WorkQueue<T>): T[] {
   return items;
 }
 
-/** Whether a promise has settled, once everything pending has happened. */
+/** Reports whether a promise has settled after all pending work is done. */
 export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   const settle = () => settled = true;
@@ -28,36 +28,36 @@ export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-/** Lets pending promises settle, and the pauses that pools make on a slow machine end. */
+/** Lets pending promises settle, and waits for the pauses of pools on a slow machine. */
 export async function flush(): Promise<void> {
   await flushPromises();
   await pause();
   await flushPromises();
 }
 
-/** Takes as long as the pauses of pools. */
+/** Waits as long as a pause of a pool. */
 export async function pause(): Promise<void> {
   for (let turn = 0; turn < TURNS_PER_PAUSE; turn++) await nextTurn();
 }
 
 const { now } = Date;
 
-/** Works for so many milliseconds, and lets nobody else have a turn. Time that is faked does not pass meanwhile. */
+/** Blocks the thread for some milliseconds of real time. Fake time does not pass. */
 export function beBusy(ms: number): void {
   for (const end = now() + ms; now() < end;);
 }
 
-/** Lets timers and I/O have their turn, but no timers that a test has faked. */
+/** Lets timers and I/O run, but not fake timers. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => nextTask(resolve));
 }
 
-/** Lets pending promises settle: more turns than anything here takes. */
+/** Lets pending promises settle, with more turns than any code here needs. */
 export async function flushPromises(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }
 
-/** What a promise of `get` resolved to, in a word. */
+/** Returns the item of a lease from `get`, or `"shutdown"`. */
 export async function outcome<T>(promise: Promise<Lease<T> | Shutdown>): Promise<T | "shutdown"> {
   const lease = await promise;
   return lease.shutdown ? "shutdown" : lease.item;
@@ -97,7 +97,7 @@ export class Lifo<T> implements QueueDiscipline<T> {
   }
 }
 
-/** The highest priority first, and within one first in, first out. */
+/** Highest priority first; first in, first out within a priority. */
 export class HighestFirst<T> implements QueueDiscipline<T> {
   readonly #entries = new Set<ReadyEntry<T>>();
 
@@ -122,9 +122,9 @@ export class HighestFirst<T> implements QueueDiscipline<T> {
   }
 }
 
-/** First in, first out, but of each group no more than one item is held at once: of `"a/1"` the group is `"a"`. */
+/** First in, first out, with at most one processing item of each group. The group of `"a/1"` is `"a"`. */
 export class OneOfAGroup implements QueueDiscipline<string> {
-  /** Every call but those of `length` and the like, as `"push a/1"`. */
+  /** Calls of the methods that change the discipline, such as `"push a/1"`. */
   readonly calls: string[] = [];
   readonly #entries: ReadyEntry<string>[] = [];
   readonly #busy = new Set<string>();
@@ -151,7 +151,7 @@ export class OneOfAGroup implements QueueDiscipline<string> {
     this.#busy.delete(groupOf(entry));
   }
 
-  /** The first entry of each group of which none is held. */
+  /** Returns the first entry of each group without a processing item. */
   peek(limit: number): ReadyEntry<string>[] {
     const firsts = new Map<string, ReadyEntry<string>>();
     for (const entry of this.#entries) {
@@ -174,7 +174,7 @@ function groupOf({ item }: ReadyEntry<string>): string {
   return item.split("/")[0]!;
 }
 
-/** Numbers from 0 up to 1, the same for each run (Mulberry32). */
+/** Returns a generator of numbers from 0 up to 1, the same in each run (Mulberry32). */
 export function randomNumbers(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;

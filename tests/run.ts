@@ -1,6 +1,6 @@
 /**
- * Runs the tests. `deno task test` runs the default ones, `deno task test [FILE or OPTION…]` what is given to
- * `deno test`, and `deno task ok` everything.
+ * Runs the tests. `deno task test` runs the default parts. `deno task test [FILE or OPTION…]` passes its arguments to
+ * `deno test`. `deno task ok` runs everything.
  */
 
 import { stdout } from "node:process";
@@ -47,12 +47,12 @@ async function run(part: Part, isShown: boolean): Promise<Result> {
   return { part, success, output, seconds };
 }
 
-/** Lines by which tests say that they are left out because a program is missing. */
+/** Returns the lines in which tests report that they are skipped because a program is missing. */
 function linesAboutLeftOut(output: string): string {
   return [...new Set(output.split("\n").filter((line) => line.includes("leaving out")))].join("\n");
 }
 
-/** Runs parts in as many lanes at once, and shows the first part as it runs. */
+/** Runs parts in `lanes` concurrent lanes. Shows the output of the first part as it runs. */
 async function runAll(parts: readonly Part[], lanes: number): Promise<Result[]> {
   const results: Result[] = [];
   const left = parts.entries(); // shared by the lanes
@@ -69,8 +69,8 @@ interface Counts {
 }
 
 /**
- * Reads the summary of Deno (`ok | 12 passed | 0 failed | 1 ignored (2s)`) or of Bun (` 12 pass`, ` 1 skip`,
- * ` 0 fail`).
+ * Reads the summary of Deno (`ok | 12 passed | 0 failed | 1 ignored (2s)`) or of Bun (` 12 pass`, ` 1 skip`, ` 0
+ * fail`).
  */
 function countsIn(output: string): Counts | undefined {
   const last = (pattern: RegExp) => Number([...output.matchAll(pattern)].at(-1)?.[1] ?? 0);
@@ -81,7 +81,7 @@ function countsIn(output: string): Counts | undefined {
   return { passed: last(/^ *(\d+) pass$/gm), failed: last(/^ *(\d+) fail$/gm), leftOut: last(/^ *(\d+) skip$/gm) };
 }
 
-/** Prints the failures again, as the end of a long text is what people see, and the counts of each part. */
+/** Prints the failures again, because people read the end of a long output, and the counts of each part. */
 function report(results: readonly Result[]): void {
   for (const { part, output } of results.filter(({ success }) => !success)) {
     const errors = output.split("\n ERRORS ").at(-1)!;
@@ -91,7 +91,7 @@ function report(results: readonly Result[]): void {
   let [passed, failed] = [0, 0];
   for (const { part, success, output, seconds } of results) {
     const counts = countsIn(output);
-    const hasStopped = !success && !(counts !== undefined && counts.failed > 0); // without saying which test failed
+    const hasStopped = !success && !(counts !== undefined && counts.failed > 0); // without a failed test
     passed += counts?.passed ?? 0;
     failed += (counts?.failed ?? 0) + (hasStopped ? 1 : 0);
     const said = counts === undefined ? [] : [
@@ -117,7 +117,7 @@ if (Deno.args.length > 0 && Deno.args[0] !== "--all") {
   const { code } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).spawn().status;
   Deno.exit(code);
 }
-if (Deno.build.os !== "windows") { // which has no such signal
+if (Deno.build.os !== "windows") { // Windows has no SIGTERM
   Deno.addSignalListener("SIGTERM", () => {
     for (const child of running) child.kill();
     Deno.exit(143);
@@ -125,7 +125,7 @@ if (Deno.build.os !== "windows") { // which has no such signal
 }
 const isAll = Deno.args[0] === "--all";
 console.log(isAll ? "Running everything: about 15 minutes." : "Running the default tests: a few minutes.");
-// Everything in three lanes, as most of it waits for processes and servers.
+// Everything runs in three lanes, because most tests wait for processes and servers.
 const results = await (isAll ? runAll(allParts, 3) : runAll(defaultParts, 2));
 report(results);
 Deno.exit(results.every(({ success }) => success) ? 0 : 1);

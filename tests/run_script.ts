@@ -5,16 +5,19 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { runtimes } from "./runtimes.ts";
 
-/** Guards against a process that never ends, and nothing else. */
+/** Limit for a process that never ends, in milliseconds. */
 const DEADLINE = 300_000;
 
 export type Runtime = "Deno" | "Bun";
 export const RUNTIMES: readonly Runtime[] = ["Deno", "Bun"];
 
-/** Options that let a script collect garbage when it wants. */
+/** Options that let a script collect garbage on request. */
 const GC: Record<Runtime, string[]> = { Deno: ["--v8-flags=--expose-gc"], Bun: [] };
 
-/** What a script printed until its process ended by itself. Rejects if it failed, or did not end in time. */
+/**
+ * Returns the lines that a script printed until its process ended by itself. Rejects if it failed or exceeded the
+ * deadline.
+ */
 export async function runScript(runtime: Runtime, script: URL, ...args: string[]): Promise<string[]> {
   const [file, ...options] = await runtimes[runtime]!();
   const all = [...options, ...GC[runtime], fileURLToPath(script), ...args];

@@ -1,28 +1,28 @@
-/** The runtimes that the code is made for, as commands that run a script. */
+/** Supported runtimes, as commands that run a script. */
 
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** The config in which Deno finds the packages of tests and examples. */
+/** Config in which Deno finds the packages of tests and examples. */
 export const ALL_PACKAGES: string = fileURLToPath(new URL("../deno.all.json", import.meta.url));
 
-/** The runtime's executable: this one, or what its npm package brings. */
+/** Returns the runtime's executable: the current one, or the one from its npm package. */
 async function find(global: string, npmPackage: string, print: readonly string[]): Promise<string> {
   if (global in globalThis && process.versions[global.toLowerCase()] !== undefined) return process.execPath;
-  const shell = process.platform === "win32"; // where npx is a batch file
+  const shell = process.platform === "win32"; // npx is a batch file on Windows
   const { stdout } = await promisify(execFile)("npx", ["-y", npmPackage, ...print], { shell });
   return stdout.trim();
 }
 
-/** Itself, and not npx: a signal sent to npx would end npx. */
+/** Paths of the executables. A signal to npx would end only npx. */
 let deno: Promise<string> | undefined;
 let bun: Promise<string> | undefined;
 
 /**
- * What starts a script, for each runtime; to be followed by options of V8 or the script. Nothing is printed but what
- * the script prints: Deno would tell of each package that it looks up the first time.
+ * Returns the start of a command line that runs a script, for each runtime. Options of V8 or the script follow it. Only
+ * the script prints output; without `--quiet`, Deno would report each package that it looks up for the first time.
  */
 export const runtimes: Record<string, () => Promise<string[]>> = {
   Deno: async () => {

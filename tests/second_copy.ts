@@ -1,4 +1,4 @@
-/** A second copy of the package, such as a program has that depends on it twice. */
+/** Second copy of the package, as in a program that depends on it twice. */
 
 import { build, type BuildOptions, stop } from "esbuild";
 import { Buffer } from "node:buffer";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = new URL("../", import.meta.url);
 
-/** Loads a copy of its own: nothing of it is the very object that is imported as `@workqueue/core`. */
+/** Loads a separate copy. None of its objects is identical to an object of `@workqueue/core`. */
 export async function loadSecondCopy(): Promise<typeof import("@workqueue/core")> {
   return await load("mod.ts") as typeof import("@workqueue/core");
 }
@@ -14,8 +14,8 @@ export async function loadSecondCopy(): Promise<typeof import("@workqueue/core")
 /**
  * Loads a module of a package with a copy of the core that has another version.
  *
- * @param path The module, which uses internals of the core alone.
- * @param version The version that the core says it has.
+ * @param path The module. It uses only internals of the core.
+ * @param version The version of the copy.
  */
 export async function loadWithCore(path: string, version: string): Promise<unknown> {
   return await load(path, {

@@ -1,20 +1,18 @@
-/**
- * Test files by the folders of `tests/`. Each folder with tests is in one of these lists, which `tests/house/` checks.
- */
+/** Test files by folder of `tests/`. Each folder with tests is in one of these lists, which `tests/house/` checks. */
 
 import { readdirSync } from "node:fs";
 
-/** Returns the test files in a folder of `tests/`, without those in its own folders. */
+/** Returns the test files in a folder of `tests/`, without its subfolders. */
 export function testsIn(folder: string): string[] {
   const path = `tests/${folder}`;
   return readdirSync(new URL(`../${path}`, import.meta.url))
     .filter((name) => name.endsWith("_test.ts")).map((name) => `${path}/${name}`).sort();
 }
 
-/** Folders for the rooms of `lib/`, by their names there, and for the stand-ins of `@std`. */
+/** Folders of tests for the rooms of `lib/`, by the rooms' names, and for the stand-ins of `@std`. */
 export const libFolders: readonly string[] = ["base", "structures", "tokens", "queue", "workers", "metrics", "std"];
 
-/** Folders for the core and config files. Their tests need no server, and almost none starts a process. */
+/** Folders of tests for the core and config files. They need no server, and almost none of them starts a process. */
 export const coreFolders: readonly string[] = [
   ...libFolders,
   "config",
@@ -28,7 +26,7 @@ export const coreFolders: readonly string[] = [
   "registry",
 ];
 
-/** Folders for packages whose tests run on Bun too. */
+/** Folders of tests for packages that also run on Bun. */
 export const packageFolders: readonly string[] = [
   "dashboard",
   "opentelemetry",
@@ -37,7 +35,7 @@ export const packageFolders: readonly string[] = [
   "redis/faults",
 ];
 
-/** Folders whose tests run on Deno only: they are about Deno, or start each runtime themselves. */
+/** Folders of tests that run only on Deno: they test Deno, or start each runtime themselves. */
 export const denoFolders: readonly string[] = [
   "cli",
   "config_file/process",
@@ -53,5 +51,5 @@ export const denoFolders: readonly string[] = [
   "redis/process",
 ];
 
-/** Tests of the core and of config files. */
+/** Test files of the core and of config files. */
 export const coreTests: readonly string[] = coreFolders.flatMap(testsIn);

@@ -1,6 +1,6 @@
 /**
- * Installs for Bun what the tests need, and runs them there. On Deno: `deno task test:bun [FILE…]`, by default all that
- * Bun can run. On Bun: `bun tests/with_bun.ts [FILE…]`, by default the tests of the core.
+ * Installs the dependencies of the tests for Bun, and runs tests there. On Deno: `deno task test:bun [FILE…]`, by
+ * default all tests that Bun can run. On Bun: `bun tests/with_bun.ts [FILE…]`, by default the tests of the core.
  */
 
 import { spawn } from "node:child_process";
@@ -15,9 +15,9 @@ const [BUN, ...FIRST_ARGS]: string[] = process.versions["bun"] === undefined
   ? ["npx", "-y", "bun@1"]
   : [process.execPath];
 
-/** Runs Bun in a folder of the repository. Ends this process if that fails. */
+/** Runs Bun in a folder of the repository. Ends this process if Bun fails. */
 async function bun(args: readonly string[], folder = ""): Promise<void> {
-  // Npx is a batch file there
+  // npx is a batch file on Windows.
   const options = { cwd: ROOT + folder, stdio: "inherit", shell: process.platform === "win32" } as const;
   const [code] = await once(spawn(BUN!, [...FIRST_ARGS, ...args], options), "exit");
   if (code !== 0) process.exit(code ?? 1);

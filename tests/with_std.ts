@@ -1,4 +1,6 @@
-/** Runs a `deno` command on code that uses `@std`: the real packages where JSR answers, or the stand-ins of `std/`. */
+/**
+ * Runs a `deno` command on code that uses `@std`: the real packages if JSR is reachable, or the stand-ins in `std/`.
+ */
 
 import { testArguments } from "./std/arguments.ts";
 
