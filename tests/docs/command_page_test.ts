@@ -44,7 +44,7 @@ Deno.test(`${PAGE}: each script prints what is shown below it`, async () => {
     const isWhole = /^Work time /m.test(shown);
     assertEquals(lasting(isWhole ? printed : withoutSummaries(printed)), lasting(shown), script);
   }
-  assert(examples.length > 30);
+  assert(examples.length > 25);
 });
 
 Deno.test(`${PAGE}: each option of each command is explained, and is in a script`, async () => {
