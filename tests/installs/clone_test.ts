@@ -215,7 +215,7 @@ function copyTarballs(from: string, to: string): void {
 }
 
 /** Returns commands that start a program on the runtimes that install tarballs. */
-async function throttle(): Promise<["Node" | "Bun", string][]> {
+async function startCommands(): Promise<["Node" | "Bun", string][]> {
   return [["Node", "node"], ["Bun", (await runtimes["Bun"]!())[0]!]];
 }
 
@@ -262,7 +262,7 @@ for (const [path, instructions] of Object.entries(PAGES)) {
       fn: async () => {
         await using folder = new Folder();
         const tarballs = await packedBy(pack, folder);
-        for (const [runtime, start] of await throttle()) {
+        for (const [runtime, start] of await startCommands()) {
           const app = folder.newApp();
           copyTarballs(tarballs, app);
           assertCalm(await folder.shell(installs[runtime], app));
@@ -288,7 +288,7 @@ for (const pages of [[prometheus, redis], [redis, prometheus]] as const) {
     ignore: IGNORE,
     fn: async () => {
       await using folder = new Folder();
-      for (const [runtime, start] of await throttle()) {
+      for (const [runtime, start] of await startCommands()) {
         const app = folder.newApp();
         for (const page of pages) {
           copyTarballs(await packedBy(page.pack, folder), app);
