@@ -23,7 +23,7 @@ export class StillClock implements Clock {
   moveToNextTimer(): void {
     let earliest: [handle: number, { at: number; callback: () => void }] | undefined;
     for (const timer of this.#timers) if (earliest === undefined || timer[1].at < earliest[1].at) earliest = timer;
-    if (earliest === undefined) throw new Error("Cannot move on as no timer is set");
+    if (earliest === undefined) throw new Error("Cannot move on: no timer is set");
     const [handle, { at, callback }] = earliest;
     this.#timers.delete(handle);
     this.#time = at;

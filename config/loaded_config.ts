@@ -117,7 +117,7 @@ export class LoadedConfig implements WorkQueueConfig {
 
   reload(source: string | object, options: ReloadOptions = {}): ConfigChange[] {
     requireRules("reload config", options, { dryRun: A_BOOLEAN });
-    if (this.#isReloading) throw withCode("WQ_CONFIG", new Error("Cannot reload config as it is being reloaded"));
+    if (this.#isReloading) throw withCode("WQ_CONFIG", new Error("Cannot reload config inside another reload"));
     let changes: ConfigChange[] = [];
     together(() => { // so that code that runs when a bucket changes sees the whole new document
       this.#isReloading = true;

@@ -19,7 +19,7 @@ export function groupBySeparator(separator: string): GroupOf {
     if (typeof key !== "string") {
       throw argumentError(
         "tell group of item",
-        `its key must be a string to have a 'separator': received ${inspect(key)}`,
+        `its key must be a string to have a 'separator', got ${inspect(key)}`,
       );
     }
     const end = key.indexOf(separator);

@@ -2,7 +2,7 @@ import { requireOptions } from "../lib/base/arguments.ts";
 import { argumentError, invalidArgument } from "../lib/base/errors.ts";
 import { type BuildContext, findPartKind, type PartDefinition, type PartKind, requireContext } from "./definition.ts";
 import type { Field, Fields, OptionsOf, PartField, PartsField, PlainField } from "./fields.ts";
-import { offencesOf, readPlainValue } from "./plain_values.ts";
+import { missingOption, offencesOf, readPlainValue } from "./plain_values.ts";
 
 /**
  * Creates a part from options given in code. Throws the first problem. For a nested part, code passes the part itself
@@ -42,7 +42,7 @@ function readInCode(kind: PartKind, action: string, option: string, field: Field
   const parts = findPartKind([kind], field.kind);
   if (parts === undefined) {
     const plain = field as PlainField;
-    if (value === undefined) throw argumentError(action, `'${option}' is missing: ${field.description}`);
+    if (value === undefined) throw argumentError(action, missingOption(option, field.description));
     const read = readPlainValue(plain, value);
     if (read !== undefined) return read;
     const [offence] = offencesOf(plain, option, value);

@@ -95,6 +95,12 @@ function countCharacters(text: string): number {
   return count;
 }
 
+/** Returns the problem of a required option that was omitted, as a phrase. `description` is a sentence or a phrase. */
+export function missingOption(option: string, description: string): string {
+  const phrase = description.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()).replace(/\.$/, "");
+  return `missing required option '${option}'${phrase === "" ? "" : ` (${phrase})`}`;
+}
+
 /** Returns the rule for an option, as a phrase: "must be …". */
 export function ruleOf(field: PlainField): string {
   switch (field.kind) {

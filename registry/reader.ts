@@ -3,7 +3,7 @@ import { escapePointer, isPlainObject, own } from "../lib/base/objects.ts";
 import { suggest } from "../lib/base/suggest.ts";
 import { type BrokenRule, findPartKind, type PartDefinition, type PartKind } from "./definition.ts";
 import type { Fields, PartField, PartsField, PlainField } from "./fields.ts";
-import { offencesOf, readPlainValue } from "./plain_values.ts";
+import { missingOption, offencesOf, readPlainValue } from "./plain_values.ts";
 import type { NameNode, OptionsTree, PartNode, PartTree } from "./tree.ts";
 
 /** Maximum nesting depth of parts. More is a mistake or an attack. */
@@ -77,7 +77,7 @@ export class ConfigReader {
       const given = own(input, option);
       const value = given === undefined ? own(field, "default") : given;
       if (value === undefined) {
-        if (own(field, "required") !== false) this.fail(at, `'${option}' is missing: ${field.description}`);
+        if (own(field, "required") !== false) this.fail(at, missingOption(option, field.description));
         continue;
       }
       const partOption = findPartKind(this.#kinds, field.kind);
@@ -220,7 +220,7 @@ export class ConfigReader {
     const known = definitions.types();
     const list = known.map(inspect).join(", ");
     if (type === undefined) {
-      this.fail(`${path}/type`, `'type' is missing: it must be one of ${list}`);
+      this.fail(`${path}/type`, missingOption("type", `one of ${list}`));
     } else if (typeof type !== "string") {
       this.fail(`${path}/type`, brokenRule("type", "must be a string", type));
     } else {

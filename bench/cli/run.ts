@@ -41,7 +41,7 @@ function readArguments() {
   });
   for (const [name, value] of Object.entries(values)) {
     if (Number.isSafeInteger(Number(value)) && Number(value) >= (name === "rounds" ? 1 : 100)) continue;
-    console.error(`--${name} must be an integer, and at least ${name === "rounds" ? 1 : 100}: received ${value}`);
+    console.error(`--${name} must be an integer, and at least ${name === "rounds" ? 1 : 100}, got ${value}`);
     Deno.exit(2);
   }
   const given = { rounds: Number(values.rounds), items: Number(values.items), lines: Number(values.lines) };

@@ -68,11 +68,11 @@ function readArguments(): { rounds: number; only: string | undefined } {
   const { values } = parseArgs({ options: { rounds: { type: "string", default: "5" }, only: { type: "string" } } });
   const rounds = Number(values.rounds);
   if (!Number.isSafeInteger(rounds) || rounds < 1) {
-    console.error(`--rounds must be a positive integer: received ${values.rounds}`);
+    console.error(`--rounds must be a positive integer, got ${values.rounds}`);
     Deno.exit(2);
   }
   if (values.only !== undefined && !Object.hasOwn(works, values.only)) {
-    console.error(`--only must be one of ${Object.keys(works).join(", ")}: received ${values.only}`);
+    console.error(`--only must be one of ${Object.keys(works).join(", ")}, got ${values.only}`);
     Deno.exit(2);
   }
   return { rounds, only: values.only };

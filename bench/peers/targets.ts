@@ -26,16 +26,12 @@ export function targetsOf(
   figures: Figures,
   { memory, lateness, latency, size }: Facts,
 ): Target[] {
-  const ours = (work: string, runtime: string) =>
-    figures.median({ work, contender: OURS, runtime });
-  const other = (work: string, contender: string, runtime: string) =>
-    figures.median({ work, contender, runtime });
+  const ours = (work: string, runtime: string) => figures.median({ work, contender: OURS, runtime });
+  const other = (work: string, contender: string, runtime: string) => figures.median({ work, contender, runtime });
   /** Returns the best time of client-go. */
   const clientGo = (work: string) =>
     Math.min(
-      ...["1", "2"].map((procs) =>
-        figures.median({ work, contender: CLIENT_GO, runtime: procs })
-      ),
+      ...["1", "2"].map((procs) => figures.median({ work, contender: CLIENT_GO, runtime: procs })),
     );
 
   const targets: Target[] = [];
@@ -52,9 +48,7 @@ export function targetsOf(
     targets.push({ claim, bound, measured });
   };
   const notBelow = (least: number, value: number): Measured | undefined =>
-    Number.isNaN(value)
-      ? undefined
-      : { text: `${value.toFixed(2)} ×`, reached: value >= least };
+    Number.isNaN(value) ? undefined : { text: `${value.toFixed(2)} ×`, reached: value >= least };
   const atMost = (most: number, value: number, unit: string): Measured => ({
     text: `${value.toFixed(2)} ${unit}`,
     reached: value <= most,
@@ -75,8 +69,7 @@ export function targetsOf(
     add(
       claim,
       least === 1 ? `ahead of ${contender}` : `${least} × ${contender}`,
-      (runtime) =>
-        notBelow(least, other(work, contender, runtime) / ours(work, runtime)),
+      (runtime) => notBelow(least, other(work, contender, runtime) / ours(work, runtime)),
     );
   const within = (
     claim: string,
@@ -102,9 +95,7 @@ export function targetsOf(
   for (const [procs, least] of [["2", 4], ["1", 1]] as const) {
     add(
       "10 workers wait in `get`, a producer adds 100,000 keys",
-      least === 1
-        ? "ahead of client-go at GOMAXPROCS=1"
-        : `${least} × client-go at GOMAXPROCS=${procs}`,
+      least === 1 ? "ahead of client-go at GOMAXPROCS=1" : `${least} × client-go at GOMAXPROCS=${procs}`,
       (runtime) =>
         notBelow(
           least,
@@ -142,8 +133,7 @@ export function targetsOf(
       (runtime) => atMost(most, ours(work, runtime) / 1000, "µs"),
     );
   }
-  const running =
-    "`runWorkers`, concurrency 10, an async handler that does nothing";
+  const running = "`runWorkers`, concurrency 10, an async handler that does nothing";
   fasterThan(running, "workers", "p-queue", 4);
   fasterThan("the same", "workers", "fastq.promise", 4);
   fasterThan("the same", "workers", "async.queue", 1);
@@ -153,8 +143,7 @@ export function targetsOf(
       const claim = contender === order
         ? `100,000 keys added, then all taken: ${order}`
         : `the same${STILL.replace(";", ",")}`;
-      const ratio = (runtime: string) =>
-        other("disciplines", contender, runtime) / ours("disciplines", runtime);
+      const ratio = (runtime: string) => other("disciplines", contender, runtime) / ours("disciplines", runtime);
       add(
         claim,
         `at most ${bound} × FIFO`,
@@ -205,8 +194,7 @@ export function targetsOf(
     (runtime) => atMost(5, lateness[runtime]!.p99, "ms"),
   );
   for (const work of Object.keys(latency["deno"]!)) {
-    const claim =
-      `a request to a process whose CPU is wanted by ${work}, 99th percentile`;
+    const claim = `a request to a process whose CPU is wanted by ${work}, 99th percentile`;
     add(
       claim,
       "at most 50 ms",
@@ -242,8 +230,7 @@ export function targetsOf(
         ),
     );
   }
-  const kilobytes = (most: number, bytes: number) =>
-    atMost(most, bytes / 1000, "kB");
+  const kilobytes = (most: number, bytes: number) => atMost(most, bytes / 1000, "kB");
   targets.push({
     claim: "`mod.ts` bundled, minified and gzipped",
     bound: "at most 10 kB",
@@ -253,8 +240,7 @@ export function targetsOf(
     bound: "at most 4 kB",
     measured: { both: kilobytes(4, size.workQueue) },
   }, {
-    claim:
-      "what a typical controller imports: a rate-limiting queue, the default limiter, workers",
+    claim: "what a typical controller imports: a rate-limiting queue, the default limiter, workers",
     bound: "at most 11 kB",
     measured: { both: kilobytes(11, size.controller) },
   });

@@ -32,7 +32,7 @@ function readArguments(): { rounds: number; isQuick: boolean } {
   });
   const rounds = Number(values.rounds);
   if (!Number.isSafeInteger(rounds) || rounds < 1) {
-    console.error(`--rounds must be a positive integer: received ${values.rounds}`);
+    console.error(`--rounds must be a positive integer, got ${values.rounds}`);
     Deno.exit(2);
   }
   return { rounds: values.quick ? 1 : rounds, isQuick: values.quick };

@@ -37,7 +37,7 @@ function describe<Config>(room: string, name: string, effect: string): BuiltIn<C
   const comment = head!.replace(/^ \* ?/gm, "");
   const find = (what: string, pattern: RegExp) => {
     const found = comment.match(pattern)?.[1];
-    if (found === undefined) throw new Error(`Cannot describe ${file} as its first comment has no ${what}`);
+    if (found === undefined) throw new Error(`Cannot describe ${file}: its first comment has no ${what}`);
     return found.replaceAll("\n", " ");
   };
   return {

@@ -75,8 +75,8 @@ export interface ConfigIssue {
  *   ConfigError,
  * );
  * assertEquals(error.issues, [
- *   { path: "/limiters/api/rate", message: "'rate' must be a non-negative number: received -1" },
- *   { path: "/limiters/api/burst", message: "'burst' must be a non-negative integer: received 1.5" },
+ *   { path: "/limiters/api/rate", message: "'rate' must be a non-negative number, got -1" },
+ *   { path: "/limiters/api/burst", message: "'burst' must be a non-negative integer, got 1.5" },
  * ]);
  * ```
  */
@@ -95,7 +95,7 @@ export class ConfigError extends Error {
    * @param issues All problems found; at least one.
    */
   constructor(action: string, issues: readonly ConfigIssue[]) {
-    super(`Cannot ${action} as ${describeIssues(issues)}`);
+    super(`Cannot ${action}: ${describeIssues(issues)}`);
     this.issues = issues;
   }
 }
@@ -124,7 +124,7 @@ export function invalidArgument(action: string, option: string, rule: string, va
 
 /** Creates the error for arguments that cannot be used for another reason. Its class is `TypeError` by default. */
 export function argumentError(action: string, reason: string, ErrorClass: ErrorConstructor = TypeError): CodedError {
-  return Object.assign(new ErrorClass(`Cannot ${action} as ${reason}`), { code: "WQ_ARGUMENT" as const });
+  return Object.assign(new ErrorClass(`Cannot ${action}: ${reason}`), { code: "WQ_ARGUMENT" as const });
 }
 
 /** Creates the error for a limiter whose function `name` returned a value that breaks a rule. */
@@ -134,7 +134,7 @@ export function limiterError(action: string, name: string, rule: string, value: 
 
 /** Describes a broken rule: the option, the rule and the value received. */
 export function brokenRule(option: string, rule: string, value: unknown): string {
-  return `'${shorten(option)}' ${rule}: received ${inspect(value)}`;
+  return `'${shorten(option)}' ${rule}, got ${inspect(value)}`;
 }
 
 const MAX_TEXT_IN_MESSAGE = 60;

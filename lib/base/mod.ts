@@ -12,7 +12,7 @@
  * assertThrows(
  *   () => requireRules("open store", { retires: 3 }, rules),
  *   TypeError,
- *   `Cannot open store as "retires" is not an option here; did you mean "retries"?`,
+ *   `Cannot open store: "retires" is not an option here; did you mean "retries"?`,
  * );
  * ```
  *

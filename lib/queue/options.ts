@@ -48,8 +48,8 @@ export function priorityFor(queue: object, options: AddOptions | undefined, know
   if (priority === 0 || takesOptions(queue)) return priority;
   throw argumentError(
     ADD,
-    `the queue below takes no priority: received ${priority}. It has to take options in 'add', and ` +
-      `to say so by [Symbol.for("workqueue.options")]`,
+    `the queue below does not accept a priority, got ${priority}: its 'add' must take options, and it must have ` +
+      `[Symbol.for("workqueue.options")]: true`,
   );
 }
 

@@ -96,7 +96,7 @@ export class ChurnMap<K, V> {
 
   #setAfterSweep(key: K, value: V, cause: unknown): void {
     if (this.#marks === 0) {
-      throw new RangeError(`Cannot add key as a Map holds no more than ${this.size}`, { cause });
+      throw new RangeError(`Cannot add key: a Map holds no more than ${this.size}`, { cause });
     }
     this.#sweep();
     this.#entries.set(key, value);

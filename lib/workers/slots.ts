@@ -61,8 +61,8 @@ export class Slots {
   /** Creates the error that reports the bound. */
   boundError(): Error {
     return new Error(
-      `Cannot begin as many handlers as 'concurrency' allows until some have ended: ${this.#abandoned} abandoned handlers ` +
-        `still run, and 'maxAbandoned' is ${this.#maxAbandoned}`,
+      `Cannot start as many handlers as 'concurrency' allows: ${this.#abandoned} abandoned handlers still run, and ` +
+        `'maxAbandoned' is ${this.#maxAbandoned}`,
     );
   }
 

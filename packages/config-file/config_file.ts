@@ -27,7 +27,7 @@ export class ConfigFile {
     const extension = extname(this.#path).toLowerCase();
     if (!Object.hasOwn(FORMATS_BY_EXTENSION, extension)) {
       const known = Object.keys(FORMATS_BY_EXTENSION).join(", ");
-      throw withCode("WQ_CONFIG", new Error(`Cannot read config '${name}' as its extension is none of ${known}`));
+      throw withCode("WQ_CONFIG", new Error(`Cannot read config '${name}': its extension is none of ${known}`));
     }
     this.content = new ConfigText(name, FORMATS_BY_EXTENSION[extension]!);
   }
@@ -62,7 +62,7 @@ export class ConfigFile {
   }
 
   #readError(cause: unknown): Error {
-    const message = `Cannot read ${this.content.title} as ${describeReadError(cause)}`;
+    const message = `Cannot read ${this.content.title}: ${describeReadError(cause)}`;
     return withCode("WQ_CONFIG", new Error(message, { cause }));
   }
 }

@@ -55,7 +55,7 @@ export class ConfigText {
     const { document, locate } = parsed;
     if (name === "TOML" && isEmpty(document)) throw this.#error("load", [{ path: "", message: "it is empty" }]);
     if (typeof document === "string" && name !== "JSON") { // the core would parse it as JSON
-      const issue = { path: "", message: "it must be an object: received a text" };
+      const issue = { path: "", message: "it must be an object, got a text" };
       throw this.#error("load", [{ ...issue, ...locate(issue) }]);
     }
     return { document: document as string | object, locate }; // the core rejects everything else
@@ -67,7 +67,7 @@ export class ConfigText {
     } catch (error) {
       const { name, message } = error as Error;
       if (name === "NotCapable") { // Deno requires a permission
-        throw withCode("WQ_CONFIG", new Error(`Cannot read ${this.title} as ${message}`, { cause: error }));
+        throw withCode("WQ_CONFIG", new Error(`Cannot read ${this.title}: ${message}`, { cause: error }));
       }
       return { problems: [{ path: "", message: error instanceof RangeError ? "it is nested too deeply" : message }] };
     }

@@ -134,7 +134,7 @@ function requireToken(token: unknown): string {
   const rule = `must be a text of at least ${MIN_TOKEN} characters that headers can have`;
   if (typeof token !== "string") throw invalidArgument("allow token", "token", rule, token);
   // The message doesn't contain the token because it may be part of a secret.
-  throw argumentError("allow token", `'token' ${rule}: received one of ${token.length}`);
+  throw argumentError("allow token", `'token' ${rule}, got one of ${token.length}`);
 }
 
 /** Token, and the cookie that stands for it. Browsers don't store the token itself. */

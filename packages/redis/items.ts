@@ -22,7 +22,7 @@ export class Items<T> {
     const what = this.#keyOf === undefined
       ? "the item must be a string where there is no 'keyOf'"
       : "'keyOf' must return a string";
-    throw argumentError(action, `${what}: received ${inspect(key)}`);
+    throw argumentError(action, `${what}, got ${inspect(key)}`);
   }
 
   write(action: string, item: T): Entry {
@@ -32,11 +32,11 @@ export class Items<T> {
     try {
       payload = JSON.stringify(item);
     } catch (error) { // for example, a bigint or a circular structure
-      const message = `Cannot ${action} as it cannot be written as JSON: ${messageOf(error)}`;
+      const message = `Cannot ${action}: it cannot be written as JSON: ${messageOf(error)}`;
       throw withCode("WQ_ARGUMENT", new TypeError(message, { cause: error }));
     }
     if (payload === undefined) {
-      throw argumentError(action, `it is nothing in JSON: received ${inspect(item)}`);
+      throw argumentError(action, `it is nothing in JSON, got ${inspect(item)}`);
     }
     return { key, payload };
   }

@@ -271,7 +271,7 @@ function finite(rate: number): number {
 
 function requireRandom(random: unknown): number {
   if (typeof random === "number" && random >= 0 && random <= 1) return random;
-  const message = `Cannot spread delay as 'random()' must be a number from 0 to 1: received ${random}`;
+  const message = `Cannot spread delay: 'random()' must be a number from 0 to 1, got ${random}`;
   throw withCode("WQ_LIMITER", new RangeError(message));
 }
 
@@ -279,6 +279,6 @@ function requireDelay(type: string, delay: unknown): number {
   if (Number.isFinite(delay)) return delay as number;
   const message = `Cannot tell delay of ${
     JSON.stringify(type)
-  } as 'delayAfter()' must be a finite number: received ${delay}`;
+  } as 'delayAfter()' must be a finite number, got ${delay}`;
   throw withCode("WQ_LIMITER", new RangeError(message));
 }

@@ -330,7 +330,7 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   async #run<R>(action: string, call: () => Promise<R>): Promise<R> {
-    if (this.#isShutDown) throw new Error(`Cannot ${action} as this queue object was shut down`);
+    if (this.#isShutDown) throw new Error(`Cannot ${action}: this queue object was shut down`);
     this.#connection.once(this.#checkEviction);
     this.#calls++;
     try {

@@ -100,7 +100,7 @@ Deno.test("a text that is no duration is refused, with the text", () => {
   ];
   for (const text of texts) {
     const error = assertThrows(() => parseDuration(text), TypeError, undefined, JSON.stringify(text));
-    assertEquals(error.message, `Cannot parse duration as 'text' ${RULE}: received ${JSON.stringify(text)}`);
+    assertEquals(error.message, `Cannot parse duration: 'text' ${RULE}, got ${JSON.stringify(text)}`);
   }
 });
 
@@ -108,13 +108,13 @@ Deno.test("a text too long for a duration is refused at once, and cut in the mes
   assertEquals(parseDuration("0".repeat(98) + "5s"), 5000);
   assertThrows(() => parseDuration("0".repeat(99) + "5s"), TypeError);
   const { message } = assertThrows(() => parseDuration("1h".repeat(1_000_000)), TypeError);
-  assertEquals(message, `Cannot parse duration as 'text' ${RULE}: received "${"1h".repeat(30)}…"`);
+  assertEquals(message, `Cannot parse duration: 'text' ${RULE}, got "${"1h".repeat(30)}…"`);
 });
 
 Deno.test("a number that is no length of time is refused with a RangeError, other values with a TypeError", () => {
   for (const value of [NaN, Infinity, -Infinity]) {
     const { message } = assertThrows(() => parseDuration(value), RangeError);
-    assertEquals(message, `Cannot parse duration as 'text' ${RULE}: received ${value}`);
+    assertEquals(message, `Cannot parse duration: 'text' ${RULE}, got ${value}`);
   }
   const others: [value: unknown, worded: string][] = [
     [undefined, "undefined"],
@@ -128,6 +128,6 @@ Deno.test("a number that is no length of time is refused with a RangeError, othe
   ];
   for (const [value, worded] of others) {
     const { message } = assertThrows(() => parseDuration(value as string), TypeError);
-    assertEquals(message, `Cannot parse duration as 'text' ${RULE}: received ${worded}`);
+    assertEquals(message, `Cannot parse duration: 'text' ${RULE}, got ${worded}`);
   }
 });

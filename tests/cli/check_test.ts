@@ -5,10 +5,10 @@ import { runtimes, TELL_CODE, Workspace } from "./cli.ts";
 
 const MESSAGES = {
   type: `'type' must be one of "bucket", "exponential", "fast-slow", "jitter", "max-of", "max-wait", "per-group"` +
-    `: received "exponentail"; did you mean "exponential"?`,
-  missing: "'burst' is missing: How many retries may happen at once.",
+    `, got "exponentail"; did you mean "exponential"?`,
+  missing: "missing required option 'burst' (how many retries may happen at once)",
   concurency: `"concurency" is not an option here; did you mean "concurrency"?`,
-  maxRetries: "'maxRetries' must be a non-negative integer: received -1",
+  maxRetries: "'maxRetries' must be a non-negative integer, got -1",
 };
 
 /** Documents with the same four problems, and the positions of the problems in the order in which they are found. */
@@ -81,8 +81,8 @@ const INVALID: [file: string, text: string, line: string][] = [
   ["s.yaml", "a: 1\na: 2", "s.yaml:2:1: it is not valid YAML: Map keys must be unique"],
   ["s.yml", "queues:\n\ta: 1", "s.yml:2:1: it is not valid YAML: Tabs are not allowed as indentation"],
   ["s.toml", "a = 1\na = 2", "s.toml:2:1: it is not valid TOML: trying to redefine an already defined table or value"],
-  ["text.yaml", "# nothing\ntext", "text.yaml:2:1: it must be an object: received a text"],
-  ["none.yaml", "", "none.yaml: 'config' must be an object: received null"],
+  ["text.yaml", "# nothing\ntext", "text.yaml:2:1: it must be an object, got a text"],
+  ["none.yaml", "", "none.yaml: 'config' must be an object, got null"],
 ];
 
 Deno.test("check: what is not of its format is told with its place", async () => {
@@ -121,8 +121,8 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(await workspace.run(["check", "none.json", "x.ini", "a.yaml", "good.json", "--quiet"]), {
       code: 2,
       stdout: bad,
-      stderr: "workqueue: Cannot read config 'none.json' as there is no such file\n" +
-        "workqueue: Cannot read config 'x.ini' as its extension is none of .json, .jsonc, .yaml, .yml, .toml\n",
+      stderr: "workqueue: Cannot read config 'none.json': there is no such file\n" +
+        "workqueue: Cannot read config 'x.ini': its extension is none of .json, .jsonc, .yaml, .yml, .toml\n",
     });
   });
 
@@ -147,7 +147,7 @@ Deno.test("check: options that cannot be meant are refused", async () => {
   workspace.write("a.json", "{}");
   const refusals: [args: string[], message: string][] = [
     [[], "error: missing required argument 'file'\n"],
-    [["-"], "workqueue: Cannot read standard input as nobody says what it is: name it with --format\n"],
+    [["-"], "workqueue: Cannot read standard input: nobody says what it is: name it with --format\n"],
     [["-", "-", "--format", "json"], "workqueue: Cannot read standard input more than once\n"],
     [
       ["a.json", "--format", "json"],
@@ -161,7 +161,7 @@ Deno.test("check: options that cannot be meant are refused", async () => {
   assertEquals(await workspace.run(["check", "-", "--format", "toml"], Uint8Array.of(0xff)), {
     code: 2,
     stdout: "",
-    stderr: "workqueue: Cannot read standard input as it is not UTF-8\n",
+    stderr: "workqueue: Cannot read standard input: it is not UTF-8\n",
   });
   const { code, stderr } = await workspace.run(["check", "-", "--format", "ini"]);
   assertEquals(code, 2);
@@ -187,6 +187,6 @@ Deno.test("check: a reader that has left is no error, and a full disk is one", a
   assertEquals(await workspace.run(check("a.json"), "", '"$@" > /dev/full'), {
     code: 2,
     stdout: "",
-    stderr: "workqueue: Cannot write standard output as no space is left on the device\n",
+    stderr: "workqueue: Cannot write standard output: no space is left on the device\n",
   });
 });

@@ -182,19 +182,19 @@ Deno.test("delays: what cannot be shown is told in a sentence", async () => {
   );
   const odd = ["odd.json", "--plugin", "odd.mjs"];
   const refusals: [args: string[], message: string][] = [
-    [["q.json", "--limiter", "hots"], `Cannot get limiter as the config has none named "hots"; did you mean "hosts"?`],
-    [["q.json", "--queue", "mail"], `Cannot get queue as the config has none named "mail"; did you mean "mails"?`],
-    [["none.json"], "Cannot read config 'none.json' as there is no such file"],
-    [["empty.json"], "Cannot show delays as config 'empty.json' has no limiters and no queues"],
+    [["q.json", "--limiter", "hots"], `Cannot get limiter: the config has none named "hots"; did you mean "hosts"?`],
+    [["q.json", "--queue", "mail"], `Cannot get queue: the config has none named "mail"; did you mean "mails"?`],
+    [["none.json"], "Cannot read config 'none.json': there is no such file"],
+    [["empty.json"], "Cannot show delays: config 'empty.json' has no limiters and no queues"],
     [
       ["wrong.yaml"],
-      `Cannot load config 'wrong.yaml' as "b" is not the name of a limiter here (at /queues/a/limiter, line 2, column 8)`,
+      `Cannot load config 'wrong.yaml': "b" is not the name of a limiter here (at /queues/a/limiter, line 2, column 8)`,
     ],
     [
       [...odd, "--limiter", "odd"],
-      "Cannot show the delays of 'odd' as after failure 3 it answers NaN, which is no delay",
+      "Cannot show the delays of 'odd': after failure 3 it answers NaN, which is no delay",
     ],
-    [[...odd, "--limiter", "bad"], "Cannot show the delays of 'bad' as not today"],
+    [[...odd, "--limiter", "bad"], "Cannot show the delays of 'bad': not today"],
   ];
   for (const [args, message] of refusals) {
     assertEquals(await workspace.run(["delays", ...args]), { code: 2, stdout: "", stderr: `workqueue: ${message}\n` });

@@ -41,7 +41,7 @@ for (const runtime of Object.keys(runtimes)) {
       Deno.linkSync(`${workspace.directory}/list`, `${workspace.directory}/twin`);
       const { code, stdout, stderr } = await workspace.run(["run", ...args, "--", "echo", "{}"], "c\n", script);
       const report = args.at(-1);
-      assertEquals(stderr, `workqueue: Cannot write report '${report}' as it is ${what}\n`);
+      assertEquals(stderr, `workqueue: Cannot write report '${report}': it is ${what}\n`);
       assertEquals([code, stdout], [2, ""]);
       assertEquals([workspace.read("list"), workspace.read("config.json")], [INPUT, CONFIG]);
       assertEquals(workspace.read("out"), "of before\n");
@@ -53,7 +53,7 @@ for (const runtime of Object.keys(runtimes)) {
     workspace.write("command", "#!/bin/sh\necho hello\n");
     Deno.chmodSync(`${workspace.directory}/command`, 0o755);
     const { code, stderr } = await workspace.run(["run", "--report", "command", "--", "./command"], INPUT);
-    assertEquals([code, stderr], [2, "workqueue: Cannot write report 'command' as it is the command\n"]);
+    assertEquals([code, stderr], [2, "workqueue: Cannot write report 'command': it is the command\n"]);
     assert(workspace.read("command").includes("hello"));
   });
 
@@ -68,7 +68,7 @@ for (const runtime of Object.keys(runtimes)) {
     workspace.write("report.jsonl", "of before\n");
     const { code, stderr } = await workspace.run(["run", "--report", "report.jsonl", "--", "true"], INPUT);
     const message = "it is not empty: go on with it by --resume, or name another";
-    assertEquals([code, stderr], [2, `workqueue: Cannot write report 'report.jsonl' as ${message}\n`]);
+    assertEquals([code, stderr], [2, `workqueue: Cannot write report 'report.jsonl': ${message}\n`]);
     assertEquals(workspace.read("report.jsonl"), "of before\n");
   });
 

@@ -97,7 +97,7 @@ Deno.test("options: a placeholder may be the command itself; what cannot be run 
   const args = ["--retries", "0", "--report", "report.jsonl", "--", "{}"];
   const { code, stderr } = await workspace.run(["run", ...args], "true\nno-such-command\nfalse\n");
   assertEquals(code, 1);
-  assertStringIncludes(stderr, "no-such-command: not started after 1 attempt: Cannot run 'no-such-command' as ");
+  assertStringIncludes(stderr, "no-such-command: not started after 1 attempt: Cannot run 'no-such-command': ");
   assertEquals(workspace.report().map(({ item, outcome }) => [item, outcome]), [
     ["false", "given-up"],
     ["no-such-command", "given-up"],
@@ -156,7 +156,7 @@ Deno.test("options: with --json, what cannot be filled is an error, and not left
     assertEquals([code, stdout], [2, ""]);
     assertEquals(
       stderr,
-      `workqueue: Cannot fill ${placeholder} as each line is an object of JSON: name a member of it, as {name}\n`,
+      `workqueue: Cannot fill ${placeholder}: each line is an object of JSON: name a member of it, as {name}\n`,
     );
   }
 });
@@ -205,7 +205,7 @@ Deno.test("options: --dry-run prints what a shell would take, runs nothing and w
   const directory = await workspace.run(["run", "--dry-run", "--input", ".", "--", "echo"]);
   assertEquals(
     [directory.code, directory.stderr],
-    [2, "workqueue: Cannot read input '.' as it is a directory\n"],
+    [2, "workqueue: Cannot read input '.': it is a directory\n"],
   );
 });
 

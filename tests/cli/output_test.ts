@@ -45,7 +45,7 @@ for (const runtime of Object.keys(runtimes)) {
       assertMatch(stderr, /^Succeeded +1\n(.*\n)*Unfinished +2$/m);
       assertStringIncludes(
         stderr,
-        "\nworkqueue: Cannot write standard output as no space is left on the device\n",
+        "\nworkqueue: Cannot write standard output: no space is left on the device\n",
       );
       assertEquals(outcomes(workspace), ["loud unfinished", "other unfinished", "quiet succeeded"]);
       await until(async () => !await isRunning(workspace.read("pid")), "the child is gone");
@@ -60,7 +60,7 @@ for (const runtime of Object.keys(runtimes)) {
       const args = ["run", "--report", "report.jsonl", "--", "printf", "%s", "{}"];
       const { code, stderr } = await workspace.run(args, "a\n", '"$@" > /dev/full');
       assertEquals(code, 2);
-      assertStringIncludes(stderr, "Cannot write standard output as no space is left on the device\n");
+      assertStringIncludes(stderr, "Cannot write standard output: no space is left on the device\n");
       assertEquals(outcomes(workspace), ["a unfinished"]);
     },
   });
@@ -87,7 +87,7 @@ for (const runtime of Object.keys(runtimes)) {
       const args = ["run", "--report", "report.jsonl", "--", "true"];
       const { code, stderr } = await workspace.run(args, items, 'ulimit -f 4; exec "$@"');
       assertEquals(code, 2);
-      assertStringIncludes(stderr, "Cannot write report 'report.jsonl' as it would be larger than files may be\n");
+      assertStringIncludes(stderr, "Cannot write report 'report.jsonl': it would be larger than files may be\n");
       const { length } = workspace.report();
       assert(length > 5 && length < 100, `there are ${length} lines`);
     },
@@ -103,7 +103,7 @@ for (const runtime of Object.keys(runtimes)) {
         "a\nb\nc\n",
       );
       assertEquals([code, stdout], [2, ""], "nothing is run that could not be reported");
-      assertEquals(stderr, "workqueue: Cannot write report '/dev/full' as no space is left on the device\n");
+      assertEquals(stderr, "workqueue: Cannot write report '/dev/full': no space is left on the device\n");
     },
   });
 

@@ -142,7 +142,7 @@ Deno.test("plan: it depends on the terminal and the processors as well", () => {
 
 const NO_REPORT = "Cannot write a report beside the one that --resume goes on with: leave out --report";
 const NO_GROUPS = "Cannot group lines of JSON by a separator: leave out --json or --group-by";
-const NO_PATH = "Cannot fill {/.} as each line is an object of JSON: name a member of it, as {name}";
+const NO_PATH = "Cannot fill {/.}: each line is an object of JSON: name a member of it, as {name}";
 
 const CONFLICTS: { args: string[]; command?: string[]; message: string }[] = [
   { args: ["--report", "a", "--resume", "b"], message: NO_REPORT },
@@ -152,7 +152,7 @@ const CONFLICTS: { args: string[]; command?: string[]; message: string }[] = [
   {
     args: ["--json", "--group-by", "/", "--report", "a", "--resume", "b"],
     command: ["{/.}"],
-    message: `Cannot run as the command line has 3 problems:\n  ${NO_REPORT}\n  ${NO_GROUPS}\n  ${NO_PATH}`,
+    message: `Cannot run: the command line has 3 problems:\n  ${NO_REPORT}\n  ${NO_GROUPS}\n  ${NO_PATH}`,
   },
 ];
 

@@ -83,7 +83,7 @@ for (const runtime of Object.keys(runtimes)) {
     const { stdout } = await workspace.run(["check", "q.yaml", "--plugin", "doubled.mjs"]);
     assertMatch(
       stdout,
-      /^q\.yaml:3:13: \/limiters\/steady\/type: 'type' must be one of .*, "doubled": received "fixed"\n$/,
+      /^q\.yaml:3:13: \/limiters\/steady\/type: 'type' must be one of .*, "doubled", got "fixed"\n$/,
     );
 
     const delays = await workspace.run(["delays", ...plugins, "q.yaml", "--failures", "3"]);
@@ -105,7 +105,7 @@ for (const runtime of Object.keys(runtimes)) {
     await using workspace = new Workspace(runtime);
     workspace.write("typed.ts", TYPED);
     workspace.write("q.yaml", "limiters: { a: { type: none } }");
-    const refusal = "workqueue: Cannot load plugin 'typed.ts' as this version of Node runs no TypeScript: " +
+    const refusal = "workqueue: Cannot load plugin 'typed.ts': this version of Node runs no TypeScript: " +
       "make JavaScript of it, or take Deno or Bun\n";
     assertEquals(
       await workspace.run(["check", "--plugin", "typed.ts", "q.yaml"]),
@@ -142,12 +142,12 @@ for (const runtime of Object.keys(runtimes)) {
     [
       "taken.mjs",
       "export default ({ limiters }) => limiters.register(limiters.get('bucket'));",
-      /it fails.*: Cannot register limiter as the type "bucket" is registered already$/,
+      /it fails.*: Cannot register limiter: the type "bucket" is registered already$/,
     ],
     [
       "wrong.mjs",
       "export default ({ disciplines }) => disciplines.register({ type: 'x', description: '', options: {} });",
-      /it fails.*: Cannot define discipline as 'create' must be a function: received undefined$/,
+      /it fails.*: Cannot define discipline: 'create' must be a function, got undefined$/,
     ],
   ];
 
@@ -159,7 +159,7 @@ for (const runtime of Object.keys(runtimes)) {
       assertEquals([code, stdout], [2, ""], file);
       const [line, ...rest] = stderr.split("\n");
       assertEquals(rest, [""], stderr);
-      assert(line!.startsWith(`workqueue: Cannot load plugin '${file}' as `), line);
+      assert(line!.startsWith(`workqueue: Cannot load plugin '${file}': `), line);
       assertMatch(line!, message);
     });
     await Promise.all(results);
@@ -175,13 +175,13 @@ Deno.test("plugins: a file that is not there, or given twice, is told by every c
       workspace.run([...args, ...plugins.flatMap((plugin) => ["--plugin", plugin])]).then((
         { code, stderr },
       ) => [code, stderr]);
-    assertEquals(await refuse("none.mjs"), [2, "workqueue: Cannot load plugin 'none.mjs' as there is no such file\n"]);
-    assertEquals(await refuse("."), [2, "workqueue: Cannot load plugin '.' as it is a directory\n"]);
+    assertEquals(await refuse("none.mjs"), [2, "workqueue: Cannot load plugin 'none.mjs': there is no such file\n"]);
+    assertEquals(await refuse("."), [2, "workqueue: Cannot load plugin '.': it is a directory\n"]);
     const [code, message] = await refuse("fixed.mjs", "./fixed.mjs");
     assertEquals(code, 2);
     assertMatch(
       String(message),
-      /'\.\/fixed\.mjs' as it fails .*: Cannot register limiter as the type "fixed" is registered already\n$/,
+      /'\.\/fixed\.mjs' as it fails .*: Cannot register limiter: the type "fixed" is registered already\n$/,
     );
   }
 });

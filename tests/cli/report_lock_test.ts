@@ -32,7 +32,7 @@ for (const runtime of Object.keys(runtimes)) {
     const before = workspace.read("report.jsonl");
     const second = await workspace.run(ARGS, "b\n");
     const { pid, host } = JSON.parse(workspace.read(LOCK));
-    const message = `workqueue: Cannot write report 'report.jsonl' as process ${pid} on ${host} writes it\n`;
+    const message = `workqueue: Cannot write report 'report.jsonl': process ${pid} on ${host} writes it\n`;
     assertEquals(second, { code: 2, stdout: "", stderr: message });
     assertEquals(workspace.read("report.jsonl"), before);
     first.kill("SIGKILL");
@@ -51,7 +51,7 @@ Deno.test("report lock: a report is the same under another name", async () => {
   const first = await start(workspace);
   const { code, stderr } = await workspace.run(["run", "--resume", "real.jsonl", "--", ...ARGS.slice(4)], "b\n");
   assertEquals(code, 2);
-  assertStringIncludes(stderr, "Cannot write report 'real.jsonl' as process ");
+  assertStringIncludes(stderr, "Cannot write report 'real.jsonl': process ");
   workspace.write("go", "");
   assertEquals((await first.ended).code, 0);
 });
@@ -89,7 +89,7 @@ Deno.test("report lock: a lock that was cut short is of no effect, and what is n
     assertEquals([code, stdout], [2, ""]);
     assertMatch(
       stderr,
-      /^workqueue: Cannot write report 'report\.jsonl' as '.*report\.jsonl\.lock' is no lock of a report/,
+      /^workqueue: Cannot write report 'report\.jsonl': '.*report\.jsonl\.lock' is no lock of a report/,
     );
   };
   for (const text of ["precious\n", '{"pid":1}\n', "\n"]) {
@@ -123,7 +123,7 @@ Deno.test("report lock: a run that was stopped, and whose report another one has
   workspace.write(LOCK, other);
   const { code, stderr } = await cli.ended;
   assertEquals([code, workspace.read(LOCK)], [2, other]);
-  assertStringIncludes(stderr, "Cannot write report 'report.jsonl' as another process writes it since");
+  assertStringIncludes(stderr, "Cannot write report 'report.jsonl': another process writes it since");
 });
 
 Deno.test({

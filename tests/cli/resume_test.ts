@@ -141,7 +141,7 @@ for (const [name, [args, reason]] of Object.entries(CHANGED)) {
     const before = workspace.read("report.jsonl");
     const { code, stdout, stderr } = await workspace.run(["run", ...args], "x\ny\n");
     assertEquals([code, stdout, workspace.read("report.jsonl")], [2, "", before]);
-    assertStringIncludes(stderr, `workqueue: Cannot resume 'report.jsonl' as ${reason}`);
+    assertStringIncludes(stderr, `workqueue: Cannot resume 'report.jsonl': ${reason}`);
   });
 }
 
@@ -207,7 +207,7 @@ for (const [name, [text, reason]] of Object.entries(NO_REPORTS)) {
     const content = text === "" ? `${header}\n{"item":1}\n` : text;
     workspace.write("report.jsonl", content);
     const { code, stderr } = await workspace.run(["run", ...RESUME, "--", "true"], "a\n");
-    assertEquals([code, stderr], [2, `workqueue: Cannot resume 'report.jsonl' as ${reason}\n`]);
+    assertEquals([code, stderr], [2, `workqueue: Cannot resume 'report.jsonl': ${reason}\n`]);
     assertEquals(workspace.read("report.jsonl"), content);
   });
 }

@@ -230,7 +230,7 @@ Deno.test("run: an item that no process can be started with is given up, and the
     `a\n${tooLong}\nn\0ul\nz\n`,
   );
   assertEquals(code, 1);
-  assertStringIncludes(stderr, "  n\u{FFFD}ul: not started after 1 attempt: Cannot run 'true' as ");
+  assertStringIncludes(stderr, "  n\u{FFFD}ul: not started after 1 attempt: Cannot run 'true': ");
   assertEquals(workspace.report().map(({ outcome }) => outcome), ["succeeded", "given-up", "given-up", "succeeded"]);
 });
 

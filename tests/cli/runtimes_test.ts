@@ -52,7 +52,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(noCommand, {
       code: 2,
       stdout: "",
-      stderr: "workqueue: Cannot run 'no-such-command' as there is no such command\n",
+      stderr: "workqueue: Cannot run 'no-such-command': there is no such command\n",
     });
     workspace.write("config.yaml", "queues: { quick: { maxRetries: 1, timeout: 10s } }");
     const script = 'printf "%s|" "$1"; [ $WORKQUEUE_ATTEMPT = 2 ]';

@@ -61,9 +61,9 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals([code, stdout], [1, "z\n"]);
     assertStringIncludes(
       stderr,
-      "not started after 1 attempt: Cannot run 'echo' as no argument can have a NUL in it\n",
+      "not started after 1 attempt: Cannot run 'echo': no argument can have a NUL in it\n",
     );
-    assertStringIncludes(stderr, "not started after 1 attempt: Cannot run 'echo' as its arguments are too long\n");
+    assertStringIncludes(stderr, "not started after 1 attempt: Cannot run 'echo': its arguments are too long\n");
     assertEquals(
       workspace.report().map(({ outcome, attempts }) => [outcome, attempts]),
       [["given-up", 1], ["given-up", 1], ["succeeded", 1]],

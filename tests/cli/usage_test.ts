@@ -14,34 +14,34 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
   {
     name: "an input that is not there",
     args: ["run", "--input", "nope.txt", "--", "true"],
-    message: "workqueue: Cannot read input 'nope.txt' as there is no such file\n",
+    message: "workqueue: Cannot read input 'nope.txt': there is no such file\n",
   },
   {
     name: "an input that is a directory",
     args: ["run", "--input", ".", "--", "true"],
-    message: "workqueue: Cannot read input '.' as it is a directory\n",
+    message: "workqueue: Cannot read input '.': it is a directory\n",
   },
   {
     name: "a report that cannot be written",
     args: ["run", "--report", "nope/report.jsonl", "--", "true"],
-    message: "workqueue: Cannot write report 'nope/report.jsonl' as there is no such directory\n",
+    message: "workqueue: Cannot write report 'nope/report.jsonl': there is no such directory\n",
   },
   {
     name: "a report that is the input",
     args: ["run", "--input", "list", "--report", "./list", "--", "true"],
     files: { list: "a\nb\n" },
-    message: "workqueue: Cannot write report './list' as it is the input\n",
+    message: "workqueue: Cannot write report './list': it is the input\n",
   },
   {
     name: "a command that is not there",
     args: ["run", "--", "no-such-command", "{}"],
-    message: "workqueue: Cannot run 'no-such-command' as there is no such command\n",
+    message: "workqueue: Cannot run 'no-such-command': there is no such command\n",
   },
   {
     name: "a command that may not be run",
     args: ["run", "--", "./plain", "{}"],
     files: { plain: "text" },
-    message: "workqueue: Cannot run './plain' as permission was denied\n",
+    message: "workqueue: Cannot run './plain': permission was denied\n",
   },
   { name: "no command", args: ["run", "--"], message: "error: missing required argument 'command'\n" },
   { name: "no command and no --", args: ["run"], message: "error: missing required argument 'command'\n" },
@@ -65,35 +65,35 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
   {
     name: "a config that is not there",
     args: ["run", "--config", "x.yaml", "--", "true"],
-    message: "workqueue: Cannot read config 'x.yaml' as there is no such file\n",
+    message: "workqueue: Cannot read config 'x.yaml': there is no such file\n",
   },
   {
     name: "a config of an unknown kind",
     args: ["run", "--config", "x.ini", "--", "true"],
     files: { "x.ini": "" },
-    message: "workqueue: Cannot read config 'x.ini' as its extension is none of .json, .jsonc, .yaml, .yml, .toml\n",
+    message: "workqueue: Cannot read config 'x.ini': its extension is none of .json, .jsonc, .yaml, .yml, .toml\n",
   },
   {
     name: "a queue that the config does not have",
     args: ["run", "--config", "x.json", "--queue", "imagse", "--", "true"],
     files: { "x.json": '{ "queues": { "images": {}, "mails": {} } }' },
-    message: `workqueue: Cannot get queue as the config has none named "imagse"; did you mean "images"?\n`,
+    message: `workqueue: Cannot get queue: the config has none named "imagse"; did you mean "images"?\n`,
   },
   {
     name: "a queue without a config",
     args: ["run", "--queue", "images", "--", "true"],
-    message: `workqueue: Cannot get queue as the config has none named "images"\n`,
+    message: `workqueue: Cannot get queue: the config has none named "images"\n`,
   },
   {
     name: "a choice of queues",
     args: ["run", "--config", "x.json", "--", "true"],
     files: { "x.json": '{ "queues": { "images": {}, "mails": {} } }' },
-    message: `workqueue: Cannot pick a queue as the config has "images", "mails": name one with --queue\n`,
+    message: `workqueue: Cannot pick a queue: the config has "images", "mails": name one with --queue\n`,
   },
   {
     name: "more than one contradiction",
     args: ["run", "--report", "a", "--resume", "b", "--json", "--group-by", "/", "--", "true"],
-    message: "workqueue: Cannot run as the command line has 2 problems:\n" +
+    message: "workqueue: Cannot run: the command line has 2 problems:\n" +
       "  Cannot write a report beside the one that --resume goes on with: leave out --report\n" +
       "  Cannot group lines of JSON by a separator: leave out --json or --group-by\n",
   },
@@ -101,7 +101,7 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
     name: "a config without a queue",
     args: ["run", "--config", "x.json", "--", "true"],
     files: { "x.json": "{}" },
-    message: "workqueue: Cannot pick a queue as the config has none: name one with --queue\n",
+    message: "workqueue: Cannot pick a queue: the config has none: name one with --queue\n",
   },
 ];
 
@@ -183,14 +183,14 @@ for (const [file, text] of Object.entries(CONFIGS)) {
       text.replace("exponential", "exponentail").replace(/maxRetries("?[:=]?) ?(=?) ?1/, "maxRetries$1 $2 -1"),
     );
     const message = await fail(workspace, ["run", "--config", file, "--", "true"]);
-    assertStringIncludes(message, `workqueue: Cannot load config '${file}' as it has 2 problems:\n`);
+    assertStringIncludes(message, `workqueue: Cannot load config '${file}': it has 2 problems:\n`);
     assertMatch(
       message,
       /"exponentail".*did you mean "exponential"\? \(at \/limiters\/quick\/type(, line \d+, column \d+)?\)$/m,
     );
     assertMatch(
       message,
-      /'maxRetries' must .*: received -1 \(at \/queues\/default\/maxRetries(, line \d+, column \d+)?\)$/m,
+      /'maxRetries' must .*, got -1 \(at \/queues\/default\/maxRetries(, line \d+, column \d+)?\)$/m,
     );
 
     workspace.write(file, text.replace("quick", '"'));
@@ -201,24 +201,24 @@ for (const [file, text] of Object.entries(CONFIGS)) {
 Deno.test("config: what is not valid in its format is told in a sentence, with its place", async () => {
   await using workspace = new Workspace();
   const broken = [
-    ["x.json", '{ "queues": }', "load config 'x.json' as the text is not JSON: expected a value at line 1, column 13"],
+    ["x.json", '{ "queues": }', "load config 'x.json': the text is not JSON: expected a value at line 1, column 13"],
     [
       "x.jsonc",
       '{\n  "a": /* none */\n}',
-      "read config 'x.jsonc' as it is not valid JSONC: ValueExpected at line 3, column 1",
+      "read config 'x.jsonc': it is not valid JSONC: ValueExpected at line 3, column 1",
     ],
     [
       "x.yaml",
       "a: 1\na: 2",
-      "read config 'x.yaml' as it is not valid YAML: Map keys must be unique at line 2, column 1",
+      "read config 'x.yaml': it is not valid YAML: Map keys must be unique at line 2, column 1",
     ],
     [
       "x.toml",
       "a = 1\na = 2",
-      "read config 'x.toml' as it is not valid TOML: trying to redefine an already defined table or value at line 2, column 1",
+      "read config 'x.toml': it is not valid TOML: trying to redefine an already defined table or value at line 2, column 1",
     ],
-    ["y.yaml", "text", "load config 'y.yaml' as it must be an object: received a text"],
-    ["z.yaml", "", "load config 'z.yaml' as 'config' must be an object: received null"],
+    ["y.yaml", "text", "load config 'y.yaml': it must be an object, got a text"],
+    ["z.yaml", "", "load config 'z.yaml': 'config' must be an object, got null"],
   ] as const;
   for (const [file, text, problem] of broken) {
     workspace.write(file, text);

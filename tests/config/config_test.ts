@@ -215,7 +215,7 @@ Deno.test("rule 10: options of queue() that are undefined count as left out, and
     assertThrows(
       () => config.queue("q", options as object),
       Error,
-      "Cannot create queue as 'options' must be an object",
+      "Cannot create queue: 'options' must be an object",
     );
   }
 });
@@ -249,15 +249,15 @@ Deno.test("what is asked for by a name the config does not have is refused, with
   const cases: [call: () => unknown, message: string][] = [
     [
       () => config.limiter("gentel"),
-      `Cannot get limiter as the config has none named "gentel"; did you mean "gentle"?`,
+      `Cannot get limiter: the config has none named "gentel"; did you mean "gentle"?`,
     ],
-    [() => config.limiter("images"), `Cannot get limiter as the config has none named "images"`],
-    [() => config.queue("image"), `Cannot get queue as the config has none named "image"; did you mean "images"?`],
-    [() => config.queue("gentle"), `Cannot get queue as the config has none named "gentle"`],
-    [() => config.workers("Mails"), `Cannot get queue as the config has none named "Mails"; did you mean "mails"?`],
-    [() => config.queue("__proto__"), `Cannot get queue as the config has none named "__proto__"`],
-    [() => config.workers("constructor"), `Cannot get queue as the config has none named "constructor"`],
-    [() => config.limiter("x".repeat(500)), `Cannot get limiter as the config has none named "${"x".repeat(60)}…"`],
+    [() => config.limiter("images"), `Cannot get limiter: the config has none named "images"`],
+    [() => config.queue("image"), `Cannot get queue: the config has none named "image"; did you mean "images"?`],
+    [() => config.queue("gentle"), `Cannot get queue: the config has none named "gentle"`],
+    [() => config.workers("Mails"), `Cannot get queue: the config has none named "Mails"; did you mean "mails"?`],
+    [() => config.queue("__proto__"), `Cannot get queue: the config has none named "__proto__"`],
+    [() => config.workers("constructor"), `Cannot get queue: the config has none named "constructor"`],
+    [() => config.limiter("x".repeat(500)), `Cannot get limiter: the config has none named "${"x".repeat(60)}…"`],
   ];
   for (const [call, message] of cases) assertEquals(assertThrows(call, RangeError).message, message);
 });
@@ -313,19 +313,19 @@ Deno.test("rule 10: options that are unknown, or of the wrong type, are refused"
   const cases: [options: unknown, rest: string][] = [
     [{ clok: new HandClock() }, `"clok" is not an option here; did you mean "clock"?`],
     [{ registry: limiters }, `"registry" is not an option here`],
-    [{ clock: 5 }, "'clock' must be a clock: received 5"],
-    [{ random: "dice" }, `'random' must be a function: received "dice"`],
-    [{ limiters: {} }, "'limiters' must be a registry of limiters: received an object"],
-    [{ limiters: { get() {}, types() {} } }, "'limiters' must be a registry of limiters: received an object"],
-    [null, "'options' must be an object: received null"],
-    [[], "'options' must be an object: received an array"],
+    [{ clock: 5 }, "'clock' must be a clock, got 5"],
+    [{ random: "dice" }, `'random' must be a function, got "dice"`],
+    [{ limiters: {} }, "'limiters' must be a registry of limiters, got an object"],
+    [{ limiters: { get() {}, types() {} } }, "'limiters' must be a registry of limiters, got an object"],
+    [null, "'options' must be an object, got null"],
+    [[], "'options' must be an object, got an array"],
   ];
   for (const [options, rest] of cases) {
     const { message } = assertThrows(() => loadConfig({}, options as object), Error);
-    assertEquals(message, `Cannot load config as ${rest}`);
+    assertEquals(message, `Cannot load config: ${rest}`);
   }
   const { message } = assertThrows(() => configSchema({ limiter: limiters } as object), TypeError);
-  assertEquals(message, `Cannot describe config as "limiter" is not an option here; did you mean "limiters"?`);
+  assertEquals(message, `Cannot describe config: "limiter" is not an option here; did you mean "limiters"?`);
   loadConfig({}, { limiters: undefined, clock: undefined, random: undefined, metrics: undefined });
 });
 
@@ -365,7 +365,7 @@ Deno.test("a limiter that cannot be created is reported with its place in the do
   for (const [document, path] of cases) {
     const error = assertThrows(() => loadConfig(document, { limiters: registry }), ConfigError);
     assertEquals([...error.issues], [{ path, message: "no such curve" }]);
-    assertEquals(error.message, `Cannot load config as no such curve (at ${path})`);
+    assertEquals(error.message, `Cannot load config: no such curve (at ${path})`);
     assertStrictEquals(error.cause, failure);
   }
 });

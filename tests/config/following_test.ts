@@ -89,7 +89,7 @@ Deno.test("options of a pool that are no object are refused", () => {
   const config = loadConfig({ queues: { q: {} } });
   const queue = config.queue<string>("q");
   const error = assertThrows(() => config.runWorkers("q", queue, () => {}, 5 as never), TypeError);
-  assertEquals(error.message, "Cannot run workers as 'options' must be an object: received 5");
+  assertEquals(error.message, "Cannot run workers: 'options' must be an object, got 5");
 });
 
 Deno.test("rule 16: retries are counted by the document in force when an attempt fails", async () => {

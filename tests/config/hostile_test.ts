@@ -41,23 +41,23 @@ Deno.test("rule 10: what is no plain object is refused wherever one belongs", ()
     for (const [value, received] of NO_OBJECTS) {
       assertEquals(issuesOf(() => loadConfig(document(value) as object)), [{
         path,
-        message: `${rule}: received ${received}`,
+        message: `${rule}, got ${received}`,
       }]);
     }
   }
   assertEquals(issuesOf(() => loadConfig('"text"')), [{
     path: "",
-    message: `'config' must be an object: received "text"`,
+    message: `'config' must be an object, got "text"`,
   }]);
   assertEquals(issuesOf(() => loadConfig({ queues: { q: "name" } })), [
-    { path: "/queues/q", message: `'q' must be an object: received "name"` },
+    { path: "/queues/q", message: `'q' must be an object, got "name"` },
   ]);
 });
 
 Deno.test("rule 10: a type or a name that is no string is refused", () => {
   for (const [type, received] of NO_OBJECTS) {
     assertEquals(issuesOf(() => loadConfig({ limiters: { a: { type } } })), [
-      { path: "/limiters/a/type", message: `'type' must be a string: received ${received}` },
+      { path: "/limiters/a/type", message: `'type' must be a string, got ${received}` },
     ]);
     const document = { limiters: { a: { type: "max-of", limiters: [type] } } };
     assertEquals(pathsOf(() => loadConfig(document)), ["/limiters/a/limiters/0"]);

@@ -191,7 +191,7 @@ Deno.test("a name that an object of JSON text has twice is refused, with where i
     { path: "/limiters/a~1b/limiters/1/rate", message: twice("rate", 4, 83) },
     { path: "/limiters/api", message: twice("api", 5, 5) },
     { path: "/queues", message: twice("queues", 7, 44) },
-    { path: "/limiters/api/burst", message: "'burst' must be a non-negative integer: received -1" },
+    { path: "/limiters/api/burst", message: "'burst' must be a non-negative integer, got -1" },
   ]);
 });
 

@@ -29,25 +29,25 @@ Deno.test("rule 10: every problem of the document is reported, with a pointer to
   const expected = [
     { path: "/limiter", message: `"limiter" is not a part of a config; did you mean "limiters"?` },
     { path: "/limiters/a~1b/brust", message: `"brust" is not an option here; did you mean "burst"?` },
-    { path: "/limiters/a~1b/rate", message: `'rate' must be a non-negative number: received "fast"` },
-    { path: "/limiters/a~1b/burst", message: "'burst' is missing: How many retries may happen at once." },
+    { path: "/limiters/a~1b/rate", message: `'rate' must be a non-negative number, got "fast"` },
+    { path: "/limiters/a~1b/burst", message: "missing required option 'burst' (how many retries may happen at once)" },
     { path: "/limiters/lost", message: `"god" is not the name of a limiter here; did you mean "good"?` },
     {
       path: "/limiters/backwards/maxDelay",
-      message: `'maxDelay' must not be less than 'baseDelay' (1000 ms): received "1ms"`,
+      message: `'maxDelay' must not be less than 'baseDelay' (1000 ms), got "1ms"`,
     },
     {
       path: "/limiters/none/limiters",
-      message: "'limiters' must be a list of 1 to 1000 limiters: received an array",
+      message: "'limiters' must be a list of 1 to 1000 limiters, got an array",
     },
     { path: "/queues/q/maxretries", message: `"maxretries" is not an option here; did you mean "maxRetries"?` },
     { path: "/queues/q/limiter", message: `"goood" is not the name of a limiter here; did you mean "good"?` },
-    { path: "/queues/q/maxSleep", message: `'maxSleep' ${duration}: received 0` },
-    { path: "/queues/q/concurrency", message: "'concurrency' must be a positive integer: received 0" },
-    { path: "/queues/q/maxRetries", message: "'maxRetries' must be a non-negative integer: received -1" },
-    { path: "/queues/q/timeout", message: `'timeout' ${duration}: received "0s"` },
-    { path: "/queues/r/limiter", message: "'limiter' must be a limiter or the name of one: received 5" },
-    { path: "/queues/s", message: "'s' must be an object: received null" },
+    { path: "/queues/q/maxSleep", message: `'maxSleep' ${duration}, got 0` },
+    { path: "/queues/q/concurrency", message: "'concurrency' must be a positive integer, got 0" },
+    { path: "/queues/q/maxRetries", message: "'maxRetries' must be a non-negative integer, got -1" },
+    { path: "/queues/q/timeout", message: `'timeout' ${duration}, got "0s"` },
+    { path: "/queues/r/limiter", message: "'limiter' must be a limiter or the name of one, got 5" },
+    { path: "/queues/s", message: "'s' must be an object, got null" },
     {
       path: "/limiters/loop/limiters/1",
       message: `limiters must not refer to each other in a circle: "loop" → "loop"`,
@@ -122,11 +122,11 @@ Deno.test("a queue's options have their bounds", () => {
 Deno.test("values in messages are as they were received: texts up to 60 characters, and the sign of zero", () => {
   const message = (options: object) => issuesOf(() => loadConfig({ queues: { q: options } }))[0]!.message;
   const sixty = "x".repeat(60);
-  assert(message({ concurrency: sixty }).endsWith(`received "${sixty}"`));
-  assert(message({ concurrency: sixty + "y" }).endsWith(`received "${sixty}…"`));
-  assert(message({ concurrency: 'a"\n' }).endsWith(String.raw`received "a\"\n"`));
-  assert(message({ concurrency: -0 }).endsWith("received -0"));
-  assert(message({ concurrency: 0 }).endsWith("received 0"));
+  assert(message({ concurrency: sixty }).endsWith(`got "${sixty}"`));
+  assert(message({ concurrency: sixty + "y" }).endsWith(`got "${sixty}…"`));
+  assert(message({ concurrency: 'a"\n' }).endsWith(String.raw`got "a\"\n"`));
+  assert(message({ concurrency: -0 }).endsWith("got -0"));
+  assert(message({ concurrency: 0 }).endsWith("got 0"));
 });
 
 Deno.test("rule 10: huge texts are cut in messages", () => {
@@ -156,6 +156,6 @@ Deno.test("$schema is a string, as the JSON Schema says", () => {
 
 Deno.test("an unknown type is reported with all that are known", () => {
   assertEquals(issuesOf(() => loadConfig({ limiters: { a: { type: "buket" } } })), [
-    { path: "/limiters/a/type", message: `'type' must be one of ${TYPES}: received "buket"; did you mean "bucket"?` },
+    { path: "/limiters/a/type", message: `'type' must be one of ${TYPES}, got "buket"; did you mean "bucket"?` },
   ]);
 });

@@ -140,7 +140,7 @@ Deno.test("only a bucket is given as a bucket, and one with a name that is close
   const config = loadConfig({ limiters });
   for (const name of ["slow", "both", "sloth", "apo", "q", ""]) {
     const hint = name === "apo" ? `; did you mean "api"?` : "";
-    const message = `Cannot get bucket as the config has none named "${name}"${hint}`;
+    const message = `Cannot get bucket: the config has none named "${name}"${hint}`;
     assertEquals(assertThrows(() => config.bucket(name), RangeError).message, message);
   }
   const queues = { a: { throttle: "slow" }, b: { throttle: "apo" }, c: { throttle: "both" } };
@@ -161,17 +161,17 @@ Deno.test("what is wrong with a queue's options is reported in its place, all of
     r: { discipline: "fair", throttle: 5 },
   };
   assertEquals(issuesOf(() => loadConfig({ queues })).map(({ path, message }) => `${path}: ${message}`).sort(), [
-    `/queues/q/addWhileDelayed: 'addWhileDelayed' must be one of "keep", "replace": received "drop"`,
-    `/queues/q/discipline/separator: 'separator' must be a string of at least 1 characters: received ""`,
-    "/queues/q/discipline/weights/a: 'weights.a' must be a number from 0.001 to 1000: received -1",
-    `/queues/q/discipline/within/type: 'type' must be one of "fair", "priority": received "priorty"; ` +
+    `/queues/q/addWhileDelayed: 'addWhileDelayed' must be one of "keep", "replace", got "drop"`,
+    `/queues/q/discipline/separator: 'separator' must be a string of at least 1 characters, got ""`,
+    "/queues/q/discipline/weights/a: 'weights.a' must be a number from 0.001 to 1000, got -1",
+    `/queues/q/discipline/within/type: 'type' must be one of "fair", "priority", got "priorty"; ` +
     `did you mean "priority"?`,
     `/queues/q/throttle/brust: "brust" is not an option here; did you mean "burst"?`,
-    "/queues/q/throttle/burst: 'burst' is missing: How many may happen at once.",
-    "/queues/q/throttle/rate: 'rate' must be a non-negative number: received -1",
+    "/queues/q/throttle/burst: missing required option 'burst' (how many may happen at once)",
+    "/queues/q/throttle/rate: 'rate' must be a non-negative number, got -1",
     `/queues/q/throttle/type: "type" is not an option here`,
-    `/queues/r/discipline: 'discipline' must be a discipline, an object such as { "type": "fair" }: received "fair"`,
-    "/queues/r/throttle: 'throttle' must be a bucket or the name of one: received 5",
+    `/queues/r/discipline: 'discipline' must be a discipline, an object such as { "type": "fair" }, got "fair"`,
+    "/queues/r/throttle: 'throttle' must be a bucket or the name of one, got 5",
   ]);
 });
 
@@ -196,8 +196,8 @@ Deno.test("a registry of disciplines is what a document is read with, and what t
 Deno.test("what is no registry of disciplines is refused", () => {
   for (const bad of [5, {}, "disciplines"]) {
     const options = { disciplines: bad } as unknown as LoadConfigOptions;
-    assertThrows(() => loadConfig({}, options), Error, "'disciplines' must be a registry of disciplines: received");
-    assertThrows(() => configSchema(options), Error, "'disciplines' must be a registry of disciplines: received");
+    assertThrows(() => loadConfig({}, options), Error, "'disciplines' must be a registry of disciplines, got");
+    assertThrows(() => configSchema(options), Error, "'disciplines' must be a registry of disciplines, got");
   }
 });
 

@@ -77,12 +77,12 @@ const BEYOND_SCHEMA: Record<string, {
   },
   "a duration that is a text has bounds": {
     example: { queues: { a: { timeout: "0.5ms" } } },
-    message: / must be a duration .* ms: received "/,
+    message: / must be a duration .* ms, got "/,
     is: isDuration,
   },
   "a negative duration that is a text has bounds where it is allowed": {
     example: { limiters: { a: { type: "custom", name: "ab", debt: "-1001ms" } } },
-    message: /^'debt' must be a duration .* ms: received "-/,
+    message: /^'debt' must be a duration .* ms, got "-/,
     is: (value) => isDuration(String(value).slice(1)),
   },
   "limiters are nested to a depth": {

@@ -46,29 +46,29 @@ Deno.test("config file: the options of loadConfig are taken, and refused as stri
   assertThrows(
     () => loadConfigFile(path, { limitres: registry } as never),
     TypeError,
-    `Cannot load config as "limitres" is not an option here; did you mean "limiters"?`,
+    `Cannot load config: "limitres" is not an option here; did you mean "limiters"?`,
   );
 });
 
 /** Invalid files, and the messages without their beginning. */
 const WRONG: [name: string, text: string, message: string][] = [
-  ["a.json", '{ "queues": }', "load config 'FILE' as the text is not JSON: expected a value at line 1, column 13"],
+  ["a.json", '{ "queues": }', "load config 'FILE': the text is not JSON: expected a value at line 1, column 13"],
   [
     "a.json",
     '{ "queues": 1 }',
-    "load config 'FILE' as 'queues' must be an object: received 1 (at /queues, line 1, column 3)",
+    "load config 'FILE': 'queues' must be an object, got 1 (at /queues, line 1, column 3)",
   ],
   [
     "a.jsonc",
     '{\n  "a": /* none */\n}',
-    "read config 'FILE' as it is not valid JSONC: ValueExpected at line 3, column 1",
+    "read config 'FILE': it is not valid JSONC: ValueExpected at line 3, column 1",
   ],
-  ["a.yaml", "a: 1\na: 2", "read config 'FILE' as it is not valid YAML: Map keys must be unique at line 2, column 1"],
-  ["a.yaml", "text", "load config 'FILE' as it must be an object: received a text"],
-  ["a.yaml", "", "load config 'FILE' as 'config' must be an object: received null"],
-  ["a.toml", "a = [1,\n}", "read config 'FILE' as it is not valid TOML: invalid value at line 2, column 1"],
-  ["a.ini", "", "read config 'FILE' as its extension is none of .json, .jsonc, .yaml, .yml, .toml"],
-  ["json", "{}", "read config 'FILE' as its extension is none of .json, .jsonc, .yaml, .yml, .toml"],
+  ["a.yaml", "a: 1\na: 2", "read config 'FILE': it is not valid YAML: Map keys must be unique at line 2, column 1"],
+  ["a.yaml", "text", "load config 'FILE': it must be an object, got a text"],
+  ["a.yaml", "", "load config 'FILE': 'config' must be an object, got null"],
+  ["a.toml", "a = [1,\n}", "read config 'FILE': it is not valid TOML: invalid value at line 2, column 1"],
+  ["a.ini", "", "read config 'FILE': its extension is none of .json, .jsonc, .yaml, .yml, .toml"],
+  ["json", "{}", "read config 'FILE': its extension is none of .json, .jsonc, .yaml, .yml, .toml"],
 ];
 
 for (const [name, text, message] of WRONG) {
@@ -86,7 +86,7 @@ Deno.test("config file: all that is wrong in a document is told, with its places
   using folder = new Folder();
   const path = folder.write("a.toml", "[queues.images]\nmaxRetries = -1\nconcurency = 4\n");
   const { issues, message } = assertThrows(() => loadConfigFile(path), ConfigError);
-  assert(message.startsWith(`Cannot load config '${path}' as it has 2 problems:\n`), message);
+  assert(message.startsWith(`Cannot load config '${path}': it has 2 problems:\n`), message);
   assertEquals(issues.map(({ path }) => path).sort(), ["/queues/images/concurency", "/queues/images/maxRetries"]);
 });
 
@@ -101,7 +101,7 @@ Deno.test("config file: one that cannot be read is named, with the reason and th
   ];
   for (const [name, code, reason] of reasons) {
     const path = folder.at(name);
-    const error = assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}' as ${reason}`);
+    const error = assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}': ${reason}`);
     assertEquals([codeOf(error), codeOf(error.cause)], ["WQ_CONFIG", code]);
   }
 });
@@ -113,7 +113,7 @@ Deno.test({
     using folder = new Folder();
     const path = folder.write("a.json", "{}");
     chmodSync(path, 0);
-    assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}' as permission was denied`);
+    assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}': permission was denied`);
   },
 });
 
@@ -123,11 +123,11 @@ Deno.test("config file: one that is not UTF-8 is refused, as half a name may be 
     "latin1.yaml",
     Uint8Array.from("queues: { m\xfcller: {} }", (letter) => letter.charCodeAt(0)),
   );
-  assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}' as it is not UTF-8`);
+  assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}': it is not UTF-8`);
 });
 
 Deno.test("config file: what is neither a path nor a file: URL is refused", () => {
-  const rule = "Cannot read config as 'path' must be a path or a file: URL: received";
+  const rule = "Cannot read config: 'path' must be a path or a file: URL, got";
   assertThrows(() => loadConfigFile(""), TypeError, `${rule} ""`);
   assertThrows(() => loadConfigFile(7 as never), RangeError, `${rule} 7`);
   assertThrows(() => loadConfigFile(undefined as never), TypeError, `${rule} undefined`);
@@ -139,7 +139,7 @@ Deno.test("config file: one that was emptied is refused in every format", () => 
   const contents: [format: string, texts: string[], message: string][] = [
     ["json", [""], "the text is not JSON"],
     ["jsonc", ["", "// nothing"], "it is not valid JSONC"],
-    ["yaml", ["", "# nothing", "---\n"], "'config' must be an object: received null"],
+    ["yaml", ["", "# nothing", "---\n"], "'config' must be an object, got null"],
     ["toml", ["", "# nothing"], "it is empty"],
   ];
   for (const [format, texts, message] of contents) {

@@ -115,9 +115,9 @@ for (const [format, { text, places }] of Object.entries(BROKEN) as [ConfigFormat
 Deno.test("places: the message of the error says them", () => {
   assertEquals(
     refuse("queues:\n  q:\n    timeot: 1s\n    maxRetries: -1\n", "yaml").message,
-    `Cannot load config as it has 2 problems:
+    `Cannot load config: it has 2 problems:
   "timeot" is not an option here; did you mean "timeout"? (at /queues/q/timeot, line 3, column 5)
-  'maxRetries' must be a non-negative integer: received -1 (at /queues/q/maxRetries, line 4, column 5)`,
+  'maxRetries' must be a non-negative integer, got -1 (at /queues/q/maxRetries, line 4, column 5)`,
   );
 });
 
@@ -254,11 +254,11 @@ Deno.test("places: a file has them as a text has, loaded or only read", () => {
 });
 
 Deno.test("config text: what is no text, no format or no option is refused", () => {
-  assertThrows(() => loadConfigText(7 as never, "json"), Error, "'text' must be a string: received 7");
+  assertThrows(() => loadConfigText(7 as never, "json"), Error, "'text' must be a string, got 7");
   assertThrows(
     () => loadConfigText("{}", "ini" as never),
     TypeError,
-    `Cannot load config as 'format' must be one of json, jsonc, yaml, toml: received "ini"`,
+    `Cannot load config: 'format' must be one of json, jsonc, yaml, toml, got "ini"`,
   );
   assertThrows(() => loadConfigText("{}", "json", { clok: 1 } as never), TypeError, `"clok" is not an option here`);
 });

@@ -168,7 +168,7 @@ Deno.test("watching: a config does what its file says, and goes on with it when 
   await until(() => errors.length > 0, "the broken file is told");
   const error = errors[0];
   assert(error instanceof ConfigError);
-  assert(error.message.startsWith(`Cannot reload config '${path}' as it has 2 problems:\n`), error.message);
+  assert(error.message.startsWith(`Cannot reload config '${path}': it has 2 problems:\n`), error.message);
   assertEquals(error.issues.map(({ path }) => path), ["/limiters/api/rate", "/limiters/api/burst"]);
   assertEquals([bucket.rate, bucket.burst, changes.length], [7, 5, 1]);
 });
@@ -238,7 +238,7 @@ Deno.test("watching: a broken file is told once, with its name, and leaves in fo
   writeFileSync(path, "value: [1,\n");
   await watched.look(TWICE);
   assertEquals(watched.errors.length, 1);
-  assertStringIncludes(watched.messages[0]!, `Cannot read config '${path}' as it is not valid YAML: `);
+  assertStringIncludes(watched.messages[0]!, `Cannot read config '${path}': it is not valid YAML: `);
   assertStringIncludes(watched.messages[0]!, " at line 2, column 1");
   writeFileSync(path, "value: [1,\n");
   await watched.look(PATIENCE);
@@ -250,7 +250,7 @@ Deno.test("watching: a broken file is told once, with its name, and leaves in fo
   assert(error instanceof ConfigError);
   assertEquals(
     error.message,
-    `Cannot reload config '${path}' as it has 2 problems:\n  it is broken (at /broken, line 1, column 1)\n  so says twice`,
+    `Cannot reload config '${path}': it has 2 problems:\n  it is broken (at /broken, line 1, column 1)\n  so says twice`,
   );
   assertEquals(error.issues.map(({ path }) => path), ["/broken", ""]);
 
@@ -298,7 +298,7 @@ Deno.test("watching: a file that is gone is told once, and reloaded when it is b
   await watched.look(PATIENCE - 1);
   assertEquals(watched.messages, []);
   await watched.look(1 + PATIENCE);
-  assertEquals(watched.messages, [`Cannot read config '${path}' as there is no such file`]);
+  assertEquals(watched.messages, [`Cannot read config '${path}': there is no such file`]);
   writeFileSync(path, newText);
   await watched.look(TWICE);
   assertEquals(watched.config.documents, [OLD, NEW]);
@@ -349,7 +349,7 @@ Deno.test({
     rmSync(path);
     execFileSync("mkfifo", [path]);
     await watched.look(PATIENCE);
-    assertEquals(watched.messages, [`Cannot read config '${path}' as it is no regular file`]);
+    assertEquals(watched.messages, [`Cannot read config '${path}': it is no regular file`]);
     rmSync(path);
     writeFileSync(path, newText);
     await watched.look(TWICE);
@@ -377,7 +377,7 @@ Deno.test({
     await watched.look(TWICE);
     chmodSync(path, 0);
     await watched.look(2 * PATIENCE);
-    assertEquals(watched.messages, [`Cannot read config '${path}' as permission was denied`]);
+    assertEquals(watched.messages, [`Cannot read config '${path}': permission was denied`]);
     chmodSync(path, 0o600);
     writeFileSync(path, newText);
     await watched.look(TWICE);
@@ -494,12 +494,12 @@ Deno.test("watching: what cannot be watched is refused at once", () => {
   assertThrows(
     () => watchConfigFile("a.json", {} as never),
     TypeError,
-    "Cannot watch config file as 'config' must be what loadConfig returns: received an object",
+    "Cannot watch config file: 'config' must be what loadConfig returns, got an object",
   );
   assertThrows(
     () => watchConfigFile("a.json", config, { onRelaod: () => {} } as never),
     TypeError,
-    `Cannot watch config file as "onRelaod" is not an option here; did you mean "onReload"?`,
+    `Cannot watch config file: "onRelaod" is not an option here; did you mean "onReload"?`,
   );
   assertThrows(() => watchConfigFile("a.json", config, { onError: 1 } as never), RangeError, "must be a function");
 });

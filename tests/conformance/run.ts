@@ -40,7 +40,7 @@ function record(
     },
   );
   if (error !== undefined) {
-    return `Cannot record traces as Go does not run here (${error.message}). It is at https://go.dev/dl; ` +
+    return `Cannot record traces: Go does not run here (${error.message}). It is at https://go.dev/dl; ` +
       "the traces that are in the repository need none: deno task test";
   }
   return status === 0 ? undefined : `Cannot record traces:\n${stdout}${stderr}`;
@@ -105,12 +105,12 @@ function readArguments(): Arguments | string {
     const { engine } = values;
     const seed = Number(values.seed ?? 1);
     const traces = Number(values.traces ?? 2400);
-    if (engine !== "memory" && engine !== "redis") return `--engine must be memory or redis: received ${engine}`;
+    if (engine !== "memory" && engine !== "redis") return `--engine must be memory or redis, got ${engine}`;
     if (!Number.isSafeInteger(seed) || seed < 0) {
-      return `--seed must be a non-negative integer: received ${values.seed}`;
+      return `--seed must be a non-negative integer, got ${values.seed}`;
     }
     if (!Number.isSafeInteger(traces) || traces < 1) {
-      return `--traces must be a positive integer: received ${values.traces}`;
+      return `--traces must be a positive integer, got ${values.traces}`;
     }
     const isRecorded = engine === "redis" && values.seed === undefined && values.traces === undefined;
     return { engine, seed, traces, isRecorded };

@@ -242,15 +242,15 @@ Deno.test("controls: what cannot be done is said with its reason, and refused wi
 });
 
 const refused: [path: string, body: unknown, status: number, error: RegExp][] = [
-  ["images/pause", "", 400, /^Cannot pause as the body is not valid JSON$/],
-  ["images/pause", "[]", 422, /the body must be an object: received an array/],
+  ["images/pause", "", 400, /^Cannot pause: the body is not valid JSON$/],
+  ["images/pause", "[]", 422, /the body must be an object, got an array/],
   ["images/pause", { now: true }, 422, /"now" is not known here/],
   ["images/concurrency", {}, 422, /the body has neither 'concurrency'/],
   ["images/concurrency", { concurency: 1 }, 422, /"concurency" is not known here; did you mean "concurrency"\?/],
-  ["images/concurrency", { concurrency: 0 }, 422, /'concurrency' must be an integer from 1 to 100,000: received 0/],
-  ["images/concurrency", { concurrency: "1" }, 422, /received "1"/],
-  ["images/throttle", { rate: -1 }, 422, /'rate' must be a non-negative number, or "unlimited": received -1/],
-  ["images/throttle", { rate: "fast" }, 422, /received "fast"/],
+  ["images/concurrency", { concurrency: 0 }, 422, /'concurrency' must be an integer from 1 to 100,000, got 0/],
+  ["images/concurrency", { concurrency: "1" }, 422, /got "1"/],
+  ["images/throttle", { rate: -1 }, 422, /'rate' must be a non-negative number, or "unlimited", got -1/],
+  ["images/throttle", { rate: "fast" }, 422, /got "fast"/],
   ["images/throttle", { burst: 1.5 }, 422, /'burst' must be a non-negative integer/],
   [
     "images/pause-throttle",
@@ -328,7 +328,7 @@ Deno.test("reload: what is wrong with the file is said, and nothing changes", as
   willRead({ queues: { images: { concurrency: 0 } } });
   const [status, error] = await asked.post("api/reload");
   assertEquals([status, pool.concurrency], [422, 2]);
-  assertMatch(error, /'concurrency' must be a positive integer: received 0 \(at \/queues\/images\/concurrency\)/);
+  assertMatch(error, /'concurrency' must be a positive integer, got 0 \(at \/queues\/images\/concurrency\)/);
   willRead(new Error("there is no such file"));
   assertEquals(await asked.post("api/reload"), [422, "Error: there is no such file"]);
   using other = new Asked({ queues: {} });

@@ -347,21 +347,21 @@ Deno.test("allowToken: short tokens are refused, and none is said in an error", 
 Deno.test("createDashboard: options are checked", () => {
   const queue = createRateLimitingQueue<string>(createDefaultItemLimiter());
   const refused: [options: object, message: string][] = [
-    [{ queues: {} }, "Cannot create dashboard as 'view' must be a function, such as allowLocal: received undefined"],
-    [{ view: () => true }, "'queues' must be an object with a queue for each name: received undefined"],
-    [{ queues: {}, view: true }, "'view' must be a function: received true"],
+    [{ queues: {} }, "Cannot create dashboard: 'view' must be a function, such as allowLocal, got undefined"],
+    [{ view: () => true }, "'queues' must be an object with a queue for each name, got undefined"],
+    [{ queues: {}, view: true }, "'view' must be a function, got true"],
     [{ queues: {}, view: allowLocal, contrl: allowLocal }, '"contrl" is not an option here; did you mean "control"?'],
     [
       { queues: { a: {} }, view: allowLocal },
-      `Cannot create dashboard with queue "a" as 'queue' must be a rate limiting queue, in memory or on Redis: received undefined`,
+      `Cannot create dashboard with queue "a": 'queue' must be a rate limiting queue, in memory or on Redis, got undefined`,
     ],
     [{ queues: { a: { queue: {} } }, view: allowLocal }, "'queue' must be a rate limiting queue"],
     [{ queues: { a: { queue, pool: {} } }, view: allowLocal }, "'pool' must be what runWorkers returns"],
     [{ queues: { a: { queue, keyText: "id" } }, view: allowLocal }, "'keyText' must be a function"],
     [{ queues: { a: { queue, onTakeBack: "log" } }, view: allowLocal }, "'onTakeBack' must be a function"],
-    [{ queues: { "..": { queue } }, view: allowLocal }, 'queue ".." as addresses cannot have that name'],
-    [{ queues: { "": { queue } }, view: allowLocal }, 'queue "" as addresses cannot have that name'],
-    [{ queues: { a: queue }, view: allowLocal }, 'Cannot create dashboard with queue "a" as'],
+    [{ queues: { "..": { queue } }, view: allowLocal }, 'queue "..": addresses cannot have that name'],
+    [{ queues: { "": { queue } }, view: allowLocal }, 'queue "": addresses cannot have that name'],
+    [{ queues: { a: queue }, view: allowLocal }, 'Cannot create dashboard with queue "a":'],
     [{ queues: {}, view: allowLocal, config: {} }, "'config' must be what loadConfig returns"],
     [{ queues: {}, view: allowLocal, readConfig: () => ({}) }, "'readConfig' is of no use without 'config'"],
   ];

@@ -222,7 +222,7 @@ Deno.test("fair: a key without the separator is a group by itself, and one that 
   const queue = createWorkQueue<unknown>({ discipline: createFairDiscipline({ separator: "::" }) });
   for (const key of ["a::1", "a::2", "b", "::x", "a:3"]) queue.add(key);
   assertEquals(takeAll(queue), ["a::1", "b", "::x", "a:3", "a::2"]);
-  const message = "Cannot tell group of item as its key must be a string to have a 'separator': received 5";
+  const message = "Cannot tell group of item: its key must be a string to have a 'separator', got 5";
   assertThrows(() => queue.add(5), TypeError, message);
   assertEquals(queue.length, 0);
   queue.add("c");
@@ -410,22 +410,22 @@ Deno.test("fair: options that make no sense are refused", () => {
   const cases: [options: object, message: string][] = [
     [{}, "one of 'groupOf' and 'separator' must be given, and not both"],
     [{ groupOf, separator: "/" }, "one of 'groupOf' and 'separator' must be given, and not both"],
-    [{ groupOf: "a" }, `'groupOf' must be a function: received "a"`],
+    [{ groupOf: "a" }, `'groupOf' must be a function, got "a"`],
     [{ groupOff: groupOf }, `"groupOff" is not an option here; did you mean "groupOf"?`],
-    [{ separator: "" }, `'separator' must be a string of at least 1 characters: received ""`],
-    [{ groupOf, weights: { a: 0 } }, "'weights.a' must be a number from 0.001 to 1000: received 0"],
-    [{ groupOf, weights: { a: 1e-309 } }, "'weights.a' must be a number from 0.001 to 1000: received 1e-309"],
+    [{ separator: "" }, `'separator' must be a string of at least 1 characters, got ""`],
+    [{ groupOf, weights: { a: 0 } }, "'weights.a' must be a number from 0.001 to 1000, got 0"],
+    [{ groupOf, weights: { a: 1e-309 } }, "'weights.a' must be a number from 0.001 to 1000, got 1e-309"],
     [
       { groupOf, weights: [1] },
-      "'weights' must be an object of numbers from 0.001 to 1000 by name: received an array",
+      "'weights' must be an object of numbers from 0.001 to 1000 by name, got an array",
     ],
-    [{ groupOf, maxPerGroup: 0 }, "'maxPerGroup' must be a positive integer: received 0"],
-    [{ groupOf, within: new Lifo() }, "'within' must be a function that makes a queue discipline: received an object"],
+    [{ groupOf, maxPerGroup: 0 }, "'maxPerGroup' must be a positive integer, got 0"],
+    [{ groupOf, within: new Lifo() }, "'within' must be a function that makes a queue discipline, got an object"],
     [{ groupOf, withn: 5 }, `"withn" is not an option here; did you mean "within"?`],
   ];
   for (const [options, message] of cases) {
     const error = assertThrows(() => createFairDiscipline(options as FairOptions<string>), Error);
-    assertEquals(error.message, `Cannot create fair discipline as ${message}`);
+    assertEquals(error.message, `Cannot create fair discipline: ${message}`);
   }
   const config = { type: "fair", weights: { "a/b": -1 }, maxPerGroup: 0.5, within: { type: "priority", mn: 1 } };
   assertEquals(issuesOf(() => disciplines.build(config)).map(({ path }) => path), [
@@ -437,7 +437,7 @@ Deno.test("fair: options that make no sense are refused", () => {
   const [issue] = issuesOf(() => disciplines.build({ type: "fair", separator: "/", within: "priority" } as never));
   assertEquals(issue, {
     path: "/within",
-    message: `'within' must be a discipline, an object such as { "type": "priority" }: received "priority"`,
+    message: `'within' must be a discipline, an object such as { "type": "priority" }, got "priority"`,
   });
 });
 

@@ -111,14 +111,14 @@ Deno.test("priority: from a config", () => {
 
 Deno.test("priority: options that make no sense are refused, in code and in a config alike", () => {
   const cases: [options: object, path: string, message: string][] = [
-    [{ min: 5, max: 5 }, "/max", "'max' must be greater than 'min' by at least 0.000001: received 5"],
-    [{ min: 200 }, "/max", "'max' must be greater than 'min' by at least 0.000001: received 100"],
-    [{ min: 0, max: 1e-310 }, "/max", "'max' must be greater than 'min' by at least 0.000001: received 1e-310"],
-    [{ min: NaN }, "/min", "'min' must be a number from -1000000000 to 1000000000: received NaN"],
-    [{ min: -1e308 }, "/min", "'min' must be a number from -1000000000 to 1000000000: received -1e+308"],
-    [{ max: 1e308 }, "/max", "'max' must be a number from -1000000000 to 1000000000: received 1e+308"],
-    [{ max: "1" }, "/max", `'max' must be a number from -1000000000 to 1000000000: received "1"`],
-    [{ maxHeadStart: -1 }, "/maxHeadStart", 'number of milliseconds of at least 0 ms, or "unlimited": received -1'],
+    [{ min: 5, max: 5 }, "/max", "'max' must be greater than 'min' by at least 0.000001, got 5"],
+    [{ min: 200 }, "/max", "'max' must be greater than 'min' by at least 0.000001, got 100"],
+    [{ min: 0, max: 1e-310 }, "/max", "'max' must be greater than 'min' by at least 0.000001, got 1e-310"],
+    [{ min: NaN }, "/min", "'min' must be a number from -1000000000 to 1000000000, got NaN"],
+    [{ min: -1e308 }, "/min", "'min' must be a number from -1000000000 to 1000000000, got -1e+308"],
+    [{ max: 1e308 }, "/max", "'max' must be a number from -1000000000 to 1000000000, got 1e+308"],
+    [{ max: "1" }, "/max", `'max' must be a number from -1000000000 to 1000000000, got "1"`],
+    [{ maxHeadStart: -1 }, "/maxHeadStart", 'number of milliseconds of at least 0 ms, or "unlimited", got -1'],
     [{ maxHeadstart: 1 }, "/maxHeadstart", `"maxHeadstart" is not an option here; did you mean "maxHeadStart"?`],
   ];
   for (const [options, path, message] of cases) {

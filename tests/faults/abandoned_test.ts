@@ -45,7 +45,7 @@ class Hanging {
 }
 
 function saying(abandoned: number, maxAbandoned: number): string {
-  return "Error: Cannot begin as many handlers as 'concurrency' allows until some have ended: " +
+  return "Error: Cannot start as many handlers as 'concurrency' allows: " +
     `${abandoned} abandoned handlers still run, and 'maxAbandoned' is ${maxAbandoned}`;
 }
 

@@ -96,6 +96,6 @@ Deno.test("the message says how many keys the runtime takes", () => {
   const queue = createWorkQueue<number>();
   for (let i = 0; i < 3; i++) queue.add(i);
   whileMapIsFull(1, () => {
-    assertThrows(() => queue.add(3), RangeError, "Cannot add key as a Map holds no more than 3");
+    assertThrows(() => queue.add(3), RangeError, "Cannot add key: a Map holds no more than 3");
   });
 });

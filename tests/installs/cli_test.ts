@@ -72,7 +72,7 @@ async function tryCommand(command: string[]): Promise<void> {
 
   const missing = await start(["run", "--", "no-such-command"], "a\n");
   assertEquals([missing.code, missing.stdout], [2, ""]);
-  assertStringIncludes(missing.stderr, "Cannot run 'no-such-command' as there is no such command");
+  assertStringIncludes(missing.stderr, "Cannot run 'no-such-command': there is no such command");
   Deno.writeTextFileSync(project.path("broken.yaml"), "queues: { images: { concurrency: none } }");
   const broken = await start(["run", "--config", "broken.yaml", ...shell], "a\n");
   assertEquals([broken.code, broken.stdout], [2, ""]);
@@ -81,7 +81,7 @@ async function tryCommand(command: string[]): Promise<void> {
   assertEquals([checked.code, checked.stderr], [1, ""]);
   assertMatch(
     checked.stdout,
-    /^queues\.yaml: ok, 1 queue, 1 limiter\nbroken\.yaml:1:21: \/queues\/images\/concurrency: .*: received "none"\n$/,
+    /^queues\.yaml: ok, 1 queue, 1 limiter\nbroken\.yaml:1:21: \/queues\/images\/concurrency: .*, got "none"\n$/,
   );
 
   // The plugin works in a folder from which the core can't be resolved.

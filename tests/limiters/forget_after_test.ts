@@ -142,10 +142,10 @@ Deno.test("forgetAfter: what is no duration is refused, and so is what is no clo
     assertThrows(
       create({ forgetAfter }),
       Error,
-      "Cannot create exponential limiter as 'forgetAfter' must be a duration",
+      "Cannot create exponential limiter: 'forgetAfter' must be a duration",
     );
   }
-  assertThrows(create({ forgetAfter: 1, clock: {} }), TypeError, "'clock' must be a clock: received an object");
+  assertThrows(create({ forgetAfter: 1, clock: {} }), TypeError, "'clock' must be a clock, got an object");
   assertThrows(create({ forgetafter: 1 }), TypeError, `did you mean "forgetAfter"?`);
   assertEquals(create({ forgetAfter: undefined, clock: undefined })().when("a"), 1);
 });

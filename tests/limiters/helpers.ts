@@ -58,7 +58,7 @@ export function badDurations(option: string, others: object): BadOption[] {
   ];
   return values.map(([value, received]) => [
     { ...others, [option]: value },
-    `'${option}' ${DURATION}: received ${received}`,
+    `'${option}' ${DURATION}, got ${received}`,
     ...errorFor(value),
   ]);
 }
@@ -76,7 +76,7 @@ export function badCounts(option: string, others: object): BadOption[] {
   ];
   return values.map(([value, received]) => [
     { ...others, [option]: value },
-    `'${option}' must be a non-negative integer: received ${received}`,
+    `'${option}' must be a non-negative integer, got ${received}`,
     ...errorFor(value),
   ]);
 }

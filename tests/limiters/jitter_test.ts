@@ -62,7 +62,7 @@ Deno.test("jitter: a random number that is none from 0 to 1 is an error, and no 
   for (const [random, received] of cases) {
     const limiter = createJitterLimiter(backoff(), { spread: 0.5, random: () => random as number });
     const { message } = assertThrows(() => limiter.when("a"), Error);
-    assertEquals(message, `Cannot spread delay as 'random()' must be a number from 0 to 1: received ${received}`);
+    assertEquals(message, `Cannot spread delay: 'random()' must be a number from 0 to 1, got ${received}`);
     assertEquals(limiter.numRequeues("a"), 0);
   }
 });
@@ -70,22 +70,22 @@ Deno.test("jitter: a random number that is none from 0 to 1 is an error, and no 
 Deno.test("jitter: bad arguments are refused, with the option, the rule and the value", () => {
   const cases: [limiter: unknown, options: unknown, ErrorClass: typeof RangeError | typeof TypeError, rest: string][] =
     [
-      [backoff(), { spread: 1.1 }, RangeError, "'spread' must be a number from 0 to 1: received 1.1"],
-      [backoff(), { spread: -0.1 }, RangeError, "'spread' must be a number from 0 to 1: received -0.1"],
-      [backoff(), { spread: NaN }, RangeError, "'spread' must be a number from 0 to 1: received NaN"],
-      [backoff(), { spread: "half" }, TypeError, `'spread' must be a number from 0 to 1: received "half"`],
-      [backoff(), {}, TypeError, "'spread' is missing: The largest part of a delay"],
-      [backoff(), { spread: 1, random: 0.5 }, RangeError, "'random' must be a function: received 0.5"],
+      [backoff(), { spread: 1.1 }, RangeError, "'spread' must be a number from 0 to 1, got 1.1"],
+      [backoff(), { spread: -0.1 }, RangeError, "'spread' must be a number from 0 to 1, got -0.1"],
+      [backoff(), { spread: NaN }, RangeError, "'spread' must be a number from 0 to 1, got NaN"],
+      [backoff(), { spread: "half" }, TypeError, `'spread' must be a number from 0 to 1, got "half"`],
+      [backoff(), {}, TypeError, "missing required option 'spread' (the largest part of a delay"],
+      [backoff(), { spread: 1, random: 0.5 }, RangeError, "'random' must be a function, got 0.5"],
       [backoff(), { spread: 1, sprad: 1 }, TypeError, `"sprad" is not an option here; did you mean "spread"?`],
       [backoff(), { spread: 1, limiter: backoff() }, TypeError, `"limiter" is not an option here`],
-      [backoff(), undefined, TypeError, "'options' must be an object: received undefined"],
-      [backoff(), [0.5], TypeError, "'options' must be an object: received an array"],
-      [undefined, { spread: 1 }, TypeError, "'limiter' must be a rate limiter: received undefined"],
-      [{}, { spread: 1 }, TypeError, "'limiter' must be a rate limiter: received an object"],
+      [backoff(), undefined, TypeError, "'options' must be an object, got undefined"],
+      [backoff(), [0.5], TypeError, "'options' must be an object, got an array"],
+      [undefined, { spread: 1 }, TypeError, "'limiter' must be a rate limiter, got undefined"],
+      [{}, { spread: 1 }, TypeError, "'limiter' must be a rate limiter, got an object"],
     ];
   for (const [limiter, options, ErrorClass, rest] of cases) {
     const create = () => createJitterLimiter(limiter as RateLimiter, options as { spread: number });
-    assertThrows(create, ErrorClass, `Cannot create jitter limiter as ${rest}`);
+    assertThrows(create, ErrorClass, `Cannot create jitter limiter: ${rest}`);
   }
 });
 
@@ -108,7 +108,7 @@ Deno.test("jitter: of a config, with the random numbers of the build, around a l
   assertEquals(config.limiter("backoff").numRequeues("a"), 1);
   assertEquals(
     issuesOf(() => limiters.build({ type: "jitter", limiter: { type: "bucket", rate: 1, burst: 1 }, spread: 2 })),
-    [{ path: "/spread", message: "'spread' must be a number from 0 to 1: received 2" }],
+    [{ path: "/spread", message: "'spread' must be a number from 0 to 1, got 2" }],
   );
 });
 

@@ -44,7 +44,7 @@ Deno.test("max-of: every limiter is asked and told, with the item and its key", 
 });
 
 Deno.test("max-of: none, or one that is no limiter, is refused", () => {
-  const rest = "Cannot create max-of limiter as 'limiters' must be one or more rate limiters: received an array";
+  const rest = "Cannot create max-of limiter: 'limiters' must be one or more rate limiters, got an array";
   const good = createDefaultItemLimiter();
   const { forget, numRequeues } = new Recorder(1);
   const bad: unknown[][] = [

@@ -44,7 +44,7 @@ Deno.test("max-wait: no limiter, or a bad delay, is refused", () => {
   ];
   for (const [value, received] of limiters) {
     const { message } = assertThrows(() => createMaxWaitLimiter(value as RateLimiter, 1), TypeError);
-    assertEquals(message, `Cannot create max-wait limiter as 'limiter' must be a rate limiter: received ${received}`);
+    assertEquals(message, `Cannot create max-wait limiter: 'limiter' must be a rate limiter, got ${received}`);
   }
   const delays: [value: unknown, ErrorClass: typeof RangeError | typeof TypeError, received: string][] = [
     [NaN, RangeError, "NaN"],
@@ -55,11 +55,11 @@ Deno.test("max-wait: no limiter, or a bad delay, is refused", () => {
   ];
   for (const [value, ErrorClass, received] of delays) {
     const { message } = assertThrows(() => createMaxWaitLimiter(limiter, value as number), ErrorClass);
-    assertEquals(message, `Cannot create max-wait limiter as 'maxDelay' ${DURATION}: received ${received}`);
+    assertEquals(message, `Cannot create max-wait limiter: 'maxDelay' ${DURATION}, got ${received}`);
   }
   const { message } = assertThrows(() => createMaxWaitLimiter(limiter, undefined as unknown as number), TypeError);
   assertStrictEquals(
     message,
-    "Cannot create max-wait limiter as 'maxDelay' is missing: The longest delay, whatever that limiter says.",
+    "Cannot create max-wait limiter: missing required option 'maxDelay' (the longest delay, whatever that limiter says)",
   );
 });

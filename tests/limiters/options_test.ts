@@ -13,31 +13,31 @@ import { badCounts, badDurations, type BadOption, Recorder } from "./helpers.ts"
 
 const BAD_OPTIONS: [kind: string, create: (options: never) => unknown, cases: BadOption[]][] = [
   ["bucket", createBucketLimiter, [
-    [{ rate: NaN, burst: 1 }, "'rate' must be a non-negative number: received NaN", RangeError],
-    [{ rate: -1, burst: 1 }, "'rate' must be a non-negative number: received -1", RangeError],
-    [{ rate: -Infinity, burst: 1 }, "'rate' must be a non-negative number: received -Infinity", RangeError],
-    [{ rate: "10", burst: 1 }, `'rate' must be a non-negative number: received "10"`],
-    [{ rate: [10], burst: 1 }, "'rate' must be a non-negative number: received an array"],
+    [{ rate: NaN, burst: 1 }, "'rate' must be a non-negative number, got NaN", RangeError],
+    [{ rate: -1, burst: 1 }, "'rate' must be a non-negative number, got -1", RangeError],
+    [{ rate: -Infinity, burst: 1 }, "'rate' must be a non-negative number, got -Infinity", RangeError],
+    [{ rate: "10", burst: 1 }, `'rate' must be a non-negative number, got "10"`],
+    [{ rate: [10], burst: 1 }, "'rate' must be a non-negative number, got an array"],
     ...badCounts("burst", { rate: 1 }),
-    [{ burst: 1 }, "'rate' is missing: Retries a second, on average, over all items."],
-    [{ rate: 1, burst: undefined }, "'burst' is missing: How many retries may happen at once."],
+    [{ burst: 1 }, "missing required option 'rate' (retries a second, on average, over all items)"],
+    [{ rate: 1, burst: undefined }, "missing required option 'burst' (how many retries may happen at once)"],
     [{ rate: 1, burst: 1, brust: 2 }, `"brust" is not an option here; did you mean "burst"?`],
     [{ rate: 1, burst: 1, type: "bucket" }, `"type" is not an option here`],
     [{ rate: 1, burst: 1, xyzzy: null }, `"xyzzy" is not an option here`],
-    [{ rate: 1, burst: 1, clock: 5 }, "'clock' must be a clock: received 5", RangeError],
+    [{ rate: 1, burst: 1, clock: 5 }, "'clock' must be a clock, got 5", RangeError],
     [JSON.parse(`{ "rate": 1, "burst": 1, "__proto__": {} }`), `"__proto__" is not an option here`],
   ]],
   ["exponential", createExponentialLimiter, [
     ...badDurations("baseDelay", { maxDelay: 1000 }),
     ...badDurations("maxDelay", { baseDelay: 0 }),
-    [{ baseDelay: 10, maxDelay: 9 }, "'maxDelay' must not be less than 'baseDelay' (10 ms): received 9", RangeError],
+    [{ baseDelay: 10, maxDelay: 9 }, "'maxDelay' must not be less than 'baseDelay' (10 ms), got 9", RangeError],
     [
       { baseDelay: "1m", maxDelay: 59_999 },
-      "'maxDelay' must not be less than 'baseDelay' (60000 ms): received 59999",
+      "'maxDelay' must not be less than 'baseDelay' (60000 ms), got 59999",
       RangeError,
     ],
-    [{ maxDelay: 1 }, "'baseDelay' is missing: The delay after an item's first failure."],
-    [{ baseDelay: 1 }, "'maxDelay' is missing: The longest delay, however often the item failed."],
+    [{ maxDelay: 1 }, "missing required option 'baseDelay' (the delay after an item's first failure)"],
+    [{ baseDelay: 1 }, "missing required option 'maxDelay' (the longest delay, however often the item failed)"],
     [{ basedelay: 1, maxDelay: 1 }, `"basedelay" is not an option here; did you mean "baseDelay"?`],
   ]],
   ["fast-slow", createFastSlowLimiter, [
@@ -46,10 +46,16 @@ const BAD_OPTIONS: [kind: string, create: (options: never) => unknown, cases: Ba
     ...badCounts("maxFastAttempts", { fastDelay: 1, slowDelay: 1 }),
     [
       { slowDelay: 1, maxFastAttempts: 1 },
-      "'fastDelay' is missing: The delay after each of an item's first failures.",
+      "missing required option 'fastDelay' (the delay after each of an item's first failures)",
     ],
-    [{ fastDelay: 1, maxFastAttempts: 1 }, "'slowDelay' is missing: The delay after each further failure."],
-    [{ fastDelay: 1, slowDelay: 1 }, "'maxFastAttempts' is missing: How many failures get the fast delay."],
+    [
+      { fastDelay: 1, maxFastAttempts: 1 },
+      "missing required option 'slowDelay' (the delay after each further failure)",
+    ],
+    [
+      { fastDelay: 1, slowDelay: 1 },
+      "missing required option 'maxFastAttempts' (how many failures get the fast delay)",
+    ],
     [
       { fastDelay: 1, slowDelay: 1, maxFastAttempts: 1, maxFastAttempt: 2 },
       `"maxFastAttempt" is not an option here; did you mean "maxFastAttempts"?`,
@@ -61,7 +67,7 @@ for (const [kind, create, cases] of BAD_OPTIONS) {
   Deno.test(`${kind}: bad options are refused, with the option, the rule and the value`, () => {
     for (const [options, rest, ErrorClass = TypeError] of cases) {
       const { message } = assertThrows(() => create(options as never), ErrorClass);
-      assertEquals(message, `Cannot create ${kind} limiter as ${rest}`);
+      assertEquals(message, `Cannot create ${kind} limiter: ${rest}`);
     }
   });
 }
@@ -77,7 +83,7 @@ Deno.test("options that are no object are refused", () => {
   for (const [options, received] of values) {
     for (const create of [createBucketLimiter, createExponentialLimiter, createFastSlowLimiter]) {
       const { message } = assertThrows(() => create(options as never), Error);
-      assert(message.endsWith(`as 'options' must be an object: received ${received}`), message);
+      assert(message.endsWith(`'options' must be an object, got ${received}`), message);
     }
     if (options === undefined) continue;
     assertThrows(() => createDefaultControllerLimiter(options as never), Error, "'options' must be an object");
@@ -96,7 +102,7 @@ Deno.test("rule 10: options in code that are undefined count as left out, symbol
   const misspelt = { clok: new HandClock() } as never;
   assertEquals(
     assertThrows(() => createDefaultControllerLimiter(misspelt), TypeError).message,
-    `Cannot create default controller limiter as "clok" is not an option here; did you mean "clock"?`,
+    `Cannot create default controller limiter: "clok" is not an option here; did you mean "clock"?`,
   );
 });
 

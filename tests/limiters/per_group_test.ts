@@ -112,8 +112,8 @@ Deno.test("rule 8, per-group: groups go by the key of the queue, and a key that 
     (item) => limiter.of("a/b", item),
   ];
   for (const call of calls) {
-    assertThrows(() => call({ path: "a" }), TypeError, "as its key must be a string to have a 'separator'");
-    assertThrows(() => call(5), TypeError, "received 5");
+    assertThrows(() => call({ path: "a" }), TypeError, "its key must be a string to have a 'separator'");
+    assertThrows(() => call(5), TypeError, "got 5");
   }
 });
 
@@ -238,18 +238,18 @@ Deno.test("per-group: bad options are refused, with the option, the rule and the
   const cases: [options: unknown, rest: string][] = [
     [{ limiter }, "one of 'groupOf' and 'separator' must be given, and not both"],
     [{ limiter, groupOf, separator: "/" }, "one of 'groupOf' and 'separator' must be given, and not both"],
-    [{ limiter, groupOf: "host" }, `'groupOf' must be a function: received "host"`],
-    [{ limiter, separator: "" }, `'separator' must be a string of at least 1 characters: received ""`],
-    [{ limiter, separator: /\// }, "'separator' must be a string of at least 1 characters: received an object"],
-    [{ groupOf }, "'limiter' must be a function that makes a rate limiter: received undefined"],
-    [{ groupOf, limiter: limiter() }, "'limiter' must be a function that makes a rate limiter: received an object"],
-    [{ separator: "/", limiter: "api" }, `'limiter' must be a function that makes a rate limiter: received "api"`],
+    [{ limiter, groupOf: "host" }, `'groupOf' must be a function, got "host"`],
+    [{ limiter, separator: "" }, `'separator' must be a string of at least 1 characters, got ""`],
+    [{ limiter, separator: /\// }, "'separator' must be a string of at least 1 characters, got an object"],
+    [{ groupOf }, "'limiter' must be a function that makes a rate limiter, got undefined"],
+    [{ groupOf, limiter: limiter() }, "'limiter' must be a function that makes a rate limiter, got an object"],
+    [{ separator: "/", limiter: "api" }, `'limiter' must be a function that makes a rate limiter, got "api"`],
     [{ groupOff: groupOf, limiter }, `"groupOff" is not an option here; did you mean "groupOf"?`],
-    [undefined, "'options' must be an object: received undefined"],
+    [undefined, "'options' must be an object, got undefined"],
   ];
   for (const [options, rest] of cases) {
     const { message } = assertThrows(() => createPerGroupLimiter(options as never), TypeError);
-    assertEquals(message, `Cannot create per-group limiter as ${rest}`);
+    assertEquals(message, `Cannot create per-group limiter: ${rest}`);
   }
 });
 
@@ -259,10 +259,10 @@ Deno.test("per-group: a function that makes no limiter is refused when a group n
   assertThrows(
     () => limiter.when("a"),
     RangeError,
-    "Cannot make limiter of group as 'limiter()' must be a rate limiter",
+    "Cannot make limiter of group: 'limiter()' must be a rate limiter",
   );
   made = undefined;
-  assertThrows(() => limiter.of("a"), TypeError, "received undefined");
+  assertThrows(() => limiter.of("a"), TypeError, "got undefined");
   assertEquals(limiter.numRequeues("a"), 0);
   made = new Recorder(7);
   assertEquals(limiter.when("a"), 7);

@@ -528,7 +528,7 @@ Deno.test("depth by priority: a provider may leave it out, and levels are number
     assertThrows(
       () => createWorkQueue({ priorityLevels: priorityLevels as never }),
       TypeError,
-      "Cannot create work queue as 'priorityLevels' must be an object of distinct numbers",
+      "Cannot create work queue: 'priorityLevels' must be an object of distinct numbers",
     );
   }
 });

@@ -115,7 +115,7 @@ Deno.test("opentelemetry: names of queues may be any text", async () => {
 });
 
 Deno.test("opentelemetry: what is no meter is refused", () => {
-  const words = "Cannot create metrics as 'meter' must be a Meter of @opentelemetry/api: received";
+  const words = "Cannot create metrics: 'meter' must be a Meter of @opentelemetry/api, got";
   for (const [meter, received] of [[undefined, "undefined"], [{}, "an object"], ["meter", '"meter"']]) {
     assertThrows(() => openTelemetryMetrics(meter as Meter), TypeError, `${words} ${received}`);
   }

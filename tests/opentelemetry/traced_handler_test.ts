@@ -263,15 +263,15 @@ Deno.test("tracedHandler: a span that is not recorded changes nothing", async ()
 
 Deno.test("tracedHandler: what is no tracer, and what is no handler, is refused", () => {
   const tracer = trace.getTracer("any");
-  const words = "Cannot trace handler as";
+  const words = "Cannot trace handler:";
   assertThrows(
     () => tracedHandler({} as Tracer, () => {}),
     TypeError,
-    `${words} 'tracer' must be a Tracer of @opentelemetry/api: received an object`,
+    `${words} 'tracer' must be a Tracer of @opentelemetry/api, got an object`,
   );
   assertThrows(
     () => tracedHandler(tracer, undefined as never),
     TypeError,
-    `${words} 'handler' must be a function: received undefined`,
+    `${words} 'handler' must be a function, got undefined`,
   );
 });

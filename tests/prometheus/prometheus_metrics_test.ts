@@ -212,7 +212,7 @@ Deno.test("prometheus: a metric of one of the names that somebody else made is a
     assertThrows(
       () => prometheusMetrics(register),
       Error,
-      "Cannot create Prometheus metrics as 'register' has another metric \"workqueue_retries_total\" already: " +
+      "Cannot create Prometheus metrics: 'register' has another metric \"workqueue_retries_total\" already: " +
         "remove it, or give a register of its own",
     );
     assertEquals((await register.getMetricsAsJSON()).map(({ name }) => name), ["workqueue_retries_total"]);
@@ -225,21 +225,21 @@ Deno.test("prometheus: no register, and options that are none, are refused", () 
     assertThrows(
       make(none),
       TypeError,
-      "Cannot create Prometheus metrics as 'register' must be a register of prom-client",
+      "Cannot create Prometheus metrics: 'register' must be a register of prom-client",
     );
   }
   const register = new Registry();
   assertThrows(
     make(register, { keepfor: 1 }),
     TypeError,
-    'Cannot create Prometheus metrics as "keepfor" is not an option here; did you mean "keepFor"?',
+    'Cannot create Prometheus metrics: "keepfor" is not an option here; did you mean "keepFor"?',
   );
   for (const keepFor of ["5 minutes", true, {}]) {
     assertThrows(make(register, { keepFor }), TypeError, "'keepFor' must be");
   }
   for (const keepFor of [NaN, Infinity]) assertThrows(make(register, { keepFor }), RangeError, "'keepFor' must be");
   for (const keepFor of [-1, "-1s"]) {
-    assertThrows(make(register, { keepFor }), RangeError, "'keepFor' must be a non-negative duration: received -1");
+    assertThrows(make(register, { keepFor }), RangeError, "'keepFor' must be a non-negative duration, got -1");
   }
   assertEquals(register.getMetricsAsArray(), []);
 });

@@ -191,8 +191,8 @@ Deno.test('"replace" is refused over a queue that cannot tell what is ready', ()
   const create = () => createDelayingQueue({ queue: new ArrayQueue(), addWhileDelayed: "replace" });
   assertEquals(
     assertThrows(create, TypeError).message,
-    `Cannot create delaying queue as 'addWhileDelayed' must be "keep" over a queue that has no hook 'stateOf': ` +
-      'received "replace"',
+    `Cannot create delaying queue: 'addWhileDelayed' must be "keep" over a queue that has no hook 'stateOf', ` +
+      'got "replace"',
   );
   createDelayingQueue({ queue: new ArrayQueue(), addWhileDelayed: "keep" });
   createDelayingQueue({ queue: createWorkQueue(), addWhileDelayed: "replace" });
@@ -208,7 +208,7 @@ Deno.test("rule 10: addWhileDelayed is one of two words", () => {
       const error = assertThrows(() => create({ addWhileDelayed: value } as never), TypeError);
       assertEquals(
         error.message,
-        `Cannot ${action} as 'addWhileDelayed' must be one of "keep", "replace": received ${received}`,
+        `Cannot ${action}: 'addWhileDelayed' must be one of "keep", "replace", got ${received}`,
       );
     }
   }
@@ -219,7 +219,7 @@ Deno.test("replace is refused beside a delaying queue that was made before, wher
   assertThrows(
     () => createRateLimitingQueue(limiter(), { queue, addWhileDelayed: "replace" }),
     TypeError,
-    "Cannot create rate limiting queue as 'addWhileDelayed' must be given to the delaying queue, where that is one of your own",
+    "Cannot create rate limiting queue: 'addWhileDelayed' must be given to the delaying queue, if you pass your own",
   );
   createRateLimitingQueue(limiter(), { queue, addWhileDelayed: "keep" });
 });

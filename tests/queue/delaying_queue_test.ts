@@ -204,7 +204,7 @@ Deno.test("rule 7: an item is in time although an earlier one was waiting when i
 Deno.test("a delay that is no duration is refused and changes nothing", () => {
   using queue = createDelayingQueue<string>();
   for (const delay of [NaN, Infinity, -Infinity, "5", "soon", undefined as never]) {
-    assertThrows(() => queue.addAfter("a", delay), Error, "Cannot add item as 'delay' must be a duration such as");
+    assertThrows(() => queue.addAfter("a", delay), Error, "Cannot add item: 'delay' must be a duration such as");
   }
   assertEquals([queue.length, queue.delayed], [0, 0]);
 });
@@ -212,10 +212,10 @@ Deno.test("a delay that is no duration is refused and changes nothing", () => {
 Deno.test("maxSleep has bounds", () => {
   for (const maxSleep of [0, -1, NaN, 2 ** 31, Infinity]) {
     const message =
-      `'maxSleep' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms: received ${maxSleep}`;
+      `'maxSleep' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms, got ${maxSleep}`;
     assertThrows(() => createDelayingQueue({ maxSleep }), RangeError, message);
   }
-  assertThrows(() => createDelayingQueue({ maxSleep: "100" as unknown as number }), TypeError, `received "100"`);
+  assertThrows(() => createDelayingQueue({ maxSleep: "100" as unknown as number }), TypeError, `got "100"`);
 });
 
 Deno.test("a queue below that is none is refused, and so are drain options that are none", async () => {
@@ -223,12 +223,12 @@ Deno.test("a queue below that is none is refused, and so are drain options that 
     assertThrows(
       () => createDelayingQueue({ queue: queue as never }),
       TypeError,
-      "Cannot create delaying queue as 'queue' must be a work queue",
+      "Cannot create delaying queue: 'queue' must be a work queue",
     );
   }
   using queue = createDelayingQueue<string>();
   queue.addAfter("a", 1000);
-  const message = `Cannot drain queue as 'options' must be an object: received "flush"`;
+  const message = `Cannot drain queue: 'options' must be an object, got "flush"`;
   await assertRejects(() => queue.shutDownWithDrain("flush" as never), TypeError, message);
   assertEquals([queue.shuttingDown, queue.delayed], [false, 1]);
 });
@@ -346,7 +346,7 @@ Deno.test("rule 6: a later shutDown ends a drain although an item is held", asyn
 
 Deno.test("a drain policy that does not exist is refused and changes nothing", async () => {
   using queue = createDelayingQueue<string>();
-  const message = `Cannot drain queue as 'delayed' must be one of "drop", "flush", "wait": received "later"`;
+  const message = `Cannot drain queue: 'delayed' must be one of "drop", "flush", "wait", got "later"`;
   await assertRejects(() => queue.shutDownWithDrain({ delayed: "later" as "wait" }), TypeError, message);
   assertFalse(queue.shuttingDown);
 });

@@ -83,13 +83,13 @@ for (const [name, make] of Object.entries(layers)) {
     const cases: [options: unknown, message: string][] = [
       [
         { delayed: "later" },
-        `Cannot drain queue as 'delayed' must be one of "drop", "flush", "wait": received "later"`,
+        `Cannot drain queue: 'delayed' must be one of "drop", "flush", "wait", got "later"`,
       ],
-      [{ delaid: "wait" }, `Cannot drain queue as "delaid" is not an option here; did you mean "delayed"?`],
-      [{ signal: "now" }, `Cannot drain queue as 'signal' must be an AbortSignal: received "now"`],
-      [signal, "Cannot drain queue as 'options' must be an object: received an object"],
-      ["wait", `Cannot drain queue as 'options' must be an object: received "wait"`],
-      [null, "Cannot drain queue as 'options' must be an object: received null"],
+      [{ delaid: "wait" }, `Cannot drain queue: "delaid" is not an option here; did you mean "delayed"?`],
+      [{ signal: "now" }, `Cannot drain queue: 'signal' must be an AbortSignal, got "now"`],
+      [signal, "Cannot drain queue: 'options' must be an object, got an object"],
+      ["wait", `Cannot drain queue: 'options' must be an object, got "wait"`],
+      [null, "Cannot drain queue: 'options' must be an object, got null"],
     ];
     for (const [options, message] of cases) {
       const { message: received } = await assertRejects(

@@ -176,24 +176,24 @@ forEach(
 
 forEach(layers, "rule 10: wrong options reject, and never throw", async (queue) => {
   const cases: [options: unknown, message: string][] = [
-    [null, "'options' must be an object: received null"],
-    [5, "'options' must be an object: received 5"],
-    [new AbortController().signal, "'options' must be an object: received an object"],
+    [null, "'options' must be an object, got null"],
+    [5, "'options' must be an object, got 5"],
+    [new AbortController().signal, "'options' must be an object, got an object"],
     [{ signl: 1 }, `"signl" is not an option here; did you mean "signal"?`],
-    [{ signal: "soon" }, `'signal' must be an AbortSignal: received "soon"`],
+    [{ signal: "soon" }, `'signal' must be an AbortSignal, got "soon"`],
   ];
   for (const [options, message] of cases) {
     const idle = queue.whenIdle(options as never);
-    assertEquals((await assertRejects(() => idle, TypeError)).message, `Cannot wait for idle queue as ${message}`);
+    assertEquals((await assertRejects(() => idle, TypeError)).message, `Cannot wait for idle queue: ${message}`);
     const below = queue.whenBelow(1, options as never);
-    assertEquals((await assertRejects(() => below, TypeError)).message, `Cannot wait for fewer items as ${message}`);
+    assertEquals((await assertRejects(() => below, TypeError)).message, `Cannot wait for fewer items: ${message}`);
   }
   await queue.whenIdle({ signal: undefined });
 });
 
 forEach(layers, "rule 10: whenBelow refuses what is no positive integer", async (queue) => {
   for (const count of [0, -1, 1.5, NaN, Infinity]) {
-    const message = `Cannot wait for fewer items as 'count' must be a positive integer: received ${count}`;
+    const message = `Cannot wait for fewer items: 'count' must be a positive integer, got ${count}`;
     assertEquals((await assertRejects(() => queue.whenBelow(count), RangeError)).message, message);
   }
   for (const count of ["1", undefined, null, {}]) {

@@ -160,21 +160,21 @@ for (const [name, make] of Object.entries(queues)) {
   Deno.test(`rule 10, ${name}: what makes no sense beside an item is refused; nothing is added, and no failure counted`, () => {
     const { queue } = setUp();
     const cases: [options: unknown, ErrorClass: ErrorConstructor, message: string][] = [
-      [0, TypeError, "'options' must be an object: received 0"],
-      [5, TypeError, "'options' must be an object: received 5"],
-      [null, TypeError, "'options' must be an object: received null"],
-      ["high", TypeError, `'options' must be an object: received "high"`],
-      [[1], TypeError, "'options' must be an object: received an array"],
-      [new AbortController().signal, TypeError, "'options' must be an object: received an object"],
+      [0, TypeError, "'options' must be an object, got 0"],
+      [5, TypeError, "'options' must be an object, got 5"],
+      [null, TypeError, "'options' must be an object, got null"],
+      ["high", TypeError, `'options' must be an object, got "high"`],
+      [[1], TypeError, "'options' must be an object, got an array"],
+      [new AbortController().signal, TypeError, "'options' must be an object, got an object"],
       [{ prority: 1 }, TypeError, `"prority" is not an option here; did you mean "priority"?`],
       [{ weight: 1 }, TypeError, `"weight" is not an option here`],
       [{ priority: 1, weight: 5 }, TypeError, `"weight" is not an option here`],
-      [{ priority: NaN }, RangeError, "'priority' must be a finite number: received NaN"],
-      [{ priority: Infinity }, RangeError, "'priority' must be a finite number: received Infinity"],
-      [{ priority: -Infinity }, RangeError, "'priority' must be a finite number: received -Infinity"],
-      [{ priority: "high" }, TypeError, `'priority' must be a finite number: received "high"`],
-      [{ priority: null }, TypeError, "'priority' must be a finite number: received null"],
-      [{ priority: 1n }, TypeError, "'priority' must be a finite number: received 1n"],
+      [{ priority: NaN }, RangeError, "'priority' must be a finite number, got NaN"],
+      [{ priority: Infinity }, RangeError, "'priority' must be a finite number, got Infinity"],
+      [{ priority: -Infinity }, RangeError, "'priority' must be a finite number, got -Infinity"],
+      [{ priority: "high" }, TypeError, `'priority' must be a finite number, got "high"`],
+      [{ priority: null }, TypeError, "'priority' must be a finite number, got null"],
+      [{ priority: 1n }, TypeError, "'priority' must be a finite number, got 1n"],
     ];
     for (const [options, ErrorClass, message] of cases) {
       const adds = [
@@ -182,11 +182,11 @@ for (const [name, make] of Object.entries(queues)) {
         () => queue.addAfter("a", 10, options as never),
         () => queue.addRateLimited("a", options as never),
       ];
-      for (const add of adds) assertEquals(assertThrows(add, ErrorClass).message, `Cannot add item as ${message}`);
+      for (const add of adds) assertEquals(assertThrows(add, ErrorClass).message, `Cannot add item: ${message}`);
     }
     for (const add of [queue.add, queue.addRateLimited]) { // `forEach` passes an index as the second argument
       const each = () => ["a", "b"].forEach(add as (item: string) => void, queue);
-      assertThrows(each, TypeError, "'options' must be an object: received 0");
+      assertThrows(each, TypeError, "'options' must be an object, got 0");
     }
     assertThrows(() => queue.add("a", { minDelay: 5 } as never), TypeError, `"minDelay" is not an option here`);
     assertEquals([queue.length, queue.delayed, queue.numRequeues("a")], [0, 0, 0]);
@@ -306,9 +306,8 @@ function layersOn(queue: WorkQueue<string>, clock: HandClock) {
 Deno.test("rule 12: a foreign queue that takes no options refuses a priority at every add, and loses nothing", async () => {
   const clock = new HandClock();
   const foreign = new ArrayQueue<string>();
-  const message =
-    "Cannot add item as the queue below takes no priority: received 1. It has to take options in 'add', " +
-    'and to say so by [Symbol.for("workqueue.options")]';
+  const message = "Cannot add item: the queue below does not accept a priority, got 1: its 'add' must take " +
+    'options, and it must have [Symbol.for("workqueue.options")]: true';
   const [layer2, layer3] = layersOn(foreign, clock);
   for (const queue of [layer2, layer3]) {
     queue.addAfter("waits", 10);

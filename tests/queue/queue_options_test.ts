@@ -38,37 +38,37 @@ for (const [action, create, other] of layers) {
       [new AbortController().signal, "an object"],
     ];
     for (const [options, received] of cases) {
-      const message = `Cannot ${action} as 'options' must be an object: received ${received}`;
+      const message = `Cannot ${action}: 'options' must be an object, got ${received}`;
       assertEquals(assertThrows(() => create(options as never), TypeError).message, message);
     }
   });
 
   Deno.test(`rule 10, ${action}: an unknown option is refused, with a suggestion`, () => {
     const unknown = assertThrows(() => create({ [other]: 1 } as never), TypeError);
-    assertEquals(unknown.message, `Cannot ${action} as "${other}" is not an option here`);
+    assertEquals(unknown.message, `Cannot ${action}: "${other}" is not an option here`);
     const misspelt = assertThrows(() => create({ metric: new InMemoryMetrics() } as never), TypeError);
-    assertEquals(misspelt.message, `Cannot ${action} as "metric" is not an option here; did you mean "metrics"?`);
+    assertEquals(misspelt.message, `Cannot ${action}: "metric" is not an option here; did you mean "metrics"?`);
   });
 
   Deno.test(`rule 10, ${action}: an option that is not what it should be is refused`, () => {
     const cases: [options: object, message: string][] = [
-      [{ name: 7 }, "'name' must be a string: received 7"],
-      [{ keyOf: "id" }, `'keyOf' must be a function: received "id"`],
-      [{ metrics: {} }, "'metrics' must be a metrics provider: received an object"],
-      [{ metrics: null }, "'metrics' must be a metrics provider: received null"],
-      [{ clock: Date }, "'clock' must be a clock: received a function"],
-      [{ clock: { now: () => 0 } }, "'clock' must be a clock: received an object"],
-      [{ discipline: "fifo" }, `${noDiscipline}: received "fifo"`],
-      [{ discipline: createPriorityDiscipline }, `${noDiscipline}: received a function`],
-      [{ discipline: { type: "priority" } }, `${noDiscipline}: received an object`],
+      [{ name: 7 }, "'name' must be a string, got 7"],
+      [{ keyOf: "id" }, `'keyOf' must be a function, got "id"`],
+      [{ metrics: {} }, "'metrics' must be a metrics provider, got an object"],
+      [{ metrics: null }, "'metrics' must be a metrics provider, got null"],
+      [{ clock: Date }, "'clock' must be a clock, got a function"],
+      [{ clock: { now: () => 0 } }, "'clock' must be a clock, got an object"],
+      [{ discipline: "fifo" }, `${noDiscipline}, got "fifo"`],
+      [{ discipline: createPriorityDiscipline }, `${noDiscipline}, got a function`],
+      [{ discipline: { type: "priority" } }, `${noDiscipline}, got an object`],
       [
         { discipline: { push() {}, pop() {}, touch() {} } },
-        `${noDiscipline}: received an object`,
+        `${noDiscipline}, got an object`,
       ],
     ];
     for (const [options, message] of cases) {
       const { message: received } = assertThrows(() => create(options as never), Error);
-      assertEquals(received, `Cannot ${action} as ${message}`);
+      assertEquals(received, `Cannot ${action}: ${message}`);
     }
   });
 
@@ -87,10 +87,10 @@ for (const [action, create, other] of layers) {
     const queue = create({} as never);
     const { signal } = new AbortController();
     const cases: [options: unknown, message: string][] = [
-      [signal, "Cannot get item as 'options' must be an object: received an object"],
-      [{ signl: signal }, `Cannot get item as "signl" is not an option here; did you mean "signal"?`],
-      [{ signal: "now" }, `Cannot get item as 'signal' must be an AbortSignal: received "now"`],
-      [null, "Cannot get item as 'options' must be an object: received null"],
+      [signal, "Cannot get item: 'options' must be an object, got an object"],
+      [{ signl: signal }, `Cannot get item: "signl" is not an option here; did you mean "signal"?`],
+      [{ signal: "now" }, `Cannot get item: 'signal' must be an AbortSignal, got "now"`],
+      [null, "Cannot get item: 'options' must be an object, got null"],
     ];
     for (const [options, message] of cases) {
       assertEquals((await assertRejects(() => queue.get(options as never), TypeError)).message, message);
@@ -114,8 +114,8 @@ Deno.test("rule 10: onDrop is for the queue that delays, and must be a function"
   }
   const queue = createDelayingQueue<string>({ queue: createWorkQueue<string>(), onDrop });
   const message =
-    "Cannot create rate limiting queue as 'onDrop' must be given to the delaying queue, where that is one of your own: " +
-    "received a function";
+    "Cannot create rate limiting queue: 'onDrop' must be given to the delaying queue, if you pass your own, " +
+    "got a function";
   const refused = assertThrows(() => createRateLimitingQueue(createDefaultItemLimiter(), { queue, onDrop }), TypeError);
   assertEquals(refused.message, message);
 });
@@ -123,7 +123,7 @@ Deno.test("rule 10: onDrop is for the queue that delays, and must be a function"
 Deno.test("rule 10: lengths of time in options take what they take in a config", () => {
   createDelayingQueue({ maxSleep: "10s" });
   createRateLimitingQueue(createDefaultItemLimiter(), { maxSleep: "1m30s" });
-  assertThrows(() => createDelayingQueue({ maxSleep: "0s" }), TypeError, `from 1 to 2147483647 ms: received "0s"`);
+  assertThrows(() => createDelayingQueue({ maxSleep: "0s" }), TypeError, `from 1 to 2147483647 ms, got "0s"`);
   assertThrows(() => createDelayingQueue({ maxSleep: "25 days" }), TypeError, "'maxSleep' must be a duration");
-  assertThrows(() => createDelayingQueue({ ref: 0 as never }), RangeError, "'ref' must be true or false: received 0");
+  assertThrows(() => createDelayingQueue({ ref: 0 as never }), RangeError, "'ref' must be true or false, got 0");
 });

@@ -151,7 +151,7 @@ Deno.test("a limiter whose delay makes no sense gets an error that says so, and 
   assertThrows(
     () => queue.addRateLimited("a"),
     RangeError,
-    "'when' of the limiter must return a finite number of milliseconds: received NaN",
+    "'when' of the limiter must return a finite number of milliseconds, got NaN",
   );
   delay = -1;
   queue.addRateLimited("b");
@@ -164,7 +164,7 @@ Deno.test("a queue below that knows no delays is refused", () => {
     assertThrows(
       () => createRateLimitingQueue(limiter, { queue: queue as never }),
       TypeError,
-      "Cannot create rate limiting queue as 'queue' must be a delaying queue",
+      "Cannot create rate limiting queue: 'queue' must be a delaying queue",
     );
   }
 });
@@ -174,7 +174,7 @@ Deno.test("a limiter that is none is refused", () => {
     assertThrows(
       () => createRateLimitingQueue(limiter as RateLimiter),
       TypeError,
-      "'limiter' must be a rate limiter, made by createExponentialLimiter or another create…Limiter: received",
+      "'limiter' must be a rate limiter, made by createExponentialLimiter or another create…Limiter, got",
     );
   }
 });
@@ -197,6 +197,6 @@ Deno.test("a config instead of a limiter is refused with a hint at what builds o
   const { message } = assertThrows(create, TypeError);
   assertEquals(
     message,
-    "Cannot create rate limiting queue as 'limiter' must be a rate limiter, made by limiters.build(), from a config: received an object",
+    "Cannot create rate limiting queue: 'limiter' must be a rate limiter, made by limiters.build(), from a config, got an object",
   );
 });

@@ -26,17 +26,17 @@ for (const [name, make] of Object.entries(layers)) {
   Deno.test(`rule 10, ${name}: a snapshot refuses what are no options`, () => {
     const queue = make();
     const cases: [options: unknown, ErrorClass: ErrorConstructor, message: string][] = [
-      [10, TypeError, "'options' must be an object: received 10"],
-      [null, TypeError, "'options' must be an object: received null"],
+      [10, TypeError, "'options' must be an object, got 10"],
+      [null, TypeError, "'options' must be an object, got null"],
       [{ limt: 10 }, TypeError, `"limt" is not an option here; did you mean "limit"?`],
-      [{ limit: -1 }, RangeError, "'limit' must be a non-negative integer: received -1"],
-      [{ limit: 1.5 }, RangeError, "'limit' must be a non-negative integer: received 1.5"],
-      [{ limit: Infinity }, RangeError, "'limit' must be a non-negative integer: received Infinity"],
-      [{ limit: "10" }, TypeError, `'limit' must be a non-negative integer: received "10"`],
+      [{ limit: -1 }, RangeError, "'limit' must be a non-negative integer, got -1"],
+      [{ limit: 1.5 }, RangeError, "'limit' must be a non-negative integer, got 1.5"],
+      [{ limit: Infinity }, RangeError, "'limit' must be a non-negative integer, got Infinity"],
+      [{ limit: "10" }, TypeError, `'limit' must be a non-negative integer, got "10"`],
     ];
     for (const [options, ErrorClass, message] of cases) {
       const error = assertThrows(() => queue.snapshot(options as never), ErrorClass);
-      assertEquals(error.message, `Cannot make snapshot as ${message}`);
+      assertEquals(error.message, `Cannot make snapshot: ${message}`);
     }
     assertEquals(queue.snapshot({ limit: undefined }), queue.snapshot());
   });

@@ -501,7 +501,7 @@ Deno.test("two queues that share a discipline get an error that tells them not t
   const { message } = assertThrows(() => queues[1].tryGet(), Error);
   assertEquals(
     message,
-    "Cannot get an item as the discipline returned no ready item: each queue needs its own",
+    "Cannot get an item: the discipline returned no ready item: each queue needs its own",
   );
 });
 
@@ -509,13 +509,13 @@ Deno.test("options that are not what they should be are refused", () => {
   assertThrows(
     () => createWorkQueue({ keyOf: "id" as never }),
     TypeError,
-    "Cannot create work queue as 'keyOf' must be a function: received",
+    "Cannot create work queue: 'keyOf' must be a function, got",
   );
   for (const discipline of [{}, { push() {} }, null, "lifo"]) {
     assertThrows(
       () => createWorkQueue({ discipline: discipline as never }),
       TypeError,
-      "Cannot create work queue as 'discipline' must be a discipline",
+      "Cannot create work queue: 'discipline' must be a discipline",
     );
   }
 });

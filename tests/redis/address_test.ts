@@ -25,17 +25,17 @@ Deno.test("address: what is shown has neither user nor password", () => {
 
 Deno.test("address: a wrong one is refused, and not shown", () => {
   const wrong: [url: unknown, rule: string][] = [
-    ["me:secret", "must begin with redis:// or rediss://: received me://"],
+    ["me:secret", "must begin with redis:// or rediss://, got me://"],
     ["//me:secret@localhost", "must be a URL such as"],
     ["", "must be a URL such as"],
     [6379, "must be a URL such as"],
     [null, "must be a URL such as"],
-    ["http://me:secret@localhost", "must begin with redis:// or rediss://: received http://"],
+    ["http://me:secret@localhost", "must begin with redis:// or rediss://, got http://"],
     ["redis://", "must have a host"],
     ["redis:///1", "must have a host"],
-    ["redis://me:secret@localhost/one", "must have the number of a database as its path: received /one"],
-    ["redis://me:secret@localhost/-1", "must have the number of a database as its path: received /-1"],
-    ["redis://me:secret@localhost/1/2", "must have the number of a database as its path: received /1/2"],
+    ["redis://me:secret@localhost/one", "must have the number of a database as its path, got /one"],
+    ["redis://me:secret@localhost/-1", "must have the number of a database as its path, got /-1"],
+    ["redis://me:secret@localhost/1/2", "must have the number of a database as its path, got /1/2"],
     ["redis://me:secret@localhost?db=1", "must end with the number of the database"],
     ["redis://me:secret@localhost#1", "must end with the number of the database"],
     ["redis://me:secret%@localhost", "must have its user and its password percent-encoded"],
@@ -43,7 +43,7 @@ Deno.test("address: a wrong one is refused, and not shown", () => {
   ];
   for (const [url, rule] of wrong) {
     const { message } = assertThrows(() => parseAddress("create queue", url), TypeError);
-    assert(message.startsWith(`Cannot create queue as 'url' ${rule}`), message);
+    assert(message.startsWith(`Cannot create queue: 'url' ${rule}`), message);
     assert(!message.includes("secret"), message);
   }
 });

@@ -191,7 +191,7 @@ redisTest("given clients: those that would run calls twice, or change keys, are 
   ];
   for (const [client, reason] of clients) {
     const { message } = assertThrows(() => connect("create queue", { client: client as RedisClient }), TypeError);
-    assertStringIncludes(message, "Cannot create queue as 'client' must");
+    assertStringIncludes(message, "Cannot create queue: 'client' must");
     assertStringIncludes(message, reason);
   }
   assertThrows(() => connect("create queue", { client: createClient({ url }), url }), TypeError, "both");

@@ -320,7 +320,7 @@ Deno.test("limiters: custom limiters that Redis cannot use are refused, with pla
     () => planOf({ type: "mine" } as never, registryWith(undefined)),
     ConfigError,
   );
-  assertEquals(whole, `Cannot create Redis queue as ${message}`);
+  assertEquals(whole, `Cannot create Redis queue: ${message}`);
 });
 
 Deno.test("limiters: a type that means something else by a built-in name is a custom limiter", () => {
@@ -365,12 +365,12 @@ Deno.test("limiters: what a process gives has to be what a limiter in memory wou
   for (const random of [-0.1, 1.1, NaN]) {
     const plan = planLimiter("plan", limiters.describe(jitter), () => random);
     const { message } = assertThrows(() => plan.given(0), RangeError);
-    assertEquals(message, `Cannot spread delay as 'random()' must be a number from 0 to 1: received ${random}`);
+    assertEquals(message, `Cannot spread delay: 'random()' must be a number from 0 to 1, got ${random}`);
   }
   for (const delay of [NaN, Infinity]) {
     const plan = planOf({ type: "mine" } as never, registryWith(() => delay));
     const { message } = assertThrows(() => plan.given(0), RangeError);
-    assertEquals(message, `Cannot tell delay of "mine" as 'delayAfter()' must be a finite number: received ${delay}`);
+    assertEquals(message, `Cannot tell delay of "mine": 'delayAfter()' must be a finite number, got ${delay}`);
   }
   let next = 0;
   const plan = planLimiter("plan", limiters.describe(jitter), () => next++ / 10);

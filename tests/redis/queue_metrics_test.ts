@@ -93,7 +93,7 @@ redisTest("queue metrics: those of the queue's own provider, unless there is ano
   assertThrows(
     () => redisQueueMetrics(unmeasured),
     TypeError,
-    "Cannot measure Redis queue as 'metrics' must be a provider of metrics: received undefined",
+    "Cannot measure Redis queue: 'metrics' must be a provider of metrics, got undefined",
   );
 });
 

@@ -245,7 +245,7 @@ queueTest(
     queue.shutDown();
     assert((await last).shutdown);
     assert((await queue.get()).shutdown);
-    await assertRejects(() => queue.add("c"), Error, "Cannot add item as this queue object was shut down");
+    await assertRejects(() => queue.add("c"), Error, "Cannot add item: this queue object was shut down");
     assertEquals(errors.length, 1);
     const drained = queue.shutDownWithDrain();
     assert(await lease.finish());
@@ -289,7 +289,7 @@ queueTest("a drain can be ended by a signal", {}, async ({ queue }) => {
 
 queueTest("what is wrong with an item is told, awaited or not", {}, async ({ queue, errors }) => {
   queue.add({} as never);
-  await assertRejects(() => queue.addAfter("a", "soon"), TypeError, "Cannot add item as 'delay'");
+  await assertRejects(() => queue.addAfter("a", "soon"), TypeError, "Cannot add item: 'delay'");
   await assertRejects(() => queue.addAfter("a", NaN), RangeError);
   await assertRejects(
     () => (queue.add as (item: string, options: object) => Promise<void>)("a", { priority: 1 }),
@@ -828,7 +828,7 @@ redisTest("queue: what cannot be done on Redis is refused with the reason, await
   await assertRejects(
     () => inMemory.whenBelow(10),
     TypeError,
-    "Cannot wait for fewer items as 'whenBelow' is for queues in memory: on Redis, other processes add items as well. " +
+    "Cannot wait for fewer items: 'whenBelow' is for queues in memory: on Redis, other processes add items as well. " +
       "Call counts() until 'ready' is low enough instead",
   );
 });
@@ -850,7 +850,7 @@ Deno.test("queue: options of queues in memory are refused on Redis with the reas
       () => redisQueues(config, given),
       () => redisQueues(config, {}).queue(name, given),
     ].map((open) => assertThrows(open, TypeError).message);
-    const [creating, opening] = ["create", "open"].map((verb) => `Cannot ${verb} Redis queue as '${option}' is for`);
+    const [creating, opening] = ["create", "open"].map((verb) => `Cannot ${verb} Redis queue: '${option}' is for`);
     assertEquals(messages.map((message) => message.split(" queues in memory: on Redis, ")[0]), [
       creating,
       opening,
@@ -863,7 +863,7 @@ Deno.test("queue: options of queues in memory are refused on Redis with the reas
   );
   assertEquals(
     message,
-    "Cannot create Redis queue as 'discipline' is for queues in memory: on Redis, queues are first in, first out. " +
+    "Cannot create Redis queue: 'discipline' is for queues in memory: on Redis, queues are first in, first out. " +
       "Use a queue for each priority or group instead",
   );
 });

@@ -10,7 +10,7 @@ const config = loadConfig({ queues: { images: {} } });
 /** Returns the error that a call throws: its name, and its message after the named action. */
 function refusal(call: () => unknown): [name: string, reason: string] {
   const error = assertThrows(call) as Error;
-  return [error.name, error.message.replace(/^Cannot [\w ]+ as /, "")];
+  return [error.name, error.message.replace(/^Cannot [\w ]+: /, "")];
 }
 
 const WRONG: readonly object[] = [

@@ -245,7 +245,7 @@ redisTest("snapshot: a process sees what another one's pool is at", async ({ url
   await assertRejects(
     () => other.snapshot({ limit: 1001 }),
     RangeError,
-    "Cannot make snapshot as 'limit' must be an integer",
+    "Cannot make snapshot: 'limit' must be an integer",
   );
   await assertRejects(() => other.snapshot({ limt: 1 } as never), TypeError, 'did you mean "limit"?');
 });

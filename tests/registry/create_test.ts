@@ -9,13 +9,13 @@ import { CONSTANT, parts, spy } from "./parts.ts";
 Deno.test("rule 10: a context that is none, or has an unknown member, is refused", () => {
   const cases: [context: unknown, rest: string][] = [
     [{ clok: new HandClock() }, `"clok" is not an option here; did you mean "clock"?`],
-    [{ clock: 5 }, "'clock' must be a clock: received 5"],
-    [{ random: 0.5 }, "'random' must be a function: received 0.5"],
-    [null, "'options' must be an object: received null"],
+    [{ clock: 5 }, "'clock' must be a clock, got 5"],
+    [{ random: 0.5 }, "'random' must be a function, got 0.5"],
+    [null, "'options' must be an object, got null"],
   ];
   for (const [context, rest] of cases) {
     const build = () => limiters.build({ type: "bucket", rate: 1, burst: 1 }, context as BuildContext);
-    assertEquals(assertThrows(build, Error).message, `Cannot build limiter as ${rest}`);
+    assertEquals(assertThrows(build, Error).message, `Cannot build limiter: ${rest}`);
   }
 });
 

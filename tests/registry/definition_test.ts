@@ -7,41 +7,41 @@ import { CONSTANT, parts } from "./parts.ts";
 
 Deno.test("a definition with a part missing or of the wrong type is refused, by defineLimiter and register alike", () => {
   const cases: [definition: unknown, message: string][] = [
-    [undefined, "Cannot define limiter as 'definition' must be an object: received undefined"],
-    [null, "Cannot define limiter as 'definition' must be an object: received null"],
-    ["bucket", `Cannot define limiter as 'definition' must be an object: received "bucket"`],
-    [parts({ type: undefined }), "Cannot define limiter as 'type' must be a non-empty string: received undefined"],
-    [parts({ type: "" }), `Cannot define limiter as 'type' must be a non-empty string: received ""`],
-    [parts({ type: [] }), "Cannot define limiter as 'type' must be a non-empty string: received an array"],
-    [parts({ description: undefined }), "Cannot define limiter as 'description' must be a string: received undefined"],
-    [parts({ description: null }), "Cannot define limiter as 'description' must be a string: received null"],
-    [parts({ create: undefined }), "Cannot define limiter as 'create' must be a function: received undefined"],
-    [parts({ create: CONSTANT }), "Cannot define limiter as 'create' must be a function: received an object"],
-    [parts({ update: true }), "Cannot define limiter as 'update' must be a function, or left out: received true"],
-    [parts({ options: undefined }), "Cannot define limiter as 'options' must be an object: received undefined"],
-    [parts({ options: null }), "Cannot define limiter as 'options' must be an object: received null"],
+    [undefined, "Cannot define limiter: 'definition' must be an object, got undefined"],
+    [null, "Cannot define limiter: 'definition' must be an object, got null"],
+    ["bucket", `Cannot define limiter: 'definition' must be an object, got "bucket"`],
+    [parts({ type: undefined }), "Cannot define limiter: 'type' must be a non-empty string, got undefined"],
+    [parts({ type: "" }), `Cannot define limiter: 'type' must be a non-empty string, got ""`],
+    [parts({ type: [] }), "Cannot define limiter: 'type' must be a non-empty string, got an array"],
+    [parts({ description: undefined }), "Cannot define limiter: 'description' must be a string, got undefined"],
+    [parts({ description: null }), "Cannot define limiter: 'description' must be a string, got null"],
+    [parts({ create: undefined }), "Cannot define limiter: 'create' must be a function, got undefined"],
+    [parts({ create: CONSTANT }), "Cannot define limiter: 'create' must be a function, got an object"],
+    [parts({ update: true }), "Cannot define limiter: 'update' must be a function, or left out, got true"],
+    [parts({ options: undefined }), "Cannot define limiter: 'options' must be an object, got undefined"],
+    [parts({ options: null }), "Cannot define limiter: 'options' must be an object, got null"],
     [
       parts({ options: { type: { kind: "string", description: "" } } }),
-      `Cannot define limiter "custom" as 'type' names the limiter and is no option`,
+      `Cannot define limiter "custom": 'type' names the limiter and is no option`,
     ],
     [
       parts({ options: { x: { kind: "float", description: "" } } }),
-      `Cannot define limiter "custom" as 'x' must have a kind of duration, integer, number, boolean, string, enum, weights, ` +
-      `limiter, limiters: received "float"`,
+      `Cannot define limiter "custom": 'x' must have a kind of duration, integer, number, boolean, string, enum, weights, ` +
+      `limiter, limiters, got "float"`,
     ],
     [
       parts({ options: { x: "duration" } }),
-      `Cannot define limiter "custom" as 'x' must have a kind of duration, integer, number, boolean, string, enum, weights, ` +
-      `limiter, limiters: received "duration"`,
+      `Cannot define limiter "custom": 'x' must have a kind of duration, integer, number, boolean, string, enum, weights, ` +
+      `limiter, limiters, got "duration"`,
     ],
     [
       parts({ options: { x: null } }),
-      `Cannot define limiter "custom" as 'x' must have a kind of duration, integer, number, boolean, string, enum, weights, ` +
-      `limiter, limiters: received null`,
+      `Cannot define limiter "custom": 'x' must have a kind of duration, integer, number, boolean, string, enum, weights, ` +
+      `limiter, limiters, got null`,
     ],
     [
       parts({ options: { x: { kind: "limiter", description: "", default: CONSTANT } } }),
-      `Cannot define limiter "custom" as 'x.default' must be left out, as a limiter has no default: received an object`,
+      `Cannot define limiter "custom": 'x.default' must be left out, as a limiter has no default, got an object`,
     ],
   ];
   const registry = new LimiterRegistry();
@@ -57,7 +57,7 @@ Deno.test("an enum has to say its values when it is defined, not when it is used
     assertThrows(
       () => defineLimiter(parts({ options: { x: { kind: "enum", description: "", values } } })),
       TypeError,
-      "'x.values' must be a list of strings: received",
+      "'x.values' must be a list of strings, got",
     );
   }
 });
@@ -65,8 +65,7 @@ Deno.test("an enum has to say its values when it is defined, not when it is used
 Deno.test("a list of limiters has no default but an empty one", () => {
   const define = (preset: unknown) =>
     defineLimiter(parts({ options: { x: { kind: "limiters", description: "", default: preset } } }));
-  const rule =
-    "Cannot define limiter \"custom\" as 'x.default' must be an empty list, as a limiter has no default: received";
+  const rule = "Cannot define limiter \"custom\": 'x.default' must be an empty list, as a limiter has no default, got";
   assertThrows(() => define(5), RangeError, `${rule} 5`);
   assertThrows(() => define("x"), TypeError, `${rule} "x"`);
   assertThrows(() => define(["x"]), TypeError, `${rule} an array`);
@@ -77,7 +76,7 @@ Deno.test("an option has to have a description", () => {
   assertThrows(
     () => defineLimiter(parts({ options: { x: { kind: "integer" } } })),
     TypeError,
-    "'x.description' must be a string: received undefined",
+    "'x.description' must be a string, got undefined",
   );
 });
 

@@ -124,7 +124,7 @@ Deno.test("describing builds nothing, and keeps the definitions that the config 
   assertEquals([built, good.options], [0, { n: 4 }]);
   assertStrictEquals(good.definition(), definition);
   assertEquals(good.create().when("a"), 4);
-  assertThrows(() => bad.create(), ConfigError, "Cannot describe limiter as not today");
+  assertThrows(() => bad.create(), ConfigError, "Cannot describe limiter: not today");
 });
 
 Deno.test("a config that is wrong is described by none: every problem is told, as when it is built", () => {
@@ -138,7 +138,7 @@ Deno.test("a config that is wrong is described by none: every problem is told, a
   assertThrows(
     () => limiters.describe({ type: "bucket", rate: 1, burst: 1 }, { clock: {} } as never),
     TypeError,
-    "Cannot describe limiter as 'clock' must be a clock",
+    "Cannot describe limiter: 'clock' must be a clock",
   );
   // @ts-expect-error A built-in limiter has no such option.
   assertThrows(() => limiters.describe({ type: "bucket", rate: 1, burst: 1, burts: 1 }), ConfigError, "burst");

@@ -195,7 +195,7 @@ for (const { field, good, bad, beyondSchema = [], rule } of KINDS) {
     for (const given of [...bad, ...beyondSchema, NaN, Symbol("x"), () => 1, 1n, new Date(0), new Map()]) {
       const [issue, ...others] = issuesOf(() => build({ x: given }));
       assertEquals([issue?.path, others], ["/x", []]);
-      assertStringIncludes(issue!.message, `'x' ${rule}: received `);
+      assertStringIncludes(issue!.message, `'x' ${rule}, got `);
       if (inWords(given) !== undefined) assertStringIncludes(issue!.message, inWords(given)!);
     }
     assertEquals(created, []);
@@ -203,7 +203,7 @@ for (const { field, good, bad, beyondSchema = [], rule } of KINDS) {
 
   Deno.test(`an option declared as ${name} may be left out where it has a default or is not required`, () => {
     const missing = issuesOf(() => spy({ x: { ...field, description: "What x is." } }).build({}));
-    assertEquals(missing, [{ path: "/x", message: "'x' is missing: What x is." }]);
+    assertEquals(missing, [{ path: "/x", message: "missing required option 'x' (what x is)" }]);
 
     const optional = spy({ x: { ...field, required: false } });
     optional.build({});
@@ -225,7 +225,7 @@ for (const { field, good, bad, beyondSchema = [], rule } of KINDS) {
       const define = () => spy({ x: { ...field, default: value } as Field });
       const ErrorClass = typeof value === "number" ? RangeError : TypeError;
       const { message } = assertThrows(define, ErrorClass);
-      assertStringIncludes(message, `Cannot define limiter "spy" as 'x.default' ${rule}: received `);
+      assertStringIncludes(message, `Cannot define limiter "spy": 'x.default' ${rule}, got `);
     }
   });
 
@@ -254,7 +254,7 @@ Deno.test("each weight that is none is reported in its place, and so is a name t
   for (const weight of [0, -1, 1e-309, 0.0009, 1001, NaN, Infinity, "1", null, {}, undefined]) {
     const [issue, ...others] = issuesOf(() => build({ x: { a: 1, "b/c": weight } }));
     assertEquals([issue?.path, others], ["/x/b~1c", []]);
-    assertStringIncludes(issue!.message, "'x.b/c' must be a number from 0.001 to 1000: received ");
+    assertStringIncludes(issue!.message, "'x.b/c' must be a number from 0.001 to 1000, got ");
     if (weight !== undefined) assertFalse(validate({ type: "spy", x: { a: 1, "b/c": weight } }));
   }
   for (const name of ["__proto__", "constructor", "prototype"]) {
@@ -281,7 +281,7 @@ Deno.test("numbers are finite, but for one whose declaration says otherwise", ()
   ];
   for (const [field, x] of cases) {
     const [issue] = issuesOf(() => spy({ x: field }).build({ x }));
-    assertStringIncludes(issue!.message, `received ${x}`);
+    assertStringIncludes(issue!.message, `got ${x}`);
   }
 });
 
@@ -294,9 +294,9 @@ Deno.test("an option that is a limiter is handed to create built", () => {
   for (const x of [null, 5, true, [], [{ type: "bucket" }], new Map(), () => CONSTANT]) {
     const [issue] = issuesOf(() => build({ inner: x }));
     assertEquals(issue?.path, "/inner");
-    assertStringIncludes(issue!.message, "'inner' must be a limiter or the name of one: received ");
+    assertStringIncludes(issue!.message, "'inner' must be a limiter or the name of one, got ");
   }
-  assertEquals(issuesOf(() => build({})), [{ path: "/inner", message: "'inner' is missing: " }]);
+  assertEquals(issuesOf(() => build({})), [{ path: "/inner", message: "missing required option 'inner'" }]);
   assertEquals(created.length, 1);
 });
 
@@ -313,17 +313,17 @@ Deno.test("an option that is a list of limiters is handed to create built, in it
   assertEquals(created[1]!.options.some.map((limiter) => limiter.when("a")), [3, 2, 1]);
   assertEquals(created[1]!.options.any, undefined);
 
-  const two = "'some' must be a list of 2 to 1000 limiters: received";
+  const two = "'some' must be a list of 2 to 1000 limiters, got";
   assertEquals(issuesOf(() => build({ some: [] })), [{ path: "/some", message: `${two} an array` }]);
   assertEquals(issuesOf(() => build({ some: [constant(1)] })), [{ path: "/some", message: `${two} an array` }]);
   assertEquals(issuesOf(() => build({ some: constant(1) })), [{ path: "/some", message: `${two} an object` }]);
   assertEquals(issuesOf(() => build({ some: "ab" })), [{ path: "/some", message: `${two} "ab"` }]);
-  const list = "'any' must be a list of 0 to 1000 limiters: received {}";
+  const list = "'any' must be a list of 0 to 1000 limiters, got {}";
   const good = [constant(1), constant(2)];
   assertEquals(issuesOf(() => build({ some: good, any: "x" })), [{ path: "/any", message: list.replace("{}", `"x"`) }]);
   assertEquals(issuesOf(() => build({ some: [constant(1), null, 7, constant(1)] })), [
-    { path: "/some/1", message: "'some[1]' must be a limiter or the name of one: received null" },
-    { path: "/some/2", message: "'some[2]' must be a limiter or the name of one: received 7" },
+    { path: "/some/1", message: "'some[1]' must be a limiter or the name of one, got null" },
+    { path: "/some/2", message: "'some[2]' must be a limiter or the name of one, got 7" },
   ]);
 });
 

@@ -76,26 +76,26 @@ Deno.test("another kind of part: messages speak of it", () => {
     [
       {
         path: "/within",
-        message: `'within' must be a discipline, an object such as { "type": "grouped" }: received "grouped"`,
+        message: `'within' must be a discipline, an object such as { "type": "grouped" }, got "grouped"`,
       },
-      { path: "/before/0", message: "'before[0]' must be a discipline: received 5" },
+      { path: "/before/0", message: "'before[0]' must be a discipline, got 5" },
       {
         path: "/before/1",
-        message: `'before[1]' must be a discipline, an object such as { "type": "alphabetical" }: received "grouqed"`,
+        message: `'before[1]' must be a discipline, an object such as { "type": "alphabetical" }, got "grouqed"`,
       },
     ],
   );
   const messages: [action: () => unknown, message: string][] = [
-    [() => registry.build({ type: "grouped", within: 5 }), "Cannot build discipline as 'within' must be a discipline"],
-    [() => registry.build({ type: "x" }), `'type' must be one of "alphabetical", "grouped": received "x"`],
-    [() => registry.register(grouped), `Cannot register discipline as the type "grouped" is registered already`],
+    [() => registry.build({ type: "grouped", within: 5 }), "Cannot build discipline: 'within' must be a discipline"],
+    [() => registry.build({ type: "x" }), `'type' must be one of "alphabetical", "grouped", got "x"`],
+    [() => registry.register(grouped), `Cannot register discipline: the type "grouped" is registered already`],
     [
       () => {
         const options = { x: { kind: "limiter" as "discipline", description: "" } };
         return defineDiscipline({ type: "none", description: "", options, create: ({ x }) => x });
       },
-      "'x' must have a kind of duration, integer, number, boolean, string, enum, weights, discipline, disciplines: " +
-      `received "limiter"`,
+      "'x' must have a kind of duration, integer, number, boolean, string, enum, weights, discipline, disciplines, " +
+      `got "limiter"`,
     ],
     [
       () =>
@@ -105,7 +105,7 @@ Deno.test("another kind of part: messages speak of it", () => {
     ],
     [
       () => createInCode(disciplineKind, grouped, { within: {} }),
-      "Cannot create grouped discipline as 'within' must be a toy discipline: received an object",
+      "Cannot create grouped discipline: 'within' must be a toy discipline, got an object",
     ],
   ];
   for (const [action, message] of messages) assertThrows(action, Error, message);

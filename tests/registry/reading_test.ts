@@ -26,16 +26,16 @@ Deno.test("build reports every problem, not only the first, and creates nothing 
   assertEquals([...error.issues], [
     { path: "/limiter", message: `"limiter" is not an option here; did you mean "limiters"?` },
     { path: "/limiters/1/nmae", message: `"nmae" is not an option here; did you mean "name"?` },
-    { path: "/limiters/1/n", message: "'n' must be an integer: received 1.5" },
-    { path: "/limiters/1/name", message: "'name' is missing: " },
-    { path: "/limiters/2/type", message: `'type' must be one of ${TYPES}, "spy": received "spi"; did you mean "spy"?` },
-    { path: "/limiters/3/rate", message: "'rate' must be a non-negative number: received -1" },
-    { path: "/limiters/3/burst", message: `'burst' must be a non-negative integer: received "many"` },
+    { path: "/limiters/1/n", message: "'n' must be an integer, got 1.5" },
+    { path: "/limiters/1/name", message: "missing required option 'name'" },
+    { path: "/limiters/2/type", message: `'type' must be one of ${TYPES}, "spy", got "spi"; did you mean "spy"?` },
+    { path: "/limiters/3/rate", message: "'rate' must be a non-negative number, got -1" },
+    { path: "/limiters/3/burst", message: `'burst' must be a non-negative integer, got "many"` },
   ]);
   assertEquals(created, []);
   assertEquals(
     error.message,
-    "Cannot build limiter as it has 7 problems:\n  " +
+    "Cannot build limiter: it has 7 problems:\n  " +
       error.issues.map(({ path, message }) => `${message} (at ${path})`).join("\n  "),
   );
 });
@@ -44,12 +44,12 @@ Deno.test("a single problem is the message, with its place", () => {
   const error = assertThrows(() => limiters.build({ type: "bucket", rate: 1, burst: -1 }), ConfigError);
   assertEquals(
     error.message,
-    "Cannot build limiter as 'burst' must be a non-negative integer: received -1 (at /burst)",
+    "Cannot build limiter: 'burst' must be a non-negative integer, got -1 (at /burst)",
   );
   const none = assertThrows(() => limiters.build("bucket"), ConfigError);
   assertEquals(
     none.message,
-    `Cannot build limiter as 'config' must be an object, as there is no document to look up a name in: received "bucket"`,
+    `Cannot build limiter: 'config' must be an object, as there is no document to look up a name in, got "bucket"`,
   );
 });
 
@@ -74,19 +74,19 @@ Deno.test("an error of very many problems lists them all, and prints some", () =
 
 Deno.test("a type that is unknown, missing or no string is reported, with a suggestion where one is close", () => {
   const cases: [type: unknown, message: string][] = [
-    ["exponental", `'type' must be one of ${TYPES}: received "exponental"; did you mean "exponential"?`],
-    ["Bucket", `'type' must be one of ${TYPES}: received "Bucket"; did you mean "bucket"?`],
-    ["maxof", `'type' must be one of ${TYPES}: received "maxof"; did you mean "max-of"?`],
-    ["kubernetes", `'type' must be one of ${TYPES}: received "kubernetes"`],
-    ["", `'type' must be one of ${TYPES}: received ""`],
-    ["__proto__", `'type' must be one of ${TYPES}: received "__proto__"`],
-    ["constructor", `'type' must be one of ${TYPES}: received "constructor"`],
-    ["toString", `'type' must be one of ${TYPES}: received "toString"`],
-    [undefined, `'type' is missing: it must be one of ${TYPES}`],
-    [null, "'type' must be a string: received null"],
-    [5, "'type' must be a string: received 5"],
-    [["bucket"], "'type' must be a string: received an array"],
-    [{ toString: () => "bucket" }, "'type' must be a string: received an object"],
+    ["exponental", `'type' must be one of ${TYPES}, got "exponental"; did you mean "exponential"?`],
+    ["Bucket", `'type' must be one of ${TYPES}, got "Bucket"; did you mean "bucket"?`],
+    ["maxof", `'type' must be one of ${TYPES}, got "maxof"; did you mean "max-of"?`],
+    ["kubernetes", `'type' must be one of ${TYPES}, got "kubernetes"`],
+    ["", `'type' must be one of ${TYPES}, got ""`],
+    ["__proto__", `'type' must be one of ${TYPES}, got "__proto__"`],
+    ["constructor", `'type' must be one of ${TYPES}, got "constructor"`],
+    ["toString", `'type' must be one of ${TYPES}, got "toString"`],
+    [undefined, `missing required option 'type' (one of ${TYPES})`],
+    [null, "'type' must be a string, got null"],
+    [5, "'type' must be a string, got 5"],
+    [["bucket"], "'type' must be a string, got an array"],
+    [{ toString: () => "bucket" }, "'type' must be a string, got an object"],
   ];
   for (const [type, message] of cases) {
     assertEquals(issuesOf(() => limiters.build({ type } as never)), [{ path: "/type", message }]);
@@ -94,7 +94,7 @@ Deno.test("a type that is unknown, missing or no string is reported, with a sugg
 });
 
 Deno.test("what is no config at all is refused", () => {
-  const rule = "'config' must be a limiter or the name of one: received";
+  const rule = "'config' must be a limiter or the name of one, got";
   for (
     const [config, received] of [[null, "null"], [undefined, "undefined"], [5, "5"], [[], "an array"], [
       CONSTANT.when,
@@ -113,7 +113,7 @@ Deno.test("what is no config at all is refused", () => {
 });
 
 Deno.test("a name in a config that has no document is refused, wherever it stands", () => {
-  const message = `'config' must be an object, as there is no document to look up a name in: received "other"`;
+  const message = `'config' must be an object, as there is no document to look up a name in, got "other"`;
   const config = { type: "max-of", limiters: ["other", { type: "max-wait", limiter: "other", maxDelay: 1 }] } as const;
   assertEquals(issuesOf(() => limiters.build(config)), [
     { path: "/limiters/0", message },
@@ -137,7 +137,7 @@ Deno.test("a rule between options is checked once each option is right, and name
   registry.build({ type: "between", low: 10, high: "10ms" });
   registry.build({ type: "between", low: 10 });
   assertEquals(issuesOf(() => registry.build({ type: "between", low: "1s", high: "900ms" })), [
-    { path: "/high", message: `'high' must not be less than 'low' (1000 ms): received "900ms"` },
+    { path: "/high", message: `'high' must not be less than 'low' (1000 ms), got "900ms"` },
   ]);
   assertEquals(pathsOf(() => registry.build({ type: "between", low: -5, high: -9 })), ["/low", "/high"]);
 });
@@ -169,7 +169,7 @@ Deno.test("a rule between options that a default breaks is reported with that de
     create: () => CONSTANT,
   }));
   assertEquals(issuesOf(() => registry.build({ type: "between", low: 11 })), [
-    { path: "/high", message: "'high' must not be less than 'low': received 10" },
+    { path: "/high", message: "'high' must not be less than 'low', got 10" },
   ]);
 });
 
@@ -215,7 +215,7 @@ Deno.test("rule 10: a list of more than a thousand limiters is refused unread", 
   assertEquals(limiters.build({ type: "max-of", limiters: new Array(1000).fill(one) }).when("a"), 1);
   for (const length of [1001, 2 ** 32 - 1]) {
     assertEquals(issuesOf(() => limiters.build({ type: "max-of", limiters: new Array(length) })), [
-      { path: "/limiters", message: "'limiters' must be a list of 1 to 1000 limiters: received an array" },
+      { path: "/limiters", message: "'limiters' must be a list of 1 to 1000 limiters, got an array" },
     ]);
   }
 });

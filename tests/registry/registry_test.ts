@@ -72,7 +72,7 @@ Deno.test("a type is registered once, and the first one stays", () => {
   const first = parts({});
   const registry = new LimiterRegistry().register(first);
   const { message } = assertThrows(() => registry.register(parts({})), TypeError);
-  assertEquals(message, 'Cannot register limiter as the type "custom" is registered already');
+  assertEquals(message, 'Cannot register limiter: the type "custom" is registered already');
   assertStrictEquals(registry.get("custom"), first);
 });
 

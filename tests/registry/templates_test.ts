@@ -39,7 +39,7 @@ Deno.test("a template's config is checked when it is read, in its place, however
     "/limiter/limiter/baseDelay",
   ]);
   assertEquals(issuesOf(() => registry.build({ type: "each" })), [
-    { path: "/limiter", message: "'limiter' is missing: What each gets." },
+    { path: "/limiter", message: "missing required option 'limiter' (what each gets)" },
   ]);
 });
 
@@ -49,7 +49,7 @@ Deno.test("a name in the place of a template is refused, and names deeper inside
     issuesOf(() => loadConfig({ limiters: { a: BACKOFF, b: { type: "each", limiter: "a" } } }, { limiters: registry })),
     [{
       path: "/limiters/b/limiter",
-      message: `'limiter' must be the config of a limiter and no name, as many are made of it: received "a"`,
+      message: `'limiter' must be the config of a limiter and no name, as many are made of it, got "a"`,
     }],
   );
   const limiter = { type: "max-of", limiters: ["a", BACKOFF] };
@@ -125,7 +125,7 @@ Deno.test("what a template throws later is the same error as on loading", () => 
   const { failure, state } = failing(registry);
   loadConfig({ limiters: { a: { type: "each", limiter: { type: "failing" } } } }, { limiters: registry });
   state.left = 0;
-  const error = assertThrows(made[0]!, ConfigError, "Cannot load config as no more (at /limiters/a/limiter)");
+  const error = assertThrows(made[0]!, ConfigError, "Cannot load config: no more (at /limiters/a/limiter)");
   assertStrictEquals(error.cause, failure);
 });
 
@@ -145,7 +145,7 @@ Deno.test("in code a template is a function, and the part itself is refused", ()
   createLimiter(definition, { limiter });
   assertStrictEquals(made[0], limiter);
   for (const bad of [CONSTANT, "name", undefined, BACKOFF]) {
-    const message = "Cannot create each limiter as 'limiter' must be a function that makes a rate limiter: received";
+    const message = "Cannot create each limiter: 'limiter' must be a function that makes a rate limiter, got";
     assertThrows(() => createLimiter(definition, { limiter: bad }), TypeError, message);
   }
 });
@@ -162,12 +162,12 @@ Deno.test("the JSON Schema of a template takes no name", () => {
 
 Deno.test("an option that is no part, or many, cannot be declared a template", () => {
   const cases: [field: object, message: string][] = [
-    [{ kind: "string", template: true }, "'x.template' is for an option that is a limiter: received true"],
-    [{ kind: "limiters", template: true }, "'x.template' is for an option that is a limiter: received true"],
-    [{ kind: "limiter", template: "yes" }, `'x.template' must be true, or left out: received "yes"`],
+    [{ kind: "string", template: true }, "'x.template' is for an option that is a limiter, got true"],
+    [{ kind: "limiters", template: true }, "'x.template' is for an option that is a limiter, got true"],
+    [{ kind: "limiter", template: "yes" }, `'x.template' must be true, or left out, got "yes"`],
   ];
   for (const [field, message] of cases) {
     const options = { x: { description: "", ...field } };
-    assertThrows(() => defineLimiter(parts({ options })), TypeError, `Cannot define limiter "custom" as ${message}`);
+    assertThrows(() => defineLimiter(parts({ options })), TypeError, `Cannot define limiter "custom": ${message}`);
   }
 });

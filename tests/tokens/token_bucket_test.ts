@@ -70,13 +70,13 @@ Deno.test("TokenBucket.every() converts an interval to a rate", () => {
 });
 
 Deno.test("TokenBucket.every() refuses what is no interval", () => {
-  const rest = `as 'interval' must be a duration such as "250ms", "1h30m" or a number of milliseconds: received`;
+  const rest = `'interval' must be a duration such as "250ms", "1h30m" or a number of milliseconds, got`;
   assertEquals(
     assertThrows(() => TokenBucket.every(NaN), RangeError).message,
-    `Cannot convert interval to rate ${rest} NaN`,
+    `Cannot convert interval to rate: ${rest} NaN`,
   );
   const { message } = assertThrows(() => TokenBucket.every("1 s"), TypeError);
-  assertEquals(message, `Cannot convert interval to rate ${rest} "1 s"`);
+  assertEquals(message, `Cannot convert interval to rate: ${rest} "1 s"`);
 });
 
 Deno.test("a bucket of one token gives one, then one each time a token came", () => {
@@ -582,14 +582,14 @@ Deno.test("take: says how long to wait for tokens that are taken for good", () =
 Deno.test("rule 10: unknown options, and options of the wrong type, are refused", async () => {
   const cases: [options: unknown, rest: string][] = [
     [{ clok: new HandClock() }, `"clok" is not an option here; did you mean "clock"?`],
-    [{ clock: {} }, "'clock' must be a clock: received an object"],
-    [null, "'options' must be an object: received null"],
-    [[], "'options' must be an object: received an array"],
-    ["clock", `'options' must be an object: received "clock"`],
+    [{ clock: {} }, "'clock' must be a clock, got an object"],
+    [null, "'options' must be an object, got null"],
+    [[], "'options' must be an object, got an array"],
+    ["clock", `'options' must be an object, got "clock"`],
   ];
   for (const [options, rest] of cases) {
     const { message } = assertThrows(() => new TokenBucket(1, 1, options as object), TypeError);
-    assertEquals(message, `Cannot create token bucket as ${rest}`);
+    assertEquals(message, `Cannot create token bucket: ${rest}`);
   }
   const bucket = new TokenBucket(0, 1, { clock: undefined });
   const { signal } = new AbortController();
@@ -597,7 +597,7 @@ Deno.test("rule 10: unknown options, and options of the wrong type, are refused"
     await assertRejects(
       () => bucket.wait(1, options as { signal: AbortSignal }),
       TypeError,
-      "Cannot wait for tokens as",
+      "Cannot wait for tokens:",
     );
   }
   assertEquals(bucket.tokens, 1);
@@ -672,7 +672,7 @@ Deno.test("wait: more tokens than the bucket holds are refused at once, as waiti
   const clock = new HandClock();
   const bucket = new TokenBucket(RATE, 3, { clock });
   const { message } = await assertRejects(() => bucket.wait(4), RangeError);
-  assertEquals(message, "Cannot wait for tokens as 'n' must not exceed the burst of 3: received 4");
+  assertEquals(message, "Cannot wait for tokens: 'n' must not exceed the burst of 3, got 4");
   assertEquals(bucket.tokens, 3);
   assertEquals(clock.delays, []);
 });
@@ -790,7 +790,7 @@ Deno.test("wait: a changed rate or burst is felt by those who wait, in a bucket 
   await Promise.all([first, second, third]);
   assertEquals(order, [
     "first at 1100",
-    "Cannot wait for tokens as 'n' must not exceed the burst of 1: received 2",
+    "Cannot wait for tokens: 'n' must not exceed the burst of 1, got 2",
     "third at 1200",
   ]);
   assertEquals(clock.timers, 0);
@@ -867,11 +867,11 @@ Deno.test("bad figures are refused, with the argument, the rule and the value, a
     [{ valueOf: () => 10 }, TypeError, "an object"],
   ];
   for (const [value, ErrorClass, received] of rates) {
-    const rule = `'rate' must be a non-negative number: received ${received}`;
+    const rule = `'rate' must be a non-negative number, got ${received}`;
     const created = assertThrows(() => new TokenBucket(value as number, 1), ErrorClass);
-    assertEquals(created.message, `Cannot create token bucket as ${rule}`);
+    assertEquals(created.message, `Cannot create token bucket: ${rule}`);
     const changed = assertThrows(() => bucket.setRate(value as number), ErrorClass);
-    assertEquals(changed.message, `Cannot set rate as ${rule}`);
+    assertEquals(changed.message, `Cannot set rate: ${rule}`);
   }
   const counts: [value: unknown, ErrorClass: typeof RangeError | typeof TypeError, received: string][] = [
     [NaN, RangeError, "NaN"],
@@ -884,16 +884,16 @@ Deno.test("bad figures are refused, with the argument, the rule and the value, a
     [true, TypeError, "true"],
   ];
   for (const [value, ErrorClass, received] of counts) {
-    const rule = (option: string) => `'${option}' must be a non-negative integer: received ${received}`;
+    const rule = (option: string) => `'${option}' must be a non-negative integer, got ${received}`;
     const cases: [call: () => unknown, message: string][] = [
-      [() => new TokenBucket(1, value as number), `Cannot create token bucket as ${rule("burst")}`],
-      [() => bucket.setBurst(value as number), `Cannot set burst as ${rule("burst")}`],
-      [() => bucket.allow(value as number), `Cannot take tokens as ${rule("n")}`],
-      [() => bucket.reserve(value as number), `Cannot reserve tokens as ${rule("n")}`],
+      [() => new TokenBucket(1, value as number), `Cannot create token bucket: ${rule("burst")}`],
+      [() => bucket.setBurst(value as number), `Cannot set burst: ${rule("burst")}`],
+      [() => bucket.allow(value as number), `Cannot take tokens: ${rule("n")}`],
+      [() => bucket.reserve(value as number), `Cannot reserve tokens: ${rule("n")}`],
     ];
     for (const [call, message] of cases) assertEquals(assertThrows(call, ErrorClass).message, message);
     const { message } = await assertRejects(() => bucket.wait(value as number), ErrorClass);
-    assertEquals(message, `Cannot wait for tokens as ${rule("n")}`);
+    assertEquals(message, `Cannot wait for tokens: ${rule("n")}`);
   }
   assertThrows(() => new TokenBucket(1, undefined as unknown as number), TypeError, "'burst'");
   assertEquals([bucket.rate, bucket.burst, bucket.tokens], [RATE, 3, 3]);
@@ -964,7 +964,7 @@ Deno.test("pause: a delay of zero or less, and one that is no nanosecond, change
 
 Deno.test("pause: what is no duration is refused, and changes nothing", () => {
   const { bucket } = createBucket(1);
-  const rest = `as 'duration' must be a duration such as "250ms", "1h30m" or a number of milliseconds: received`;
+  const rest = `'duration' must be a duration such as "250ms", "1h30m" or a number of milliseconds, got`;
   const cases: [value: unknown, ErrorClass: typeof RangeError | typeof TypeError, received: string][] = [
     [Infinity, RangeError, "Infinity"],
     [-Infinity, RangeError, "-Infinity"],
@@ -975,7 +975,7 @@ Deno.test("pause: what is no duration is refused, and changes nothing", () => {
   ];
   for (const [value, ErrorClass, received] of cases) {
     const { message } = assertThrows(() => bucket.pauseFor(value as number), ErrorClass);
-    assertEquals(message, `Cannot pause token bucket ${rest} ${received}`);
+    assertEquals(message, `Cannot pause token bucket: ${rest} ${received}`);
   }
   assert(bucket.allow());
 });

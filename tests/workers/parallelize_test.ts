@@ -133,42 +133,42 @@ Deno.test("a piece may fail synchronously, and with anything", async () => {
 Deno.test("bad arguments are refused before anything is begun, with the argument, the rule and the value", async () => {
   type Arguments = [workers: unknown, pieces: unknown, chunkSize?: unknown];
   const cases: [args: Arguments, ErrorClass: typeof RangeError | typeof TypeError, rest: string][] = [
-    [[0, 1], RangeError, "'workers' must be a positive integer: received 0"],
-    [[-1, 1], RangeError, "'workers' must be a positive integer: received -1"],
-    [[1.5, 1], RangeError, "'workers' must be a positive integer: received 1.5"],
-    [[NaN, 1], RangeError, "'workers' must be a positive integer: received NaN"],
-    [[Infinity, 1], RangeError, "'workers' must be a positive integer: received Infinity"],
-    [["2", 1], TypeError, `'workers' must be a positive integer: received "2"`],
-    [[undefined, 1], TypeError, "'workers' must be a positive integer: received undefined"],
-    [[1, -1], RangeError, "'pieces' must be a non-negative integer: received -1"],
-    [[1, 0.5], RangeError, "'pieces' must be a non-negative integer: received 0.5"],
-    [[1, Infinity], RangeError, "'pieces' must be a non-negative integer: received Infinity"],
-    [[1, null], TypeError, "'pieces' must be a non-negative integer: received null"],
-    [[1, 1, 0], RangeError, "'chunkSize' must be a positive integer: received 0"],
-    [[1, 1, 2.5], RangeError, "'chunkSize' must be a positive integer: received 2.5"],
-    [[1, 1, "3"], TypeError, `'chunkSize' must be a positive integer: received "3"`],
+    [[0, 1], RangeError, "'workers' must be a positive integer, got 0"],
+    [[-1, 1], RangeError, "'workers' must be a positive integer, got -1"],
+    [[1.5, 1], RangeError, "'workers' must be a positive integer, got 1.5"],
+    [[NaN, 1], RangeError, "'workers' must be a positive integer, got NaN"],
+    [[Infinity, 1], RangeError, "'workers' must be a positive integer, got Infinity"],
+    [["2", 1], TypeError, `'workers' must be a positive integer, got "2"`],
+    [[undefined, 1], TypeError, "'workers' must be a positive integer, got undefined"],
+    [[1, -1], RangeError, "'pieces' must be a non-negative integer, got -1"],
+    [[1, 0.5], RangeError, "'pieces' must be a non-negative integer, got 0.5"],
+    [[1, Infinity], RangeError, "'pieces' must be a non-negative integer, got Infinity"],
+    [[1, null], TypeError, "'pieces' must be a non-negative integer, got null"],
+    [[1, 1, 0], RangeError, "'chunkSize' must be a positive integer, got 0"],
+    [[1, 1, 2.5], RangeError, "'chunkSize' must be a positive integer, got 2.5"],
+    [[1, 1, "3"], TypeError, `'chunkSize' must be a positive integer, got "3"`],
   ];
   let begun = 0;
   for (const [[workers, pieces, chunkSize = 1], ErrorClass, rest] of cases) {
     const call = () =>
       parallelizeUntil(workers as number, pieces as number, () => void begun++, { chunkSize: chunkSize as number });
     const { message } = await assertRejects(call, ErrorClass);
-    assertEquals(message, `Cannot parallelize as ${rest}`);
+    assertEquals(message, `Cannot parallelize: ${rest}`);
   }
   const { message: noFunction } = await assertRejects(() => parallelizeUntil(1, 0, "work" as never), TypeError);
-  assertEquals(noFunction, `Cannot parallelize as 'doWorkPiece' must be a function: received "work"`);
+  assertEquals(noFunction, `Cannot parallelize: 'doWorkPiece' must be a function, got "work"`);
   const unusable: [options: unknown, rest: string][] = [
     [{ chunksize: 2 }, `"chunksize" is not an option here; did you mean "chunkSize"?`],
-    [{ signal: "stop" }, `'signal' must be an AbortSignal: received "stop"`],
-    [null, "'options' must be an object: received null"],
-    [AbortSignal.abort(), "'options' must be an object: received an object"],
+    [{ signal: "stop" }, `'signal' must be an AbortSignal, got "stop"`],
+    [null, "'options' must be an object, got null"],
+    [AbortSignal.abort(), "'options' must be an object, got an object"],
   ];
   for (const [options, rest] of unusable) {
     const { message } = await assertRejects(
       () => parallelizeUntil(1, 1, () => void begun++, options as never),
       TypeError,
     );
-    assertEquals(message, `Cannot parallelize as ${rest}`);
+    assertEquals(message, `Cannot parallelize: ${rest}`);
   }
   assertEquals(begun, 0);
 });

@@ -376,13 +376,13 @@ Deno.test("a concurrency that makes no sense is refused, and changes nothing", a
     assertThrows(
       () => pool.concurrency = wrong,
       RangeError,
-      `Cannot set concurrency as 'concurrency' must be a positive integer: received ${wrong}`,
+      `Cannot set concurrency: 'concurrency' must be a positive integer, got ${wrong}`,
     );
   }
   assertThrows(
     () => pool.concurrency = "3" as never,
     TypeError,
-    `Cannot set concurrency as 'concurrency' must be a positive integer: received "3"`,
+    `Cannot set concurrency: 'concurrency' must be a positive integer, got "3"`,
   );
   assertEquals(pool.concurrency, 2);
   await pool.stop();

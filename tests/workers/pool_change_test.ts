@@ -360,16 +360,16 @@ test("changes are refused whole: what is wrong, what is unknown", async (engine)
   const wrong: [object, string][] = [
     [
       { concurrency: 3, maxRetries: -1 },
-      "Cannot change pool as 'maxRetries' must be a non-negative integer or Infinity",
+      "Cannot change pool: 'maxRetries' must be a non-negative integer or Infinity",
     ],
-    [{ concurrency: 0 }, "Cannot change pool as 'concurrency' must be a positive integer"],
-    [{ concurrency: 3, timeout: "soon" }, "Cannot change pool as 'timeout'"],
-    [{ concurrency: 3, throttle: {} }, "Cannot change pool as 'throttle' must be a token bucket"],
+    [{ concurrency: 0 }, "Cannot change pool: 'concurrency' must be a positive integer"],
+    [{ concurrency: 3, timeout: "soon" }, "Cannot change pool: 'timeout'"],
+    [{ concurrency: 3, throttle: {} }, "Cannot change pool: 'throttle' must be a token bucket"],
     [
       { concurrency: 3, maxRetry: 1 },
-      'Cannot change pool as "maxRetry" is not an option here; did you mean "maxRetries"?',
+      'Cannot change pool: "maxRetry" is not an option here; did you mean "maxRetries"?',
     ],
-    [{ concurrency: 3, signal: AbortSignal.abort() }, 'Cannot change pool as "signal" is not an option here'],
+    [{ concurrency: 3, signal: AbortSignal.abort() }, 'Cannot change pool: "signal" is not an option here'],
   ];
   for (const [changes, message] of wrong) {
     assertThrows(() => pool.change(changes), Error, message);

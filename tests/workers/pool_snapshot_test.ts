@@ -319,15 +319,15 @@ test("options of a snapshot that make no sense are refused", async ({ runWorkers
     assertThrows(
       () => pool.snapshot({ limit }),
       RangeError,
-      `Cannot make snapshot as 'limit' must be a non-negative integer: received ${limit}`,
+      `Cannot make snapshot: 'limit' must be a non-negative integer, got ${limit}`,
     );
   }
   assertThrows(() => pool.snapshot({ limit: "5" as never }), TypeError, "'limit' must be a non-negative integer");
   assertThrows(
     () => pool.snapshot({ limits: 5 } as never),
     TypeError,
-    `Cannot make snapshot as "limits" is not an option here; did you mean "limit"?`,
+    `Cannot make snapshot: "limits" is not an option here; did you mean "limit"?`,
   );
-  assertThrows(() => pool.snapshot(5 as never), TypeError, "Cannot make snapshot as 'options' must be an object");
+  assertThrows(() => pool.snapshot(5 as never), TypeError, "Cannot make snapshot: 'options' must be an object");
   await pool.stop();
 });

@@ -223,7 +223,7 @@ Deno.test("a RetryAfterError with a delay that makes no sense cannot be made", (
   assertThrows(
     () => new RetryAfterError(NaN),
     RangeError,
-    `Cannot create retry-after error as 'delay' must be a duration such as "250ms", "1h30m" or a number of milliseconds: received NaN`,
+    `Cannot create retry-after error: 'delay' must be a duration such as "250ms", "1h30m" or a number of milliseconds, got NaN`,
   );
   assertThrows(() => new RetryAfterError(Infinity), RangeError);
   for (const wrong of ["30", "soon", undefined, null, new Date()]) {
@@ -326,7 +326,7 @@ Deno.test("RetryAfterError.from: the message is the status, and the retry waits 
     assertThrows(
       () => RetryAfterError.from(wrong as never),
       TypeError,
-      "Cannot create retry-after error as 'response' must be a Response: received",
+      "Cannot create retry-after error: 'response' must be a Response, got",
     );
   }
 });

@@ -946,7 +946,7 @@ test("a throttle that is no bucket is refused", (engine) => {
     assertThrows(
       () => it.run({ throttle: wrong as never }),
       Error,
-      "Cannot run workers as 'throttle' must be a token bucket",
+      "Cannot run workers: 'throttle' must be a token bucket",
     );
   }
   assert(it.run({ throttle: undefined }));

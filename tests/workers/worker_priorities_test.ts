@@ -62,11 +62,11 @@ Deno.test("rule 12: retries, requeue and requeueAfter keep the priority unless t
 
 test("rule 11: a priority that makes no sense, or is misspelt, fails the attempt", async ({ runWorkers }) => {
   const cases: [outcome: unknown, message: string][] = [
-    [{ requeue: true, priority: "high" }, `Cannot add item as 'priority' must be a finite number: received "high"`],
-    [{ requeueAfter: 5, priority: NaN }, `Cannot add item as 'priority' must be a finite number: received NaN`],
-    [{ requeueAfter: 5, prio: 3 }, `Cannot requeue item as "prio" is not an outcome`],
-    [{ requeueAfter: 0, prio: 3 }, `Cannot requeue item as "prio" is not an outcome`],
-    [{ requeue: true, priorty: 3 }, `Cannot requeue item as "priorty" is not an outcome; did you mean "priority"?`],
+    [{ requeue: true, priority: "high" }, `Cannot add item: 'priority' must be a finite number, got "high"`],
+    [{ requeueAfter: 5, priority: NaN }, `Cannot add item: 'priority' must be a finite number, got NaN`],
+    [{ requeueAfter: 5, prio: 3 }, `Cannot requeue item: "prio" is not an outcome`],
+    [{ requeueAfter: 0, prio: 3 }, `Cannot requeue item: "prio" is not an outcome`],
+    [{ requeue: true, priorty: 3 }, `Cannot requeue item: "priorty" is not an outcome; did you mean "priority"?`],
     [{ requeue: false, priorty: 3 }, ""],
     [{ requeueAfter: 5, progress: 3, product: 7 }, ""],
   ];
@@ -177,7 +177,7 @@ Deno.test("rule 12: a queue that takes no options is given none, and an outcome 
     priority: 3,
   }];
   const pool = runWorkers(queue, (item) => outcomes[Number(item)] as Outcome, {
-    onError: (error, item) => void errors.push([item, (error as Error).message.slice(0, 52)]),
+    onError: (error, item) => void errors.push([item, (error as Error).message.slice(0, 59)]),
   });
   for (const i of outcomes.keys()) queue.add(String(i));
   await flush();
@@ -185,7 +185,7 @@ Deno.test("rule 12: a queue that takes no options is given none, and an outcome 
     "addRateLimited",
     "3",
   ]]);
-  assertEquals(errors, [["3", "Cannot add item as the queue below takes no priority"]]);
+  assertEquals(errors, [["3", "Cannot add item: the queue below does not accept a priority"]]);
   await pool.stop();
 });
 

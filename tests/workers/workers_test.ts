@@ -279,7 +279,7 @@ test("rule 10: an outcome that seems to be misspelt is a failure, with a suggest
     await using _pool = runWorkers(queue, () => Promise.resolve(outcome as Outcome), reports);
     queue.add("a");
     await flush();
-    assertEquals(reports.errors, [[`TypeError: Cannot requeue item as ${message}`, "a", 1]]);
+    assertEquals(reports.errors, [[`TypeError: Cannot requeue item: ${message}`, "a", 1]]);
     assertEquals([queue.delayed, queue.numRequeues("a")], [1, 1]);
     queue.shutDown();
   }
@@ -340,8 +340,8 @@ test("rule 11: an outcome that makes no sense is a failure, and forgets nothing"
   queue.add("a");
   await flush();
   assertEquals(reports.errors.map(([message]) => message), [
-    `RangeError: Cannot requeue item as 'requeueAfter' must be a duration such as "250ms", "1h30m" or a number of ` +
-    "milliseconds: received NaN",
+    `RangeError: Cannot requeue item: 'requeueAfter' must be a duration such as "250ms", "1h30m" or a number of ` +
+    "milliseconds, got NaN",
   ]);
   assertEquals([queue.delayed, queue.numRequeues("a")], [1, 1]);
   await pass(time, 10);
@@ -1052,66 +1052,66 @@ Deno.test("options of workers that make no sense are refused at once, and nothin
   const queue = exponentialQueue();
   queue.add("a");
   const cases: [WorkerOptions<string>, string][] = [
-    [{ concurrency: 0 }, "'concurrency' must be a positive integer: received 0"],
-    [{ concurrency: 1.5 }, "'concurrency' must be a positive integer: received 1.5"],
-    [{ concurrency: NaN }, "'concurrency' must be a positive integer: received NaN"],
-    [{ maxRetries: -1 }, "'maxRetries' must be a non-negative integer or Infinity: received -1"],
-    [{ maxRetries: 0.5 }, "'maxRetries' must be a non-negative integer or Infinity: received 0.5"],
-    [{ maxAbandoned: -1 }, "'maxAbandoned' must be a non-negative integer or Infinity: received -1"],
-    [{ maxAbandoned: 1.5 }, "'maxAbandoned' must be a non-negative integer or Infinity: received 1.5"],
+    [{ concurrency: 0 }, "'concurrency' must be a positive integer, got 0"],
+    [{ concurrency: 1.5 }, "'concurrency' must be a positive integer, got 1.5"],
+    [{ concurrency: NaN }, "'concurrency' must be a positive integer, got NaN"],
+    [{ maxRetries: -1 }, "'maxRetries' must be a non-negative integer or Infinity, got -1"],
+    [{ maxRetries: 0.5 }, "'maxRetries' must be a non-negative integer or Infinity, got 0.5"],
+    [{ maxAbandoned: -1 }, "'maxAbandoned' must be a non-negative integer or Infinity, got -1"],
+    [{ maxAbandoned: 1.5 }, "'maxAbandoned' must be a non-negative integer or Infinity, got 1.5"],
     [
       { timeout: 0 },
-      `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms: received 0`,
+      `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms, got 0`,
     ],
     [
       { timeout: Infinity },
-      `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms: received Infinity`,
+      `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms, got Infinity`,
     ],
     [
       { timeout: NaN },
-      `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms: received NaN`,
+      `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms, got NaN`,
     ],
   ];
   for (const [options, message] of cases) {
-    assertThrows(() => runWorkers(queue, () => {}, options), RangeError, `Cannot run workers as ${message}`);
+    assertThrows(() => runWorkers(queue, () => {}, options), RangeError, `Cannot run workers: ${message}`);
   }
   assertThrows(() => runWorkers(queue, undefined as never), TypeError, "'handler' must be a function");
   for (const none of [undefined, null, {}, "queue"]) {
     assertThrows(
       () => runWorkers(none as never, () => {}),
       TypeError,
-      "Cannot run workers as 'queue' must be a rate limiting queue: received",
+      "Cannot run workers: 'queue' must be a rate limiting queue, got",
     );
   }
   assertThrows(
     () => runWorkers(queue, () => {}, { timeout: "5" as never }),
     TypeError,
-    `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms: received "5"`,
+    `'timeout' must be a duration such as "250ms", "1h30m" or a number of milliseconds from 1 to 2147483647 ms, got "5"`,
   );
   for (const callback of ["onError", "onGiveUp"]) {
     assertThrows(
       () => runWorkers(queue, () => {}, { [callback]: "log" } as never),
       TypeError,
-      `Cannot run workers as '${callback}' must be a function: received "log"`,
+      `Cannot run workers: '${callback}' must be a function, got "log"`,
     );
   }
   assertThrows(
     () => runWorkers(queue, () => {}, { signal: new AbortController() as never }),
     TypeError,
-    "Cannot run workers as 'signal' must be an AbortSignal: received an object",
+    "Cannot run workers: 'signal' must be an AbortSignal, got an object",
   );
   assertThrows(
     () => runWorkers(queue, () => {}, { clock: Date as never }),
     TypeError,
-    "Cannot run workers as 'clock' must be a clock: received a function",
+    "Cannot run workers: 'clock' must be a clock, got a function",
   );
   const unknown: [options: unknown, message: string][] = [
-    [{ maxRetry: 3 }, `Cannot run workers as "maxRetry" is not an option here; did you mean "maxRetries"?`],
-    [{ maxAbandonned: 3 }, `Cannot run workers as "maxAbandonned" is not an option here; did you mean "maxAbandoned"?`],
-    [{ colour: "red" }, `Cannot run workers as "colour" is not an option here`],
-    [null, "Cannot run workers as 'options' must be an object: received null"],
-    [[], "Cannot run workers as 'options' must be an object: received an array"],
-    [new AbortController().signal, "Cannot run workers as 'options' must be an object: received an object"],
+    [{ maxRetry: 3 }, `Cannot run workers: "maxRetry" is not an option here; did you mean "maxRetries"?`],
+    [{ maxAbandonned: 3 }, `Cannot run workers: "maxAbandonned" is not an option here; did you mean "maxAbandoned"?`],
+    [{ colour: "red" }, `Cannot run workers: "colour" is not an option here`],
+    [null, "Cannot run workers: 'options' must be an object, got null"],
+    [[], "Cannot run workers: 'options' must be an object, got an array"],
+    [new AbortController().signal, "Cannot run workers: 'options' must be an object, got an object"],
   ];
   for (const [options, message] of unknown) {
     const { message: actual } = assertThrows(() => runWorkers(queue, () => {}, options as never), TypeError);

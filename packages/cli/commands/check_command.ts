@@ -54,7 +54,7 @@ function requireFormat(paths: readonly string[], format: ConfigFormat | undefine
   const asked = paths.filter((path) => path === STANDARD_INPUT).length;
   if (asked > 1) throw new UsageError("Cannot read standard input more than once");
   if (asked === 1 && format === undefined) {
-    throw new UsageError("Cannot read standard input as nobody says what it is: name it with --format");
+    throw new UsageError("Cannot read standard input: nobody says what it is: name it with --format");
   }
   if (asked === 0 && format !== undefined) {
     throw new UsageError("Cannot take --format without - for standard input: of files, the extension counts");
@@ -63,7 +63,7 @@ function requireFormat(paths: readonly string[], format: ConfigFormat | undefine
 
 async function readText(standardInput: Readable): Promise<string> {
   const bytes = await buffer(standardInput);
-  if (!isUtf8(bytes)) throw new UsageError("Cannot read standard input as it is not UTF-8");
+  if (!isUtf8(bytes)) throw new UsageError("Cannot read standard input: it is not UTF-8");
   return bytes.toString();
 }
 

@@ -32,7 +32,7 @@ export async function delaysCommand(path: string, flags: DelaysFlags): Promise<v
     measure(limiter, source, options, flags.failures)
   );
   if (limiters.length === 0) {
-    throw new UsageError(`Cannot show delays as config '${path}' has no limiters and no queues`);
+    throw new UsageError(`Cannot show delays: config '${path}' has no limiters and no queues`);
   }
   const { columns, isTTY } = stdout; // some terminals report no width
   const pictures = {
@@ -76,6 +76,6 @@ function measure(
     return { title, description, delays };
   } catch (error) { // thrown by a plugin
     const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`Cannot show the delays of '${title}' as ${reason}`, { cause: error });
+    throw new UsageError(`Cannot show the delays of '${title}': ${reason}`, { cause: error });
   }
 }

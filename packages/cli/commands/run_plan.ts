@@ -36,7 +36,7 @@ export function planRun(command: readonly string[], flags: RunFlags, environment
   if (conflicts.length === 1) throw new UsageError(conflicts[0]!);
   if (conflicts.length > 1) {
     throw new UsageError(
-      `Cannot run as the command line has ${conflicts.length} problems:\n  ${conflicts.join("\n  ")}`,
+      `Cannot run: the command line has ${conflicts.length} problems:\n  ${conflicts.join("\n  ")}`,
     );
   }
   const { fields, queueOptions, queueDefaults } = settingsOf(flags, environment);
@@ -60,7 +60,7 @@ function conflictsOf(command: readonly string[], flags: RunFlags): string[] {
   }
   const placeholder = flags.json && pathPlaceholderIn(command);
   if (placeholder !== undefined) {
-    conflicts.push(`Cannot fill ${placeholder} as each line is an object of JSON: name a member of it, as {name}`);
+    conflicts.push(`Cannot fill ${placeholder}: each line is an object of JSON: name a member of it, as {name}`);
   }
   return conflicts;
 }

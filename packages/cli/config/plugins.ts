@@ -80,7 +80,7 @@ async function importDefault(path: string): Promise<unknown> {
 }
 
 function refusal(path: string, reason: string, cause?: unknown): UsageError {
-  return new UsageError(`Cannot load plugin '${path}' as ${reason}`, { cause });
+  return new UsageError(`Cannot load plugin '${path}': ${reason}`, { cause });
 }
 
 /** Creates the error for a plugin that throws or can't be imported. */

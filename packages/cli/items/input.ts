@@ -44,7 +44,7 @@ export function openInput(path: string, standardInput: Readable): Input {
       },
     };
   } catch (error) {
-    throw new UsageError(`Cannot read input '${path}' as ${describeSystemError(error, "file")}`);
+    throw new UsageError(`Cannot read input '${path}': ${describeSystemError(error, "file")}`);
   }
 }
 
@@ -59,6 +59,6 @@ export async function* bytesOf({ stream, name }: Input): AsyncGenerator<Uint8Arr
   try {
     yield* stream;
   } catch (error) {
-    throw new UsageError(`Cannot read ${name} as ${describeSystemError(error, "file")}`);
+    throw new UsageError(`Cannot read ${name}: ${describeSystemError(error, "file")}`);
   }
 }

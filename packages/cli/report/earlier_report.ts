@@ -29,7 +29,7 @@ const BEGINNING = '{"workqueue":';
  * @throws {UsageError} If the file can't be read, is not a report, or belongs to another command or config.
  */
 export async function readEarlierReport(path: string, header: ReportHeader): Promise<EarlierReport | undefined> {
-  const fail = (reason: string) => new UsageError(`Cannot resume '${path}' as ${reason}`);
+  const fail = (reason: string) => new UsageError(`Cannot resume '${path}': ${reason}`);
   let fd: number;
   try {
     fd = openSync(path, "r");

@@ -60,17 +60,17 @@ export function openReport(path: string, { header, resumes, earlier, used }: Rep
       return action();
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      throw new UsageError(`Cannot write report '${path}' as ${describeSystemError(error, "directory")}`);
+      throw new UsageError(`Cannot write report '${path}': ${describeSystemError(error, "directory")}`);
     }
   };
   const fd = attempt(() => openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND));
   try {
     const stats = fstatSync(fd);
     const same = used.find(({ file }) => file !== undefined && isSameFile(fd, file));
-    if (same !== undefined) throw new UsageError(`Cannot write report '${path}' as it is ${same.name}`);
+    if (same !== undefined) throw new UsageError(`Cannot write report '${path}': it is ${same.name}`);
     if (stats.isFile() && stats.size > 0 && !resumes) {
       throw new UsageError(
-        `Cannot write report '${path}' as it is not empty: go on with it by --resume, or name another`,
+        `Cannot write report '${path}': it is not empty: go on with it by --resume, or name another`,
       );
     }
     const length = earlier?.length ?? 0;

@@ -51,7 +51,7 @@ const MAX_LINKS = 40;
 export async function lockReport(path: string): Promise<ReportLock> {
   const lock = `${targetOf(path)}.lock`;
   const text = JSON.stringify(thisProcess()) + "\n";
-  const fail = (reason: string) => new UsageError(`Cannot write report '${path}' as ${reason}`);
+  const fail = (reason: string) => new UsageError(`Cannot write report '${path}': ${reason}`);
   const lost = new AbortController();
   const isOther = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
   if (isOther || !await take(lock, text, fail)) return { lost: lost.signal, [Symbol.dispose]() {} };

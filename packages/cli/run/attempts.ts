@@ -124,7 +124,7 @@ export class Attempts {
   }
 
   #noteNotStarted(item: OpenItem, file: string, error: unknown): AttemptResult {
-    const reason = `Cannot run '${file}' as ${describeStartError(error, file)}`;
+    const reason = `Cannot run '${file}': ${describeStartError(error, file)}`;
     const isCommandsFault = isCommandError(error);
     if (isShortage(error) || isCommandsFault && !this.#settings.template.hasPlaceholderInFile) {
       this.#context.onFailure(new UsageError(reason));

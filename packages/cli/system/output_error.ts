@@ -9,7 +9,7 @@ export class OutputError extends UsageError {
 
   /** Creates the error from a system error. */
   constructor(error: unknown) {
-    super(`Cannot write standard output as ${describeSystemError(error, "file")}`, { cause: error });
+    super(`Cannot write standard output: ${describeSystemError(error, "file")}`, { cause: error });
     this.readerHasLeft = (error as NodeJS.ErrnoException).code === "EPIPE";
   }
 }

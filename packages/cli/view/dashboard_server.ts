@@ -41,7 +41,7 @@ export class DashboardServer implements AsyncDisposable {
       await new Promise<void>((resolve, reject) => server.once("listening", resolve).once("error", reject));
     } catch (error) {
       const reason = (error as NodeJS.ErrnoException).code === "EADDRINUSE" ? "it is taken" : (error as Error).message;
-      throw new UsageError(`Cannot serve the dashboard on port ${port} as ${reason}`);
+      throw new UsageError(`Cannot serve the dashboard on port ${port}: ${reason}`);
     }
     const opened = new DashboardServer(server, randomBytes(16).toString("hex"));
     return opened;

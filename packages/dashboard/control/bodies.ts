@@ -53,22 +53,22 @@ export function readBody(action: string, text: string, known: readonly (keyof Bo
   try {
     body = JSON.parse(text);
   } catch {
-    throw new Refusal(400, `Cannot ${action} as the body is not valid JSON`);
+    throw new Refusal(400, `Cannot ${action}: the body is not valid JSON`);
   }
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new Refusal(422, `Cannot ${action} as the body must be an object: received ${inspect(body)}`);
+    throw new Refusal(422, `Cannot ${action}: the body must be an object, got ${inspect(body)}`);
   }
   for (const [name, value] of Object.entries(body)) {
     if (!known.includes(name as keyof Body)) {
-      throw new Refusal(422, `Cannot ${action} as ${inspect(name)} is not known here${suggest(name, known)}`);
+      throw new Refusal(422, `Cannot ${action}: ${inspect(name)} is not known here${suggest(name, known)}`);
     }
     const [holds, words] = MEMBERS[name as keyof Body];
-    if (!holds(value)) throw new Refusal(422, `Cannot ${action} as '${name}' ${words}: received ${inspect(value)}`);
+    if (!holds(value)) throw new Refusal(422, `Cannot ${action}: '${name}' ${words}, got ${inspect(value)}`);
   }
   if (isOneNeeded && Object.keys(body).length === 0) {
     throw new Refusal(
       422,
-      `Cannot ${action} as the body has neither ${known.map((name) => `'${name}'`).join(" nor ")}`,
+      `Cannot ${action}: the body has neither ${known.map((name) => `'${name}'`).join(" nor ")}`,
     );
   }
   return body;

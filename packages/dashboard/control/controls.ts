@@ -140,7 +140,7 @@ async function forEach(
 ): Promise<ControlResult> {
   const { key, search } = readBody(action, text, ["key", "search"], true);
   if (key !== undefined && search !== undefined) {
-    throw new Refusal(422, `Cannot ${action} as the body has both 'key' and 'search'`);
+    throw new Refusal(422, `Cannot ${action}: the body has both 'key' and 'search'`);
   }
   const { items, lookedAt, more } = await queue.delayedItems(key === undefined ? { search: search! } : { key });
   if (key !== undefined && items.length > 1) throw new Refusal(422, ambiguous(items.length));

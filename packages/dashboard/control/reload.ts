@@ -21,7 +21,7 @@ export async function reload(
     const source = await readConfig();
     const name = await nameOf(source);
     if (apply && shown === undefined) {
-      throw new Refusal(422, "Cannot reload config as the body has no 'shown': ask for the changes first");
+      throw new Refusal(422, "Cannot reload config: the body has no 'shown': ask for the changes first");
     }
     if (apply && shown !== name) {
       throw new Refusal(422, "Nothing was done, as the config is not the one that was shown");

@@ -166,7 +166,7 @@ function readQuery({ searchParams }: URL): { search: string; limit: number } {
   if (!(limit >= 1 && limit <= MAX_LISTED)) {
     throw new Refusal(
       400,
-      `Not understood: 'limit' must be an integer from 1 to ${MAX_LISTED}: received ${inspect(given)}`,
+      `Not understood: 'limit' must be an integer from 1 to ${MAX_LISTED}, got ${inspect(given)}`,
     );
   }
   if (search.length > MAX_SEARCH) {

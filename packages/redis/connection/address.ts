@@ -25,11 +25,11 @@ export function parseAddress(action: string, url: unknown): Address {
   if (typeof url !== "string" || !URL.canParse(url)) throw refuse(`must be a URL such as ${FORM}`);
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(url);
   if (protocol !== "redis:" && protocol !== "rediss:") {
-    throw refuse(`must begin with redis:// or rediss://: received ${protocol}//`);
+    throw refuse(`must begin with redis:// or rediss://, got ${protocol}//`);
   }
   if (hostname === "") throw refuse(`must have a host: ${FORM}`);
   if (search !== "" || hash !== "") throw refuse(`must end with the number of the database: ${FORM}`);
-  if (!/^\/?\d*$/.test(pathname)) throw refuse(`must have the number of a database as its path: received ${pathname}`);
+  if (!/^\/?\d*$/.test(pathname)) throw refuse(`must have the number of a database as its path, got ${pathname}`);
   try {
     return {
       host: hostname.replace(/^\[(.*)\]$/, "$1"),

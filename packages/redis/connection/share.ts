@@ -118,7 +118,7 @@ export class Share implements Connection {
 
   #ask<R>(begin: (resolve: (reply: R) => void, reject: (error: Error) => void) => void): Promise<R> {
     if (this.#released !== undefined) {
-      const message = `Cannot call Redis at ${this.address} as the connection was given back`;
+      const message = `Cannot call Redis at ${this.address}: the connection was given back`;
       return Promise.reject(new RedisConnectionError(message, { mayHaveRun: false }));
     }
     this.#pending++;

@@ -89,7 +89,7 @@ end`;
 function requireUses(lua: string, names: readonly string[]): void {
   for (const name of names) {
     const isUsed = new RegExp(`${name.startsWith(".") ? "\\" : "\\b"}${name}\\b`).test(lua);
-    if (!isUsed) throw new TypeError(`Cannot declare script as its Lua does not use '${name}'`);
+    if (!isUsed) throw new TypeError(`Cannot declare script: its Lua does not use '${name}'`);
   }
 }
 

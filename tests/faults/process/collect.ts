@@ -9,7 +9,7 @@ declare const gc: (() => void) | undefined;
 function collect(): void {
   if (typeof gc === "function") gc();
   else if (typeof Bun !== "undefined") Bun.gc(true);
-  else throw new Error("Cannot collect garbage as this runtime was not started with --expose-gc");
+  else throw new Error("Cannot collect garbage: this runtime was not started with --expose-gc");
 }
 
 /** Collects garbage after pending callbacks have run, because they hold memory too. */
