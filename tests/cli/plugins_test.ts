@@ -181,7 +181,7 @@ Deno.test("plugins: a file that is not there, or given twice, is told by every c
     assertEquals(code, 2);
     assertMatch(
       String(message),
-      /'\.\/fixed\.mjs' as it fails .*: Cannot register limiter: the type "fixed" is registered already\n$/,
+      /'\.\/fixed\.mjs': it fails .*: Cannot register limiter: the type "fixed" is registered already\n$/,
     );
   }
 });

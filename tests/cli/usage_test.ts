@@ -194,7 +194,7 @@ for (const [file, text] of Object.entries(CONFIGS)) {
     );
 
     workspace.write(file, text.replace("quick", '"'));
-    assertStringIncludes(await fail(workspace, ["run", "--config", file, "--", "true"]), `config '${file}' as `);
+    assertStringIncludes(await fail(workspace, ["run", "--config", file, "--", "true"]), `config '${file}': `);
   });
 }
 
