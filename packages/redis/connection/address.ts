@@ -13,23 +13,26 @@ export interface Address {
 
 export const DEFAULT_PORT = 6379;
 const FORM = "redis[s]://[[user]:password@]host[:port][/database]";
+/** Most likely fix: an unescaped `/`, `?` or `#` makes the rest of a password the path, query or fragment. */
+const ENCODE = "percent-encode the user and the password ('/' is %2F)";
 
 /**
  * Parses a URL.
  *
- * @throws {TypeError} If it is not a Redis URL. The message shows at most the protocol or the path, because the URL may
- * contain a password.
+ * @throws {TypeError} If it is not a Redis URL. The message shows at most the protocol, because anything after it may
+ * be part of a password.
  */
 export function parseAddress(action: string, url: unknown): Address {
   const refuse = (rule: string) => argumentError(action, `'url' ${rule}`);
-  if (typeof url !== "string" || !URL.canParse(url)) throw refuse(`must be a URL such as ${FORM}`);
+  if (typeof url !== "string" || !URL.canParse(url)) throw refuse(`must be a URL such as ${FORM}: ${ENCODE}`);
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(url);
   if (protocol !== "redis:" && protocol !== "rediss:") {
     throw refuse(`must begin with redis:// or rediss://, got ${protocol}//`);
   }
   if (hostname === "") throw refuse(`must have a host: ${FORM}`);
-  if (search !== "" || hash !== "") throw refuse(`must end with the number of the database: ${FORM}`);
-  if (!/^\/?\d*$/.test(pathname)) throw refuse(`must have the number of a database as its path, got ${pathname}`);
+  if (search !== "" || hash !== "" || !/^\/?\d*$/.test(pathname)) {
+    throw refuse(`must end with the host, the port or the number of a database, such as /1: ${ENCODE}`);
+  }
   try {
     return {
       host: hostname.replace(/^\[(.*)\]$/, "$1"),
