@@ -5,7 +5,7 @@ import { connect } from "./connection/connect.ts";
 import type { RedisQueue, RedisQueueOptions } from "./contract.ts";
 import { Engine } from "./engine.ts";
 import { planLimiter } from "./limiter_plan.ts";
-import { intervalsOf, OF_QUEUE, requireRedisOptions } from "./options.ts";
+import { A_NAME, intervalsOf, OF_QUEUE, requireRedisOptions } from "./options.ts";
 import { type LiveSettings, Queue } from "./queue.ts";
 import { createScripts } from "./scripts/script.ts";
 
@@ -40,7 +40,7 @@ const scripts = createScripts();
  */
 export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): RedisQueue<T> {
   requireRedisOptions(ACTION, options, OF_QUEUE);
-  if (options.name === undefined) throw invalidArgument(ACTION, "name", "must be a non-empty string", undefined);
+  if (options.name === undefined) throw invalidArgument(ACTION, "name", A_NAME[1], undefined);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
   const plan = planLimiter(ACTION, limiters.describe(limiter as LimiterConfig));
   return openQueue(options, { limiter: plan, throttleName: { path: "" } });

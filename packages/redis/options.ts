@@ -24,6 +24,9 @@ const MAX = 86_400_000;
 /** Rule that accepts everything: `intervalsOf` checks intervals. */
 const AN_INTERVAL: Rule = [() => true, ""];
 
+/** Rule of a queue's name. It also applies to a queue of a document, because a document accepts names with braces. */
+export const A_NAME: Rule = [isName, "must be a non-empty string without braces"];
+
 /** Options that `redisQueues` accepts for all of its queues, and also for a single queue. */
 const COMMON: RulesOf<Exclude<keyof RedisQueuesOptions, "url" | "client">> = {
   leaseDuration: AN_INTERVAL,
@@ -45,7 +48,7 @@ export const OF_ONE_QUEUE: RulesOf<keyof typeof COMMON | "keyOf"> = { keyOf: A_F
 
 /** Options of `createRedisQueue`. */
 export const OF_QUEUE: RulesOf<keyof RedisQueueOptions> = {
-  name: [isName, "must be a non-empty string without braces"],
+  name: A_NAME,
   limiter: [isLimiterConfig, 'must be a limiter as in a config document, such as { "type": "exponential", … }'],
   limiters: [(value: unknown) => hasMethods(value, "describe", "build"), "must be a registry of limiters"],
   addWhileDelayed: [(value: unknown) => value === "keep" || value === "replace", 'must be "keep" or "replace"'],

@@ -1,9 +1,9 @@
 import type { WorkQueueConfig } from "@workqueue/core";
-import { hasMethods, invalidArgument } from "@workqueue/core/internal";
+import { hasMethods, invalidArgument, requireRule } from "@workqueue/core/internal";
 import type { RedisQueue, RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
 import { openQueue } from "./create_queue.ts";
 import { followReloads, requireOwnBuckets, settingsIn } from "./document.ts";
-import { OF_ONE_QUEUE, OF_QUEUES, requireRedisOptions } from "./options.ts";
+import { A_NAME, OF_ONE_QUEUE, OF_QUEUES, requireRedisOptions } from "./options.ts";
 
 /** Queues of a config document, on a server. */
 export interface RedisQueues {
@@ -17,7 +17,8 @@ export interface RedisQueues {
    * @throws {ConfigError} If the queue's limiter can't work on Redis, the queue has a discipline, or queues share a
    * bucket.
    * @throws {RangeError} If the document has no queue of that name, or an option is out of range.
-   * @throws {TypeError} If an option is unknown, of the wrong type or only for in-memory queues.
+   * @throws {TypeError} If the name has braces, or an option is unknown, of the wrong type or only for in-memory
+   * queues.
    */
   queue<T = string>(
     name: string,
@@ -64,6 +65,7 @@ export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions
     queue<T>(name: string, own: Partial<RedisQueueOptions<T>> = {}) {
       requireRedisOptions(ACTION, own, OF_ONE_QUEUE);
       const { addWhileDelayed } = config.describe(name);
+      requireRule(ACTION, "name", name, A_NAME);
       const queue = openQueue<T>({ ...common, ...given(own), name, addWhileDelayed }, settingsIn(ACTION, config, name));
       followReloads(config, queue);
       return queue;

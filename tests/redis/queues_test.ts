@@ -39,6 +39,14 @@ for (const wrong of WRONG) {
   });
 }
 
+for (const name of ["{images}", "a}"]) {
+  Deno.test(`queues: the name ${JSON.stringify(name)} is refused, as by createRedisQueue`, () => {
+    const queues = redisQueues(loadConfig({ queues: { [name]: {} } }), { url: NOBODY });
+    const expected = refusal(() => createRedisQueue({ name, url: NOBODY }));
+    assertEquals(refusal(() => queues.queue(name)), expected);
+  });
+}
+
 Deno.test("queues: an option that is undefined counts as not given", async () => {
   const errors: unknown[] = [];
   const onQueueError = (error: unknown) => void errors.push(error);
