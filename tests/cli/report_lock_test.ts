@@ -126,6 +126,30 @@ Deno.test("report lock: a run that was stopped, and whose report another one has
   assertStringIncludes(stderr, "Cannot write report 'report.jsonl': another process writes it since");
 });
 
+Deno.test("report lock: a run whose report another one takes while it loads its plugins writes nothing", async () => {
+  await using workspace = new Workspace();
+  const other = JSON.stringify({ pid: 1, host: "elsewhere", space: "another" });
+  // The plugin stands for both: it takes the report, and delays the run until the run has noticed.
+  workspace.write(
+    "slow.mjs",
+    `import { appendFileSync, writeFileSync } from "node:fs";
+    import { setTimeout } from "node:timers/promises";
+    export default async ({ limiters, core }) => {
+      limiters.register({ ...core.limiters.get("exponential"), type: "mine" });
+      writeFileSync("${LOCK}", ${JSON.stringify(other)});
+      appendFileSync("report.jsonl", '{"item":');
+      await setTimeout(1500);
+    };`,
+  );
+  workspace.write("go", "");
+  await workspace.run(ARGS, "a\n");
+  const before = workspace.read("report.jsonl");
+  const { code, stdout, stderr } = await workspace.run([ARGS[0]!, "--plugin", "slow.mjs", ...ARGS.slice(1)], "b\n");
+  assertStringIncludes(stderr, "Cannot write report 'report.jsonl' as another process writes it since");
+  assertEquals([code, stdout, workspace.read(LOCK)], [2, "", other]);
+  assertEquals(workspace.read("report.jsonl"), before + '{"item":', "not truncated");
+});
+
 Deno.test({
   name: "report lock: a process that has ended and that its parent does not wait for has no report",
   ignore: Deno.build.os !== "linux",

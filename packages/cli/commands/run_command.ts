@@ -27,7 +27,7 @@ export async function runCommand(
   if (plan.isDryRun) return await printCommands(plan, await prepareItems(plan, standardInput));
   const lock = plan.report && await lockReport(plan.report.path);
   try {
-    return await executeRun(plan, await prepareRun(plan, standardInput), lock);
+    return await executeRun(plan, await prepareRun(plan, standardInput, lock?.lost), lock);
   } finally {
     lock?.[Symbol.dispose]();
   }

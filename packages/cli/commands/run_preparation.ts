@@ -75,15 +75,21 @@ export async function prepareItems(plan: RunPlan, standardInput: Readable): Prom
  *
  * @param plan The plan.
  * @param standardInput The stream for the input `-`.
+ * @param lost Aborts when another process takes the report; `undefined` if there is no report.
  * @returns The opened resources.
  * @throws {UsageError} If {@linkcode prepareItems} throws, the dashboard can't be served, or the report can't be
- * written.
+ * written or was taken by another process.
  */
-export async function prepareRun(plan: RunPlan, standardInput: Readable): Promise<PreparedRun> {
+export async function prepareRun(
+  plan: RunPlan,
+  standardInput: Readable,
+  lost: AbortSignal | undefined,
+): Promise<PreparedRun> {
   const items = await prepareItems(plan, standardInput);
   if (plan.readsTerminal) stderr.write("Reading the list from the terminal: Ctrl-D ends it.\n");
   const server = plan.dashboardPort === undefined ? undefined : await openServer(plan.dashboardPort);
   const showProgress = await loadProgress(plan.progress);
+  lost?.throwIfAborted(); // opening the report would truncate what the other process has written
   return { ...items, server, report: openReportOf(plan, items), showProgress };
 }
 

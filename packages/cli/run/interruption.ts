@@ -24,7 +24,8 @@ export class Interruption implements Disposable {
   constructor(run: Run, lock: ReportLock | undefined, note: (line: string) => void) {
     this.#run = run;
     onUncaught((error) => this.fail(error));
-    lock?.lost.addEventListener("abort", () => this.fail(lock.lost.reason));
+    if (lock?.lost.aborted) this.fail(lock.lost.reason); // an aborted signal calls no new listener
+    else lock?.lost.addEventListener("abort", () => this.fail(lock.lost.reason));
     this.#stopListening = onSignals((signal) => {
       const { inFlight } = run.tally;
       if (!run.isInterrupted && inFlight > 0) note(describeInterruption(signal, inFlight));
