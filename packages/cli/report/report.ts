@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, fsync, ftruncateSync, openSync } from 
 import { isSameFile } from "../system/same_file.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
 import { writeAllSync } from "../system/write_all.ts";
+import { DiskSync } from "./disk_sync.ts";
 import type { EarlierReport } from "./earlier_report.ts";
 import type { ItemReport, ReportHeader } from "./records.ts";
 
@@ -40,9 +41,6 @@ export interface Report {
    */
   close(): Promise<void>;
 }
-
-/** Interval between two syncs to disk, in milliseconds. A power failure may lose the lines of this time. */
-const SYNC_INTERVAL = 1000;
 
 /**
  * Opens a report: a header, and one line of JSON for each item, written when its outcome is decided.
@@ -89,9 +87,7 @@ class OpenReport implements Report {
   readonly #attempt: (action: () => void) => void;
   /** Length in bytes; `undefined` if the report is not a regular file, for example a pipe. */
   #length: number | undefined;
-  #timer: ReturnType<typeof setInterval> | undefined = undefined;
-  #isSynced = true;
-  #syncing: Promise<void> = Promise.resolve();
+  readonly #syncs = new DiskSync((callback) => fsync(this.#fd, callback), (error) => this.#error ??= error);
   /** First error. Nothing is written after it. */
   #error: unknown = undefined;
 
@@ -115,28 +111,14 @@ class OpenReport implements Report {
     });
     if (this.#length === undefined) return;
     this.#length += line.length;
-    this.#isSynced = false;
-    this.#timer ??= setInterval(() => this.#sync(), SYNC_INTERVAL);
+    this.#syncs.request();
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#sync();
-    await this.#syncing;
+    await this.#syncs.finish();
     closeSync(this.#fd);
     this.#attempt(() => {
       if (this.#error !== undefined) throw this.#error;
-    });
-  }
-
-  #sync(): void {
-    if (this.#isSynced) return;
-    this.#isSynced = true;
-    this.#syncing = new Promise((resolve) => {
-      fsync(this.#fd, (error) => {
-        this.#error ??= error ?? undefined;
-        resolve();
-      });
     });
   }
 }
