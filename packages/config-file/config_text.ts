@@ -1,5 +1,5 @@
 import { ConfigError, type ConfigIssue } from "@workqueue/core";
-import { withCode } from "@workqueue/core/internal";
+import { inspect, withCode } from "@workqueue/core/internal";
 import type { Format } from "./formats.ts";
 import type { Parsed, Unparsed } from "./parsed.ts";
 
@@ -23,7 +23,7 @@ export class ConfigText {
   /**
    * Parses a text. Returns the document for `loadConfig`.
    *
-   * @throws {ConfigError} If the text is not valid in its format.
+   * @throws {ConfigError} If the text is not valid in its format, or can't be a config. JSON is not checked.
    */
   parse(text: string): string | object {
     return this.#parse(text).document;
@@ -53,12 +53,12 @@ export class ConfigText {
       throw this.#error("read", parsed.problems.map((issue) => ({ ...issue, message: describe(issue.message) })));
     }
     const { document, locate } = parsed;
-    if (name === "TOML" && isEmpty(document)) throw this.#error("load", [{ path: "", message: "it is empty" }]);
-    if (typeof document === "string" && name !== "JSON") { // the core would parse it as JSON
-      const issue = { path: "", message: "it must be an object, got a text" };
+    const message = name === "JSON" ? undefined : findFault(document, name); // the core parses JSON
+    if (message !== undefined) {
+      const issue = { path: "", message };
       throw this.#error("load", [{ ...issue, ...locate(issue) }]);
     }
-    return { document: document as string | object, locate }; // the core rejects everything else
+    return { document: document as string | object, locate };
   }
 
   #tryParse(text: string): Parsed | Unparsed {
@@ -78,10 +78,18 @@ export class ConfigText {
   }
 }
 
+/** Returns why a document can't be a config at all; `undefined` if the core has to check it. */
+function findFault(document: unknown, format: string): string | undefined {
+  if (isEmpty(document, format)) return "it is empty";
+  if (typeof document === "object" && document !== null) return undefined;
+  // The core would parse a string as JSON
+  return `it must be an object: received ${typeof document === "string" ? "a text" : inspect(document)}`;
+}
+
 /**
- * Reports whether a document has no members. In TOML, a text without content is an empty object. Other formats reject
- * such a text. It is an error because the file may be half written.
+ * Reports whether a text has no content. That is an error because the file may be half written. In YAML, such a text is
+ * `null`; in TOML, it is an object without members. JSONC rejects it.
  */
-function isEmpty(document: unknown): boolean {
-  return Object.keys(document as object).length === 0;
+function isEmpty(document: unknown, format: string): boolean {
+  return format === "YAML" ? document === null : format === "TOML" && Object.keys(document as object).length === 0;
 }

@@ -63,12 +63,16 @@ const WRONG: [name: string, text: string, message: string][] = [
     '{\n  "a": /* none */\n}',
     "read config 'FILE': it is not valid JSONC: ValueExpected at line 3, column 1",
   ],
-  ["a.yaml", "a: 1\na: 2", "read config 'FILE': it is not valid YAML: Map keys must be unique at line 2, column 1"],
-  ["a.yaml", "text", "load config 'FILE': it must be an object, got a text"],
-  ["a.yaml", "", "load config 'FILE': 'config' must be an object, got null"],
-  ["a.toml", "a = [1,\n}", "read config 'FILE': it is not valid TOML: invalid value at line 2, column 1"],
-  ["a.ini", "", "read config 'FILE': its extension is none of .json, .jsonc, .yaml, .yml, .toml"],
-  ["json", "{}", "read config 'FILE': its extension is none of .json, .jsonc, .yaml, .yml, .toml"],
+  ["a.yaml", "a: 1\na: 2", "read config 'FILE' as it is not valid YAML: Map keys must be unique at line 2, column 1"],
+  ["a.yaml", "text", "load config 'FILE' as it must be an object: received a text"],
+  ["a.yaml", "", "load config 'FILE' as it is empty"],
+  ["a.yaml", "42", "load config 'FILE' as it must be an object: received 42"],
+  ["a.yaml", "true", "load config 'FILE' as it must be an object: received true"],
+  ["a.jsonc", "42", "load config 'FILE' as it must be an object: received 42"],
+  ["a.jsonc", "null", "load config 'FILE' as it must be an object: received null"],
+  ["a.toml", "a = [1,\n}", "read config 'FILE' as it is not valid TOML: invalid value at line 2, column 1"],
+  ["a.ini", "", "read config 'FILE' as its extension is none of .json, .jsonc, .yaml, .yml, .toml"],
+  ["json", "{}", "read config 'FILE' as its extension is none of .json, .jsonc, .yaml, .yml, .toml"],
 ];
 
 for (const [name, text, message] of WRONG) {
@@ -77,6 +81,7 @@ for (const [name, text, message] of WRONG) {
     const path = folder.write(name, text);
     const error = assertThrows(() => loadConfigFile(path), Error);
     assertEquals(error.message, `Cannot ${message.replace("FILE", path)}`);
+    if (!name.endsWith(".json")) assertEquals(assertThrows(() => readConfigFile(path), Error).message, error.message);
     assertEquals(error instanceof ConfigError, !message.includes("extension"));
     assertEquals(codeOf(error), "WQ_CONFIG");
   });
@@ -139,7 +144,7 @@ Deno.test("config file: one that was emptied is refused in every format", () => 
   const contents: [format: string, texts: string[], message: string][] = [
     ["json", [""], "the text is not JSON"],
     ["jsonc", ["", "// nothing"], "it is not valid JSONC"],
-    ["yaml", ["", "# nothing", "---\n"], "'config' must be an object, got null"],
+    ["yaml", ["", "# nothing", "---\n"], "it is empty"],
     ["toml", ["", "# nothing"], "it is empty"],
   ];
   for (const [format, texts, message] of contents) {
