@@ -164,6 +164,38 @@ Deno.test("limiters: somebody else's may say how long they wait, refuse to be ma
   assertEquals(["linear", "silent", "once", "broken"].map(by), [PATH, null, null, null]);
 });
 
+Deno.test("limiters: a search asks only for the items it finds which limiter decided", async () => {
+  using time = new FakeTime();
+  let asked = 0;
+  const delayAfter = () => {
+    asked++;
+    return 60_000;
+  };
+  const registry = limiters.extend().register(defineLimiter({
+    type: "counted",
+    description: "One of the test.",
+    options: {},
+    create: () => ({ when: () => 60_000, forget() {}, numRequeues: () => 1, delayAfter }),
+  }));
+  const config = loadConfig({ queues: { images: { limiter: { type: "counted" } as never } } }, { limiters: registry });
+  const queue = config.queue<string>("images");
+  const pool = config.runWorkers("images", queue, () => Promise.reject(new Error("no")), { onError() {} });
+  using dashboard = new Asked({ queues: { images: { queue, pool } }, config });
+  for (let i = 100; i < 150; i++) queue.add(`item-${i}`);
+  await flush();
+  time.tick(1000);
+  await flush();
+  const find = async (search: string) => {
+    asked = 0;
+    const { failingItems } = await dashboard.details("images", `?search=${search}`);
+    return [failingItems.length, failingItems[0]?.decidedBy, asked];
+  };
+  assertEquals(await find("item-13"), [10, PATH, 10]);
+  assertEquals(await find("nothing"), [0, undefined, 0]);
+  queue.shutDown();
+  await pool.stop();
+});
+
 Deno.test("limiters: groups are told as the config tells them", () => {
   const separatorOf = (queue: object) => limitsOf(loadConfig({ queues: { images: queue } }), "images")!.separator;
   assertEquals(separatorOf({}), undefined);

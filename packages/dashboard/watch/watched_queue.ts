@@ -250,32 +250,34 @@ export class WatchedQueue {
     const seen = this.#seen;
     const look = seen?.look;
     const limits = this.#latestLimits;
-    const first = <Item, Shown extends { readonly key: string }>(
-      items: readonly Item[] | undefined,
-      show: (item: Item) => Shown,
-    ) => firstOf(items ?? [], show, ({ key }) => matches(key), limit);
+    // Converts only the items that are shown: a list has up to 1,000 items, and formatting an error takes long.
+    const first = <Entry extends { readonly item: unknown }, Shown>(
+      entries: readonly Entry[] | undefined,
+      show: (entry: Entry) => Shown,
+    ): (Shown & { key: string })[] => {
+      const shown: (Shown & { key: string })[] = [];
+      for (const entry of entries ?? []) {
+        if (shown.length >= limit) break;
+        const key = this.textOf(entry.item);
+        if (matches(key)) shown.push({ key, ...show(entry) });
+      }
+      return shown;
+    };
     return {
       ...this.row(),
       history: this.#history.lists(now, Date.now()),
       failingItems: first(look && [...look.failingItems].sort((a, b) => b.attempts - a.attempts), (failing) => ({
-        key: this.textOf(failing.item),
         attempts: failing.attempts,
         error: errorText(failing.error),
         ago: whole(failing.ago),
         dueInMs: whole(failing.dueInMs),
         decidedBy: limits?.decidedBy(failing.attempts, failing.ago, failing.dueInMs) ?? null,
       })),
-      runningItems: first(look?.runningItems, ({ item, ...running }) => ({
-        key: this.textOf(item),
-        attempt: running.attempt,
-        for: whole(running.for),
-      })),
+      runningItems: first(look?.runningItems, (running) => ({ attempt: running.attempt, for: whole(running.for) })),
       delayedItems: found?.items.slice(0, limit).map(({ key, priority, dueAt }) => ({
         ...{ key, priority, dueInMs: whole(Math.max(dueAt - now, 0)) },
-      })) ?? first(look?.delayedItems, ({ item, priority, dueInMs }) => ({
-        ...{ key: this.textOf(item), priority, dueInMs: whole(dueInMs) },
-      })),
-      readyItems: first(look?.readyItems, ({ item, priority }) => ({ key: this.textOf(item), priority })),
+      })) ?? first(look?.delayedItems, ({ priority, dueInMs }) => ({ priority, dueInMs: whole(dueInMs) })),
+      readyItems: first(look?.readyItems, ({ priority }) => ({ priority })),
       groups: look === undefined ? [] : this.#groups(look),
       matching: (search === "" ? look && this.source.findable(look) : found?.matching) ?? null,
       givenUpFor: look?.totals.givenUpFor ?? null,
@@ -326,20 +328,4 @@ function withMost<Item>(items: readonly Item[], numberOf: (item: Item) => number
   let most: Item | undefined;
   for (const item of items) if (most === undefined || numberOf(item) > numberOf(most)) most = item;
   return most;
-}
-
-/** Returns the first items that match, converted for display. Converts no items after the last one that is returned. */
-function firstOf<Item, Shown>(
-  items: readonly Item[],
-  show: (item: Item) => Shown,
-  matches: (shown: Shown) => boolean,
-  limit: number,
-): Shown[] {
-  const shown: Shown[] = [];
-  for (const item of items) {
-    if (shown.length >= limit) break;
-    const one = show(item);
-    if (matches(one)) shown.push(one);
-  }
-  return shown;
 }
