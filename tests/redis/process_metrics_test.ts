@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { InMemoryMetrics, loadConfig, runWorkers, TerminalError } from "@workqueue/core";
+import { metricFamilies } from "@workqueue/core/metrics";
 import { createRedisQueue, redisQueues } from "@workqueue/redis";
 import { Console } from "../helpers.ts";
 import { engineTest } from "./bench.ts";
@@ -9,10 +10,10 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 
 const QUICK = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
 
-/** Returns the values of a queue's metrics, without metrics that were never created. */
+/** Returns the counters and gauges that a queue has created, whatever they are, with their values. */
 function valuesOf(metrics: InMemoryMetrics, name: string): Record<string, number | undefined> {
-  const all = ["depth", "adds_total", "retries_total", "waiting", "oldest_ready_seconds", "unfinished_work_seconds"];
-  const found = all.map((metric) => [metric, metrics.value(`workqueue_${metric}`, name)] as const);
+  const all = Object.values(metricFamilies).filter(({ kind }) => kind !== "histogram");
+  const found = all.map((family) => [family.name.replace("workqueue_", ""), metrics.value(family.name, name)] as const);
   return Object.fromEntries(found.filter(([, value]) => value !== undefined));
 }
 
@@ -34,8 +35,9 @@ redisTest("process metrics: each process counts what it does, and nothing of the
   await (await work()).finish({ requeueAfter: "1h" });
   await (await work()).finish({ giveUp: "bad" });
   await (await work())[Symbol.asyncDispose]();
-  assertEquals(valuesOf(ours, name), { retries_total: 2, unfinished_work_seconds: 0 });
-  assertEquals(valuesOf(theirs, name), { retries_total: 3, unfinished_work_seconds: 0 });
+  const OF_WORK = { unfinished_work_seconds: 0, longest_running_processor_seconds: 0 };
+  assertEquals(valuesOf(ours, name), { ...OF_WORK, retries_total: 2 });
+  assertEquals(valuesOf(theirs, name), { ...OF_WORK, retries_total: 3 });
   for (const metric of ["workqueue_queue_duration_seconds", "workqueue_work_duration_seconds"]) {
     assertEquals([ours.count(metric, name), theirs.count(metric, name)], [0, 4], metric);
     assert(theirs.value(metric, name)! > 0);
