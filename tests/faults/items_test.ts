@@ -17,6 +17,13 @@ import { HookedAges, HookedDiscipline, HookedKeys, HookedMetrics, type Keyed, ME
 
 const limiter = <T>() => createExponentialLimiter<T>({ baseDelay: 100, maxDelay: 1000 });
 
+/** Returns a proxy that throws, whatever is done with it. Only `typeof` and comparisons don't throw. */
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
 /** Items that are all different. None has a special meaning to a queue. */
 const ITEMS: readonly [name: string, item: unknown][] = [
   ["NaN", NaN],
@@ -32,7 +39,7 @@ const ITEMS: readonly [name: string, item: unknown][] = [
   ["a class", class {}],
   ["a frozen object", Object.freeze({ id: 1 })],
   ["an object without a prototype", Object.create(null)],
-  ["a proxy that throws", Proxy.revocable({}, {}).proxy],
+  ["a proxy that throws", revoked()],
   ["a promise", Promise.resolve("its value")],
   ["a thenable", {
     then() {
