@@ -1,29 +1,93 @@
-/** Contract suite of `MetricsProvider`: a queue's measurements, including two queues with the same name. */
+/** Contract suite of `MetricsProvider`: its instruments, and a queue's measurements. */
 
 import { assertEquals } from "@std/assert";
-import { createRateLimitingQueue, createWorkQueue, type MetricsProvider } from "@workqueue/core";
+import {
+  type Counter,
+  createRateLimitingQueue,
+  createWorkQueue,
+  type Gauge,
+  type Histogram,
+  type MetricsProvider,
+  type SettableGauge,
+} from "@workqueue/core";
+import { type MeteredMethod, metricFamilies } from "@workqueue/core/metrics";
 import { HandClock } from "../helpers.ts";
 import { take, takeAll } from "../queue_helpers.ts";
 
-/** Registers the suite for one implementation. */
-export function metricsSuite(name: string, make: () => MetricsProvider): void {
-  Deno.test(`metrics provider, ${name}: each method makes an instrument, twice for one name, too`, () => {
-    const provider = make();
-    for (const queue of ["q", "q", 'odd "name"\n']) {
-      const [depth, adds] = [provider.depth(queue), provider.adds(queue)];
-      depth.inc();
-      depth.dec();
-      adds.inc();
-      provider.retries(queue).inc();
-      provider.queueLatency(queue).observe(0.25);
-      provider.workDuration(queue).observe(1e-9);
-      provider.unfinishedWork(queue).set(3);
-      provider.longestRunningProcessor(queue).set(0);
-      for (const optional of ["delayed", "blocked", "oldestReady", "concurrency"] as const) {
-        provider[optional]?.(queue).set(1);
+/** Instrument of any kind. Only the methods of its kind may be called. */
+type Instrument = Gauge & Counter & Histogram & SettableGauge;
+
+/** Uses two instruments of one series. Returns the value that the series then has. */
+type Use = (first: Instrument, second: Instrument) => number;
+
+const useGauges: Use = (first, second) => {
+  for (const gauge of [first, second, first]) gauge.inc();
+  second.dec();
+  return 2;
+};
+const useCounters: Use = (first, second) => {
+  for (const counter of [first, second, first]) counter.inc();
+  return 3;
+};
+const useSettable: Use = (first, second) => {
+  first.set(7);
+  second.set(3);
+  return 3;
+};
+const useHistograms: Use = (first, second) => {
+  first.observe(0.25);
+  second.observe(1e-9);
+  return 0.25 + 1e-9;
+};
+
+/** All methods that create an instrument, with a use of the instrument. */
+const USES: Readonly<Record<MeteredMethod, Use>> = {
+  depth: useGauges,
+  adds: useCounters,
+  queueLatency: useHistograms,
+  workDuration: useHistograms,
+  unfinishedWork: useSettable,
+  longestRunningProcessor: useSettable,
+  retries: useCounters,
+  priorityDepth: useGauges,
+  delayed: useSettable,
+  blocked: useSettable,
+  oldestReady: useSettable,
+  active: useGauges,
+  concurrency: useSettable,
+  failures: useCounters,
+  givenUp: useCounters,
+};
+
+/** Values of the second label, for the methods that have one. */
+const LABELS: Readonly<Partial<Record<MeteredMethod, string>>> = { priorityDepth: "high", givenUp: "terminal" };
+
+/** Returns the value of a series; for a histogram, the sum; `undefined` if there is no such series. */
+type Read<P> = (provider: P, metric: string, queue: string) => number | undefined | Promise<number | undefined>;
+
+/**
+ * Registers the suite for one implementation.
+ *
+ * @param name Name of the implementation.
+ * @param make Creates a provider.
+ * @param read Reads a series of the provider. Omit it if the provider keeps no values.
+ */
+export function metricsSuite<P extends MetricsProvider>(name: string, make: () => P, read?: Read<P>): void {
+  if (read !== undefined) {
+    Deno.test(`metrics provider, ${name}: instruments of one method and one queue's name share a series`, async () => {
+      const provider = make();
+      for (const [method, use] of Object.entries(USES) as [MeteredMethod, Use][]) {
+        const create = provider[method]?.bind(provider) as ((queue: string, label?: string) => Instrument) | undefined;
+        if (create === undefined) continue; // it is optional
+        const { name: metric } = metricFamilies[method];
+        for (const queue of ["q", "another", 'odd "name"\n']) {
+          const value = use(create(queue, LABELS[method]), create(queue, LABELS[method]));
+          assertEquals(await read(provider, metric, queue), value, `${method} of ${queue}`);
+        }
+        assertEquals(await read(provider, metric, "unknown"), undefined, method);
       }
-    }
-  });
+    });
+  }
 
   Deno.test(`metrics provider, ${name}: a queue that is measured does what others do`, async () => {
     const clock = new HandClock();

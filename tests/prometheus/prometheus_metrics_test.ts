@@ -12,6 +12,23 @@ import { metricFamilies } from "@workqueue/core/metrics";
 import { prometheusMetrics, type PrometheusOptions } from "@workqueue/prometheus";
 import { FakeTime } from "@std/testing/time";
 import { AggregatorRegistry, Counter, Gauge, type OpenMetricsContentType, register, Registry } from "prom-client";
+import { metricsSuite } from "../contracts/metrics_suite.ts";
+
+const registers = new WeakMap<MetricsProvider, Registry>();
+
+metricsSuite("prometheus", () => {
+  const register = new Registry();
+  const metrics = prometheusMetrics(register);
+  registers.set(metrics, register);
+  return metrics;
+}, async (metrics, metric, queue) => {
+  const { values } = await registers.get(metrics)!.getSingleMetric(metric)!.get();
+  const series: readonly { labels: object; value: number; metricName?: string }[] = values;
+  const names = [undefined, metric, `${metric}_sum`];
+  return series.find(({ labels, metricName }) =>
+    (labels as { name?: string }).name === queue && names.includes(metricName)
+  )?.value;
+});
 
 /** Returns the lines of a scrape that begin with `prefix`, without comments. */
 async function scrape(register: Pick<Registry, "metrics">, prefix = "workqueue_"): Promise<string[]> {
