@@ -3,7 +3,7 @@
  * gone.
  */
 
-import { assertEquals, assertFalse } from "@std/assert";
+import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import {
   createDelayingQueue,
   createExponentialLimiter,
@@ -312,11 +312,7 @@ Deno.test("gone: not before a key is done that a discipline refused when it came
   discipline.push = () => {
     throw new Error("no");
   };
-  try {
-    lease[Symbol.dispose]();
-  } catch {
-    // thrown by the discipline
-  }
+  assertThrows(() => lease[Symbol.dispose](), Error, "no");
   assertFalse(metrics.taken().includes("q is gone"));
   take(queue)[Symbol.dispose]();
   assertEquals(metrics.taken().at(-1), "q is gone");
