@@ -74,13 +74,18 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
     const rule = "must be \"keep\" over a queue that has no hook 'stateOf'";
     throw argumentError(ACTION, brokenRule("addWhileDelayed", rule, addWhileDelayed));
   }
-  return new DeadlineQueue(below, {
-    ...common,
-    maxSleep: parseDuration(maxSleep),
-    ref,
-    replaces: addWhileDelayed === "replace",
-    onDrop,
-  });
+  try {
+    return new DeadlineQueue(below, {
+      ...common,
+      maxSleep: parseDuration(maxSleep),
+      ref,
+      replaces: addWhileDelayed === "replace",
+      onDrop,
+    });
+  } catch (error) {
+    if (queue === undefined) below.shutDown(); // its metrics would stay registered
+    throw error;
+  }
 }
 
 const ACTION = "create delaying queue";

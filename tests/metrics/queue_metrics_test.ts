@@ -301,6 +301,44 @@ Deno.test("gone: the last of two queues of one name, and a name that is used aga
   assertEquals(gone(), 1);
 });
 
+Deno.test("gone: a queue whose creation a metric fails is not counted among those of its name", () => {
+  const limiter = createExponentialLimiter({ baseDelay: 100, maxDelay: 1000 });
+  const makes = {
+    createWorkQueue,
+    createDelayingQueue,
+    createRateLimitingQueue: (options: object) => createRateLimitingQueue(limiter, options),
+  };
+  for (const [name, make] of Object.entries(makes)) {
+    const ofDelays = name === "createWorkQueue" ? [] : ["retries", "delayed"];
+    for (const method of ["depth", "blocked", ...ofDelays]) {
+      const metrics = new Notes();
+      Object.defineProperty(metrics, method, {
+        configurable: true,
+        value() {
+          throw new Error("full");
+        },
+      });
+      assertThrows(() => make({ name: "q", metrics }), Error, "full");
+      Reflect.deleteProperty(metrics, method);
+      metrics.taken();
+      make({ name: "q", metrics }).shutDown();
+      assertEquals(metrics.taken().at(-1), "q is gone", `${name}, ${method}`);
+    }
+  }
+});
+
+Deno.test("gone: a queue of one's own stays open if the layer above it cannot be created", () => {
+  const metrics = new Notes();
+  metrics.delayed = () => {
+    throw new Error("full");
+  };
+  const queue = createWorkQueue<string>({ name: "q", metrics });
+  assertThrows(() => createDelayingQueue({ queue, metrics }), Error, "full");
+  queue.add("a");
+  assertEquals([takeAll(queue), metrics.taken().includes("q is gone")], [["a"], false]);
+  queue.shutDown();
+});
+
 Deno.test("gone: not before a key is done that a discipline refused when it came back", () => {
   const metrics = new Notes();
   const discipline = createPriorityDiscipline<string>();
