@@ -102,7 +102,10 @@ export class TicketQueue<T> implements WorkQueue<T> {
   readonly #drainers = new Waiters<void>();
   /** Callbacks for when there is less to do. */
   readonly #watchers = new Watchers();
-  readonly #waits = new Waits((count) => this.#isWaitOver(count), (callback) => this.#watchers.add(callback));
+  readonly #waits = new Waits((count) => {
+    if (count === IDLE) return this.#line.size === 0;
+    return this.#shuttingDown || this.length + this.#line.blocked < count;
+  }, (callback) => this.#watchers.add(callback));
   #shuttingDown = false;
 
   constructor(options: WorkQueueOptions<T>) {
@@ -265,11 +268,6 @@ export class TicketQueue<T> implements WorkQueue<T> {
 
   [Symbol.asyncIterator](): AsyncIterator<T, void, void> {
     return new ItemIterator(this);
-  }
-
-  #isWaitOver(count: number): boolean {
-    if (count === IDLE) return this.#line.size === 0;
-    return this.#shuttingDown || this.length + this.#line.blocked < count;
   }
 
   #key(item: T): unknown {

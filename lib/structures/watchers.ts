@@ -5,17 +5,19 @@ export type Watch = (callback: () => void) => () => void;
 
 /** Callbacks for changes. */
 export class Watchers {
-  readonly #callbacks = new Set<() => void>();
+  /** By their unsubscribe functions, because a function may be added several times. */
+  readonly #callbacks = new Map<() => void, () => void>();
 
-  /** Adds a callback. Returns a function that removes it. */
+  /** Adds a callback. If a function is added twice, it is called twice. Returns an unsubscribe function. */
   add(callback: () => void): () => void {
-    this.#callbacks.add(callback);
-    return () => void this.#callbacks.delete(callback);
+    const stop = () => void this.#callbacks.delete(stop);
+    this.#callbacks.set(stop, callback);
+    return stop;
   }
 
   tell(): void {
     if (this.#callbacks.size === 0) return; // faster than starting the loop, and most queues have no callbacks
-    for (const callback of this.#callbacks) callback();
+    for (const callback of this.#callbacks.values()) callback();
   }
 }
 
