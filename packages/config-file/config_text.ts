@@ -83,7 +83,7 @@ function findFault(document: unknown, format: string): string | undefined {
   if (isEmpty(document, format)) return "it is empty";
   if (typeof document === "object" && document !== null) return undefined;
   // The core would parse a string as JSON
-  return `it must be an object: received ${typeof document === "string" ? "a text" : inspect(document)}`;
+  return `it must be an object, got ${typeof document === "string" ? "a text" : inspect(document)}`;
 }
 
 /**
