@@ -1,0 +1,72 @@
+/**
+ * Checks the form of comments: their width, which `deno fmt` doesn't wrap, and their first word. A comment that begins
+ * with a word such as "What" has no subject.
+ *
+ * As a program it prints the problems, and fails if there are any: a part of `deno task style`.
+ */
+
+import manifest from "../../deno.json" with { type: "json" };
+import { ROOT } from "../../release/commands.ts";
+import { allModules } from "./modules.ts";
+
+const MAX_COLUMNS = manifest.fmt.lineWidth;
+
+/** Generated modules, which nobody reads. */
+const GENERATED: readonly string[] = ["packages/dashboard/page.ts"];
+
+/** Folder of modules with Lua, in which every line counts. */
+const LUA = "packages/redis/scripts/";
+
+/** Line that begins or continues a comment. */
+const COMMENT = /^\s*(\/\/|\/\*|\*\s)/;
+
+/** Comment after code. */
+const TRAILING_COMMENT = /\s\/\/\s/;
+
+/** Line of a comment in TypeScript or Lua that consists of a mark and text, or begins the description of a tag. */
+const TEXT = /^\s*(?:\/\*\*?|\/\/|\*|--)\s+(?:@(?:param|typeParam|template)\s+\w+\s+|@(?:returns|default)\s+)?(.*)$/;
+
+/** Line before the first line of a comment: code, nothing, or the opening of a block. */
+const BEFORE_FIRST = /^(?!\s*(\/\/|\*|\/\*\*?\s+\S|--\s))/;
+
+const FORBIDDEN = /^(What|How|Where|Who|Whose|Whoever|Whatever|Which|Those|That|As)\b/;
+
+/** Returns the problems of comments in a module, as `path:line: problem`. */
+export function commentProblemsIn(path: string, text: string): string[] {
+  if (GENERATED.includes(path)) return [];
+  const lines = text.split("\n");
+  return lines.flatMap((line, i) => {
+    const columns = [...line].length;
+    const counts = path.startsWith(LUA) || COMMENT.test(line) || TRAILING_COMMENT.test(line);
+    const word = firstWordOf(line, lines[i - 1] ?? "");
+    return [
+      ...(counts && columns > MAX_COLUMNS ? [`${path}:${i + 1}: ${columns} columns`] : []),
+      ...(word === undefined ? [] : [`${path}:${i + 1}: begins with "${word}"`]),
+    ];
+  });
+}
+
+/** Returns the first word of a comment if it is forbidden. */
+function firstWordOf(line: string, previous: string): string | undefined {
+  const text = TEXT.exec(line)?.[1];
+  const isFirst = BEFORE_FIRST.test(previous) || /^\s*(\/\*|\*\s+@)/.test(line);
+  if (text !== undefined) return isFirst ? FORBIDDEN.exec(text)?.[1] : undefined;
+  return FORBIDDEN.exec(/^\s*[^\s/*].*\s\/\/\s+(.*)$/.exec(line)?.[1] ?? "")?.[1];
+}
+
+/** Returns the problems of all comments in the repository. */
+export async function allCommentProblems(): Promise<string[]> {
+  const found = allModules().map(async (path) => commentProblemsIn(path, await Deno.readTextFile(new URL(path, ROOT))));
+  return (await Promise.all(found)).flat();
+}
+
+if (import.meta.main) {
+  const problems = await allCommentProblems();
+  if (problems.length > 0) {
+    console.error(problems.join("\n"));
+    console.error(
+      `Found ${problems.length} comments that are too wide or have no subject: see "Folders" in CONTRIBUTING.md`,
+    );
+    Deno.exit(1);
+  }
+}
