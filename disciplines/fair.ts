@@ -158,7 +158,7 @@ class Group {
   /** Cost of a turn: one divided by the group's weight. */
   readonly cost: number;
   /** Whether the number of processing entries matters to this discipline or to the inner one. */
-  readonly countsHeld: boolean;
+  readonly countsProcessing: boolean;
   /** Start of its next turn and end of its last one, in virtual time. */
   start = 0;
   finish = 0;
@@ -174,7 +174,7 @@ class Group {
     this.name = name;
     this.within = within;
     this.cost = 1 / weight;
-    this.countsHeld = isBounded || within.done !== undefined;
+    this.countsProcessing = isBounded || within.done !== undefined;
   }
 }
 
@@ -302,7 +302,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
   }
 
   #handOut(entry: ReadyEntry<unknown>, group: Group): void {
-    if (group.countsHeld) {
+    if (group.countsProcessing) {
       group.processing++;
       this.#homes.set(entry, group);
     } else if (this.#makeWithin !== undefined) this.#homes.delete(entry);

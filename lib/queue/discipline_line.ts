@@ -224,7 +224,7 @@ export class DisciplineLine<T> implements Line<T> {
     return [...ready];
   }
 
-  listHeld(limit: number): ListedKey[] {
+  listProcessing(limit: number): ListedKey[] {
     return this.#processing.list(limit);
   }
 

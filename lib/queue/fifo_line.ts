@@ -114,10 +114,10 @@ export class FifoLine implements Line<unknown> {
     });
   }
 
-  listHeld(limit: number): ListedKey[] {
+  listProcessing(limit: number): ListedKey[] {
     const processing: ListedKey[] = [];
     const count = Math.min(limit, this.processing);
-    if (count > 0 && this.processing <= FEW) this.#processing ??= this.#findHeld();
+    if (count > 0 && this.processing <= FEW) this.#processing ??= this.#findProcessing();
     for (const [key, ticket] of (this.#processing ?? this.#tickets).entries()) {
       if (processing.length === count) break;
       if (ticket <= this.called) processing.push({ key, priority: this.#processingPriorities.get(key) });
@@ -125,7 +125,7 @@ export class FifoLine implements Line<unknown> {
     return processing;
   }
 
-  #findHeld(): ChurnMap<unknown, number> {
+  #findProcessing(): ChurnMap<unknown, number> {
     const processing = new ChurnMap<unknown, number>();
     for (const [key, ticket] of this.#tickets.entries()) {
       if (ticket <= this.called) processing.set(key, ticket);

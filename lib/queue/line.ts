@@ -81,7 +81,7 @@ export interface Line<T> {
   listReady(limit: number): ListedKey[];
 
   /** Returns keys that are processing; at most `limit`. */
-  listHeld(limit: number): ListedKey[];
+  listProcessing(limit: number): ListedKey[];
 }
 
 /** Key and priority, as a snapshot shows them. */

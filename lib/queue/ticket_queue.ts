@@ -63,9 +63,9 @@ class TicketLease<T> implements Lease<T> {
 
   static setInspection(): void {
     setInspection<TicketLease<unknown>>(TicketLease.prototype, (lease) => `Lease ${inspect(lease.key)}`, (lease) => {
-      const state = lease.#queue.ticketOf(lease.key) === lease.#ticket ? "held" : "done";
+      const state = lease.#queue.ticketOf(lease.key) === lease.#ticket ? "processing" : "done";
       const priority = lease.priority === 0 ? "" : `, priority ${lease.priority}`;
-      return (lease.addedAgain() ? "held, added again" : state) + priority;
+      return (lease.addedAgain() ? "processing, added again" : state) + priority;
     });
   }
 }
@@ -253,7 +253,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       readyItems: this.#line.listReady(limit)
         .map(({ key, priority }) => ({ item: itemOf(this.#items, key), priority })),
       delayedItems: [],
-      processingItems: this.#line.listHeld(limit)
+      processingItems: this.#line.listProcessing(limit)
         .map(({ key, priority }) => ({
           item: itemOf(this.#processingItems, key),
           priority,

@@ -174,12 +174,12 @@ Deno.test("a lease says of what it is, and whether that is still held", () => {
   const queue = createWorkQueue<string>();
   queue.add("a.jpg", { priority: 5 });
   const lease = take(queue);
-  assertEquals(shown(lease), 'Lease "a.jpg": held, priority 5');
+  assertEquals(shown(lease), 'Lease "a.jpg": processing, priority 5');
   queue.add("a.jpg");
-  assertEquals(shown(lease), 'Lease "a.jpg": held, added again, priority 5');
+  assertEquals(shown(lease), 'Lease "a.jpg": processing, added again, priority 5');
   lease[Symbol.dispose]();
   assertEquals(shown(lease), 'Lease "a.jpg": done, priority 5');
-  assertEquals(shown(take(queue)), 'Lease "a.jpg": held');
+  assertEquals(shown(take(queue)), 'Lease "a.jpg": processing');
   assertEquals(shown(lease), 'Lease "a.jpg": done, priority 5');
 });
 
@@ -285,7 +285,7 @@ for (const [runtime, command] of Object.entries(programs)) {
       'DelayingQueue "thumbs": 0 ready, 0 delayed, 0 processing',
       queue,
       pool,
-      'Lease "b.jpg": held',
+      'Lease "b.jpg": processing',
       "TokenBucket: 3 of 10 tokens, 5 a second, paused for 30 s",
     ]);
     const nested = lines.slice(6).join(" ").replace(/\s+/g, " ").replaceAll(/,? ([}\]])/g, " $1");
