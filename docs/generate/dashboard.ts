@@ -61,7 +61,7 @@ const VERDICTS: readonly Panel[] = [
   },
   {
     title: "Longest running",
-    description: "How long the item that is held longest has been held. A handler that hangs needs a timeout.",
+    description: "How long the longest-processing item has been processing. A handler that hangs needs a timeout.",
     unit: "s",
     queries: { "": worst(max(of.longestRunningProcessor)) },
     limits: [60, 900],
@@ -121,7 +121,8 @@ const GRAPHS: readonly Panel[] = [
   },
   {
     title: "Oldest ready, longest running",
-    description: "The item that waits longest for a worker, and the one that a worker has had longest.",
+    description:
+      "How long the oldest ready item has been ready, and how long the longest-processing item has been processing.",
     unit: "s",
     queries: { "oldest ready": max(of.oldestReady), "longest running": max(of.longestRunningProcessor) },
   },

@@ -36,7 +36,7 @@ export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider
     name: "workqueue_adds_total",
     kind: "counter",
     unit: "adds",
-    help: "Adds that were not folded into one before.",
+    help: "Adds that were not folded into an earlier add.",
   },
   queueLatency: {
     name: "workqueue_queue_duration_seconds",
@@ -62,7 +62,7 @@ export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider
     name: "workqueue_longest_running_processor_seconds",
     kind: "gauge",
     unit: "seconds",
-    help: "Seconds that the longest-held item takes.",
+    help: "Seconds for which the longest-processing item has been processing.",
   },
   retries: {
     name: "workqueue_retries_total",

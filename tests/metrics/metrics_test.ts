@@ -407,7 +407,7 @@ Deno.test("InMemoryMetrics: prints counters and gauges as Prometheus reads them,
   metrics.adds("a").inc();
   const lines = metrics.toPrometheus().split("\n");
   assertEquals(lines, [
-    "# HELP workqueue_adds_total Adds that were not folded into one before.",
+    "# HELP workqueue_adds_total Adds that were not folded into an earlier add.",
     "# TYPE workqueue_adds_total counter",
     `workqueue_adds_total{name="b"} 1`,
     `workqueue_adds_total{name="a"} 2`,
