@@ -91,7 +91,7 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
 const ACTION = "create delaying queue";
 const DEFAULT_MAX_SLEEP = 10_000;
 /** Delay after which an item whose add failed when it was due is added again, in milliseconds. */
-const TRY_AGAIN = 1000;
+const RETRY_DELAY = 1000;
 
 function isWorkQueue(value: unknown): boolean {
   return hasMethods(value, "add", "get", "tryGet", "done", "shutDown", "shutDownWithDrain");
@@ -318,7 +318,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   #addAfter(item: T, ms: number, priority: number): void {
     if (ms <= 0 || (this.#replaces && this.#isComing(item))) this.#addNow(item, priority);
     else {
-      this.#wait(item, this.#clock.now() + ms, priority);
+      this.#delay(item, this.#clock.now() + ms, priority);
       this.#measureDelayed();
     }
     this.#retries?.inc();
@@ -331,8 +331,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   #addNow(item: T, priority: number): void {
-    const mayWait = this.delayed > 0 && (this.#replaces || this.#items !== undefined);
-    if (mayWait) this.#addBesideDelayed(item, priority);
+    const mayBeDelayed = this.delayed > 0 && (this.#replaces || this.#items !== undefined);
+    if (mayBeDelayed) this.#addBesideDelayed(item, priority);
     else this.#addBelow(item, priority);
   }
 
@@ -356,12 +356,12 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     else this.below.add(item, { priority });
   }
 
-  #wait(item: T, deadline: number, priority: number): void {
+  #delay(item: T, deadline: number, priority: number): void {
     const key = this.key(item);
-    this.#waitAs(key, this.#items === undefined ? item : this.#newest(key, item), deadline, priority);
+    this.#delayAs(key, this.#items === undefined ? item : this.#newest(key, item), deadline, priority);
   }
 
-  #waitAs(key: unknown, item: T, deadline: number, priority: number): void {
+  #delayAs(key: unknown, item: T, deadline: number, priority: number): void {
     this.#items?.set(key, item);
     if (!this.#deadlines.has(key) && this.#flushed?.has(key) !== true) return this.#beginDelay(key, deadline, priority);
     this.#priorities.raise(key, priority);
@@ -422,7 +422,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
       this.#addBelow(item, priority);
     } catch (error) {
       const isKept = this.#keepBelow(item, priority);
-      if (!isKept) this.#waitAs(key, this.#items?.get(key) ?? item, this.#clock.now() + TRY_AGAIN, priority);
+      if (!isKept) this.#delayAs(key, this.#items?.get(key) ?? item, this.#clock.now() + RETRY_DELAY, priority);
       if (this.#flushed !== undefined) this.#flushFailure ??= { error };
       else callSafely(() => this.#errors.write(() => this.#describe(error, key, isKept)), () => {}, undefined);
     }

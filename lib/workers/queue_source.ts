@@ -16,7 +16,7 @@ import { ChurnMap } from "../structures/churn_map.ts";
 type Report<T> = Parameters<WorkSource<T>["finish"]>[2];
 
 /** Delay of an item that could not be added with its limiter's delay, in milliseconds. */
-const TRY_AGAIN = 1000;
+const RETRY_DELAY = 1000;
 
 /** Source of work for a queue in memory, built-in or third-party. */
 export class QueueSource<T> implements WorkSource<T> {
@@ -82,9 +82,9 @@ export class QueueSource<T> implements WorkSource<T> {
         }
         return this.#forget(attempt, report);
       case "requeue":
-        return this.#tryAgain(attempt, this.#optionsOf(lease, ending.priority), 0, report);
+        return this.#requeue(attempt, this.#optionsOf(lease, ending.priority), 0, report);
       case "failed":
-        return this.#tryAgain(attempt, this.#asItCame(lease), ending.minDelay, report);
+        return this.#requeue(attempt, this.#asItCame(lease), ending.minDelay, report);
       case "handedBack":
         return this.#handBack(lease);
     }
@@ -149,14 +149,14 @@ export class QueueSource<T> implements WorkSource<T> {
    * Adds an item again after its limiter's delay. Throws only if the limiter does. Any other error is reported; the
    * item loses at most its delay or its count.
    */
-  #tryAgain(attempt: WorkAttempt<T>, options: AddOptions | undefined, minDelay: number, report: Report<T>): void {
+  #requeue(attempt: WorkAttempt<T>, options: AddOptions | undefined, minDelay: number, report: Report<T>): void {
     const { lease, key, number } = attempt;
     try {
       this.#addRateLimited(lease.item, options, minDelay);
     } catch (error) {
       if (this.#hooks.limiterThrew?.(error) ?? true) throw error;
       report(error, attempt);
-      this.#addWithoutLimiter(lease, options, Math.max(minDelay, TRY_AGAIN));
+      this.#addWithoutLimiter(lease, options, Math.max(minDelay, RETRY_DELAY));
     }
     try {
       this.#counts.set(key, number, lease.item);

@@ -17,7 +17,7 @@ export class Slots {
   #taken = 0;
   #abandoned = 0;
   /** Whether the bound has been reported since the last moment without abandoned handlers. */
-  #wasTold = false;
+  #wasReported = false;
 
   constructor(bounds: SlotBounds) {
     this.#bounds = bounds;
@@ -54,8 +54,8 @@ export class Slots {
    */
   abandon(): boolean {
     this.#abandoned++;
-    if (this.#wasTold || this.#abandoned <= this.#maxAbandoned) return false;
-    return this.#wasTold = true;
+    if (this.#wasReported || this.#abandoned <= this.#maxAbandoned) return false;
+    return this.#wasReported = true;
   }
 
   /** Creates the error that reports the bound. */
@@ -68,7 +68,7 @@ export class Slots {
 
   giveBack(wasAbandoned = false): void {
     this.#taken--;
-    if (wasAbandoned && --this.#abandoned === 0) this.#wasTold = false;
+    if (wasAbandoned && --this.#abandoned === 0) this.#wasReported = false;
   }
 
   get #maxAbandoned(): number {
