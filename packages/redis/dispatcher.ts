@@ -89,7 +89,7 @@ export class Dispatcher<T> {
   }
 
   /** Number of leases that are being worked on here. */
-  get held(): number {
+  get processing(): number {
     return this.#working.size;
   }
 

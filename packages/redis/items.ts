@@ -17,7 +17,7 @@ export class Items<T> {
     const key: unknown = this.#keyOf === undefined ? item : this.#keyOf(item);
     if (typeof key === "string") {
       if (key.isWellFormed()) return key;
-      throw argumentError(action, `its key has half of a character, which no server can keep: ${inspect(key)}`);
+      throw argumentError(action, `its key has an unpaired surrogate, so it isn't valid UTF-8: ${inspect(key)}`);
     }
     const what = this.#keyOf === undefined
       ? "the item must be a string where there is no 'keyOf'"
@@ -36,7 +36,7 @@ export class Items<T> {
       throw withCode("WQ_ARGUMENT", new TypeError(message, { cause: error }));
     }
     if (payload === undefined) {
-      throw argumentError(action, `it is nothing in JSON, got ${inspect(item)}`);
+      throw argumentError(action, `it has no JSON form, got ${inspect(item)}`);
     }
     return { key, payload };
   }

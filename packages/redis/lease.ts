@@ -93,7 +93,7 @@ export class HeldLease<T> implements RedisLease<T> {
 
   static {
     setInspection<HeldLease<unknown>>(HeldLease.prototype, ({ key }) => `RedisLease ${inspect(key)}`, (lease) => {
-      const state = lease.isLost ? "lost" : lease.#answer === undefined ? "held" : "finished";
+      const state = lease.isLost ? "lost" : lease.#answer === undefined ? "processing" : "finished";
       return `attempt ${lease.attempt}, ${state}`;
     });
   }

@@ -277,8 +277,8 @@ function requireRandom(random: unknown): number {
 
 function requireDelay(type: string, delay: unknown): number {
   if (Number.isFinite(delay)) return delay as number;
-  const message = `Cannot tell delay of ${
+  const message = `Cannot compute delay of ${
     JSON.stringify(type)
-  } as 'delayAfter()' must be a finite number, got ${delay}`;
+  }: 'delayAfter()' must be a finite number, got ${delay}`;
   throw withCode("WQ_LIMITER", new RangeError(message));
 }

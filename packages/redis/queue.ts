@@ -296,7 +296,7 @@ export class Queue<T> implements RedisQueue<T> {
     };
     setInspection<Queue<unknown>>(Queue.prototype, title, (queue) => {
       const state = queue.#isShutDown ? "shut down" : queue.#connection.isUp ? "connected" : "not connected";
-      return `${formatNumber(queue.#dispatcher.held)} held here, ${state}`;
+      return `${formatNumber(queue.#dispatcher.processing)} processing here, ${state}`;
     });
   }
 

@@ -15,8 +15,8 @@ const [EVERY, SEED] = [6, 3];
 /** Exceptions that may occur in each family. The other families may have none. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "fifo": ["calls-after-shutdown"],
-  "delaying": ["calls-after-shutdown", "waiting-survives-shutdown", "too-close-to-call"],
-  "rate-limiting": ["calls-after-shutdown", "waiting-survives-shutdown", "too-close-to-call"],
+  "delaying": ["calls-after-shutdown", "delayed-survives-shutdown", "too-close-to-call"],
+  "rate-limiting": ["calls-after-shutdown", "delayed-survives-shutdown", "too-close-to-call"],
   "equal-deadlines": ["equal-deadlines"],
   "drain-with-ready-items": ["calls-after-shutdown"],
   "done-of-ready-item": ["done-of-ready-item"],

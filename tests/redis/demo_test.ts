@@ -61,7 +61,7 @@ serverTest("demo: a worker is killed, and every photo is done", async () => {
   assertEquals(isLeft(demo), false);
   assertMatch(stdout, /worker \d is killed, in the middle of photo-\d\d/);
   assertMatch(stdout, /works on photo-\d\d, which comes back from worker \d/);
-  assertMatch(stdout, /photo-\d\d failed: the disk was busy; it will be tried again/);
+  assertMatch(stdout, /photo-\d\d failed: the disk was busy; it will be retried/);
   assertMatch(stdout, /works on photo-\d\d, attempt 2/);
   assertMatch(stdout, /^photos done: +18 /m);
   assertStringIncludes(stdout, "0 ready, 0 delayed, 0 processing, 0 failing, 0 given up");

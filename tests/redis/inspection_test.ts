@@ -27,18 +27,18 @@ redisTest("inspection: a queue says where it is, what is held here and whether i
   const { host } = new URL(url);
   const text = (rest: string) => `RedisQueue "${name}" on ${host}/0: ${rest}`;
   const queue = createRedisQueue({ name, url });
-  assertEquals(printed(queue), text("0 held here, not connected"));
+  assertEquals(printed(queue), text("0 processing here, not connected"));
   await queue.addAll(["a", "b"]);
-  assertEquals(printed(queue), text("0 held here, connected"));
+  assertEquals(printed(queue), text("0 processing here, connected"));
   const lease = await queue.get();
-  assertEquals(printed(queue), text("1 held here, connected"));
-  assert(inspect({ queue }).includes(text("1 held here, connected")));
+  assertEquals(printed(queue), text("1 processing here, connected"));
+  assert(inspect({ queue }).includes(text("1 processing here, connected")));
   queue.shutDown();
-  assertEquals(printed(queue), text("1 held here, shut down"));
+  assertEquals(printed(queue), text("1 processing here, shut down"));
   assert(!lease.shutdown);
   await lease.finish();
   await queue.shutDownWithDrain();
-  assertEquals(printed(queue), text("0 held here, shut down"));
+  assertEquals(printed(queue), text("0 processing here, shut down"));
 });
 
 redisTest("inspection: a lease says whose it is, and what became of it", async ({ url }) => {
@@ -46,7 +46,7 @@ redisTest("inspection: a lease says whose it is, and what became of it", async (
   await queue.add("a");
   const lease = await queue.get();
   assert(!lease.shutdown);
-  assertEquals(printed(lease), `RedisLease "a": attempt 1, held`);
+  assertEquals(printed(lease), `RedisLease "a": attempt 1, processing`);
   await lease.finish();
   assertEquals(printed(lease), `RedisLease "a": attempt 1, finished`);
   (lease as HeldLease<string>).lose(new Error("cut off"));
@@ -64,7 +64,7 @@ serverTest("inspection: nothing says the password, be it of a URL or of a client
   for (const way of ways) {
     await using queue = createRedisQueue({ name: "q", ...way });
     await queue.add("a");
-    assertEquals(printed(queue), `RedisQueue "q" on 127.0.0.1:${server.port}/3: 0 held here, connected`);
+    assertEquals(printed(queue), `RedisQueue "q" on 127.0.0.1:${server.port}/3: 0 processing here, connected`);
     for (const options of [{ showHidden: true }, { depth: 9 }]) assertFalse(inspect(queue, options).includes("sesame"));
   }
   client.destroy();
@@ -73,5 +73,5 @@ serverTest("inspection: nothing says the password, be it of a URL or of a client
 
 Deno.test("inspection: a server that is not there is not waited for", async () => {
   await using queue = createRedisQueue({ name: "q", url: "redis://[::1]:1/7" });
-  assertEquals(printed(queue), `RedisQueue "q" on [::1]:1/7: 0 held here, not connected`);
+  assertEquals(printed(queue), `RedisQueue "q" on [::1]:1/7: 0 processing here, not connected`);
 });

@@ -370,7 +370,7 @@ Deno.test("limiters: what a process gives has to be what a limiter in memory wou
   for (const delay of [NaN, Infinity]) {
     const plan = planOf({ type: "mine" } as never, registryWith(() => delay));
     const { message } = assertThrows(() => plan.given(0), RangeError);
-    assertEquals(message, `Cannot tell delay of "mine": 'delayAfter()' must be a finite number, got ${delay}`);
+    assertEquals(message, `Cannot compute delay of "mine": 'delayAfter()' must be a finite number, got ${delay}`);
   }
   let next = 0;
   const plan = planLimiter("plan", limiters.describe(jitter), () => next++ / 10);

@@ -615,7 +615,7 @@ queueTest("a lease by hand of an item with a payload waits for who can read it",
 });
 
 queueTest("a key that is no text is refused, as it would be that of other items", {}, async ({ queue }) => {
-  await assertRejects(() => queue.add("\ud800"), TypeError, "half of a character");
+  await assertRejects(() => queue.add("\ud800"), TypeError, "unpaired surrogate");
   await queue.add("\ud83d\ude00");
   assertEquals((await queue.counts()).ready, 1);
 });

@@ -232,7 +232,7 @@ class Replay {
     this.#isShutDown = true;
     for (const item of this.due.keys()) {
       this.trace.equal("whether it waits", Number(await this.engine.cancelDelayed(`${item}`)), 1);
-      this.trace.except("waiting-survives-shutdown");
+      this.trace.except("delayed-survives-shutdown");
     }
     this.due.clear();
   }

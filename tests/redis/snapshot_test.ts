@@ -74,7 +74,7 @@ engineTest("what fails is told with its last error, the most attempts first", as
 }, { hasItems: true });
 
 engineTest(
-  "what fails and does not wait is told without a time, for as long as it will be tried again",
+  "what fails and does not wait is told without a time, for as long as it will be retried",
   async (bench) => {
     for (const key of ["ready", "held", "cancelled", "done", "due"]) await fail(bench, key);
     await bench.engine.promoteDelayed("done");

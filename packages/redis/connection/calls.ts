@@ -22,9 +22,9 @@ export class Calls {
   readonly #line: Line<Wire>;
   readonly #callbacks = new Set<() => void>();
   /** Calls without an answer, by timeout. */
-  readonly #waiting = new Map<number, Timeouts>();
+  readonly #unanswered = new Map<number, Timeouts>();
   /** Number of queued calls among them. */
-  #held = 0;
+  #queued = 0;
   /** Number of calls among them that were sent and can still be answered. */
   #sent = 0;
   /** Number of calls made so far. */
@@ -52,7 +52,7 @@ export class Calls {
     call.turn = this.#made++;
     call.isOfWire = this.#isResuming;
     this.#timeoutsOf(call).add(call);
-    this.#held++;
+    this.#queued++;
     if (this.canSend) this.#send(call); // no other call is queued then, except while the wire comes up
     else if (call.isOfWire) this.#failAgain(call);
     this.#line.start();
@@ -68,7 +68,7 @@ export class Calls {
   /** Closes the connection. All calls must have been answered. */
   close(): void {
     this.#line.close();
-    for (const calls of this.#waiting.values()) calls.close();
+    for (const calls of this.#unanswered.values()) calls.close();
   }
 
   /** Whether a new call is sent at once. */
@@ -77,14 +77,14 @@ export class Calls {
   }
 
   #timeoutsOf({ timeout }: Call): Timeouts {
-    const same = this.#waiting.get(timeout) ?? new Timeouts(timeout, (call) => this.#expire(call));
-    this.#waiting.set(timeout, same);
+    const same = this.#unanswered.get(timeout) ?? new Timeouts(timeout, (call) => this.#expire(call));
+    this.#unanswered.set(timeout, same);
     return same;
   }
 
   /** Returns the calls sent on a wire, or the queued calls for `undefined`, in the order in which they were made. */
   #callsOn(wire: Wire | undefined): Call[] {
-    const calls = [...this.#waiting.values()].flatMap((same) => [...same].filter((call) => call.wire === wire));
+    const calls = [...this.#unanswered.values()].flatMap((same) => [...same].filter((call) => call.wire === wire));
     return calls.sort((one, other) => one.turn - other.turn);
   }
 
@@ -120,7 +120,7 @@ export class Calls {
   #send(call: Call, isWhole = false): void {
     const wire = this.#wire!;
     call.wire = wire;
-    this.#held--;
+    this.#queued--;
     this.#sent++;
     wire.send(this.#commandOf(call, isWhole)).then(
       (reply) => call.wire === wire && this.#answer(call, reply),
@@ -155,7 +155,7 @@ export class Calls {
       this.#lose(call, error);
       wire.close(error);
     } else if (isUnknownScript(error)) {
-      this.#hold(call);
+      this.#queue(call);
       if (this.canSend) this.#send(call, true);
     } else if (isAway(error)) {
       this.#leaving = error;
@@ -183,13 +183,13 @@ export class Calls {
   /** Queues a call for the next wire. Rejects a call that must not be repeated there. */
   #keep(call: Call, reason: Error): void {
     if (call.isOfWire) this.#failAgain(call, reason);
-    else this.#hold(call);
+    else this.#queue(call);
   }
 
-  #hold(call: Call): void {
+  #queue(call: Call): void {
     call.wire = undefined;
     this.#sent--;
-    this.#held++;
+    this.#queued++;
   }
 
   #expire(call: Call): void {
@@ -217,7 +217,7 @@ export class Calls {
   }
 
   #settle(call: Call): void {
-    if (call.wire === undefined) this.#held--;
+    if (call.wire === undefined) this.#queued--;
     else this.#sent--;
     call.wire = undefined;
     this.#timeoutsOf(call).delete(call);

@@ -83,7 +83,7 @@ class Worker {
         break;
       case "failed":
         retries++;
-        say(this.name, `${photo} failed: ${event.error}; it will be tried again`);
+        say(this.name, `${photo} failed: ${event.error}; it will be retried`);
     }
   }
 
@@ -113,7 +113,7 @@ async function work(signal: AbortSignal): Promise<number> {
   say("", "the queue is empty, and the workers have ended");
   console.log(`
 photos done:    ${done.size} (${workers.map((worker) => `${worker.done} by ${worker.name}`).join(", ")})
-tried again:    ${retries}, as they had failed
+retried:        ${retries}, as they had failed
 come back:      ${lost}, from the worker that was killed
 on the server:  ${ready} ready, ${delayed} delayed, ${processing} processing, ${failing} failing, ${givenUp} given up`);
   return codes.every((code) => code === 0) && ready + delayed + processing + failing + givenUp === 0 ? 0 : 1;
