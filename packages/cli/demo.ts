@@ -25,7 +25,7 @@ if (spawnSync("sh", ["-c", ":"]).error !== undefined) {
   );
   await exitWith(EXIT.usage);
 }
-stderr.write(`# Four services are told of ten orders. One of them, billing, is down at first.\n$ ${COMMAND}\n`);
+stderr.write(`# Delivers ten orders to four services. One of them, billing, is down at first.\n$ ${COMMAND}\n`);
 await delay(TIME_TO_READ);
 const [_workqueue, ...args] = COMMAND.split(/[\s\\]+/);
 const exitCode = await main(args);

@@ -119,7 +119,7 @@ failure  delay  in all
       3   0 ms    0 ms
       4   0 ms    0 ms
 
-An item fails as soon as it is tried. The bars are logarithmic, up to 40 ms.
+Each attempt fails at once. The bars are logarithmic, up to 40 ms.
 `,
     stderr: "",
   });

@@ -64,7 +64,7 @@ for (const runtime of Object.keys(runtimes)) {
       "",
       `yes | ${WITH_PID}`,
     );
-    await until(() => cli.stderr.includes("2 in flight"), "there is a line");
+    await until(() => cli.stderr.includes("2 running"), "there is a line");
     const [, items] = cli.stderr.match(/^0 of (\d+)\+ done/)!;
     assertLess(Number(items), 100_000);
     Deno.kill(Number(workspace.read("pid")), "SIGINT");

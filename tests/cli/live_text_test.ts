@@ -19,24 +19,24 @@ Deno.test("live text: why items fail stands at the top, then how many do and whe
   assertEquals(show(failingTally()), [
     "",
     "✗ psql: could not connect to server: db down (db/users, attempt 3)",
-    "12 failing now · 3 given up · next try in 3 s",
+    "12 failing now · 3 given up · next retry in 3 s",
     "███████████▓░░░░░░░░  61 %    612 of 1,000 · 8 running · 61.2/s · 7 s left",
   ]);
 });
 
 Deno.test("live text: where nothing succeeds, it says so", () => {
-  const tally = failingTally({ succeeded: 0, givenUp: 0, nextDueIn: 90_000 });
+  const tally = failingTally({ succeeded: 0, givenUp: 0, nextDueInMs: 90_000 });
   assertEquals(show(tally), [
     "",
     "✗ psql: could not connect to server: db down (db/users, attempt 3)",
-    "12 failing now · nothing succeeds · next try in 1 min 30 s",
+    "12 failing now · nothing succeeds · next retry in 1 min 30 s",
     "░░░░░░░░░░░░░░░░░░░░   0 %      0 of 1,000 · 8 running · 0.0/s",
   ]);
   assertEquals(show(tally, { rows: 1 }), ["✗ psql: could not connect to server: db down (db/users, attempt 3)"]);
 });
 
 Deno.test("live text: while the run is paused, it says so, and not how long it will take", () => {
-  assertEquals(show(tallyOf({ isPaused: true, inFlight: 0 })), [
+  assertEquals(show(tallyOf({ isPaused: true, running: 0 })), [
     "",
     "████████████░░░░░░░░  61 %    612 of 1,000 · 0 running · paused",
   ]);
@@ -44,8 +44,8 @@ Deno.test("live text: while the run is paused, it says so, and not how long it w
 
 Deno.test("live text: an error that is over stays, as the rows must not move", () => {
   const row = (changes: Partial<Tally>) => show(failingTally(changes))[2];
-  assertEquals(row({ failing: 0, nextDueIn: undefined }), "0 failing now · 3 given up");
-  assertEquals(row({ failing: 1, givenUp: 0, nextDueIn: undefined }), "1 failing now");
+  assertEquals(row({ failing: 0, nextDueInMs: undefined }), "0 failing now · 3 given up");
+  assertEquals(row({ failing: 1, givenUp: 0, nextDueInMs: undefined }), "1 failing now");
 });
 
 Deno.test("live text: while the input is read, there is no total, and nothing that would follow from it", () => {
@@ -70,11 +70,11 @@ Deno.test("live text: what an earlier run did is done, and says nothing of the r
 Deno.test("live text: all is done, and 100 %, only at the end", () => {
   assertEquals(show(tallyOf({ succeeded: 999 }))[1]!.slice(0, 26), "███████████████████░  99 %");
   assertEquals(show(tallyOf({ succeeded: 1000 }))[1]!.slice(0, 26), "████████████████████ 100 %");
-  assertEquals(show(tallyOf({ items: 0, succeeded: 0, inFlight: 0, seconds: 0 })), ["", "0 of 0 · 0 running"]);
+  assertEquals(show(tallyOf({ items: 0, succeeded: 0, running: 0, seconds: 0 })), ["", "0 of 0 · 0 running"]);
 });
 
 Deno.test("live text: the time left is no shorter than until the next try", () => {
-  const tally = failingTally({ items: 613, failing: 1, nextDueIn: 30_000 });
+  const tally = failingTally({ items: 613, failing: 1, nextDueInMs: 30_000 });
   assert(show(tally)[3]!.endsWith("30 s left"));
 });
 
@@ -83,7 +83,7 @@ Deno.test("live text: lines that were refused are counted", () => {
 });
 
 Deno.test("live text: what ends early waits for what runs, and promises nothing", () => {
-  const rows = show(failingTally({ isStopping: true, inFlight: 2 }));
+  const rows = show(failingTally({ isStopping: true, running: 2 }));
   assertEquals(rows[2], "12 failing now · 3 given up");
   assertEquals(rows[3], "███████████▓░░░░░░░░  61 %    612 of 1,000 · stopping, 2 still run");
 });
@@ -95,7 +95,7 @@ Deno.test("live text: a small terminal shows what matters most", () => {
   const rowsOf = (columns: number) => show(failingTally(), { columns }).slice(1);
   assertEquals(rowsOf(60), [
     "✗ psql: could not co…o server: db down (db/users, attempt 3)",
-    "12 failing now · 3 given up · next try in 3 s",
+    "12 failing now · 3 given up · next retry in 3 s",
     "█████▓░░░░  61 %    612 of 1,000 · 61.2/s · 7 s left",
   ]);
   assertEquals(rowsOf(45).at(-1), "█████▓░░░░  61 %    612 of 1,000 · 7 s left");
@@ -110,8 +110,8 @@ Deno.test("live text: errors and items with control characters, styles and wide 
 
 Deno.test("live text: numbers that get shorter and longer move nothing", () => {
   const places = new Places();
-  const separators = [[8, 100, 12], [10, 9, 9], [9, 1, 100]].map(([inFlight, done, failing]) => {
-    const tally = failingTally({ inFlight: inFlight!, succeeded: done!, failing: failing!, seconds: 1 });
+  const separators = [[8, 100, 12], [10, 9, 9], [9, 1, 100]].map(([running, done, failing]) => {
+    const tally = failingTally({ running: running!, succeeded: done!, failing: failing!, seconds: 1 });
     const rows = show(tally, { columns: 100, places });
     return rows.map((row) => [...row.matchAll(/ · /g)].map(({ index }) => index));
   });
@@ -144,13 +144,13 @@ Deno.test("live text: it is never larger than the screen, whatever the run", () 
     refused: fc.nat(2),
     failing: fc.nat(),
     failures: fc.nat(),
-    inFlight: fc.nat(10_000),
+    running: fc.nat(10_000),
     isReading: fc.boolean(),
     isStopping: fc.boolean(),
     doneBefore: fc.nat(),
     partRead: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
     lastFailure: fc.option(failure, { nil: undefined }),
-    nextDueIn: fc.option(fc.double({ min: 0, max: 1e9, noNaN: true }), { nil: undefined }),
+    nextDueInMs: fc.option(fc.double({ min: 0, max: 1e9, noNaN: true }), { nil: undefined }),
     seconds: fc.double({ min: 0, max: 1e6, noNaN: true }),
   });
   const screens = fc.record({ columns: fc.integer({ min: 1, max: 200 }), rows: fc.integer({ min: 1, max: 4 }) });

@@ -10,7 +10,7 @@ const ECHO_JSON = ["run", "--json", "--concurrency", "1", "--", "echo"];
 
 const sorted = (text: string) => text.trimEnd().split("\n").sort();
 
-Deno.test("options: --retries says how often an item is tried again, in place of the config too", async () => {
+Deno.test("options: --retries says how often a failed item is retried, in place of the config too", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig({ maxRetries: 5 }));
   for (const [number, retries] of ["0", "2"].entries()) {
@@ -36,7 +36,7 @@ Deno.test("options: --timeout kills what takes longer", async () => {
   const args = ["--timeout", "200ms", "--retries", "0", "--report", "report.jsonl", "--no-append", "--", "sleep", "60"];
   const { code, stderr } = await workspace.run(["run", ...args], "a\n");
   assertEquals(code, 1);
-  assertStringIncludes(stderr, "a: ran out of time after 1 attempt\n");
+  assertStringIncludes(stderr, "a: timed out after 1 attempt\n");
   assertEquals(workspace.report()[0]!.timedOut, true);
 });
 
@@ -315,7 +315,7 @@ Deno.test("options: with --json, numbers are given as they are written, and what
   ];
   const { stdout, stderr } = await workspace.run(args, `${line}\n${line.replace(':"p"', ':"\\ud800"')}\n`);
   assertEquals(stdout, '12345678901234567890 1.10 1e400 {"k": 9007199254740993} p 2\n');
-  assertStringIncludes(stderr, "an object whose '__proto__' has half of a character: line 2\n");
+  assertStringIncludes(stderr, "an object whose '__proto__' has an unpaired surrogate: line 2\n");
 });
 
 Deno.test("options: an item that is too long for the environment is run without it there", async () => {

@@ -133,7 +133,7 @@ for (const runtime of Object.keys(runtimes)) {
       "a\nb\nc\n",
       `{ ${WITH_PID}; ${TELL_CODE}; } | { until [ -e go ]; do sleep 0.05; done; }`,
     );
-    await until(() => cli.stderr.includes("2 in flight"), "two run");
+    await until(() => cli.stderr.includes("2 running"), "two run");
     const pid = Number(workspace.read("pid"));
     Deno.kill(pid, "SIGTERM");
     await until(() => cli.stderr.includes("Interrupted"), "it says so"); // two signals at the same time count as one

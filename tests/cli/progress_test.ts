@@ -35,7 +35,7 @@ Deno.test("progress: plain lines say what failed last, while something fails", a
   time.tick(1000);
   assertEquals(
     written,
-    "612 of 1000 done, 8 in flight, 380 waiting, 12 failing, 0 retried, 3 given up, 2 refused, 61.2 items/s, 6.3 s left; " +
+    "612 of 1000 done, 8 running, 380 queued, 12 failing, 0 retried, 3 given up, 2 refused, 61.2 items/s, 6.3 s left; " +
       "last error: psql: could not connect to server: db down\n",
   );
   tally = { ...tally, failing: 0 };
@@ -59,7 +59,7 @@ Deno.test("progress: an item that has failed is shown before it is tried again",
   const args = ["--config", "config.json", "--concurrency", "1", "--", "sh", "-c", script, "sh", "{}"];
   const cli = await workspace.start(["run", ...args], "bad\ngood\n");
   await until(() => cli.stderr.includes("\n"), "there is a line");
-  assertMatch(cli.stderr, /^0 of 2 done, 1 in flight, 1 waiting, 1 failing, 0 retried, 0 given up, /);
+  assertMatch(cli.stderr, /^0 of 2 done, 1 running, 1 queued, 1 failing, 0 retried, 0 given up, /);
   cli.kill("SIGINT");
   workspace.write("go", "");
   await cli.ended;
@@ -69,14 +69,14 @@ Deno.test("progress: where there is no terminal, a line comes now and then, and 
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig());
   const quick = await workspace.run(["run", "--", "true"], "a\n");
-  assert(!quick.stderr.includes("in flight"));
+  assert(!quick.stderr.includes(" running"));
 
   const script = "until [ -e go ]; do sleep 0.02; done";
   const cli = await workspace.start(["run", "--concurrency", "2", "--", "sh", "-c", script], "a\nb\nc\na\n");
   await until(() => cli.stderr.includes("\n"), "there is a line");
   assertMatch(
     cli.stderr,
-    /^0 of 3 done, 2 in flight, 1 waiting, 0 failing, 0 retried, 0 given up, 0\.0 items\/s, \? left\n$/,
+    /^0 of 3 done, 2 running, 1 queued, 0 failing, 0 retried, 0 given up, 0\.0 items\/s, \? left\n$/,
   );
   workspace.write("go", "");
   assertEquals((await cli.ended).code, 0);

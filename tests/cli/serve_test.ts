@@ -148,7 +148,7 @@ Deno.test("serve: what is taken back is decided at once, and who takes back the 
   await until(async () => (await look(page)).failingItems.length === 2, "both have failed");
   await act(page, "take-back", { key: "a" });
   assertEquals(workspace.report().map(({ item, outcome }) => [item, outcome]), [["a", "unfinished"]]);
-  await until(() => / 1 waiting, 1 failing, /.test(cli.stderr), "it is not among what is to be tried");
+  await until(() => / 1 queued, 1 failing, /.test(cli.stderr), "it is not among what is to be tried");
   file.close();
   await act(page, "take-back", { search: "" });
   assertEquals((await cli.ended).code, 1);

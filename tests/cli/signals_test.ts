@@ -13,7 +13,7 @@ for (const runtime of Object.keys(runtimes)) {
       "a\n",
     );
     assertEquals(code, 1);
-    assertStringIncludes(stderr, "a: ran out of time after 2 attempts");
+    assertStringIncludes(stderr, "a: timed out after 2 attempts");
     const [item] = workspace.report();
     assertEquals([item!.outcome, item!.timedOut, item!.attempts], ["given-up", true, 2]);
     for (const pid of workspace.read("pids").split(" ")) {

@@ -39,7 +39,7 @@ for (const runtime of Object.keys(runtimes)) {
       items,
       'ulimit -n 60; exec "$@"',
     );
-    await until(() => cli.stderr.includes("in flight"), "there is a line");
+    await until(() => cli.stderr.includes(" running"), "there is a line");
     cli.kill("SIGINT");
     await until(() => cli.stderr.includes("Interrupted"), "it says so");
     workspace.write("go", "");

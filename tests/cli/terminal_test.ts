@@ -27,7 +27,7 @@ function prepare(workspace: Workspace, script: string, items = 9, concurrency = 
 const filled = (rows: string[]) => rows.filter((row) => row !== "");
 
 const REASON = /^✗ psql: connection refused: db down \(db\/[369], attempt 1\)$/;
-const THREE_FAIL = /^3 failing now · nothing succeeds · next try in (1 min 0 s|\d\d s)$/;
+const THREE_FAIL = /^3 failing now · nothing succeeds · next retry in (1 min 0 s|\d\d s)$/;
 /** Standard error of the three failing items, shown above the rows. */
 const ERRORS = [3, 6, 9].map((i) => `db/${i} | psql: connection refused: db down`);
 const threeHaveFailed = (rows: string[]) =>
@@ -227,7 +227,7 @@ Deno.test({
     }
     for (const env of [{ TERM: "dumb" }, { CI: "true" }]) {
       await using terminal = await PseudoTerminal.start(workspace, args, { env });
-      await terminal.until((rows) => rows[0]!.startsWith("0 of 9 done, 6 in flight"), "there is a plain line");
+      await terminal.until((rows) => rows[0]!.startsWith("0 of 9 done, 6 running"), "there is a plain line");
       assert(!terminal.output.includes("\x1b[?2026"));
     }
   },

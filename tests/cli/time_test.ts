@@ -52,7 +52,7 @@ for (const runtime of Object.keys(runtimes)) {
     const args = ["run", "--retries", "0", "--timeout", "1s", "--no-append", ...sh(script)];
     const { code, stderr } = await workspace.run(args, "a\n");
     assertEquals(code, 1);
-    assertStringIncludes(stderr, "ran out of time");
+    assertStringIncludes(stderr, "timed out");
     assertEquals(workspace.files(), ["began", "cleaned", "inner.sh", "ready"]);
   });
 

@@ -55,10 +55,10 @@ Example:
   workqueue schema --plugin limiters.mjs > workqueue.schema.json`;
 
 const DELAYS_NOTES = `
-One item fails again and again: each time as soon as it is tried, which is when the
-delay before has passed. "in all" is the time from its first failure to the retry
-that follows. Nothing waits, and no limiter knows of the others. Random parts of
-delays come from the same random numbers each time.
+One item fails again and again: each attempt begins when the previous delay has
+passed, and fails at once. "in all" is the time from its first failure to the retry
+that follows. Time is simulated, and no limiter knows of the others. Random parts
+of delays come from the same random numbers each time.
 
 Named limiters are shown under their names, and those that queues describe
 themselves under the names of the queues.
@@ -92,7 +92,7 @@ export function addSchemaFlags(command: Command): Command {
 /** Adds the arguments and options of `workqueue delays` to a command. */
 export function addDelaysFlags(command: Command): Command {
   return command
-    .description("Shows for each limiter of a config how long an item waits after each of its failures.")
+    .description("Shows for each limiter of a config how long an item is delayed after each failure.")
     .argument("<file>", "the config: .json, .jsonc, .yaml, .yml or .toml")
     .addOption(pluginOption())
     .addOption(repeatable("--limiter <name>", "only the limiter of that name"))

@@ -95,7 +95,7 @@ export const RUN_FLAGS = {
   },
   retries: {
     takes: "<n>",
-    help: "how often an item is tried again",
+    help: "how often a failed item is retried",
     parse: parseRetries,
     default: DEFAULT_RETRIES,
     shownDefault: String(DEFAULT_RETRIES),
@@ -109,7 +109,7 @@ export const RUN_FLAGS = {
   },
   backoff: {
     takes: "<first..longest>",
-    help: "how long failures wait, each time twice as long",
+    help: "how long a failed item is delayed, doubled each time",
     parse: parseBackoff,
     default: parseBackoff(DEFAULT_BACKOFF),
     shownDefault: DEFAULT_BACKOFF,
@@ -117,7 +117,7 @@ export const RUN_FLAGS = {
   },
   jitter: {
     takes: "<part>",
-    help: "the part of each wait that is random, from 0 to 1",
+    help: "the random part of each delay, from 0 to 1",
     parse: parseJitter,
     field: "jitter",
   },

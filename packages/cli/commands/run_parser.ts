@@ -6,29 +6,29 @@ In COMMAND, {} stands for the item, {.} for it without its extension, {/} for wh
 is after the last slash, {//} for what is before it, {/.} for both, and {#} for its
 number. Without any of them the item goes to the end. No shell is involved: for
 one, run sh -c '… "$1"' sh {}. The command also finds the item in WORKQUEUE_ITEM,
-and in WORKQUEUE_ATTEMPT how often it has been tried for it, 1 the first time.
+and the number of the attempt in WORKQUEUE_ATTEMPT, 1 the first time.
 
 Equal lines are one item. A line that is not UTF-8, or not JSON with --json, is left
-out and named at the end. An item that is due to be tried again goes before lines
-that were never tried. At most 10,000 lines are read ahead, and 100,000 items wait
-to be tried again: an input may have no end, with 27 to 54 bytes kept of each line
-that differs, and none with --no-dedupe.
+out and named at the end. An item whose retry is due goes before new lines. At most
+10,000 lines are read ahead, and at most 100,000 items are delayed: an input may
+have no end, with 27 to 54 bytes kept of each line that differs, and none with
+--no-dedupe.
 
 What a config says of the queue counts, and what options say counts more. A config
 that changes is taken over at once. With --group-by or a discipline, groups take
 turns among the lines that were read ahead.
 
 A report begins with a line about the command and its config; --resume refuses
-another. Killed at any time, a run that is resumed does again what was in flight;
-after a power cut, also what ended in the last second.
+another. After any kill, a resumed run repeats only what was running; after a power
+cut, also what ended in the last second.
 
 Exit codes:
   0    the command succeeded for every item
   1    some items were given up, or not finished, or some lines were left out
   2    the command line, the config, a file or the command is wrong, or the output
        or the report cannot be written, as on a full disk
-  130  Ctrl-C: once waits for what runs, twice kills it; or nobody reads the output
-       any more, as with head
+  130  Ctrl-C: once waits for running commands, twice kills them; or nobody reads the
+       output any more, as with head
   143  SIGTERM, which does the same; 128 and its number for any other signal
 
 Examples:

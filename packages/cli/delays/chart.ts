@@ -24,7 +24,7 @@ export function chartOf(limiters: readonly LimiterDelays[], width: number): stri
     const description = inOneLine(`${limiter.title}: ${limiter.description.join("\n").replaceAll(/,?\n/g, ", ")}`);
     return [description, heading, ...rows.map((row, i) => `${row}  ${bars[i]}`.trimEnd()), ""].join("\n");
   });
-  const notes = `An item fails as soon as it is tried. The bars are logarithmic, up to ${formatDuration(max)}.\n`;
+  const notes = `Each attempt fails at once. The bars are logarithmic, up to ${formatDuration(max)}.\n`;
   return [...blocks, notes].join("\n");
 }
 

@@ -58,7 +58,7 @@ export class CommandTemplate {
     const missing = this.#members.find((name) => !members.has(name));
     if (missing !== undefined) return `an object without '${missing}'`;
     const broken = this.#members.find((name) => LONE_SURROGATE.test(members.get(name)!));
-    return broken === undefined ? undefined : `an object whose '${broken}' has half of a character`;
+    return broken === undefined ? undefined : `an object whose '${broken}' has an unpaired surrogate`;
   }
 
   /** Returns the command for an item. */

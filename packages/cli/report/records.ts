@@ -48,7 +48,7 @@ export interface ItemReport {
 export function describeEnd(
   { timedOut, exitCode, signal }: Pick<ItemReport, "timedOut" | "exitCode" | "signal">,
 ): string {
-  return timedOut ? "ran out of time" : exitCode !== null ? `exit code ${exitCode}` : signal ?? "not started";
+  return timedOut ? "timed out" : exitCode !== null ? `exit code ${exitCode}` : signal ?? "not started";
 }
 
 /** Returns a hash of JSON-like data that doesn't depend on the order of members. */

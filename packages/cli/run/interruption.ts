@@ -27,8 +27,8 @@ export class Interruption implements Disposable {
     if (lock?.lost.aborted) this.fail(lock.lost.reason); // an aborted signal calls no new listener
     else lock?.lost.addEventListener("abort", () => this.fail(lock.lost.reason));
     this.#stopListening = onSignals((signal) => {
-      const { inFlight } = run.tally;
-      if (!run.isInterrupted && inFlight > 0) note(describeInterruption(signal, inFlight));
+      const { running } = run.tally;
+      if (!run.isInterrupted && running > 0) note(describeInterruption(signal, running));
       this.signal ??= signal;
       run.interrupt();
     }, (signal) => {

@@ -131,7 +131,7 @@ export class Run {
   /** Progress of the run. */
   get tally(): Tally {
     const { input, backlog: { total, folded, doneBefore }, isDistinct } = this.#settings;
-    const { running: inFlight, begun, retries } = this.#attempts;
+    const { running, begun, retries } = this.#attempts;
     return {
       items: total,
       isDistinct,
@@ -140,15 +140,15 @@ export class Run {
       doneBefore,
       isReading: this.#isReading,
       partRead: input.partRead,
-      inFlight,
-      waiting: total - doneBefore - this.#succeeded - this.#givenUp - this.#takenBack - inFlight,
+      running,
+      queued: total - doneBefore - this.#succeeded - this.#givenUp - this.#takenBack - running,
       failing: this.#failing,
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
       retries,
       failures: this.#failures,
       lastFailure: this.#lastFailure,
-      nextDueIn: this.queue.snapshot({ limit: 1 }).delayedItems[0]?.dueInMs,
+      nextDueInMs: this.queue.snapshot({ limit: 1 }).delayedItems[0]?.dueInMs,
       isPaused: this.pool.snapshot({ limit: 0 }).paused,
       isStopping: this.#stopper.signal.aborted,
       maxRate: (this.pool.throttle as { readonly rate?: number } | undefined)?.rate,
@@ -296,7 +296,7 @@ export class Run {
   #failUnlessAttempt(error: unknown): void {
     if (isOfAttempt(error)) return;
     const reason = printable(error instanceof Error ? error.message : String(error));
-    this.#fail(new UsageError(`Cannot try an item again: its limiter fails: ${reason}`));
+    this.#fail(new UsageError(`Cannot retry an item: its limiter fails: ${reason}`));
   }
 
   /** Counts the item as failing. Returns the reason. */

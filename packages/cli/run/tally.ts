@@ -18,9 +18,9 @@ export interface Tally {
    */
   readonly partRead: number | undefined;
   /** Number of running commands. */
-  readonly inFlight: number;
+  readonly running: number;
   /** Number of undecided items whose command is not running. */
-  readonly waiting: number;
+  readonly queued: number;
   /** Number of undecided items whose latest finished attempt failed. */
   readonly failing: number;
   /** Number of items that succeeded. */
@@ -34,7 +34,7 @@ export interface Tally {
   /** Latest failed attempt; `undefined` if no attempt has failed. */
   readonly lastFailure: Failure | undefined;
   /** Time until the next delayed item is due, in milliseconds; `undefined` if no item is delayed. */
-  readonly nextDueIn: number | undefined;
+  readonly nextDueInMs: number | undefined;
   /** Whether the run is paused, for example by the dashboard. No attempt begins. */
   readonly isPaused: boolean;
   /** Whether the run ends early. No attempt begins. */

@@ -62,20 +62,20 @@ function describeFailure({ item, attempt, reason }: Failure, isUrgent: boolean, 
 
 /** Formats the row of failures. */
 function describeTroubles(tally: Tally, nothingSucceeds: boolean, { style, places }: Screen): string {
-  const { failing, givenUp, refused, nextDueIn, isStopping } = tally;
+  const { failing, givenUp, refused, nextDueInMs, isStopping } = tally;
   const fields = [style(failing === 0 ? "dim" : "red", places.fill("failing", `${count(failing)} failing now`))];
   if (givenUp > 0) fields.push(style("red", places.fill("given up", `${count(givenUp)} given up`)));
   if (refused > 0) fields.push(style("red", places.fill("refused", `${count(refused)} refused`)));
   if (nothingSucceeds) fields.push(style("red", "nothing succeeds"));
-  if (failing > 0 && nextDueIn !== undefined && !isStopping) {
-    fields.push(style("dim", `next try in ${formatLength(nextDueIn / 1000)}`));
+  if (failing > 0 && nextDueInMs !== undefined && !isStopping) {
+    fields.push(style("dim", `next retry in ${formatLength(nextDueInMs / 1000)}`));
   }
   return fields.join(style("dim", SEPARATOR));
 }
 
 /** Formats the row with the bar and the progress. */
 function describeProgress(tally: Tally, recent: Recent, { columns, style, places }: Screen): string {
-  const { items, isReading, isStopping, inFlight } = tally;
+  const { items, isReading, isStopping, running } = tally;
   const done = tally.doneBefore + tally.succeeded + tally.givenUp;
   const expected = expectedItems(tally);
   const total = isReading ? `${count(items)}+` : count(items);
@@ -83,9 +83,9 @@ function describeProgress(tally: Tally, recent: Recent, { columns, style, places
   const fields: [name: string, text: string][] = [
     ["done", `${percentage}${places.fill("done", `${count(done).padStart(total.length)} of ${total}`)}`],
   ];
-  if (isStopping) fields.push(["stopping", `stopping, ${inFlight} still ${inFlight === 1 ? "runs" : "run"}`]);
+  if (isStopping) fields.push(["stopping", `stopping, ${running} still ${running === 1 ? "runs" : "run"}`]);
   else {
-    fields.push(["running", places.fill("running", `${inFlight} running`)]);
+    fields.push(["running", places.fill("running", `${running} running`)]);
     if (tally.isPaused) fields.push(["paused", style("bold", "paused")]);
     else if (recent.rate !== undefined) fields.push(["rate", places.fill("rate", `${formatRate(recent.rate)}/s`)]);
     if (recent.rate && expected !== undefined && !tally.isPaused) {

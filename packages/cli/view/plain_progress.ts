@@ -58,14 +58,14 @@ export class PlainProgress {
 }
 
 function describe(tally: Tally): string {
-  const { items, isReading, doneBefore, refused, inFlight, waiting, failing, retries, givenUp, seconds, lastFailure } =
+  const { items, isReading, doneBefore, refused, running, queued, failing, retries, givenUp, seconds, lastFailure } =
     tally;
   const done = doneBefore + tally.succeeded + givenUp;
   const rate = (done - doneBefore) / seconds;
   const counts = [
     `${done} of ${items}${isReading ? "+" : ""} done`,
-    `${inFlight} in flight`,
-    `${waiting} waiting`,
+    `${running} running`,
+    `${queued} queued`,
     `${failing} failing`,
     `${retries} retried`,
     `${givenUp} given up`,

@@ -43,6 +43,6 @@ export class Recent {
 }
 
 /** Estimates the seconds for more items at a recent rate. Considers the next retry and the rate limit. */
-export function secondsLeft({ maxRate = Infinity, nextDueIn = 0 }: Tally, items: number, rate: number): number {
-  return Math.max(items / Math.min(rate, maxRate), nextDueIn / 1000);
+export function secondsLeft({ maxRate = Infinity, nextDueInMs = 0 }: Tally, items: number, rate: number): number {
+  return Math.max(items / Math.min(rate, maxRate), nextDueInMs / 1000);
 }
