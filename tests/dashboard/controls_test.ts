@@ -110,7 +110,7 @@ Deno.test("controls: retry now, one by its key or all that match, and with their
   assertEquals(await retry({ search: "ACME" }), [200, "2 items are ready now."]);
   assertEquals([takeAll(queue), queue.delayed], [["acme/2", "Acme/1"], 1]);
   assertEquals(await retry({ search: "acme" }), [200, "No delayed item matches: nothing was done."]);
-  assertEquals(await retry({ key: "othe" }), [200, '"othe" does not wait: nothing was done.']);
+  assertEquals(await retry({ key: "othe" }), [200, '"othe" is not delayed: nothing was done.']);
   assertEquals(await retry({ key: "other" }), [200, "1 item is ready now."]);
   assertEquals([takeAll(queue), queue.delayed], [["other"], 0]);
   queue.shutDown();
@@ -158,13 +158,13 @@ Deno.test("controls: take back what waits, with its failures", async () => {
   assertEquals([queue.delayed, pool.snapshot().failingItems.length], [3, 3]);
   assertEquals(await asked.post("api/queues/images/take-back", { search: "a/" }), [
     200,
-    "2 items are taken back, and will not be tried again unless added.",
+    "2 items are taken back, and will not be retried unless added again.",
   ]);
   assertEquals((await asked.details("images")).failingItems.map(({ key }) => key), ["b/1"]);
   assertEquals([queue.delayed, queue.numRequeues("a/1")], [1, 0]);
   assertEquals(await asked.post("api/queues/images/take-back", { key: "b/1" }), [
     200,
-    "1 item is taken back, and will not be tried again unless added.",
+    "1 item is taken back, and will not be retried unless added again.",
   ]);
 });
 
@@ -362,7 +362,7 @@ Deno.test("controls: nothing is lost by a retry that cannot be, in a discipline 
 
   fails = false;
   const drained = queue.shutDownWithDrain({ delayed: "wait" });
-  const why = "The queue is shutting down: what still waits is tried when it is due.";
+  const why = "The queue is shutting down: delayed items start when they are due.";
   assertEquals(await asked.post("api/queues/images/retry", { key: "a" }), [422, why]);
   assertEquals([queue.delayed, (await asked.details("images")).cannot.retry], [1, why]);
   queue.shutDown();

@@ -141,7 +141,7 @@ Deno.test("Redis: however many wait, a text is tried now or taken back", async (
   assertMatch((await asked.post("api/queues/orders/take-back", { key: "fails" }))[1], /^1 item is taken back/);
   assertEquals(await asked.post("api/queues/orders/retry", { key: "more/1999" }), [
     200,
-    '"more/1999" does not wait: nothing was done.',
+    '"more/1999" is not delayed: nothing was done.',
   ]);
   const acted = calls.filter((call) => !call.startsWith("snapshot"));
   assertEquals(calls.includes("snapshot 1000"), false);
@@ -164,7 +164,7 @@ for (const [kind, options] of [["key", {}], ["text", { keyText: (item: string) =
     assertEquals(await asked.post("api/queues/orders/retry", { key: "fails" }), [200, "1 item is ready now."]);
     assertEquals(await asked.post("api/queues/orders/retry", { key: "more/1999" }), [
       200,
-      '"more/1999" is not among the 1,000 items that were looked at, and 1,003 more wait: nothing was done.',
+      '"more/1999" is not among the 1,000 items that were looked at; 1,003 more delayed items were not: nothing was done.',
     ]);
   });
 }
@@ -178,15 +178,15 @@ Deno.test("Redis: a search says what it has looked at", async () => {
   assertEquals((await asked.details("orders")).matching, 1001);
   assertEquals(await asked.post("api/queues/orders/retry", { search: "more/1999" }), [
     200,
-    "Nothing matches among the 1,001 items that were looked at, and 1,003 more wait: nothing was done.",
+    "Nothing matches among the 1,001 items that were looked at; 1,003 more delayed items were not: nothing was done.",
   ]);
   assertEquals(await asked.post("api/queues/orders/retry", { search: "more/99" }), [
     200,
-    "8 items are ready now. 1,003 more wait, which were not looked at.",
+    "8 items are ready now. 1,003 more delayed items were not looked at.",
   ]);
   assertEquals(await asked.post("api/queues/orders/take-back", { search: "" }), [
     200,
-    "1,001 items are taken back, and will not be tried again unless added. 995 more wait, which were not looked at.",
+    "1,001 items are taken back, and will not be retried unless added again. 995 more delayed items were not looked at.",
   ]);
 });
 

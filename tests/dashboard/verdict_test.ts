@@ -256,7 +256,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
       worst: { ...poison, attempts: 1 },
     },
     "failing",
-    '1,000 or more of 5,000 items failed the last time they were tried, "orders/13" with Error: no such customer.',
+    '1,000 or more of 5,000 items failed in their last attempt, "orders/13" with Error: no such customer.',
   ],
   [
     "most items failing, and none tried for a while",
@@ -266,7 +266,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
       worst: { ...poison, attempts: 1 },
     },
     "failing",
-    '60 of 100 items failed the last time they were tried, "orders/13" with Error: no such customer.',
+    '60 of 100 items failed in their last attempt, "orders/13" with Error: no such customer.',
   ],
   [
     "items that are given up",

@@ -118,7 +118,7 @@ async function retry(queue: WatchedQueue, body: string): Promise<ControlResult> 
 }
 
 async function takeBack(queue: WatchedQueue, body: string): Promise<ControlResult> {
-  const result = "taken back, and will not be tried again unless added";
+  const result = "taken back, and will not be retried unless added again";
   return await forEach("take back", queue, body, result, (item) => queue.takeBack(item));
 }
 
@@ -153,15 +153,15 @@ async function forEach(
     const settled = queue.source.engine === "memory" ? answers as boolean[] : await Promise.all(answers);
     done += settled.filter(Boolean).length;
   }
-  const others = `${formatNumber(more)} more ${more === 1 ? "waits" : "wait"}`;
+  const others = `${formatNumber(more)} more delayed ${more === 1 ? "item was" : "items were"} not`;
   if (done === 0) {
-    const among = `among the ${formatNumber(lookedAt)} items that were looked at, and ${others}`;
+    const among = `among the ${formatNumber(lookedAt)} items that were looked at; ${others}`;
     const [nothing, nothingThere] = key === undefined
       ? ["No delayed item matches", `Nothing matches ${among}`]
-      : [`${inspect(key)} does not wait`, `${inspect(key)} is not ${among}`];
+      : [`${inspect(key)} is not delayed`, `${inspect(key)} is not ${among}`];
     return { message: `${more === 0 ? nothing : nothingThere}: nothing was done.` };
   }
   const some = done === 1 ? "1 item is" : `${formatNumber(done)} items are`;
-  const rest = key !== undefined || more === 0 ? "" : ` ${others}, which ${more === 1 ? "was" : "were"} not looked at.`;
+  const rest = key !== undefined || more === 0 ? "" : ` ${others} looked at.`;
   return { message: `${some} ${result}.${rest}` };
 }

@@ -53,7 +53,7 @@ export class Events implements Disposable {
     return new ReadableStream<Uint8Array>({
       start: (controller) => {
         let isOpen = true;
-        let isTelling = false;
+        let isSending = false;
         const send = (name: string, json: string) => {
           if (isOpen) controller.enqueue(encoder.encode(`event: ${name}\ndata: ${json}\n\n`));
         };
@@ -71,11 +71,11 @@ export class Events implements Disposable {
           if (!isOpen || !((controller.desiredSize ?? 0) > 0)) return;
           try {
             send("state", this.#views.state(mayControl)); // sent first, because `queue` may take long
-            if (queue === undefined || isTelling) return;
-            isTelling = true;
-            send("queue", await this.#views.queue(queue, search, limit).finally(() => isTelling = false));
+            if (queue === undefined || isSending) return;
+            isSending = true;
+            send("queue", await this.#views.queue(queue, search, limit).finally(() => isSending = false));
           } catch (error) {
-            logFailure("tell what there is to see", error);
+            logFailure("send the state", error);
             close(); // the browser reconnects
           }
         };

@@ -55,7 +55,7 @@ export class Guard {
     }
     const instance = request.headers.get("x-workqueue-instance");
     if (instance === null) {
-      throw new Refusal(400, "Not understood: 'x-workqueue-instance' must be the 'instance' that api/state tells.");
+      throw new Refusal(400, "Not understood: 'x-workqueue-instance' must be the 'instance' from api/state.");
     }
     if (instance !== this.#instance) {
       throw new Refusal(409, "Nothing was done, as the page is stale: it is of a process that has ended. Reload it.");

@@ -104,7 +104,7 @@ function ItemActions(
           onClick={() =>
             steering.ask({
               title: "Take back 1 item?",
-              text: `${shown} is not tried again unless it is added again. This cannot be undone.`,
+              text: `${shown} is not retried unless it is added again. This cannot be undone.`,
               action: "Take back 1 item",
               path: `${path}/take-back`,
               body: { key: item },

@@ -85,7 +85,7 @@ export function Search({ queue, search, searched, onSearch }: {
             ask("take-back", {
               title: `Take back ${these}?`,
               text:
-                `This drops ${these}${which}. They are not tried again unless they are added again. This cannot be undone.${inAll}`,
+                `This drops ${these}${which}. They are not retried unless they are added again. This cannot be undone.${inAll}`,
               action: `Take back ${these}`,
             })}
         >

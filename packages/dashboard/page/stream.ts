@@ -5,7 +5,7 @@ import type { QueueDetails, State } from "../api.ts";
 const STALE_AFTER = 5000;
 /** Time without news after which an open connection counts as dead, in milliseconds. */
 const DEAD_AFTER = 10_000;
-const TRY_AGAIN_AFTER = 2000;
+const RECONNECT_AFTER = 2000;
 
 /** Latest data from the server, and its reliability. */
 export interface News {
@@ -70,7 +70,7 @@ export function useNews(name: string | undefined, search: string, round: number)
       const now = performance.now();
       const silence = now - lastAt;
       if (silence >= STALE_AFTER) setNews((news) => ({ ...news, live: false, staleFor: silence }));
-      const maxSilence = source.readyState === EventSource.CLOSED ? TRY_AGAIN_AFTER : DEAD_AFTER;
+      const maxSilence = source.readyState === EventSource.CLOSED ? RECONNECT_AFTER : DEAD_AFTER;
       if (now - begunAt >= maxSilence && silence >= maxSilence) {
         source.close();
         connect();

@@ -79,9 +79,7 @@ export class MemorySource implements Source {
   }
 
   get cannotRetry(): string | undefined {
-    return this.#queue.shuttingDown
-      ? "The queue is shutting down: what still waits is tried when it is due."
-      : undefined;
+    return this.#queue.shuttingDown ? "The queue is shutting down: delayed items start when they are due." : undefined;
   }
 
   retry({ item, priority, dueInMs }: DelayedLook): boolean {
@@ -109,11 +107,11 @@ export class MemorySource implements Source {
 
 /** Yields at most `limit` items. More items may become delayed during the iteration. */
 function* withDueIn(
-  waiting: Iterable<DelayedItem<unknown>>,
+  delayed: Iterable<DelayedItem<unknown>>,
   limit: number,
   clock: Clock,
 ): Generator<DelayedLook, void> {
-  for (const { item, priority, dueAt } of waiting) {
+  for (const { item, priority, dueAt } of delayed) {
     if (limit-- <= 0) return;
     yield { item, priority, dueInMs: Math.max(dueAt - clock.now(), 0) };
   }

@@ -58,12 +58,12 @@ export class Searches {
   #spent = 0;
   #restsUntil = -Infinity;
 
-  /** Creates a line of searches. `waiting` returns the first delayed items, earliest first. */
+  /** Creates a line of searches. `firstDelayed` returns the first delayed items, earliest first. */
   constructor(
-    waiting: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>,
+    firstDelayed: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>,
     textOf: (item: unknown) => string,
   ) {
-    this.#delayed = waiting;
+    this.#delayed = firstDelayed;
     this.#textOf = textOf;
   }
 

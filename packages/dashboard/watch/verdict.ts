@@ -166,7 +166,7 @@ function mostHaveFailed(situation: Situation): string | undefined {
   if (recent !== null && recent.attempts > 0 && mostSucceed(recent)) return undefined;
   const error = worst === undefined || worst.error === "" ? "" : `, ${name(worst.key)} with ${worst.error}`;
   const many = `${formatNumber(failing)}${isMore ? " or more" : ""}`;
-  return asSentence(`${many} of ${count(all, "item")} failed the last time they were tried${error}`);
+  return asSentence(`${many} of ${count(all, "item")} failed in their last attempt${error}`);
 }
 
 function oneFails(situation: Situation): string | undefined {

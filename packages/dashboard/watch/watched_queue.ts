@@ -76,12 +76,12 @@ export class WatchedQueue {
    * Takes back a delayed item and calls `onTakeBack`. Returns `false` if the item was no longer delayed. For a queue
    * in memory, the result is not a promise.
    */
-  takeBack(waiting: DelayedLook): boolean | Promise<boolean> {
+  takeBack(delayed: DelayedLook): boolean | Promise<boolean> {
     const tell = (isTaken: boolean): boolean => {
-      if (isTaken) this.#onTakeBack?.(waiting.item);
+      if (isTaken) this.#onTakeBack?.(delayed.item);
       return isTaken;
     };
-    const isTaken = this.source.takeBack(waiting);
+    const isTaken = this.source.takeBack(delayed);
     return typeof isTaken === "boolean" ? tell(isTaken) : isTaken.then(tell);
   }
 
@@ -302,20 +302,20 @@ export class WatchedQueue {
     const items: DelayedLook[] = [];
     let lookedAt = 0;
     const slices = new Slices();
-    for (const waiting of looked) {
+    for (const delayed of looked) {
       const pause = slices.pause();
       if (pause !== undefined) await pause;
       lookedAt++;
-      if (matches(this.textOf(waiting.item))) items.push(waiting);
+      if (matches(this.textOf(delayed.item))) items.push(delayed);
     }
     return { items, lookedAt, more };
   }
 }
 
 function itemsOf(
-  waiting: DelayedItems | Promise<DelayedItems>,
+  delayed: DelayedItems | Promise<DelayedItems>,
 ): readonly DelayedLook[] | Promise<readonly DelayedLook[]> {
-  return waiting instanceof Promise ? waiting.then(({ items }) => items) : waiting.items;
+  return delayed instanceof Promise ? delayed.then(({ items }) => items) : delayed.items;
 }
 
 /** Rounds a time to whole milliseconds. */
