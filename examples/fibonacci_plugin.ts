@@ -10,10 +10,10 @@ import { defineLimiter, type LimiterRegistry } from "@workqueue/core";
 
 const fibonacci = defineLimiter({
   type: "fibonacci",
-  description: "Makes an item wait for as many units as the Fibonacci numbers say.",
+  description: "Delays an item by as many units as the Fibonacci numbers say.",
   options: {
-    unit: { kind: "duration", min: 1, default: "1s", description: "What the item waits after its first failure." },
-    maxDelay: { kind: "duration", description: "The longest that the item waits, however often it failed." },
+    unit: { kind: "duration", min: 1, default: "1s", description: "Delay after the first failure." },
+    maxDelay: { kind: "duration", description: "Longest delay, however often the item failed." },
   },
   check: ({ unit, maxDelay }) =>
     maxDelay < unit ? { option: "maxDelay", rule: `must not be less than 'unit' (${unit} ms)` } : undefined,
