@@ -19,7 +19,7 @@ const WORDS = {
   title: "workqueue run on a terminal",
   description:
     "Forty webhooks are delivered to four services. One service is down, and answers 503: its ten fail, and are " +
-    "tried again after ever longer pauses while the others are delivered. When it is back they are delivered too. " +
+    "retried after ever longer delays while the others are delivered. When it is back they are delivered too. " +
     "The summary says that 40 succeeded after 40 retries, and that 8 duplicates were folded.",
 };
 
