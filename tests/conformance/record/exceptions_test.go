@@ -42,7 +42,7 @@ func recordDrainWithReadyItems(t *trace) {
 	d := newDriver(t, workqueue.NewTyped[int]())
 	defer d.stop()
 	for range t.between(3, 30) {
-		t.choose(choice{3, d.add}, choice{2, d.get}, choice{1, d.doneAnyHeld})
+		t.choose(choice{3, d.add}, choice{2, d.get}, choice{1, d.doneAnyProcessing})
 	}
 	d.drainAnyhow()
 	weight := t.Float64()
@@ -50,7 +50,7 @@ func recordDrainWithReadyItems(t *trace) {
 		t.choose(
 			choice{0.1, d.add},
 			choice{weight, d.get},
-			choice{1 - weight, d.doneAnyHeld},
+			choice{1 - weight, d.doneAnyProcessing},
 			choice{0.02, d.shutDown},
 		)
 	}
@@ -65,7 +65,7 @@ func recordDoneOfReadyItem(t *trace) {
 		t.choose(choice{3, d.add}, choice{2, d.get}, choice{1, d.done})
 	}
 	for item := range d.items {
-		if d.dirty[item] && !d.isHeld(item) && t.chance(50) {
+		if d.dirty[item] && !d.isProcessing(item) && t.chance(50) {
 			d.queue.Done(item)
 			d.wrote(opDone, item)
 			if t.chance(50) {

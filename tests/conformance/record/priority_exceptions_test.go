@@ -30,11 +30,11 @@ func recordPriorityReadds(t *trace) {
 	mayReadd := func(item int, next record) bool {
 		last, known := d.records[item]
 		isPromoted := known && last.due > 0 && next.due == 0 && next.place < d.place
-		return !isPromoted && (d.isHeld(item) || d.agrees(item, next))
+		return !isPromoted && (d.isProcessing(item) || d.agrees(item, next))
 	}
 	readd := func(delay time.Duration) {
-		if len(d.held) > 0 {
-			d.addIf(mayReadd, d.held[d.IntN(len(d.held))], d.priority(), delay)
+		if len(d.processing) > 0 {
+			d.addIf(mayReadd, d.processing[d.IntN(len(d.processing))], d.priority(), delay)
 		}
 	}
 	for range t.between(2, 5) {
@@ -44,12 +44,12 @@ func recordPriorityReadds(t *trace) {
 				choice{2, func() { readd(0) }},
 				choice{0.5, func() { readd(d.units(1, 8)) }},
 				choice{1, func() { d.addIf(mayReadd, d.item(), d.priority(), 0) }},
-				choice{1, d.doneAnyHeld},
+				choice{1, d.doneAnyProcessing},
 				choice{0.5, func() { d.waitAnyhow(d.units(0, 8)) }},
 			)
 		}
-		for len(d.held) > 0 {
-			d.doneAnyHeld()
+		for len(d.processing) > 0 {
+			d.doneAnyProcessing()
 		}
 		d.takeAll()
 		if d.isOver {
@@ -95,7 +95,7 @@ func recordPriorityShutdown(t *trace) {
 			choice{0.3, d.add},
 			choice{0.3, d.addAfter},
 			choice{2, d.get},
-			choice{1, d.doneAnyHeld},
+			choice{1, d.doneAnyProcessing},
 			choice{0.3, func() { d.wait(d.units(0, 8)) }},
 			choice{0.2, d.shutDownAgain},
 		)

@@ -145,7 +145,7 @@ func (d *priorityDriver) wrote(values ...any) {
 func (d *priorityDriver) handedOut(item int) {
 	if item >= 0 {
 		delete(d.records, item)
-		d.held = append(d.held, item)
+		d.processing = append(d.processing, item)
 	}
 }
 
@@ -175,7 +175,7 @@ func (d *priorityDriver) folded(item, priority int, delay time.Duration) record 
 //   - A delayed item is raised to the priority of others that are due at the same time. It comes after them in
 //     controller-runtime. In our queue, they keep the order in which their delays began.
 func (d *priorityDriver) agrees(item int, next record) bool {
-	if next.due == 0 && d.isHeld(item) {
+	if next.due == 0 && d.isProcessing(item) {
 		return false
 	}
 	last, known := d.records[item]
@@ -258,7 +258,7 @@ func (d *priorityDriver) numRequeues() {
 // hasNext reports whether an item can be handed out.
 func (d *priorityDriver) hasNext() bool {
 	for item, its := range d.records {
-		if its.due == 0 && !d.isHeld(item) {
+		if its.due == 0 && !d.isProcessing(item) {
 			return true
 		}
 	}
@@ -301,34 +301,34 @@ func (d *priorityDriver) getLater() {
 // done calls Done for a random item, usually one that is processing.
 func (d *priorityDriver) done() {
 	if d.chance(90) {
-		d.doneAnyHeld()
+		d.doneAnyProcessing()
 		return
 	}
 	item := d.item()
-	if !d.isHeld(item) {
+	if !d.isProcessing(item) {
 		d.queue.Done(item)
 		d.wrote(opDone, item)
 	}
 }
 
-func (d *priorityDriver) doneAnyHeld() {
-	if len(d.held) > 0 {
-		d.doneHeld(d.IntN(len(d.held)))
+func (d *priorityDriver) doneAnyProcessing() {
+	if len(d.processing) > 0 {
+		d.doneProcessing(d.IntN(len(d.processing)))
 	}
 }
 
-func (d *priorityDriver) doneHeld(i int) {
-	item := d.held[i]
-	d.held = append(d.held[:i], d.held[i+1:]...)
+func (d *priorityDriver) doneProcessing(i int) {
+	item := d.processing[i]
+	d.processing = append(d.processing[:i], d.processing[i+1:]...)
 	d.queue.Done(item)
 	d.wrote(opDone, item)
 }
 
 // wait lets time pass. Processing items that would come due meanwhile are done first.
 func (d *priorityDriver) wait(duration time.Duration) {
-	for i := len(d.held) - 1; i >= 0; i-- {
-		if its, waits := d.records[d.held[i]]; waits && its.due <= d.now()+duration {
-			d.doneHeld(i)
+	for i := len(d.processing) - 1; i >= 0; i-- {
+		if its, waits := d.records[d.processing[i]]; waits && its.due <= d.now()+duration {
+			d.doneProcessing(i)
 		}
 	}
 	d.waitAnyhow(duration)

@@ -25,12 +25,12 @@ type driver struct {
 	queue   workqueue.TypedInterface[int]
 	items   int
 	started time.Time
-	// held has the processing items, in the order handed out.
-	held []int
+	// processing has the processing items, in the order handed out.
+	processing []int
 	// dirty has the items that are ready, or added again while processing.
 	dirty map[int]bool
-	// waiting has the delayed items, with their deadlines as time since the start.
-	waiting map[int]time.Duration
+	// delayed has the delayed items, with their deadlines as time since the start.
+	delayed map[int]time.Duration
 	// isShutDown reports whether ShutDown was called.
 	isShutDown bool
 	// drained reports whether the last ShutDownWithDrain has returned; nil before the first.
@@ -46,7 +46,7 @@ func newDriver(t *trace, queue workqueue.TypedInterface[int]) *driver {
 		items:   t.between(1, 12),
 		started: time.Now(),
 		dirty:   map[int]bool{},
-		waiting: map[int]time.Duration{},
+		delayed: map[int]time.Duration{},
 		after:   func() {},
 	}
 }
@@ -61,9 +61,9 @@ func (d *driver) now() time.Duration { return time.Since(d.started) }
 
 func (d *driver) item() int { return d.IntN(d.items) }
 
-func (d *driver) isHeld(item int) bool {
-	for _, held := range d.held {
-		if held == item {
+func (d *driver) isProcessing(item int) bool {
+	for _, processing := range d.processing {
+		if processing == item {
 			return true
 		}
 	}
@@ -115,38 +115,38 @@ func (d *driver) get() {
 		d.wrote(opGet, -1)
 		return
 	}
-	d.held = append(d.held, item)
+	d.processing = append(d.processing, item)
 	delete(d.dirty, item)
 	d.wrote(opGet, item)
 }
 
 // done calls Done for a random processing item.
 func (d *driver) done() {
-	if len(d.held) == 0 {
+	if len(d.processing) == 0 {
 		return
 	}
-	if len(d.held) == 1 && d.queue.Len() > 0 && d.status() == statusDraining {
+	if len(d.processing) == 1 && d.queue.Len() > 0 && d.status() == statusDraining {
 		d.get() // otherwise client-go would end the drain with items ready; see drain-with-ready-items
 		return
 	}
-	d.doneAnyHeld()
+	d.doneAnyProcessing()
 }
 
-func (d *driver) doneAnyHeld() {
-	if len(d.held) == 0 {
+func (d *driver) doneAnyProcessing() {
+	if len(d.processing) == 0 {
 		return
 	}
-	i := d.IntN(len(d.held))
-	item := d.held[i]
-	d.held = append(d.held[:i], d.held[i+1:]...)
+	i := d.IntN(len(d.processing))
+	item := d.processing[i]
+	d.processing = append(d.processing[:i], d.processing[i+1:]...)
 	d.queue.Done(item)
 	d.wrote(opDone, item)
 }
 
-// doneUnheld calls Done for an item that is not processing. It skips ready items; see done-of-ready-item.
-func (d *driver) doneUnheld() {
+// doneOfNotProcessing calls Done for an item that is not processing. It skips ready items; see done-of-ready-item.
+func (d *driver) doneOfNotProcessing() {
 	item := d.item()
-	if d.isHeld(item) || d.dirty[item] {
+	if d.isProcessing(item) || d.dirty[item] {
 		return
 	}
 	d.queue.Done(item)
@@ -166,10 +166,10 @@ func (d *driver) drain() {
 	if _, delays := d.queue.(workqueue.TypedDelayingInterface[int]); delays && d.isShutDown {
 		return
 	}
-	if len(d.held) == 0 && d.queue.Len() > 0 {
+	if len(d.processing) == 0 && d.queue.Len() > 0 {
 		return
 	}
-	for _, item := range d.held {
+	for _, item := range d.processing {
 		if d.dirty[item] {
 			return
 		}
@@ -212,14 +212,14 @@ func (d *driver) willBeDirty(item int, delay time.Duration) {
 		return
 	}
 	due := d.now() + min(delay, math.MaxInt64-d.now())
-	if earlier, waits := d.waiting[item]; !waits || due < earlier {
-		d.waiting[item] = due
+	if earlier, waits := d.delayed[item]; !waits || due < earlier {
+		d.delayed[item] = due
 	}
 }
 
 // isTaken reports whether another item is due at that time.
 func (d *driver) isTaken(item int, due time.Duration) bool {
-	for other, otherDue := range d.waiting {
+	for other, otherDue := range d.delayed {
 		if other != item && otherDue == due {
 			return true
 		}
@@ -229,8 +229,8 @@ func (d *driver) isTaken(item int, due time.Duration) bool {
 
 // untie makes an item due earlier if another item is due at the same time.
 func (d *driver) untie(item int) {
-	for d.waiting[item] > 0 && d.isTaken(item, d.waiting[item]) {
-		left := min(d.waiting[item]-d.now(), time.Minute)
+	for d.delayed[item] > 0 && d.isTaken(item, d.delayed[item]) {
+		left := min(d.delayed[item]-d.now(), time.Minute)
 		d.addItemAfter(item, time.Duration(d.Int64N(int64(left))))
 	}
 }
@@ -239,9 +239,9 @@ func (d *driver) untie(item int) {
 func (d *driver) wait(duration time.Duration) {
 	time.Sleep(duration)
 	now := d.now()
-	for item, due := range d.waiting {
+	for item, due := range d.delayed {
 		if due <= now {
-			delete(d.waiting, item)
+			delete(d.delayed, item)
 			d.becameDirty(item)
 		}
 	}
@@ -252,7 +252,7 @@ func (d *driver) wait(duration time.Duration) {
 func (d *driver) waitForNext() {
 	const tooLong = 2 * time.Hour
 	left := tooLong
-	for _, due := range d.waiting {
+	for _, due := range d.delayed {
 		left = min(left, due-d.now())
 	}
 	if left == tooLong {
@@ -297,7 +297,7 @@ func (d *driver) run(operations int, choices ...choice) {
 		{d.Float64() + 0.1, d.add},
 		{d.Float64() + 0.1, d.get},
 		{d.Float64() + 0.1, d.done},
-		{0.05, d.doneUnheld},
+		{0.05, d.doneOfNotProcessing},
 	}
 	for range operations {
 		d.choose(append(choices, basics...)...)
