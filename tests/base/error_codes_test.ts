@@ -20,7 +20,7 @@ import {
   TokenBucket,
 } from "@workqueue/core";
 import { requireVersion } from "@workqueue/core/internal";
-import { ArrayQueue } from "../foreign_queues.ts";
+import { ArrayQueue } from "../third_party_queues.ts";
 import { codeOf } from "../helpers.ts";
 
 type Throwing = readonly [name: string, code: ErrorCode, ErrorClass: ErrorConstructor, action: () => unknown];

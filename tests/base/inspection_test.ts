@@ -15,7 +15,7 @@ import {
 import { formatDuration, formatNumber } from "../../lib/base/inspection.ts";
 import { bundle } from "../bundle.ts";
 import { test } from "../workers/engines.ts";
-import { HandDelayingQueue } from "../foreign_queues.ts";
+import { HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, Lifo, take } from "../queue_helpers.ts";
 import { runtimes } from "../runtimes.ts";
@@ -79,7 +79,7 @@ Deno.test("a text made of a queue, a pool, a lease or a bucket is the line that 
   await pool.stop();
 });
 
-Deno.test("a queue of somebody else's below: what it cannot tell is left out", () => {
+Deno.test("a third-party queue below: what it does not report is left out", () => {
   const below = new HandDelayingQueue<string>();
   const queue = createRateLimitingQueue<string>(limiter(), { queue: below, name: "q" });
   queue.addAfter("a", 10);
@@ -170,7 +170,7 @@ Deno.test("keys and errors cannot end the line, steer the terminal or turn the t
   await pool.stop();
 });
 
-Deno.test("a lease says of what it is, and whether that is still held", () => {
+Deno.test("a lease shows its key, and whether that is still processing", () => {
   const queue = createWorkQueue<string>();
   queue.add("a.jpg", { priority: 5 });
   const lease = take(queue);
@@ -183,7 +183,7 @@ Deno.test("a lease says of what it is, and whether that is still held", () => {
   assertEquals(shown(lease), 'Lease "a.jpg": done, priority 5');
 });
 
-Deno.test("a bucket says what is in it, and whether it is held", () => {
+Deno.test("a bucket shows its tokens, and whether it is paused", () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(5, 10, { clock });
   bucket.take(8);

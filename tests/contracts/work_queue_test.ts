@@ -6,7 +6,7 @@ import {
   type QueueDiscipline,
   type ReadyEntry,
 } from "@workqueue/core";
-import { ArrayQueue } from "../foreign_queues.ts";
+import { ArrayQueue } from "../third_party_queues.ts";
 import { HighestFirst, OneOfAGroup } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
 import { workQueueSuite } from "./work_queue_suite.ts";
@@ -28,7 +28,7 @@ workQueueSuite("layer 1", () => createWorkQueue());
 workQueueSuite("layer 1 with keyOf", () => createWorkQueue({ keyOf }));
 workQueueSuite("layer 1 with a discipline", () => createWorkQueue({ discipline: new Fifo() }));
 workQueueSuite("layer 1 with a discipline and keyOf", () => createWorkQueue({ discipline: new Fifo(), keyOf }));
-workQueueSuite("layer 1 with a discipline that holds back", () => createWorkQueue({ discipline: new OneOfAGroup() }));
+workQueueSuite("layer 1 with a discipline that blocks items", () => createWorkQueue({ discipline: new OneOfAGroup() }));
 workQueueSuite("layer 2", () => createDelayingQueue());
 workQueueSuite("layer 3", () => createRateLimitingQueue(createDefaultItemLimiter()));
 workQueueSuite("layer 3 with keyOf", () => createRateLimitingQueue(createDefaultItemLimiter(), { keyOf }));
@@ -36,9 +36,9 @@ workQueueSuite(
   "layer 3 with a discipline",
   () => createRateLimitingQueue(createDefaultItemLimiter(), { discipline: new HighestFirst() }),
 );
-workQueueSuite("layer 2 that replaces what waits", () => createDelayingQueue({ addWhileDelayed: "replace" }));
-workQueueSuite("a foreign one", () => new ArrayQueue());
-workQueueSuite("layer 2 on a foreign one", () => createDelayingQueue({ queue: new ArrayQueue<string>() }));
+workQueueSuite("layer 2 that replaces delayed items", () => createDelayingQueue({ addWhileDelayed: "replace" }));
+workQueueSuite("a third-party queue", () => new ArrayQueue());
+workQueueSuite("layer 2 on a third-party queue", () => createDelayingQueue({ queue: new ArrayQueue<string>() }));
 workQueueSuite(
   "layer 2 on another copy's layer 1",
   () => createDelayingQueue({ queue: other.createWorkQueue<string>() }),

@@ -19,7 +19,7 @@ import {
   type RateLimitingQueueOptions,
   runWorkers,
 } from "@workqueue/core";
-import { HandDelayingQueue } from "../foreign_queues.ts";
+import { HandDelayingQueue } from "../third_party_queues.ts";
 import { Console, HandClock } from "../helpers.ts";
 import { flush, isSettled, Lifo, outcome, take, takeAll } from "../queue_helpers.ts";
 import { HookedAges, HookedDiscipline, HookedKeys, HookedMetrics, type Keyed } from "./hooks.ts";
@@ -70,7 +70,7 @@ for (const call of ["depth.dec", "queueLatency.observe"] as const) {
   for (const throws of [false, true]) {
     const ends = throws ? ", and throws" : "";
 
-    Deno.test(`${call} that finishes the item it is told of and adds it again${ends}: it is there once`, async () => {
+    Deno.test(`${call} that finishes the item it gets and adds it again${ends}: it is there once`, async () => {
       using _console = new Console();
       const { queue, hooks } = measured();
       for (const item of ["a", "b"]) queue.add(item);
@@ -163,7 +163,7 @@ Deno.test("a clock whose now throws while something is measured: the latest time
   await assertUsable(queue);
 });
 
-Deno.test("a clock whose clearTimeout throws at shutdown: those who wait are told of the shutdown all the same", async () => {
+Deno.test("a clock whose clearTimeout throws at shutdown: those who wait get the shutdown all the same", async () => {
   const { queue, clock } = measured();
   const waiter = queue.get();
   clock.clearTimeout = () => {
@@ -351,7 +351,7 @@ const badPops: [name: string, arm: (discipline: HookedDiscipline<string>) => voi
     "returned no ready item",
   ],
   [
-    "gives a held item",
+    "gives a processing item",
     (discipline) => discipline.stranger = { entry: discipline.pushed[0] },
     "returned no ready item",
   ],
@@ -367,7 +367,7 @@ const badPops: [name: string, arm: (discipline: HookedDiscipline<string>) => voi
 for (const [name, arm, message] of badPops) {
   const faulty = () => {
     const made = disciplined();
-    made.queue.add("held");
+    made.queue.add("processing");
     const lease = take(made.queue);
     return { ...made, lease, arm: () => arm(made.discipline), mend: () => made.discipline.stranger = undefined };
   };
@@ -469,7 +469,7 @@ Deno.test("rule 11: a discipline whose touch throws when a delay ends: the newer
   assertEquals(queue.delayed, 0);
 });
 
-Deno.test("rule 11: a queue of somebody else's that throws when a delay ends: the item is added again a second later", async () => {
+Deno.test("rule 11: a third-party queue that throws when a delay ends: the item is added again a second later", async () => {
   using console = new Console();
   const clock = new HandClock();
   const foreign = new HandDelayingQueue<string>();
@@ -493,7 +493,7 @@ Deno.test("rule 11: a queue of somebody else's that throws when a delay ends: th
   assertEquals([foreign.ready, queue.delayed], [["a", "b"], 0]);
 });
 
-Deno.test("rule 8: a queue of somebody else's that delays a newer item and throws when a delay ends: the newer one is kept", async () => {
+Deno.test("rule 8: a third-party queue that delays a newer item and throws when a delay ends: the newer one is kept", async () => {
   using _console = new Console();
   type Item = { key: string; version: number };
   const clock = new HandClock();
@@ -558,7 +558,11 @@ Deno.test("keyOf that throws: out of every call that needs it, and nothing is ch
   ];
   for (const call of calls) {
     const { queue, hooks } = keyed();
-    const [processing, ready, delayed] = ["held", "ready", "waiting"].map((key) => ({ key })) as [Keyed, Keyed, Keyed];
+    const [processing, ready, delayed] = ["processing", "ready", "delayed"].map((key) => ({ key })) as [
+      Keyed,
+      Keyed,
+      Keyed,
+    ];
     queue.add(processing);
     const lease = take(queue);
     queue.add(ready);
@@ -620,7 +624,7 @@ Deno.test("rule 11: keyOf is called once for each add, however many layers, dela
       for (const attempts of [1, 3]) {
         const clock = new HandClock();
         const { queue, keys } = keyed({ clock, addWhileDelayed });
-        queue.addAfter({ key: "waits" }, 10_000);
+        queue.addAfter({ key: "delayed" }, 10_000);
         const pool = runWorkers(queue, ({ key }, { attempt }) => {
           if (key === "a" && attempt < attempts) throw new Error("no");
         }, { onError() {} });
@@ -679,7 +683,7 @@ Deno.test("rule 11: keyOf that throws once, whenever that is, costs no item that
   }
 });
 
-Deno.test("rule 11: keyOf of somebody else's queue that throws as a pool begins: finished rejects, and the item is ready again", async () => {
+Deno.test("rule 11: keyOf of a third-party queue that throws as a pool begins: finished rejects, and the item is ready again", async () => {
   const foreign = Object.assign(new HandDelayingQueue<Keyed>(), {
     addRateLimited() {},
     forget() {},
@@ -789,7 +793,7 @@ Deno.test("a limiter that throws when a handler asks to requeue: reported, and t
 
 for (const fails of ["throws", "asks to requeue"] as const) {
   for (const broken of [1, 2]) {
-    Deno.test(`rule 11: a delaying queue whose addAfter throws ${broken} times: an item whose handler ${fails} is tried again, counted once`, async () => {
+    Deno.test(`rule 11: a delaying queue whose addAfter throws ${broken} times: an item whose handler ${fails} is retried, counted once`, async () => {
       const clock = new HandClock();
       const delaying = createDelayingQueue<string>({ clock });
       const { addAfter } = delaying;
@@ -826,7 +830,7 @@ for (const fails of ["throws", "asks to requeue"] as const) {
   }
 }
 
-Deno.test("rule 11: an item whose attempts cannot be counted is tried again, and not given up as well", async () => {
+Deno.test("rule 11: an item whose attempts cannot be counted is retried, and not given up as well", async () => {
   const clock = new HandClock();
   const forgetful = limiter();
   let isBroken = true;

@@ -16,7 +16,7 @@ import {
 import { SOURCE } from "@workqueue/core/hooks";
 import { QueueSource } from "../../lib/workers/queue_source.ts";
 import { test } from "../workers/engines.ts";
-import { ArrayQueue, HandDelayingQueue } from "../foreign_queues.ts";
+import { ArrayQueue, HandDelayingQueue } from "../third_party_queues.ts";
 import { Console, HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
@@ -119,7 +119,7 @@ test("concurrency: the sum over the pools of a queue; set, changed, and less whe
   assertEquals(it.value("concurrency"), 0);
 });
 
-test("failures: each attempt that failed, one that runs out of time once; given up: each item that was", async ({ runWorkers }) => {
+test("failures: each attempt that failed, one that times out once; given up: each item that was", async ({ runWorkers }) => {
   const it = new Setup();
   const pool = runWorkers(it.queue, (item, { attempt }) => {
     if (item === "terminal") throw new TerminalError("no use");
@@ -150,7 +150,7 @@ test("failures: each attempt that failed, one that runs out of time once; given 
   await pool.stop();
 });
 
-test("an attempt that is interrupted, and one that asks for more than its queue takes: what onError is told, and no more", async ({ runWorkers }) => {
+test("an attempt that is interrupted, and one that asks for more than its queue takes: what onError gets, and no more", async ({ runWorkers }) => {
   const it = new Setup();
   const controller = new AbortController();
   const pool = runWorkers(it.queue, async (item, { signal }) => {
@@ -167,7 +167,7 @@ test("an attempt that is interrupted, and one that asks for more than its queue 
   assertEquals([it.value("failures_total"), it.errors.length, it.value("active")], [1, 1, 0]);
 });
 
-test("a metric that throws costs no item, and is no failure that onError would be told of", async ({ startPool }) => {
+test("a metric that throws costs no item, and is no failure that onError would get", async ({ startPool }) => {
   using printed = new Console();
   for (const metric of ["active", "failures", "givenUp", "concurrency"] as const) {
     const it = new Setup();

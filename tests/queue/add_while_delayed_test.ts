@@ -11,7 +11,7 @@ import {
   createWorkQueue,
   type RateLimitingQueue,
 } from "@workqueue/core";
-import { ArrayQueue } from "../foreign_queues.ts";
+import { ArrayQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { HighestFirst, isSettled, take, takeAll } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -64,7 +64,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(counts(), [0, 0, 0]);
   });
 
-  Deno.test(`${name}: what is held can wait, until it is added`, async () => {
+  Deno.test(`${name}: what is processing can be delayed, until it is added`, async () => {
     const { clock, queue, counts } = setUp();
     queue.add("a");
     const lease = take(queue);
@@ -79,7 +79,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(counts(), [0, 0, 0]);
   });
 
-  Deno.test(`${name}: a delayed add of what is held and was added again folds into that`, async () => {
+  Deno.test(`${name}: a delayed add of what is processing and was added again folds into that`, async () => {
     const { clock, queue, counts } = setUp();
     queue.add("a");
     const lease = take(queue);
@@ -93,7 +93,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(counts(), [0, 0, 0]);
   });
 
-  Deno.test(`${name}: what waits while its key is held comes when it is due, after the pass`, async () => {
+  Deno.test(`${name}: what is delayed while its key is processing comes when it is due, after the pass`, async () => {
     const { clock, queue, counts } = setUp();
     queue.add("a");
     const lease = take(queue);
@@ -111,7 +111,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(counts(), [1, 0, 0]);
   });
 
-  Deno.test(`${name}: a delay of zero is an add now, of what waits too`, () => {
+  Deno.test(`${name}: a delay of zero is an add now, of what is delayed too`, () => {
     const { queue, counts } = setUp();
     queue.addAfter("a", 10);
     queue.addAfter("a", 0);
@@ -125,7 +125,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals([...counts(), queue.numRequeues("a")], [1, 0, 0, 1]);
   });
 
-  Deno.test(`${name}: an add beats a retry that waits, which stays counted`, async () => {
+  Deno.test(`${name}: an add beats a delayed retry, which stays counted`, async () => {
     const { clock, queue, counts } = setUp();
     queue.addRateLimited("a");
     queue.add("a");
@@ -151,7 +151,7 @@ for (const [name, make] of Object.entries(queues)) {
     await idle;
   });
 
-  Deno.test(`${name}: while it drains, a retry of what is held and marked folds into that`, async () => {
+  Deno.test(`${name}: while it drains, a retry of what is processing and marked folds into that`, async () => {
     const { clock, queue, counts } = setUp();
     queue.add("a");
     const lease = take(queue);
@@ -174,7 +174,7 @@ Deno.test('rule 8, "replace": the newest item with a key is the one handed out, 
   assertEquals(takeAll(queue), [{ id: 1, version: 3 }]);
 });
 
-Deno.test('"keep" is the default: an item that waits can be ready as well, and comes twice', async () => {
+Deno.test('"keep" is the default: a delayed item can be ready as well, and comes twice', async () => {
   for (const addWhileDelayed of [undefined, "keep"] as const) {
     const clock = new HandClock();
     const queue = createDelayingQueue<string>({ clock, addWhileDelayed });
@@ -187,7 +187,7 @@ Deno.test('"keep" is the default: an item that waits can be ready as well, and c
   }
 });
 
-Deno.test('"replace" is refused over a queue that cannot tell what is ready', () => {
+Deno.test('"replace" is refused over a queue that does not report what is ready', () => {
   const create = () => createDelayingQueue({ queue: new ArrayQueue(), addWhileDelayed: "replace" });
   assertEquals(
     assertThrows(create, TypeError).message,

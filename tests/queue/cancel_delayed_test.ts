@@ -8,7 +8,7 @@ import {
   type DelayingQueue,
   InMemoryMetrics,
 } from "@workqueue/core";
-import { HandDelayingQueue } from "../foreign_queues.ts";
+import { HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { isSettled, take, takeAll } from "../queue_helpers.ts";
 
@@ -27,7 +27,7 @@ const layers: Record<string, (clock: HandClock) => DelayingQueue<Version>> = {
 };
 
 for (const [name, make] of Object.entries(layers)) {
-  Deno.test(`rule 8, ${name}: cancelDelayed goes by the key, and what waits later is the new item alone`, async () => {
+  Deno.test(`rule 8, ${name}: cancelDelayed goes by the key, and what is delayed later is the new item alone`, async () => {
     const clock = new HandClock();
     const queue = make(clock);
     queue.addAfter({ id: 1, version: 1 }, 10, { priority: 5 });
@@ -42,7 +42,7 @@ for (const [name, make] of Object.entries(layers)) {
     assertEquals(takeAll(queue), [{ id: 2, version: 1 }, { id: 1, version: 2 }]);
   });
 
-  Deno.test(`rule 6, ${name}: once nothing waits any more no timer is set, however it came to that`, async () => {
+  Deno.test(`rule 6, ${name}: once nothing is delayed any more no timer is set, however it came to that`, async () => {
     const clock = new HandClock();
     const queue = make(clock);
     const items = Array.from({ length: 100 }, (_, id) => ({ id, version: 1 }));
@@ -71,7 +71,7 @@ for (const [name, make] of Object.entries(layers)) {
     }
   });
 
-  Deno.test(`rule 6, ${name}: a drain that waits goes on when the last that waited is taken back, and not before`, async () => {
+  Deno.test(`rule 6, ${name}: a drain with wait goes on when the last delayed item is taken back, and not before`, async () => {
     const queue = make(new HandClock());
     queue.add({ id: 0, version: 1 });
     const lease = take(queue);
@@ -79,12 +79,12 @@ for (const [name, make] of Object.entries(layers)) {
     const drained = queue.shutDownWithDrain({ delayed: "wait" });
     assert(queue.cancelDelayed({ id: 1, version: 1 }));
     assert(queue.cancelDelayed({ id: 2, version: 1 }));
-    assertFalse(await isSettled(drained), "one is still held");
+    assertFalse(await isSettled(drained), "one is still processing");
     lease[Symbol.dispose]();
     await drained;
   });
 
-  Deno.test(`${name}: the same item can wait beside a pass, and is taken back without touching that`, () => {
+  Deno.test(`${name}: the same item can be delayed beside a pass, and is taken back without touching that`, () => {
     const queue = make(new HandClock());
     const item = { id: 1, version: 1 };
     queue.add(item);
@@ -96,7 +96,7 @@ for (const [name, make] of Object.entries(layers)) {
     assertEquals([queue.length, queue.delayed, queue.processing], [0, 0, 0]);
   });
 
-  Deno.test(`rule 6, ${name}: after a shutdown nothing waits that could be taken back`, () => {
+  Deno.test(`rule 6, ${name}: after a shutdown nothing is delayed that could be taken back`, () => {
     const clock = new HandClock();
     const queue = make(clock);
     queue.addAfter({ id: 1, version: 1 }, 10);
@@ -132,7 +132,7 @@ Deno.test("what is taken back was a retry all the same, for the metrics, and was
   queue.shutDown();
 });
 
-Deno.test("layer 3 passes cancelDelayed on to a foreign layer 2", () => {
+Deno.test("layer 3 passes cancelDelayed on to a third-party layer 2", () => {
   const foreign = new HandDelayingQueue<string>();
   const queue = createRateLimitingQueue<string>(limiter(), { queue: foreign });
   queue.addAfter("a", 10);

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "
 import { FakeTime } from "@std/testing/time";
 import { Console, HandClock } from "../helpers.ts";
 import { type Clock, createDelayingQueue, systemClock } from "@workqueue/core";
-import { ArrayQueue } from "../foreign_queues.ts";
+import { ArrayQueue } from "../third_party_queues.ts";
 import { HighestFirst, isSettled, outcome, randomNumbers, take, takeAll } from "../queue_helpers.ts";
 
 /** System clock that records which timers are set and the delay of each. */
@@ -68,14 +68,14 @@ Deno.test("rule 7: the earlier of two deadlines of an item counts, in either ord
   assertEquals([queue.length, queue.delayed], [0, 0], "neither comes a second time");
 });
 
-Deno.test("rule 7: an item can wait, be ready and be processed at the same time, and is handed out for each", () => {
+Deno.test("rule 7: an item can be delayed, ready and processing at the same time, and is handed out for each", () => {
   using time = new FakeTime();
   using queue = createDelayingQueue<string>();
   queue.add("a");
   const lease = take(queue);
   queue.addAfter("a", 10);
   time.tick(10);
-  assertEquals([queue.length, queue.delayed], [0, 0], "due, but held");
+  assertEquals([queue.length, queue.delayed], [0, 0], "due, but processing");
   lease[Symbol.dispose]();
   assertEquals(takeAll(queue), ["a"]);
   queue.add("a");
@@ -103,7 +103,7 @@ Deno.test("rule 7: items that became due together come out by deadline", () => {
   assertEquals(takeAll(queue), byDelay);
 });
 
-Deno.test("rule 7: one timer a queue, whatever the number of waiting items; none when nothing waits", () => {
+Deno.test("rule 7: one timer a queue, whatever the number of delayed items; none when nothing is delayed", () => {
   using time = new FakeTime();
   const clock = new CountingClock();
   using queue = createDelayingQueue<number>({ clock });
@@ -189,7 +189,7 @@ Deno.test("rule 7: a timer that fires early hands out nothing early and is set a
   assertEquals([queue.length, timers.length], [1, 2]);
 });
 
-Deno.test("rule 7: an item is in time although an earlier one was waiting when it was added", () => {
+Deno.test("rule 7: an item is in time although an earlier one was delayed when it was added", () => {
   using time = new FakeTime();
   using queue = createDelayingQueue<string>();
   queue.addAfter("late", 500);
@@ -233,7 +233,7 @@ Deno.test("a queue below that is none is refused, and so are drain options that 
   assertEquals([queue.shuttingDown, queue.delayed], [false, 1]);
 });
 
-Deno.test("rule 6: shutDown drops what waits and clears the timer; later adds of every kind are ignored", async () => {
+Deno.test("rule 6: shutDown drops delayed items and clears the timer; later adds of every kind are ignored", async () => {
   using time = new FakeTime();
   const clock = new CountingClock();
   const queue = createDelayingQueue<string>({ clock });
@@ -260,7 +260,7 @@ Deno.test("rule 6: shutDown during a delay ends those who wait in get; twice is 
   assertEquals(await outcome(waiting), "shutdown");
 });
 
-Deno.test("rule 6: draining drops what waits unless told otherwise", async () => {
+Deno.test("rule 6: draining drops delayed items by default", async () => {
   using _time = new FakeTime();
   const clock = new CountingClock();
   const queue = createDelayingQueue<string>({ clock });
@@ -303,23 +303,23 @@ Deno.test('rule 6: draining with delayed: "wait" waits for each item until it is
   assertEquals(await outcome(waiting), "soon");
   queue.done("soon");
   const next = queue.get();
-  assertFalse(await isSettled(next), "no Shutdown while something waits");
+  assertFalse(await isSettled(next), "no Shutdown while something is delayed");
   time.tick(20_000);
   assertEquals(await outcome(next), "late");
-  assertFalse(await isSettled(drained), "it is held");
+  assertFalse(await isSettled(drained), "it is processing");
   queue.done("late");
   assert(await isSettled(drained));
   assertEquals(await outcome(queue.get()), "shutdown");
   assertEquals(clock.active.size, 0);
 });
 
-Deno.test('rule 6: draining with "wait" and nothing waiting is an ordinary drain', async () => {
+Deno.test('rule 6: draining with "wait" and nothing delayed is an ordinary drain', async () => {
   const queue = createDelayingQueue<string>();
   await queue.shutDownWithDrain({ delayed: "wait" });
   assertEquals(await outcome(queue.get()), "shutdown");
 });
 
-Deno.test("rule 6: a later shutDown, or a drain that drops, ends a drain that waits", async () => {
+Deno.test("rule 6: a later shutDown, or a drain that drops, ends a drain with wait", async () => {
   using _time = new FakeTime();
   for (const end of ["shutDown", "shutDownWithDrain"] as const) {
     const clock = new CountingClock();
@@ -334,7 +334,7 @@ Deno.test("rule 6: a later shutDown, or a drain that drops, ends a drain that wa
   }
 });
 
-Deno.test("rule 6: a later shutDown ends a drain although an item is held", async () => {
+Deno.test("rule 6: a later shutDown ends a drain although an item is processing", async () => {
   const queue = createDelayingQueue<string>();
   queue.add("a");
   take(queue);
@@ -351,7 +351,7 @@ Deno.test("a drain policy that does not exist is refused and changes nothing", a
   assertFalse(queue.shuttingDown);
 });
 
-Deno.test("rule 8: keys are folded while waiting, and the newest item with a key is handed out", () => {
+Deno.test("rule 8: keys are folded while delayed, and the newest item with a key is handed out", () => {
   using time = new FakeTime();
   using queue = createDelayingQueue<{ id: number; version: number }>({ keyOf: ({ id }) => id });
   queue.addAfter({ id: 1, version: 1 }, 10);
@@ -361,7 +361,7 @@ Deno.test("rule 8: keys are folded while waiting, and the newest item with a key
   assertEquals(takeAll(queue), [{ id: 1, version: 2 }]);
 });
 
-Deno.test("rule 8: an item that waits does not come after a newer one that was added meanwhile", () => {
+Deno.test("rule 8: a delayed item does not come after a newer one that was added meanwhile", () => {
   using time = new FakeTime();
   using queue = createDelayingQueue<{ id: number; version: number }>({ keyOf: ({ id }) => id });
   queue.addAfter({ id: 1, version: 1 }, 10);
@@ -372,7 +372,7 @@ Deno.test("rule 8: an item that waits does not come after a newer one that was a
   assertEquals(takeAll(queue), [{ id: 1, version: 2 }]);
 });
 
-Deno.test("any implementation of layer 1 can be below: a foreign queue gets what is due", async () => {
+Deno.test("any implementation of layer 1 can be below: a third-party queue gets what is due", async () => {
   using time = new FakeTime();
   const below = new ArrayQueue<string>();
   const queue = createDelayingQueue<string>({ queue: below });

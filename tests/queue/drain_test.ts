@@ -12,7 +12,7 @@ import {
   TokenBucket,
   type WorkQueue,
 } from "@workqueue/core";
-import { ArrayQueue, HandDelayingQueue } from "../foreign_queues.ts";
+import { ArrayQueue, HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { countListeners, flush, isSettled, outcome, take, takeAll } from "../queue_helpers.ts";
 
@@ -27,7 +27,7 @@ const layers: Record<string, () => WorkQueue<string>> = {
   "layer 1": () => createWorkQueue<string>(),
   "layer 2": () => createDelayingQueue<string>({ clock: new HandClock() }),
   "layer 3": () => limited().queue,
-  "layer 3 on a foreign layer 1": () =>
+  "layer 3 on a third-party layer 1": () =>
     createRateLimitingQueue<string>(limiter(), { queue: createDelayingQueue<string>({ queue: new ArrayQueue() }) }),
 };
 
@@ -62,7 +62,7 @@ for (const [name, make] of Object.entries(layers)) {
     controller.abort("too long");
     assertEquals(await aborted.catch((reason) => reason), "too long");
     // A third-party queue ends a drain only once it has drained.
-    if (!name.includes("foreign")) await Promise.all(others);
+    if (!name.includes("third-party")) await Promise.all(others);
   });
 
   Deno.test(`rule 6, ${name}: a drain that ended leaves no listener on its signal, and an abort comes too late`, async () => {
@@ -96,14 +96,14 @@ for (const [name, make] of Object.entries(layers)) {
         () => queue.shutDownWithDrain(options as DrainOptions),
         TypeError,
       );
-      if (!name.includes("foreign")) assertEquals(received, message);
+      if (!name.includes("third-party")) assertEquals(received, message);
     }
     queue.add("a");
     assertEquals(queue.length, 1);
   });
 }
 
-Deno.test("rule 6: a drain that waits takes the retry of an item that is held, and nothing else", async () => {
+Deno.test("rule 6: a drain with wait takes the retry of a processing item, and nothing else", async () => {
   const { queue, clock } = limited();
   queue.add("a");
   const lease = take(queue);
@@ -126,7 +126,7 @@ Deno.test("rule 6: a drain that waits takes the retry of an item that is held, a
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("rule 6: a drain that waits lets an item be retried again and again, while others wait", async () => {
+Deno.test("rule 6: a drain with wait lets an item be retried again and again, while others are delayed", async () => {
   const { queue, clock } = limited();
   queue.add("a");
   queue.addAfter("late", 10_000);
@@ -149,7 +149,7 @@ Deno.test("rule 6: a drain that waits lets an item be retried again and again, w
   assert(await isSettled(drained));
 });
 
-Deno.test("rule 6: a call of get that waits is told of the shutdown only when no retry can come any more", async () => {
+Deno.test("rule 6: a call of get that waits gets the shutdown only when no retry can come any more", async () => {
   const { queue, clock } = limited();
   queue.add("a");
   const lease = take(queue);
@@ -177,7 +177,7 @@ Deno.test(`rule 6: a drain with "drop" takes no retry`, async () => {
   assert(await isSettled(drained));
 });
 
-Deno.test(`rule 6: once a drain drops what waits, one that waited takes no retry any more`, async () => {
+Deno.test(`rule 6: once a drain drops delayed items, one that waited takes no retry any more`, async () => {
   const { queue } = limited();
   queue.add("a");
   const lease = take(queue);
@@ -205,7 +205,7 @@ Deno.test("rule 6: shutDown ends a drain that waits for retries; its timer is cl
   lease[Symbol.dispose]();
 });
 
-Deno.test("rule 6: with a foreign layer, which cannot tell a retry, a drain that waits takes none", async () => {
+Deno.test("rule 6: with a third-party layer, which cannot mark a retry, a drain with wait takes none", async () => {
   const foreign = new HandDelayingQueue<string>();
   const queue = createRateLimitingQueue(limiter(), { queue: foreign });
   queue.add("a");
@@ -217,7 +217,7 @@ Deno.test("rule 6: with a foreign layer, which cannot tell a retry, a drain that
   await drained;
 });
 
-Deno.test("rule 6: a pool does not finish while a key that somebody else holds is marked as added again", async () => {
+Deno.test("rule 6: a pool does not finish while a key processing elsewhere is marked as added again", async () => {
   for (const drain of ["shutDown", "drop", "flush", "wait"] as const) {
     for (const throttle of [undefined, new TokenBucket(Infinity, 1)]) {
       const { queue } = limited();

@@ -10,7 +10,7 @@ import {
   runWorkers,
   type WorkQueue,
 } from "@workqueue/core";
-import { ArrayQueue, HandDelayingQueue } from "../foreign_queues.ts";
+import { ArrayQueue, HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { countListeners, isSettled, Lifo, take, takeAll } from "../queue_helpers.ts";
 
@@ -33,11 +33,12 @@ const layers: Record<string, Make<WorkQueue<string>>> = {
 };
 /** Delaying queue on a third-party queue, which can't be observed. */
 const onForeign1: Record<string, Make<DelayingQueue<string>>> = {
-  "layer 2 on a foreign layer 1": (clock) => createDelayingQueue({ clock, queue: new ArrayQueue<string>() }),
+  "layer 2 on a third-party layer 1": (clock) => createDelayingQueue({ clock, queue: new ArrayQueue<string>() }),
 };
 const onForeign2: Record<string, Make<WorkQueue<string>>> = {
   ...onForeign1,
-  "layer 3 on a foreign layer 2": () => createRateLimitingQueue(limiter(), { queue: new HandDelayingQueue<string>() }),
+  "layer 3 on a third-party layer 2": () =>
+    createRateLimitingQueue(limiter(), { queue: new HandDelayingQueue<string>() }),
 };
 
 function forEach<Q>(makes: Record<string, Make<Q>>, what: string, run: (queue: Q, clock: HandClock) => Promise<void>) {
@@ -82,7 +83,7 @@ forEach(layers, "no moment is idle between a pass and the next one of the same i
   await idle;
 });
 
-forEach(delaying, "no moment is idle or has room while an item goes from waiting to ready", async (queue, clock) => {
+forEach(delaying, "no moment is idle or has room while an item goes from delayed to ready", async (queue, clock) => {
   const got = queue.get();
   queue.addAfter("a", 10);
   queue.addAfter("b", 10);
@@ -125,7 +126,7 @@ forEach(
   },
 );
 
-forEach(delaying, "a drain that drops what waits leaves nothing to wait for", async (queue) => {
+forEach(delaying, "a drain that drops delayed items leaves nothing to wait for", async (queue) => {
   queue.addAfter("a", 10);
   const idle = queue.whenIdle();
   await queue.shutDownWithDrain({ delayed: "drop" });
@@ -242,7 +243,7 @@ Deno.test("whenBelow holds a producer back: no more are ready than it says", asy
   assert(most <= 10);
 });
 
-Deno.test("on a foreign layer 1: whenIdle does not take a moment for idle in which an item has begun to wait again", async () => {
+Deno.test("on a third-party layer 1: whenIdle does not take a moment for idle in which an item is delayed again", async () => {
   const clock = new HandClock();
   const foreign = new ArrayQueue<string>();
   const queue = createDelayingQueue({ clock, queue: foreign });
@@ -258,12 +259,12 @@ Deno.test("on a foreign layer 1: whenIdle does not take a moment for idle in whi
     });
   };
   await clock.advance(10);
-  assertFalse(await isSettled(idle), "it waits again");
+  assertFalse(await isSettled(idle), "it is delayed again");
   await clock.advance(10);
   await idle;
 });
 
-Deno.test("on a foreign layer 1: whenBelow counts what waits and what is ready", async () => {
+Deno.test("on a third-party layer 1: whenBelow counts what is delayed and what is ready", async () => {
   const clock = new HandClock();
   const queue = createDelayingQueue({ clock, queue: new ArrayQueue<string>() });
   queue.addAfter("a", 10);
@@ -280,7 +281,7 @@ Deno.test("on a foreign layer 1: whenBelow counts what waits and what is ready",
   await below2;
 });
 
-Deno.test("on a foreign layer 1: whenBelow goes on late where what waited is cancelled, but it does", async () => {
+Deno.test("on a third-party layer 1: whenBelow goes on late where a delayed item is cancelled, but it does", async () => {
   const queue = createDelayingQueue({ clock: new HandClock(), queue: new ArrayQueue<string>() });
   for (const item of ["a", "b", "c"]) queue.addAfter(item, 10);
   for (const item of ["d", "e"]) queue.add(item);

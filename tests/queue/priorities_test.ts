@@ -12,7 +12,7 @@ import {
   type WorkQueue,
 } from "@workqueue/core";
 import { OPTIONS } from "@workqueue/core/hooks";
-import { ArrayQueue } from "../foreign_queues.ts";
+import { ArrayQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { HighestFirst, Lifo, outcome, take, takeAll } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -42,7 +42,7 @@ for (const [name, make] of Object.entries(queues)) {
     return { clock, queue: make({ clock, discipline: new HighestFirst() }) };
   };
 
-  Deno.test(`rule 12, ${name}: each way to add takes a priority, and the lease tells it`, async () => {
+  Deno.test(`rule 12, ${name}: each way to add takes a priority, and the lease has it`, async () => {
     const { clock, queue } = setUp();
     queue.add("default");
     queue.add("low", { priority: -1 });
@@ -63,11 +63,11 @@ for (const [name, make] of Object.entries(queues)) {
   Deno.test(`rule 12, ${name}: adds that fold keep the highest priority, and a pass ends it`, async () => {
     const { clock, queue } = setUp();
     for (const priority of [-2, 5, 3]) queue.add("ready", { priority });
-    for (const priority of [-9, -2, -5]) queue.addAfter("waits", 10, { priority });
-    assertEquals(queue.snapshot().delayedItems, [{ item: "waits", priority: -2, dueInMs: 10 }]);
+    for (const priority of [-9, -2, -5]) queue.addAfter("delayed", 10, { priority });
+    assertEquals(queue.snapshot().delayedItems, [{ item: "delayed", priority: -2, dueInMs: 10 }]);
     await clock.advance(10);
     assertEquals([take(queue), take(queue)].map(({ priority }) => priority), [5, -2]);
-    for (const item of ["ready", "waits"]) {
+    for (const item of ["ready", "delayed"]) {
       queue.done(item);
       queue.add(item);
     }
@@ -84,7 +84,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(takeAll(queue), ["a", "b"]);
   });
 
-  Deno.test(`rule 12, ${name}: the priorities of ready, waiting and held collect separately, and meet when one joins another`, async () => {
+  Deno.test(`rule 12, ${name}: the priorities of ready, delayed and processing collect separately, and meet when one joins another`, async () => {
     const { clock, queue } = setUp();
     queue.add("a", { priority: 9 });
     const lease = take(queue);
@@ -101,7 +101,7 @@ for (const [name, make] of Object.entries(queues)) {
     queue.addAfter("a", 10, { priority: 6 });
     await clock.advance(10);
     queue.done("a");
-    assertEquals(take(queue).priority, 6, "joined while it was held");
+    assertEquals(take(queue).priority, 6, "joined while it was processing");
   });
 
   Deno.test(`rule 12, ${name}: an add without a priority folds as one with 0`, () => {
@@ -128,15 +128,15 @@ for (const [name, make] of Object.entries(queues)) {
   for (const delayed of ["drop", "flush", "wait"] as const) {
     Deno.test(`rule 12, ${name}: a drain with "${delayed}" keeps priorities`, async () => {
       const { clock, queue } = setUp();
-      queue.add("held", { priority: 1 });
+      queue.add("processing", { priority: 1 });
       const lease = take(queue);
-      queue.add("held", { priority: 5 });
+      queue.add("processing", { priority: 5 });
       queue.add("ready", { priority: 2 });
-      queue.addAfter("waits", 10, { priority: 3 });
+      queue.addAfter("delayed", 10, { priority: 3 });
       const drained = queue.shutDownWithDrain({ delayed });
       lease[Symbol.dispose]();
       await clock.advance(10);
-      const expected: [string, number][] = [["held", 5], ["waits", 3], ["ready", 2]];
+      const expected: [string, number][] = [["processing", 5], ["delayed", 3], ["ready", 2]];
       if (delayed === "drop") expected.splice(1, 1);
       assertEquals(queue.snapshot().readyItems, expected.map(([item, priority]) => ({ item, priority })));
       takeAll(queue);
@@ -200,7 +200,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(takeAll(queue), ["a", "b", "c"]);
   });
 
-  Deno.test(`rule 12, ${name}: a lease tells of adds since its item was handed out, as of now`, () => {
+  Deno.test(`rule 12, ${name}: a lease reports adds since its item was handed out, as of now`, () => {
     const { queue } = setUp();
     queue.add("a");
     const stale = take(queue);
@@ -213,7 +213,7 @@ for (const [name, make] of Object.entries(queues)) {
     const lease = take(queue);
     assertFalse(lease.addedAgain());
     queue.addAfter("a", 10);
-    assertFalse(lease.addedAgain(), "it waits, so it was not added yet");
+    assertFalse(lease.addedAgain(), "it is delayed, so it was not added yet");
     queue.addAfter("a", 0);
     assertEquals([lease.addedAgain(), stale.addedAgain()], [true, false], "the add was during the second pass");
     queue.done("a");
@@ -224,7 +224,7 @@ for (const [name, make] of Object.entries(queues)) {
   });
 }
 
-Deno.test("rule 12: of several adds of a held item the highest priority counts, also if all are negative", () => {
+Deno.test("rule 12: of several adds of a processing item the highest priority counts, also if all are negative", () => {
   for (const discipline of [undefined, createPriorityDiscipline<string>()]) {
     for (
       const [adds, expected] of [[[-5], -5], [[-5, -7], -5], [[-7, -5], -5], [[3, 5, 4], 5], [[-5, 0], 0]] as const
@@ -270,13 +270,13 @@ Deno.test("rule 12: readyAt is when the entry became ready, at done for a re-add
   const discipline = new Lifo<string>();
   const queue = createDelayingQueue({ discipline, clock });
   const readyAt = () => discipline.entries.at(-1)!.readyAt;
-  queue.addAfter("waited", 50);
+  queue.addAfter("delayed", 50);
   await clock.advance(60);
   assertEquals(readyAt(), 150);
   take(queue);
-  queue.add("waited");
+  queue.add("delayed");
   clock.time = 200;
-  queue.done("waited");
+  queue.done("delayed");
   assertEquals(readyAt(), 200);
   clock.time = 120; // the clock is set back
   queue.add("later");
@@ -303,18 +303,18 @@ function layersOn(queue: WorkQueue<string>, clock: HandClock) {
   return [layer2, createRateLimitingQueue(limiter(), { queue: layer2 })] as const;
 }
 
-Deno.test("rule 12: a foreign queue that takes no options refuses a priority at every add, and loses nothing", async () => {
+Deno.test("rule 12: a third-party queue that takes no options refuses a priority at every add, and loses nothing", async () => {
   const clock = new HandClock();
   const foreign = new ArrayQueue<string>();
   const message = "Cannot add item: the queue below does not accept a priority, got 1: its 'add' must take " +
     'options, and it must have [Symbol.for("workqueue.options")]: true';
   const [layer2, layer3] = layersOn(foreign, clock);
   for (const queue of [layer2, layer3]) {
-    queue.addAfter("waits", 10);
+    queue.addAfter("delayed", 10);
     const adds = [
       () => queue.add("a", { priority: 1 }),
       () => queue.addAfter("a", 10, { priority: 1 }),
-      () => queue.addAfter("waits", 5, { priority: 1 }),
+      () => queue.addAfter("delayed", 5, { priority: 1 }),
       () => queue.addAfter("a", 0, { priority: 1 }),
       () => layer3.addRateLimited("a", { priority: 1 }),
     ];
@@ -325,10 +325,10 @@ Deno.test("rule 12: a foreign queue that takes no options refuses a priority at 
     assertEquals(takeAll(queue), ["none"]);
   }
   await clock.advance(10);
-  assertEquals(takeAll(layer3), ["waits"]);
+  assertEquals(takeAll(layer3), ["delayed"]);
 });
 
-Deno.test("rule 12: a foreign queue that says that it takes options is given priorities", async () => {
+Deno.test("rule 12: a third-party queue that says that it takes options is given priorities", async () => {
   const clock = new HandClock();
   const foreign = new PriorityArrayQueue();
   const [layer2, layer3] = layersOn(foreign, clock);

@@ -8,7 +8,7 @@ import {
   createWorkQueue,
   type RateLimiter,
 } from "@workqueue/core";
-import { HandDelayingQueue } from "../foreign_queues.ts";
+import { HandDelayingQueue } from "../third_party_queues.ts";
 import { isSettled, Lifo, outcome, takeAll } from "../queue_helpers.ts";
 
 const exponential = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
@@ -98,7 +98,7 @@ Deno.test("the options of every layer reach it: discipline, maxSleep, clock, nam
   assertEquals(queue.name, "images");
 });
 
-Deno.test("any implementation of layer 2 can be below: a foreign queue gets the delays", async () => {
+Deno.test("any implementation of layer 2 can be below: a third-party queue gets the delays", async () => {
   const below = new HandDelayingQueue<string>();
   const queue = createRateLimitingQueue<string>(exponential(), { queue: below });
   queue.addRateLimited("a");

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { createExponentialLimiter, createRateLimitingQueue, type RateLimitingQueue, runWorkers } from "@workqueue/core";
 import { test } from "./engines.ts";
-import { HandDelayingQueue } from "../foreign_queues.ts";
+import { HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { countListeners, flush, isSettled } from "../queue_helpers.ts";
 
@@ -172,7 +172,7 @@ test("an item that comes as a pool is paused and the queue shuts down is worked 
   await pool.stop();
 });
 
-Deno.test("rule 6: a paused pool holds up a drain until it is resumed", async () => {
+Deno.test("rule 6: a paused pool delays a drain until it is resumed", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const seen: string[] = [];
@@ -204,7 +204,7 @@ test("rule 6: a pool that is paused with nothing left to do finishes when it is 
   }
 });
 
-Deno.test("what is added again while it is held is not left behind by a pool that is paused as its queue shuts down", async () => {
+Deno.test("what is added again while processing is not left behind by a pool that is paused as its queue shuts down", async () => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle, { concurrency: 2 });
@@ -388,7 +388,7 @@ Deno.test("a concurrency that makes no sense is refused, and changes nothing", a
   await pool.stop();
 });
 
-Deno.test("a queue of somebody else's that polls: pause and a lower concurrency take its get back", async () => {
+Deno.test("a third-party queue that polls: pause and a lower concurrency take its get back", async () => {
   const below = new HandDelayingQueue<string>();
   const queue = createRateLimitingQueue<string>(limiter(), { queue: below });
   const work = new Work();
@@ -413,7 +413,7 @@ Deno.test("a queue of somebody else's that polls: pause and a lower concurrency 
   await pool.stop();
 });
 
-Deno.test("a get of somebody else's that does not look at its signal: the item that it brings is given back", async () => {
+Deno.test("the get of a third-party queue that ignores its signal: the item that it brings is given back", async () => {
   const queue = newQueue();
   const get = queue.get.bind(queue);
   queue.get = () => get();

@@ -12,7 +12,7 @@ import {
   type WorkerPool,
 } from "@workqueue/core";
 import { test } from "./engines.ts";
-import { HandDelayingQueue } from "../foreign_queues.ts";
+import { HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, nextTurn } from "../queue_helpers.ts";
 
@@ -57,7 +57,7 @@ test("a snapshot shows the handlers that are running, the oldest first, and for 
   assertEquals(pool.snapshot().runningItems, []);
 });
 
-test("a retry that is overdue, as after the machine slept, is due in 0 ms", async ({ runWorkers }) => {
+test("a retry that is past its time, as after the machine slept, is due in 0 ms", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const pool = runWorkers(queue, () => Promise.reject(new Error("no")), { onError() {} });
@@ -84,7 +84,7 @@ test("a handler sees itself in a snapshot, whether it is asynchronous or not", a
   await pool.stop();
 });
 
-test("a handler that ran out of time is abandoned, and still running", async ({ runWorkers }) => {
+test("a handler that timed out is abandoned, and still running", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const end = Promise.withResolvers<void>();
@@ -138,7 +138,7 @@ test("a snapshot shows what fails, the latest failure first: how often, its erro
   assertEquals(pool.snapshot().failingItems, [
     { item: "a", attempts: 2, error: "TypeError: a 2", failedAgoMs: 0 },
     { item: "b", attempts: 1, error: "TypeError: b 1", failedAgoMs: 70 },
-  ], "nothing waits any more");
+  ], "nothing is delayed any more");
 });
 
 test("a key fails no longer once it succeeds, is given up, asks for more, or is forgotten by whomever", async ({ runWorkers }) => {
@@ -186,7 +186,7 @@ test("a key that another pool of the queue worked on fails no longer here", asyn
   await Promise.all([first.stop(), second.stop()]);
 });
 
-test("keys are told apart by keyOf, and the item is the one that failed last", async ({ runWorkers }) => {
+test("keys are distinguished by keyOf, and the item is the one that failed last", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue<{ id: number; version: number }>(clock, { keyOf: ({ id }) => id });
   const pool = runWorkers(queue, () => {
@@ -203,7 +203,7 @@ test("keys are told apart by keyOf, and the item is the one that failed last", a
   queue.shutDown();
 });
 
-test("a pool knows the latest 1,000 keys that fail, and lists 100 unless it is told", async ({ runWorkers }) => {
+test("a pool knows the latest 1,000 keys that fail, and lists 100 unless asked", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue<number>(clock);
   const pool = runWorkers(queue, () => {
@@ -279,7 +279,7 @@ test("whatever is thrown is one line of text in a snapshot, which can be sent as
   queue.shutDown();
 });
 
-Deno.test("a queue of somebody else's that cannot tell when an item is due: it is left out", async () => {
+Deno.test("a third-party queue that does not report when an item is due: it is left out", async () => {
   const queue = createRateLimitingQueue<string>(limiter(), { queue: new HandDelayingQueue<string>() });
   const pool = runWorkers(queue, () => {
     throw new Error("no");

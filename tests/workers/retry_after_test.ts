@@ -10,7 +10,7 @@ import {
   runWorkers,
 } from "@workqueue/core";
 import { type Engine, inMemory, test } from "./engines.ts";
-import { HandDelayingQueue } from "../foreign_queues.ts";
+import { HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -88,7 +88,7 @@ test("rule 11: a RetryAfterError is a failure as any other: counted, reported, g
   await pool.stop();
 });
 
-test("an item that has to wait is brought at once by somebody who adds it", async ({ runWorkers }) => {
+test("a delayed item is brought at once by an add", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const beganAt: number[] = [];
@@ -105,7 +105,7 @@ test("an item that has to wait is brought at once by somebody who adds it", asyn
   await pool.stop();
 });
 
-test("rule 6: a drain that waits waits as long as a RetryAfterError says", async ({ runWorkers }) => {
+test("rule 6: a drain with wait waits as long as a RetryAfterError says", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const beganAt: number[] = [];
@@ -124,7 +124,7 @@ test("rule 6: a drain that waits waits as long as a RetryAfterError says", async
   assertEquals(beganAt, [0, 1000]);
 });
 
-test("a handler that ran out of time may still say when to try again", async ({ runWorkers }) => {
+test("a handler that timed out may still say when to retry", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const beganAt: number[] = [];
@@ -156,7 +156,7 @@ Deno.test("a RetryAfterError of another copy of the package counts, and what onl
   assertEquals(await attemptsOf(inMemory, [hostile]), [0, 10]);
 });
 
-Deno.test("layers over a queue of somebody else's that takes no options wait as long", async () => {
+Deno.test("layers over a third-party queue that takes no options delay as long", async () => {
   const below = new HandDelayingQueue<string>();
   const queue = createRateLimitingQueue<string>(limiter(), { queue: below });
   const pool = runWorkers(queue, (_item, { attempt }) => {
@@ -191,7 +191,7 @@ class ForeignQueue extends HandDelayingQueue<string> implements RateLimitingQueu
   }
 }
 
-Deno.test("a rate limiting queue of somebody else's that knows no options is given the delay itself", async () => {
+Deno.test("a third-party rate limiting queue that knows no options is given the delay itself", async () => {
   const queue = new ForeignQueue();
   const pool = runWorkers(queue, (_item, { attempt }) => {
     throw attempt === 1 ? new RetryAfterError("30s") : new RetryAfterError(0);
@@ -204,7 +204,7 @@ Deno.test("a rate limiting queue of somebody else's that knows no options is giv
   await pool.stop();
 });
 
-Deno.test("a rate limiting queue of somebody else's that says it takes options is given minDelay", async () => {
+Deno.test("a third-party rate limiting queue that says it takes options is given minDelay", async () => {
   const calls: unknown[] = [];
   const queue = Object.assign(new ForeignQueue(), {
     [Symbol.for("workqueue.options")]: true,
@@ -314,7 +314,7 @@ Deno.test("RetryAfterError.from: a date counts from the Date of the response, wh
   assertEquals(delayOf("Sun, 01 Mar 2026 12:00:30 GMT", { Date: "now" }), 30_000);
 });
 
-Deno.test("RetryAfterError.from: the message is the status, and the retry waits as long", async () => {
+Deno.test("RetryAfterError.from: the message is the status, and the retry is delayed as long", async () => {
   const headers = { "Retry-After": "30" };
   const error = RetryAfterError.from(new Response(null, { status: 429, statusText: "Too Many Requests", headers }));
   assert(error instanceof RetryAfterError);

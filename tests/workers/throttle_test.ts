@@ -12,7 +12,7 @@ import {
   type WorkerPool,
 } from "@workqueue/core";
 import { type Engine, inMemory, test } from "./engines.ts";
-import { HandDelayingQueue } from "../foreign_queues.ts";
+import { HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, isSettled } from "../queue_helpers.ts";
 import { loadSecondCopy } from "../second_copy.ts";
@@ -417,7 +417,7 @@ test("a token whose time has come before its pool could use it is not lost", asy
   }
 });
 
-Deno.test("a bucket of somebody else's: a token that was not used is for the next pool that asks", async () => {
+Deno.test("a third-party bucket: a token that was not used is for the next pool that asks", async () => {
   const it = new Setup(inMemory, 0, 1);
   const { bucket } = it;
   const throttle = withoutSymbols(bucket);
@@ -512,7 +512,7 @@ test("what is added by those who get the token of a paused pool stays in its que
   await Promise.all([idle.stop(), pool.stop()]);
 });
 
-Deno.test("a queue of somebody else's that always says there is something: its pool ends without a token in hand", async () => {
+Deno.test("a third-party queue that always says there is something: its pool ends without a token in hand", async () => {
   const it = new Setup(inMemory, 0, 1);
   const below = new class extends HandDelayingQueue<string> {
     override get length(): number {
@@ -759,7 +759,7 @@ test("rule 6: a pool that waits for a token finishes when its queue is shut down
   }
 });
 
-Deno.test("rule 6: a pool that waits for a token finishes when the last item is done by somebody else", async () => {
+Deno.test("rule 6: a pool that waits for a token finishes when the last item is done elsewhere", async () => {
   const it = new Setup(inMemory, 0, 1);
   it.add("a");
   const lease = it.queue.tryGet()!;
@@ -810,7 +810,7 @@ test("a pool that knows its queue is shut down waits for a token for what became
   assertEquals(it.log, ["0 a", "0 b", "0 a", "1000 b"]);
 });
 
-Deno.test("a queue of somebody else's that polls: a token in hand is for the item that is waited for", async () => {
+Deno.test("a third-party queue that polls: a token in hand is for the item that is waited for", async () => {
   const it = new Setup(inMemory, 0, 2);
   const below = new HandDelayingQueue<string>();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
@@ -869,7 +869,7 @@ Deno.test("pools that have finished watch neither their queue nor their bucket",
   assertEquals(watching, 0);
 });
 
-Deno.test("a queue of somebody else's that polls: one token an attempt", async () => {
+Deno.test("a third-party queue that polls: one token an attempt", async () => {
   const it = new Setup(inMemory, 10, 1);
   const below = new HandDelayingQueue<string>();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
@@ -902,7 +902,7 @@ Deno.test("a bucket of another copy of the package is taken, and its changes are
   await pool.stop();
 });
 
-Deno.test("a bucket of somebody else's that throws makes finished reject, now and after a wait", async () => {
+Deno.test("a third-party bucket that throws makes finished reject, now and after a wait", async () => {
   for (const delay of [undefined, 5]) {
     const it = new Setup(inMemory, 0, 0);
     let calls = 0;

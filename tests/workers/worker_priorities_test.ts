@@ -12,7 +12,7 @@ import {
 } from "@workqueue/core";
 import { OPTIONS } from "@workqueue/core/hooks";
 import { type Engine, inMemory, test } from "./engines.ts";
-import { HandDelayingQueue } from "../foreign_queues.ts";
+import { HandDelayingQueue } from "../third_party_queues.ts";
 import { HandClock } from "../helpers.ts";
 import { flush } from "../queue_helpers.ts";
 
@@ -108,7 +108,7 @@ test("rule 12: an item that goes back keeps its priority: interrupted, paused or
   }
 });
 
-Deno.test("a handler is told when its item was added again, as of now", async () => {
+Deno.test("a handler knows when its item was added again, as of now", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const seen: boolean[] = [];
@@ -148,7 +148,7 @@ function foreignQueue(lease: object, options: object): { calls: unknown[][]; que
   return { calls, queue };
 }
 
-Deno.test("leases of somebody else's may lack priority and addedAgain, and may have a token", async () => {
+Deno.test("third-party leases may lack priority and addedAgain, and may have a token", async () => {
   for (
     const [lease, expected] of [[{}, [0, false, undefined]], [{ token: 7n, addedAgain: () => true }, [
       0,
