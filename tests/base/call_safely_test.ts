@@ -63,7 +63,7 @@ for (const [how, callback] of Object.entries(failures)) {
   });
 }
 
-Deno.test("call safely: an error that is thrown is told before the call returns", () => {
+Deno.test("call safely: an error that is thrown is reported before the call returns", () => {
   const errors: unknown[] = [];
   callSafely(fail, (error) => errors.push(error), undefined);
   assertEquals(errors, [BROKEN]);

@@ -156,6 +156,6 @@ Deno.test("rule 11: a console that throws, and a clock that does, end nothing", 
   }
 });
 
-Deno.test("rule 11: an error without a message is told by its name", async () => {
+Deno.test("rule 11: an error without a message is reported by its name", async () => {
   assertMatch(await lineOf(new RangeError()), /^Item "a" failed at attempt 1: RangeError [^:]/);
 });

@@ -27,7 +27,7 @@ const BROKEN: Record<string, { text: string; places: string[] }> = {
   },
   "a.jsonc": {
     text: `{
-  // how long a failed item waits
+  // how long a failed item is delayed
   "limiters": { "slow": { "type": "exponentail" }, "api": { "type": "bucket", "rate": 1 } },
   "queues": {
     "images": { "limiter": "slow",
@@ -68,7 +68,7 @@ const problemsOf = (file: string, places: string[]) =>
   PROBLEMS.map((problem, i) => `${file}${places.length === 0 ? "" : `:${places[i]}`}: ${problem}\n`).join("");
 
 for (const [file, { text, places }] of Object.entries(BROKEN)) {
-  Deno.test(`check: every problem in ${file} is a line, with its place where the parser tells`, async () => {
+  Deno.test(`check: every problem in ${file} is a line, with its place where the parser gives it`, async () => {
     await using workspace = new Workspace();
     workspace.write(file, text);
     assertEquals(await workspace.run(["check", file]), { code: 1, stdout: problemsOf(file, places), stderr: "" });
@@ -85,7 +85,7 @@ const INVALID: [file: string, text: string, line: string][] = [
   ["none.yaml", "", "none.yaml: 'config' must be an object, got null"],
 ];
 
-Deno.test("check: what is not of its format is told with its place", async () => {
+Deno.test("check: what is not of its format is reported with its place", async () => {
   await using workspace = new Workspace();
   for (const [file, text] of INVALID) workspace.write(file, text);
   const { code, stdout, stderr } = await workspace.run(["check", ...INVALID.map(([file]) => file)]);

@@ -164,7 +164,7 @@ Deno.test({
   },
 });
 
-Deno.test("delays: what cannot be shown is told in a sentence", async () => {
+Deno.test("delays: what cannot be shown is reported in a sentence", async () => {
   await using workspace = new Workspace();
   workspace.write("q.json", JSON.stringify(DOCUMENT));
   workspace.write("empty.json", "{}");

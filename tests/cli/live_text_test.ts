@@ -15,7 +15,7 @@ Deno.test("live text: while all goes well, there is a bar with how much is done,
   assertEquals(show(tallyOf()), ["", "████████████░░░░░░░░  61 %    612 of 1,000 · 8 running · 61.2/s · 7 s left"]);
 });
 
-Deno.test("live text: why items fail stands at the top, then how many do and when they are tried again", () => {
+Deno.test("live text: why items fail stands at the top, then how many do and when the next retry is due", () => {
   assertEquals(show(failingTally()), [
     "",
     "✗ psql: could not connect to server: db down (db/users, attempt 3)",

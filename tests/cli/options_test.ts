@@ -21,7 +21,7 @@ Deno.test("options: --retries says how often a failed item is retried, in place 
   }
 });
 
-Deno.test("options: --backoff says how long failures wait, up to the longest", async () => {
+Deno.test("options: --backoff says how long failed items are delayed, up to the longest", async () => {
   await using workspace = new Workspace();
   const script = "date +%s%N >> times; [ $WORKQUEUE_ATTEMPT = 4 ]";
   const args = ["--backoff", "100ms..200ms", "--no-append"];
@@ -49,7 +49,7 @@ Deno.test("options: --rate says how many attempts begin, retries among them", as
   assert(Date.now() - started >= 1000, "the first of six at once, and five more a second");
 });
 
-Deno.test("options: --jitter takes a random part off the waits", async () => {
+Deno.test("options: --jitter takes a random part off the delays", async () => {
   await using workspace = new Workspace();
   // The jitter usually takes away most of the one-minute delay. A full delay would exceed the deadline of the test.
   const args = ["--backoff", "1m..1m", "--jitter", "1", "--retries", "0", "--", "true"];
@@ -59,7 +59,7 @@ Deno.test("options: --jitter takes a random part off the waits", async () => {
   const { stderr } = await workspace.run(["run", ...some, ...sh("[ $WORKQUEUE_ATTEMPT = 2 ]")]);
   assertMatch(stderr, /^Retries +30$/m);
   const [, median] = stderr.match(/^Queue wait +\S+ m?s median, (\S+ m?s) 99th percentile$/m)!;
-  assert(median !== "1.0 s", "the waits differ");
+  assert(median !== "1.0 s", "the delays differ");
 });
 
 Deno.test("options: with --group-by, groups take turns, however many lines come before", async () => {

@@ -151,7 +151,7 @@ for (const runtime of Object.keys(runtimes)) {
     ],
   ];
 
-  Deno.test(`plugins, ${runtime}: one that cannot be loaded is told in a sentence, with its place where the runtime tells`, async () => {
+  Deno.test(`plugins, ${runtime}: one that cannot be loaded is reported in a sentence, with its place where the runtime gives it`, async () => {
     await using workspace = new Workspace(runtime);
     for (const [file, text] of WRONG) workspace.write(file, text);
     const results = WRONG.map(async ([file, , message]) => {
@@ -166,7 +166,7 @@ for (const runtime of Object.keys(runtimes)) {
   });
 }
 
-Deno.test("plugins: a file that is not there, or given twice, is told by every command", async () => {
+Deno.test("plugins: a file that is not there, or given twice, is reported by every command", async () => {
   await using workspace = new Workspace();
   workspace.write("q.json", "{}");
   workspace.write("fixed.mjs", FIXED);

@@ -51,7 +51,7 @@ Deno.test("progress: plain lines say what failed last, while something fails", a
   progress.end();
 });
 
-Deno.test("progress: an item that has failed is shown before it is tried again", async () => {
+Deno.test("progress: an item that has failed is shown before its retry", async () => {
   await using workspace = new Workspace();
   const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" };
   workspace.write("config.json", JSON.stringify({ queues: { slow: { limiter } } }));

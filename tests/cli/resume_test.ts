@@ -61,7 +61,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(workspace.report().length, 2);
   });
 
-  Deno.test(`resume, ${runtime}: killed and resumed until it is done, only what was in flight runs again`, async () => {
+  Deno.test(`resume, ${runtime}: killed and resumed until it is done, only what was running runs again`, async () => {
     await using workspace = new Workspace(runtime);
     const items = Array.from({ length: 300 }, (_, i) => `${i}`);
     workspace.write("items", items.join("\n"));

@@ -105,7 +105,7 @@ Deno.test("run: without a placeholder the item goes to the end, unless --no-appe
   assertEquals(await run("--no-append", "--"), "it is --help\n");
 });
 
-Deno.test("run: the child is told the item and the attempt, and has no input", async () => {
+Deno.test("run: the child gets the item and the attempt, and has no input", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig());
   const script = 'echo "$WORKQUEUE_ITEM $WORKQUEUE_ATTEMPT $(cat)"; [ $WORKQUEUE_ATTEMPT = 3 ]';
@@ -127,7 +127,7 @@ Deno.test("run: much output is passed on to the last byte", async () => {
   assert(stdout.endsWith("\n200000\nend"));
 });
 
-Deno.test("run: what fails is tried again, and the report tells how it went", async () => {
+Deno.test("run: what fails is retried, and the report says how it went", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig());
   const script = `echo "attempt $WORKQUEUE_ATTEMPT" >&2; ${failing(2, 3)}`;
@@ -141,7 +141,7 @@ Deno.test("run: what fails is tried again, and the report tells how it went", as
   ], "a\n");
   assertEquals(code, 0);
   assertMatch(stderr, /^Retries +2$/m);
-  assert(!stderr.includes("attempt"), "the standard error of attempts that are tried again is not shown");
+  assert(!stderr.includes("attempt"), "the standard error of attempts that are retried is not shown");
 
   const [item] = workspace.report();
   const { startedAt, finishedAt, queueSeconds, workSeconds, ...rest } = item!;
@@ -271,7 +271,7 @@ Deno.test("run: a discipline bounds how many items of a group run at once, and o
   }
 });
 
-Deno.test("run: a limiter for each group tells groups by the lines", async () => {
+Deno.test("run: a limiter for each group finds the groups in the lines", async () => {
   await using workspace = new Workspace();
   const limiter = {
     type: "per-group",

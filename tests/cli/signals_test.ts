@@ -44,7 +44,7 @@ for (const runtime of Object.keys(runtimes)) {
     });
   }
 
-  Deno.test(`signals, ${runtime}: no other child is started while one that ran out of time is being killed`, async () => {
+  Deno.test(`signals, ${runtime}: no other child is started while one that timed out is being killed`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("config.json", quickConfig({ timeout: "200ms", maxRetries: 0, concurrency: 1 }));
     const script = 'trap "" TERM; mkdir lock || echo "$1" >> overlaps; sleep 0.6 & wait; sleep 0.1; rmdir lock';
@@ -140,7 +140,7 @@ for (const runtime of Object.keys(runtimes)) {
     });
   }
 
-  Deno.test(`signals, ${runtime}: an item that waits to be tried again is unfinished`, async () => {
+  Deno.test(`signals, ${runtime}: a delayed item is unfinished`, async () => {
     await using workspace = new Workspace(runtime);
     const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" };
     workspace.write("config.json", JSON.stringify({ queues: { slow: { limiter } } }));

@@ -31,15 +31,15 @@ async function pass(time: FakeTime, ms: number): Promise<void> {
 for (const code of ["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]) {
   Deno.test(`start limit: after ${code}, fewer run at once, and what was not started is, later`, async () => {
     const system = new System(4, code);
-    const told: unknown[] = [];
-    const limit = new StartLimit(() => 10, (error) => told.push(error));
+    const reported: unknown[] = [];
+    const limit = new StartLimit(() => 10, (error) => reported.push(error));
     const { signal } = new AbortController();
     let started = 0;
     for (let i = 0; i < 10; i++) limit.start(system.start, signal).then(() => started++);
     await settle();
     assertEquals([started, system.running, limit.running], [4, 4, 4]);
     assertEquals(limit.limit, 3, "below what it could bear");
-    assertEquals(told.length, 6);
+    assertEquals(reported.length, 6);
 
     while (system.running > 0) {
       system.running--;
@@ -77,7 +77,7 @@ Deno.test("start limit: other errors are passed on, and cost no place", async ()
   assertEquals(await limit.start(() => Promise.resolve("started"), signal), "started");
 });
 
-Deno.test("start limit: while nothing runs, it tries again for a while, and gives up at last", async () => {
+Deno.test("start limit: while nothing runs, it retries for a while, and gives up at last", async () => {
   using time = new FakeTime();
   const system = new System(0);
   const limit = new StartLimit(() => 3, () => {});

@@ -96,7 +96,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals([stdout, item!.outcome, item!.stderr], ["early\nlate\n", "succeeded", "why\n"]);
   });
 
-  Deno.test(`starting, ${runtime}: what is due to be tried again goes before lines that were never tried`, async () => {
+  Deno.test(`starting, ${runtime}: an item whose retry is due goes before new lines`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("config.json", quickConfig({ concurrency: 1 }));
     const items = Array.from({ length: 200 }, (_, i) => `${i}\n`).join("");

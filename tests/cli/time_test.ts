@@ -7,7 +7,7 @@ import { runtimes, until, WITH_PID, Workspace } from "./cli.ts";
 const sh = (script: string, ...args: string[]) => ["--", "sh", "-c", script, "sh", ...args];
 
 for (const runtime of Object.keys(runtimes)) {
-  Deno.test(`time, ${runtime}: a command that has ended is not out of time, however slowly its output is read`, async () => {
+  Deno.test(`time, ${runtime}: a command that has ended has not timed out, however slowly its output is read`, async () => {
     await using workspace = new Workspace(runtime);
     const script = 'echo "$1 $WORKQUEUE_ATTEMPT" >> log; head -c 60000 /dev/zero | tr "\\0" "$1"; echo';
     const args = ["run", "--concurrency", "2", "--timeout", "700ms", "--retries", "2", ...sh(script, "{}")];

@@ -106,7 +106,7 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
 ];
 
 for (const { name, args, files = {}, message } of WRONG) {
-  Deno.test(`usage: ${name} is told in a sentence, with exit code 2`, async () => {
+  Deno.test(`usage: ${name} is reported in a sentence, with exit code 2`, async () => {
     await using workspace = new Workspace();
     for (const [file, text] of Object.entries(files)) workspace.write(file, text);
     assertEquals(await fail(workspace, args), message);
@@ -142,7 +142,7 @@ const CONFIGS: Record<string, string> = {
     "queues": { "other": {}, "default": { "limiter": "quick", "maxRetries": 1 } }
   }`,
   "config.jsonc": `\uFEFF{
-    // how long a failed item waits
+    // how long a failed item is delayed
     "limiters": { "quick": { "type": "exponential", "baseDelay": "1ms", "maxDelay": "10ms" } },
     "queues": { "other": {}, "default": { "limiter": "quick", "maxRetries": 1, }, },
   }`,
@@ -198,7 +198,7 @@ for (const [file, text] of Object.entries(CONFIGS)) {
   });
 }
 
-Deno.test("config: what is not valid in its format is told in a sentence, with its place", async () => {
+Deno.test("config: what is not valid in its format is reported in a sentence, with its place", async () => {
   await using workspace = new Workspace();
   const broken = [
     ["x.json", '{ "queues": }', "load config 'x.json': the text is not JSON: expected a value at line 1, column 13"],

@@ -291,11 +291,11 @@ Deno.test("a custom limiter is used where its registry is given, and nowhere els
   assertEquals(pathsOf(() => loadConfig(document, { limiters: new LimiterRegistry() })), ["/limiters/mine/type"]);
 });
 
-Deno.test("a custom limiter is told the clock of the config", () => {
+Deno.test("a custom limiter gets the clock of the config", () => {
   const clock = new HandClock();
   const clocks: unknown[] = [];
   const registry = new LimiterRegistry().register({
-    type: "told",
+    type: "custom",
     description: "",
     options: {},
     create: (_, context) => {
@@ -303,7 +303,7 @@ Deno.test("a custom limiter is told the clock of the config", () => {
       return createDefaultItemLimiter();
     },
   });
-  const document = { limiters: { a: { type: "told" } }, queues: { q: { limiter: { type: "told" } } } };
+  const document = { limiters: { a: { type: "custom" } }, queues: { q: { limiter: { type: "custom" } } } };
   loadConfig(document, { limiters: registry, clock });
   assertStrictEquals(clocks[0], clock);
   assertStrictEquals(clocks[1], clock);
@@ -329,10 +329,10 @@ Deno.test("rule 10: options that are unknown, or of the wrong type, are refused"
   loadConfig({}, { limiters: undefined, clock: undefined, random: undefined, metrics: undefined });
 });
 
-Deno.test("a custom limiter is told where the random numbers of the config come from", () => {
+Deno.test("a custom limiter gets the random numbers of the config", () => {
   const randoms: unknown[] = [];
   const registry = limiters.extend().register({
-    type: "told",
+    type: "custom",
     description: "",
     options: {},
     create: (_, { random }) => {
@@ -341,7 +341,7 @@ Deno.test("a custom limiter is told where the random numbers of the config come 
     },
   });
   const random = () => 0.5;
-  loadConfig({ queues: { q: { limiter: { type: "told" } } } }, { limiters: registry, random });
+  loadConfig({ queues: { q: { limiter: { type: "custom" } } } }, { limiters: registry, random });
   assertStrictEquals(randoms[0], random);
 });
 

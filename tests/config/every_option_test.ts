@@ -54,15 +54,15 @@ for (const [name, { serves, inForce, ...field }] of Object.entries(queueOptions)
 
     const queue = config.queue<string>("q");
     const pool = config.runWorkers("q", queue, () => {});
-    const told = watchChanges(pool as WorkerPool);
+    const reported = watchChanges(pool as WorkerPool);
     const changes: ConfigChange[] = config.reload({ queues: { q: { [option]: second } } });
     assert(changes.length > 0);
     assertEquals(new Set(changes.map((change) => change.inForce)), new Set([inForce]));
     // A bucket is not replaced; its rate changes.
-    const isTold = serves === "pool" && inForce === "now" && field.kind !== "bucket";
-    assertEquals(told.flatMap(Object.keys), isTold ? [option] : []);
+    const isReported = serves === "pool" && inForce === "now" && field.kind !== "bucket";
+    assertEquals(reported.flatMap(Object.keys), isReported ? [option] : []);
     config.reload({ queues: { q: {} } });
-    assertEquals(told.flatMap(Object.keys).includes(option), serves === "pool" && inForce === "now");
+    assertEquals(reported.flatMap(Object.keys).includes(option), serves === "pool" && inForce === "now");
     queue.shutDown();
     await pool.finished;
   });

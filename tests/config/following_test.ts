@@ -234,7 +234,7 @@ Deno.test("runWorkers of a config refuses names that it does not know, and optio
   queue.shutDown();
 });
 
-Deno.test("rule 16: who follows is asked first with all of the next document, and told when it is in force", () => {
+Deno.test("rule 16: who follows is asked first with all of the next document, and notified when it is in force", () => {
   const config = loadConfig({ limiters: { a: bucket(1, 1) }, queues: { q: { concurrency: 1 } } });
   const log: unknown[] = [];
   const end = config.onReload((next) => {
@@ -249,7 +249,7 @@ Deno.test("rule 16: who follows is asked first with all of the next document, an
     assertStrictEquals(next.limiter("a"), config.limiter("a"));
     assertStrictEquals(next.bucket("a"), config.bucket("a"));
     assertEquals([next.limiter("b").when("x"), config.bucket("a").rate], [0, 1]);
-    return () => log.push(["told", config.limiterNames, config.workers("q").concurrency, config.bucket("a").rate]);
+    return () => log.push(["notified", config.limiterNames, config.workers("q").concurrency, config.bucket("a").rate]);
   });
   config.onReload(() => void log.push("another"));
   const next = { limiters: { a: bucket(2, 1), b: bucket(1, 1) }, queues: { q: { concurrency: 5 } } };
@@ -258,7 +258,7 @@ Deno.test("rule 16: who follows is asked first with all of the next document, an
     ["asked", ["a", "b"], ["q"], 5, 5],
     ["in force", ["a"], 1],
     "another",
-    ["told", ["a", "b"], 5, 2],
+    ["notified", ["a", "b"], 5, 2],
   ]);
   end();
   end();
@@ -266,11 +266,11 @@ Deno.test("rule 16: who follows is asked first with all of the next document, an
   assertEquals(log.slice(4), ["another"]);
 });
 
-Deno.test("rule 16: who follows may refuse the document, and then nothing has changed and nobody is told", async () => {
+Deno.test("rule 16: who follows may refuse the document, and then nothing has changed and nobody is notified", async () => {
   const running = await run({ concurrency: 2 });
   const { config, pool, reload } = running;
-  const told: string[] = [];
-  config.onReload(() => () => told.push("first"));
+  const reported: string[] = [];
+  config.onReload(() => () => reported.push("first"));
   const error = new Error("not while the moon is full");
   const end_ = config.onReload(() => {
     throw error;
@@ -281,25 +281,25 @@ Deno.test("rule 16: who follows may refuse the document, and then nothing has ch
     error,
   );
   await flush();
-  assertEquals([pool.concurrency, told, structuredClone(config.describe("q"))], [2, [], before]);
+  assertEquals([pool.concurrency, reported, structuredClone(config.describe("q"))], [2, [], before]);
   assertThrows(() => config.limiter("new"), RangeError);
   end_();
   assertThrows(() => config.reload({ queues: { q: { concurrency: -1 } } }), ConfigError);
-  assertEquals(told, []);
+  assertEquals(reported, []);
   await reload({ concurrency: 9 });
-  assertEquals([pool.concurrency, told], [9, ["first"]]);
+  assertEquals([pool.concurrency, reported], [9, ["first"]]);
   await end(running);
 });
 
-Deno.test("rule 16: what one of those who follow throws when it is told keeps nothing from being in force", () => {
+Deno.test("rule 16: an error of a notified follower keeps nothing from being in force", () => {
   const config = loadConfig({ queues: { q: { concurrency: 1 } } });
-  const told: string[] = [];
+  const reported: string[] = [];
   config.onReload(() => () => {
     throw new Error("too late");
   });
-  config.onReload(() => () => told.push("second"));
+  config.onReload(() => () => reported.push("second"));
   assertThrows(() => config.reload({ queues: { q: { concurrency: 2 } } }), Error, "too late");
-  assertEquals([config.workers("q").concurrency, told], [2, ["second"]]);
+  assertEquals([config.workers("q").concurrency, reported], [2, ["second"]]);
   assertThrows(() => config.reload({ queues: {} }), Error, "too late");
   assertEquals(config.queueNames, []);
 });
@@ -312,7 +312,7 @@ Deno.test("who follows is a function, and returns one or nothing", () => {
   assertEquals(config.queueNames, []);
 });
 
-Deno.test("rule 16: a pool tells which bucket its tokens come from", async () => {
+Deno.test("rule 16: a pool shows which bucket its tokens come from", async () => {
   const config = loadConfig({ queues: { images: { throttle: { rate: 5, burst: 1 } } } });
   const queue = config.queue<string>("images");
   await using pool = config.runWorkers("images", queue, () => {});

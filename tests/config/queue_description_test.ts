@@ -132,7 +132,7 @@ Deno.test("what is made of a description shares what it names with the document,
   assertEquals(config.bucket("shared").allow(), false);
 });
 
-Deno.test("a definition of somebody else's that is called bucket tells the rate of its bucket", () => {
+Deno.test("a third-party definition that is called bucket shows the rate of its bucket", () => {
   const registry = limiters.extend();
   registry.unregister("bucket");
   registry.register({

@@ -133,7 +133,7 @@ Deno.test("rule 16: a bucket stays the same, with the tokens that are there and 
   assertEquals(tokens.tokens, 5);
 });
 
-Deno.test("rule 16: limiters of another type start afresh, and whoever holds the old one has the new one", () => {
+Deno.test("rule 16: limiters of another type start afresh, and references to the old one lead to the new one", () => {
   const { config } = load({
     limiters: { a: backoff(1), around: { type: "max-of", limiters: ["a", backoff(1)] } },
     queues: { q: { limiter: "a" } },
@@ -237,7 +237,7 @@ Deno.test("rule 16: a name of a name is the very limiter, and moves with it", ()
   queue.addRateLimited("x");
   assertEquals([one.numRequeues("x"), one.when("x")], [1, 18]);
   config.reload({ ...chain("two"), queues: { q: { limiter: "one" } } });
-  assertEquals([one.numRequeues("x"), queue.numRequeues("x")], [1, 1], "who holds it has what the name leads to");
+  assertEquals([one.numRequeues("x"), queue.numRequeues("x")], [1, 1], "a reference has what the name leads to");
 });
 
 Deno.test("rule 16: a limiter that is gone goes on with what it had, and is unknown by its name until it is back", () => {
@@ -563,22 +563,22 @@ Deno.test("what was set by hand stays while the document says the same of it", (
   assertEquals([tokens.rate, tokens.burst], [1, 20]);
 });
 
-Deno.test("rule 16: a dry run tells what would change, and changes nothing", () => {
+Deno.test("rule 16: a dry run reports what would change, and changes nothing", () => {
   const document = (rate: number) => ({ limiters: { api: bucket(rate, 1) }, queues: { images: { limiter: "api" } } });
   const { config } = load(document(1));
   const limiter = config.limiter("api");
-  const told: string[] = [];
+  const reported: string[] = [];
   config.onReload((next) => {
-    told.push(next.limiterNames.join());
-    return () => told.push("in force");
+    reported.push(next.limiterNames.join());
+    return () => reported.push("in force");
   });
   const changes = config.reload({ ...document(2), limiters: { more: fastSlow, api: bucket(2, 1) } }, { dryRun: true });
   assertEquals(changes.map(({ path }) => path), ["/limiters/more", "/limiters/api/rate"]);
-  assertEquals([config.bucket("api").rate, config.limiterNames, told], [1, ["api"], ["more,api"]]);
+  assertEquals([config.bucket("api").rate, config.limiterNames, reported], [1, ["api"], ["more,api"]]);
 
   config.reload(document(3));
   assertStrictEquals(config.limiter("api"), limiter);
-  assertEquals([config.bucket("api").rate, told], [3, ["more,api", "api", "in force"]]);
+  assertEquals([config.bucket("api").rate, reported], [3, ["more,api", "api", "in force"]]);
   assertEquals(config.reload(document(3), { dryRun: true }), []);
 });
 

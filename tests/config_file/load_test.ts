@@ -87,7 +87,7 @@ for (const [name, text, message] of WRONG) {
   });
 }
 
-Deno.test("config file: all that is wrong in a document is told, with its places", () => {
+Deno.test("config file: all that is wrong in a document is reported, with its places", () => {
   using folder = new Folder();
   const path = folder.write("a.toml", "[queues.images]\nmaxRetries = -1\nconcurency = 4\n");
   const { issues, message } = assertThrows(() => loadConfigFile(path), ConfigError);

@@ -222,7 +222,7 @@ for (const [format, text, message, line, column] of INVALID) {
   });
 }
 
-Deno.test("places, yaml: all that is no YAML is told", () => {
+Deno.test("places, yaml: all that is no YAML is reported", () => {
   assertEquals(placesOf("queues: {}\nqueues: {}\nlimiters: *a\nlimiters: *b\n", "yaml"), [
     "2:1 ",
     "4:1 ",

@@ -85,10 +85,10 @@ for (const [way, write] of Object.entries({ ...WAYS, ...COMMANDS })) {
       await watched.look(TWICE);
       await write(folder, path, () => watched.look());
       await watched.look(TWICE);
-      assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD, NEW], [[NEW]], []]);
+      assertEquals([watched.config.documents, watched.reported, watched.errors], [[OLD, NEW], [[NEW]], []]);
       writeFileSync(path, oldText); // the watch continues
       await watched.look(TWICE);
-      assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD, NEW, OLD], [[NEW], [OLD]], []]);
+      assertEquals([watched.config.documents, watched.reported, watched.errors], [[OLD, NEW, OLD], [[NEW], [OLD]], []]);
     },
   });
 }
@@ -103,7 +103,11 @@ Deno.test("watching: files that are written in all these ways at once are reload
     await watched.inForce(NEW);
     writeFileSync(path, oldText); // the watch continues
     await watched.inForce(OLD);
-    assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD, NEW, OLD], [[NEW], [OLD]], []], way);
+    assertEquals(
+      [watched.config.documents, watched.reported, watched.errors],
+      [[OLD, NEW, OLD], [[NEW], [OLD]], []],
+      way,
+    );
   }));
 });
 
@@ -162,10 +166,10 @@ Deno.test("watching: a config does what its file says, and goes on with it when 
     onError: (error) => void errors.push(error),
   });
   writeFileSync(path, "limiters: { api: { type: bucket, rate: 7, burst: 5 } }");
-  await until(() => changes.length > 0, "the change is told");
+  await until(() => changes.length > 0, "the change is reported");
   assertEquals(changes, [{ path: "/limiters/api/rate", old: 1, new: 7, inForce: "now" }]);
   writeFileSync(path, "limiters: { api: { type: bucket, rate: -7, burst: 0.5 } }");
-  await until(() => errors.length > 0, "the broken file is told");
+  await until(() => errors.length > 0, "the broken file is reported");
   const error = errors[0];
   assert(error instanceof ConfigError);
   assert(error.message.startsWith(`Cannot reload config '${path}': it has 2 problems:\n`), error.message);
@@ -199,13 +203,13 @@ Deno.test("watching: a relative path stays where it was when the watching began"
   await watched.inForce(OLD);
 });
 
-Deno.test("watching: nothing is told of a file that is what was loaded; what has changed since then is", async () => {
+Deno.test("watching: nothing is reported of a file that is what was loaded; what has changed since then is", async () => {
   using folder = new Folder();
   const loaded = new HandWatched(folder.write("a.json", oldText));
   const changed = new HandWatched(folder.write("b.json", newText));
   for (const watched of [loaded, changed]) await watched.look(PATIENCE);
-  assertEquals([loaded.told, loaded.errors], [[], []]);
-  assertEquals([changed.told, changed.errors], [[[NEW]], []]);
+  assertEquals([loaded.reported, loaded.errors], [[], []]);
+  assertEquals([changed.reported, changed.errors], [[[NEW]], []]);
 });
 
 Deno.test("watching: a file that says what it said is not reloaded, whatever was done to it", async () => {
@@ -220,7 +224,7 @@ Deno.test("watching: a file that says what it said is not reloaded, whatever was
   assertEquals([watched.config.documents, watched.reloads, watched.errors], [[OLD], [], []]);
 });
 
-Deno.test("watching: a file that says the same in other words is told to have changed nothing", async () => {
+Deno.test("watching: a file that says the same in other words is reported to have changed nothing", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = new HandWatched(path);
@@ -230,7 +234,7 @@ Deno.test("watching: a file that says the same in other words is told to have ch
   assertEquals(watched.reloads, [[]]);
 });
 
-Deno.test("watching: a broken file is told once, with its name, and leaves in force what was", async () => {
+Deno.test("watching: a broken file is reported once, with its name, and leaves in force what was", async () => {
   using folder = new Folder();
   const path = folder.write("a.yaml", "value: 1");
   const watched = new HandWatched(path);
@@ -264,7 +268,7 @@ Deno.test("watching: a broken file is told once, with its name, and leaves in fo
   assertEquals(watched.config.documents, [OLD, NEW]);
 });
 
-Deno.test("watching: a broken file that says again what is in force is told to have changed nothing", async () => {
+Deno.test("watching: a broken file that says again what is in force is reported to have changed nothing", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = new HandWatched(path);
@@ -277,7 +281,7 @@ Deno.test("watching: a broken file that says again what is in force is told to h
   assertEquals(watched.reloads, [[]]);
 });
 
-Deno.test("watching: what else a reload throws is told as it is", async () => {
+Deno.test("watching: what else a reload throws is reported as it is", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const reason = { not: "an error" };
@@ -289,7 +293,7 @@ Deno.test("watching: what else a reload throws is told as it is", async () => {
   assert(watched.errors[0] === reason);
 });
 
-Deno.test("watching: a file that is gone is told once, and reloaded when it is back", async () => {
+Deno.test("watching: a file that is gone is reported once, and reloaded when it is back", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = new HandWatched(path);
@@ -325,7 +329,7 @@ Deno.test("watching: a file is left alone for as long as it is being written", a
 });
 
 for (const [way, take] of Object.entries({ gone: unlinkSync, empty: (path: string) => truncateSync(path) })) {
-  Deno.test(`watching: a file that is ${way} for a moment only is not told of`, async () => {
+  Deno.test(`watching: a file that is ${way} for a moment only is not reported`, async () => {
     using folder = new Folder();
     const path = folder.write("a.json", oldText);
     const watched = new HandWatched(path);
@@ -339,7 +343,7 @@ for (const [way, take] of Object.entries({ gone: unlinkSync, empty: (path: strin
 }
 
 Deno.test({
-  name: "watching: a pipe is told of and not waited for, and the file that comes after it is reloaded",
+  name: "watching: a pipe is reported and not waited for, and the file that comes after it is reloaded",
   ignore: isWindows,
   async fn() {
     using folder = new Folder();
@@ -357,7 +361,7 @@ Deno.test({
   },
 });
 
-Deno.test("watching: a file that stays empty is told once, as it is broken", async () => {
+Deno.test("watching: a file that stays empty is reported once, as it is broken", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = new HandWatched(path);
@@ -368,7 +372,7 @@ Deno.test("watching: a file that stays empty is told once, as it is broken", asy
 });
 
 Deno.test({
-  name: "watching: a file that nobody may read any more is told once, and reloaded when it may be read again",
+  name: "watching: a file that nobody may read any more is reported once, and reloaded when it may be read again",
   ignore: process.getuid?.() === 0 || isWindows, // root may read every file
   async fn() {
     using folder = new Folder();
@@ -393,7 +397,7 @@ for (
     rejects: () => Promise.reject(new Error("a bug")),
   })
 ) {
-  Deno.test(`watching: goes on when onReload ${how}, which onError is told of, and when onError does`, async () => {
+  Deno.test(`watching: goes on when onReload ${how}, which is reported to onError, and when onError does`, async () => {
     using folder = new Folder();
     const path = folder.write("a.json", newText);
     const errors: unknown[] = [];
@@ -453,7 +457,7 @@ Deno.test("watching: nothing is called once it was disposed of, not even by a lo
   await look;
   unlinkSync(path);
   await watched.look(PATIENCE);
-  assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD], [], []]);
+  assertEquals([watched.config.documents, watched.reported, watched.errors], [[OLD], [], []]);
 });
 
 Deno.test("watching: nothing is called once it was disposed of, however much time passes", async () => {
@@ -466,7 +470,7 @@ Deno.test("watching: nothing is called once it was disposed of, however much tim
   await looksPass();
   unlinkSync(path);
   await looksPass();
-  assertEquals([watched.config.documents, watched.told, watched.errors], [[OLD], [], []]);
+  assertEquals([watched.config.documents, watched.reported, watched.errors], [[OLD], [], []]);
 });
 
 Deno.test("watching: it can be disposed of by what it calls", async () => {

@@ -24,7 +24,7 @@ export async function looksPass(): Promise<void> {
   using folder = new Folder();
   const errors: unknown[] = [];
   using _watch = watchConfigFile(folder.at("gone.json"), { reload: () => [] }, { onError: (e) => errors.push(e) });
-  await until(() => errors.length > 0, "a file that is gone is told of");
+  await until(() => errors.length > 0, "a file that is gone is reported");
 }
 
 /** Content of the watched file before it changes. */
@@ -53,7 +53,7 @@ export class StandIn {
 }
 
 /** Stand-in for a config, with everything that the watch of its file reports. */
-class Told {
+class Reported {
   readonly config: StandIn = new StandIn();
   readonly reloads: ConfigChange[][] = [];
   readonly errors: unknown[] = [];
@@ -68,7 +68,7 @@ class Told {
   }
 
   /** Documents that each reload changed to. */
-  get told(): unknown[] {
+  get reported(): unknown[] {
     return this.reloads.map((changes) => changes.map((change) => change.new));
   }
 }
@@ -79,7 +79,7 @@ export const TWICE = 2;
 export const PATIENCE = 5;
 
 /** Watched file that the test checks by hand, without a timer. */
-export class HandWatched extends Told {
+export class HandWatched extends Reported {
   readonly #file: WatchedFile;
 
   constructor(path: string, given?: WatchConfigFileOptions, reload?: StandIn["reload"]) {
@@ -98,7 +98,7 @@ export class HandWatched extends Told {
 }
 
 /** File that `watchConfigFile` watches. */
-export class Watched extends Told implements Disposable {
+export class Watched extends Reported implements Disposable {
   readonly watch: Disposable;
 
   constructor(path: string | URL) {

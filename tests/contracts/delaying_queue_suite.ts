@@ -58,7 +58,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     },
   );
 
-  test("one hot key that waits again and again beside others comes each time", async (queue, clock) => {
+  test("one hot key that is delayed again and again beside others comes each time", async (queue, clock) => {
     for (let i = 0; i < 100; i++) queue.addAfter(`other ${i}`, 1_000_000);
     for (let round = 0; round < 200; round++) {
       queue.addAfter("hot", 5);
@@ -69,7 +69,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     queue.shutDown();
   });
 
-  test("a held item that becomes due comes once it is done", async (queue, clock) => {
+  test("a processing item that becomes due comes once it is done", async (queue, clock) => {
     queue.add("a");
     const lease = take(queue);
     queue.addAfter("a", 10);
@@ -79,7 +79,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     assertEquals(queue.length, 1);
   });
 
-  test("one timer, whatever waits, and none once it is shut down", async (queue, clock) => {
+  test("one timer, whatever is delayed, and none once it is shut down", async (queue, clock) => {
     for (let i = 0; i < 50; i++) queue.addAfter(`${i}`, 1000 - i);
     assertEquals(clock.timers, 1);
     queue.shutDown();
@@ -89,7 +89,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     assertEquals(queue.length, 0);
   });
 
-  test("whenIdle and whenBelow count what waits", async (queue, clock) => {
+  test("whenIdle and whenBelow count delayed items", async (queue, clock) => {
     queue.addAfter("a", 10);
     queue.addAfter("b", 20);
     const idle = queue.whenIdle();
@@ -107,7 +107,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     await idle;
   });
 
-  test("whenIdle goes on when a shutdown drops what waits", async (queue) => {
+  test("whenIdle goes on when a shutdown drops delayed items", async (queue) => {
     queue.addAfter("a", 10);
     const idle = queue.whenIdle();
     assertFalse(await isSettled(idle));
@@ -125,7 +125,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     await drained;
   });
 
-  test("a snapshot lists what waits, the earliest first", async (queue, clock) => {
+  test("a snapshot lists delayed items, the earliest first", async (queue, clock) => {
     for (const [item, delay] of [["a", 300], ["b", 100], ["c", 200], ["d", 200], ["a", 250]] as const) {
       queue.addAfter(item, delay);
     }
@@ -161,11 +161,11 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     });
   }
 
-  test("cancelDelayed takes back what waits, and nothing else", async (queue, clock) => {
-    for (const item of ["ready", "held", "both"]) queue.add(item);
+  test("cancelDelayed takes back delayed items, and nothing else", async (queue, clock) => {
+    for (const item of ["ready", "processing", "both"]) queue.add(item);
     const leases = [take(queue), take(queue)];
-    for (const item of ["held", "waits", "other"]) queue.addAfter(item, 10);
-    assertEquals(["ready", "never", "waits", "waits", "held"].map((item) => queue.cancelDelayed(item)), [
+    for (const item of ["processing", "delayed", "other"]) queue.addAfter(item, 10);
+    assertEquals(["ready", "never", "delayed", "delayed", "processing"].map((item) => queue.cancelDelayed(item)), [
       false,
       false,
       true,
@@ -176,13 +176,13 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     await clock.advance(10);
     for (const lease of leases) lease[Symbol.dispose]();
     assertEquals(takeAll(queue), ["both", "other"]);
-    queue.addAfter("waits", 10);
+    queue.addAfter("delayed", 10);
     await clock.advance(10);
-    assertEquals(takeAll(queue), ["waits"], "it can wait again");
+    assertEquals(takeAll(queue), ["delayed"], "it can be delayed again");
   });
 
   test(
-    "cancelDelayed of the last that waits clears the timer, and one who waits for idleness goes on",
+    "cancelDelayed of the last delayed item clears the timer, and one who waits for idleness goes on",
     async (queue, clock) => {
       queue.addAfter("a", 10);
       queue.addAfter("b", 20);
@@ -202,6 +202,6 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     assertFalse(await isSettled(drained));
     assert(queue.cancelDelayed("a"));
     await drained;
-    assertFalse(queue.cancelDelayed("a"), "nothing waits after a shutdown");
+    assertFalse(queue.cancelDelayed("a"), "nothing is delayed after a shutdown");
   });
 }

@@ -30,7 +30,7 @@ export function disciplineSuite<T>(
     assertEquals([entries.size, countOf(discipline)], [0, 0]);
   });
 
-  Deno.test(`discipline, ${name}: what it holds back is given out once others are done`, () => {
+  Deno.test(`discipline, ${name}: what it blocks is given out once others are done`, () => {
     const discipline = make();
     for (let i = 0; i < 30; i++) discipline.push({ key: item(i), item: item(i), priority: 0, readyAt: i });
     const processing: ReadyEntry<T>[] = [];

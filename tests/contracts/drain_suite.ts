@@ -69,7 +69,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
       assertEquals([givenUp, dropped], [[["never", 3]], []]);
     });
 
-    test(`${delayed} accepts only retries of what is held`, async ({ clock, queue }) => {
+    test(`${delayed} accepts only retries of what is processing`, async ({ clock, queue }) => {
       for (const item of ["a", "b"]) queue.add(item);
       const [a, b] = [take(queue), take(queue)];
       const drained = queue.shutDownWithDrain({ delayed });
@@ -124,14 +124,14 @@ export function drainSuite(name: string, make: MakeDrained): void {
     queue.addRateLimited(lease.item);
     lease[Symbol.dispose]();
     controller.abort("too long");
-    assertEquals(dropped, ["a"], "told by the time that abort() returns");
+    assertEquals(dropped, ["a"], "called by the time that abort() returns");
     assertEquals(await drained.catch((reason) => reason), "too long");
     assertEquals(takeAll(queue), ["b", "c"]);
     assertEquals(await outcome(queue.get()), "shutdown");
     assertEquals([queue.delayed, clock.timers], [0, 0]);
   });
 
-  test("a flush after a drain that waits makes ready what was to wait", async ({ clock, queue, dropped }) => {
+  test("a flush after a drain with wait makes delayed items ready", async ({ clock, queue, dropped }) => {
     for (const item of ["a", "b"]) queue.addAfter(item, 60_000);
     const waits = queue.shutDownWithDrain({ delayed: "wait" });
     assertEquals(takeAll(queue), []);
@@ -141,10 +141,10 @@ export function drainSuite(name: string, make: MakeDrained): void {
     assertEquals([dropped, clock.timers], [[], 0]);
   });
 
-  test("onDrop is told of each delayed item that a shutdown drops, and of nothing else", async ({ queue, dropped }) => {
+  test("onDrop gets each delayed item that a shutdown drops, and of nothing else", async ({ queue, dropped }) => {
     queue.add("ready");
     const lease = take(queue);
-    queue.add("held");
+    queue.add("processing");
     queue.addAfter("cancelled", 10);
     queue.cancelDelayed("cancelled");
     for (const item of ["a", "b"]) queue.addAfter(item, 10);
@@ -154,12 +154,12 @@ export function drainSuite(name: string, make: MakeDrained): void {
     queue.addRateLimited("late");
     assertEquals(dropped.sort(), ["a", "b"]);
     lease[Symbol.dispose]();
-    assertEquals(takeAll(queue), ["held"]);
+    assertEquals(takeAll(queue), ["processing"]);
     assert(await isSettled(queue.shutDownWithDrain()));
     assertEquals(dropped.length, 2);
   });
 
-  test("onDrop is told of what a drain drops, by default as well", async () => {
+  test("onDrop gets what a drain drops, by default as well", async () => {
     for (const options of [undefined, {}, { delayed: "drop" as const }]) {
       const { queue, dropped } = setUp();
       queue.addAfter("a", 10);
@@ -169,7 +169,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
     }
   });
 
-  test("onDrop is told of retries that a later drain drops", async ({ queue, dropped }) => {
+  test("onDrop gets retries that a later drain drops", async ({ queue, dropped }) => {
     queue.add("a");
     const lease = take(queue);
     const waits = queue.shutDownWithDrain({ delayed: "flush" });
@@ -180,7 +180,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
     assertEquals(dropped, ["a"]);
   });
 
-  test("onDrop is told once the queue is shut down: what it adds there is ignored", async () => {
+  test("onDrop is called once the queue is shut down: what it adds there is ignored", async () => {
     const clock = new HandClock();
     const dropped: string[] = [];
     const queue: RateLimitingQueue<string> = make(limiter(), {
@@ -198,7 +198,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
     assertEquals([dropped.sort(), queue.length, queue.delayed, clock.timers], [["a", "b"], 0, 0, 0]);
   });
 
-  test("onDrop that throws or rejects is told of the others, and the shutdown is one", async () => {
+  test("onDrop that throws or rejects gets the others, and the shutdown is one", async () => {
     const failures = [() => Promise.reject(new Error("disk\nfull")), () => {
       throw new Error("disk\nfull");
     }];

@@ -55,9 +55,9 @@ class Linear implements RateLimiter {
   }
 }
 
-testLimiter("one of somebody else's", () => new Linear());
+testLimiter("a third-party limiter", () => new Linear());
 testLimiter(
-  "one of somebody else's in built-in ones",
+  "a third-party limiter in built-in ones",
   () =>
     createMaxOfLimiter(createExponentialLimiter({ baseDelay: 1, maxDelay: 9 }), createMaxWaitLimiter(new Linear(), 5)),
 );

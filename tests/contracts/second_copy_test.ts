@@ -73,7 +73,7 @@ Deno.test("rule 11, two copies: a TerminalError of the other gives up at once", 
   await pool.finished;
 });
 
-Deno.test("two copies: a token bucket of the other tells of its changes", () => {
+Deno.test("two copies: a token bucket of the other reports its changes", () => {
   const bucket = new other.TokenBucket(1, 1);
   let changes = 0;
   onBucketChange(bucket, () => changes++);

@@ -16,7 +16,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     assertEquals([queue.length, queue.tryGet()], [0, undefined]);
   });
 
-  test("a held item that is added again comes once more, at the tail, when it is done", (queue) => {
+  test("a processing item that is added again comes once more, at the tail, when it is done", (queue) => {
     queue.add("a");
     const lease = take(queue);
     for (const item of ["b", "a", "a"]) queue.add(item);
@@ -46,7 +46,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     assertEquals(taken, expected);
   });
 
-  test("done of an item that nobody holds is ignored", (queue) => {
+  test("done of an item that is not processing is ignored", (queue) => {
     queue.add("a");
     queue.done("a");
     queue.done("b");
@@ -64,7 +64,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     const current = take(queue);
     queue.add("a");
     stale[Symbol.dispose]();
-    assertEquals(queue.length, 0, "it is still held");
+    assertEquals(queue.length, 0, "it is still processing");
     current[Symbol.dispose]();
     assertEquals(queue.length, 1);
   });
@@ -110,7 +110,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     assertEquals(await outcome(late), "shutdown");
   });
 
-  test("a drain waits until nothing is ready and nothing is held", async (queue) => {
+  test("a drain waits until nothing is ready and nothing is processing", async (queue) => {
     queue.add("a");
     queue.add("b");
     const lease = take(queue);
@@ -122,7 +122,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     await drained;
   });
 
-  test("held counts what was handed out and is not done", (queue) => {
+  test("processing counts what was handed out and is not done", (queue) => {
     for (const item of ["a", "b", "c"]) queue.add(item);
     const lease = take(queue);
     take(queue);
@@ -135,13 +135,13 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     assertEquals([queue.length, queue.processing], [2, 0]);
   });
 
-  test("whenIdle waits until nothing is ready and nothing is held", async (queue) => {
+  test("whenIdle waits until nothing is ready and nothing is processing", async (queue) => {
     await queue.whenIdle();
     queue.add("a");
     const idle = [queue.whenIdle(), queue.whenIdle({})];
     const lease = take(queue);
     queue.add("a");
-    assertFalse(await isSettled(Promise.race(idle)), "it is held");
+    assertFalse(await isSettled(Promise.race(idle)), "it is processing");
     lease[Symbol.dispose]();
     assertFalse(await isSettled(Promise.race(idle)), "it is ready again");
     take(queue)[Symbol.dispose]();
@@ -158,7 +158,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     await queue.whenIdle();
   });
 
-  test("whenBelow waits until fewer are ready, whatever is held", async (queue) => {
+  test("whenBelow waits until fewer are ready, whatever is processing", async (queue) => {
     for (const item of ["a", "b", "c"]) queue.add(item);
     await queue.whenBelow(4);
     const below3 = queue.whenBelow(3);
@@ -197,7 +197,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     await Promise.all(others);
   });
 
-  test("a snapshot counts and lists what is ready and what is held; it can be sent as JSON", (queue) => {
+  test("a snapshot counts and lists what is ready and what is processing; it can be sent as JSON", (queue) => {
     for (const item of ["a", "b", "c", "d"]) queue.add(item);
     take(queue);
     take(queue);

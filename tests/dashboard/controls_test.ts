@@ -144,11 +144,11 @@ Deno.test("controls: nothing is done to one item where several have its text", a
   assertEquals((await asked.post("api/queues/images/take-back", { key: "b" }))[0], 200);
   assertEquals(queue.delayed, 2);
   assertEquals((await asked.post("api/queues/images/take-back", { search: "a" }))[0], 200);
-  assertEquals([queue.delayed, takenBack], [0, ["b", "a", "a"]], "who asked for it is told of each");
+  assertEquals([queue.delayed, takenBack], [0, ["b", "a", "a"]], "who asked for it gets each");
   queue.shutDown();
 });
 
-Deno.test("controls: take back what waits, with its failures", async () => {
+Deno.test("controls: take back delayed items, with their failures", async () => {
   using _time = new FakeTime();
   await using started = start();
   const { asked, pool, queue } = started;
@@ -283,7 +283,7 @@ for (const [path, body, status, error] of refused) {
   });
 }
 
-Deno.test("reload: tells what would change, and changes it when it is told to", async () => {
+Deno.test("reload: shows what would change, and changes it when asked to", async () => {
   await using started = start();
   const { asked, pool, willRead } = started;
   const ask = async (body: object) => {

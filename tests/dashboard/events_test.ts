@@ -133,8 +133,8 @@ Deno.test("events: a stream ends when its reader may not look any more, and tell
 
   mayLook = false;
   await pass(time, 5000);
-  const told = (await watching.take()).length;
-  assertEquals([watching.hasEnded, told <= 8], [true, true]);
+  const reported = (await watching.take()).length;
+  assertEquals([watching.hasEnded, reported <= 8], [true, true]);
   await new Watching(unread.body!).done;
   assertEquals((await asked.get("api/events")).status, 403);
 });

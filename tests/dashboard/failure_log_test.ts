@@ -23,7 +23,7 @@ Deno.test("dashboard: a failure is one line that cannot steer a terminal, and sa
   assertMatch(line, /^The dashboard failed to answer: .*failure_log_test\.ts:\d+/);
 });
 
-Deno.test("dashboard: a failure is told, whatever was thrown", () => {
+Deno.test("dashboard: a failure is logged, whatever was thrown", () => {
   assertEquals(lineOf("no\nmore"), "The dashboard failed to answer: no more");
   const broken = new Proxy({}, {
     getPrototypeOf() {

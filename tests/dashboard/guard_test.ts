@@ -36,7 +36,7 @@ const rightly = {
   "sec-fetch-site": "same-origin",
 };
 
-Deno.test("guard: who may not look is told nothing, whatever they ask for and however view says no", async () => {
+Deno.test("guard: who may not look learns nothing, whatever they ask for and however view says no", async () => {
   const noes: Access[] = [
     () => false,
     () => Promise.resolve(false),

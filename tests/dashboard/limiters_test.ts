@@ -73,7 +73,7 @@ const decisions: [
   by: string | null,
 ][] = [
   ["a backoff", exponential, 3, 1000, 3000, PATH],
-  ["what does not wait", exponential, 3, 1000, null, null],
+  ["an item that is not delayed", exponential, 3, 1000, null, null],
   ["what never failed", exponential, 0, null, 5, null],
   ["longer than the backoff: the handler did", exponential, 3, 1000, 60_000, null],
   ["a bucket", { type: "max-of", limiters: [exponential, bucket] }, 3, 1000, 60_000, `${PATH}/limiters/1`],
@@ -129,7 +129,7 @@ for (const [what, limiter, attempts, ago, dueInMs, by] of decisions) {
   });
 }
 
-Deno.test("limiters: a bucket in debt decides where nobody knows since when an item waits", () => {
+Deno.test("limiters: a bucket in debt decides where nobody knows since when an item is delayed", () => {
   const { config, limits } = limitsFor({ type: "max-of", limiters: [exponential, "api"] }, { api: bucket });
   config.bucket("api").take(3);
   for (let i = 0; i < 20; i++) config.bucket("api").take();
@@ -137,7 +137,7 @@ Deno.test("limiters: a bucket in debt decides where nobody knows since when an i
   assertEquals(limits.decidedBy(5, null, 9000), "/queues/images/limiter/limiters/0");
 });
 
-Deno.test("limiters: somebody else's may say how long they wait, refuse to be made, or throw", () => {
+Deno.test("limiters: third-party ones may describe their delays, refuse to be made, or throw", () => {
   const define = (type: string, create: () => object) =>
     defineLimiter({ type, description: "One of the test.", options: {}, create: create as never });
   const limiter = { when: () => 0, forget() {}, numRequeues: () => 0 };
@@ -196,7 +196,7 @@ Deno.test("limiters: a search asks only for the items it finds which limiter dec
   await pool.stop();
 });
 
-Deno.test("limiters: groups are told as the config tells them", () => {
+Deno.test("limiters: groups are shown as the config defines them", () => {
   const separatorOf = (queue: object) => limitsOf(loadConfig({ queues: { images: queue } }), "images")!.separator;
   assertEquals(separatorOf({}), undefined);
   assertEquals(separatorOf({ discipline: { type: "fair", separator: "#" } }), "#");

@@ -8,33 +8,36 @@ import { Asked } from "./dashboards.ts";
 
 const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" } as const;
 
-redisTest("Redis: a queue is shown with what fails, waits and is ready, as all processes have it", async ({ url }) => {
-  await using queue = createRedisQueue({ name: uniqueName("images"), url, limiter });
-  await queue.addAll(["tenant-7/bad", "tenant-7/2"]);
-  let second!: () => void;
-  const begun = new Promise<void>((resolve) => second = resolve);
-  const pool = runWorkers(queue, (item) => {
-    if (item.endsWith("bad")) throw new Error("no such tenant");
-    second();
-  }, { onError: () => {} });
-  await begun;
-  await pool.stop();
-  await queue.addAll(["tenant-7/3", "tenant-8/4"]);
+redisTest(
+  "Redis: a queue is shown with what is failing, delayed and ready, as all processes have it",
+  async ({ url }) => {
+    await using queue = createRedisQueue({ name: uniqueName("images"), url, limiter });
+    await queue.addAll(["tenant-7/bad", "tenant-7/2"]);
+    let second!: () => void;
+    const begun = new Promise<void>((resolve) => second = resolve);
+    const pool = runWorkers(queue, (item) => {
+      if (item.endsWith("bad")) throw new Error("no such tenant");
+      second();
+    }, { onError: () => {} });
+    await begun;
+    await pool.stop();
+    await queue.addAll(["tenant-7/3", "tenant-8/4"]);
 
-  using asked = new Asked({ queues: { images: { queue, pool } } });
-  const row = await asked.row();
-  assertEquals([row.engine, row.counts], ["redis", { ready: 2, blocked: 0, delayed: 1, processing: 0, failing: 1 }]);
-  const { failingItems, delayedItems, readyItems, groups, can } = await asked.details("images");
-  assertEquals(failingItems.map(({ key, attempts, error, ago }) => [key, attempts, error, ago !== null]), [
-    ["tenant-7/bad", 1, "Error: no such tenant", true], // only this process knows the time of a failure
-  ]);
-  assertEquals(delayedItems.map(({ key }) => key), ["tenant-7/bad"]);
-  assertEquals(readyItems.map(({ key }) => key), ["tenant-7/3", "tenant-8/4"]);
-  assertEquals(groups, [{ name: "tenant-7", count: 1 }, { name: "tenant-8", count: 1 }]);
-  assertEquals(can, ["pause", "concurrency", "retry", "takeBack"]);
-});
+    using asked = new Asked({ queues: { images: { queue, pool } } });
+    const row = await asked.row();
+    assertEquals([row.engine, row.counts], ["redis", { ready: 2, blocked: 0, delayed: 1, processing: 0, failing: 1 }]);
+    const { failingItems, delayedItems, readyItems, groups, can } = await asked.details("images");
+    assertEquals(failingItems.map(({ key, attempts, error, ago }) => [key, attempts, error, ago !== null]), [
+      ["tenant-7/bad", 1, "Error: no such tenant", true], // only this process knows the time of a failure
+    ]);
+    assertEquals(delayedItems.map(({ key }) => key), ["tenant-7/bad"]);
+    assertEquals(readyItems.map(({ key }) => key), ["tenant-7/3", "tenant-8/4"]);
+    assertEquals(groups, [{ name: "tenant-7", count: 1 }, { name: "tenant-8", count: 1 }]);
+    assertEquals(can, ["pause", "concurrency", "retry", "takeBack"]);
+  },
+);
 
-redisTest("Redis: a pause holds up every process, and what waits is tried now or taken back", async ({ url }) => {
+redisTest("Redis: a pause stops every process, and delayed items are retried now or taken back", async ({ url }) => {
   const name = uniqueName("images");
   await using queue = createRedisQueue({ name, url, limiter });
   await using other = createRedisQueue({ name, url, limiter });

@@ -88,7 +88,7 @@ async function pass(time: FakeTime, ms: number): Promise<void> {
   }
 }
 
-Deno.test("Redis: one call tells all, of all processes", async () => {
+Deno.test("Redis: one call returns all, of all processes", async () => {
   const { queue, calls } = remote();
   const config = loadConfig({ queues: { orders: { throttle: { rate: 10, burst: 5 } } } });
   using asked = new Asked({ queues: { shown: { queue } }, config });
@@ -132,7 +132,7 @@ Deno.test("Redis: pause, resume, retry and take back", async () => {
 /** More items than the server lists. The item that is due last is listed as failing. */
 const MORE = [...Array.from({ length: 2000 }, (_, i) => `more/${i}`), "fails"];
 
-Deno.test("Redis: however many wait, a text is tried now or taken back", async () => {
+Deno.test("Redis: however many are delayed, a text is retried now or taken back", async () => {
   const { queue, calls } = remote({ more: MORE });
   using asked = new Asked({ queues: { orders: { queue } } });
   await asked.details("orders");
@@ -224,7 +224,7 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   await watching.end();
 });
 
-Deno.test("Redis: while a server is silent, all else is told each second, and nobody waits for ever", async () => {
+Deno.test("Redis: while a server is silent, all else is shown each second, and nobody waits for ever", async () => {
   using time = new FakeTime();
   const { queue, is } = remote();
   using asked = new Asked({ queues: { orders: { queue } } });

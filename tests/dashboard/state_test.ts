@@ -43,7 +43,7 @@ async function pass(time: FakeTime, ms: number): Promise<void> {
   }
 }
 
-Deno.test("state: rows tell counts, rates, the oldest item and the workers", async () => {
+Deno.test("state: rows show counts, rates, the oldest item and the workers", async () => {
   using time = new FakeTime();
   const { queue, pool } = start();
   using asked = new Asked({ queues: { images: { queue, pool } } });
@@ -154,7 +154,7 @@ Deno.test("state: an outage, a poison item and a hot tenant are named", async ()
   await end(time, queue, pool);
 });
 
-Deno.test("state: a pause is told, and so is one of the throttle", async () => {
+Deno.test("state: a pause is shown, and so is one of the throttle", async () => {
   using time = new FakeTime();
   const config = loadConfig({ queues: { images: { throttle: { rate: 100, burst: 1 } } } });
   const queue = config.queue<string>("images");
@@ -177,7 +177,7 @@ Deno.test("state: a pause is told, and so is one of the throttle", async () => {
   await end(time, queue, pool);
 });
 
-Deno.test("details: lists show what fails, runs, waits and is ready, and find it by a part of the key", async () => {
+Deno.test("details: lists show what is failing, running, delayed and ready, and find it by a part of the key", async () => {
   using time = new FakeTime();
   const { queue, pool } = start({ workers: { concurrency: 2 } });
   using asked = new Asked({ queues: { "a/b c": { queue, pool } } });
@@ -211,7 +211,7 @@ Deno.test("details: lists show what fails, runs, waits and is ready, and find it
   await end(time, queue, pool);
 });
 
-Deno.test("details: a search finds what waits behind all that is listed", async () => {
+Deno.test("details: a search finds what is delayed behind all that is listed", async () => {
   using _time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   using asked = new Asked({ queues: { images: { queue } } });

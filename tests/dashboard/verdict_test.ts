@@ -88,13 +88,13 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "Nothing to do.",
   ],
   [
-    "handlers out of time everywhere",
+    "abandoned handlers everywhere",
     { ...ready(7, { workers: { ...workers, active: 8, abandoned: 8 } }), idleFor: 6000 },
     "stuck",
     "All places are taken by 8 abandoned handlers; 7 items are ready.",
   ],
   [
-    "handlers out of time, and others",
+    "abandoned handlers, and others",
     { ...ready(7, { workers: { ...workers, active: 8, abandoned: 4 } }), idleFor: 6000 },
     "busy",
     "All 4 workers are busy and 7 items are ready; 3 a second are begun.",
@@ -249,7 +249,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "Recovering: 380 attempts failed in the last minute, and none in the last 5 s.",
   ],
   [
-    "an outage whose items wait",
+    "an outage whose items are delayed",
     {
       ...ready(0, { delayed: 5000, failing: 1000 }),
       lastMinute: { attempts: 0, failed: 0, givenUp: 0 },

@@ -74,7 +74,7 @@ Deno.test("fair: a group that adds its one item again and again gets its share o
   assertEquals(mine, 250);
 });
 
-Deno.test("fair: no more of a group are held at once than it may have, and the others go on", () => {
+Deno.test("fair: no more of a group are processing at once than it may have, and the others go on", () => {
   const { queue, discipline } = fairQueue({ maxPerGroup: 2 });
   addMany(queue, "a", 4);
   addMany(queue, "b", 1);
@@ -98,7 +98,7 @@ Deno.test("fair: what a freed group may be given is handed to a get that waits",
   assertEquals((await waiting).item, "a/1");
 });
 
-Deno.test("fair: an item that is added again while it is held counts as held until it is done", () => {
+Deno.test("fair: an item that is added again while processing counts as processing until it is done", () => {
   const { queue, discipline } = fairQueue({ maxPerGroup: 1 });
   addMany(queue, "a", 2);
   const lease = take(queue);
@@ -119,7 +119,7 @@ Deno.test("fair: a group that was blocked does not make up for it", () => {
   assertEquals([...turns(queue, 16)].filter((group) => group === "a").length, 4);
 });
 
-Deno.test("fair: each group has a discipline of its own inside, which is told of everything", () => {
+Deno.test("fair: each group has a discipline of its own inside, which gets every call", () => {
   let made = 0;
   const within = () => {
     made++;
@@ -155,7 +155,7 @@ Deno.test("fair: within fair, the bounds of both hold", () => {
   assertEquals(takeAll(queue).toSorted(), ["aw1", "ax2", "bx2"]);
 });
 
-Deno.test("fair: a discipline inside is told when its items are done, also where groups have no bound", () => {
+Deno.test("fair: an inner discipline is called when its items are done, also where groups have no bound", () => {
   const discipline = createFairDiscipline<string>({
     groupOf: (key) => key[0],
     within: () => createFairDiscipline({ groupOf: (key: string) => key[1], maxPerGroup: 1 }),
@@ -375,7 +375,7 @@ Deno.test("fair: of ever-new groups beside a backlog, those that were served las
     if (maxPerGroup === undefined) continue;
     queue.add(processing.item); // comes back when it is done
     processing[Symbol.dispose]();
-    assertEquals(made, 1, "a group with an item that is held is not forgotten");
+    assertEquals(made, 1, "a group with a processing item is not forgotten");
   }
 });
 

@@ -106,7 +106,7 @@ Deno.test("rule 11: a pool at the bound can be stopped, and has finished when it
   assertEquals(await isSettled(stopped), false);
   await hanging.end(1);
   assertEquals(await isSettled(stopped), true);
-  assertEquals([hanging.begun, hanging.clock.timers], [[0, 1], 1], "the timer of what waits for its retry");
+  assertEquals([hanging.begun, hanging.clock.timers], [[0, 1], 1], "the timer of the delayed retry");
   hanging.queue.shutDown();
   assertEquals(hanging.clock.timers, 0);
 });

@@ -51,7 +51,7 @@ Deno.test("rule 7: after a jump those who wait in get are served by deadline", a
   assertEquals(await Promise.all(waiters.map(outcome)), ["a", "b"]);
 });
 
-Deno.test("the clock jumps ahead by a day: an item that is held is done as ever, and its metrics are a day longer", async () => {
+Deno.test("the clock jumps ahead by a day: a processing item is done as ever, and its metrics are a day longer", async () => {
   const clock = new HandClock();
   const metrics = new InMemoryMetrics();
   const queue = queueOn(clock, { name: "q", metrics });
@@ -161,7 +161,7 @@ Deno.test("rule 7: a timer that fires early hands out nothing, however often; on
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("rule 7: the clock goes back: what waits is later by that, and nothing is lost or early", () => {
+Deno.test("rule 7: the clock goes back: what is delayed is later by that, and nothing is lost or early", () => {
   const clock = new LooseClock();
   clock.time = DAY;
   const queue = queueOn(clock);
@@ -185,7 +185,7 @@ Deno.test("a timer of a queue that was shut down, fired all the same, changes no
   const metrics = new InMemoryMetrics();
   const queue = queueOn(clock, { name: "q", metrics });
   queue.addAfter("a", 10);
-  queue.add("held");
+  queue.add("processing");
   const lease = take(queue);
   const drained = queue.shutDownWithDrain();
   clock.time = DAY;
@@ -196,7 +196,7 @@ Deno.test("a timer of a queue that was shut down, fired all the same, changes no
   assert(await isSettled(drained));
 });
 
-Deno.test("rule 7: a clock whose setTimeout throws as a timer fires: what waits has a timer all the same", () => {
+Deno.test("rule 7: a clock whose setTimeout throws as a timer fires: what is delayed has a timer all the same", () => {
   const clock = new LooseClock();
   const queue = queueOn(clock);
   for (const [item, delay] of [["a", 10], ["b", 20], ["c", 100_000]] as const) queue.addAfter(item, delay);
@@ -213,7 +213,7 @@ Deno.test("rule 7: a clock whose setTimeout throws as a timer fires: what waits 
   }
 });
 
-Deno.test("rule 7: a clock whose setTimeout throws for a while: what waits has a timer a second after that", () => {
+Deno.test("rule 7: a clock whose setTimeout throws for a while: what is delayed has a timer a second after that", () => {
   using time = new FakeTime();
   using _console = new Console();
   const clock = new LooseClock();

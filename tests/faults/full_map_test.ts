@@ -49,8 +49,8 @@ const calls: Record<string, (queue: RateLimitingQueue<Item>, options?: AddOption
   "add": (queue, options) => queue.add({ key: "new" }, options),
   "addAfter": (queue, options) => queue.addAfter({ key: "new" }, 10, options),
   "add of what is ready": (queue, options) => queue.add({ key: "ready" }, options),
-  "add of what is held": (queue, options) => queue.add({ key: "held" }, options),
-  "addAfter of what waits": (queue, options) => queue.addAfter({ key: "waits" }, 5, options),
+  "add of what is processing": (queue, options) => queue.add({ key: "processing" }, options),
+  "addAfter of what is delayed": (queue, options) => queue.addAfter({ key: "delayed" }, 5, options),
 };
 
 for (const [name, makeQueue] of Object.entries(variants)) {
@@ -59,11 +59,11 @@ for (const [name, makeQueue] of Object.entries(variants)) {
       for (const options of [undefined, { priority: 3 }]) {
         for (let n = 1;; n++) {
           const { queue, clock } = makeQueue();
-          queue.add({ key: "held" });
+          queue.add({ key: "processing" });
           const processing = take(queue);
           queue.add({ key: "ready" });
           queue.addAfter({ key: "sooner" }, 1); // avoids setting the timer again
-          queue.addAfter({ key: "waits" }, 10);
+          queue.addAfter({ key: "delayed" }, 10);
           const before = queue.snapshot();
           let threw = false;
           const reached = whileMapIsFull(n, () => {
@@ -81,8 +81,8 @@ for (const [name, makeQueue] of Object.entries(variants)) {
           processing[Symbol.dispose]();
           await clock.advance(10);
           const { readyItems } = queue.snapshot();
-          const expected = ["ready", "sooner", "waits"];
-          if (call === "add of what is held") expected.push("held");
+          const expected = ["ready", "sooner", "delayed"];
+          if (call === "add of what is processing") expected.push("processing");
           if (call === "add" || call === "addAfter") expected.push("new");
           assertEquals(readyItems.map(({ item }) => item.key).sort(), expected.sort(), "adding again works");
           assert(readyItems.every(({ priority }) => priority === 0), "what was refused has left no priority");

@@ -94,7 +94,7 @@ for (const [name, error] of hostileErrors) {
   }
 }
 
-test("rule 11: a handler that never settles holds its item only: others are worked on, in its place too", async ({ runWorkers }) => {
+test("rule 11: a handler that never settles keeps its item only: others are worked on, in its place too", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -118,7 +118,7 @@ test("rule 11: a handler that never settles holds its item only: others are work
   assert(await isSettled(drained), "a shutdown ends the wait for it");
 });
 
-test("rule 11: without a timeout a handler that never settles holds its place, and the others go on", async ({ runWorkers }) => {
+test("rule 11: without a timeout a handler that never settles keeps its place, and the others go on", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const seen: string[] = [];
   const pool = runWorkers(queue, (item) => {
@@ -132,7 +132,7 @@ test("rule 11: without a timeout a handler that never settles holds its place, a
   assertFalse(await isSettled(pool.finished));
 });
 
-test("rule 11: callbacks that throw when an attempt ran out of time end neither the pool nor the process", async ({ runWorkers }) => {
+test("rule 11: callbacks that throw when an attempt timed out end neither the pool nor the process", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const seen: string[] = [];
@@ -251,7 +251,7 @@ test("rule 1: items that a handler adds are worked on, its own once more when it
     seen.push(item);
     if (seen.length > 1) return;
     for (const added of [item, "b", item]) queue.add(added);
-    assertEquals(queue.length, 1, "its own is not ready while it is held");
+    assertEquals(queue.length, 1, "its own is not ready while it is processing");
     await flush();
   });
   queue.add("a");
@@ -334,7 +334,7 @@ test("what throws whenever it is looked at, such as a proxy that was revoked, is
   queue.shutDown();
 });
 
-test("fake timers that have queueMicrotask, too, hold up no pool", async ({ runWorkers }) => {
+test("fake timers that have queueMicrotask, too, stop no pool", async ({ runWorkers }) => {
   const { queueMicrotask } = globalThis;
   globalThis.queueMicrotask = () => {};
   try {

@@ -204,7 +204,7 @@ const occasions: Record<string, (hooked: Hooked) => string[] | Promise<string[]>
     queue.add({ key: "a" });
     return [];
   },
-  "a held item is added again and done": ({ queue }) => {
+  "a processing item is added again and done": ({ queue }) => {
     queue.add({ key: "a" });
     using lease = take(queue);
     queue.add({ key: "a" });

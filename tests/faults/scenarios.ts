@@ -103,7 +103,7 @@ export const SCENARIOS: Record<string, Scenario> = {
     log.push(queue.cancelDelayed("e"), ...state(queue));
     await clock.advance(700, flushPromises);
     log.push(...takeAll(queue), ...state(queue));
-    queue.add("held");
+    queue.add("processing");
     const lease = take(queue);
     await clock.advance(700, flushPromises);
     const drained = queue.shutDownWithDrain();
@@ -124,7 +124,7 @@ export const SCENARIOS: Record<string, Scenario> = {
     async (make, clock) => {
       const queue = make();
       for (const item of ["a", "b", "c"]) queue.addAfter(item, 10);
-      queue.add("held");
+      queue.add("processing");
       const lease = take(queue);
       const drained = queue.shutDownWithDrain({ delayed });
       const log: unknown[] = state(queue);

@@ -82,7 +82,7 @@ for (const runtime of RUNTIMES) {
       const cli = await workspace.start(args, "", WITH_PID);
       await until(
         () => workspace.has("began") && workspace.read("began").split("\n").length === 23,
-        "two are in flight",
+        "two are running",
       );
       await until(() => workspace.report().length === 20, "what has ended is reported");
       Deno.kill(Number(workspace.read("pid")), "SIGKILL");
@@ -93,7 +93,7 @@ for (const runtime of RUNTIMES) {
       assertEquals(code, 0, stderr);
       assertStringIncludes(stderr, "Done before        20\n");
       const began = workspace.read("began").trim().split("\n");
-      assertEquals([began.length, new Set(began).size], [62, 60], "only what was in flight was done again");
+      assertEquals([began.length, new Set(began).size], [62, 60], "only what was running was done again");
     },
   });
 

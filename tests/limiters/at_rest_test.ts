@@ -58,7 +58,7 @@ Deno.test("at rest: a backoff without failures", () => {
   assert(limiter.atRest!());
 });
 
-Deno.test("at rest: limiters around others are if all of those say so, and not if one cannot tell", () => {
+Deno.test("at rest: limiters around others are if all of those say so, and not if one does not say", () => {
   const wrappers: ((inner: RateLimiter) => RateLimiter)[] = [
     (inner) => createMaxWaitLimiter(inner, 5),
     (inner) => createJitterLimiter(inner, { spread: 1 }),

@@ -43,7 +43,7 @@ Deno.test("exponential: never overflows, however often an item fails", () => {
   assertEquals(delays(limiter, "a", 1001).at(-1), 3_600_000_000);
 });
 
-Deno.test("exponential: without a base delay nobody waits, however often an item fails", () => {
+Deno.test("exponential: without a base delay nothing is delayed, however often an item fails", () => {
   const limiter = createExponentialLimiter({ baseDelay: 0, maxDelay: 1000 });
   assertEquals(delays(limiter, "a", 3000), new Array(3000).fill(0));
   assertEquals(delays(createExponentialLimiter({ baseDelay: 0, maxDelay: 0 }), "a", 2), [0, 0]);

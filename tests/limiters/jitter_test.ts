@@ -37,7 +37,7 @@ Deno.test("jitter: with numbers of one's own or of the runtime, delays are sprea
   }
 });
 
-Deno.test("jitter: asks and tells the limiter once, with the item and its key", () => {
+Deno.test("jitter: calls each method of the limiter once, with the item and its key", () => {
   const inner = new Recorder(80, 4);
   const limiter = createJitterLimiter<string>(inner, { spread: 0.5, random: () => 0 });
   assertEquals([limiter.when("item", 1), limiter.numRequeues("item", 2)], [80, 4]);

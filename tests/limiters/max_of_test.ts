@@ -32,7 +32,7 @@ Deno.test("max-of: the longest delay and the highest count win", () => {
   assertEquals([none.when("a"), none.numRequeues("a")], [0, 0]);
 });
 
-Deno.test("max-of: every limiter is asked and told, with the item and its key", () => {
+Deno.test("max-of: each method of every limiter is called, with the item and its key", () => {
   const inner = [new Recorder(3), new Recorder(2), new Recorder(1)];
   const limiter = createMaxOfLimiter<string>(...inner);
   limiter.when("item", 1);
@@ -147,6 +147,6 @@ Deno.test("max-of: if one of the limiters throws, none has counted that, however
     assertThrows(() => limiter.when("b"), Error, "when is broken");
     assertEquals([limiter.numRequeues("a"), limiter.numRequeues("b")], [4, 0], name);
     limiter.forget("a");
-    assertEquals(limiter.atRest?.(), false, "somebody else's limiter cannot tell");
+    assertEquals(limiter.atRest?.(), false, "a third-party limiter does not say");
   }
 });

@@ -55,7 +55,7 @@ Deno.test("per-group: the group is the text before the first separator, or the w
   assertFalse(long.of("a:b::c") === long.of("a"));
 });
 
-Deno.test("per-group: groups may be told by a function of the item, and be anything", () => {
+Deno.test("per-group: groups may be found by a function of the item, and be anything", () => {
   const asked: unknown[][] = [];
   const host = {};
   const limiter = createPerGroupLimiter({
@@ -147,7 +147,7 @@ Deno.test("per-group: up to a hundred are kept, though they are at rest", () => 
   assertEquals(made.length, 100);
 });
 
-Deno.test("per-group: what cannot tell whether it is at rest is kept, and so is what is not", () => {
+Deno.test("per-group: what does not say whether it is at rest is kept, and so is what is not", () => {
   for (const atRest of [undefined, () => false]) {
     let made = 0;
     const limiter = createPerGroupLimiter<number>({

@@ -177,7 +177,7 @@ Deno.test("latency counts from the end of an item's delay", () => {
   queue.shutDown();
 });
 
-Deno.test("an item that somebody waits for has no latency", async () => {
+Deno.test("an item for which a get waits has no latency", async () => {
   using measured = createMeasured();
   const { queue, value, count } = measured;
   const waiting = queue.get();
@@ -188,7 +188,7 @@ Deno.test("an item that somebody waits for has no latency", async () => {
   queue.shutDown();
 });
 
-Deno.test("what is done that nobody holds is not measured", () => {
+Deno.test("done of what is not processing is not measured", () => {
   using measured = createMeasured();
   const { queue, count } = measured;
   queue.done("a");

@@ -25,7 +25,7 @@ class Notes extends InMemoryMetrics {
   notes: string[] = [];
 
   override delayed(queue: string) {
-    return { set: (value: number) => void this.notes.push(`waiting of ${queue}: ${value}`) };
+    return { set: (value: number) => void this.notes.push(`delayed of ${queue}: ${value}`) };
   }
 
   override oldestReady(queue: string) {
@@ -47,9 +47,9 @@ class Notes extends InMemoryMetrics {
   }
 }
 
-const delayed = (...counts: number[]) => counts.map((count) => `waiting of q: ${count}`);
+const delayed = (...counts: number[]) => counts.map((count) => `delayed of q: ${count}`);
 
-Deno.test("waiting: set whenever another number of items waits, once for all that are due together", async () => {
+Deno.test("delayed: set whenever another number of items is delayed, once for all that are due together", async () => {
   const metrics = new Notes();
   const queue = metrics.queue();
   queue.addAfter("a", 100);
@@ -73,7 +73,7 @@ Deno.test("waiting: set whenever another number of items waits, once for all tha
   assertEquals(metrics.taken(), delayed(0));
 });
 
-Deno.test("waiting: a key that is added beside the one that waits, where it replaces that", () => {
+Deno.test("delayed: a key that is added beside the delayed one, where it replaces that", () => {
   const metrics = new Notes();
   const queue = metrics.queue({ addWhileDelayed: "replace" });
   queue.addAfter("a", 100);
@@ -83,7 +83,7 @@ Deno.test("waiting: a key that is added beside the one that waits, where it repl
   queue.shutDown();
 });
 
-Deno.test("waiting: drains that drop, flush and wait", async () => {
+Deno.test("delayed: drains that drop, flush and wait", async () => {
   for (const how of ["drop", "flush", "wait"] as const) {
     const metrics = new Notes();
     const queue = metrics.queue();
@@ -248,7 +248,7 @@ Deno.test("the clock is looked at no more often for it than for client-go's metr
   assertEquals(looks[0], looks[1]);
 });
 
-Deno.test("gone: once, when the queue was shut down and nothing is ready or held", () => {
+Deno.test("gone: once, when the queue was shut down and nothing is ready or processing", () => {
   for (const end of ["shutDown", "shutDownWithDrain"] as const) {
     const metrics = new Notes();
     const queue = createWorkQueue<string>({ name: "q", metrics });
@@ -261,7 +261,7 @@ Deno.test("gone: once, when the queue was shut down and nothing is ready or held
     take(queue)[Symbol.dispose]();
     a[Symbol.dispose]();
     const again = take(queue);
-    assertEquals(metrics.taken(), [], "a came back, and is held");
+    assertEquals(metrics.taken(), [], "a came back, and is processing");
     again[Symbol.dispose]();
     assertEquals(metrics.taken().slice(-1), ["q is gone"]);
     again[Symbol.dispose]();
@@ -271,7 +271,7 @@ Deno.test("gone: once, when the queue was shut down and nothing is ready or held
   }
 });
 
-Deno.test("gone: a queue that is empty, at once; one that holds items back, when they are done", () => {
+Deno.test("gone: a queue that is empty, at once; one with blocked items, when they are done", () => {
   const metrics = new Notes();
   for (const make of [createWorkQueue<string>, createDelayingQueue<string>]) {
     make({ name: "one", metrics }).shutDown();

@@ -15,7 +15,7 @@ import { flush, take } from "../queue_helpers.ts";
 
 const NONE = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };
 
-Deno.test("totals: a queue counts each hand-out, whatever becomes of the item, and its layers tell the same", () => {
+Deno.test("totals: a queue counts each hand-out, whatever becomes of the item, and its layers count the same", () => {
   for (const newDiscipline of [() => undefined, () => createPriorityDiscipline<string>()]) {
     const isFifo = newDiscipline() === undefined;
     const queue = createWorkQueue<string>({ discipline: newDiscipline() });

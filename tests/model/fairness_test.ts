@@ -61,11 +61,11 @@ class Group {
   readonly entries: ReadyEntry<string>[] = [];
   processing = 0;
 
-  constructor(readonly name: string, readonly cost: number, readonly maxHeld: number) {}
+  constructor(readonly name: string, readonly cost: number, readonly maxProcessing: number) {}
 
   /** Number of items that may be handed out now. */
   get ready(): number {
-    return Math.max(0, Math.min(this.entries.length, this.maxHeld - this.processing));
+    return Math.max(0, Math.min(this.entries.length, this.maxProcessing - this.processing));
   }
 }
 
@@ -187,7 +187,7 @@ class Limits extends Schedule {
     let length = 0;
     let size = 0;
     for (const group of this.groups.values()) {
-      assert(group.processing <= group.maxHeld, "as many as may be held");
+      assert(group.processing <= group.maxProcessing, "as many as may be processing");
       length += group.ready;
       size += group.entries.length;
     }

@@ -148,9 +148,9 @@ class Comparison {
         );
         break;
       case "abort": {
-        const waiting = pick(this.controllers, operation.which);
-        waiting?.controller.abort("aborted");
-        if (waiting !== undefined) model.abort(waiting.name);
+        const pending = pick(this.controllers, operation.which);
+        pending?.controller.abort("aborted");
+        if (pending !== undefined) model.abort(pending.name);
         break;
       }
       case "done":
@@ -219,12 +219,12 @@ class Comparison {
       delayedItems,
       model.delayed.toSorted((a, b) => a.deadline - b.deadline)
         .map(({ item, priority, deadline }) => ({ item, priority, dueInMs: Math.max(deadline - model.now, 0) })),
-      "waiting items",
+      "delayed items",
     );
     assertEquals(
       processingItems.toSorted(byKey),
       model.processing.toSorted(byKey).map((entry) => ({ ...entry, addedAgain: isAmong(model.again, entry.item.key) })),
-      "held items",
+      "processing items",
     );
     for (const { lease, isCurrent } of this.leases) {
       assertEquals(lease.addedAgain(), isCurrent && isAmong(model.again, lease.item.key), "addedAgain of a lease");

@@ -57,17 +57,17 @@ export class PlainQueue {
 
   /** Cancels the delay of a key. Reports whether the key was delayed. */
   cancelDelayed(key: number): boolean {
-    const wasWaiting = removeKey(this.delayed, key) !== undefined;
+    const wasDelayed = removeKey(this.delayed, key) !== undefined;
     this.#settleDrainers();
-    return wasWaiting;
+    return wasDelayed;
   }
 
   #addNow(entry: Entry): void {
-    const waiting = this.delayed.find(({ item }) => item.key === entry.item.key);
-    if (waiting !== undefined && this.addWhileDelayed === "replace") {
+    const delayed = this.delayed.find(({ item }) => item.key === entry.item.key);
+    if (delayed !== undefined && this.addWhileDelayed === "replace") {
       removeKey(this.delayed, entry.item.key);
-      entry = { ...entry, priority: Math.max(entry.priority, waiting.priority) };
-    } else if (waiting !== undefined) waiting.item = entry.item;
+      entry = { ...entry, priority: Math.max(entry.priority, delayed.priority) };
+    } else if (delayed !== undefined) delayed.item = entry.item;
     this.#deliver(entry);
   }
 
@@ -76,12 +76,12 @@ export class PlainQueue {
     const isComing = [...this.ready, ...this.again].some(({ item }) => item.key === key);
     if (delay <= 0 || (this.addWhileDelayed === "replace" && isComing)) return this.#addNow(entry);
     const deadline = this.now + delay;
-    const waiting = this.delayed.find(({ item }) => item.key === key);
-    if (waiting === undefined) {
+    const delayed = this.delayed.find(({ item }) => item.key === key);
+    if (delayed === undefined) {
       this.delayed.push({ ...entry, deadline });
     } else {
-      fold(waiting, entry);
-      waiting.deadline = Math.min(waiting.deadline, deadline);
+      fold(delayed, entry);
+      delayed.deadline = Math.min(delayed.deadline, deadline);
     }
   }
 
@@ -205,8 +205,8 @@ export class PlainQueue {
 
   #deliver(entry: Entry): void {
     const { key } = entry.item;
-    const isHeld = this.processing.some(({ item }) => item.key === key);
-    const entries = isHeld ? this.again : this.ready;
+    const isProcessing = this.processing.some(({ item }) => item.key === key);
+    const entries = isProcessing ? this.again : this.ready;
     const other = entries.find(({ item }) => item.key === key);
     if (other !== undefined) fold(other, entry);
     else entries.push(entry);

@@ -230,7 +230,7 @@ const poolOperation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("lose" as const), queue }) },
 );
 
-Deno.test("rule 16: pools lose no item, hold none twice, and begin no attempt without a token, whatever is reloaded", async () => {
+Deno.test("rule 16: pools lose no item, take none twice, and begin no attempt without a token, whatever is reloaded", async () => {
   let [reloads, limited] = [0, 0];
   await fc.assert(
     fc.asyncProperty(

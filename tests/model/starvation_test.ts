@@ -33,7 +33,7 @@ function create({ min, max, worth }: Settings): QueueDiscipline<string> {
 }
 
 /** Ready item. */
-interface Waiting {
+interface ReadyItem {
   readonly readyAt: number;
   /** Number of items that became ready earlier. */
   readonly turn: number;
@@ -42,8 +42,12 @@ interface Waiting {
 }
 
 /** Calls `look` for each hand-out and each item that is still ready then. */
-function overtakings(trace: Call[], { min, max }: Settings, look: (next: Waiting, waiting: Waiting) => void): void {
-  const ready = new Map<ReadyEntry<string>, Waiting>();
+function overtakings(
+  trace: Call[],
+  { min, max }: Settings,
+  look: (next: ReadyItem, overtaken: ReadyItem) => void,
+): void {
+  const ready = new Map<ReadyEntry<string>, ReadyItem>();
   let now = -Infinity; // the clock's time, except that it never goes back
   let turns = 0;
   for (const { what, entry, at, priority: given } of trace) {
@@ -56,7 +60,7 @@ function overtakings(trace: Call[], { min, max }: Settings, look: (next: Waiting
     } else if (what === "pop") {
       const next = ready.get(entry)!;
       ready.delete(entry);
-      for (const waiting of ready.values()) look(next, waiting);
+      for (const overtaken of ready.values()) look(next, overtaken);
     }
   }
   assertEquals(ready.size, 0, "everything was handed out");
@@ -67,9 +71,9 @@ function overtakings(trace: Call[], { min, max }: Settings, look: (next: Waiting
  * `(max - priority) × worth` later.
  */
 function assertNothingStarves(trace: Call[], settings: Settings): void {
-  overtakings(trace, settings, (next, waiting) => {
-    const bound = waiting.readyAt + (settings.max - waiting.priority) * settings.worth;
-    assertFalse(next.turn > waiting.turn && next.readyAt >= bound, `${text(next)} before ${text(waiting)}`);
+  overtakings(trace, settings, (next, overtaken) => {
+    const bound = overtaken.readyAt + (settings.max - overtaken.priority) * settings.worth;
+    assertFalse(next.turn > overtaken.turn && next.readyAt >= bound, `${text(next)} before ${text(overtaken)}`);
   });
 }
 
@@ -79,10 +83,10 @@ function assertNothingStarves(trace: Call[], settings: Settings): void {
  * first out.
  */
 function assertPriorityIsHeadStart(trace: Call[], settings: Settings): void {
-  overtakings(trace, settings, (next, waiting) => {
-    const lead = (next.priority - waiting.priority) * settings.worth;
-    const later = next.readyAt - waiting.readyAt;
-    assert(later < lead || later === lead && next.turn < waiting.turn, `${text(next)} before ${text(waiting)}`);
+  overtakings(trace, settings, (next, overtaken) => {
+    const lead = (next.priority - overtaken.priority) * settings.worth;
+    const later = next.readyAt - overtaken.readyAt;
+    assert(later < lead || later === lead && next.turn < overtaken.turn, `${text(next)} before ${text(overtaken)}`);
   });
 }
 
@@ -102,7 +106,7 @@ function assertPremises(trace: Call[]): void {
   }
 }
 
-function text({ readyAt, turn, priority }: Waiting): string {
+function text({ readyAt, turn, priority }: ReadyItem): string {
   return `the item of priority ${priority} that became ready at ${readyAt}, as number ${turn},`;
 }
 

@@ -132,7 +132,7 @@ Deno.test("tracedHandler: when the time is up, that is the outcome, and the span
   queue.shutDown();
 });
 
-Deno.test("tracedHandler: an attempt that throws as the pool is told to end was interrupted", async () => {
+Deno.test("tracedHandler: an attempt that throws as the pool is asked to end was interrupted", async () => {
   await using sent = await SentSpans.start();
   const controller = new AbortController();
   const handler = tracedHandler<string>(sent.tracer, (_item, { signal }) =>
@@ -179,7 +179,7 @@ Deno.test("tracedHandler: spans of the handler are children, and each attempt be
   assertEquals(new Set(spans.map(({ traceId }) => traceId)).size, 3);
 });
 
-Deno.test("tracedHandler: keys that are text, numbers or booleans are told, and others are not", async () => {
+Deno.test("tracedHandler: keys that are text, numbers or booleans are recorded, and others are not", async () => {
   await using sent = await SentSpans.start();
   const { queue } = work<unknown>(tracedHandler(sent.tracer, () => {}));
   const items = ["a", 1, 2n, false, { id: "b" }, { id: 3 }, {}, Symbol("c"), null];

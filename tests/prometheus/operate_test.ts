@@ -64,7 +64,7 @@ Deno.test("docs/operate.md: its table has the metrics that are exported, in thei
   assertEquals(named, Object.values(metricFamilies).map(({ name }) => name));
 });
 
-Deno.test("docs/operate/dashboard.json: panels have numbers of their own, and lines that can be told apart", () => {
+Deno.test("docs/operate/dashboard.json: panels have numbers of their own, and lines that can be distinguished", () => {
   const ids = dashboard.panels.map(({ id }) => id);
   assertEquals(new Set(ids).size, ids.length);
   for (const { title, targets } of dashboard.panels) {

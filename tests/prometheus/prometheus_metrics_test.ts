@@ -222,7 +222,7 @@ Deno.test("prometheus: a queue that is shut down is gone when its last item is d
   assertEquals(await scrape(register), []);
 });
 
-Deno.test("prometheus: a metric of one of the names that somebody else made is an error, and nothing is registered", async () => {
+Deno.test("prometheus: a third-party metric with one of the names is an error, and nothing is registered", async () => {
   for (const Made of [Gauge, Counter]) {
     const register = new Registry();
     new Made({ name: "workqueue_retries_total", help: "Mine.", labelNames: ["name"], registers: [register] });

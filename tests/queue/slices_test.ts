@@ -90,7 +90,7 @@ Deno.test("rule 7: first in, first out hands out between slices, in the order of
   await drained;
 });
 
-for (const name of ["priority", "of somebody else"] as const) {
+for (const name of ["priority", "third-party"] as const) {
   Deno.test(`rule 7: a discipline (${name}) hands out nothing until the batch is in, and then what it wants`, async () => {
     const discipline = name === "priority" ? createPriorityDiscipline() : new Lifo<string>();
     const queue = slow({ discipline });
@@ -190,7 +190,7 @@ for (const discipline of [undefined, new Lifo<string>()]) {
     assertEquals([...takeAll(queue), ...dropped].sort(), ITEMS.toSorted());
   });
 
-  Deno.test(`rule 7, ${name}: what waits for a later slice can be cancelled, and is shown`, async () => {
+  Deno.test(`rule 7, ${name}: what is left for a later slice can be cancelled, and is shown`, async () => {
     const queue = slow({ discipline });
     const drained = flushed(queue);
     const last = ITEMS.at(-1)!;

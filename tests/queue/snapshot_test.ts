@@ -50,7 +50,7 @@ Deno.test("a layer's snapshot has the name of the layer", () => {
   assertEquals(queue.snapshot().name, "upper");
 });
 
-Deno.test("rule 8: of each key a snapshot shows the newest item, and of a held one that which was handed out", () => {
+Deno.test("rule 8: of each key a snapshot shows the newest item, and of a processing one that which was handed out", () => {
   const clock = new HandClock();
   const queue = createDelayingQueue<{ id: number; version: number }>({ keyOf: ({ id }) => id, clock });
   for (const id of [1, 2]) queue.add({ id, version: 1 });
@@ -96,7 +96,7 @@ Deno.test("ready items are shown in the order in which they will be handed out, 
   assertEquals(takeAll(queue), all);
 });
 
-Deno.test("a discipline that can tell what is next is asked for no more than the limit", () => {
+Deno.test("a discipline that knows what is next is asked for no more than the limit", () => {
   class Peeked extends HighestFirst<string> {
     readonly limits: number[] = [];
     override peek(limit: number) {
@@ -117,7 +117,7 @@ Deno.test("a discipline that can tell what is next is asked for no more than the
   assertEquals(discipline.limits, [2, 3]);
 });
 
-Deno.test("of a discipline that cannot tell what is next, the ready items are shown in some order", () => {
+Deno.test("of a discipline that does not know what is next, the ready items are shown in some order", () => {
   const queue = createWorkQueue<number>({ discipline: new Lifo() });
   const ready = Array.from({ length: 40 }, (_, item) => ({ item, priority: item }));
   for (const item of [50, 51]) queue.add(item);
@@ -128,7 +128,7 @@ Deno.test("of a discipline that cannot tell what is next, the ready items are sh
   assertEquals(queue.snapshot({ limit: 7 }).readyItems.length, 7);
 });
 
-Deno.test("what a discipline cannot tell is shown behind what it can, in some order, and none twice", () => {
+Deno.test("what a discipline does not know is shown behind what it knows, in some order, and none twice", () => {
   const within: QueueDiscipline<string>[] = [new HighestFirst(), new Lifo(), new HighestFirst()];
   const discipline = createFairDiscipline<string>({ groupOf: (key) => key[0], within: () => within.shift()! });
   const queue = createWorkQueue<string>({ discipline });
@@ -180,7 +180,7 @@ Deno.test("a snapshot looks at no more of a million items than it shows", () => 
   assert(countMapReads(() => queue.snapshot({ limit: 0 })) <= 5);
 });
 
-Deno.test("held items are found without a look at all that are ready, also where most came back", () => {
+Deno.test("processing items are found without a look at all that are ready, also where most came back", () => {
   const queue = createWorkQueue<number>();
   for (let i = 0; i < 100_000; i++) queue.add(i);
   const comeBack = (count: number) => {

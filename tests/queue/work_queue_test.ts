@@ -70,7 +70,7 @@ Deno.test("rule 1: touch is called for a ready item only", () => {
   assertEquals(touched, ["a"]);
 });
 
-Deno.test("rule 2: a key that is held is not handed out, by any way of taking", async () => {
+Deno.test("rule 2: a key that is processing is not handed out, by any way of taking", async () => {
   const queue = createWorkQueue<string>();
   const iterator = queue[Symbol.asyncIterator]();
   const ways = [
@@ -191,7 +191,7 @@ Deno.test("rule 3: waiters aborted in any order leave the others in line", async
   assertEquals(queue.length, 0);
 });
 
-Deno.test("rule 4: done for an item that nobody holds is ignored", () => {
+Deno.test("rule 4: done for an item that is not processing is ignored", () => {
   const queue = createWorkQueue<string>();
   queue.done("never added");
   queue.add("a");
@@ -260,7 +260,7 @@ Deno.test("rule 5: for await marks each item done when the body moves on, and en
   }
   assertEquals(seen, ["a", "b", "a"]);
   queue.done("a");
-  assert(await isSettled(queue.shutDownWithDrain()), "nothing is held");
+  assert(await isSettled(queue.shutDownWithDrain()), "nothing is processing");
 });
 
 Deno.test("rule 5: for await marks the item done when the body breaks or throws", async () => {
@@ -327,11 +327,11 @@ Deno.test("rule 6: shutDownWithDrain waits for ready, processed and re-added ite
   queue.add("a");
   const drained = queue.shutDownWithDrain();
   assert(queue.shuttingDown);
-  assertFalse(await isSettled(drained), "a is held, b is ready");
+  assertFalse(await isSettled(drained), "a is processing, b is ready");
   const b = take(queue);
-  assertFalse(await isSettled(drained), "both are held");
+  assertFalse(await isSettled(drained), "both are processing");
   b[Symbol.dispose]();
-  assertFalse(await isSettled(drained), "a is held and was added again");
+  assertFalse(await isSettled(drained), "a is processing and was added again");
   a[Symbol.dispose]();
   assertFalse(await isSettled(drained), "a is ready: client-go would have returned");
   const again = take(queue);
@@ -533,7 +533,7 @@ Deno.test("rule 5: calls of an iterator take turns, and return ends it", async (
   ]);
   queue.shutDown();
   assertEquals(takeAll(queue), ["c"]);
-  assert(await isSettled(queue.shutDownWithDrain()), "nothing is held");
+  assert(await isSettled(queue.shutDownWithDrain()), "nothing is processing");
 });
 
 Deno.test("a queue has the name it was given, or none", () => {

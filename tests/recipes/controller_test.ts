@@ -22,7 +22,7 @@ async function startController(runtime: string, server: ApiServer): Promise<{ co
 
 for (const runtime of Object.keys(runtimes)) {
   Deno.test({
-    name: `recipes, ${runtime}: controller.ts finishes what is in flight at SIGTERM, begins nothing else, and exits`,
+    name: `recipes, ${runtime}: controller.ts finishes what is running at SIGTERM, begins nothing else, and exits`,
     ignore: Deno.build.os === "windows", // Windows has no SIGTERM
     fn: async () => {
       await using server = await ApiServer.start();

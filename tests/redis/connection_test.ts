@@ -69,7 +69,7 @@ serverTest("connection: what memory is too small for rejects at once", async () 
   await assertRejects(() => connection.run(PUSH, "list", [1], { retry: "always" }), Error, "OOM");
 });
 
-serverTest("connection: calls are held back while the server is away, and then made in order", async () => {
+serverTest("connection: calls are queued while the server is away, and then made in order", async () => {
   await using server = await RedisServer.start({ appendonly: true });
   await using connection = use({ url: server.url });
   await using other = use({ url: server.url, callTimeout: 20_000 });
@@ -122,7 +122,7 @@ redisTest("connection: a reply is lost: 'always' makes the call again, before la
   assertEquals(await server.call("LRANGE", key, "0", "-1"), ["first", "second", "second", "third"]);
 });
 
-redisTest("connection: a reply is lost: 'marked' tells the script that it is made again", async ({ url, call }) => {
+redisTest("connection: a reply is lost: 'marked' lets the script know that it is made again", async ({ url, call }) => {
   await using proxy = await RedisProxy.start(url);
   await using connection = use({ url: proxy.url });
   const key = uniqueName("list");
@@ -135,7 +135,7 @@ redisTest("connection: a reply is lost: 'marked' tells the script that it is mad
   assertEquals(await call("LRANGE", key, "0", "-1"), ["first0", "second0", "second1"]);
 });
 
-redisTest("connection: a call that was held back is no second time", async ({ url, call }) => {
+redisTest("connection: a call that was queued is no second time", async ({ url, call }) => {
   await using proxy = await RedisProxy.start(url);
   await using connection = use({ url: proxy.url });
   const key = uniqueName("list");
@@ -206,7 +206,7 @@ redisTest("connection: one that is silent is given up, and the call is made on a
   assertEquals(await call("LRANGE", key, "0", "-1"), ["1", "2"]);
 });
 
-serverTest("connection: while the server is a replica, calls are held back", async () => {
+serverTest("connection: while the server is a replica, calls are queued", async () => {
   await using server = await RedisServer.start();
   await using connection = use({ url: server.url });
   await connection.run(PUSH, "list", ["first"]);
@@ -229,7 +229,7 @@ for (
   ]
 ) {
   const [code] = refusal.split(" ");
-  redisTest(`connection: while the server refuses with ${code}, calls are held back`, async ({ url, call }) => {
+  redisTest(`connection: while the server refuses with ${code}, calls are queued`, async ({ url, call }) => {
     await using proxy = await RedisProxy.start(url);
     await using connection = use({ url: proxy.url });
     await using way = await RedisProxy.start(url);
@@ -255,7 +255,7 @@ for (
   });
 }
 
-serverTest("connection: while the server has too few replicas for writes, calls are held back", async () => {
+serverTest("connection: while the server has too few replicas for writes, calls are queued", async () => {
   await using server = await RedisServer.start();
   await using connection = use({ url: server.url });
   const push = createScript(`#!lua\nreturn redis.call("RPUSH", KEYS[1], ARGV[1])`); // refused before it begins
@@ -267,7 +267,7 @@ serverTest("connection: while the server has too few replicas for writes, calls 
   assertEquals(await Promise.all(calls), [2, 3]);
 });
 
-serverTest("connection: a channel is waited for while the server runs a script of somebody's", async () => {
+serverTest("connection: a channel is waited for while the server runs a third-party script", async () => {
   await using server = await RedisServer.start({ args: ["--busy-reply-threshold", "1"] });
   await using proxy = await RedisProxy.start(server.url);
   const busy = server.call("EVAL", "while true do end", "0").catch(() => {});
@@ -311,7 +311,7 @@ redisTest("connection: a key that moves to another node of a cluster is a refusa
   assertStringIncludes((await failure(connection.run(ask, "list", []))).message, "belong to node 10.0.0.2:6379");
 });
 
-serverTest("connection: while the server has no place left, calls are held back", async () => {
+serverTest("connection: while the server has no place left, calls are queued", async () => {
   await using server = await RedisServer.start({ args: ["--maxclients", "1"] });
   const other = createClient({ url: server.url });
   await other.connect();

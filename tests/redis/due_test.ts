@@ -59,7 +59,7 @@ function dueTest(name: string, run: (bench: Bench, messages: Messages) => Promis
   });
 }
 
-dueTest("of many processes two are told, the second for 50 ms later", async (bench, messages) => {
+dueTest("of many processes two are woken, the second for 50 ms later", async (bench, messages) => {
   await messages.idle(...Array.from({ length: 500 }, (_, i) => `${i}`));
   await bench.addAfter(1000, "a");
   assertEquals(await messages.read(), ["0: 1000", "1: 1050"]);
@@ -95,7 +95,7 @@ dueTest("a process that goes idle looks itself if it is one of the two", async (
   assertEquals((await bench.take("one")).pauseMs?.toFixed(), "1000", "it keeps its place");
 });
 
-dueTest("another one is told when one of the two leaves, or is gone", async (bench, messages) => {
+dueTest("another one is woken when one of the two leaves, or is gone", async (bench, messages) => {
   await messages.idle("one", "two", "three", "four");
   await bench.addAfter(1000, "a");
   await messages.read();
@@ -107,7 +107,7 @@ dueTest("another one is told when one of the two leaves, or is gone", async (ben
 });
 
 dueTest(
-  "a process that did not look although it was told is told once more, and so is the next",
+  "a process that did not look although it was woken is woken once more, and so is the next",
   async (bench, messages) => {
     await messages.idle("lost", "two", "three");
     await bench.addAfter(1000, "a");
@@ -131,7 +131,7 @@ engineTest(
   { leaseDuration: 3000 },
 );
 
-dueTest("nobody is told while the queue is paused, and all are woken by the resume", async (bench, messages) => {
+dueTest("nobody is woken while the queue is paused, and all are woken by the resume", async (bench, messages) => {
   await messages.idle("one", "two", "three");
   await bench.engine.pause();
   await bench.addAfter(1000, "a");
@@ -162,7 +162,7 @@ redisTest("due: queues that want nothing any more leave a delayed item to others
   aborts[1]!.abort();
   await until(async () => await callRedis(url, "ZCARD", `workqueue:{${name}}:idle`) === 2);
   const looks = await callRedis(url, "HKEYS", `workqueue:{${name}}:looks`) as string[];
-  assertEquals(looks.length, 2, "two others were told");
+  assertEquals(looks.length, 2, "two others were woken");
   await until(() => order !== "");
   assert("23".includes(order));
 });
@@ -200,7 +200,7 @@ serverTest(
     const end = await time() + 100; // by then, the second process has looked
     await until(async () => await time() > end);
     const after = [await countCalls(server.url), await publishes()];
-    const [calls, told] = after.map((count, i) => count - before[i]!);
-    assert(calls! <= 4 && told! <= 2, `${calls} scripts, add and finish among them, and ${told} publishes`);
+    const [calls, sent] = after.map((count, i) => count - before[i]!);
+    assert(calls! <= 4 && sent! <= 2, `${calls} scripts, add and finish among them, and ${sent} publishes`);
   },
 );

@@ -120,7 +120,7 @@ engineTest("a token that is over changes nothing, however the work is said to ha
   assertEquals(await bench.finish("a", second!.token), true);
 });
 
-engineTest("an end that is told again is answered as the first time, unless the lease was lost", async (bench) => {
+engineTest("an end that is sent again is answered as the first time, unless the lease was lost", async (bench) => {
   await bench.add("a", "b");
   const { taken: [a, b] } = await bench.take("o", 2);
   assertEquals(await bench.finish("a", a!.token, "retry"), true);
@@ -131,28 +131,31 @@ engineTest("an end that is told again is answered as the first time, unless the 
   assertEquals(await bench.finish("b", b!.token), false);
 });
 
-engineTest("whoever takes is given payloads once there are some in the queue, and that is stored", async (bench) => {
-  const payloads = () => bench.stored("HGET", "meta", "payloads");
-  const take = async () => (await bench.take("o", 5)).taken.map(({ key, payload }) => [key, payload]);
-  await bench.add("a");
-  await bench.engine.addRateLimited({ key: "b", payload: "" }, true, "", 0);
-  await bench.pass(11);
-  assertEquals([await payloads(), await take()], [null, [["a", undefined], ["b", undefined]]]);
-  const other = bench.open({ hasItems: true });
-  for (
-    const add of [
-      () => other.add([{ key: "c", payload: "{}" }]),
-      () => other.addRateLimited({ key: "d", payload: "[]" }, true, "", 0),
-    ]
-  ) {
-    await bench.stored("HDEL", "meta", "payloads");
-    await add();
-    assertEquals(await payloads(), "1");
-  }
-  await bench.add("e");
-  await bench.pass(11);
-  assertEquals(await take(), [["c", "{}"], ["e", undefined], ["d", "[]"]]);
-});
+engineTest(
+  "a process that takes items gets payloads once there are some in the queue, and that is stored",
+  async (bench) => {
+    const payloads = () => bench.stored("HGET", "meta", "payloads");
+    const take = async () => (await bench.take("o", 5)).taken.map(({ key, payload }) => [key, payload]);
+    await bench.add("a");
+    await bench.engine.addRateLimited({ key: "b", payload: "" }, true, "", 0);
+    await bench.pass(11);
+    assertEquals([await payloads(), await take()], [null, [["a", undefined], ["b", undefined]]]);
+    const other = bench.open({ hasItems: true });
+    for (
+      const add of [
+        () => other.add([{ key: "c", payload: "{}" }]),
+        () => other.addRateLimited({ key: "d", payload: "[]" }, true, "", 0),
+      ]
+    ) {
+      await bench.stored("HDEL", "meta", "payloads");
+      await add();
+      assertEquals(await payloads(), "1");
+    }
+    await bench.add("e");
+    await bench.pass(11);
+    assertEquals(await take(), [["c", "{}"], ["e", undefined], ["d", "[]"]]);
+  },
+);
 
 // ---- Leases
 
@@ -174,8 +177,8 @@ engineTest(
     assertEquals(await bench.finish("a", a!.token), false);
     assertEquals(await bench.finish("a", again!.token), true);
     assertEquals(await bench.engine.renew("gone"), false);
-    assertEquals((await bench.take("gone", 1, 1)).isLost, true, "who thinks to hold something learns that it is lost");
-    assertEquals(keysOf(await bench.take("gone")), ["c"], "and goes on as one who holds nothing");
+    assertEquals((await bench.take("gone", 1, 1)).isLost, true, "who seems to have a lease learns that it is lost");
+    assertEquals(keysOf(await bench.take("gone")), ["c"], "and goes on as one without leases");
   },
 );
 
@@ -537,7 +540,7 @@ engineTest("counts and lists have all that is due, though a call moves only a pa
   for (const [i, key] of keys.entries()) await bench.addAfter(1000 + i, key);
   await bench.addAfter(60_000, "later");
   await bench.pass(30_000);
-  assertEquals(await bench.engine.cancelDelayed(keys.at(-1)!), false, "what is due does not wait");
+  assertEquals(await bench.engine.cancelDelayed(keys.at(-1)!), false, "what is due is not delayed");
   const counts = await bench.engine.counts();
   assertEquals([counts.ready, counts.delayed], [count, 1]);
   const { ready, delayed, readyEntries, delayedEntries } = await bench.engine.snapshot(1000);
@@ -545,31 +548,37 @@ engineTest("counts and lists have all that is due, though a call moves only a pa
   assertEquals(readyEntries.map(({ key }) => key), keys);
 });
 
-engineTest("what is held and due, and not moved yet, comes when it is done, behind what is due", async (bench) => {
-  await bench.add("held");
-  const { taken: [processing] } = await bench.take("o");
-  for (let i = 0; i < MANY; i++) await bench.addAfter(1000 + i, `${i}`);
-  await bench.addAfter(2000, "held");
-  await bench.addAfter(2001, "last");
-  await bench.pass(30_000);
-  assertEquals(await bench.finish("held", processing!.token, "done"), true);
-  await bench.engine.counts();
-  await bench.engine.counts();
-  assertEquals(keysOf(await bench.take("o", MANY + 2)).slice(-2), ["last", "held"]);
-});
+engineTest(
+  "what is processing and due, and not moved yet, comes when it is done, behind what is due",
+  async (bench) => {
+    await bench.add("processing");
+    const { taken: [processing] } = await bench.take("o");
+    for (let i = 0; i < MANY; i++) await bench.addAfter(1000 + i, `${i}`);
+    await bench.addAfter(2000, "processing");
+    await bench.addAfter(2001, "last");
+    await bench.pass(30_000);
+    assertEquals(await bench.finish("processing", processing!.token, "done"), true);
+    await bench.engine.counts();
+    await bench.engine.counts();
+    assertEquals(keysOf(await bench.take("o", MANY + 2)).slice(-2), ["last", "processing"]);
+  },
+);
 
-engineTest("nothing overtakes what is due and not moved yet, also where all that was moved is held", async (bench) => {
-  const keys = Array.from({ length: MANY }, (_, i) => `${i}`);
-  await bench.add(...keys);
-  await bench.take("o", MANY);
-  for (const [i, key] of keys.entries()) await bench.addAfter(1000 + i, key);
-  await bench.addAfter(2000, "due");
-  await bench.pass(LEASE - 1000);
-  await bench.add("new");
-  const early = await bench.take("other", 1);
-  assertEquals([keysOf(early), early.pauseMs], [[], 0]);
-  assertEquals(keysOf(await bench.take("other", 2)), ["due", "new"]);
-});
+engineTest(
+  "nothing overtakes what is due and not moved yet, also where all that was moved is processing",
+  async (bench) => {
+    const keys = Array.from({ length: MANY }, (_, i) => `${i}`);
+    await bench.add(...keys);
+    await bench.take("o", MANY);
+    for (const [i, key] of keys.entries()) await bench.addAfter(1000 + i, key);
+    await bench.addAfter(2000, "due");
+    await bench.pass(LEASE - 1000);
+    await bench.add("new");
+    const early = await bench.take("other", 1);
+    assertEquals([keysOf(early), early.pauseMs], [[], 0]);
+    assertEquals(keysOf(await bench.take("other", 2)), ["due", "new"]);
+  },
+);
 
 for (const addWhileDelayed of ["keep", "replace"] as const) {
   const settings = { replaces: addWhileDelayed === "replace" };
@@ -595,10 +604,10 @@ for (const addWhileDelayed of ["keep", "replace"] as const) {
         await bench.turn("o", taken.map(({ key, token }) => ({ key, token, kind: "done" })));
       };
     };
-    await both(0, "held and due");
+    await both(0, "processing and due");
     const end = await bothTake(1);
     for (let i = 0; i < MANY; i++) await both(1000 + i, `${i * 7919 % MANY}`);
-    await both(2000, "held and due");
+    await both(2000, "processing and due");
     await both(60_000, "twice");
     await pass(30_000);
     for (let i = 0; i < 12; i++) {

@@ -57,7 +57,7 @@ engineTest("an end that does not count leaves no error", async (bench) => {
   assertEquals(await bench.stored("EXISTS", "errors"), 0);
 });
 
-engineTest("errors of failures that are over go with them, also of keys that nobody tries again", async (bench) => {
+engineTest("errors of failures that are over go with them, also of keys that are not retried", async (bench) => {
   const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1, forgetAfter: "1s" });
   bench.engine.limiter = planLimiter("test", limiter);
   for (let round = 0; round < 5; round++) {
@@ -132,7 +132,7 @@ function redisQueueTest(
   });
 }
 
-redisQueueTest("a pool tells those of its handlers, and none of what asks to come again", async (open, stored) => {
+redisQueueTest("a pool records those of its handlers, and none of what asks to come again", async (open, stored) => {
   await using queue = open();
   const pool = runWorkers(queue, (item) => {
     if (item === "again") return { requeue: true };

@@ -7,9 +7,9 @@ import { serverTest, uniqueName } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
 
 /** Uses two queues with the same options in several calls. Returns the reported errors. */
-async function toldOn(options: Partial<RedisQueueOptions>): Promise<string[]> {
-  const told: string[] = [];
-  const onQueueError = (error: unknown) => void told.push(String(error));
+async function reportedOn(options: Partial<RedisQueueOptions>): Promise<string[]> {
+  const reported: string[] = [];
+  const onQueueError = (error: unknown) => void reported.push(String(error));
   await using one = createRedisQueue({ name: uniqueName("one"), onQueueError, ...options });
   await using other = createRedisQueue({ name: uniqueName("other"), onQueueError, ...options });
   for (const queue of [one, other]) {
@@ -19,37 +19,37 @@ async function toldOn(options: Partial<RedisQueueOptions>): Promise<string[]> {
     if (!lease.shutdown) await lease.finish();
     await queue.counts();
   }
-  return told;
+  return reported;
 }
 
 const warning = ({ port }: RedisServer, policy: string) =>
   `Error: The maxmemory-policy of Redis at 127.0.0.1:${port} is ${policy}. Set it to noeviction, so that no key is deleted ` +
   "when memory is full: CONFIG SET maxmemory-policy noeviction";
 
-serverTest("eviction: any policy but noeviction is told once for all queues of a connection", async () => {
+serverTest("eviction: any policy but noeviction is reported once for all queues of a connection", async () => {
   await using server = await RedisServer.start({ args: ["--maxmemory-policy", "allkeys-lru"] });
-  assertEquals(await toldOn({ url: server.url }), [warning(server, "allkeys-lru")]);
+  assertEquals(await reportedOn({ url: server.url }), [warning(server, "allkeys-lru")]);
   await server.call("CONFIG", "SET", "maxmemory-policy", "volatile-ttl");
   const client = new Redis(server.url, { autoResendUnfulfilledCommands: false });
-  assertEquals(await toldOn({ client }), [warning(server, "volatile-ttl")]);
+  assertEquals(await reportedOn({ client }), [warning(server, "volatile-ttl")]);
   client.disconnect();
   await server.call("CONFIG", "SET", "maxmemory-policy", "noeviction");
-  assertEquals(await toldOn({ url: server.url }), []);
+  assertEquals(await reportedOn({ url: server.url }), []);
 });
 
-serverTest("eviction: whoever only waits for work is told, too", async () => {
+serverTest("eviction: a process that only waits for work reports it, too", async () => {
   await using server = await RedisServer.start({ args: ["--maxmemory-policy", "allkeys-random"] });
-  const told = Promise.withResolvers<unknown>();
-  await using queue = createRedisQueue({ name: "q", url: server.url, onQueueError: told.resolve });
+  const reported = Promise.withResolvers<unknown>();
+  await using queue = createRedisQueue({ name: "q", url: server.url, onQueueError: reported.resolve });
   queue.get();
-  assertEquals(String(await told.promise), warning(server, "allkeys-random"));
+  assertEquals(String(await reported.promise), warning(server, "allkeys-random"));
 });
 
-serverTest("eviction: CONFIG is not needed, and where INFO is forbidden as well, nothing is told", async () => {
+serverTest("eviction: CONFIG is not needed, and where INFO is forbidden as well, nothing is reported", async () => {
   await using server = await RedisServer.start({ args: ["--maxmemory-policy", "allkeys-lru"] });
   const user = async (...rights: string[]) => {
     await server.call("ACL", "SETUSER", "worker", "reset", "on", ">password", "~*", "&*", "+@all", ...rights);
-    return await toldOn({ url: server.url.replace("//", "//worker:password@") });
+    return await reportedOn({ url: server.url.replace("//", "//worker:password@") });
   };
   assertEquals(await user("-config"), [warning(server, "allkeys-lru")]);
   assertEquals(await user("-config", "-info"), []);

@@ -59,7 +59,7 @@ Deno.test("gathered adds: one call adds no more than 200", async () => {
   assertEquals(calls.map((call) => call.split(" ").length - 1), [120, 121]);
 });
 
-Deno.test("gathered adds: all are told when their call fails, and the next is not", async () => {
+Deno.test("gathered adds: all reject when their call fails, and the next is not", async () => {
   let failures = 1;
   const { engine } = engineWith(() => failures-- > 0 ? Promise.reject(new Error("full")) : Promise.resolve(0));
   const adds = [engine.add(entries("a")), engine.add(entries("b"))];

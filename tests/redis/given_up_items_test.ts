@@ -64,22 +64,22 @@ poisonTest(
 );
 
 poisonTest(
-  "given up: one pool is told of an item whose holders were lost, as stalled, and counts it",
+  "given up: one pool gets an item whose holders were lost, as stalled, and counts it",
   async ({ name, metrics, other }) => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
     const pools = ["one", "two"].map((pool) =>
       runWorkers(other, () => {}, {
-        onError: (error) => told.push(String(error)),
+        onError: (error) => reported.push(String(error)),
         onGiveUp(error, item, attempts, reason) {
-          told.push([pool, String(error), item, attempts, reason]);
+          reported.push([pool, String(error), item, attempts, reason]);
           resolve();
         },
       })
     );
     await promise;
     const error = 'Error: "poison" is given up, as each process that worked on it was lost';
-    assertEquals(told, [["one", error, { key: "poison" }, 3, "stalled"]]);
+    assertEquals(reported, [["one", error, { key: "poison" }, 3, "stalled"]]);
     assertEquals(metrics.value("workqueue_given_up_total", name, "stalled"), 1);
     assertEquals(metrics.value("workqueue_given_up_total", name), 1);
     assertEquals((await other.snapshot()).totals.givenUpFor.stalled, 1);

@@ -22,24 +22,27 @@ function printed(value: unknown): string {
   return [...texts][0]!;
 }
 
-redisTest("inspection: a queue says where it is, what is held here and whether it is connected", async ({ url }) => {
-  const name = uniqueName("inspection");
-  const { host } = new URL(url);
-  const text = (rest: string) => `RedisQueue "${name}" on ${host}/0: ${rest}`;
-  const queue = createRedisQueue({ name, url });
-  assertEquals(printed(queue), text("0 processing here, not connected"));
-  await queue.addAll(["a", "b"]);
-  assertEquals(printed(queue), text("0 processing here, connected"));
-  const lease = await queue.get();
-  assertEquals(printed(queue), text("1 processing here, connected"));
-  assert(inspect({ queue }).includes(text("1 processing here, connected")));
-  queue.shutDown();
-  assertEquals(printed(queue), text("1 processing here, shut down"));
-  assert(!lease.shutdown);
-  await lease.finish();
-  await queue.shutDownWithDrain();
-  assertEquals(printed(queue), text("0 processing here, shut down"));
-});
+redisTest(
+  "inspection: a queue shows where it is, what is processing here and whether it is connected",
+  async ({ url }) => {
+    const name = uniqueName("inspection");
+    const { host } = new URL(url);
+    const text = (rest: string) => `RedisQueue "${name}" on ${host}/0: ${rest}`;
+    const queue = createRedisQueue({ name, url });
+    assertEquals(printed(queue), text("0 processing here, not connected"));
+    await queue.addAll(["a", "b"]);
+    assertEquals(printed(queue), text("0 processing here, connected"));
+    const lease = await queue.get();
+    assertEquals(printed(queue), text("1 processing here, connected"));
+    assert(inspect({ queue }).includes(text("1 processing here, connected")));
+    queue.shutDown();
+    assertEquals(printed(queue), text("1 processing here, shut down"));
+    assert(!lease.shutdown);
+    await lease.finish();
+    await queue.shutDownWithDrain();
+    assertEquals(printed(queue), text("0 processing here, shut down"));
+  },
+);
 
 redisTest("inspection: a lease says whose it is, and what became of it", async ({ url }) => {
   await using queue = createRedisQueue({ name: uniqueName("inspection"), url });

@@ -65,7 +65,7 @@ limiterTest(
   },
 );
 
-limiterTest("the failures of any number of keys are told at once", async (script) => {
+limiterTest("the failures of any number of keys are returned at once", async (script) => {
   await script.hash("HSET", "failures", "k0", "1", "k9998", "2");
   const keys = Array.from({ length: 9999 }, (_, i) => `k${i}`);
   const [failures] = await script.run(["failures", START, keys]);
@@ -84,7 +84,7 @@ limiterTest("time that goes backwards brings no tokens and takes none", async (s
   assertEquals(await script.firsts(at(9 * SECOND), at(0), at(0)), [0, 0, 1000]);
 });
 
-limiterTest("groups are told by the text before the separator, whatever it is", async (script) => {
+limiterTest("groups are found by the text before the separator, whatever it is", async (script) => {
   const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
   for (const separator of [".", "%", "(", "::", "\0", "\u{1f600}", "\ud800"]) {
     const { text } = planOf({ type: "per-group", separator, limiter: bucket });

@@ -139,7 +139,7 @@ class Owners {
     const isNewest = hold === this.holds.findLast(({ key }) => key === hold.key);
     const counts = await this.bench.finish(hold.key, hold.token, kind);
     if (hold.isOver && !hold.isLost) assertEquals(counts, false, "what is over does not count");
-    else if (!hold.isLost && this.#isAlive(hold.owner)) assertEquals(counts, true, "what is held counts");
+    else if (!hold.isLost && this.#isAlive(hold.owner)) assertEquals(counts, true, "what is processing counts");
     hold.isOver = true;
     hold.isLost = false;
     if (!counts) return;

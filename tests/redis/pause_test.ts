@@ -9,7 +9,7 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 import { callRedis } from "./server.ts";
 
 engineTest("a paused queue hands nothing out, and takes in what comes", async (bench) => {
-  await bench.add("held", "ready");
+  await bench.add("processing", "ready");
   const { taken: [processing] } = await bench.take("o");
   await bench.engine.pause();
   const since = await bench.stored("HGET", "meta", "paused");
@@ -20,14 +20,14 @@ engineTest("a paused queue hands nothing out, and takes in what comes", async (b
   await bench.pass(20);
   assertEquals(keysOf(await bench.take("other", 5)), []);
   assertEquals(await bench.engine.renew("o"), true);
-  assertEquals(await bench.finish("held", processing!.token, "retry"), true);
+  assertEquals(await bench.finish("processing", processing!.token, "retry"), true);
   assertEquals(await countsOf(bench.engine), { ready: 3, delayed: 1, processing: 0, failing: 1, givenUp: 0 });
   await bench.open({}).resume(); // from another process
   assertEquals(keysOf(await bench.take("other", 5)), ["ready", "added", "due"]);
 });
 
 engineTest(
-  "while a queue is paused, what a crashed process held comes back, and is handed out after it",
+  "while a queue is paused, the items of a crashed process come back, and are handed out after it",
   async (bench) => {
     await bench.add("a");
     await bench.take("gone");
@@ -40,7 +40,7 @@ engineTest(
   },
 );
 
-engineTest("who finds a queue paused takes no tokens, and is not told when something is due", async (bench) => {
+engineTest("who finds a queue paused takes no tokens, and does not learn when something is due", async (bench) => {
   await bench.add("a");
   await bench.addAfter(5000, "later");
   await bench.engine.pause();

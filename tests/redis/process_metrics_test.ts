@@ -97,7 +97,7 @@ redisTest("process metrics: pools count handlers, failures and what they give up
   assertEquals(value("concurrency"), 0);
 });
 
-redisTest("rule 11: process metrics: each metric that throws is told of once, and costs no item", async ({ url }) => {
+redisTest("rule 11: process metrics: each metric that throws is reported once, and costs no item", async ({ url }) => {
   using printed = new Console();
   const fail = () => {
     throw new Error("full");
@@ -150,7 +150,7 @@ Deno.test("process metrics: what is no provider is refused", () => {
   }
 });
 
-engineTest("for how long keys have been ready is told to who asks", async (bench) => {
+engineTest("for how long keys have been ready is returned on request", async (bench) => {
   const measuring = bench.open({ measuresTimes: true });
   const times = async (wanted: number, owner: string) => {
     const { taken } = await bench.take(owner, wanted, 0, measuring);

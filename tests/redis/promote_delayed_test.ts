@@ -18,20 +18,20 @@ engineTest("what is retried now comes last, with the failures that it has, and o
   assertEquals(taken.map(({ key, failures }) => [key, failures]), [["b", 0], ["a", 1]]);
 });
 
-engineTest("what does not wait is not retried now", async (bench) => {
-  await bench.add("ready", "held");
+engineTest("what is not delayed is not promoted", async (bench) => {
+  await bench.add("ready", "processing");
   const { taken: [ready] } = await bench.take("o");
   await bench.addAfter(5, "due");
   await bench.pass(10);
-  for (const key of ["ready", "held", "due", "unknown"]) {
+  for (const key of ["ready", "processing", "due", "unknown"]) {
     assertEquals(await bench.engine.promoteDelayed(key), false, key);
   }
-  assertEquals(keysOf(await bench.take("o", 5, 1)), ["held", "due"]);
+  assertEquals(keysOf(await bench.take("o", 5, 1)), ["processing", "due"]);
   assertEquals(await bench.finish("ready", ready!.token), true);
   assertEquals(await countsOf(bench.engine), { ...NONE, processing: 2 });
 });
 
-engineTest("what is held and waits comes again once it is done", async (bench) => {
+engineTest("what is processing and delayed comes again once it is done", async (bench) => {
   await bench.add("a");
   const { taken: [a] } = await bench.take("o");
   await bench.addAfter(5000, "a");
@@ -41,7 +41,7 @@ engineTest("what is held and waits comes again once it is done", async (bench) =
   assertEquals(keysOf(await bench.take("o")), ["a"]);
 });
 
-engineTest("what is ready and waits is ready once", async (bench) => {
+engineTest("what is ready and delayed is ready once", async (bench) => {
   await bench.addAfter(5000, "a");
   await bench.add("a");
   assertEquals(await bench.engine.promoteDelayed("a"), true);
@@ -58,7 +58,7 @@ engineTest("while more is due than a call moves, what is retried now comes after
   assertEquals(keysOf(await bench.take("o", 400)).concat(keysOf(await bench.take("p", 400))), [...keys, "a"]);
 });
 
-engineTest("somebody who waits is told of what is retried now", async (bench) => {
+engineTest("a process that waits is woken by what is promoted", async (bench) => {
   await bench.addAfter(5000, "a");
   await bench.take("o");
   await bench.engine.promoteDelayed("a");

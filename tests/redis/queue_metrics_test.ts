@@ -61,7 +61,7 @@ function isUnknown({ depth, delayed, blocked, oldestReady }: Shown): boolean {
   return [depth, delayed, blocked, oldestReady].every(Number.isNaN);
 }
 
-redisTest("queue metrics: what is ready and waits, of all processes, and what the oldest is", async ({ url }) => {
+redisTest("queue metrics: what is ready and delayed, of all processes, and what the oldest is", async ({ url }) => {
   const name = uniqueName("metrics");
   await using queue = createRedisQueue({ name, url });
   await using other = createRedisQueue({ name, url });
@@ -172,7 +172,7 @@ redisTest("queue metrics: each look is one call", async ({ url }) => {
   assertEquals(proxy.requests.filter((request) => request.includes(name)).length, metrics.looks.length);
 });
 
-serverTest("queue metrics: while the server is away nobody knows, which is told once", async () => {
+serverTest("queue metrics: while the server is away nobody knows, which is reported once", async () => {
   await using server = await RedisServer.start({ appendonly: true });
   const name = uniqueName("metrics");
   const errors: string[] = [];
@@ -302,7 +302,7 @@ engineTest("the oldest of what is ready has been so since it was added, or was d
   assertEquals(await oldest(), 0);
   await bench.addAfter(2000, "later");
   await bench.pass(1000);
-  assertEquals(await oldest(), 0, "what waits is not ready");
+  assertEquals(await oldest(), 0, "delayed items are not ready");
   await bench.pass(3000);
   const since = await oldest();
   assert(Math.abs(since - 2000) < 1, `${since} ms`);

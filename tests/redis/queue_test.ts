@@ -73,7 +73,7 @@ queueTest("adds fold, and come in the order of the first of them", {}, async ({ 
   await queue.whenIdle();
 });
 
-queueTest("an item that is added while it is held comes again, after others", {}, async ({ queue }) => {
+queueTest("an item that is added while processing comes again, after others", {}, async ({ queue }) => {
   await queue.add("a");
   const lease = await take(queue);
   await queue.addAll(["a", "b"]);
@@ -165,7 +165,7 @@ queueTest("a delay keeps the earlier deadline, and can be taken back", {}, async
   assertEquals((await queue.counts()).ready, 1);
 });
 
-queueTest("an item that waits comes twice if it is added as well", {}, async ({ queue }) => {
+queueTest("a delayed item comes twice if it is added as well", {}, async ({ queue }) => {
   await queue.addAfter("a", "1h");
   await queue.add("a");
   const { ready, delayed } = await queue.counts();
@@ -287,7 +287,7 @@ queueTest("a drain can be ended by a signal", {}, async ({ queue }) => {
   await lease.finish();
 });
 
-queueTest("what is wrong with an item is told, awaited or not", {}, async ({ queue, errors }) => {
+queueTest("what is wrong with an item is reported, awaited or not", {}, async ({ queue, errors }) => {
   queue.add({} as never);
   await assertRejects(() => queue.addAfter("a", "soon"), TypeError, "Cannot add item: 'delay'");
   await assertRejects(() => queue.addAfter("a", NaN), RangeError);
@@ -318,7 +318,7 @@ redisTest("queue: wrong options are refused", ({ url }) => {
 });
 
 queueTest(
-  "workers retry, give up, requeue, and are told attempt and token",
+  "workers retry, give up, requeue, and get attempt and token",
   { limiter: QUICK },
   async ({ queue, errors }) => {
     const seen: string[] = [];
@@ -437,7 +437,7 @@ queueTest(
   },
 );
 
-queueTest("who waits is told of what is due, whoever waited before", {}, async ({ queue }) => {
+queueTest("a process that waits is woken by what is due, whoever waited before", {}, async ({ queue }) => {
   await queue.addAfter("a", 500);
   for (let i = 0; i < 3; i++) {
     await assertRejects(() => queue.get({ signal: AbortSignal.timeout(100) }));
@@ -448,7 +448,7 @@ queueTest("who waits is told of what is due, whoever waited before", {}, async (
 });
 
 queueTest(
-  "workers are told of what is due while they are at work, and when they were paused",
+  "workers are woken by what is due while they are at work, and when they were paused",
   {},
   async ({ queue }) => {
     await queue.addAll(["a"]);
@@ -529,7 +529,7 @@ interface Photo {
 
 const photoOptions = { keyOf: (photo: Photo) => photo.id.toLowerCase(), limiter: QUICK };
 
-queueTest<Photo>("what a process cannot read keeps nobody from the rest, and is tried again", photoOptions, async (
+queueTest<Photo>("what a process cannot read keeps nobody from the rest, and is retried", photoOptions, async (
   { queue, errors, name },
   { url, call },
 ) => {
@@ -569,12 +569,12 @@ queueTest<Photo>("a process without keyOf does not consume an item with a payloa
   { queue, errors, name },
   { url },
 ) => {
-  const told: string[] = [];
+  const reported: string[] = [];
   await using plain = createRedisQueue({
     name,
     url,
     limiter: QUICK,
-    onQueueError: (error) => told.push(String(error)),
+    onQueueError: (error) => reported.push(String(error)),
   });
   await queue.addAll([{ id: "now" }]);
   await queue.addRateLimited({ id: "failed" });
@@ -582,13 +582,13 @@ queueTest<Photo>("a process without keyOf does not consume an item with a payloa
   await plain.add("plain");
   const handled: string[] = [];
   const pool = runWorkers(plain, (item) => void handled.push(item));
-  while (new Set(told).size < 3 || handled.length < 1) await plain.counts();
+  while (new Set(reported).size < 3 || handled.length < 1) await plain.counts();
   await pool.stop();
   assertEquals(handled, ["plain"]);
   for (const key of ["now", "failed", "later"]) {
     assert(
-      told.includes(`Error: Cannot take "${key}": TypeError: it was added by a process with 'keyOf'`),
-      told.join(),
+      reported.includes(`Error: Cannot take "${key}": TypeError: it was added by a process with 'keyOf'`),
+      reported.join(),
     );
   }
   const found = new Set<string>();
@@ -669,7 +669,7 @@ function registryThatThrows(after: () => number) {
 }
 
 redisTest(
-  "rule 11: a pool gives up what its limiter throws for once the server has told the failures",
+  "rule 11: a pool gives up what its limiter throws for once the server has returned the failures",
   async ({ url }) => {
     for (const outcome of ["fails", "requeue"] as const) {
       const name = uniqueName("queue");
@@ -786,7 +786,7 @@ redisTest("queue: a bucket that two queues of a document name is refused", ({ ur
   return Promise.resolve();
 });
 
-redisTest("queue: a handler that fails once its signal has told it to stop has not failed", async ({ url }) => {
+redisTest("queue: a handler that fails once its signal has aborted has not failed", async ({ url }) => {
   await using proxy = await RedisProxy.start(url);
   const options = { name: uniqueName("queue"), leaseDuration: 300, limiter: QUICK, onQueueError() {} };
   await using queue = createRedisQueue({ ...options, url: proxy.url });

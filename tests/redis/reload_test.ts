@@ -59,13 +59,13 @@ async function take(queue: RedisQueue): Promise<RedisLease> {
   return lease as RedisLease;
 }
 
-reloadTest("the next failures wait as the new document says, and counts go on", {
+reloadTest("the next failures are delayed as the new document says, and counts go on", {
   terms: { limiter: MINUTE },
 }, async ({ queue, reload, waits }) => {
   await queue.addRateLimited("a");
   reload({ limiter: { ...MINUTE, baseDelay: "2m" } });
   await queue.addRateLimited("b");
-  assertEquals(await waits(), { a: 60, b: 120 }, "what waits stays as it is");
+  assertEquals(await waits(), { a: 60, b: 120 }, "delayed items stay as they are");
   await queue.cancelDelayed("a");
   await queue.addRateLimited("a");
   reload({ limiter: { type: "fast-slow", fastDelay: "3m", slowDelay: "5m", maxFastAttempts: 2 } });

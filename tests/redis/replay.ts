@@ -137,8 +137,8 @@ class Replay {
   async compareState(): Promise<void> {
     const { ready, delayed, processing } = await this.engine.counts();
     this.trace.same("length", ready);
-    this.trace.equal("held", processing, this.processing.size);
-    this.trace.equal("waiting", delayed, this.due.size);
+    this.trace.equal("processing", processing, this.processing.size);
+    this.trace.equal("delayed", delayed, this.due.size);
     this.trace.equal("whether it is open", Number(this.trace.next() === 0), Number(!this.#isShutDown));
   }
 
@@ -231,7 +231,7 @@ class Replay {
   async #shutDown(): Promise<void> {
     this.#isShutDown = true;
     for (const item of this.due.keys()) {
-      this.trace.equal("whether it waits", Number(await this.engine.cancelDelayed(`${item}`)), 1);
+      this.trace.equal("whether it is delayed", Number(await this.engine.cancelDelayed(`${item}`)), 1);
       this.trace.except("delayed-survives-shutdown");
     }
     this.due.clear();

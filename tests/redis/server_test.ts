@@ -53,7 +53,7 @@ redisTest("proxy: a reply is lost, and the request was not", async ({ url, call 
   await call("DEL", key);
 });
 
-redisTest("proxy: connections are dropped, refused, and held back until they are let through", async ({ url }) => {
+redisTest("proxy: connections are dropped, refused, and delayed until they are let through", async ({ url }) => {
   await using proxy = await RedisProxy.start(url);
   proxy.refuse();
   await assertRejects(() => callRedis(proxy.url, "PING"));

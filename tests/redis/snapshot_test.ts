@@ -61,7 +61,7 @@ engineTest("a snapshot says whether the queue is paused", async (bench) => {
   assertEquals((await bench.engine.snapshot(0)).isPaused, false);
 });
 
-engineTest("what fails is told with its last error, the most attempts first", async (bench) => {
+engineTest("what fails is shown with its last error, the most attempts first", async (bench) => {
   for (const [key, times] of [["b", 1], ["a", 1], ["c", 3]] as const) await fail(bench, key, times);
   const { failingEntries: [c, a, b] } = await bench.engine.snapshot(10);
   assert(c!.dueInMs! > 4990 && c!.dueInMs! < 5000, `${c!.dueInMs}`);
@@ -74,23 +74,23 @@ engineTest("what fails is told with its last error, the most attempts first", as
 }, { hasItems: true });
 
 engineTest(
-  "what fails and does not wait is told without a time, for as long as it will be retried",
+  "what fails and is not delayed is shown without a time, for as long as it will be retried",
   async (bench) => {
-    for (const key of ["ready", "held", "cancelled", "done", "due"]) await fail(bench, key);
+    for (const key of ["ready", "processing", "cancelled", "done", "due"]) await fail(bench, key);
     await bench.engine.promoteDelayed("done");
     const { taken: [done] } = await bench.take("o");
     await bench.finish("done", done!.token, "done");
     await bench.engine.cancelDelayed("cancelled");
-    await bench.engine.promoteDelayed("held");
+    await bench.engine.promoteDelayed("processing");
     await bench.take("o");
     await bench.engine.promoteDelayed("ready");
     const { failing, failingEntries } = await bench.engine.snapshot(10);
     const dues = Object.fromEntries(failingEntries.map(({ key, dueInMs }) => [key, dueInMs !== undefined]));
-    assertEquals([failing, dues], [5, { due: true, held: false, ready: false }]);
+    assertEquals([failing, dues], [5, { due: true, processing: false, ready: false }]);
   },
 );
 
-engineTest("what fails and is due is told without a time, also if more is due than a call moves", async (bench) => {
+engineTest("what fails and is due is shown without a time, also if more is due than a call moves", async (bench) => {
   await bench.addAfter(10, ...Array.from({ length: 300 }, (_, i) => `${i}`));
   await bench.engine.addRateLimited({ key: "a", payload: "" }, true, "", 20);
   await bench.pass(30);
@@ -98,7 +98,7 @@ engineTest("what fails and is due is told without a time, also if more is due th
   assertEquals([a!.key, a!.dueInMs, delayed], ["a", undefined, 0]);
 });
 
-engineTest("failures that are over are not told", async (bench) => {
+engineTest("failures that are over are not shown", async (bench) => {
   const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1, forgetAfter: "3s" });
   bench.engine.limiter = planLimiter("test", limiter);
   await fail(bench, "a", 2);
@@ -125,7 +125,7 @@ async function failAll(bench: Bench, keys: readonly string[]): Promise<void> {
   }
 }
 
-engineTest("of many that fail, those with the most attempts are told, and the same each time", async (bench) => {
+engineTest("of many that fail, those with the most attempts are shown, and the same each time", async (bench) => {
   await fail(bench, "poison", 20); // due before all others
   await fail(bench, "bad", 3);
   await failAll(bench, Array.from({ length: 3000 }, (_, i) => `${i}`));
@@ -139,7 +139,7 @@ engineTest("of many that fail, those with the most attempts are told, and the sa
   assertEquals((await failing(bench, 50))[0], ["bad", 3]);
 });
 
-engineTest("many that are not tried again hide none that is", async (bench) => {
+engineTest("many that are not retried hide none that is", async (bench) => {
   await fail(bench, "a");
   for (let i = 0; i < 250; i++) await fail(bench, `cancelled ${i}`, 2);
   for (let i = 0; i < 250; i++) await bench.engine.cancelDelayed(`cancelled ${i}`);

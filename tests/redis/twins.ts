@@ -71,7 +71,7 @@ export interface TwinsOptions {
   readonly keys: readonly string[];
 }
 
-interface Held {
+interface Processing {
   readonly lease: Lease<Item | string>;
   readonly key: string;
   readonly token: string;
@@ -83,7 +83,7 @@ export class Twins {
   readonly #clock = new HandClock();
   readonly #memory: RateLimitingQueue<Item | string>;
   readonly #engine: Engine;
-  readonly #processing: Held[] = [];
+  readonly #processing: Processing[] = [];
   /** Tokens that no longer count. */
   readonly #stale: { readonly key: string; readonly token: string }[] = [];
   /** Newest version of each key in the queue. */
@@ -152,9 +152,9 @@ export class Twins {
         return;
       case "promoteDelayed": {
         const { key } = operation;
-        const waits = memory.cancelDelayed(this.#unversioned(key));
-        if (waits) memory.add(this.#options.hasItems ? { key, version: this.#newest.get(key)! } : key);
-        return assertEquals(await engine.promoteDelayed(key), waits);
+        const isDelayed = memory.cancelDelayed(this.#unversioned(key));
+        if (isDelayed) memory.add(this.#options.hasItems ? { key, version: this.#newest.get(key)! } : key);
+        return assertEquals(await engine.promoteDelayed(key), isDelayed);
       }
       case "forget":
         memory.forget(this.#unversioned(operation.key));
@@ -192,7 +192,7 @@ export class Twins {
     const failures = leases.map(({ item }) => this.#memory.numRequeues(item));
     const { answers, taken, pauseMs, isLost, isAlone, givenUp } = await this.#ask(finishes, wanted);
     assertEquals([isLost, isAlone, givenUp], [false, false, []]);
-    assertEquals(answers, finishes.map(() => true), "what is held counts");
+    assertEquals(answers, finishes.map(() => true), "what is processing counts");
     assertEquals(taken.map(({ key }) => key), leases.map(({ item }) => keyOf(item)), "what is handed out");
     assertEquals(taken.map((each) => each.failures), failures, "failures of what is handed out");
     for (const [i, { key, token, payload }] of taken.entries()) {
@@ -204,7 +204,7 @@ export class Twins {
     if (taken.length < wanted) this.#comparePause(pauseMs);
   }
 
-  #endInMemory({ lease, key }: Held, kind: Finish["kind"], delay: number): void {
+  #endInMemory({ lease, key }: Processing, kind: Finish["kind"], delay: number): void {
     const { item } = lease;
     const memory = this.#memory;
     if (kind === "requeueAfter" || kind === "retry" || kind === "handedBack") this.#addByHolder(item);

@@ -40,7 +40,7 @@ Deno.test("watchdog: what was sent later is not answered", async () => {
   assertEquals(await closed, TIME_OVER);
 });
 
-Deno.test("watchdog: all was answered, or it is the business of somebody else", async () => {
+Deno.test("watchdog: all was answered, or something else is responsible", async () => {
   const [answered, others, later] = [watched(5), watched(undefined), watched(10)];
   for (const { watchdog } of [answered, others, later]) watchdog.sent();
   answered.watchdog.heard(false);

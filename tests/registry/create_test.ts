@@ -19,14 +19,14 @@ Deno.test("rule 10: a context that is none, or has an unknown member, is refused
   }
 });
 
-Deno.test("create is told where random numbers come from", () => {
+Deno.test("create gets the source of random numbers", () => {
   const { registry, created } = spy({});
   const random = () => 0.5;
   registry.build({ type: "max-wait", maxDelay: 1, limiter: { type: "spy" } }, { random });
   assertStrictEquals(created[0]?.context.random, random);
 });
 
-Deno.test("create is told the clock of the build, and nothing where there is none", () => {
+Deno.test("create gets the clock of the build, and nothing where there is none", () => {
   const { registry, created } = spy({});
   const clock = new HandClock();
   registry.build({ type: "spy" }, { clock });

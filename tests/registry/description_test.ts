@@ -127,7 +127,7 @@ Deno.test("describing builds nothing, and keeps the definitions that the config 
   assertThrows(() => bad.create(), ConfigError, "Cannot describe limiter: not today");
 });
 
-Deno.test("a config that is wrong is described by none: every problem is told, as when it is built", () => {
+Deno.test("a config that is wrong is described by none: every problem is reported, as when it is built", () => {
   const config = { type: "max-of", limiters: [{ type: "bucket", rate: -1, burst: 0.5 }, "shared"] } as never;
   assertEquals(issuesOf(() => limiters.describe(config)), issuesOf(() => limiters.build(config)));
   assertEquals(issuesOf(() => limiters.describe(config)).map(({ path }) => path), [

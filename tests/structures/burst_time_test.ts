@@ -20,7 +20,7 @@ Deno.test("in a burst the system's clock is looked at once, and otherwise each t
   await pause();
 });
 
-Deno.test("rule 9: fake time and a clock of somebody else's are looked at each time", () => {
+Deno.test("rule 9: fake time and a third-party clock are looked at each time", () => {
   const clock = new HandClock(5);
   burst.isTooLong();
   const time = new BurstTime(clock);

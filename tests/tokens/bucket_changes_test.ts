@@ -73,7 +73,7 @@ Deno.test("together: an action inside of another ends with the outer one, even i
   assertEquals(heard, ["a: 2/s 2, 2/s 1", "b: 2/s 2, 2/s 1"]);
 });
 
-Deno.test("together: who listens is told even if the action throws or another listener does; the first error is thrown", () => {
+Deno.test("together: listeners are called even if the action throws or another listener does; the first error is thrown", () => {
   const { a, b, heard, log } = listenToTwo();
   let first = true;
   for (const message of ["one", "two"]) {
@@ -105,7 +105,7 @@ Deno.test("together: who went before its end hears nothing, nor who came after t
   const { a, heard, log } = listenToTwo();
   const ends: (() => void)[] = [];
   onBucketChange(a, () => ends[1]!());
-  ends.push(onBucketChange(a, log("went in the action")), onBucketChange(a, log("went while others were told")));
+  ends.push(onBucketChange(a, log("went in the action")), onBucketChange(a, log("went while others were called")));
   together(() => {
     a.setRate(2);
     ends[0]!();
@@ -114,7 +114,7 @@ Deno.test("together: who went before its end hears nothing, nor who came after t
   assertEquals(heard, ["a: 2/s 1, 1/s 1"]);
 });
 
-Deno.test("together: what a listener changes in its turn is told at once, or at the end of its own action", () => {
+Deno.test("together: what a listener changes in its turn is reported at once, or at the end of its own action", () => {
   const { a, b, heard } = listenToTwo();
   let turns = 0;
   onBucketChange(a, () => {

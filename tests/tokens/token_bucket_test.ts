@@ -198,7 +198,7 @@ Deno.test("whatever is reserved, no span of time has more tokens usable in it th
   }
 });
 
-Deno.test("a reservation takes tokens of the future, and tells when they may be used", () => {
+Deno.test("a reservation takes tokens of the future, and says when they may be used", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   made.reserve(0, 2, 2);
@@ -1216,7 +1216,7 @@ Deno.test("changes: one who ends and begins anew meanwhile hears of the next one
   assertEquals(heard.slice(2), ["same", "one"]);
 });
 
-Deno.test("changes: somebody else's bucket never tells", () => {
+Deno.test("changes: a third-party bucket never reports any", () => {
   onBucketChange({} as TokenBucket, () => {})();
 });
 
@@ -1252,7 +1252,7 @@ Deno.test("unused: before their time has come, tokens are given back as by a can
   }
 });
 
-Deno.test("unused: a bucket gets nothing back that has granted nothing or has no end, nor does one of somebody else's", () => {
+Deno.test("unused: a bucket gets nothing back that has granted nothing or has no end, nor does a third-party bucket", () => {
   const { bucket } = createBucket(1, 0);
   giveBackUnused(bucket.reserve(2));
   const unused = bucket.reserve();
@@ -1263,7 +1263,7 @@ Deno.test("unused: a bucket gets nothing back that has granted nothing or has no
   assertFalse(giveBackUnused({ ok: true, delay: 0, cancel() {} }));
 });
 
-Deno.test("pause: tells in how long it ends", () => {
+Deno.test("pause: says in how long it ends", () => {
   const { at } = createBucket(1);
   assertEquals(at(0).resumesInMs, 0);
   at(0).pauseFor(2 * UNIT);

@@ -50,7 +50,7 @@ const lasting: Record<string, (clock: HandClock) => RateLimiter<string>> = {
   "max-of of limiters that count nothing": (clock) =>
     createMaxOfLimiter<string>(createBucketLimiter({ rate: 1e6, burst: 9, clock }), fixed),
   "max-of": (clock) => createMaxOfLimiter<string>(exponential(clock), exponential(clock, "1h")),
-  "somebody else's": () => fixed,
+  "third-party": () => fixed,
 };
 
 /**

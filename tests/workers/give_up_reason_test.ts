@@ -87,7 +87,7 @@ const CASES: Case[] = [
 ];
 
 for (const [i, { reason, attempts = 1, limiter, fail }] of CASES.entries()) {
-  Deno.test(`given up, case ${i + 1}: onGiveUp, the queue, the metric and the totals are told "${reason}"`, async () => {
+  Deno.test(`given up, case ${i + 1}: onGiveUp, the queue, the metric and the totals get "${reason}"`, async () => {
     const log: unknown[] = [];
     const note = ({ item, key, attempts, error, reason }: GivenUpItem<string>) =>
       log.push(["queue", item, key, attempts, (error as Error).message, reason]);
@@ -123,7 +123,7 @@ for (const [i, { reason, attempts = 1, limiter, fail }] of CASES.entries()) {
   });
 }
 
-Deno.test("rule 11: what a queue throws that is told of a given-up item costs nothing", async () => {
+Deno.test("rule 11: what a queue throws when it gets a given-up item costs nothing", async () => {
   const { queue } = hookedQueue(() => {
     throw new Error("from the hook");
   });

@@ -33,7 +33,7 @@ class Draining implements Disposable {
     const isDraining = () => this.isDraining;
     const note = (call: string) => this.calls.push(call);
     this.queue = {
-      name: "somebody else's",
+      name: "third-party",
       get length() {
         return inner.length;
       },
@@ -161,7 +161,7 @@ Deno.test("rule 6: while a queue drains, requeue is plain success, although the 
   await pool.stop();
 });
 
-Deno.test("rule 6: a queue that cannot tell a retry, or does not take it, takes none: its item is given up", async () => {
+Deno.test("rule 6: a queue that cannot mark a retry, or does not take it, takes none: its item is given up", async () => {
   for (const draining of [new Draining(), taking([]), new Draining({ takesBack: () => true })]) {
     const { queue, clock } = draining;
     const pool = runWorkers(queue, () => {

@@ -383,7 +383,7 @@ Deno.test("an item that was handed back is reported only if that failed", async 
   }
 });
 
-Deno.test("rule 11: the pool decides what becomes of an item, and the source is told", async () => {
+Deno.test("rule 11: the pool decides what becomes of an item, and the source gets it", async () => {
   const interruption = new AbortController();
   const no = new Error("no");
   const later = new RetryAfterError("2s");
@@ -487,7 +487,7 @@ Deno.test("a source that takes no item back is asked before: a failure gives up,
   }
 });
 
-Deno.test("a pool is told of what is given up elsewhere, until it has ended", async () => {
+Deno.test("a pool gets what is given up elsewhere, until it has ended", async () => {
   const callbacks = new Set<(given: GivenUpItem<string>) => void>();
   const source = () =>
     Object.assign(new HandSource(), {

@@ -732,7 +732,7 @@ test("rule 6: what fails once the queue is shutting down is given up, unless the
   assertEquals([queue.numRequeues("fails"), queue.numRequeues("again")], [0, 0], "the limiter keeps nothing");
 });
 
-test("rule 6: a drain that waits retries what fails, until it succeeds or is given up", async ({ runWorkers }) => {
+test("rule 6: a drain with wait retries what fails, until it succeeds or is given up", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -782,7 +782,7 @@ test("an item that comes in the moment a pool is stopped is worked on if the que
   assertEquals(aborted, [true], "and its handler knows that it should be quick");
 });
 
-test("stop takes nothing more and waits for what is in flight", async ({ runWorkers }) => {
+test("stop takes nothing more and waits for running handlers", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const blocked = manual();
   const seen: string[] = [];
@@ -816,7 +816,7 @@ test("stop ends workers that wait for an item, and leaves the queue to others", 
   assertEquals(seen, ["a"]);
 });
 
-test("stop waits also for handlers that ran out of time", async ({ runWorkers }) => {
+test("stop waits also for handlers that timed out", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const abandoned = manual();
@@ -831,7 +831,7 @@ test("stop waits also for handlers that ran out of time", async ({ runWorkers })
   queue.shutDown();
 });
 
-test("an item added again while an abandoned handler held it is still worked on after shutdown", async ({ runWorkers }) => {
+test("an item added again while an abandoned handler was processing it is still worked on after shutdown", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const abandoned = manual();
@@ -877,15 +877,15 @@ test("aborting the pool's signal stops it and aborts the handlers; their items g
   assertEquals(attempts, ["b 1", "a 1"], "nothing is lost, and the attempt was not counted");
 });
 
-test("a handler is told the name of the queue, and the key of its item", async ({ runWorkers }) => {
+test("a handler gets the name of the queue, and the key of its item", async ({ runWorkers }) => {
   const limiter = createExponentialLimiter<{ id: number }>({ baseDelay: 1, maxDelay: 1 });
   for (const name of ["images", undefined]) {
     const queue = createRateLimitingQueue<{ id: number }>(limiter, { ...(name && { name }), keyOf: ({ id }) => id });
-    const told: unknown[] = [];
-    const pool = runWorkers(queue, (_item, { queue, key }) => void told.push(queue, key));
+    const given: unknown[] = [];
+    const pool = runWorkers(queue, (_item, { queue, key }) => void given.push(queue, key));
     queue.add({ id: 7 });
     await queue.shutDownWithDrain();
-    assertEquals(told, [name ?? "", 7]);
+    assertEquals(given, [name ?? "", 7]);
     await pool.finished;
   }
   const queue = exponentialQueue();
@@ -1011,7 +1011,7 @@ test("a queue that cannot hand out an item makes finished reject", async ({ runW
   await assertRejects(() => pool.finished, Error, "the discipline returned no ready item");
 });
 
-Deno.test("a queue of somebody else's whose get throws makes finished reject", async () => {
+Deno.test("a third-party queue whose get throws makes finished reject", async () => {
   const queue = exponentialQueue();
   queue.get = () => {
     throw new Error("no connection");
@@ -1028,7 +1028,7 @@ Deno.test("an item that cannot go back to the queue it came from as the pool sto
     throw new Error("no connection");
   };
   await assertRejects(() => pool.stop(), Error, "no connection");
-  assert(await isSettled(queue.shutDownWithDrain()), "nobody holds the item");
+  assert(await isSettled(queue.shutDownWithDrain()), "the item is not processing");
 });
 
 test("handlers that never wait, on a queue that never runs empty, leave timers and I/O their turn", async ({ runWorkers }) => {

@@ -13,23 +13,23 @@ const FILE = new URL("../../../examples/live_limits.yaml", import.meta.url);
 const DEADLINE = 120_000;
 
 /** Edits of the file, the line that reports each change, and a check of a line that only the new config can cause. */
-const EDITS: { from: RegExp; to: string; told: string; does: (line: string) => boolean }[] = [
+const EDITS: { from: RegExp; to: string; reported: string; does: (line: string) => boolean }[] = [
   {
     from: /rate: 2\b/,
     to: "rate: 50",
-    told: "/queues/demo/throttle/rate: 2 → 50",
+    reported: "/queues/demo/throttle/rate: 2 → 50",
     does: (line) => atOnce(line) > 2, // each attempt takes half a second
   },
   {
     from: /concurrency: 4\b/,
     to: "concurrency: 12",
-    told: "/queues/demo/concurrency: 4 → 12",
+    reported: "/queues/demo/concurrency: 4 → 12",
     does: (line) => atOnce(line) > 4,
   },
   {
     from: /baseDelay: 2s\b/,
     to: "baseDelay: 20ms",
-    told: "/queues/demo/limiter/baseDelay: 2000 → 20",
+    reported: "/queues/demo/limiter/baseDelay: 2000 → 20",
     does: (line) => Number(/ attempt \d+ after (\d+) ms/.exec(line)?.[1]) < 2000,
   },
 ];
@@ -61,14 +61,14 @@ async function editWhile(child: ChildProcess, file: string): Promise<number[]> {
   };
   const times: number[] = [];
   await find((line) => line.endsWith("item 3, 1 at once") || line.endsWith("item 3, 2 at once"), "its third item");
-  for (const { from, to, told, does } of EDITS) {
+  for (const { from, to, reported, does } of EDITS) {
     const text = readFileSync(file, "utf8");
     assert(from.test(text), `${from}`);
     const before = performance.now();
     writeFileSync(file, text.replace(from, to));
-    await find((line) => line.endsWith(told), `it told "${told}"`);
+    await find((line) => line.endsWith(reported), `it reported "${reported}"`);
     times.push(performance.now() - before);
-    await find(does, `it did so: "${told}"`);
+    await find(does, `it did so: "${reported}"`);
   }
   clearTimeout(timer);
   return times;

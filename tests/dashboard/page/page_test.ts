@@ -71,7 +71,7 @@ browserTest("page: a queue is opened and left, by its link and the back button",
   await visitor.sees("There is no queue of this name.");
 });
 
-browserTest("page: what fails is told with its error, attempt, when it is due, and what decided that", async () => {
+browserTest("page: what fails is shown with its error, attempt, when it is due, and what decided that", async () => {
   await using server = new FakeServer([poison()]);
   await using visitor = await visit(`${server.url}#/queues/webhooks`);
   const row = visitor.section("Failing items").locator("tbody tr");
@@ -222,7 +222,7 @@ browserTest("page: a server that restarts is picked up again", async () => {
   await visitor.row("reborn").waitFor();
 });
 
-browserTest("page: a change of verdict is told to screen readers, once", async () => {
+browserTest("page: a change of verdict is announced to screen readers, once", async () => {
   await using server = new FakeServer([queueOf("images"), queueOf("invoices")]);
   await using visitor = await visit(server.url);
   await visitor.row("images").waitFor();
@@ -242,7 +242,7 @@ browserTest("page: who may only look is shown no control", async () => {
   assertEquals(await visitor.button(/^(Retry|Take back|Set|Pause|Resume|Show what a reload)/).count(), 0);
 });
 
-browserTest("page: each control posts what it is for, and what came of it is told", async () => {
+browserTest("page: each control posts what it is for, and the result is shown", async () => {
   await using server = new FakeServer([outage()]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
   const { page } = visitor;
@@ -319,7 +319,7 @@ browserTest(
   },
 );
 
-browserTest("page: where more wait on Redis than a search looks at, it says so", async () => {
+browserTest("page: where more are delayed on Redis than a search looks at, it says so", async () => {
   await using server = new FakeServer([{ ...outage(), engine: "redis", matching: 1040 }]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
   const { page } = visitor;
@@ -340,7 +340,7 @@ browserTest("page: where more wait on Redis than a search looks at, it says so",
   );
 });
 
-browserTest("page: a refusal is told in the server's words", async () => {
+browserTest("page: a refusal is shown in the server's words", async () => {
   await using server = new FakeServer([outage()]);
   server.answer = () => ({ status: 403, body: { error: "You may not control this." } });
   await using visitor = await visit(`${server.url}#/queues/invoices`, { failures: /status of 403/ });

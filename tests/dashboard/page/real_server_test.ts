@@ -142,7 +142,7 @@ browserTest("page of the server: a queue that is not shown is called so", async 
   await visitor.sees("There is no queue of this name.");
 });
 
-browserTest("page of the server: who may not look any more is told so, without a reload", async () => {
+browserTest("page of the server: who may not look any more sees that, without a reload", async () => {
   await using served = new Served();
   await using visitor = await visit(served.url, { failures: /status of 403/ });
   await visitor.sees("images");

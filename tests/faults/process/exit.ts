@@ -24,12 +24,12 @@ const cases: Record<string, () => void | Promise<void>> = {
   "a pool with nothing to do"() {
     runWorkers(createRateLimitingQueue<string>(limiter), print);
   },
-  "an item that waits"() {
+  "a delayed item"() {
     const queue = createRateLimitingQueue<string>(limiter);
     queue.addAfter("handled", SOON);
     runWorkers(queue, print);
   },
-  "an item that waits longer than the timer sleeps"() {
+  "an item delayed for longer than the timer sleeps"() {
     const queue = createRateLimitingQueue<string>(limiter, { maxSleep: 5 });
     queue.addAfter("handled", SOON);
     runWorkers(queue, print);
@@ -52,7 +52,7 @@ const cases: Record<string, () => void | Promise<void>> = {
     queue.addAfter("not handled", AN_HOUR);
     queue.get().then(({ item }) => print(item!));
   },
-  "ref: false of a rate-limiting queue, with an item that waits longer than the timer sleeps"() {
+  "ref: false of a rate-limiting queue, with an item delayed for longer than the timer sleeps"() {
     const queue = createRateLimitingQueue<string>(limiter, { ref: false, maxSleep: 1000 });
     queue.addAfter("not handled", AN_HOUR);
     queue.addAfter("not handled either", AN_HOUR - 1); // sets the timer again
@@ -67,31 +67,31 @@ const cases: Record<string, () => void | Promise<void>> = {
       clearInterval(other);
     });
   },
-  "a shutdown while an item waits"() {
+  "a shutdown while an item is delayed"() {
     const queue = createRateLimitingQueue<string>(limiter);
     queue.addAfter("dropped", AN_HOUR);
     runWorkers(queue, print, { timeout: AN_HOUR });
     queue.shutDown();
   },
-  "a shutdown of a measured queue whose item is held"() {
+  "a shutdown of a measured queue whose item is processing"() {
     const queue = createRateLimitingQueue<string>(limiter, { name: "q", metrics: new InMemoryMetrics() });
-    queue.add("held");
+    queue.add("processing");
     print(queue.tryGet()!.item);
     queue.shutDown();
   },
-  "an item of a measured queue that is held for ever"() {
+  "an item of a measured queue that is processing for ever"() {
     const queue = createRateLimitingQueue<string>(limiter, { name: "q", metrics: new InMemoryMetrics() });
-    queue.add("held");
+    queue.add("processing");
     print(queue.tryGet()!.item);
   },
-  async "a drain that drops what waits"() {
+  async "a drain that drops delayed items"() {
     const queue = createRateLimitingQueue<string>(limiter);
     queue.addAfter("dropped", AN_HOUR);
     queue.add("handled");
     runWorkers(queue, print);
     await queue.shutDownWithDrain();
   },
-  async "a drain that waits for what waits"() {
+  async "a drain that waits for delayed items"() {
     const queue = createRateLimitingQueue<string>(limiter);
     queue.addAfter("handled", SOON);
     runWorkers(queue, print);

@@ -55,8 +55,8 @@ async function use(): Promise<void> {
   (await queue.get())[Symbol.dispose]();
   queue.forget({ key: "failed and forgotten" });
 
-  queue.addAfter(item("replaced while it waited", "waiting"), 1);
-  queue.addAfter({ key: "waiting" }, 1);
+  queue.addAfter(item("replaced while it was delayed", "delayed"), 1);
+  queue.addAfter({ key: "delayed" }, 1);
   (await queue.get())[Symbol.dispose]();
 
   queue.add({ key: "stale" });

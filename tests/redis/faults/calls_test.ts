@@ -47,11 +47,11 @@ serverTest("idle queues are quiet, whatever is in them", async () => {
           const { name, stored } = newQueue(url);
           const opened = stack.use(open(url, name));
           const now = await time();
-          if (waiting) await stored.call("ZADD", "delayed", String(now + LATER), "waiting");
+          if (waiting) await stored.call("ZADD", "delayed", String(now + LATER), "delayed");
           if (holds !== "nothing") {
             const token = String(now - 1);
-            await stored.call("HSET", "holders", "held", `-${token}:other.0`);
-            await stored.call("SADD", "held:other.0", "held");
+            await stored.call("HSET", "holders", "processing", `-${token}:other.0`);
+            await stored.call("SADD", "held:other.0", "processing");
             await stored.call("ZADD", "owners", String(holds === "a dead owner's" ? now - 1 : now + LATER), "other.0");
           }
           if (suspect) {

@@ -116,17 +116,20 @@ lossTest("a lease whose renewal got no reply lasts", async ({ queue, other, erro
   assertEquals(errors, []);
 }, { leaseDuration: "1s", limiter: QUICK });
 
-lossTest("what was cancelled waits no more, and what was forgotten is", async ({ queue, other, errors, loseNext }) => {
-  await other.addAfter("a", "1h");
-  await other.addRateLimited("b");
-  for (const call of [() => queue.cancelDelayed("a"), () => queue.forget("b"), () => queue.counts()]) {
-    const lost = loseNext();
-    await Promise.all([call(), lost]);
-  }
-  const { ready, delayed, failing } = await other.counts();
-  assertEquals([ready + delayed, failing, errors], [1, 0, []]);
-  assertEquals(await other.numRequeues("b"), 0);
-});
+lossTest(
+  "what was cancelled is no longer delayed, and what was forgotten is",
+  async ({ queue, other, errors, loseNext }) => {
+    await other.addAfter("a", "1h");
+    await other.addRateLimited("b");
+    for (const call of [() => queue.cancelDelayed("a"), () => queue.forget("b"), () => queue.counts()]) {
+      const lost = loseNext();
+      await Promise.all([call(), lost]);
+    }
+    const { ready, delayed, failing } = await other.counts();
+    assertEquals([ready + delayed, failing, errors], [1, 0, []]);
+    assertEquals(await other.numRequeues("b"), 0);
+  },
+);
 
 lossTest("counts and snapshots are read again", async ({ queue, other, loseNext }) => {
   await other.add("a");

@@ -47,14 +47,14 @@ serverTest("server killed, with an append-only file: nothing is lost that was ac
 });
 
 serverTest(
-  "too few replicas for writes, again and again: each item runs once, and nothing is told to onQueueError",
+  "too few replicas for writes, again and again: each item runs once, and nothing is reported to onQueueError",
   async () => {
     await workWithoutReplicas({ seed: 1, items: 100, times: 3 });
   },
 );
 
 serverTest(
-  "too few replicas for longer than the call timeout: the end is told as failed, and the item comes again",
+  "too few replicas for longer than the call timeout: the end is reported as failed, and the item comes again",
   async () => {
     await using server = await RedisServer.start();
     const { name, stored } = newQueue(server.url);
@@ -71,7 +71,7 @@ serverTest(
   },
 );
 
-serverTest("an older snapshot comes back: tokens grow, and who holds what it does not know is told", async () => {
+serverTest("an older snapshot comes back: tokens grow, and holders of unknown leases are notified", async () => {
   await using server = await RedisServer.start();
   const { name } = newQueue(server.url);
   await using early = open(server.url, name);
@@ -137,7 +137,7 @@ redisTest("scripts that are flushed all the time: each item is done once", async
   await pool.stop();
 });
 
-redisTest("the server away for longer than the call timeout: told once, and no stall", async ({ url }) => {
+redisTest("the server away for longer than the call timeout: reported once, and no stall", async ({ url }) => {
   const { name, stored } = newQueue(url);
   await using proxy = await RedisProxy.start(url);
   await using opened = open(proxy.url, name, { callTimeout: 300 });

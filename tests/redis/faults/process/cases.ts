@@ -12,7 +12,7 @@ const cases: Record<string, () => Promise<void>> = {
   async late() {
     const queue = open(queueName);
     const lease = await queue.get() as RedisLease;
-    console.log("held");
+    console.log("processing");
     await new Promise((resolve) => lease.signal.addEventListener("abort", resolve));
     console.log("aborted");
     console.log(await lease.finish());

@@ -121,7 +121,7 @@ redisTest("a process that stands still past its lease: its outcome is refused", 
     const lease = await next;
     process.kill(pid, "SIGCONT");
     assertEquals(await ended, 0);
-    assertEquals(lines, ["held", "aborted", "false", "1 error"]);
+    assertEquals(lines, ["processing", "aborted", "false", "1 error"]);
     assertEquals([lease.attempt, await lease.finish({ requeue: true })], [1, true]);
     assertEquals(await opened.queue.numRequeues("a"), 1);
     await (await take(opened.queue)).finish();
