@@ -24,11 +24,11 @@ Deno.bench("NumberHeap: push, decrease, pop", { group: "100,000 random deadlines
 });
 
 Deno.bench("Map: set, delete, twice", { group: "100,000 keys delayed, fired and taken", baseline: true }, () => {
-  const waiting = new Map<string, number>();
+  const delayed = new Map<string, number>();
   const ready = new Map<string, number>();
-  for (const key of KEYS) waiting.set(key, 0);
+  for (const key of KEYS) delayed.set(key, 0);
   for (const key of KEYS) {
-    waiting.delete(key);
+    delayed.delete(key);
     ready.set(key, 0);
   }
   for (const key of KEYS) ready.delete(key);

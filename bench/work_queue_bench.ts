@@ -39,7 +39,7 @@ Deno.bench("add, for await", { group: "100,000 keys added, then all taken" }, as
   for await (const _ of queue);
 });
 
-Deno.bench("Map: set, delete", { group: "100,000 keys, one in flight at a time", baseline: true }, () => {
+Deno.bench("Map: set, delete", { group: "100,000 keys, one at a time", baseline: true }, () => {
   const map = new Map<string, boolean>();
   for (const key of KEYS) {
     map.set(key, true);
@@ -47,7 +47,7 @@ Deno.bench("Map: set, delete", { group: "100,000 keys, one in flight at a time",
   }
 });
 
-Deno.bench("add, tryGet, done", { group: "100,000 keys, one in flight at a time" }, () => {
+Deno.bench("add, tryGet, done", { group: "100,000 keys, one at a time" }, () => {
   addThenTakeEach(KEYS);
 });
 

@@ -57,7 +57,7 @@ func BenchmarkReady(b *testing.B) {
 	}
 }
 
-func BenchmarkOneInFlight(b *testing.B) {
+func BenchmarkOneAtATime(b *testing.B) {
 	keys := distinctKeys(items)
 	perItem(b, items, func() {
 		queue := workqueue.NewTyped[string]()

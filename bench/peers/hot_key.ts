@@ -69,7 +69,7 @@ export const hotKeyWorks: Readonly<Record<string, Work>> = {
       queue.tryGet()![Symbol.dispose]();
     })(cycles);
   }),
-  hotBesideHeld: beside("keys that are held: add, tryGet, done", (cycles) => {
+  hotBesideProcessing: beside("processing keys: add, tryGet, done", (cycles) => {
     const queue = createWorkQueue<string>();
     for (const key of distinctKeys(OTHERS)) {
       queue.add(key);
@@ -80,7 +80,7 @@ export const hotKeyWorks: Readonly<Record<string, Work>> = {
       queue.tryGet()![Symbol.dispose]();
     })(cycles);
   }),
-  hotBesideWaiting: beside("keys that wait: addAfter, due, tryGet, done", (cycles) => {
+  hotBesideDelayed: beside("delayed keys: addAfter, due, tryGet, done", (cycles) => {
     const clock = new StillClock();
     const queue = createDelayingQueue<string>({ clock });
     for (const key of distinctKeys(OTHERS)) queue.addAfter(key, LONG);

@@ -9,8 +9,8 @@ import { SIZES } from "./works.ts";
 const SERIES = [
   { label: "ready, on Deno", kind: "ready", contender: OURS, runtime: "deno" },
   { label: "ready, on Bun", kind: "ready", contender: OURS, runtime: "bun" },
-  { label: "waiting, on Deno", kind: "waiting", contender: OURS, runtime: "deno" },
-  { label: "waiting, on Bun", kind: "waiting", contender: OURS, runtime: "bun" },
+  { label: "delayed, on Deno", kind: "delayed", contender: OURS, runtime: "deno" },
+  { label: "delayed, on Bun", kind: "delayed", contender: OURS, runtime: "bun" },
   { label: "bare Map, on Deno", kind: "ready", contender: "bare Map: set, delete", runtime: "deno" },
   { label: "client-go, ready", kind: "ready", contender: CLIENT_GO, runtime: "1" },
 ] as const;

@@ -28,13 +28,13 @@ function fillReady(items: number): WorkQueue<string> {
 
 /** Works by a short name. */
 export const snapshotWorks: Readonly<Record<string, Work>> = {
-  snapshotWaiting: snapshotOf("that wait", (items) => {
+  snapshotDelayed: snapshotOf("that are delayed", (items) => {
     const queue = createDelayingQueue<string>({ ref: false });
     for (const key of distinctKeys(items)) queue.addAfter(key, HOUR * (1 + Math.random()));
     return queue;
   }),
   snapshotReady: snapshotOf("that are ready", fillReady),
-  snapshotHeld: snapshotOf(`that are ready, ${LIMIT} of them handed out`, (items) => {
+  snapshotProcessing: snapshotOf(`that are ready, ${LIMIT} of them handed out`, (items) => {
     const queue = fillReady(items);
     for (let i = 0; i < LIMIT; i++) queue.tryGet();
     return queue;

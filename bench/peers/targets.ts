@@ -90,7 +90,7 @@ export function targetsOf(
 
   faster("add → tryGet → done, 100,000 keys added, then all taken", "ready", 2);
   within("the same", "ready", "bare Map: set, delete", 1.2);
-  faster("the same, one key in flight at a time", "oneInFlight", 2);
+  faster("the same, one key at a time", "oneAtATime", 2);
   faster("adding a key that is ready already", "readyAgain", 2);
   for (const [procs, least] of [["2", 4], ["1", 1]] as const) {
     add(
@@ -122,9 +122,9 @@ export function targetsOf(
   for (
     const [others, work, most] of [
       ["ready ones, with a discipline", "hotBesideReady", 1],
-      ["waiting ones", "hotBesideWaiting", 1],
+      ["delayed ones", "hotBesideDelayed", 1],
       ["failing ones, in a limiter", "hotBesideFailing", 1],
-      ["held ones", "hotBesideHeld", 3],
+      ["processing ones", "hotBesideProcessing", 3],
     ] as const
   ) {
     add(
@@ -158,7 +158,7 @@ export function targetsOf(
       (runtime) => atMost(1, ours(name, runtime) / 1e6, "ms"),
     );
   }
-  for (const kind of ["ready", "waiting"]) {
+  for (const kind of ["ready", "delayed"]) {
     add(
       `cost of a key among 1,000,000 against one of 1,000, ${kind}`,
       "at most 3 ×",
@@ -171,7 +171,7 @@ export function targetsOf(
     );
   }
   add(
-    "memory of a waiting key, among a million",
+    "memory of a delayed key, among a million",
     "at most 150 bytes",
     (runtime) => atMost(150, memory[runtime]!.delayed.full, "bytes"),
   );

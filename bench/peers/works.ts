@@ -50,10 +50,10 @@ const ready: Work = {
   note: "The bare `Map` is the floor: it remembers the keys and nothing else.",
 };
 
-const oneInFlight: Work = {
-  title: "add → tryGet → done: one key in flight at a time",
+const oneAtATime: Work = {
+  title: "add → tryGet → done: one key at a time",
   items: 100_000,
-  go: "OneInFlight",
+  go: "OneAtATime",
   contenders: {
     [OURS]: (items) => {
       const keys = distinctKeys(items);
@@ -300,7 +300,7 @@ const metrics: Work = {
   },
 };
 
-const waiting: Contender = (items) => {
+const delayedThenTaken: Contender = (items) => {
   const keys = distinctKeys(items);
   const delays = randomDeadlines(items);
   return () => delayThenTakeAll(keys, (i) => Math.ceil(delays[i]! / 20_000));
@@ -309,10 +309,10 @@ const waiting: Contender = (items) => {
 function growing(items: number): Readonly<Record<string, Work>> {
   return {
     [`ready ${items}`]: { ...ready, items, title: `growth: ${items} keys ready, then taken` },
-    [`waiting ${items}`]: {
-      title: `growth: ${items} keys waiting, then taken`,
+    [`delayed ${items}`]: {
+      title: `growth: ${items} delayed keys, then taken`,
       items,
-      contenders: { [OURS]: waiting },
+      contenders: { [OURS]: delayedThenTaken },
     },
   };
 }
@@ -323,7 +323,7 @@ export const SIZES: readonly number[] = [1000, 10_000, 100_000, 1_000_000];
 /** All works by a short name. */
 export const works: Readonly<Record<string, Work>> = {
   ready,
-  oneInFlight,
+  oneAtATime,
   readyAgain,
   waitingWorkers,
   delayed,

@@ -73,7 +73,7 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
   const before = await server.memory();
   const due = performance.now() + count / 30;
   await watch("add, 500 at once, for one moment later", () => addAll(many, count, () => due - performance.now()));
-  const waiting = (await server.memory() - before) / count;
+  const delayed = (await server.memory() - before) / count;
   await new Promise((resolve) => setTimeout(resolve, due - performance.now() + 1000));
   await watch(
     "take 1, while all of them are due",
@@ -87,7 +87,7 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
     while (await server.call("ZCARD", "workqueue:{many}:delayed") !== 0) await turn(many, "promotes", { wanted: 100 });
   });
   await connection.release();
-  return { keys: count, memory: { ready, delayed: waiting }, take, slowest };
+  return { keys: count, memory: { ready, delayed }, take, slowest };
 }
 
 /** Adds many keys, a few calls at a time. `delay` returns the delay of a call in milliseconds when the call starts. */

@@ -71,7 +71,7 @@ export function report(figures: Figures, facts: Facts): string {
     "",
     `The server's memory: ${million.memory.ready.toFixed(0)} bytes a key that is ready, ${
       million.memory.delayed.toFixed(0)
-    } bytes a key that waits; the key itself is 26 of them.`,
+    } bytes a delayed key; the key itself is 26 of them.`,
     `The script that takes one key: ${million.take.few.toFixed(0)} µs among a thousand, ${
       million.take.many.toFixed(0)
     } µs among ${million.keys.toLocaleString("en")} (medians).`,
