@@ -18,7 +18,7 @@ export function groupBySeparator(separator: string): GroupOf {
   return (_, key) => {
     if (typeof key !== "string") {
       throw argumentError(
-        "tell group of item",
+        "find group of item",
         `its key must be a string to have a 'separator', got ${inspect(key)}`,
       );
     }

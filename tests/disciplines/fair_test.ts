@@ -222,7 +222,7 @@ Deno.test("fair: a key without the separator is a group by itself, and one that 
   const queue = createWorkQueue<unknown>({ discipline: createFairDiscipline({ separator: "::" }) });
   for (const key of ["a::1", "a::2", "b", "::x", "a:3"]) queue.add(key);
   assertEquals(takeAll(queue), ["a::1", "b", "::x", "a:3", "a::2"]);
-  const message = "Cannot tell group of item: its key must be a string to have a 'separator', got 5";
+  const message = "Cannot find group of item: its key must be a string to have a 'separator', got 5";
   assertThrows(() => queue.add(5), TypeError, message);
   assertEquals(queue.length, 0);
   queue.add("c");
