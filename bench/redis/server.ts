@@ -6,7 +6,7 @@ import { output } from "../machine.ts";
 /** Name of the server program; `undefined` if none is installed. */
 export const SERVER: string | undefined = await find("redis-server", "valkey-server");
 
-const PATIENCE = 10_000;
+const START_TIMEOUT = 10_000;
 
 /** Number of script calls, and their times in microseconds. */
 export interface ScriptTimes {
@@ -33,7 +33,7 @@ export class Server implements AsyncDisposable {
     const port = freePort();
     const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
     const process = new Deno.Command(SERVER!, { args, stdout: "null", stderr: "null" }).spawn();
-    for (const end = performance.now() + PATIENCE;;) {
+    for (const end = performance.now() + START_TIMEOUT;;) {
       const client = connect(port);
       try {
         await client.connect();

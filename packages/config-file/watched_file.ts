@@ -25,7 +25,7 @@ export const INTERVAL = 200;
  * Number of consecutive checks that must find a file missing or empty. A program that writes a file may delete or empty
  * it first. For other files, two checks must find the same text, because the file may be written in steps.
  */
-const PATIENCE = 1000 / INTERVAL;
+const MIN_LOOKS = 1000 / INTERVAL;
 
 /** Result of a check: the text of the file, or the error of reading it. */
 type Finding = { readonly text: string } | { readonly error: Error };
@@ -100,7 +100,7 @@ function isSame(found: Finding, other: Finding | undefined): boolean {
 }
 
 function patienceFor(found: Finding): number {
-  return "error" in found || found.text === "" ? PATIENCE : 2;
+  return "error" in found || found.text === "" ? MIN_LOOKS : 2;
 }
 
 /** Formats an error as text. Any value can be thrown, even one that throws when it is converted to a string. */

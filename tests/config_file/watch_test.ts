@@ -21,7 +21,7 @@ import process from "node:process";
 import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { Folder } from "./folder.ts";
-import { HandWatched, looksPass, OLD, PATIENCE, StandIn, TWICE, until, Watched } from "./watching.ts";
+import { HandWatched, looksPass, MIN_LOOKS, OLD, StandIn, TWICE, until, Watched } from "./watching.ts";
 
 const NEW = { value: 2 };
 const oldText = JSON.stringify(OLD);
@@ -207,7 +207,7 @@ Deno.test("watching: nothing is reported of a file that is what was loaded; what
   using folder = new Folder();
   const loaded = new HandWatched(folder.write("a.json", oldText));
   const changed = new HandWatched(folder.write("b.json", newText));
-  for (const watched of [loaded, changed]) await watched.look(PATIENCE);
+  for (const watched of [loaded, changed]) await watched.look(MIN_LOOKS);
   assertEquals([loaded.reported, loaded.errors], [[], []]);
   assertEquals([changed.reported, changed.errors], [[[NEW]], []]);
 });
@@ -218,9 +218,9 @@ Deno.test("watching: a file that says what it said is not reloaded, whatever was
   const watched = new HandWatched(path);
   await watched.look(TWICE);
   utimesSync(path, 0, 0);
-  await watched.look(PATIENCE);
+  await watched.look(MIN_LOOKS);
   renameSync(folder.write("new", oldText), path);
-  await watched.look(PATIENCE);
+  await watched.look(MIN_LOOKS);
   assertEquals([watched.config.documents, watched.reloads, watched.errors], [[OLD], [], []]);
 });
 
@@ -245,7 +245,7 @@ Deno.test("watching: a broken file is reported once, with its name, and leaves i
   assertStringIncludes(watched.messages[0]!, `Cannot read config '${path}': it is not valid YAML: `);
   assertStringIncludes(watched.messages[0]!, " at line 2, column 1");
   writeFileSync(path, "value: [1,\n");
-  await watched.look(PATIENCE);
+  await watched.look(MIN_LOOKS);
   assertEquals([watched.config.documents, watched.errors.length], [[OLD], 1]);
 
   writeFileSync(path, "broken: twice");
@@ -299,15 +299,15 @@ Deno.test("watching: a file that is gone is reported once, and reloaded when it 
   const watched = new HandWatched(path);
   await watched.look(TWICE);
   unlinkSync(path);
-  await watched.look(PATIENCE - 1);
+  await watched.look(MIN_LOOKS - 1);
   assertEquals(watched.messages, []);
-  await watched.look(1 + PATIENCE);
+  await watched.look(1 + MIN_LOOKS);
   assertEquals(watched.messages, [`Cannot read config '${path}': there is no such file`]);
   writeFileSync(path, newText);
   await watched.look(TWICE);
   assertEquals(watched.config.documents, [OLD, NEW]);
   rmSync(folder.path, { recursive: true }); // removes its folder too
-  await watched.look(PATIENCE);
+  await watched.look(MIN_LOOKS);
   assertEquals(watched.errors.length, 2);
   assertEquals(watched.messages[1], watched.messages[0]);
   assertEquals(watched.config.documents, [OLD, NEW]);
@@ -335,7 +335,7 @@ for (const [way, take] of Object.entries({ gone: unlinkSync, empty: (path: strin
     const watched = new HandWatched(path);
     await watched.look(TWICE);
     take(path);
-    await watched.look(PATIENCE - 1);
+    await watched.look(MIN_LOOKS - 1);
     writeFileSync(path, newText);
     await watched.look(TWICE);
     assertEquals([watched.config.documents, watched.errors], [[OLD, NEW], []]);
@@ -352,7 +352,7 @@ Deno.test({
     await watched.look(TWICE);
     rmSync(path);
     execFileSync("mkfifo", [path]);
-    await watched.look(PATIENCE);
+    await watched.look(MIN_LOOKS);
     assertEquals(watched.messages, [`Cannot read config '${path}': it is no regular file`]);
     rmSync(path);
     writeFileSync(path, newText);
@@ -367,7 +367,7 @@ Deno.test("watching: a file that stays empty is reported once, as it is broken",
   const watched = new HandWatched(path);
   await watched.look(TWICE);
   truncateSync(path);
-  await watched.look(2 * PATIENCE);
+  await watched.look(2 * MIN_LOOKS);
   assertEquals([watched.errors.length, watched.config.documents], [1, [OLD]]);
 });
 
@@ -380,7 +380,7 @@ Deno.test({
     const watched = new HandWatched(path);
     await watched.look(TWICE);
     chmodSync(path, 0);
-    await watched.look(2 * PATIENCE);
+    await watched.look(2 * MIN_LOOKS);
     assertEquals(watched.messages, [`Cannot read config '${path}': permission was denied`]);
     chmodSync(path, 0o600);
     writeFileSync(path, newText);
@@ -452,11 +452,11 @@ Deno.test("watching: nothing is called once it was disposed of, not even by a lo
   await watched.look(TWICE);
   writeFileSync(path, newText);
   await watched.look();
-  const look = watched.look(PATIENCE);
+  const look = watched.look(MIN_LOOKS);
   watched.dispose();
   await look;
   unlinkSync(path);
-  await watched.look(PATIENCE);
+  await watched.look(MIN_LOOKS);
   assertEquals([watched.config.documents, watched.reported, watched.errors], [[OLD], [], []]);
 });
 

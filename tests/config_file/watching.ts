@@ -76,7 +76,7 @@ class Reported {
 /** Number of checks after which a change is in force. */
 export const TWICE = 2;
 /** Number of checks after which a missing, empty or unreadable file is reported. */
-export const PATIENCE = 5;
+export const MIN_LOOKS = 5;
 
 /** Watched file that the test checks by hand, without a timer. */
 export class HandWatched extends Reported {

@@ -8,7 +8,7 @@ import { answerRedirect, Refusal } from "./answers.ts";
 const MAX_BODY = 64 * 1024;
 
 /** Longest wait for an access function, in milliseconds. */
-const PATIENCE = 5000;
+const ACCESS_TIMEOUT = 5000;
 
 /** Access control. Decides who may view and control, and which requests come from the page itself. */
 export class Guard {
@@ -82,7 +82,7 @@ export class Guard {
  */
 async function mayDo(access: Access, request: Request): Promise<boolean> {
   try {
-    return await within(Promise.resolve(access(request)), PATIENCE) === true;
+    return await within(Promise.resolve(access(request)), ACCESS_TIMEOUT) === true;
   } catch {
     return false;
   }

@@ -23,7 +23,7 @@ const SHORT = 5;
 /** Maximum duration of a rest, in milliseconds. A slow server may have caused the long search. */
 const MAX_REST = 30_000;
 /** Longest wait for a search on a server, in milliseconds. */
-const PATIENCE = 900;
+const SEARCH_TIMEOUT = 900;
 const MAX_IN_LINE = 1000;
 const MAX_FOUND = 100;
 
@@ -81,7 +81,7 @@ export class Searches {
     if (!(now - (this.#found.get(search)?.at ?? -Infinity) < FRESH_FOR)) {
       this.#putInLine(search, now);
       this.#goOn();
-      if (this.#underWay !== undefined && !this.#line.has(search)) await waitFor(this.#underWay, PATIENCE);
+      if (this.#underWay !== undefined && !this.#line.has(search)) await waitFor(this.#underWay, SEARCH_TIMEOUT);
     }
     const found = this.#found.get(search);
     return found !== undefined && systemClock.now() - found.at < KEPT_FOR ? found : undefined;

@@ -23,7 +23,7 @@ const FRESH_FOR = 950;
 /** Longest wait for the look of a sample, in milliseconds. Less than the interval between samples. */
 const SAMPLE_PATIENCE = 4000;
 /** Time without an answer after which a server counts as unreachable, in milliseconds. */
-const PATIENCE = 3000;
+const SILENT_AFTER = 3000;
 
 /** Look with its sample. `limit` is the maximum length of its lists. */
 interface Seen {
@@ -202,7 +202,7 @@ export class WatchedQueue {
   #away(): Judgement | undefined {
     const since = this.#failure?.since ?? this.#looking?.since;
     const ms = systemClock.now() - (since ?? Infinity);
-    if (this.#failure === undefined && !(ms >= PATIENCE)) return undefined;
+    if (this.#failure === undefined && !(ms >= SILENT_AFTER)) return undefined;
     const why = this.#failure === undefined ? "" : `: ${this.#failure.text}`;
     return { verdict: "unknown", reason: `The queue has not answered for ${formatDuration(Math.max(ms, 0))}${why}` };
   }
