@@ -218,7 +218,7 @@ Deno.test("config: what is not valid in its format is reported in a sentence, wi
       "read config 'x.toml': it is not valid TOML: trying to redefine an already defined table or value at line 2, column 1",
     ],
     ["y.yaml", "text", "load config 'y.yaml': it must be an object, got a text"],
-    ["z.yaml", "", "load config 'z.yaml': 'config' must be an object, got null"],
+    ["z.yaml", "", "load config 'z.yaml': it is empty"],
   ] as const;
   for (const [file, text, problem] of broken) {
     workspace.write(file, text);
