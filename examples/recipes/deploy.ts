@@ -52,8 +52,14 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
   try {
     await queue.shutDownWithDrain({ delayed: "flush", signal: tooLong.signal });
   } catch {
-    const { readyItems, processingItems } = queue.snapshot({ limit: queue.length + queue.processing });
-    for (const { item } of [...readyItems, ...processingItems]) left.add(item);
+    for (const { item } of queue.snapshot({ limit: queue.processing }).processingItems) {
+      left.add(item);
+      queue.done(item); // makes items ready that `maxPerGroup` blocked, or that were added again
+    }
+    for (let lease; (lease = queue.tryGet()) !== undefined && !lease.shutdown;) {
+      left.add(lease.item);
+      queue.done(lease.item);
+    }
     writeFileSync(FILE, JSON.stringify([...left]));
     console.log(`saved for the next start: ${[...left].sort().join(", ")}`);
   }

@@ -67,15 +67,20 @@ server.listen(Number(process.env["PORT"] ?? 8080), "127.0.0.1", () => {
   console.log(`listening on ${(server.address() as AddressInfo).port}`);
 });
 
-process.once("SIGTERM", async () => {
+let isDraining = false;
+process.on("SIGTERM", drain);
+process.on("SIGINT", drain); // Ctrl-C
+
+async function drain(): Promise<void> {
+  if (isDraining) return; // a second signal
+  isDraining = true;
   const timer = setTimeout(() => tooLong.abort(), GRACE);
   try {
     await queue.shutDownWithDrain({ delayed: "flush", signal: tooLong.signal });
   } catch {
-    await pool.stop(); // aborted handlers have ended, and their deliveries are in `left`
     for (const { item } of queue.snapshot({ limit: queue.processing }).processingItems) {
       left.set(keyOf(item), item);
-      queue.done(item); // makes deliveries of the same tenant ready
+      queue.done(item); // makes blocked deliveries of the same tenant ready
     }
     for (let lease; (lease = queue.tryGet()) !== undefined && !lease.shutdown;) {
       left.set(keyOf(lease.item), lease.item);
@@ -85,8 +90,8 @@ process.once("SIGTERM", async () => {
   clearTimeout(timer);
   if (left.size > 0) writeFileSync(LEFT, JSON.stringify([...left.values()]));
   console.log(`drained, ${left.size} left`);
-  process.exit();
-});
+  process.exit(); // even if a handler ignores its signal
+}
 
 function isDelivery(value: unknown): value is Delivery {
   const { tenant, id, url } = (value ?? {}) as Record<string, unknown>;
