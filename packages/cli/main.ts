@@ -48,7 +48,7 @@ const MAX_FLUSH = 1000;
 export async function main(args: string[], standardInput: Readable = process.stdin): Promise<number> {
   let exitCode: number = EXIT.succeeded;
   const program = new Command("workqueue")
-    .description("Works through a list of items, with retries and backoff.")
+    .description("Run a command for each item of a list, with retries and backoff.")
     .version(VERSION)
     .enablePositionalOptions()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })

@@ -41,7 +41,7 @@ async function failIn(limiter: unknown, failures: number): Promise<number[]> {
 /** Returns the numbers of a table, by the titles of the columns. */
 function columnsOf(table: string): Record<string, string[][]> {
   const [titles, headings, ...rows] = table.trimEnd().split("\n");
-  assertMatch(headings!, /^failure( +delay +in all)+$/);
+  assertMatch(headings!, /^failure( +delay +total)+$/);
   const cells = rows.map((row) => row.trim().split(/ {2,}/));
   assertEquals(cells.map(([failure]) => failure), cells.map((_, i) => String(i + 1)));
   const columns = titles!.trim().split(/ {2,}/).map((
@@ -106,18 +106,18 @@ Deno.test("delays: a chart has a bar for each delay, on one scale for all limite
   assertEquals(await workspace.run(["delays", "q.yaml", "--format", "chart", "--failures", "4"]), {
     code: 0,
     stdout: `slow: exponential, baseDelay 5ms, maxDelay 1h
-failure  delay  in all
-      1   5 ms    5 ms  █████████████████▍
-      2  10 ms   15 ms  ███████████████████████████▌
-      3  20 ms   35 ms  ████████████████████████████████████████▎
-      4  40 ms   75 ms  ███████████████████████████████████████████████████████
+failure  delay  total
+      1   5 ms   5 ms  █████████████████▋
+      2  10 ms  15 ms  ████████████████████████████
+      3  20 ms  35 ms  █████████████████████████████████████████
+      4  40 ms  75 ms  ████████████████████████████████████████████████████████
 
 none: bucket, rate 1, burst 4
-failure  delay  in all
-      1   0 ms    0 ms
-      2   0 ms    0 ms
-      3   0 ms    0 ms
-      4   0 ms    0 ms
+failure  delay  total
+      1   0 ms   0 ms
+      2   0 ms   0 ms
+      3   0 ms   0 ms
+      4   0 ms   0 ms
 
 Each attempt fails at once. The bars are logarithmic, up to 40 ms.
 `,
@@ -192,7 +192,7 @@ Deno.test("delays: what cannot be shown is reported in a sentence", async () => 
     ],
     [
       [...odd, "--limiter", "odd"],
-      "Cannot show the delays of 'odd': after failure 3 it answers NaN, which is no delay",
+      "Cannot show the delays of 'odd': after failure 3, the limiter returned NaN, which is not a delay",
     ],
     [[...odd, "--limiter", "bad"], "Cannot show the delays of 'bad': not today"],
   ];

@@ -90,11 +90,11 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(delays, {
       code: 0,
       stdout: [
-        "         steady         twice",
-        "failure  delay  in all  delay  in all",
-        "      1    2 s     2 s    2 s     2 s",
-        "      2    2 s     4 s    4 s     6 s",
-        "      3    2 s     6 s    8 s    14 s",
+        "         steady        twice",
+        "failure  delay  total  delay  total",
+        "      1    2 s    2 s    2 s    2 s",
+        "      2    2 s    4 s    4 s    6 s",
+        "      3    2 s    6 s    8 s   14 s",
         "",
       ].join("\n"),
       stderr: "",

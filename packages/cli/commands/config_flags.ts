@@ -32,16 +32,16 @@ const FAILURES = 20;
 const MAX_FAILURES = 1000;
 
 const CHECK_NOTES = `
-Each problem is a line: FILE:LINE:COLUMN: POINTER: MESSAGE, as editors and CI read
-them. The pointer is a JSON Pointer (RFC 6901) into the document. The place is that
-of the name in question; if that is missing, of what it is missing in. In TOML only
-errors of syntax have a place.
+Each problem is one line, FILE:LINE:COLUMN: POINTER: MESSAGE, which editors and
+CI understand. POINTER is a JSON Pointer (RFC 6901) into the document. LINE and
+COLUMN are the place of the name, or of its parent if the name is missing. In
+TOML, only syntax errors have a place.
 
 Exit codes:
   0  all configs are valid
-  1  something is wrong in one of them
-  2  one cannot be read (the others are checked all the same), or the command line
-     or a plugin is wrong
+  1  a config has a problem
+  2  a config cannot be read (the others are still checked), or the command line
+     or a plugin is wrong, or the output cannot be written
 
 Examples:
   workqueue check queues.yaml
@@ -49,19 +49,21 @@ Examples:
   generate-config | workqueue check - --format yaml`;
 
 const SCHEMA_NOTES = `
-A config names it as its "$schema", or an editor is told which files it is for.
+A config names the schema as its "$schema", or the settings of an editor say
+which files it is for.
 
 Example:
   workqueue schema --plugin limiters.mjs > workqueue.schema.json`;
 
 const DELAYS_NOTES = `
-One item fails again and again: each attempt begins when the previous delay has
-passed, and fails at once. "in all" is the time from its first failure to the retry
-that follows. Time is simulated, and no limiter knows of the others. Random parts
-of delays come from the same random numbers each time.
+One item fails again and again, each time as soon as the previous delay has
+passed. "total" is the time from its first failure to the retry after that
+delay. Time is virtual, so the command itself does not wait. Each limiter is
+measured alone. Random parts of delays come from the same random numbers each
+time.
 
-Named limiters are shown under their names, and those that queues describe
-themselves under the names of the queues.
+A named limiter is shown under its name. A limiter that a queue defines itself
+is shown under the name of the queue.
 
 Examples:
   workqueue delays queues.yaml
@@ -71,20 +73,20 @@ Examples:
 /** Adds the arguments and options of `workqueue check` to a command. */
 export function addCheckFlags(command: Command): Command {
   return command
-    .description("Looks for mistakes in configs, and prints all that it finds.")
-    .argument("<file...>", "the configs: .json, .jsonc, .yaml, .yml or .toml; - is standard input")
+    .description("Check configs, and print every problem.")
+    .argument("<file...>", "config files: .json, .jsonc, .yaml, .yml or .toml; - is standard input")
     .addOption(pluginOption())
     .addOption(
-      new Option("--format <format>", "what standard input is written in").choices(["json", "jsonc", "yaml", "toml"]),
+      new Option("--format <format>", "format of standard input").choices(["json", "jsonc", "yaml", "toml"]),
     )
-    .option("--quiet", "say nothing of configs that are valid")
+    .option("--quiet", "print nothing about valid configs")
     .addHelpText("after", CHECK_NOTES);
 }
 
 /** Adds the options of `workqueue schema` to a command. */
 export function addSchemaFlags(command: Command): Command {
   return command
-    .description("Prints the JSON Schema of configs, by which editors complete and check them.")
+    .description("Print the JSON Schema of configs, with which editors complete and check them.")
     .addOption(pluginOption())
     .addHelpText("after", SCHEMA_NOTES);
 }
@@ -92,14 +94,14 @@ export function addSchemaFlags(command: Command): Command {
 /** Adds the arguments and options of `workqueue delays` to a command. */
 export function addDelaysFlags(command: Command): Command {
   return command
-    .description("Shows for each limiter of a config how long an item is delayed after each failure.")
-    .argument("<file>", "the config: .json, .jsonc, .yaml, .yml or .toml")
+    .description("Show the delays that each limiter of a config gives to an item that keeps failing.")
+    .argument("<file>", "config file: .json, .jsonc, .yaml, .yml or .toml")
     .addOption(pluginOption())
-    .addOption(repeatable("--limiter <name>", "only the limiter of that name"))
-    .addOption(repeatable("--queue <name>", "only the limiter that the queue of that name uses"))
-    .option("--failures <n>", "how often the item fails", (text) => parseInteger(text, 1, MAX_FAILURES), FAILURES)
+    .addOption(repeatable("--limiter <name>", "show only this limiter"))
+    .addOption(repeatable("--queue <name>", "show only the limiter of this queue"))
+    .option("--failures <n>", "number of failures of the item", (text) => parseInteger(text, 1, MAX_FAILURES), FAILURES)
     .addOption(
-      new Option("--format <format>", "a chart by default on a terminal, and else a table")
+      new Option("--format <format>", "output format; default chart on a terminal, otherwise table")
         .choices(["table", "chart", "svg"]),
     )
     .addHelpText("after", DELAYS_NOTES);

@@ -14,7 +14,8 @@ export function parseInteger(text: string, min: number, max: number): number {
 }
 
 /** Description of the `--plugin` option. */
-export const PLUGIN_HELP = "a module of limiters and disciplines for the config, which is run; may be repeated";
+export const PLUGIN_HELP =
+  "load limiters and disciplines for the config from this module, whose code is run; may be repeated";
 
 /** Appends an option's value to the values given before it. */
 export function append(text: string, before: readonly string[] = []): readonly string[] {

@@ -2,34 +2,45 @@ import { Command, Option } from "commander";
 import { type FlagDeclaration, type FlagName, RUN_FLAGS, type RunFlags } from "./run_flags.ts";
 
 const NOTES = `
-In COMMAND, {} stands for the item, {.} for it without its extension, {/} for what
-is after the last slash, {//} for what is before it, {/.} for both, and {#} for its
-number. Without any of them the item goes to the end. No shell is involved: for
-one, run sh -c '… "$1"' sh {}. The command also finds the item in WORKQUEUE_ITEM,
-and the number of the attempt in WORKQUEUE_ATTEMPT, 1 the first time.
+Placeholders in COMMAND:
+  {}      the item
+  {.}     the item without its extension
+  {/}     the part after the last slash
+  {//}    the part before the last slash
+  {/.}    the part after the last slash, without its extension
+  {#}     the number of the item, 1 for the first
+  {name}  with --json, the member of that name
 
-Equal lines are one item. A line that is not UTF-8, or not JSON with --json, is left
-out and named at the end. An item whose retry is due goes before new lines. At most
-10,000 lines are read ahead, and at most 100,000 items are delayed: an input may
-have no end, with 27 to 54 bytes kept of each line that differs, and none with
---no-dedupe.
+With --json, only {}, {#} and {name} are valid. Without a placeholder, the item
+is appended to the command. No shell is involved; if you need one, run
+sh -c '… "$1"' sh {}. The command also finds the item in WORKQUEUE_ITEM, and the
+number of the attempt in WORKQUEUE_ATTEMPT, 1 for the first.
 
-What a config says of the queue counts, and what options say counts more. A config
-that changes is taken over at once. With --group-by or a discipline, groups take
-turns among the lines that were read ahead.
+Equal lines are one item. Lines that are not UTF-8 are refused and listed at the
+end. So are lines that, with --json, are not objects or lack a member that the
+command names. A retry that is due goes before items without an attempt. The
+input may be endless: at most 10,000 lines are read ahead, and at most 100,000
+items wait for a retry. A run keeps 27 to 54 bytes for each distinct line, or
+nothing with --no-dedupe.
 
-A report begins with a line about the command and its config; --resume refuses
-another. After any kill, a resumed run repeats only what was running; after a power
-cut, also what ended in the last second.
+Options override the config of the queue. When the config file changes, the run
+follows it at once. With --group-by or a discipline, groups take turns among the
+lines that are read ahead.
+
+A report begins with a line about the command and its config. --resume refuses a
+report of another command or config. After any kill, a resumed run repeats only
+the items that were running; after a power cut, also those that ended in the
+last second.
 
 Exit codes:
   0    the command succeeded for every item
-  1    some items were given up, or not finished, or some lines were left out
-  2    the command line, the config, a file or the command is wrong, or the output
-       or the report cannot be written, as on a full disk
-  130  Ctrl-C: once waits for running commands, twice kills them; or nobody reads the
-       output any more, as with head
-  143  SIGTERM, which does the same; 128 and its number for any other signal
+  1    some items were given up or are unfinished, or some lines were refused
+  2    the command line, the config, a file or the command is wrong, or the
+       output or the report cannot be written, for example on a full disk
+  130  Ctrl-C (once waits for running commands, twice kills them), or the reader
+       of the output, such as head, has exited
+  143  SIGTERM, which does the same as Ctrl-C; for any other signal, 128 plus
+       its number
 
 Examples:
   workqueue run --input urls.txt --rate 10/s --resume report.jsonl -- curl -fsSO
@@ -39,7 +50,7 @@ Examples:
 /** Adds the flags and the help of `workqueue run` to a command. Default: a new command. */
 export function addRunFlags(command: Command = new Command("run")): Command {
   command
-    .description("Runs a command for each line of a list, and again, later, for those it fails for.")
+    .description("Run a command for each line of a list, and retry failed items with backoff.")
     .usage("[options] -- COMMAND [ARG with {} …]")
     .argument("<command...>", "the command and its arguments")
     .addHelpText("after", NOTES)

@@ -30,7 +30,7 @@ export function measureDelays(
   return Array.from({ length: failures }, (_, i) => {
     const delay = limiter.when("item");
     if (!Number.isFinite(delay)) {
-      throw new RangeError(`after failure ${i + 1} it answers ${inspect(delay)}, which is no delay`);
+      throw new RangeError(`after failure ${i + 1}, the limiter returned ${inspect(delay)}, which is not a delay`);
     }
     time += Math.max(delay, 0);
     return Math.max(delay, 0);

@@ -3,7 +3,7 @@ import type { LimiterDelays } from "./measure.ts";
 
 const GAP = "  ";
 const MAX_TITLE = 40;
-const HEADINGS = ["delay", "in all"];
+const HEADINGS = ["delay", "total"];
 
 /** Two columns under a common title. */
 interface Columns {
