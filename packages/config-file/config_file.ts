@@ -54,7 +54,7 @@ export class ConfigFile {
     try {
       const found = await stat(this.#path);
       // Reading a pipe may never end and would keep the process from ending.
-      if (!found.isFile() && !found.isDirectory()) throw new Error("it is no regular file");
+      if (!found.isFile() && !found.isDirectory()) throw new Error("it is not a regular file");
       return decode(await readFile(this.#path));
     } catch (error) {
       throw this.#readError(error);
@@ -86,11 +86,11 @@ function describeReadError(error: unknown): string {
       return "there is no such file";
     case "EACCES":
     case "EPERM":
-      return "permission was denied";
+      return "permission denied";
     case "EISDIR":
       return "it is a directory";
     case "ENOTDIR":
-      return "a part of its path is no directory";
+      return "part of its path is not a directory";
     case "EMFILE":
     case "ENFILE":
       return "too many files are open";

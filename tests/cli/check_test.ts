@@ -147,11 +147,11 @@ Deno.test("check: options that cannot be meant are refused", async () => {
   workspace.write("a.json", "{}");
   const refusals: [args: string[], message: string][] = [
     [[], "error: missing required argument 'file'\n"],
-    [["-"], "workqueue: Cannot read standard input: nobody says what it is: name it with --format\n"],
+    [["-"], "workqueue: Cannot read standard input: its format is unknown; specify it with --format\n"],
     [["-", "-", "--format", "json"], "workqueue: Cannot read standard input more than once\n"],
     [
       ["a.json", "--format", "json"],
-      "workqueue: Cannot take --format without - for standard input: of files, the extension counts\n",
+      "workqueue: Cannot use --format without - (standard input): the extension of a file determines its format\n",
     ],
     [["a.json", "--quite"], "error: unknown option '--quite'\n(Did you mean --quiet?)\n"],
   ];

@@ -202,7 +202,7 @@ Deno.test("delays: what cannot be shown is reported in a sentence", async () => 
   const { code, stderr } = await workspace.run(["delays", "q.json", "--failures", "0"]);
   assertEquals([code, stderr], [
     2,
-    "error: option '--failures <n>' argument '0' is invalid. It must be a whole number from 1 to 1000.\n",
+    "error: option '--failures <n>' argument '0' is invalid. It must be an integer from 1 to 1000.\n",
   ]);
 });
 

@@ -24,7 +24,7 @@ const SAME: { name: string; args: string[]; what: string; script?: string }[] = 
   {
     name: "the standard output",
     args: ["--input", "list", "--report", "out"],
-    what: "the standard output",
+    what: "standard output",
     script: '"$@" >> out',
   },
 ];
@@ -67,7 +67,7 @@ for (const runtime of Object.keys(runtimes)) {
     await using workspace = new Workspace(runtime);
     workspace.write("report.jsonl", "of before\n");
     const { code, stderr } = await workspace.run(["run", "--report", "report.jsonl", "--", "true"], INPUT);
-    const message = "it is not empty: go on with it by --resume, or name another";
+    const message = "it is not empty; continue it with --resume, or choose another file";
     assertEquals([code, stderr], [2, `workqueue: Cannot write report 'report.jsonl': ${message}\n`]);
     assertEquals(workspace.read("report.jsonl"), "of before\n");
   });

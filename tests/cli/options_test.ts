@@ -156,7 +156,7 @@ Deno.test("options: with --json, what cannot be filled is an error, and not left
     assertEquals([code, stdout], [2, ""]);
     assertEquals(
       stderr,
-      `workqueue: Cannot fill ${placeholder}: each line is an object of JSON: name a member of it, as {name}\n`,
+      `workqueue: Cannot fill ${placeholder}: a JSON line is not a path; use the name of a member, such as {name}\n`,
     );
   }
 });
@@ -254,16 +254,16 @@ Deno.test("options: --halt takes a part of those that were decided, once three w
 });
 
 const WRONG: Record<string, [string, string]> = {
-  "--retries": ["-1", "It must be a whole number from 0 to 1000000."],
-  "--timeout": ["30", "It must be a duration with its unit, as 250ms, 30s or 1h30m."],
-  "--backoff": ["1s", "It must be two durations, as 100ms..30s."],
+  "--retries": ["-1", "It must be an integer from 0 to 1000000."],
+  "--timeout": ["30", "It must be a duration with a unit, such as 250ms, 30s or 1h30m."],
+  "--backoff": ["1s", "It must be two durations, such as 100ms..30s."],
   "--jitter": ["1.5", "It must be a number from 0 to 1."],
-  "--rate": ["10", "It must be a number and a unit of time, as 10/s, 100/m or 5/h."],
+  "--rate": ["10", "It must be a number per unit of time, such as 10/s, 100/m or 5/h."],
   "--group-by": ["", "It must not be empty."],
-  "--halt": ["later,fail=1", "It must be as soon,fail=1 or now,fail=10%."],
-  "--report": ["-", "It must be a file: the standard output is that of the commands."],
-  "--resume": ["-", "It must be a file: the standard output is that of the commands."],
-  "--serve": ["echo", "It must be a whole number from 1 to 65535; write -- before the command."],
+  "--halt": ["later,fail=1", "It must have the form soon,fail=1 or now,fail=10%."],
+  "--report": ["-", "It must be a file, because standard output is for the output of the commands."],
+  "--resume": ["-", "It must be a file, because standard output is for the output of the commands."],
+  "--serve": ["echo", "It must be an integer from 1 to 65535; if it is the command, write -- before it."],
 };
 
 for (const [option, [value, reason]] of Object.entries(WRONG)) {
@@ -334,7 +334,12 @@ Deno.test("options: a limiter of a plugin that fails ends the run, and names why
   workspace.write("throws.mjs", plugin('throw new Error("no idea")'));
   workspace.write("late.mjs", plugin('setTimeout(() => { throw new Error("too late"); }, 1); return 60_000;'));
   workspace.write("config.json", '{ "queues": { "q": { "limiter": { "type": "own" } } } }');
-  for (const [file, reason] of [["throws.mjs", "its limiter fails: no idea"], ["late.mjs", "too late"]] as const) {
+  for (
+    const [file, reason] of [["throws.mjs", "Cannot retry an item: its limiter failed: no idea"], [
+      "late.mjs",
+      "too late",
+    ]] as const
+  ) {
     const args = ["--config", "config.json", "--plugin", file, "--report", `${file}.report`, "--", "false"];
     const { code, stderr } = await workspace.run(["run", ...args], "a\n");
     assertEquals(code, 2);

@@ -87,7 +87,7 @@ for (const runtime of Object.keys(runtimes)) {
       const args = ["run", "--report", "report.jsonl", "--", "true"];
       const { code, stderr } = await workspace.run(args, items, 'ulimit -f 4; exec "$@"');
       assertEquals(code, 2);
-      assertStringIncludes(stderr, "Cannot write report 'report.jsonl': it would be larger than files may be\n");
+      assertStringIncludes(stderr, "Cannot write report 'report.jsonl': it would exceed the maximum file size\n");
       const { length } = workspace.report();
       assert(length > 5 && length < 100, `there are ${length} lines`);
     },

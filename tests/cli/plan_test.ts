@@ -140,9 +140,9 @@ Deno.test("plan: it depends on the terminal and the processors as well", () => {
   assertEquals(plan([], ["echo"], { processors: 2 }).queueDefaults, { ...PLAN.queueDefaults, concurrency: 2 });
 });
 
-const NO_REPORT = "Cannot write a report beside the one that --resume goes on with: leave out --report";
-const NO_GROUPS = "Cannot group lines of JSON by a separator: leave out --json or --group-by";
-const NO_PATH = "Cannot fill {/.}: each line is an object of JSON: name a member of it, as {name}";
+const NO_REPORT = "Cannot use --report with --resume, which appends to its own report; leave out --report";
+const NO_GROUPS = "Cannot group JSON lines by a separator; leave out --json or --group-by";
+const NO_PATH = "Cannot fill {/.}: a JSON line is not a path; use the name of a member, such as {name}";
 
 const CONFLICTS: { args: string[]; command?: string[]; message: string }[] = [
   { args: ["--report", "a", "--resume", "b"], message: NO_REPORT },

@@ -105,8 +105,8 @@ for (const runtime of Object.keys(runtimes)) {
     await using workspace = new Workspace(runtime);
     workspace.write("typed.ts", TYPED);
     workspace.write("q.yaml", "limiters: { a: { type: none } }");
-    const refusal = "workqueue: Cannot load plugin 'typed.ts': this version of Node runs no TypeScript: " +
-      "make JavaScript of it, or take Deno or Bun\n";
+    const refusal = "workqueue: Cannot load plugin 'typed.ts': this version of Node cannot run TypeScript; " +
+      "use Node 22.18 or later, Deno or Bun, or compile it to JavaScript\n";
     assertEquals(
       await workspace.run(["check", "--plugin", "typed.ts", "q.yaml"]),
       runtime === "Node"
@@ -118,36 +118,36 @@ for (const runtime of Object.keys(runtimes)) {
   const place = runtime === "Node" ? "" : " at line 2, column 19"; // Node reports no position of a syntax error
   /** Plugins that can't be loaded, with the messages. */
   const WRONG: [file: string, text: string, message: RegExp][] = [
-    ["syntax.mjs", "const a = 1;\nexport default (( ;\n", new RegExp(`it fails${place}: .*(Unexpected|expected)`)],
-    ["throws.mjs", 'const a = 1;\nthrow new Error("boom\\nmore");\n', /it fails at line 2, column \d+: boom$/],
+    ["syntax.mjs", "const a = 1;\nexport default (( ;\n", new RegExp(`it failed${place}: .*(Unexpected|expected)`)],
+    ["throws.mjs", 'const a = 1;\nthrow new Error("boom\\nmore");\n', /it failed at line 2, column \d+: boom$/],
     [
       "later.mjs",
       'export default async () => {\n  throw new Error("boom");\n};',
-      /it fails at line 2, column \d+: boom$/,
+      /it failed at line 2, column \d+: boom$/,
     ],
-    ["odd.mjs", "throw null;", /it fails: null$/],
-    ["lost.mjs", 'import "./gone.mjs";', /it fails.*: .*gone\.mjs/],
+    ["odd.mjs", "throw null;", /it failed: null$/],
+    ["lost.mjs", 'import "./gone.mjs";', /it failed.*: .*gone\.mjs/],
     [
       "bare.mjs",
       'import { defineLimiter } from "@workqueue/core/nowhere";',
-      /it fails.*: .*@workqueue\/core.*; the function that it exports is given that: \(\{ limiters, core \}\) => …$/,
+      /it failed.*: .*@workqueue\/core.*; use the 'core' that the exported function receives: \(\{ limiters, core \}\) => …$/,
     ],
     [
       "empty.mjs",
       "export const a = 1;",
-      /it exports no function by default, such as \(\{ limiters \}\) => limiters\.register/,
+      /its default export is not a function such as \(\{ limiters \}\) => limiters\.register/,
     ],
-    ["object.mjs", "export default { type: 'fixed' };", /it exports no function by default/],
-    ["idle.mjs", "export default () => {};", /it registers no type of limiter or discipline$/],
+    ["object.mjs", "export default { type: 'fixed' };", /its default export is not a function/],
+    ["idle.mjs", "export default () => {};", /it registers no limiter or discipline type$/],
     [
       "taken.mjs",
       "export default ({ limiters }) => limiters.register(limiters.get('bucket'));",
-      /it fails.*: Cannot register limiter: the type "bucket" is registered already$/,
+      /it failed.*: Cannot register limiter: the type "bucket" is registered already$/,
     ],
     [
       "wrong.mjs",
       "export default ({ disciplines }) => disciplines.register({ type: 'x', description: '', options: {} });",
-      /it fails.*: Cannot define discipline: 'create' must be a function, got undefined$/,
+      /it failed.*: Cannot define discipline: 'create' must be a function, got undefined$/,
     ],
   ];
 
@@ -181,7 +181,7 @@ Deno.test("plugins: a file that is not there, or given twice, is reported by eve
     assertEquals(code, 2);
     assertMatch(
       String(message),
-      /'\.\/fixed\.mjs': it fails .*: Cannot register limiter: the type "fixed" is registered already\n$/,
+      /'\.\/fixed\.mjs': it failed .*: Cannot register limiter: the type "fixed" is registered already\n$/,
     );
   }
 });

@@ -122,14 +122,14 @@ Deno.test("resume: with --dry-run, what is left is shown, and the report stays a
 });
 
 const CHANGED: Record<string, [string[], string]> = {
-  "another command": [[...RESUME, "--", "echo", "b"], "it is of another command: echo a"],
+  "another command": [[...RESUME, "--", "echo", "b"], "it belongs to another command: echo a"],
   "a config": [
     [...RESUME, "--config", "config.json", "--", "echo", "a"],
-    "its config said something else: go back to that, and say by options, such as --rate, what is to change",
+    "its config was different; restore it, and make changes with options such as --rate instead",
   ],
   "another way to read lines": [
     [...RESUME, "--null", "--", "echo", "a"],
-    "its run read lines otherwise: without --null",
+    "its run read lines without --null; use the same options\n",
   ],
 };
 
@@ -193,10 +193,10 @@ Deno.test("resume: an item may be as long as any, also where JSON takes more for
 });
 
 const NO_REPORTS: Record<string, [string, string]> = {
-  "a list": ["a\nb\n", "it is no report"],
-  "a list of one line that does not end": ["https://example.com/", "it is no report"],
-  "another JSON": ['{"workqueue":1}\n', "it is no report"],
-  "a report with a line that is none": ["", "its line 2 is none of a report"],
+  "a list": ["a\nb\n", "it is not a report"],
+  "a list of one line that does not end": ["https://example.com/", "it is not a report"],
+  "another JSON": ['{"workqueue":1}\n', "it is not a report"],
+  "a report with a line that is none": ["", "line 2 is not a line of a report"],
 };
 
 for (const [name, [text, reason]] of Object.entries(NO_REPORTS)) {

@@ -71,7 +71,7 @@ for (const runtime of Object.keys(runtimes)) {
     server.close();
     assertEquals(
       [code, stderr, workspace.files()],
-      [2, `workqueue: Cannot serve the dashboard on port ${port}: it is taken\n`, []],
+      [2, `workqueue: Cannot serve the dashboard on port ${port}: it is in use\n`, []],
     );
   });
 

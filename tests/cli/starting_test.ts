@@ -61,7 +61,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals([code, stdout], [1, "z\n"]);
     assertStringIncludes(
       stderr,
-      "not started after 1 attempt: Cannot run 'echo': no argument can have a NUL in it\n",
+      "not started after 1 attempt: Cannot run 'echo': its arguments cannot contain NUL\n",
     );
     assertStringIncludes(stderr, "not started after 1 attempt: Cannot run 'echo': its arguments are too long\n");
     assertEquals(

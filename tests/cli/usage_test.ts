@@ -41,7 +41,7 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
     name: "a command that may not be run",
     args: ["run", "--", "./plain", "{}"],
     files: { plain: "text" },
-    message: "workqueue: Cannot run './plain': permission was denied\n",
+    message: "workqueue: Cannot run './plain': permission denied\n",
   },
   { name: "no command", args: ["run", "--"], message: "error: missing required argument 'command'\n" },
   { name: "no command and no --", args: ["run"], message: "error: missing required argument 'command'\n" },
@@ -53,13 +53,12 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
   {
     name: "a concurrency that is no number",
     args: ["run", "--concurrency", "two", "--", "true"],
-    message:
-      "error: option '--concurrency <n>' argument 'two' is invalid. It must be a whole number from 1 to 10000.\n",
+    message: "error: option '--concurrency <n>' argument 'two' is invalid. It must be an integer from 1 to 10000.\n",
   },
   {
     name: "a concurrency of zero",
     args: ["run", "--concurrency", "0", "--", "true"],
-    message: "error: option '--concurrency <n>' argument '0' is invalid. It must be a whole number from 1 to 10000.\n",
+    message: "error: option '--concurrency <n>' argument '0' is invalid. It must be an integer from 1 to 10000.\n",
   },
   { name: "an unknown command of ours", args: ["walk"], message: "error: unknown command 'walk'\n" },
   {
@@ -88,20 +87,20 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
     name: "a choice of queues",
     args: ["run", "--config", "x.json", "--", "true"],
     files: { "x.json": '{ "queues": { "images": {}, "mails": {} } }' },
-    message: `workqueue: Cannot pick a queue: the config has "images", "mails": name one with --queue\n`,
+    message: `workqueue: Cannot choose a queue: the config has "images", "mails"; name one with --queue\n`,
   },
   {
     name: "more than one contradiction",
     args: ["run", "--report", "a", "--resume", "b", "--json", "--group-by", "/", "--", "true"],
     message: "workqueue: Cannot run: the command line has 2 problems:\n" +
-      "  Cannot write a report beside the one that --resume goes on with: leave out --report\n" +
-      "  Cannot group lines of JSON by a separator: leave out --json or --group-by\n",
+      "  Cannot use --report with --resume, which appends to its own report; leave out --report\n" +
+      "  Cannot group JSON lines by a separator; leave out --json or --group-by\n",
   },
   {
     name: "a config without a queue",
     args: ["run", "--config", "x.json", "--", "true"],
     files: { "x.json": "{}" },
-    message: "workqueue: Cannot pick a queue: the config has none: name one with --queue\n",
+    message: "workqueue: Cannot choose a queue: the config has no queues\n",
   },
 ];
 

@@ -102,7 +102,7 @@ Deno.test("config file: one that cannot be read is named, with the reason and th
   const reasons: [name: string, code: string, reason: string][] = [
     ["none.json", "ENOENT", "there is no such file"],
     ["folder.json", "EISDIR", "it is a directory"],
-    ["file/a.json", "ENOTDIR", "a part of its path is no directory"],
+    ["file/a.json", "ENOTDIR", "part of its path is not a directory"],
   ];
   for (const [name, code, reason] of reasons) {
     const path = folder.at(name);
@@ -118,7 +118,7 @@ Deno.test({
     using folder = new Folder();
     const path = folder.write("a.json", "{}");
     chmodSync(path, 0);
-    assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}': permission was denied`);
+    assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}': permission denied`);
   },
 });
 

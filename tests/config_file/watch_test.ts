@@ -353,7 +353,7 @@ Deno.test({
     rmSync(path);
     execFileSync("mkfifo", [path]);
     await watched.look(MIN_LOOKS);
-    assertEquals(watched.messages, [`Cannot read config '${path}': it is no regular file`]);
+    assertEquals(watched.messages, [`Cannot read config '${path}': it is not a regular file`]);
     rmSync(path);
     writeFileSync(path, newText);
     await watched.look(TWICE);
@@ -381,7 +381,7 @@ Deno.test({
     await watched.look(TWICE);
     chmodSync(path, 0);
     await watched.look(2 * MIN_LOOKS);
-    assertEquals(watched.messages, [`Cannot read config '${path}': permission was denied`]);
+    assertEquals(watched.messages, [`Cannot read config '${path}': permission denied`]);
     chmodSync(path, 0o600);
     writeFileSync(path, newText);
     await watched.look(TWICE);

@@ -30,5 +30,5 @@ function codeOf(error: unknown): string {
 /** Describes why a command could not be started. The result completes a sentence. */
 export function describeStartError(error: unknown, file: string): string {
   const isThere = codeOf(error) === "ENOENT" && file.includes("/") && existsSync(file);
-  return isThere ? "what its first line says is to run it is not there" : describeSystemError(error, "command");
+  return isThere ? "the interpreter named in its first line does not exist" : describeSystemError(error, "command");
 }

@@ -54,10 +54,12 @@ function requireFormat(paths: readonly string[], format: ConfigFormat | undefine
   const asked = paths.filter((path) => path === STANDARD_INPUT).length;
   if (asked > 1) throw new UsageError("Cannot read standard input more than once");
   if (asked === 1 && format === undefined) {
-    throw new UsageError("Cannot read standard input: nobody says what it is: name it with --format");
+    throw new UsageError("Cannot read standard input: its format is unknown; specify it with --format");
   }
   if (asked === 0 && format !== undefined) {
-    throw new UsageError("Cannot take --format without - for standard input: of files, the extension counts");
+    throw new UsageError(
+      "Cannot use --format without - (standard input): the extension of a file determines its format",
+    );
   }
 }
 

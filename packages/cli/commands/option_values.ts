@@ -8,7 +8,7 @@ import { InvalidArgumentError, Option } from "commander";
 export function parseInteger(text: string, min: number, max: number): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < min || number > max) {
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    throw new InvalidArgumentError(`It must be an integer from ${min} to ${max}.`);
   }
   return number;
 }

@@ -53,14 +53,14 @@ export function planRun(command: readonly string[], flags: RunFlags, environment
 function conflictsOf(command: readonly string[], flags: RunFlags): string[] {
   const conflicts: string[] = [];
   if (flags.report !== undefined && flags.resume !== undefined) {
-    conflicts.push("Cannot write a report beside the one that --resume goes on with: leave out --report");
+    conflicts.push("Cannot use --report with --resume, which appends to its own report; leave out --report");
   }
   if (flags.json && flags["group-by"] !== undefined) {
-    conflicts.push("Cannot group lines of JSON by a separator: leave out --json or --group-by");
+    conflicts.push("Cannot group JSON lines by a separator; leave out --json or --group-by");
   }
   const placeholder = flags.json && pathPlaceholderIn(command);
   if (placeholder !== undefined) {
-    conflicts.push(`Cannot fill ${placeholder}: each line is an object of JSON: name a member of it, as {name}`);
+    conflicts.push(`Cannot fill ${placeholder}: a JSON line is not a path; use the name of a member, such as {name}`);
   }
   return conflicts;
 }

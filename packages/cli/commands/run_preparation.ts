@@ -114,8 +114,8 @@ function openReportOf(plan: RunPlan, { header, earlier, input }: PreparedItems):
       { name: "the input", file: input.fd },
       { name: "the config", file: plan.config },
       { name: "the command", file: file?.includes("/") ? file : undefined },
-      { name: "the standard output", file: 1 },
-      { name: "the standard error", file: 2 },
+      { name: "standard output", file: 1 },
+      { name: "standard error", file: 2 },
     ],
   });
 }

@@ -30,7 +30,7 @@ export function parseRetries(text: string): number {
 /** Parses the port of the dashboard. */
 export function parsePort(text: string): number {
   if (!/^\d/.test(text)) { // the port is optional, so this text may be the command
-    throw new InvalidArgumentError("It must be a whole number from 1 to 65535; write -- before the command.");
+    throw new InvalidArgumentError("It must be an integer from 1 to 65535; if it is the command, write -- before it.");
   }
   return parseInteger(text, 1, 65_535);
 }
@@ -38,7 +38,7 @@ export function parsePort(text: string): number {
 /** Parses the timeout of an attempt. Returns milliseconds. */
 export function parseTimeout(text: string): number {
   const timeout = parsePositive(text);
-  if (timeout < 1 || timeout > MAX_TIMEOUT) throw new InvalidArgumentError("It must be from 1ms to 24 days.");
+  if (timeout < 1 || timeout > MAX_TIMEOUT) throw new InvalidArgumentError("It must be between 1ms and 24 days.");
   return timeout;
 }
 
@@ -46,10 +46,10 @@ export function parseTimeout(text: string): number {
 export function parseBackoff(text: string): { type: "exponential"; baseDelay: number; maxDelay: number } {
   const [first, longest, ...more] = text.split("..");
   if (longest === undefined || more.length > 0) {
-    throw new InvalidArgumentError("It must be two durations, as 100ms..30s.");
+    throw new InvalidArgumentError("It must be two durations, such as 100ms..30s.");
   }
   const [baseDelay, maxDelay] = [parsePositive(first!), parsePositive(longest)];
-  if (maxDelay < baseDelay) throw new InvalidArgumentError("The first must not be longer than the other.");
+  if (maxDelay < baseDelay) throw new InvalidArgumentError("The first duration must not be longer than the second.");
   return { type: "exponential", baseDelay, maxDelay };
 }
 
@@ -61,7 +61,7 @@ function parsePositive(text: string): number {
     // Not a duration: the check below rejects 0.
   }
   if (duration <= 0 || /^\d+$/.test(text)) {
-    throw new InvalidArgumentError("It must be a duration with its unit, as 250ms, 30s or 1h30m.");
+    throw new InvalidArgumentError("It must be a duration with a unit, such as 250ms, 30s or 1h30m.");
   }
   return duration;
 }
@@ -80,7 +80,7 @@ export function parseRate(text: string): { rate: number; burst: number } {
   const [, count, unit] = /^(\d+(?:\.\d+)?)\/(ms|s|m|h)$/.exec(text) ?? [];
   const rate = Number(count) / SECONDS[unit as keyof typeof SECONDS];
   if (!(rate > 0 && rate <= MAX_RATE)) {
-    throw new InvalidArgumentError("It must be a number and a unit of time, as 10/s, 100/m or 5/h.");
+    throw new InvalidArgumentError("It must be a number per unit of time, such as 10/s, 100/m or 5/h.");
   }
   return { rate, burst: Math.max(1, Math.ceil(rate * BURST)) };
 }
@@ -94,7 +94,7 @@ export function parseSeparator(text: string): { type: "fair"; separator: string 
 /** Parses the path of a report. */
 export function parseReport(path: string): string {
   if (path === STANDARD_INPUT) {
-    throw new InvalidArgumentError("It must be a file: the standard output is that of the commands.");
+    throw new InvalidArgumentError("It must be a file, because standard output is for the output of the commands.");
   }
   return path;
 }
@@ -102,6 +102,6 @@ export function parseReport(path: string): string {
 /** Parses the condition of an early end. */
 export function parseWhen(text: string): Halt {
   const halt = parseHalt(text);
-  if (halt === undefined) throw new InvalidArgumentError("It must be as soon,fail=1 or now,fail=10%.");
+  if (halt === undefined) throw new InvalidArgumentError("It must have the form soon,fail=1 or now,fail=10%.");
   return halt;
 }

@@ -54,14 +54,14 @@ export async function loadPlugins(
     const before = types();
     const plugin = await importDefault(path);
     if (typeof plugin !== "function") {
-      throw refusal(path, "it exports no function by default, such as ({ limiters }) => limiters.register({ … })");
+      throw refusal(path, "its default export is not a function such as ({ limiters }) => limiters.register({ … })");
     }
     try {
       await (plugin as Plugin)({ limiters, disciplines, core });
     } catch (error) {
       throw failure(path, error);
     }
-    if (types() === before) throw refusal(path, "it registers no type of limiter or discipline");
+    if (types() === before) throw refusal(path, "it registers no limiter or discipline type");
   }
   return { limiters, disciplines };
 }
@@ -87,7 +87,11 @@ function refusal(path: string, reason: string, cause?: unknown): UsageError {
 function failure(path: string, error: unknown): UsageError {
   const { code, message, stack } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   if (code === "ERR_UNKNOWN_FILE_EXTENSION" && /\.[cm]?ts$/.test(path)) {
-    return refusal(path, "this version of Node runs no TypeScript: make JavaScript of it, or take Deno or Bun", error);
+    return refusal(
+      path,
+      "this version of Node cannot run TypeScript; use Node 22.18 or later, Deno or Bun, or compile it to JavaScript",
+      error,
+    );
   }
   const [reason = ""] = stripVTControlCharacters(message ?? String(error)).split("\n");
   const place = placeIn(
@@ -96,9 +100,9 @@ function failure(path: string, error: unknown): UsageError {
     stripVTControlCharacters(`${stack}${message}`),
   );
   const hint = code === "ERR_MODULE_NOT_FOUND" && /["']@workqueue\/core\b/.test(reason)
-    ? "; the function that it exports is given that: ({ limiters, core }) => …"
+    ? "; use the 'core' that the exported function receives: ({ limiters, core }) => …"
     : "";
-  return refusal(path, `it fails${place}: ${inOneLine(reason)}${hint}`, error);
+  return refusal(path, `it failed${place}: ${inOneLine(reason)}${hint}`, error);
 }
 
 interface Position {

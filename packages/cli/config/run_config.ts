@@ -157,8 +157,9 @@ function pickQueue(config: WorkQueueConfig, name: string | undefined): string {
   }
   if (queueNames.length === 1) return queueNames[0]!;
   if (queueNames.includes("default")) return "default";
-  const choice = queueNames.length === 0 ? "none" : queueNames.map((queue) => `"${queue}"`).join(", ");
-  throw new UsageError(`Cannot pick a queue: the config has ${choice}: name one with --queue`);
+  if (queueNames.length === 0) throw new UsageError("Cannot choose a queue: the config has no queues");
+  const choice = queueNames.map((queue) => `"${queue}"`).join(", ");
+  throw new UsageError(`Cannot choose a queue: the config has ${choice}; name one with --queue`);
 }
 
 function describe({ path, old, new: now, inForce }: ConfigChange, queueName: string): string {

@@ -39,9 +39,9 @@ export async function readEarlierReport(path: string, header: ReportHeader): Pro
   }
   try {
     const stats = fstatSync(fd);
-    if (!stats.isFile()) throw fail(stats.isDirectory() ? "it is a directory" : "it is no regular file");
+    if (!stats.isFile()) throw fail(stats.isDirectory() ? "it is a directory" : "it is not a regular file");
     const beginning = textAt(fd, BEGINNING.length);
-    if (!BEGINNING.startsWith(beginning)) throw fail("it is no report");
+    if (!BEGINNING.startsWith(beginning)) throw fail("it is not a report");
     const length = lengthOfWholeLines(fd, stats.size);
     return length === 0 ? undefined : { done: await readDone(path, length, header, fail), length };
   } finally {
@@ -64,14 +64,14 @@ async function readDone(
     maxMebibytes: MAX_MEBIBYTES,
     fault: () => undefined,
     onRefused: (lineNumber, reason) => {
-      throw fail(`its line ${lineNumber} is ${reason}`);
+      throw fail(`line ${lineNumber} is ${reason}`);
     },
   });
   for await (const some of lines) {
     for (const line of some) {
       const record = parse<ReportHeader & ItemReport>(line);
       if (++number === 1 || record?.hash !== undefined) latest = record;
-      else if (typeof record?.item !== "string") throw fail(`its line ${number} is none of a report`);
+      else if (typeof record?.item !== "string") throw fail(`line ${number} is not a line of a report`);
       else if (record.outcome === "succeeded") done.change(record.item, (before) => Math.max(1, before) + 1);
     }
   }
@@ -87,14 +87,15 @@ function requireSameWork(
   if (earlier?.hash === hash) return;
   const isHeader = typeof earlier?.hash === "string" && Array.isArray(earlier.command) &&
     Array.isArray(earlier.reading);
-  if (!isHeader) throw fail("it is no report");
+  if (!isHeader) throw fail("it is not a report");
   if (String(earlier.reading) !== String(reading)) {
-    throw fail(`its run read lines otherwise: ${earlier.reading!.join(" ") || `without ${reading.join(" ")}`}`);
+    const flags = earlier.reading!.length > 0 ? `with ${earlier.reading!.join(" ")}` : `without ${reading.join(" ")}`;
+    throw fail(`its run read lines ${flags}; use the same options`);
   }
   if (JSON.stringify(earlier.command) !== JSON.stringify(command)) {
-    throw fail(`it is of another command: ${printable(quoteAll(earlier.command!))}`);
+    throw fail(`it belongs to another command: ${printable(quoteAll(earlier.command!))}`);
   }
-  throw fail("its config said something else: go back to that, and say by options, such as --rate, what is to change");
+  throw fail("its config was different; restore it, and make changes with options such as --rate instead");
 }
 
 function textAt(fd: number, length: number): string {

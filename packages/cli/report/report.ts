@@ -68,7 +68,7 @@ export function openReport(path: string, { header, resumes, earlier, used }: Rep
     if (same !== undefined) throw new UsageError(`Cannot write report '${path}': it is ${same.name}`);
     if (stats.isFile() && stats.size > 0 && !resumes) {
       throw new UsageError(
-        `Cannot write report '${path}': it is not empty: go on with it by --resume, or name another`,
+        `Cannot write report '${path}': it is not empty; continue it with --resume, or choose another file`,
       );
     }
     const length = earlier?.length ?? 0;

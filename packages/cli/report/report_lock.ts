@@ -60,7 +60,7 @@ export async function lockReport(path: string): Promise<ReportLock> {
     const found = read(lock);
     if (found === own) touch(lock);
     else if (tryCreate(lock, text) === "EEXIST") {
-      lost.abort(fail("another process writes it since this one was stopped for a while"));
+      lost.abort(fail("another process took it over while this one was suspended"));
     }
   }, BEAT);
   timer.unref();
@@ -102,9 +102,11 @@ async function take(lock: string, text: string, fail: (reason: string) => UsageE
     if (lstatSync(lock, { throwIfNoEntry: false }) === undefined) continue; // removed in the meantime
     const found = read(lock);
     const owner = parse(found);
-    if (owner === undefined && found !== "") throw fail(`'${lock}' is no lock of a report, or cannot be read`);
+    if (owner === undefined && found !== "") throw fail(`'${lock}' is not the lock of a report, or cannot be read`);
     if ((owner && isAlive(owner)) ?? await isTouched(lock)) {
-      throw fail(owner === undefined ? "another process writes it" : `process ${owner.pid} on ${owner.host} writes it`);
+      throw fail(
+        owner === undefined ? "another process is writing it" : `process ${owner.pid} on ${owner.host} is writing it`,
+      );
     }
     try {
       remove(lock, found!);

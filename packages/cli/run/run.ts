@@ -296,7 +296,7 @@ export class Run {
   #failUnlessAttempt(error: unknown): void {
     if (isOfAttempt(error)) return;
     const reason = printable(error instanceof Error ? error.message : String(error));
-    this.#fail(new UsageError(`Cannot retry an item: its limiter fails: ${reason}`));
+    this.#fail(new UsageError(`Cannot retry an item: its limiter failed: ${reason}`));
   }
 
   /** Counts the item as failing. Returns the reason. */

@@ -14,19 +14,19 @@ export function describeSystemError(error: unknown, missing: "file" | "directory
       return `there is no such ${missing}`;
     case "EACCES":
     case "EPERM":
-      return "permission was denied";
+      return "permission denied";
     case "EISDIR":
       return "it is a directory";
     case "ENOSPC":
       return "no space is left on the device";
     case "EFBIG":
-      return "it would be larger than files may be";
+      return "it would exceed the maximum file size";
     case "EPIPE":
-      return "nobody reads it any more";
+      return "its reader has exited";
     case "E2BIG":
       return "its arguments are too long";
     case "ERR_INVALID_ARG_VALUE":
-      return "no argument can have a NUL in it";
+      return "its arguments cannot contain NUL";
     case "EMFILE":
     case "ENFILE":
       return "too many files are open";
@@ -35,10 +35,10 @@ export function describeSystemError(error: unknown, missing: "file" | "directory
     case "ENOMEM":
       return "there is not enough memory";
     case "ENOTDIR":
-      return "a part of its path is no directory";
+      return "part of its path is not a directory";
     default:
       if (error instanceof Error && error.message.includes("(os error 27)")) {
-        return "it would be larger than files may be";
+        return "it would exceed the maximum file size";
       }
       return error instanceof Error ? error.message : String(error);
   }

@@ -40,7 +40,7 @@ export class DashboardServer implements AsyncDisposable {
     try {
       await new Promise<void>((resolve, reject) => server.once("listening", resolve).once("error", reject));
     } catch (error) {
-      const reason = (error as NodeJS.ErrnoException).code === "EADDRINUSE" ? "it is taken" : (error as Error).message;
+      const reason = (error as NodeJS.ErrnoException).code === "EADDRINUSE" ? "it is in use" : (error as Error).message;
       throw new UsageError(`Cannot serve the dashboard on port ${port}: ${reason}`);
     }
     const opened = new DashboardServer(server, randomBytes(16).toString("hex"));
@@ -67,7 +67,7 @@ export class DashboardServer implements AsyncDisposable {
   }
 
   async #answer(request: Request, info: unknown): Promise<Response> {
-    return await this.#dashboard?.fetch(request, info) ?? new Response("The run has not begun", { status: 503 });
+    return await this.#dashboard?.fetch(request, info) ?? new Response("The run has not started", { status: 503 });
   }
 
   /** Stops after pending responses. A request that removed the last item is still answered. */
