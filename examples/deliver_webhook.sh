@@ -4,11 +4,11 @@
 #     workqueue run --input examples/webhooks.txt -- sh examples/deliver_webhook.sh {}
 
 webhook=$1
-try=${WORKQUEUE_ATTEMPT:-1}
+attempt=${WORKQUEUE_ATTEMPT:-1}
 
 case $webhook in
 billing/*)
-  if [ "$try" -le 4 ]; then
+  if [ "$attempt" -le 4 ]; then
     sleep 0.1
     echo "503: billing is down" >&2
     exit 1
@@ -17,8 +17,8 @@ billing/*)
 esac
 
 sleep 0.2
-if [ "$try" -eq 1 ]; then
+if [ "$attempt" -eq 1 ]; then
   echo "delivered $webhook"
 else
-  echo "delivered $webhook (try $try)"
+  echo "delivered $webhook (attempt $attempt)"
 fi

@@ -21,7 +21,7 @@ const TIME_TO_READ = 1000;
 process.chdir(fileURLToPath(new URL("../../", import.meta.url)));
 if (spawnSync("sh", ["-c", ":"]).error !== undefined) {
   stderr.write(
-    "The demo runs a script of sh, which is not on the PATH here. On Windows, start it in WSL or Git Bash.\n",
+    "Cannot run the demo: it needs sh, which is not on the PATH. On Windows, run it in WSL or Git Bash.\n",
   );
   await exitWith(EXIT.usage);
 }
@@ -30,6 +30,6 @@ await delay(TIME_TO_READ);
 const [_workqueue, ...args] = COMMAND.split(/[\s\\]+/);
 const exitCode = await main(args);
 if (exitCode === EXIT.succeeded) {
-  stderr.write("\n# In a clone, where it is not installed, npx -y deno task run … does the same.\n");
+  stderr.write("\n# To run it from a clone without installing it, use npx -y deno task run …\n");
 }
 await exitWith(exitCode);

@@ -27,6 +27,6 @@ Deno.test("demo: it shows what it runs, retries and folding, loses nothing and e
   assertEquals(count("Retries"), 4 * down.length);
 
   const delivered = new TextDecoder().decode(stdout).trimEnd().split("\n");
-  const expected = distinct.map((webhook) => `delivered ${webhook}${down.includes(webhook) ? " (try 5)" : ""}`);
+  const expected = distinct.map((webhook) => `delivered ${webhook}${down.includes(webhook) ? " (attempt 5)" : ""}`);
   assertEquals(delivered.sort(), expected.sort());
 });

@@ -29,7 +29,7 @@ Deno.test("live text: where nothing succeeds, it says so", () => {
   assertEquals(show(tally), [
     "",
     "✗ psql: could not connect to server: db down (db/users, attempt 3)",
-    "12 failing now · nothing succeeds · next retry in 1 min 30 s",
+    "12 failing now · nothing is succeeding · next retry in 1 min 30 s",
     "░░░░░░░░░░░░░░░░░░░░   0 %      0 of 1,000 · 8 running · 0.0/s",
   ]);
   assertEquals(show(tally, { rows: 1 }), ["✗ psql: could not connect to server: db down (db/users, attempt 3)"]);
@@ -85,7 +85,7 @@ Deno.test("live text: lines that were refused are counted", () => {
 Deno.test("live text: what ends early waits for what runs, and promises nothing", () => {
   const rows = show(failingTally({ isStopping: true, running: 2 }));
   assertEquals(rows[2], "12 failing now · 3 given up");
-  assertEquals(rows[3], "███████████▓░░░░░░░░  61 %    612 of 1,000 · stopping, 2 still run");
+  assertEquals(rows[3], "███████████▓░░░░░░░░  61 %    612 of 1,000 · stopping, 2 still running");
 });
 
 Deno.test("live text: a small terminal shows what matters most", () => {

@@ -139,8 +139,8 @@ Deno.test("options: with --json, a line is an object, and its members have place
   );
   assertEquals(stdout, `http://a 1 ["x"] <null> true 1 {print $1}\n$& it's 0.5 {} <> false 2 {print $1}\n`);
   assertEquals(code, 1);
-  assertStringIncludes(stderr, "Refused, as they are no JSON object: lines 2, 4\n");
-  assertStringIncludes(stderr, "Refused, as it is an object without 'n': line 3\n");
+  assertStringIncludes(stderr, "Refused (not a JSON object): lines 2, 4\n");
+  assertStringIncludes(stderr, "Refused (no member 'n'): line 3\n");
 
   const whole = await workspace.run(ECHO_JSON, lines[0]! + "\n");
   assertEquals(whole.stdout, lines[0]! + "\n");
@@ -215,7 +215,7 @@ for (const runtime of Object.keys(runtimes)) {
     const script = 'case "$1" in bad*) exit 3;; *) touch "began $1"; until [ -e go ]; do sleep 0.02; done;; esac';
     const args = ["--halt", "soon,fail=2", "--retries", "0", "--concurrency", "2", "--report", "report.jsonl"];
     const cli = await workspace.start(["run", ...args, ...sh(script, "{}")], "slow\nbad 1\nbad 2\nnever\n");
-    await until(() => cli.stderr.includes("Halted, as 2 items were given up."), "it says so");
+    await until(() => cli.stderr.includes("Halted: 2 items were given up."), "it says so");
     workspace.write("go", "");
     const { code, stderr } = await cli.ended;
     assertEquals(code, 1);
@@ -315,7 +315,7 @@ Deno.test("options: with --json, numbers are given as they are written, and what
   ];
   const { stdout, stderr } = await workspace.run(args, `${line}\n${line.replace(':"p"', ':"\\ud800"')}\n`);
   assertEquals(stdout, '12345678901234567890 1.10 1e400 {"k": 9007199254740993} p 2\n');
-  assertStringIncludes(stderr, "an object whose '__proto__' has an unpaired surrogate: line 2\n");
+  assertStringIncludes(stderr, "Refused (unpaired surrogate in member '__proto__'): line 2\n");
 });
 
 Deno.test("options: an item that is too long for the environment is run without it there", async () => {
@@ -334,12 +334,8 @@ Deno.test("options: a limiter of a plugin that fails ends the run, and names why
   workspace.write("throws.mjs", plugin('throw new Error("no idea")'));
   workspace.write("late.mjs", plugin('setTimeout(() => { throw new Error("too late"); }, 1); return 60_000;'));
   workspace.write("config.json", '{ "queues": { "q": { "limiter": { "type": "own" } } } }');
-  for (
-    const [file, reason] of [["throws.mjs", "Cannot retry an item: its limiter failed: no idea"], [
-      "late.mjs",
-      "too late",
-    ]] as const
-  ) {
+  const reasons = { "throws.mjs": "Cannot retry an item: its limiter failed: no idea", "late.mjs": "too late" };
+  for (const [file, reason] of Object.entries(reasons)) {
     const args = ["--config", "config.json", "--plugin", file, "--report", `${file}.report`, "--", "false"];
     const { code, stderr } = await workspace.run(["run", ...args], "a\n");
     assertEquals(code, 2);

@@ -148,7 +148,10 @@ Deno.test("report lock: a run whose report another one takes while it loads its 
   await workspace.run(ARGS, "a\n");
   const before = workspace.read("report.jsonl");
   const { code, stdout, stderr } = await workspace.run([ARGS[0]!, "--plugin", "slow.mjs", ...ARGS.slice(1)], "b\n");
-  assertStringIncludes(stderr, "Cannot write report 'report.jsonl': another process writes it since");
+  assertStringIncludes(
+    stderr,
+    "Cannot write report 'report.jsonl': another process took it over while this one was suspended",
+  );
   assertEquals([code, stdout, workspace.read(LOCK)], [2, "", other]);
   assertEquals(workspace.read("report.jsonl"), before + '{"item":', "not truncated");
 });

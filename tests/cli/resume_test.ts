@@ -22,7 +22,7 @@ for (const runtime of Object.keys(runtimes)) {
     workspace.write("items", "a\nbad 1\nnew\nb\na\nbad 2\n");
     const { code, stderr } = await workspace.run(args);
     assertEquals([code, workspace.read("ran")], [0, "bad 1\nnew\nbad 2\n"]);
-    assertStringIncludes(stderr, "Done before        2\n");
+    assertStringIncludes(stderr, "Already done       2\n");
 
     const outcomes = workspace.report().map(({ item, outcome }) => `${item} ${outcome}`);
     assertEquals(outcomes, [
@@ -170,7 +170,7 @@ Deno.test("resume: what a config says since it changed while the run went on is 
   await until(() => workspace.has("ran"), "it has begun");
   const after = "queues: { q: { concurrency: 2 }, other: {} }";
   workspace.write("config.yaml", after);
-  await until(() => cli.stderr.includes("Config: /queues/q/concurrency is 2 now"), "it is in force");
+  await until(() => cli.stderr.includes("Config: /queues/q/concurrency changed from 1 to 2"), "it is in force");
   workspace.write("go", "");
   assertEquals((await cli.ended).code, 0);
 

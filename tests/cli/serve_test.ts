@@ -101,7 +101,7 @@ for (const runtime of Object.keys(runtimes)) {
     workspace.write("go", "");
     const { code, stderr } = await cli.ended;
     assertEquals(code, 1);
-    assertStringIncludes(stderr, "Config: /queues/q/concurrency is 2 now, and was 1\n");
+    assertStringIncludes(stderr, "Config: /queues/q/concurrency changed from 1 to 2\n");
     assertEquals(workspace.report().map(({ attempts }) => attempts), [2, 2, 2]);
   });
 }

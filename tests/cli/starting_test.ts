@@ -22,8 +22,8 @@ for (const runtime of Object.keys(runtimes)) {
     ];
     const { code, stderr } = await workspace.run(["run", ...args], items, 'ulimit -n 60; exec "$@"');
     assertEquals(code, 0, stderr);
-    assertStringIncludes(stderr, "Fewer commands run at once, as too many files are open.\n");
-    assertEquals(stderr.match(/Fewer/g)!.length, 1);
+    assertStringIncludes(stderr, "Running fewer commands at once: too many files are open.\n");
+    assertEquals(stderr.match(/fewer commands/g)!.length, 1);
     const report = workspace.report();
     assertEquals(report.length, 100);
     for (const { outcome, attempts } of report) assertEquals([outcome, attempts], ["succeeded", 1]);
@@ -39,7 +39,7 @@ for (const runtime of Object.keys(runtimes)) {
       items,
       'ulimit -n 60; exec "$@"',
     );
-    await until(() => cli.stderr.includes(" running"), "there is a line");
+    await until(() => cli.stderr.includes(" running, "), "there is a line");
     cli.kill("SIGINT");
     await until(() => cli.stderr.includes("Interrupted"), "it says so");
     workspace.write("go", "");

@@ -27,7 +27,7 @@ function prepare(workspace: Workspace, script: string, items = 9, concurrency = 
 const filled = (rows: string[]) => rows.filter((row) => row !== "");
 
 const REASON = /^✗ psql: connection refused: db down \(db\/[369], attempt 1\)$/;
-const THREE_FAIL = /^3 failing now · nothing succeeds · next retry in (1 min 0 s|\d\d s)$/;
+const THREE_FAIL = /^3 failing now · nothing is succeeding · next retry in (1 min 0 s|\d\d s)$/;
 /** Standard error of the three failing items, shown above the rows. */
 const ERRORS = [3, 6, 9].map((i) => `db/${i} | psql: connection refused: db down`);
 const threeHaveFailed = (rows: string[]) =>
@@ -168,11 +168,15 @@ Deno.test({
     await using terminal = await PseudoTerminal.start(workspace, prepare(workspace, DATABASE));
     await terminal.until(threeHaveFailed, "three have failed");
     await terminal.type("\x03");
-    await terminal.until((rows) => rows.some((row) => row.endsWith("0 of 9 · stopping, 6 still run")), "it says so");
+    await terminal.until(
+      (rows) => rows.some((row) => row.endsWith("0 of 9 · stopping, 6 still running")),
+      "it says so",
+    );
     const rows = filled(terminal.screen.rows);
     const note = "Interrupted: waiting for 6 running commands. Press Ctrl-C again to kill them.";
     assert(rows.some((row) => row.includes(note)));
-    assert(rows.some((row) => row === "3 failing now · nothing succeeds"), "no next try"); // no more attempts start
+    // No more attempts start.
+    assert(rows.some((row) => row === "3 failing now · nothing is succeeding"), "no next retry");
     await terminal.type("\x03");
     assertEquals(await terminal.ended, 130);
     assertEquals(terminal.screen.lines.filter((line) => /░|✗/.test(line)), []);

@@ -91,7 +91,7 @@ for (const runtime of RUNTIMES) {
       await until(() => workspace.read("ended").split("\n").length === 23, "what was left behind has ended");
       const { code, stderr } = await workspace.run(args);
       assertEquals(code, 0, stderr);
-      assertStringIncludes(stderr, "Done before        20\n");
+      assertStringIncludes(stderr, "Already done       20\n");
       const began = workspace.read("began").trim().split("\n");
       assertEquals([began.length, new Set(began).size], [62, 60], "only what was running was done again");
     },

@@ -56,7 +56,7 @@ export async function executeRun(
     onShortage: noteOnce(note),
     onHalt: () => {
       const { givenUp } = run.tally;
-      note(`Halted, as ${givenUp === 1 ? "1 item was" : `${givenUp} items were`} given up.`);
+      note(`Halted: ${givenUp === 1 ? "1 item was" : `${givenUp} items were`} given up.`);
     },
   });
   server?.show(run, config);
@@ -106,7 +106,7 @@ function followConfig(
 function noteOnce(note: (line: string) => void): (error: unknown) => void {
   let isNoted = false;
   return (error) => {
-    if (!isNoted) note(`Fewer commands run at once, as ${describeSystemError(error, "command")}.`);
+    if (!isNoted) note(`Running fewer commands at once: ${describeSystemError(error, "command")}.`);
     isNoted = true;
   };
 }

@@ -20,8 +20,8 @@ Equal lines are one item. Lines that are not UTF-8 are refused and listed at the
 end. So are lines that, with --json, are not objects or lack a member that the
 command names. A retry that is due goes before items without an attempt. The
 input may be endless: at most 10,000 lines are read ahead, and at most 100,000
-items wait for a retry. A run keeps 27 to 54 bytes for each distinct line, or
-nothing with --no-dedupe.
+items are delayed. A run keeps 27 to 54 bytes for each distinct line, or nothing
+with --no-dedupe.
 
 Options override the config of the queue. When the config file changes, the run
 follows it at once. With --group-by or a discipline, groups take turns among the

@@ -86,7 +86,7 @@ export async function prepareRun(
   lost: AbortSignal | undefined,
 ): Promise<PreparedRun> {
   const items = await prepareItems(plan, standardInput);
-  if (plan.readsTerminal) stderr.write("Reading the list from the terminal: Ctrl-D ends it.\n");
+  if (plan.readsTerminal) stderr.write("Reading the list from the terminal. Press Ctrl-D to end it.\n");
   const server = plan.dashboardPort === undefined ? undefined : await openServer(plan.dashboardPort);
   const showProgress = await loadProgress(plan.progress);
   lost?.throwIfAborted(); // opening the report would truncate what the other process has written

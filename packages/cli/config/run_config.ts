@@ -123,9 +123,9 @@ export class RunConfig {
     return this.#files.watchConfigFile(this.path, { reload }, {
       onReload: (changes) => {
         for (const change of changes) tell(describe(change, this.queueName));
-        if (changes.length === 0) tell("Config: it is read again, and says what it said before.");
+        if (changes.length === 0) tell("Config: read again, nothing changed.");
         if (!this.config.queueNames.includes(this.queueName)) {
-          tell(`Config: it has no queue "${this.queueName}" any more, which goes on as it is.`);
+          tell(`Config: queue "${this.queueName}" is gone; the run keeps its previous settings.`);
         }
         onReload();
       },
@@ -164,9 +164,10 @@ function pickQueue(config: WorkQueueConfig, name: string | undefined): string {
 
 function describe({ path, old, new: now, inForce }: ConfigChange, queueName: string): string {
   const isInForce = inForce === "now" || now !== undefined && path === pointerTo("queues", queueName); // restored
-  const when = isInForce ? "" : " (from the next run on)";
+  const when = isInForce ? "" : " (takes effect in the next run)";
   const [is, was] = [now, old].map((value) => value === undefined ? undefined : printable(JSON.stringify(value)));
-  return `Config: ${path} is ${is ?? "gone"} now, and was ${was ?? "not there"}${when}`;
+  if (was === undefined) return `Config: ${path} added: ${is}${when}`;
+  return `Config: ${path} ${is === undefined ? `removed, was ${was}` : `changed from ${was} to ${is}`}${when}`;
 }
 
 /** Returns the JSON Pointer of a member. */

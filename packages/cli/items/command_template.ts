@@ -50,15 +50,15 @@ export class CommandTemplate {
     this.#members = isJson ? [...new Set(names)].filter((name) => name !== "" && name !== "#") : [];
   }
 
-  /** Returns the reason why a line can't be an item, such as `"no JSON object"`; `undefined` if it can be one. */
+  /** Returns the reason why a line can't be an item, such as `"not a JSON object"`; `undefined` if it can be one. */
   fault(text: string): string | undefined {
     if (this.#readMembers === undefined) return undefined;
     const members = this.#readMembers(text);
-    if (members === undefined) return "no JSON object";
+    if (members === undefined) return "not a JSON object";
     const missing = this.#members.find((name) => !members.has(name));
-    if (missing !== undefined) return `an object without '${missing}'`;
+    if (missing !== undefined) return `no member '${missing}'`;
     const broken = this.#members.find((name) => LONE_SURROGATE.test(members.get(name)!));
-    return broken === undefined ? undefined : `an object whose '${broken}' has an unpaired surrogate`;
+    return broken === undefined ? undefined : `unpaired surrogate in member '${broken}'`;
   }
 
   /** Returns the command for an item. */

@@ -19,8 +19,8 @@ export class RefusedLines {
   describe(): string[] {
     return [...this.#byReason].map(([reason, { count, listed }]) => {
       const more = count - listed.length;
-      return `Refused, as ${count === 1 ? "it is" : "they are"} ${reason}: ${count === 1 ? "line" : "lines"} ` +
-        listed.join(", ") + (more > 0 ? ` and ${more} more` : "");
+      return `Refused (${reason}): ${count === 1 ? "line" : "lines"} ` + listed.join(", ") +
+        (more > 0 ? ` and ${more} more` : "");
     });
   }
 }

@@ -48,7 +48,9 @@ export interface ItemReport {
 export function describeEnd(
   { timedOut, exitCode, signal }: Pick<ItemReport, "timedOut" | "exitCode" | "signal">,
 ): string {
-  return timedOut ? "timed out" : exitCode !== null ? `exit code ${exitCode}` : signal ?? "not started";
+  if (timedOut) return "timed out";
+  if (exitCode !== null) return `exit code ${exitCode}`;
+  return signal === null ? "not started" : `killed by ${signal}`;
 }
 
 /** Returns a hash of JSON-like data that doesn't depend on the order of members. */

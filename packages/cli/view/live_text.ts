@@ -66,7 +66,7 @@ function describeTroubles(tally: Tally, nothingSucceeds: boolean, { style, place
   const fields = [style(failing === 0 ? "dim" : "red", places.fill("failing", `${count(failing)} failing now`))];
   if (givenUp > 0) fields.push(style("red", places.fill("given up", `${count(givenUp)} given up`)));
   if (refused > 0) fields.push(style("red", places.fill("refused", `${count(refused)} refused`)));
-  if (nothingSucceeds) fields.push(style("red", "nothing succeeds"));
+  if (nothingSucceeds) fields.push(style("red", "nothing is succeeding"));
   if (failing > 0 && nextDueInMs !== undefined && !isStopping) {
     fields.push(style("dim", `next retry in ${formatLength(nextDueInMs / 1000)}`));
   }
@@ -83,7 +83,7 @@ function describeProgress(tally: Tally, recent: Recent, { columns, style, places
   const fields: [name: string, text: string][] = [
     ["done", `${percentage}${places.fill("done", `${count(done).padStart(total.length)} of ${total}`)}`],
   ];
-  if (isStopping) fields.push(["stopping", `stopping, ${running} still ${running === 1 ? "runs" : "run"}`]);
+  if (isStopping) fields.push(["stopping", `stopping, ${running} still running`]);
   else {
     fields.push(["running", places.fill("running", `${running} running`)]);
     if (tally.isPaused) fields.push(["paused", style("bold", "paused")]);

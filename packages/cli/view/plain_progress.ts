@@ -67,7 +67,7 @@ function describe(tally: Tally): string {
     `${running} running`,
     `${queued} queued`,
     `${failing} failing`,
-    `${retries} retried`,
+    `${retries} ${retries === 1 ? "retry" : "retries"}`,
     `${givenUp} given up`,
     ...(refused > 0 ? [`${refused} refused`] : []),
     `${rate.toFixed(1)} items/s`,

@@ -39,7 +39,7 @@ export function summarize(tally: Tally, metrics: RunMetrics, givenUp: GivenUpIte
     ...(tally.isDistinct
       ? [["Distinct items", tally.items], ["Duplicates folded", tally.folded]] satisfies [string, number][]
       : [["Items", tally.items]] satisfies [string, number][]),
-    ...(tally.doneBefore > 0 ? [["Done before", tally.doneBefore] satisfies [string, number]] : []),
+    ...(tally.doneBefore > 0 ? [["Already done", tally.doneBefore] satisfies [string, number]] : []),
     ...(tally.refused > 0 ? [["Lines refused", tally.refused] satisfies [string, number]] : []),
     ["Succeeded", tally.succeeded],
     ["Given up", tally.givenUp],
