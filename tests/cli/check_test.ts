@@ -82,7 +82,7 @@ const INVALID: [file: string, text: string, line: string][] = [
   ["s.yml", "queues:\n\ta: 1", "s.yml:2:1: it is not valid YAML: Tabs are not allowed as indentation"],
   ["s.toml", "a = 1\na = 2", "s.toml:2:1: it is not valid TOML: trying to redefine an already defined table or value"],
   ["text.yaml", "# nothing\ntext", "text.yaml:2:1: it must be an object, got a text"],
-  ["none.yaml", "", "none.yaml: 'config' must be an object, got null"],
+  ["none.yaml", "", "none.yaml: it is empty"],
 ];
 
 Deno.test("check: what is not of its format is reported with its place", async () => {
