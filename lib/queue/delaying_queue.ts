@@ -4,7 +4,7 @@
  * @module
  */
 
-import { A_POSITIVE_INTEGER, hasMethods, requireRule, requireRules } from "../base/arguments.ts";
+import { A_POSITIVE_INTEGER, requireRule, requireRules } from "../base/arguments.ts";
 import { callSafely } from "../base/call_safely.ts";
 import { type Clock, unref } from "../base/clock.ts";
 import { type Duration, parseDuration } from "../base/duration.ts";
@@ -25,7 +25,7 @@ import { Waiters } from "../structures/waiters.ts";
 import { IDLE, Waits, Watchers } from "../structures/watchers.ts";
 import { hooksOf, setHooks } from "./hooks.ts";
 import { withKey } from "./known_key.ts";
-import { delayingRules, limitOf, priorityFor, priorityOf, readDrainOptions, signalOf } from "./options.ts";
+import { delayingRules, isWorkQueue, limitOf, priorityFor, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { describeDelayed } from "./delayed_inspection.ts";
 import { setQueueInspection } from "./queue_inspection.ts";
 import { QueueLayer } from "./queue_layer.ts";
@@ -92,10 +92,6 @@ const ACTION = "create delaying queue";
 const DEFAULT_MAX_SLEEP = 10_000;
 /** Delay after which an item whose add failed when it was due is added again, in milliseconds. */
 const RETRY_DELAY = 1000;
-
-function isWorkQueue(value: unknown): boolean {
-  return hasMethods(value, "add", "get", "tryGet", "done", "shutDown", "shutDownWithDrain");
-}
 
 class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQueue<T> {
   readonly #clock: Clock;

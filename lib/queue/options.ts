@@ -152,3 +152,21 @@ export function delayingRules(
     addWhileDelayed: [(value: unknown) => value === "keep" || value === "replace", 'must be one of "keep", "replace"'],
   };
 }
+
+/** Reports whether a value has the members of a work queue that the layers above use. */
+export function isWorkQueue(value: unknown): boolean {
+  const methods = [
+    "add",
+    "get",
+    "tryGet",
+    "done",
+    "shutDown",
+    "shutDownWithDrain",
+    "whenIdle",
+    "whenBelow",
+    "snapshot",
+  ];
+  if (!hasMethods(value, ...methods)) return false;
+  const { length, processing } = value as { length: unknown; processing: unknown };
+  return Number.isInteger(length) && Number.isInteger(processing);
+}

@@ -20,7 +20,7 @@ import { Attempts } from "./attempts.ts";
 import { createDelayingQueue } from "./delaying_queue.ts";
 import { setHooks } from "./hooks.ts";
 import { withKey } from "./known_key.ts";
-import { delayingRules, priorityFor, withPriority } from "./options.ts";
+import { delayingRules, isWorkQueue, priorityFor, withPriority } from "./options.ts";
 import { describeDelayed } from "./delayed_inspection.ts";
 import { setQueueInspection } from "./queue_inspection.ts";
 import { QueueLayer } from "./queue_layer.ts";
@@ -75,7 +75,7 @@ export function createRateLimitingQueue<T>(
   }
   requireRules(ACTION, options, {
     ...delayingRules(timeoutRule()),
-    queue: [(value: unknown) => hasMethods(value, "addAfter"), "must be a delaying queue"],
+    queue: [isDelayingQueue, "must be a delaying queue"],
   });
   const { queue, ...others } = options;
   const misplaced = options.addWhileDelayed === "replace" ? "addWhileDelayed" : options.onDrop && "onDrop";
@@ -87,6 +87,13 @@ export function createRateLimitingQueue<T>(
 }
 
 const ACTION = "create rate limiting queue";
+
+/** Reports whether a value has the members of a delaying queue that the layer above uses. */
+function isDelayingQueue(value: unknown): boolean {
+  return isWorkQueue(value) && hasMethods(value, "addAfter", "cancelDelayed") &&
+    Number.isInteger((value as DelayingQueue<unknown>).delayed);
+}
+
 class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLimitingQueue<T> {
   readonly #limiter: RateLimiter<T>;
   readonly #attempts: Attempts<T>;

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { Console, HandClock } from "../helpers.ts";
-import { type Clock, createDelayingQueue, systemClock } from "@workqueue/core";
+import { type Clock, createDelayingQueue, createWorkQueue, systemClock } from "@workqueue/core";
 import { ArrayQueue } from "../third_party_queues.ts";
 import { HighestFirst, isSettled, outcome, randomNumbers, take, takeAll } from "../queue_helpers.ts";
 
@@ -219,7 +219,12 @@ Deno.test("maxSleep has bounds", () => {
 });
 
 Deno.test("a queue below that is none is refused, and so are drain options that are none", async () => {
-  for (const queue of [{}, null, "queue"]) {
+  const members = ["length", "processing", "add", "get", "done", "whenIdle", "whenBelow", "snapshot"];
+  const whole = createWorkQueue<string>();
+  const without = members.map((left) =>
+    new Proxy(whole, { get: (_, name) => name === left ? undefined : whole[name as "add"] })
+  );
+  for (const queue of [{}, null, "queue", ...without]) {
     assertThrows(
       () => createDelayingQueue({ queue: queue as never }),
       TypeError,
