@@ -18,8 +18,8 @@ export const bucketKind: PartKind<"bucket", TokenBucket> = {
 
 /** Options of a token bucket in a config. */
 export const bucketFields = {
-  rate: { kind: "number", min: 0, infinite: true, description: "How many a second, on average." },
-  burst: { kind: "integer", min: 0, description: "How many may happen at once." },
+  rate: { kind: "number", min: 0, infinite: true, description: "Attempts per second, on average." },
+  burst: { kind: "integer", min: 0, description: "Maximum number of attempts that start at once." },
 } as const satisfies Fields;
 
 const definition: PartDefinition<"bucket", TokenBucket, "bucket", typeof bucketFields> = {

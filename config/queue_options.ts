@@ -20,7 +20,7 @@ export const queueOptions = {
     kind: "limiter",
     required: false,
     description:
-      "How long failed items are delayed. Default: client-go's controller limiter. A delay is set at the failure, so a change does not affect items that are delayed already; use 'throttle' for that.",
+      "Limiter that sets the delays of failed items. Default: client-go's controller limiter. A delay is set at the failure, so a change does not affect items that are already delayed. To slow those too, use 'throttle'.",
   },
   maxSleep: {
     serves: "queue",
@@ -31,7 +31,7 @@ export const queueOptions = {
     max: MAX_TIMEOUT as number,
     required: false,
     description:
-      "The longest sleep between two checks of deadlines. After a suspend, an item is late by at most this. Default: ten seconds.",
+      "Longest sleep between two checks of deadlines. After a suspend, an item is late by at most this. Default: ten seconds.",
   },
   addWhileDelayed: {
     serves: "queue",
@@ -41,7 +41,7 @@ export const queueOptions = {
     values: ["keep", "replace"],
     required: false,
     description:
-      'What happens when a delayed item is added: "keep" (the default) hands it out now and again when its delay ends; "replace" hands it out once, now.',
+      'Effect of adding a delayed item: "keep" (the default) hands it out now, and again when its delay ends; "replace" hands it out once, now.',
   },
   discipline: {
     serves: "queue",
@@ -50,7 +50,7 @@ export const queueOptions = {
     kind: "discipline",
     template: true,
     required: false,
-    description: "Which ready item is next. First in, first out if omitted.",
+    description: "Order in which ready items are handed out. First in, first out if omitted.",
   },
   throttle: {
     serves: "pool",
@@ -59,7 +59,7 @@ export const queueOptions = {
     kind: "bucket",
     required: false,
     description:
-      "How often attempts may start, first attempts and retries alike. No limit if omitted. A change takes effect at once, for delayed items too.",
+      "Limit on how often attempts start, first attempts and retries alike. No limit if omitted. A change takes effect at once, also for delayed items.",
   },
   concurrency: {
     serves: "pool",
@@ -68,7 +68,7 @@ export const queueOptions = {
     kind: "integer",
     min: 1,
     required: false,
-    description: "How many items are worked on at once. Default: one.",
+    description: "Maximum number of items worked on at once. Default: one.",
   },
   maxRetries: {
     serves: "pool",
@@ -77,7 +77,7 @@ export const queueOptions = {
     kind: "integer",
     min: 0,
     required: false,
-    description: "How many times a failed item is retried before it is given up. No limit if omitted.",
+    description: "Maximum number of retries before a failed item is given up. No limit if omitted.",
   },
   timeout: {
     serves: "pool",
@@ -87,7 +87,7 @@ export const queueOptions = {
     min: 1,
     max: MAX_TIMEOUT as number,
     required: false,
-    description: "How long one attempt may take. No limit if omitted.",
+    description: "Maximum duration of one attempt. No limit if omitted.",
   },
 } as const satisfies Readonly<Record<string, Declaration & Field<"limiter" | "discipline" | "bucket">>>;
 

@@ -55,7 +55,7 @@ export function configSchema(options: ConfigSchemaOptions = {}): Record<string, 
     title: "Work queues and their rate limiters",
     type: "object",
     properties: {
-      $schema: { type: "string", description: "Where editors find the description of this document." },
+      $schema: { type: "string", description: "Path or URL of the JSON Schema of this document, for editors." },
       limiters: byName({ $ref: "#/$defs/limiterOrName" }, "Limiters, by the names that queues and other limiters use."),
       queues: byName({ $ref: "#/$defs/queue" }, "Queues, by name."),
     },

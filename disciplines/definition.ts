@@ -45,7 +45,7 @@ export type DisciplineDescription = PartDescription<QueueDiscipline<unknown>>;
  *
  * const lifo = defineDiscipline({
  *   type: "lifo",
- *   description: "Hands out what became ready last.",
+ *   description: "Hands out the newest ready item first.",
  *   options: {},
  *   create() {
  *     const entries: ReadyEntry<unknown>[] = [];

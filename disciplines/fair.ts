@@ -38,24 +38,24 @@ export const fairOptions = {
   separator: {
     kind: "string",
     minLength: 1,
-    description: 'Ends the name of the group in a key: with "/", the key "shop/42" is in the group "shop".',
+    description: 'Text that ends the name of the group in a key: with "/", the key "shop/42" is in the group "shop".',
   },
   weights: {
     kind: "weights",
     required: false,
-    description: "How many items each named group gets for one item of a group that is not named.",
+    description: "Number of items that each named group gets for each item of a group that is not named.",
   },
   maxPerGroup: {
     kind: "integer",
     min: 1,
     required: false,
-    description: "How many items of one group may be processing at once. No limit if omitted.",
+    description: "Maximum number of items of one group that are processing at once. No limit if omitted.",
   },
   within: {
     kind: "discipline",
     template: true,
     required: false,
-    description: "The order within each group. First in, first out if omitted.",
+    description: "Order within each group. First in, first out if omitted.",
   },
 } as const satisfies DisciplineFields;
 

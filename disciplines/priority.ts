@@ -36,29 +36,28 @@ export const priorityOptions = {
     min: -1e9,
     max: 1e9,
     default: -100,
-    description: "The lowest priority. Lower values count as this.",
+    description: "Lowest priority; lower values count as this.",
   },
   max: {
     kind: "number",
     min: -1e9,
     max: 1e9,
     default: 100,
-    description:
-      "The highest priority. Higher values count as this. It must be greater than `min` by at least 0.000001.",
+    description: "Highest priority; higher values count as this. Must be greater than `min` by at least 0.000001.",
   },
   maxHeadStart: {
     kind: "duration",
     infinite: true,
     default: "1m",
     description:
-      "How much later an item of the highest priority may become ready and still go before an item of the lowest.",
+      "Time by which an item of the highest priority may become ready later than an item of the lowest and still go first.",
   },
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "priority" }`. */
 export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorityOptions> = {
   type: "priority",
-  description: "Hands out items of a higher priority sooner, by a head start.",
+  description: "Gives items of a higher priority a head start.",
   options: priorityOptions,
   check: ({ min, max }) =>
     max - min >= MIN_RANGE ? undefined : { option: "max", rule: `must be greater than 'min' by at least ${MIN_RANGE}` },

@@ -10,10 +10,10 @@ import { defineLimiter, type LimiterRegistry } from "@workqueue/core";
 
 const fibonacci = defineLimiter({
   type: "fibonacci",
-  description: "Delays an item by as many units as the Fibonacci numbers say.",
+  description: "Delays an item by Fibonacci numbers of units: 1, 1, 2, 3, 5 and so on.",
   options: {
-    unit: { kind: "duration", min: 1, default: "1s", description: "Delay after the first failure." },
-    maxDelay: { kind: "duration", description: "Longest delay, however often the item failed." },
+    unit: { kind: "duration", min: 1, default: "1s", description: "Delay after an item's first failure." },
+    maxDelay: { kind: "duration", description: "Maximum delay, regardless of the number of failures." },
   },
   check: ({ unit, maxDelay }) =>
     maxDelay < unit ? { option: "maxDelay", rule: `must not be less than 'unit' (${unit} ms)` } : undefined,

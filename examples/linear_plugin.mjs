@@ -9,9 +9,9 @@
 export default ({ limiters }) => {
   limiters.register({
     type: "linear",
-    description: "Adds the same to the delay with each failure.",
+    description: "Adds one step to the delay with each failure.",
     options: {
-      step: { kind: "duration", min: 1, description: "What each failure adds." },
+      step: { kind: "duration", min: 1, description: "Delay that each failure adds." },
     },
     create({ step }) {
       const failures = new Map();

@@ -36,15 +36,15 @@ export interface BucketLimiter<T = unknown> extends RateLimiter<T> {
 
 /** Options of a bucket limiter. */
 export const bucketOptions = {
-  rate: { kind: "number", min: 0, infinite: true, description: "Retries a second, on average, over all items." },
-  burst: { kind: "integer", min: 0, description: "How many retries may happen at once." },
+  rate: { kind: "number", min: 0, infinite: true, description: "Retries per second, on average, over all items." },
+  burst: { kind: "integer", min: 0, description: "Maximum number of retries at once." },
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "bucket" }`. */
 export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = {
   type: "bucket",
-  description: "Limits how often items are retried, all items together, with a token bucket. " +
-    "It sets the delays of later failures; to slow all attempts at once, use 'throttle' of a queue.",
+  description: "Limits the rate of retries over all items with a token bucket. " +
+    "A change affects only the delays of later failures. To slow all attempts at once, use a queue's 'throttle'.",
   options: bucketOptions,
   create: /* @__PURE__ */ builtIn(
     1,

@@ -45,9 +45,9 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  *
  * const linear = defineLimiter({
  *   type: "linear",
- *   description: "Adds the same to the delay with each failure.",
+ *   description: "Adds one step to the delay with each failure.",
  *   options: {
- *     step: { kind: "duration", min: 1, description: "What each failure adds." },
+ *     step: { kind: "duration", min: 1, description: "Delay that each failure adds." },
  *   },
  *   create({ step }) {
  *     const failures = new Map<unknown, number>();
@@ -96,8 +96,8 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  *
  * const linear = defineLimiter({
  *   type: "linear",
- *   description: "Adds the same to the delay with each failure.",
- *   options: { step: { kind: "duration", description: "What each failure adds." } },
+ *   description: "Adds one step to the delay with each failure.",
+ *   options: { step: { kind: "duration", description: "Delay that each failure adds." } },
  *   create: ({ step }) => new Linear(step),
  *   update(limiter, { step }) {
  *     limiter.step = step;

@@ -23,8 +23,8 @@ export type * from "./types.ts";
 
 /** Options of an exponential limiter. */
 export const exponentialOptions = {
-  baseDelay: { kind: "duration", description: "The delay after an item's first failure." },
-  maxDelay: { kind: "duration", description: "The longest delay, however often the item failed." },
+  baseDelay: { kind: "duration", description: "Delay after an item's first failure." },
+  maxDelay: { kind: "duration", description: "Maximum delay, regardless of the number of failures." },
   forgetAfter: forgetAfterField as typeof forgetAfterField, // otherwise, the packed declarations lack the type
 } as const satisfies Fields;
 

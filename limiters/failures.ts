@@ -8,8 +8,8 @@ import { FailureCounts } from "./failure_counts.ts";
 export const forgetAfterField = {
   kind: "duration",
   required: false,
-  description: "How long after the end of its last delay an item's failures are forgotten. Never if omitted. " +
-    "Must be longer than an attempt takes, or no failure ever follows another.",
+  description: "Time from the end of an item's last delay until its failures are forgotten. Never if omitted. " +
+    "Must be longer than an attempt takes; otherwise, every failure counts as the first.",
 } as const satisfies Field;
 
 /** Limiter that counts the failures of each key since it was last forgotten. The delay is a function of that count. */

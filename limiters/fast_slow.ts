@@ -23,9 +23,9 @@ export type * from "./types.ts";
 
 /** Options of a fast-slow limiter. */
 export const fastSlowOptions = {
-  fastDelay: { kind: "duration", description: "The delay after each of an item's first failures." },
-  slowDelay: { kind: "duration", description: "The delay after each further failure." },
-  maxFastAttempts: { kind: "integer", min: 0, description: "How many failures get the fast delay." },
+  fastDelay: { kind: "duration", description: "Delay after each of an item's first failures." },
+  slowDelay: { kind: "duration", description: "Delay after each further failure." },
+  maxFastAttempts: { kind: "integer", min: 0, description: "Number of failures that get the fast delay." },
   forgetAfter: forgetAfterField as typeof forgetAfterField, // otherwise, the packed declarations lack the type
 } as const satisfies Fields;
 

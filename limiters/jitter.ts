@@ -28,19 +28,23 @@ export type * from "./types.ts";
 
 /** Options of a jitter limiter. */
 export const jitterOptions = {
-  limiter: { kind: "limiter", description: "The limiter to ask, as a config or a name. Use a backoff, not a bucket." },
+  limiter: {
+    kind: "limiter",
+    description: "Limiter whose delays are shortened, as a config or a name. Use a backoff, not a bucket.",
+  },
   spread: {
     kind: "number",
     min: 0,
     max: 1,
-    description: "The largest part of a delay that is subtracted. With 1, the delay is anything from 0 to the whole.",
+    description:
+      "Largest fraction of a delay that is subtracted. With 1, the result is anything from 0 to the full delay.",
   },
 } as const satisfies LimiterFields;
 
 /** Definition of `{ "type": "jitter" }`. */
 export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = {
   type: "jitter",
-  description: "Subtracts a random part from the delays of another limiter.",
+  description: "Subtracts a random fraction from each delay of another limiter.",
   options: jitterOptions,
   create: /* @__PURE__ */ builtIn(
     1,

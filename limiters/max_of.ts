@@ -26,7 +26,7 @@ export type * from "./types.ts";
 
 /** Options of a max-of limiter. */
 export const maxOfOptions = {
-  limiters: { kind: "limiters", minItems: 1, description: "The limiters to ask, as configs or names." },
+  limiters: { kind: "limiters", minItems: 1, description: "Limiters to compare, as configs or names." },
 } as const satisfies LimiterFields;
 
 /** Definition of `{ "type": "max-of" }`. */

@@ -25,14 +25,14 @@ export type * from "./types.ts";
 
 /** Options of a max-wait limiter. */
 export const maxWaitOptions = {
-  limiter: { kind: "limiter", description: "The limiter to ask, as a config or a name." },
-  maxDelay: { kind: "duration", description: "The longest delay, whatever that limiter says." },
+  limiter: { kind: "limiter", description: "Limiter whose delays are capped, as a config or a name." },
+  maxDelay: { kind: "duration", description: "Maximum delay, whatever the other limiter returns." },
 } as const satisfies LimiterFields;
 
 /** Definition of `{ "type": "max-wait" }`. */
 export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions> = {
   type: "max-wait",
-  description: "Limits the delays of another limiter to a maximum.",
+  description: "Caps the delays of another limiter at a maximum.",
   options: maxWaitOptions,
   create: /* @__PURE__ */ builtIn(1, ({ limiter, maxDelay }) => new MaxWaitLimiter(limiter, maxDelay)),
   update: (part: MaxWaitLimiter, { limiter, maxDelay }) => part.change(limiter, maxDelay),

@@ -51,9 +51,9 @@ export const perGroupOptions = {
     kind: "string",
     minLength: 1,
     startsAfresh: true,
-    description: "Ends the name of the group in a key; a key without it is a group by itself.",
+    description: "Text that ends the name of the group in a key. A key without it is a group of its own.",
   },
-  limiter: { kind: "limiter", template: true, description: "The limiter that each group gets its own copy of." },
+  limiter: { kind: "limiter", template: true, description: "Limiter that is copied for each group." },
 } as const satisfies LimiterFields;
 
 /** Definition of `{ "type": "per-group" }`. */

@@ -33,7 +33,7 @@ function typedSchema(
     type: "object",
     properties: {
       type: {
-        description: `What kind of ${kind.word} it is; its options depend on that.`,
+        description: `Type of the ${kind.word}. The other options depend on it.`,
         anyOf: definitions.map(({ type, description }) => ({ const: type, description })),
       },
     },

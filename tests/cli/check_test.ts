@@ -6,7 +6,7 @@ import { runtimes, TELL_CODE, Workspace } from "./cli.ts";
 const MESSAGES = {
   type: `'type' must be one of "bucket", "exponential", "fast-slow", "jitter", "max-of", "max-wait", "per-group"` +
     `, got "exponentail"; did you mean "exponential"?`,
-  missing: "missing required option 'burst' (how many retries may happen at once)",
+  missing: "missing required option 'burst' (maximum number of retries at once)",
   concurency: `"concurency" is not an option here; did you mean "concurrency"?`,
   maxRetries: "'maxRetries' must be a non-negative integer, got -1",
 };

@@ -30,7 +30,7 @@ Deno.test("rule 10: every problem of the document is reported, with a pointer to
     { path: "/limiter", message: `"limiter" is not a part of a config; did you mean "limiters"?` },
     { path: "/limiters/a~1b/brust", message: `"brust" is not an option here; did you mean "burst"?` },
     { path: "/limiters/a~1b/rate", message: `'rate' must be a non-negative number, got "fast"` },
-    { path: "/limiters/a~1b/burst", message: "missing required option 'burst' (how many retries may happen at once)" },
+    { path: "/limiters/a~1b/burst", message: "missing required option 'burst' (maximum number of retries at once)" },
     { path: "/limiters/lost", message: `"god" is not the name of a limiter here; did you mean "good"?` },
     {
       path: "/limiters/backwards/maxDelay",

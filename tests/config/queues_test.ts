@@ -167,7 +167,7 @@ Deno.test("what is wrong with a queue's options is reported in its place, all of
     `/queues/q/discipline/within/type: 'type' must be one of "fair", "priority", got "priorty"; ` +
     `did you mean "priority"?`,
     `/queues/q/throttle/brust: "brust" is not an option here; did you mean "burst"?`,
-    "/queues/q/throttle/burst: missing required option 'burst' (how many may happen at once)",
+    "/queues/q/throttle/burst: missing required option 'burst' (maximum number of attempts that start at once)",
     "/queues/q/throttle/rate: 'rate' must be a non-negative number, got -1",
     `/queues/q/throttle/type: "type" is not an option here`,
     `/queues/r/discipline: 'discipline' must be a discipline, an object such as { "type": "fair" }, got "fair"`,

@@ -90,7 +90,7 @@ async function tryCommand(command: string[]): Promise<void> {
   const withPlugin = async (...args: string[]) => await start([...args, "--plugin", "plugin.mjs"]);
   const schema = await withPlugin("schema");
   assertEquals([schema.code, schema.stderr], [0, ""]);
-  assertStringIncludes(JSON.stringify(JSON.parse(schema.stdout)), "Adds the same to the delay with each failure.");
+  assertStringIncludes(JSON.stringify(JSON.parse(schema.stdout)), "Adds one step to the delay with each failure.");
   const delays = await withPlugin("delays", "linear.yaml", "--limiter", "polite", "--failures", "2");
   assertEquals([delays.code, delays.stderr], [0, ""]);
   assertEquals(delays.stdout.split("\n").slice(2, 4), ["      1   30 s     30 s", "      2  1 min  1.5 min"]);

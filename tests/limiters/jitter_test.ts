@@ -74,7 +74,7 @@ Deno.test("jitter: bad arguments are refused, with the option, the rule and the 
       [backoff(), { spread: -0.1 }, RangeError, "'spread' must be a number from 0 to 1, got -0.1"],
       [backoff(), { spread: NaN }, RangeError, "'spread' must be a number from 0 to 1, got NaN"],
       [backoff(), { spread: "half" }, TypeError, `'spread' must be a number from 0 to 1, got "half"`],
-      [backoff(), {}, TypeError, "missing required option 'spread' (the largest part of a delay"],
+      [backoff(), {}, TypeError, "missing required option 'spread' (largest fraction of a delay"],
       [backoff(), { spread: 1, random: 0.5 }, RangeError, "'random' must be a function, got 0.5"],
       [backoff(), { spread: 1, sprad: 1 }, TypeError, `"sprad" is not an option here; did you mean "spread"?`],
       [backoff(), { spread: 1, limiter: backoff() }, TypeError, `"limiter" is not an option here`],

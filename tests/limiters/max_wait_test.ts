@@ -60,6 +60,6 @@ Deno.test("max-wait: no limiter, or a bad delay, is refused", () => {
   const { message } = assertThrows(() => createMaxWaitLimiter(limiter, undefined as unknown as number), TypeError);
   assertStrictEquals(
     message,
-    "Cannot create max-wait limiter: missing required option 'maxDelay' (the longest delay, whatever that limiter says)",
+    "Cannot create max-wait limiter: missing required option 'maxDelay' (maximum delay, whatever the other limiter returns)",
   );
 });

@@ -19,8 +19,8 @@ const BAD_OPTIONS: [kind: string, create: (options: never) => unknown, cases: Ba
     [{ rate: "10", burst: 1 }, `'rate' must be a non-negative number, got "10"`],
     [{ rate: [10], burst: 1 }, "'rate' must be a non-negative number, got an array"],
     ...badCounts("burst", { rate: 1 }),
-    [{ burst: 1 }, "missing required option 'rate' (retries a second, on average, over all items)"],
-    [{ rate: 1, burst: undefined }, "missing required option 'burst' (how many retries may happen at once)"],
+    [{ burst: 1 }, "missing required option 'rate' (retries per second, on average, over all items)"],
+    [{ rate: 1, burst: undefined }, "missing required option 'burst' (maximum number of retries at once)"],
     [{ rate: 1, burst: 1, brust: 2 }, `"brust" is not an option here; did you mean "burst"?`],
     [{ rate: 1, burst: 1, type: "bucket" }, `"type" is not an option here`],
     [{ rate: 1, burst: 1, xyzzy: null }, `"xyzzy" is not an option here`],
@@ -36,8 +36,8 @@ const BAD_OPTIONS: [kind: string, create: (options: never) => unknown, cases: Ba
       "'maxDelay' must not be less than 'baseDelay' (60000 ms), got 59999",
       RangeError,
     ],
-    [{ maxDelay: 1 }, "missing required option 'baseDelay' (the delay after an item's first failure)"],
-    [{ baseDelay: 1 }, "missing required option 'maxDelay' (the longest delay, however often the item failed)"],
+    [{ maxDelay: 1 }, "missing required option 'baseDelay' (delay after an item's first failure)"],
+    [{ baseDelay: 1 }, "missing required option 'maxDelay' (maximum delay, regardless of the number of failures)"],
     [{ basedelay: 1, maxDelay: 1 }, `"basedelay" is not an option here; did you mean "baseDelay"?`],
   ]],
   ["fast-slow", createFastSlowLimiter, [
@@ -46,15 +46,15 @@ const BAD_OPTIONS: [kind: string, create: (options: never) => unknown, cases: Ba
     ...badCounts("maxFastAttempts", { fastDelay: 1, slowDelay: 1 }),
     [
       { slowDelay: 1, maxFastAttempts: 1 },
-      "missing required option 'fastDelay' (the delay after each of an item's first failures)",
+      "missing required option 'fastDelay' (delay after each of an item's first failures)",
     ],
     [
       { fastDelay: 1, maxFastAttempts: 1 },
-      "missing required option 'slowDelay' (the delay after each further failure)",
+      "missing required option 'slowDelay' (delay after each further failure)",
     ],
     [
       { fastDelay: 1, slowDelay: 1 },
-      "missing required option 'maxFastAttempts' (how many failures get the fast delay)",
+      "missing required option 'maxFastAttempts' (number of failures that get the fast delay)",
     ],
     [
       { fastDelay: 1, slowDelay: 1, maxFastAttempts: 1, maxFastAttempt: 2 },
