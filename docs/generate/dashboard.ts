@@ -33,42 +33,42 @@ const VERDICTS: readonly Panel[] = [
   {
     title: "Backlog grows by",
     description:
-      "Items a second that come and are not done: ready, blocked or delayed. Above 0 for long: more workers, or fewer adds.",
+      "Items per second by which the ready, blocked and delayed items grow. If above 0 for long, add workers or add less.",
     unit: "suffix: /s",
     queries: { "": worst(`${slope(of.depth)} + ${slope(of.delayed)} or ${slope(of.depth)}`) },
     limits: [0.1, 1],
   },
   {
     title: "Oldest ready",
-    description: "How long the oldest item has been ready and was not taken.",
+    description: "Time since the oldest ready item became ready.",
     unit: "s",
     queries: { "": worst(max(of.oldestReady)) },
     limits: [60, 300],
   },
   {
     title: "Attempts that fail",
-    description: "Of all attempts, how many fail. Where most do, what they depend on is down: pause the throttle.",
+    description: "Share of attempts that fail. If most fail, a backend is probably down: pause the throttle.",
     unit: "percentunit",
     queries: { "": worst(`${rate(of.failures)} / (${rate(`${of.workDuration}_count`)} > 0)`) },
     limits: [0.1, 0.5],
   },
   {
     title: "Workers busy",
-    description: "Of the handlers that may run at once, how many do. At 100 % items wait for workers.",
+    description: "Share of the handlers that may run at once. At 100 %, ready items wait for workers.",
     unit: "percentunit",
     queries: { "": worst(`${sum(of.active)} / (${sum(of.concurrency)} > 0)`) },
     limits: [0.8, 1],
   },
   {
     title: "Longest running",
-    description: "How long the longest-processing item has been processing. A handler that hangs needs a timeout.",
+    description: "Time that the longest-processing item has been processing. A handler that hangs needs a timeout.",
     unit: "s",
     queries: { "": worst(max(of.longestRunningProcessor)) },
     limits: [60, 900],
   },
   {
     title: "Given up",
-    description: "Items that were given up in the time that is shown. They come no more unless they are added again.",
+    description: "Items given up in the selected time range. They are not retried unless they are added again.",
     unit: "short",
     queries: { "": `sum(increase(${chosen(of.givenUp)}[$__range])) or vector(0)` },
     limits: [1, 100],
@@ -80,7 +80,7 @@ const GRAPHS: readonly Panel[] = [
     title: "Ready, blocked, delayed, active",
     description:
       "Ready: can be handed out now. Blocked: the group is at its limit. Delayed: the delay of a retry or of a rate " +
-      "limit has not passed. Active: handlers that are running, of those that may.",
+      "limit has not passed. Active: running handlers, and the number that may run at once.",
     unit: "short",
     queries: {
       ready: `${sum(of.depth)} - ${sum(of.blocked)} or ${sum(of.depth)}`,
@@ -92,8 +92,7 @@ const GRAPHS: readonly Panel[] = [
   },
   {
     title: "In and out",
-    description:
-      "Items a second that are added and not folded, retries among them, that are handed out, and that are done.",
+    description: "Items per second that are added and not folded (including retries), handed out, and done.",
     unit: "ops",
     queries: {
       added: rate(of.adds),
@@ -103,38 +102,38 @@ const GRAPHS: readonly Panel[] = [
   },
   {
     title: "Failures, retries, given up",
-    description: "A second: attempts that fail, adds with a delay or through the limiter, and items that are given up.",
+    description: "Per second: failed attempts, adds with a delay or through the limiter, and given-up items.",
     unit: "ops",
     queries: { failures: rate(of.failures), retries: rate(of.retries), "given up": rate(of.givenUp) },
   },
   {
     title: "Time in the queue",
-    description: "From the add until the item is handed out; delays are no part of it.",
+    description: "Time from the add until the item is handed out, without delays.",
     unit: "s",
     queries: { "half within": quantile(0.5, of.queueLatency), "99 % within": quantile(0.99, of.queueLatency) },
   },
   {
     title: "Time at work",
-    description: "From handing an item out until it is done.",
+    description: "Time from the hand-out of an item until it is done.",
     unit: "s",
     queries: { "half within": quantile(0.5, of.workDuration), "99 % within": quantile(0.99, of.workDuration) },
   },
   {
     title: "Oldest ready, longest running",
-    description:
-      "How long the oldest ready item has been ready, and how long the longest-processing item has been processing.",
+    description: "Longest time that an item has been ready, and longest time that an item has been processing.",
     unit: "s",
     queries: { "oldest ready": max(of.oldestReady), "longest running": max(of.longestRunningProcessor) },
   },
   {
     title: "Unfinished work",
-    description: "Seconds of work in progress, over all items. A handler that hangs adds one a second.",
+    description:
+      "Seconds that all processing items have been processing, in total. A handler that hangs adds one per second.",
     unit: "s",
     queries: { unfinished: sum(of.unfinishedWork) },
   },
   {
     title: "Ready, by priority",
-    description: "Of queues that name their priorities.",
+    description: "Ready items of queues that name their priorities.",
     unit: "short",
     queries: { "{{priority}}": `sum by (name, priority) (${chosen(of.priorityDepth)})` },
   },

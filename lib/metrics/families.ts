@@ -56,13 +56,13 @@ export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider
     name: "workqueue_unfinished_work_seconds",
     kind: "gauge",
     unit: "seconds",
-    help: "Seconds of work in progress, over all items.",
+    help: "Seconds that all processing items have been processing, in total.",
   },
   longestRunningProcessor: {
     name: "workqueue_longest_running_processor_seconds",
     kind: "gauge",
     unit: "seconds",
-    help: "Seconds for which the longest-processing item has been processing.",
+    help: "Seconds since the longest-processing item was handed out.",
   },
   retries: {
     name: "workqueue_retries_total",
@@ -75,7 +75,7 @@ export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider
     kind: "gauge",
     unit: "items",
     label: "priority",
-    help: "Items that need work and are not handed out, of those that were added with a priority that has a name.",
+    help: "Items with a named priority that need work and are not handed out.",
   },
   delayed: {
     name: "workqueue_delayed",
@@ -87,13 +87,13 @@ export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider
     name: "workqueue_blocked",
     kind: "gauge",
     unit: "items",
-    help: "Items whose delay has passed and that cannot be handed out yet: part of workqueue_depth.",
+    help: "Items whose delay has passed but that cannot be handed out yet. Part of workqueue_depth.",
   },
   oldestReady: {
     name: "workqueue_oldest_ready_seconds",
     kind: "gauge",
     unit: "seconds",
-    help: "Seconds that the oldest of the ready items has been ready.",
+    help: "Seconds since the oldest ready item became ready.",
   },
   active: {
     name: "workqueue_active",
@@ -105,7 +105,7 @@ export const metricFamilies: { readonly [Method in Exclude<keyof MetricsProvider
     name: "workqueue_concurrency",
     kind: "gauge",
     unit: "handlers",
-    help: "How many handlers may run at once.",
+    help: "Maximum number of handlers that run at once.",
   },
   failures: {
     name: "workqueue_failures_total",

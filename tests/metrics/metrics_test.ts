@@ -411,7 +411,7 @@ Deno.test("InMemoryMetrics: prints counters and gauges as Prometheus reads them,
     "# TYPE workqueue_adds_total counter",
     `workqueue_adds_total{name="b"} 1`,
     `workqueue_adds_total{name="a"} 2`,
-    "# HELP workqueue_unfinished_work_seconds Seconds of work in progress, over all items.",
+    "# HELP workqueue_unfinished_work_seconds Seconds that all processing items have been processing, in total.",
     "# TYPE workqueue_unfinished_work_seconds gauge",
     `workqueue_unfinished_work_seconds{name="a"} 1.5`,
     "", // the last line ends with a line feed too
