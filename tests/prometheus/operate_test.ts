@@ -143,7 +143,7 @@ for (const [command, file] of [["check", "alerts.yml"], ["test", "alerts_test.ym
 Deno.test("docs/operate/alerts.yml: each rule says what is so, where to look, and where it is explained", () => {
   for (const { alert, annotations: { summary, description, runbook_url } } of rules) {
     assert(summary.includes("{{ $labels.name }}"), alert);
-    assert(/\bLook (at|whether|which)\b/.test(description), alert);
+    assert(/\bCheck (the|whether|which)\b/.test(description), alert);
     const [url, anchor] = runbook_url.split("#");
     assert(url!.endsWith("/docs/operate.md"), alert);
     assert(page.includes(`\n#### ${alert}\n`) && anchor === alert.toLowerCase(), alert);
