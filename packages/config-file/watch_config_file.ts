@@ -43,7 +43,9 @@ export function watchConfigFile(
   options: WatchConfigFileOptions = {},
 ): Disposable {
   const file = new ConfigFile(path);
-  if (!hasMethods(config, "reload")) throw invalidArgument(ACTION, "config", "must be what loadConfig returns", config);
+  if (!hasMethods(config, "reload")) {
+    throw invalidArgument(ACTION, "config", "must be a config returned by loadConfig", config);
+  }
   requireRules(ACTION, options, { onReload: A_FUNCTION, onError: A_FUNCTION });
   return new Polling(new WatchedFile(file, config, options));
 }

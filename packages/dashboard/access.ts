@@ -131,10 +131,10 @@ export function allowToken(token: string, ...others: string[]): Access {
 
 function requireToken(token: unknown): string {
   if (typeof token === "string" && token.length >= MIN_TOKEN && /^[\x21-\x7e]+$/.test(token)) return token;
-  const rule = `must be a text of at least ${MIN_TOKEN} characters that headers can have`;
+  const rule = `must be a string of at least ${MIN_TOKEN} printable ASCII characters without spaces`;
   if (typeof token !== "string") throw invalidArgument("allow token", "token", rule, token);
   // The message doesn't contain the token because it may be part of a secret.
-  throw argumentError("allow token", `'token' ${rule}, got one of ${token.length}`);
+  throw argumentError("allow token", `'token' ${rule}, got a string of length ${token.length}`);
 }
 
 /** Token, and the cookie that stands for it. Browsers don't store the token itself. */

@@ -19,11 +19,11 @@ const ACTION = "create dashboard";
 
 const A_CONFIG: Rule = [
   (value: unknown) => hasMethods(value, "describe", "workers", "onReload", "reload"),
-  "must be what loadConfig returns",
+  "must be a config returned by loadConfig",
 ];
 const A_POOL: Rule = [
   (value: unknown) => hasMethods(value, "pause", "resume", "snapshot", "stop"),
-  "must be what runWorkers returns",
+  "must be a pool returned by runWorkers",
 ];
 const A_QUEUE: Rule = [
   (value: unknown) => hasMethods(value, "add", "cancelDelayed", "snapshot") && (isOnRedis(value) || isInMemory(value)),
@@ -31,7 +31,7 @@ const A_QUEUE: Rule = [
 ];
 const QUEUES: Rule = [
   (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value),
-  "must be an object with a queue for each name",
+  "must be an object that maps names to queues",
 ];
 
 function isInMemory(value: unknown): boolean {
@@ -81,7 +81,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   if (queues === undefined) throw invalidArgument(ACTION, "queues", QUEUES[1], queues);
   if (view === undefined) throw invalidArgument(ACTION, "view", "must be a function, such as allowLocal", view);
   if (readConfig !== undefined && config === undefined) {
-    throw argumentError(ACTION, "'readConfig' is of no use without 'config'");
+    throw argumentError(ACTION, "'readConfig' requires 'config'");
   }
   for (const [name, shown] of Object.entries(queues)) requireQueue(name, shown);
 
@@ -107,7 +107,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
 
 function requireQueue(name: string, shown: unknown): void {
   const action = `${ACTION} with queue ${inspect(name)}`;
-  if (["", ".", ".."].includes(name)) throw argumentError(action, "addresses cannot have that name");
+  if (["", ".", ".."].includes(name)) throw argumentError(action, "URLs cannot contain that name");
   requireRules(action, shown, { queue: A_QUEUE, pool: A_POOL, keyText: A_FUNCTION, onTakeBack: A_FUNCTION });
   const { queue } = shown as { queue?: unknown };
   if (queue === undefined) throw invalidArgument(action, "queue", A_QUEUE[1], queue);

@@ -56,7 +56,7 @@ const ACTION = "open Redis queue";
  */
 export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions): RedisQueues {
   if (!hasMethods(config, "describe", "onReload")) {
-    throw invalidArgument(ACTION, "config", "must be what loadConfig returns", config);
+    throw invalidArgument(ACTION, "config", "must be a config returned by loadConfig", config);
   }
   requireOwnBuckets(ACTION, config);
   requireRedisOptions(ACTION, options, OF_QUEUES);

@@ -498,7 +498,7 @@ Deno.test("watching: what cannot be watched is refused at once", () => {
   assertThrows(
     () => watchConfigFile("a.json", {} as never),
     TypeError,
-    "Cannot watch config file: 'config' must be what loadConfig returns, got an object",
+    "Cannot watch config file: 'config' must be a config returned by loadConfig, got an object",
   );
   assertThrows(
     () => watchConfigFile("a.json", config, { onRelaod: () => {} } as never),

@@ -49,7 +49,7 @@ Deno.test("controls: pause and resume the pool", async () => {
   pool.resume();
   assertEquals(await asked.post("api/queues/images/pause"), [
     200,
-    'The pool of "images" is paused: what runs goes on to its end, and nothing more begins.',
+    'The pool of "images" is paused: running handlers continue, and no more items are handed out.',
   ]);
   assertEquals([pool.snapshot().paused, (await asked.row()).verdict], [true, "paused"]);
   assertEquals(await asked.post("api/queues/images/resume"), [200, 'The pool of "images" is resumed.']);
@@ -63,17 +63,17 @@ Deno.test("controls: concurrency and throttle", async () => {
   const bucket = pool.throttle as TokenBucket;
   assertEquals(await asked.post("api/queues/images/concurrency", { concurrency: 1200 }), [
     200,
-    "1,200 may run at once from now on; it was 2.",
+    "The concurrency is now 1,200; it was 2.",
   ]);
   assertEquals(pool.concurrency, 1200);
   assertEquals(await asked.post("api/queues/images/throttle", { rate: 0.5, burst: 1 }), [
     200,
-    "Attempts may begin 0.5 times a second, 1 at once, from now on.",
+    "Attempts may now start 0.5 times a second, 1 at once.",
   ]);
   assertEquals([bucket.rate, bucket.burst], [0.5, 1]);
   assertEquals(await asked.post("api/queues/images/throttle", { rate: "unlimited" }), [
     200,
-    "Attempts may begin as often as workers are free, from now on.",
+    "Attempts now start whenever a worker is free.",
   ]);
   assertEquals((await asked.details("images")).throttle, { rate: "unlimited", burst: 1, tokens: 1, resumesInMs: 0 });
 });
@@ -87,13 +87,13 @@ Deno.test("controls: pause and resume the throttle", async () => {
   const pause = (duration: number) => asked.post("api/queues/images/pause-throttle", { duration });
   const resume = () => asked.post("api/queues/images/resume-throttle");
   assertEquals(await resume(), [200, "The throttle was not paused: nothing was done."]);
-  assertEquals(await pause(30_000), [200, "No attempt begins for 30 s."]);
+  assertEquals(await pause(30_000), [200, "No attempt starts for 30 s."]);
   assertEquals([bucket.resumesInMs, (await asked.details("images")).throttle!.resumesInMs], [30_000, 30_000]);
-  assertEquals(await pause(10_000), [200, "No attempt begins for 30 s."], "the later end wins");
+  assertEquals(await pause(10_000), [200, "No attempt starts for 30 s."], "the later end wins");
   queue.add("a");
   await time.tickAsync(1000);
   assertEquals([totalsOf(queue).handedOut, (await asked.row()).verdict], [0, "paused"]);
-  assertEquals(await resume(), [200, "Attempts may begin again."]);
+  assertEquals(await resume(), [200, "Attempts may start again."]);
   await flush();
   assertEquals([totalsOf(queue).handedOut, (await asked.details("images")).throttle!.resumesInMs], [1, 0]);
 });
@@ -136,8 +136,8 @@ Deno.test("controls: nothing is done to one item where several have its text", a
   const onTakeBack = ({ name }: { name: string }) => takenBack.push(name);
   using asked = new Asked({ queues: { images: { queue, keyText: ({ name }: { name: string }) => name, onTakeBack } } });
   for (const name of ["a", "b", "a"]) queue.addAfter({ name }, "1h");
-  const message = "Nothing was done, as 2 delayed items have this text: search for it to act on all of them, or tell " +
-    "them apart by 'keyText'";
+  const message = "Nothing was done: 2 delayed items have this text. Search for it to act on all of them, or use " +
+    "'keyText' to tell them apart.";
   for (const action of ["retry", "take-back"]) {
     assertEquals(await asked.post(`api/queues/images/${action}`, { key: "a" }), [422, message]);
   }
@@ -158,13 +158,13 @@ Deno.test("controls: take back delayed items, with their failures", async () => 
   assertEquals([queue.delayed, pool.snapshot().failingItems.length], [3, 3]);
   assertEquals(await asked.post("api/queues/images/take-back", { search: "a/" }), [
     200,
-    "2 items are taken back, and will not be retried unless added again.",
+    "2 items are taken back, and will not run unless added again.",
   ]);
   assertEquals((await asked.details("images")).failingItems.map(({ key }) => key), ["b/1"]);
   assertEquals([queue.delayed, queue.numRequeues("a/1")], [1, 0]);
   assertEquals(await asked.post("api/queues/images/take-back", { key: "b/1" }), [
     200,
-    "1 item is taken back, and will not be retried unless added again.",
+    "1 item is taken back, and will not run unless added again.",
   ]);
 });
 
@@ -226,9 +226,9 @@ Deno.test("controls: what cannot be done is said with its reason, and refused wi
   const { can, cannot } = await asked.details("alone");
   assertEquals(can, ["retry", "takeBack"]);
   assertEquals(cannot, {
-    pause: "It is a pool that is paused, and the dashboard was given none for this queue.",
-    concurrency: "The dashboard was given no pool for this queue.",
-    throttle: "This queue has no throttle that is known here. Fewer workers slow it as well.",
+    pause: "Pausing requires the queue's pool, which the dashboard was not given.",
+    concurrency: "The dashboard was not given this queue's pool.",
+    throttle: "No throttle of this queue is known here. To slow the queue, lower its concurrency.",
   });
   assertEquals(await asked.post("api/queues/alone/pause"), [422, cannot.pause]);
   assertEquals(await asked.post("api/queues/alone/concurrency", { concurrency: 1 }), [422, cannot.concurrency]);
@@ -236,7 +236,7 @@ Deno.test("controls: what cannot be done is said with its reason, and refused wi
   assertEquals(await asked.post("api/queues/alone/pause-throttle", { duration: 1 }), [422, cannot.throttle]);
   assertEquals(await asked.post("api/queues/alone/resume-throttle"), [422, cannot.throttle]);
   assertEquals((await asked.details("foreign")).cannot, {
-    throttle: "Its throttle is no TokenBucket, so its rate cannot be changed.",
+    throttle: "Its throttle is not a TokenBucket, so its rate cannot be changed.",
   });
   queue.shutDown();
 });
@@ -244,9 +244,14 @@ Deno.test("controls: what cannot be done is said with its reason, and refused wi
 const refused: [path: string, body: unknown, status: number, error: RegExp][] = [
   ["images/pause", "", 400, /^Cannot pause: the body is not valid JSON$/],
   ["images/pause", "[]", 422, /the body must be an object, got an array/],
-  ["images/pause", { now: true }, 422, /"now" is not known here/],
-  ["images/concurrency", {}, 422, /the body has neither 'concurrency'/],
-  ["images/concurrency", { concurency: 1 }, 422, /"concurency" is not known here; did you mean "concurrency"\?/],
+  ["images/pause", { now: true }, 422, /the body has an unknown member "now"/],
+  ["images/concurrency", {}, 422, /the body must have 'concurrency'$/],
+  [
+    "images/concurrency",
+    { concurency: 1 },
+    422,
+    /the body has an unknown member "concurency"; did you mean "concurrency"\?/,
+  ],
   ["images/concurrency", { concurrency: 0 }, 422, /'concurrency' must be an integer from 1 to 100,000, got 0/],
   ["images/concurrency", { concurrency: "1" }, 422, /got "1"/],
   ["images/throttle", { rate: -1 }, 422, /'rate' must be a non-negative number, or "unlimited", got -1/],
@@ -259,16 +264,16 @@ const refused: [path: string, body: unknown, status: number, error: RegExp][] = 
     /'duration' must be a number of milliseconds from 0 to 86,400,000/,
   ],
   ["images/pause-throttle", '{ "duration": 1e999 }', 422, /'duration'/],
-  ["images/pause-throttle", {}, 422, /the body has neither 'duration'/],
-  ["images/resume-throttle", { duration: 1 }, 422, /"duration" is not known here/],
-  ["images/retry", {}, 422, /neither 'key' nor 'search'/],
+  ["images/pause-throttle", {}, 422, /the body must have 'duration'$/],
+  ["images/resume-throttle", { duration: 1 }, 422, /the body has an unknown member "duration"/],
+  ["images/retry", {}, 422, /the body must have 'key' or 'search'$/],
   ["images/retry", { key: "a", search: "b" }, 422, /both 'key' and 'search'/],
-  ["images/retry", { key: 7 }, 422, /'key' must be a text/],
-  ["images/retry", '{ "__proto__": { "search": "" } }', 422, /"__proto__" is not known here/],
-  ["images/take-back", { key: "x".repeat(10_001) }, 422, /'key' must be a text/],
+  ["images/retry", { key: 7 }, 422, /'key' must be a string of at most 10,000 characters/],
+  ["images/retry", '{ "__proto__": { "search": "" } }', 422, /the body has an unknown member "__proto__"/],
+  ["images/take-back", { key: "x".repeat(10_001) }, 422, /'key' must be a string of at most 10,000 characters/],
   ["images/drop", {}, 404, /there is no such action/],
   ["images/toString", {}, 404, /.*/],
-  ["imges/pause", {}, 404, /no queue is shown as "imges"; did you mean "images"\?/],
+  ["imges/pause", {}, 404, /this dashboard has no queue named "imges"; did you mean "images"\?/],
 ];
 
 for (const [path, body, status, error] of refused) {
@@ -303,20 +308,20 @@ Deno.test("reload: shows what would change, and changes it when asked to", async
   const sorted = (result: { changes: typeof changes }) => result.changes.sort((a, b) => a.path < b.path ? -1 : 1);
 
   const dry = await ask({});
-  assertEquals([dry.message, sorted(dry), pool.concurrency], ["2 changes to come.", changes, 2]);
+  assertEquals([dry.message, sorted(dry), pool.concurrency], ["2 changes to apply.", changes, 2]);
   assertEquals(
     (await ask({ apply: true, shown: "another" })).error,
-    "Nothing was done, as the config is not the one that was shown",
+    "Nothing was done: the config has changed since it was shown",
   );
   willRead({ queues: { images: { concurrency: 500 } } }); // the file is saved again
   assertEquals(Object.keys(await ask({ apply: true, shown: dry.shown })), ["error"]);
   assertEquals(pool.concurrency, 2);
   willRead({ queues: { images: { concurrency: 9, throttle: { rate: 20, burst: 5 } } } });
   const wet = await ask({ apply: true, shown: dry.shown });
-  assertEquals([wet.message, sorted(wet)], ["The config is reloaded: 2 changes.", changes]);
+  assertEquals([wet.message, sorted(wet)], ["The config was reloaded: 2 changes.", changes]);
   assertEquals([pool.concurrency, (await asked.details("images")).throttle!.rate], [9, 20]);
   assertEquals(await ask({}), {
-    message: "The config says what it said when it was loaded last. What was set by hand stays.",
+    message: "The config has not changed since it was last loaded. Values set by hand stay.",
     changes: [],
     shown: dry.shown,
   });
@@ -356,13 +361,13 @@ Deno.test("controls: nothing is lost by a retry that cannot be, in a discipline 
   fails = true;
   assertEquals(await asked.post("api/queues/images/retry", { key: "a" }), [
     422,
-    "Not done, or not all of it: Error: no group",
+    "Failed, or only partly done: Error: no group",
   ]);
   assertEquals([queue.delayed, queue.length], [1, 0]);
 
   fails = false;
   const drained = queue.shutDownWithDrain({ delayed: "wait" });
-  const why = "The queue is shutting down: delayed items start when they are due.";
+  const why = "The queue is shutting down: delayed items run when they are due.";
   assertEquals(await asked.post("api/queues/images/retry", { key: "a" }), [422, why]);
   assertEquals([queue.delayed, (await asked.details("images")).cannot.retry], [1, why]);
   queue.shutDown();

@@ -146,7 +146,7 @@ for (const [what, headers, status] of cases) {
     const request = new Request(url, { method: "POST", headers: given, body });
     const response = await opened.dashboard.fetch(request);
     assertEquals([response.status, opened.pool.concurrency], [status, status === 200 ? 9 : 2]);
-    if (status === 409) assertMatch((await response.json()).error, /the page is stale/);
+    if (status === 409) assertMatch((await response.json()).error, /the page shows a process that has ended/);
   });
 }
 
@@ -348,7 +348,7 @@ Deno.test("createDashboard: options are checked", () => {
   const queue = createRateLimitingQueue<string>(createDefaultItemLimiter());
   const refused: [options: object, message: string][] = [
     [{ queues: {} }, "Cannot create dashboard: 'view' must be a function, such as allowLocal, got undefined"],
-    [{ view: () => true }, "'queues' must be an object with a queue for each name, got undefined"],
+    [{ view: () => true }, "'queues' must be an object that maps names to queues, got undefined"],
     [{ queues: {}, view: true }, "'view' must be a function, got true"],
     [{ queues: {}, view: allowLocal, contrl: allowLocal }, '"contrl" is not an option here; did you mean "control"?'],
     [
@@ -356,14 +356,14 @@ Deno.test("createDashboard: options are checked", () => {
       `Cannot create dashboard with queue "a": 'queue' must be a rate limiting queue, in memory or on Redis, got undefined`,
     ],
     [{ queues: { a: { queue: {} } }, view: allowLocal }, "'queue' must be a rate limiting queue"],
-    [{ queues: { a: { queue, pool: {} } }, view: allowLocal }, "'pool' must be what runWorkers returns"],
+    [{ queues: { a: { queue, pool: {} } }, view: allowLocal }, "'pool' must be a pool returned by runWorkers"],
     [{ queues: { a: { queue, keyText: "id" } }, view: allowLocal }, "'keyText' must be a function"],
     [{ queues: { a: { queue, onTakeBack: "log" } }, view: allowLocal }, "'onTakeBack' must be a function"],
-    [{ queues: { "..": { queue } }, view: allowLocal }, 'queue "..": addresses cannot have that name'],
-    [{ queues: { "": { queue } }, view: allowLocal }, 'queue "": addresses cannot have that name'],
+    [{ queues: { "..": { queue } }, view: allowLocal }, 'queue "..": URLs cannot contain that name'],
+    [{ queues: { "": { queue } }, view: allowLocal }, 'queue "": URLs cannot contain that name'],
     [{ queues: { a: queue }, view: allowLocal }, 'Cannot create dashboard with queue "a":'],
-    [{ queues: {}, view: allowLocal, config: {} }, "'config' must be what loadConfig returns"],
-    [{ queues: {}, view: allowLocal, readConfig: () => ({}) }, "'readConfig' is of no use without 'config'"],
+    [{ queues: {}, view: allowLocal, config: {} }, "'config' must be a config returned by loadConfig"],
+    [{ queues: {}, view: allowLocal, readConfig: () => ({}) }, "'readConfig' requires 'config'"],
   ];
   for (const [options, message] of refused) {
     assertThrows(() => createDashboard(options as never), TypeError, message);

@@ -164,7 +164,7 @@ for (const [kind, options] of [["key", {}], ["text", { keyText: (item: string) =
     assertEquals(await asked.post("api/queues/orders/retry", { key: "fails" }), [200, "1 item is ready now."]);
     assertEquals(await asked.post("api/queues/orders/retry", { key: "more/1999" }), [
       200,
-      '"more/1999" is not among the 1,000 items that were looked at; 1,003 more delayed items were not: nothing was done.',
+      '"more/1999" is not among the 1,000 items checked, and 1,003 more items are delayed: nothing was done.',
     ]);
   });
 }
@@ -178,15 +178,15 @@ Deno.test("Redis: a search says what it has looked at", async () => {
   assertEquals((await asked.details("orders")).matching, 1001);
   assertEquals(await asked.post("api/queues/orders/retry", { search: "more/1999" }), [
     200,
-    "Nothing matches among the 1,001 items that were looked at; 1,003 more delayed items were not: nothing was done.",
+    "Nothing matches among the 1,001 items checked, and 1,003 more items are delayed: nothing was done.",
   ]);
   assertEquals(await asked.post("api/queues/orders/retry", { search: "more/99" }), [
     200,
-    "8 items are ready now. 1,003 more delayed items were not looked at.",
+    "8 items are ready now. 1,003 more items are delayed and were not checked.",
   ]);
   assertEquals(await asked.post("api/queues/orders/take-back", { search: "" }), [
     200,
-    "1,001 items are taken back, and will not be retried unless added again. 995 more delayed items were not looked at.",
+    "1,001 items are taken back, and will not run unless added again. 995 more items are delayed and were not checked.",
   ]);
 });
 
@@ -198,10 +198,10 @@ Deno.test("Redis: a server that refuses, is silent, or comes back", async () => 
   is("down");
   await pass(time, 5000);
   assertEquals((await asked.verdict())[0], "unknown");
-  assertMatch((await asked.verdict())[1], /^The queue has not answered for .*: Error: connect ECONNREFUSED$/);
+  assertMatch((await asked.verdict())[1], /^The queue has not responded for .*: Error: connect ECONNREFUSED$/);
   assertEquals((await asked.row()).counts.ready, 7); // from the last answer
   const [status, error] = await asked.post("api/queues/orders/pause");
-  assertEquals([status, error], [422, "Not done, or not all of it: Error: connect ECONNREFUSED"]);
+  assertEquals([status, error], [422, "Failed, or only partly done: Error: connect ECONNREFUSED"]);
 
   is("up");
   await pass(time, 5000);
@@ -246,7 +246,7 @@ Deno.test("Redis: while a server is silent, all else is shown each second, and n
   await pass(time, 10_000);
   assertEquals(await paused, [
     503,
-    'The queue "orders" has not answered for 8 s: this may have been done, or be done later.',
+    'The queue "orders" has not responded for 8 s: the action may have been done, or may be done later.',
   ]);
   const retried = asked.post("api/queues/orders/retry", { search: "a" });
   await pass(time, 10_000);
@@ -275,7 +275,7 @@ Deno.test("Redis: what is not known of a server that hangs is so at the times of
   assertEquals(times, [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60]);
   assertEquals(history.ready.map((number) => number === null ? "-" : "x").join(""), "xxx--------xx");
   const away = (await watching.take()).flatMap(({ data }) => {
-    const [, number, unit] = / not answered for ([\d.]+) (ms|s)/.exec(data.queues[0].reason) ?? [];
+    const [, number, unit] = / not responded for ([\d.]+) (ms|s)/.exec(data.queues[0].reason) ?? [];
     return number === undefined ? [] : [Number(number) * (unit === "s" ? 1000 : 1)];
   });
   assertEquals(away, [...away].sort((a, b) => a - b));
@@ -305,5 +305,5 @@ Deno.test("Redis: attempts of all processes are those that have ended", async ()
   Object.assign(numbers, { handedOut: 34, processing: 4, failed: 10 }); // 4 of the 14 new attempts still run
   await pass(time, 5000);
   const [verdict, reason] = await asked.verdict();
-  assertEquals([verdict, reason.slice(0, 42)], ["failing", '5 of 10 attempts failed in the last 5 s, "']);
+  assertEquals([verdict, reason.slice(0, 54)], ["failing", '5 of 10 attempts failed in the last 5 s, for example "']);
 });

@@ -118,7 +118,7 @@ Deno.test("state: a backlog without workers is stuck after half a minute, and no
   await pass(time, 5000);
   assertEquals(await asked.verdict(), [
     "stuck",
-    "Nothing has been handed out for 30 s, although 2 items are ready: no workers take them.",
+    "Nothing has been handed out for 30 s, although 2 items are ready: no worker takes them.",
   ]);
   queue.tryGet();
   await pass(time, 1000);
@@ -136,7 +136,7 @@ Deno.test("state: an outage, a poison item and a hot tenant are named", async ()
   assertEquals(verdict, "failing");
   assertEquals(
     reason.replace(/"bad\/\d"/, "…"),
-    "6 of 6 attempts failed in the last 5 s, … with Error: no such customer.",
+    "6 of 6 attempts failed in the last 5 s, for example … with Error: no such customer.",
   );
 
   await pass(time, 600_000);
@@ -150,7 +150,7 @@ Deno.test("state: an outage, a poison item and a hot tenant are named", async ()
   for (let i = 0; i < 120; i++) queue.add(`tenant-7/${i}`);
   queue.add("tenant-8/1");
   await pass(time, 1000);
-  assertEquals((await asked.verdict())[1].endsWith('"tenant-7" has 99 % of what is ready.'), true);
+  assertEquals((await asked.verdict())[1].endsWith('"tenant-7" has 99 % of the ready items.'), true);
   await end(time, queue, pool);
 });
 
@@ -172,7 +172,7 @@ Deno.test("state: a pause is shown, and so is one of the throttle", async () => 
   queue.add("b");
   assertEquals(await asked.verdict(), [
     "paused",
-    "The throttle is paused: no attempt begins for another 30 s; 1 item is ready.",
+    "The throttle is paused: no attempt starts for another 30 s; 1 item is ready.",
   ]);
   await end(time, queue, pool);
 });

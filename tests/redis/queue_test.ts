@@ -813,7 +813,7 @@ redisTest("queue: what cannot be done on Redis is refused with the reason, await
   const name = uniqueName("queue");
   const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }) as never;
   assertThrows(() => createRedisQueue({ name, url, limiter }), TypeError, "must be a limiter as in a config document");
-  assertThrows(() => redisQueues({} as never, { url }), TypeError, "'config' must be what loadConfig returns");
+  assertThrows(() => redisQueues({} as never, { url }), TypeError, "'config' must be a config returned by loadConfig");
   await using queue = createRedisQueue({ name, url, onQueueError() {} });
   const drain = queue.shutDownWithDrain as (options: object) => Promise<void>;
   drain.call(queue, { delayed: "wait" });

@@ -8,7 +8,10 @@ const MAX_TEXT = 10_000;
 const MAX_CONCURRENCY = 100_000;
 const MAX_PAUSE = 24 * 3_600_000;
 
-const A_TEXT: Rule = [(value) => typeof value === "string" && value.length <= MAX_TEXT, "must be a text"];
+const A_TEXT: Rule = [
+  (value) => typeof value === "string" && value.length <= MAX_TEXT,
+  `must be a string of at most ${formatNumber(MAX_TEXT)} characters`,
+];
 
 /** Rules for the members of bodies. */
 const MEMBERS = {
@@ -60,7 +63,10 @@ export function readBody(action: string, text: string, known: readonly (keyof Bo
   }
   for (const [name, value] of Object.entries(body)) {
     if (!known.includes(name as keyof Body)) {
-      throw new Refusal(422, `Cannot ${action}: ${inspect(name)} is not known here${suggest(name, known)}`);
+      throw new Refusal(
+        422,
+        `Cannot ${action}: the body has an unknown member ${inspect(name)}${suggest(name, known)}`,
+      );
     }
     const [holds, words] = MEMBERS[name as keyof Body];
     if (!holds(value)) throw new Refusal(422, `Cannot ${action}: '${name}' ${words}, got ${inspect(value)}`);
@@ -68,7 +74,7 @@ export function readBody(action: string, text: string, known: readonly (keyof Bo
   if (isOneNeeded && Object.keys(body).length === 0) {
     throw new Refusal(
       422,
-      `Cannot ${action}: the body has neither ${known.map((name) => `'${name}'`).join(" nor ")}`,
+      `Cannot ${action}: the body must have ${known.map((name) => `'${name}'`).join(" or ")}`,
     );
   }
   return body;

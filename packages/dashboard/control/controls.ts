@@ -16,10 +16,10 @@ export function controlsOf(
     throttle: throttleBucket !== undefined
       ? undefined
       : source.engine === "redis"
-      ? "Each process that works on it has its rate from its own config: reload that."
+      ? "Each process takes the rate from its own config. Change and reload that."
       : throttleSource === undefined
-      ? "This queue has no throttle that is known here. Fewer workers slow it as well."
-      : "Its throttle is no TokenBucket, so its rate cannot be changed.",
+      ? "No throttle of this queue is known here. To slow the queue, lower its concurrency."
+      : "Its throttle is not a TokenBucket, so its rate cannot be changed.",
     retry: source.cannotRetry,
     takeBack: undefined,
   };
@@ -32,7 +32,7 @@ export function controlsOf(
   return { can, cannot };
 }
 
-const NO_POOL = "The dashboard was given no pool for this queue.";
+const NO_POOL = "The dashboard was not given this queue's pool.";
 
 /** Action on a queue, with the body of the request. */
 export type Action = (queue: WatchedQueue, body: string) => ControlResult | Promise<ControlResult>;
@@ -52,7 +52,7 @@ export const actions: Readonly<Record<string, Action>> = {
 async function pause(queue: WatchedQueue, body: string): Promise<ControlResult> {
   readBody("pause", body, []);
   await pausingOf(queue).pause();
-  return { message: `${subject(queue)} is paused: what runs goes on to its end, and nothing more begins.` };
+  return { message: `${subject(queue)} is paused: running handlers continue, and no more items are handed out.` };
 }
 
 async function resume(queue: WatchedQueue, body: string): Promise<ControlResult> {
@@ -76,7 +76,7 @@ function concurrency({ pool }: WatchedQueue, body: string): ControlResult {
   const before = pool.concurrency;
   pool.concurrency = concurrency!;
   return {
-    message: `${formatNumber(concurrency!)} may run at once from now on; it was ${formatNumber(before)}.`,
+    message: `The concurrency is now ${formatNumber(concurrency!)}; it was ${formatNumber(before)}.`,
   };
 }
 
@@ -86,16 +86,16 @@ function throttle(queue: WatchedQueue, body: string): ControlResult {
   if (rate !== undefined) bucket.setRate(rate === "unlimited" ? Infinity : rate);
   if (burst !== undefined) bucket.setBurst(burst);
   const words = bucket.rate === Infinity
-    ? "as often as workers are free"
-    : `${formatNumber(bucket.rate)} times a second, ${formatNumber(bucket.burst)} at once`;
-  return { message: `Attempts may begin ${words}, from now on.` };
+    ? "now start whenever a worker is free"
+    : `may now start ${formatNumber(bucket.rate)} times a second, ${formatNumber(bucket.burst)} at once`;
+  return { message: `Attempts ${words}.` };
 }
 
 function pauseThrottle(queue: WatchedQueue, body: string): ControlResult {
   const { duration } = readBody("pause throttle", body, ["duration"], true);
   const bucket = throttleOf(queue);
   bucket.pauseFor(duration!);
-  return { message: `No attempt begins for ${formatDuration(Math.max(duration!, bucket.resumesInMs))}.` };
+  return { message: `No attempt starts for ${formatDuration(Math.max(duration!, bucket.resumesInMs))}.` };
 }
 
 function resumeThrottle(queue: WatchedQueue, body: string): ControlResult {
@@ -103,7 +103,7 @@ function resumeThrottle(queue: WatchedQueue, body: string): ControlResult {
   const bucket = throttleOf(queue);
   const { resumesInMs } = bucket;
   bucket.resume();
-  return { message: resumesInMs > 0 ? "Attempts may begin again." : "The throttle was not paused: nothing was done." };
+  return { message: resumesInMs > 0 ? "Attempts may start again." : "The throttle was not paused: nothing was done." };
 }
 
 function throttleOf(queue: WatchedQueue) {
@@ -118,14 +118,16 @@ async function retry(queue: WatchedQueue, body: string): Promise<ControlResult> 
 }
 
 async function takeBack(queue: WatchedQueue, body: string): Promise<ControlResult> {
-  const result = "taken back, and will not be retried unless added again";
+  const result = "taken back, and will not run unless added again";
   return await forEach("take back", queue, body, result, (item) => queue.takeBack(item));
 }
 
 /** Returns the error for a key that several items have. A request for one item must not act on several. */
 function ambiguous(number: number): string {
-  return `Nothing was done, as ${formatNumber(number)} delayed items have this text: search for it to act on all of ` +
-    "them, or tell them apart by 'keyText'";
+  return `Nothing was done: ${
+    formatNumber(number)
+  } delayed items have this text. Search for it to act on all of them, ` +
+    "or use 'keyText' to tell them apart.";
 }
 
 /** Maximum number of concurrent calls to a server. */
@@ -153,15 +155,15 @@ async function forEach(
     const settled = queue.source.engine === "memory" ? answers as boolean[] : await Promise.all(answers);
     done += settled.filter(Boolean).length;
   }
-  const others = `${formatNumber(more)} more delayed ${more === 1 ? "item was" : "items were"} not`;
+  const others = `${formatNumber(more)} more ${more === 1 ? "item is" : "items are"} delayed`;
   if (done === 0) {
-    const among = `among the ${formatNumber(lookedAt)} items that were looked at; ${others}`;
+    const among = `among the ${formatNumber(lookedAt)} items checked, and ${others}`;
     const [nothing, nothingThere] = key === undefined
       ? ["No delayed item matches", `Nothing matches ${among}`]
       : [`${inspect(key)} is not delayed`, `${inspect(key)} is not ${among}`];
     return { message: `${more === 0 ? nothing : nothingThere}: nothing was done.` };
   }
   const some = done === 1 ? "1 item is" : `${formatNumber(done)} items are`;
-  const rest = key !== undefined || more === 0 ? "" : ` ${others} looked at.`;
+  const rest = key !== undefined || more === 0 ? "" : ` ${others} and ${more === 1 ? "was" : "were"} not checked.`;
   return { message: `${some} ${result}.${rest}` };
 }

@@ -21,22 +21,22 @@ export async function reload(
     const source = await readConfig();
     const name = await nameOf(source);
     if (apply && shown === undefined) {
-      throw new Refusal(422, "Cannot reload config: the body has no 'shown': ask for the changes first");
+      throw new Refusal(422, "Cannot reload config: the body must have 'shown', from a request without 'apply'");
     }
     if (apply && shown !== name) {
-      throw new Refusal(422, "Nothing was done, as the config is not the one that was shown");
+      throw new Refusal(422, "Nothing was done: the config has changed since it was shown");
     }
     const changes = config.reload(source, { dryRun: !apply });
     const many = changes.length === 1 ? "1 change" : `${changes.length} changes`;
     if (changes.length === 0) return { message: NOTHING, changes, shown: name };
-    return { message: apply ? `The config is reloaded: ${many}.` : `${many} to come.`, changes, shown: name };
+    return { message: apply ? `The config was reloaded: ${many}.` : `${many} to apply.`, changes, shown: name };
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw new Refusal(422, error instanceof ConfigError ? error.message : thrownText(error));
   }
 }
 
-const NOTHING = "The config says what it said when it was loaded last. What was set by hand stays.";
+const NOTHING = "The config has not changed since it was last loaded. Values set by hand stay.";
 
 /** Returns an ID of a document, computed from its content. */
 async function nameOf(source: string | object): Promise<string> {

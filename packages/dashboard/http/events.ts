@@ -75,7 +75,7 @@ export class Events implements Disposable {
             isSending = true;
             send("queue", await this.#views.queue(queue, search, limit).finally(() => isSending = false));
           } catch (error) {
-            logFailure("send the state", error);
+            logFailure("send an update", error);
             close(); // the browser reconnects
           }
         };

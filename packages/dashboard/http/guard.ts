@@ -29,8 +29,13 @@ export class Guard {
    */
   async requireView(request: Request): Promise<void> {
     if (await mayDo(this.#view, request)) return;
-    if (signInOf(this.#view) === undefined) throw new Refusal(403, "Not allowed: 'view' of this dashboard says no.");
-    throw new Refusal(401, "Not allowed without the token: add ?token=… to the address, or reload if it was there.");
+    if (signInOf(this.#view) === undefined) {
+      throw new Refusal(403, "Not allowed: 'view' of this dashboard denies access.");
+    }
+    throw new Refusal(
+      401,
+      "Not allowed without the token: add ?token=… to the address, or reload the page if it was there.",
+    );
   }
 
   async mayControl(request: Request): Promise<boolean> {
@@ -44,21 +49,21 @@ export class Guard {
    * stale.
    */
   async requireControl(request: Request): Promise<string> {
-    if (this.#control === undefined) throw new Refusal(403, "Not allowed: this dashboard was given no 'control'.");
+    if (this.#control === undefined) throw new Refusal(403, "Not allowed: this dashboard has no 'control'.");
     requireSameOrigin(request);
     if (!/^application\/json *(;|$)/i.test(request.headers.get("content-type") ?? "")) {
-      throw new Refusal(400, "Not understood: the content type must be application/json.");
+      throw new Refusal(400, "Invalid request: the content type must be application/json.");
     }
     const body = await readText(request); // read first: an access function that reads it then fails
     if (!await mayDo(this.#control, request)) {
-      throw new Refusal(403, "Not allowed: 'control' of this dashboard says no.");
+      throw new Refusal(403, "Not allowed: 'control' of this dashboard denies access.");
     }
     const instance = request.headers.get("x-workqueue-instance");
     if (instance === null) {
-      throw new Refusal(400, "Not understood: 'x-workqueue-instance' must be the 'instance' from api/state.");
+      throw new Refusal(400, "Invalid request: 'x-workqueue-instance' must be the 'instance' in api/state.");
     }
     if (instance !== this.#instance) {
-      throw new Refusal(409, "Nothing was done, as the page is stale: it is of a process that has ended. Reload it.");
+      throw new Refusal(409, "Nothing was done: the page shows a process that has ended. Reload the page.");
     }
     return body;
   }
@@ -102,7 +107,7 @@ function requireSameOrigin(request: Request): void {
   if (isOwn && (site === null || site === "same-origin")) return;
   throw new Refusal(
     403,
-    `Not allowed from another origin: 'Origin' must be that of ${inspect(host)}, and a proxy has to pass 'Host' on.`,
+    `Not allowed from another origin: 'Origin' must be that of ${inspect(host)}, and a proxy must pass on 'Host'.`,
   );
 }
 
@@ -128,7 +133,7 @@ async function readText(request: Request): Promise<string> {
     length += value.byteLength;
     if (length > MAX_BODY) {
       await reader.cancel().catch(() => {});
-      throw new Refusal(400, "Not understood: the body is longer than 64 kB.");
+      throw new Refusal(400, "Invalid request: the body is longer than 64 kB.");
     }
     chunks.push(value);
   }

@@ -45,7 +45,7 @@ export class Server {
       notePeer(request, info);
       const isHead = request.method === "HEAD";
       if (!isHead && request.method !== "GET" && request.method !== "POST") {
-        throw new Refusal(405, `Not understood: ${inspect(request.method)} is not done here.`);
+        throw new Refusal(405, `Method not allowed: must be GET, HEAD or POST, got ${inspect(request.method)}.`);
       }
       const response = request.method === "POST"
         ? await this.#post(request, route)
@@ -56,8 +56,12 @@ export class Server {
     } catch (error) {
       const isApi = route.kind !== "page" && route.kind !== "toPage" || request.method === "POST";
       if (error instanceof Refusal) return answerRefusal(error, isApi);
-      logFailure("answer", error);
-      return answer(500, "application/json", JSON.stringify({ error: "The dashboard failed to answer: see its log." }));
+      logFailure("respond", error);
+      return answer(
+        500,
+        "application/json",
+        JSON.stringify({ error: "The dashboard failed to respond: see its log." }),
+      );
     }
   }
 
@@ -95,7 +99,7 @@ export class Server {
       case "toPage":
         return answerRedirect(route.location + url.search);
       default:
-        throw new Refusal(405, "Not understood: this changes something, and is asked for with POST.");
+        throw new Refusal(405, "Method not allowed: a request that changes something must be a POST.");
     }
   }
 
@@ -106,7 +110,7 @@ export class Server {
     let result: ControlResult;
     if (route.kind === "reload") {
       if (config === undefined || readConfig === undefined) {
-        throw new Refusal(404, "Not found: this dashboard was given no 'config' and 'readConfig'.");
+        throw new Refusal(404, "Not found: this dashboard has no 'config' and 'readConfig'.");
       }
       result = await inTime(reload(config, readConfig, body), "'readConfig'");
       await watch.changed();
@@ -125,7 +129,10 @@ export class Server {
     const { queues } = this.#parts.watch;
     const queue = queues.get(name);
     if (queue !== undefined) return queue;
-    throw new Refusal(404, `Not found: no queue is shown as ${inspect(name)}${suggest(name, [...queues.keys()])}`);
+    throw new Refusal(
+      404,
+      `Not found: this dashboard has no queue named ${inspect(name)}${suggest(name, [...queues.keys()])}`,
+    );
   }
 }
 
@@ -142,7 +149,7 @@ async function act(action: Action, queue: WatchedQueue, body: string): Promise<C
   try {
     return await action(queue, body);
   } catch (error) { // for example, the server is unreachable
-    throw error instanceof Refusal ? error : new Refusal(422, `Not done, or not all of it: ${thrownText(error)}`);
+    throw error instanceof Refusal ? error : new Refusal(422, `Failed, or only partly done: ${thrownText(error)}`);
   }
 }
 
@@ -156,7 +163,10 @@ async function inTime(result: Promise<ControlResult>, subject: string): Promise<
   if (known !== undefined) return known;
   result.catch(() => {}); // the result is no longer needed
   const time = formatDuration(ACTION_PATIENCE);
-  throw new Refusal(503, `${subject} has not answered for ${time}: this may have been done, or be done later.`);
+  throw new Refusal(
+    503,
+    `${subject} has not responded for ${time}: the action may have been done, or may be done later.`,
+  );
 }
 
 function readQuery({ searchParams }: URL): { search: string; limit: number } {
@@ -166,11 +176,11 @@ function readQuery({ searchParams }: URL): { search: string; limit: number } {
   if (!(limit >= 1 && limit <= MAX_LISTED)) {
     throw new Refusal(
       400,
-      `Not understood: 'limit' must be an integer from 1 to ${MAX_LISTED}, got ${inspect(given)}`,
+      `Invalid request: 'limit' must be an integer from 1 to ${MAX_LISTED}, got ${inspect(given)}`,
     );
   }
   if (search.length > MAX_SEARCH) {
-    throw new Refusal(400, `Not understood: 'search' must be no longer than ${MAX_SEARCH} characters.`);
+    throw new Refusal(400, `Invalid request: 'search' must be no longer than ${MAX_SEARCH} characters.`);
   }
   return { search, limit };
 }

@@ -46,7 +46,7 @@ export function App(): JSX.Element {
     } catch (error) {
       const isOffline = error instanceof TypeError;
       setResult({
-        text: isOffline ? "The server does not answer: nothing was done." : String((error as Error).message),
+        text: isOffline ? "No response from the server: nothing was done." : String((error as Error).message),
         isError: true,
       });
       if (error instanceof StalePage) setRound((round) => round + 1);
@@ -70,11 +70,11 @@ export function App(): JSX.Element {
           {name === undefined
             ? state && <QueueList queues={state.queues} />
             : <QueueView key={name} name={name} news={news} search={search} onSearch={setSearch} />}
-          {!state && <p class="quiet">Asking the server…</p>}
+          {!state && <p class="quiet">Loading…</p>}
         </main>
         <footer>
           {state?.mayReload && steering && <Reload />}
-          {state && !state.mayControl && <p class="quiet">You can look, but not change anything.</p>}
+          {state && !state.mayControl && <p class="quiet">You have read-only access.</p>}
           <Words />
         </footer>
       </div>
@@ -108,5 +108,5 @@ function Spoken({ news: { state, staleFor } }: { news: News }): JSX.Element {
     }
     before.current = new Map(state?.queues.map(({ name, verdict }) => [name, verdict]));
   }, [state]);
-  return <p class="unseen" aria-live="polite">{staleFor === undefined ? changes : "The server is silent."}</p>;
+  return <p class="unseen" aria-live="polite">{staleFor === undefined ? changes : "No data from the server."}</p>;
 }

@@ -34,9 +34,9 @@ export function Charts({ history }: { history: History }): JSX.Element {
     <section aria-labelledby="charts">
       <h2 id="charts">The last fifteen minutes</h2>
       <Chart title="Items" lines={ITEMS} history={history} text={count} />
-      <Chart title="A second" lines={RATES} history={history} text={rate} />
+      <Chart title="Per second" lines={RATES} history={history} text={rate} />
       <details onToggle={({ currentTarget }) => setTable(currentTarget.open)}>
-        <summary>As a table</summary>
+        <summary>Show as a table</summary>
         {isTable && <HistoryTable history={history} />}
       </details>
     </section>
@@ -124,7 +124,7 @@ function Chart({ title, lines, history, text }: {
         ref={place}
         class="plot"
         role="img"
-        aria-label={`Chart of ${lines.map(({ name }) => name.toLowerCase()).join(", ")}: the table has its numbers`}
+        aria-label={`Chart of ${lines.map(({ name }) => name.toLowerCase()).join(", ")}; the table shows its values`}
       />
     </figure>
   );
@@ -152,7 +152,7 @@ function HistoryTable({ history }: { history: History }): JSX.Element {
       <table>
         <thead>
           <tr>
-            <th scope="col">At</th>
+            <th scope="col">Time</th>
             {[...ITEMS, ...RATES].map(({ of, name }) => <th key={of} scope="col" class="number">{name}</th>)}
           </tr>
         </thead>

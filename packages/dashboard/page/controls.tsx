@@ -9,7 +9,7 @@ const PAUSE = 30_000;
 
 const NAMES: Readonly<Record<Control, string>> = {
   pause: "Pause",
-  concurrency: "Workers at once",
+  concurrency: "Concurrency",
   throttle: "Throttle",
   retry: "Retry now",
   takeBack: "Take back",
@@ -23,7 +23,7 @@ export function Controls({ queue }: { queue: QueueDetails }): JSX.Element | null
   const cannot = Object.entries(queue.cannot) as [Control, string][];
   return (
     <section aria-labelledby="controls">
-      <h2 id="controls">Steer</h2>
+      <h2 id="controls">Controls</h2>
       {can("pause") && <Pause queue={queue} steering={steering} />}
       {can("concurrency") && queue.workers && <Concurrency queue={queue} steering={steering} />}
       {can("throttle") && <Throttle queue={queue} steering={steering} />}
@@ -55,10 +55,10 @@ function Pause(of: Of): JSX.Element {
         : <button type="button" onClick={() => post("pause")}>Pause</button>}
       <span class="quiet">
         {paused
-          ? "Begins work again. Items added during the pause are ready."
-          : `Pausing lets nothing more begin${
-            engine === "redis" ? ", in any process" : ""
-          }. What runs goes on; what is added stays.`}
+          ? "Resumes work. Items added during the pause are ready."
+          : `Stops handing out items${
+            engine === "redis" ? ", in every process" : ""
+          }. Running handlers continue, and added items stay.`}
       </span>
     </div>
   );
@@ -87,7 +87,7 @@ function Throttle(of: Of): JSX.Element {
         fields={[
           {
             name: "rate",
-            label: "Attempts a second",
+            label: "Attempts per second",
             value: throttle ? String(throttle.rate) : "",
             pattern: "unlimited|[0-9]+(\\.[0-9]+)?",
           },
@@ -100,13 +100,13 @@ function Throttle(of: Of): JSX.Element {
           })}
       >
         <span class="quiet">
-          A number or “unlimited”. Slows what begins; ends nothing that runs. A restart forgets it.
+          A number or “unlimited”. Limits new attempts; running attempts continue. Lost at a restart.
         </span>
       </NumbersForm>
       <div class="control">
         <button type="button" onClick={pause}>Pause throttle for 30 s</button>
         {isPaused && <button type="button" onClick={resume}>Resume throttle</button>}
-        <span class="quiet">No attempt begins while it is paused. Running handlers go on.</span>
+        <span class="quiet">No attempt starts while it is paused. Running handlers continue.</span>
       </div>
     </>
   );

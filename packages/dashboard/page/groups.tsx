@@ -11,7 +11,7 @@ export function Groups({ groups }: { groups: readonly Group[] }): JSX.Element {
     <section aria-labelledby="groups">
       <div class="title">
         <h2 id="groups">Ready items by group</h2>
-        <span class="quiet">by the first part of their keys, of the first 1,000</span>
+        <span class="quiet">by the first part of the key, among the first 1,000</span>
       </div>
       {groups.length === 0 && <p class="quiet">No ready items.</p>}
       <ul class="groups">

@@ -36,8 +36,8 @@ export function Headline({ news, opened }: { news: News; opened: string | undefi
       {staleFor !== undefined && refusal === undefined && (
         <p class="notice">
           {state
-            ? `Nothing new for ${Math.floor(staleFor / 1000)} s. What is shown was so at ${timeOfDay(state.time)}.`
-            : "The server does not answer."}
+            ? `No update for ${Math.floor(staleFor / 1000)} s. Showing data from ${timeOfDay(state.time)}.`
+            : "No response from the server."}
         </p>
       )}
       {state && (
@@ -62,5 +62,5 @@ function summaryOf(queues: readonly QueueRow[]): string {
   const [busy, unknown] = [number("busy"), number("unknown")];
   const rest = [busy > 0 && `${busy} busy`, unknown > 0 && `${unknown} not known yet`].filter(Boolean).join(", ");
   if (queues.length === 1) return queues[0]!.reason;
-  return `None of ${many(queues.length, "queue")} is stuck, failing or paused${rest && ` (${rest})`}.`;
+  return `None of the ${many(queues.length, "queue")} is stuck, failing or paused${rest && ` (${rest})`}.`;
 }

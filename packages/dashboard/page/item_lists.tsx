@@ -11,7 +11,7 @@ const NOT_KNOWN = "Unknown: the dashboard was not given this queue's pool.";
 export function ItemLists({ queue, search }: { queue: QueueDetails; search: string }): JSX.Element {
   const { counts } = queue;
   const isAll = search === "";
-  const empty = (text: string) => (isAll ? text : `${text.slice(0, -1)} that has “${visible(search)}” in its key.`);
+  const empty = (text: string) => (isAll ? text : `${text.slice(0, -1)} with “${visible(search)}” in the key.`);
   const steering = useSteering();
   const actions = steering && ((key: string) => <ItemActions queue={queue} item={key} steering={steering} />);
   const decider = (item: FailingItem) => item.decidedBy === null ? "" : nameOf(item.decidedBy, queue.limiter);
@@ -37,8 +37,8 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
         )}
         columns={[
           { name: "Attempts", text: ({ attempts }) => count(attempts) },
-          { name: "Due", text: ({ dueInMs }) => dueInMs === null ? "in line" : due(dueInMs) },
-          { name: "Delay from", text: (item) => decider(item) || UNKNOWN, isText: true },
+          { name: "Due", text: ({ dueInMs }) => dueInMs === null ? "not delayed" : due(dueInMs) },
+          { name: "Delay set by", text: (item) => decider(item) || UNKNOWN, isText: true },
         ]}
         actions={actions !== undefined && (({ key, dueInMs }) => dueInMs !== null && actions(key))}
       />
@@ -46,7 +46,7 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
         <ItemTable
           id="running"
           title="Running items"
-          note="the longest first"
+          note="longest first"
           total={isAll ? queue.workers?.active ?? null : null}
           items={queue.runningItems}
           empty={queue.workers === null && counts.processing > 0 ? NOT_KNOWN : empty("No running items.")}
@@ -58,7 +58,7 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
         <ItemTable
           id="delayed"
           title="Delayed items"
-          note="the earliest first"
+          note="earliest first"
           total={isAll ? counts.delayed : null}
           items={queue.delayedItems}
           empty={empty("No delayed items.")}
@@ -68,7 +68,7 @@ export function ItemLists({ queue, search }: { queue: QueueDetails; search: stri
         <ItemTable
           id="ready"
           title="Ready items"
-          note="in this order"
+          note="in hand-out order"
           total={isAll ? counts.ready + counts.blocked : null}
           items={queue.readyItems}
           empty={empty("No ready items.")}
@@ -104,7 +104,7 @@ function ItemActions(
           onClick={() =>
             steering.ask({
               title: "Take back 1 item?",
-              text: `${shown} is not retried unless it is added again. This cannot be undone.`,
+              text: `${shown} will not run unless it is added again. This cannot be undone.`,
               action: "Take back 1 item",
               path: `${path}/take-back`,
               body: { key: item },

@@ -36,7 +36,7 @@ export function ItemTable<T extends { readonly key: string }>(
         <h2 id={id}>{title}</h2>
         <span class="quiet">
           {isStill
-            ? "held still while you point at it"
+            ? "order frozen while you point at it"
             : isPart
             ? `${rows.length} of ${many(total, "item")}, ${note}`
             : note}
@@ -50,14 +50,14 @@ export function ItemTable<T extends { readonly key: string }>(
               {columns.map(({ name, isText }) => (
                 <th key={name} scope="col" class={isText ? "text" : "number"}>{name}</th>
               ))}
-              {actions && <th scope="col" class="actions">Steer</th>}
+              {actions && <th scope="col" class="actions">Actions</th>}
             </tr>
           </thead>
           <tbody>
             {rows.map(({ item, gone }) => (
               <tr key={item.key} class={gone ? "gone" : undefined}>
                 <th scope="row">
-                  <LongText text={item.key} /> {gone && <span class="quiet when">no longer here</span>}
+                  <LongText text={item.key} /> {gone && <span class="quiet when">no longer listed</span>}
                   {below && <div>{below(item)}</div>}
                 </th>
                 {columns.map(({ name, text, isText }) => (

@@ -9,9 +9,7 @@ export function Limits({ queue }: { queue: QueueDetails }): JSX.Element {
       <h2 id="limits">Limits</h2>
       <h3>Throttle</h3>
       <p>
-        {queue.throttle
-          ? bucketText(queue.throttle)
-          : "No known throttle: an attempt begins whenever a worker is free."}
+        {queue.throttle ? bucketText(queue.throttle) : "No known throttle: attempts start whenever a worker is free."}
       </p>
       <h3>Delays of failed items</h3>
       {queue.limiter
@@ -20,7 +18,7 @@ export function Limits({ queue }: { queue: QueueDetails }): JSX.Element {
             <Limiter node={queue.limiter} />
           </ul>
         )
-        : <p class="quiet">The config of this dashboard does not know this queue.</p>}
+        : <p class="quiet">The dashboard's config does not contain this queue.</p>}
     </section>
   );
 }
@@ -41,13 +39,13 @@ function Limiter({ node }: { node: LimiterNode }): JSX.Element {
 
 function bucketText({ rate, burst, tokens, resumesInMs }: Bucket): string {
   const pace = rate === "unlimited" ? "Unlimited" : `${count(rate)} a second, ${count(burst)} at once`;
-  const next = rate === "unlimited" || rate === 0 ? "" : `, which takes ${duration(-tokens! / rate * 1000)}`;
+  const next = rate === "unlimited" || rate === 0 ? "" : `, repaid in ${duration(-tokens! / rate * 1000)}`;
   const left = tokens === null
     ? ""
     : tokens < 0
     ? `, ${many(Math.ceil(-tokens), "token")} owed${next}`
     : `, ${many(Math.floor(tokens), "token")} left`;
   return `${pace}${rate === "unlimited" ? "" : left}.${
-    resumesInMs > 0 ? ` Paused: no token for ${duration(resumesInMs)}.` : ""
+    resumesInMs > 0 ? ` Paused: no tokens for ${duration(resumesInMs)}.` : ""
   }`;
 }

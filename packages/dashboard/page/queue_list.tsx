@@ -14,7 +14,7 @@ export function QueueList({ queues }: { queues: readonly QueueRow[] }): JSX.Elem
     <>
       <div class="title">
         <h1>Queues</h1>
-        <span class="quiet">{isStill ? "Held still while you point at it" : "The worst first"}</span>
+        <span class="quiet">{isStill ? "Order frozen while you point at it" : "Worst first"}</span>
       </div>
       <ul class="queues" {...handlers}>
         {shown.map(({ item }) => (

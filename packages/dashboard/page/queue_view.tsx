@@ -30,10 +30,10 @@ export function QueueView({ name, news, search, onSearch }: {
       </div>
       {!isThere && (
         <p>
-          There is no queue of this name. <a href="#/">See all queues</a>
+          No queue has this name. <a href="#/">See all queues</a>
         </p>
       )}
-      {isThere && !queue && <p class="quiet">Asking the server…</p>}
+      {isThere && !queue && <p class="quiet">Loading…</p>}
       {isThere && queue && (
         <>
           <p class="reason">{visible(queue.reason)}</p>

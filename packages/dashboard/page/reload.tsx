@@ -14,7 +14,7 @@ export function Reload(): JSX.Element {
     <section aria-labelledby="config">
       <h2 id="config">Config</h2>
       <div class="control">
-        <button type="button" onClick={read}>Show what a reload changes</button>
+        <button type="button" onClick={read}>Preview reload</button>
         <span class="quiet">Reads the file. Nothing changes yet.</span>
       </div>
       {changes && changes.length > 0 && (
@@ -23,10 +23,10 @@ export function Reload(): JSX.Element {
             <caption>{many(changes.length, "change")}</caption>
             <thead>
               <tr>
-                <th scope="col">Where</th>
-                <th scope="col">The file said</th>
-                <th scope="col">It says now</th>
-                <th scope="col">In force</th>
+                <th scope="col">Path</th>
+                <th scope="col">Last loaded</th>
+                <th scope="col">In the file</th>
+                <th scope="col">Takes effect</th>
               </tr>
             </thead>
             <tbody>
@@ -46,9 +46,9 @@ export function Reload(): JSX.Element {
               class="grave"
               onClick={async () => (await steering.post("api/reload", { apply: true, shown })) ? setResult({}) : read()}
             >
-              Put in force
+              Apply
             </button>
-            <span class="quiet">What was set by hand at these places is replaced. What is due is due when it was.</span>
+            <span class="quiet">Replaces values set by hand at these paths. Delayed items keep their delays.</span>
           </div>
         </>
       )}

@@ -28,14 +28,12 @@ export function Search({ queue, search, searched, onSearch }: {
   const matching = queue.matching ?? undefined;
   const { delayed } = queue.counts;
   const isPart = queue.engine === "redis" && delayed > DUE_FIRST;
-  const these = matching === undefined ? `all items ${isPart ? "found" : "that are delayed"}` : many(matching, "item");
-  const lookedAt = `the ${count(DUE_FIRST)} that are due first and the failing ones listed`;
-  const matches = searched === "" ? "" : ` whose keys have “${visible(searched)}” in them`;
-  const which = isPart
-    ? `${matches}, of ${lookedAt}`
-    : matches || `, which is all delayed items of ${visible(queue.name)}`;
-  const inAll = isPart ? ` Of ${many(delayed, "item")} that are delayed, the others stay as they are.` : "";
-  const all = searched !== "" ? "all found" : isPart ? "those due first" : "all delayed items";
+  const these = matching === undefined ? `all ${isPart ? "items found" : "delayed items"}` : many(matching, "item");
+  const lookedAt = `the ${count(DUE_FIRST)} items due first and the listed failing items`;
+  const matches = searched === "" ? "" : ` with “${visible(searched)}” in the key`;
+  const which = isPart ? `${matches}, among ${lookedAt}` : matches || `, all delayed items of ${visible(queue.name)}`;
+  const inAll = isPart ? ` Of ${many(delayed, "delayed item")}, the others do not change.` : "";
+  const all = searched !== "" ? "items found" : isPart ? "items due first" : "all delayed items";
   const can = (control: "retry" | "takeBack") => steering && queue.can.includes(control);
   const ask = (action: "retry" | "take-back", words: Omit<Question, "path" | "body">) =>
     steering!.ask({
@@ -60,8 +58,8 @@ export function Search({ queue, search, searched, onSearch }: {
         {!isSettled
           ? "Searching…"
           : searched === ""
-          ? "In all lists below."
-          : `Found of ${isPart ? lookedAt : "the delayed items"}: ${matching ?? "some"}`}
+          ? "Searches all lists below."
+          : `Matches among ${isPart ? lookedAt : "the delayed items"}: ${matching ?? "some"}`}
       </span>
       {can("retry") && (
         <button
@@ -70,7 +68,8 @@ export function Search({ queue, search, searched, onSearch }: {
           onClick={() =>
             ask("retry", {
               title: `Retry ${these} now?`,
-              text: `This makes ready ${these}${which}. They begin as workers and the throttle allow.${inAll}`,
+              text:
+                `This retries ${these}${which}. Retries become ready now, and start when workers and the throttle allow.${inAll}`,
               action: `Retry ${these}`,
             })}
         >
@@ -85,7 +84,7 @@ export function Search({ queue, search, searched, onSearch }: {
             ask("take-back", {
               title: `Take back ${these}?`,
               text:
-                `This drops ${these}${which}. They are not retried unless they are added again. This cannot be undone.${inAll}`,
+                `This drops ${these}${which}. Dropped items run only if they are added again. This cannot be undone.${inAll}`,
               action: `Take back ${these}`,
             })}
         >

@@ -32,7 +32,7 @@ export function useSteering(): Steering | undefined {
 /** Error of a page that shows a process that has ended. */
 export class StalePage extends Error {
   constructor() {
-    super("This page is of a process that has ended. It now shows the new one: look again before you steer.");
+    super("This page showed a process that has ended. It now shows the new process: check it before you try again.");
   }
 }
 
@@ -50,6 +50,6 @@ export async function postTo(instance: string, path: string, body: object): Prom
   });
   if (response.status === 409) throw new StalePage();
   const answer = await response.json().catch(() => ({})) as Partial<ControlResult & ErrorBody>;
-  if (!response.ok) throw new Error(answer.error ?? `The server answered ${response.status}.`);
+  if (!response.ok) throw new Error(answer.error ?? `The server responded with status ${response.status}.`);
   return { message: "Done.", ...answer };
 }

@@ -1,18 +1,18 @@
 import type { JSX } from "preact";
 
 const WORDS: Readonly<Record<string, string>> = {
-  Ready: "May be handed to a worker now.",
+  Ready: "Can be handed out now.",
   Delayed: "Due later: a retry after a failure, or an add with a delay.",
-  "Processing": "Handed out and not done yet: a worker has it.",
-  "Failing items": "Their last attempt failed; they will be retried.",
-  "Blocked": "Its delay has passed, but its group is at its limit.",
-  "Oldest ready": "How long the oldest ready item has been ready.",
-  "In, out": "Items a second that became ready and that were handed out, over the last minute.",
+  "Processing": "Handed out to a worker and not done yet.",
+  "Failing items": "Items whose last attempt failed and that will be retried.",
+  "Blocked": "The delay has passed, but the group is at its limit.",
+  "Oldest ready": "Time since the oldest ready item became ready.",
+  "In, out": "Items per second that became ready, and that were handed out, over the last minute.",
   "Given up": "Failed, and will not be retried.",
-  Burst: "How many attempts may begin at once, after a pause.",
+  Burst: "Maximum number of attempts that start at once after a pause.",
   Stuck: "There is work, but none of it gets done.",
   Failing: "Most attempts fail, or one item keeps failing.",
-  Paused: "Somebody paused it, or a backend asked for a pause.",
+  Paused: "Someone paused it, or a backend asked for a pause.",
   Busy: "All workers are running, and more items are ready.",
 };
 
@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export function Words(): JSX.Element {
   return (
     <details>
-      <summary>What the words mean</summary>
+      <summary>Glossary</summary>
       <dl class="words">
         {Object.entries(WORDS).map(([word, meaning]) => (
           <div key={word}>

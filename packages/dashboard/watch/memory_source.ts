@@ -79,7 +79,7 @@ export class MemorySource implements Source {
   }
 
   get cannotRetry(): string | undefined {
-    return this.#queue.shuttingDown ? "The queue is shutting down: delayed items start when they are due." : undefined;
+    return this.#queue.shuttingDown ? "The queue is shutting down: delayed items run when they are due." : undefined;
   }
 
   retry({ item, priority, dueInMs }: DelayedLook): boolean {
@@ -101,7 +101,7 @@ export class MemorySource implements Source {
   }
 
   get pausing(): Source["pausing"] {
-    return this.#pool ?? "It is a pool that is paused, and the dashboard was given none for this queue.";
+    return this.#pool ?? "Pausing requires the queue's pool, which the dashboard was not given.";
   }
 }
 

@@ -83,18 +83,20 @@ const RULES: readonly (readonly [Verdict, (situation: Situation) => string | und
 
 function nothingMayBegin({ throttle }: Situation): string | undefined {
   if (throttle === null || throttle.rate === "unlimited" || (throttle.tokens ?? 0) >= 1) return undefined;
-  if (throttle.rate === 0) return "No attempt begins, as the rate of the throttle is 0.";
-  return throttle.burst === 0 ? "No attempt begins, as the burst of the throttle is 0." : undefined;
+  if (throttle.rate === 0) return "No attempt can start because the throttle's rate is 0.";
+  return throttle.burst === 0 ? "No attempt can start because the throttle's burst is 0." : undefined;
 }
 
 function nothingIsTaken(situation: Situation): string | undefined {
   const { look: { ready, processing, workers, isPaused }, idleFor, throttle } = situation;
   if (ready === 0 || isPaused || idleFor < STUCK_AFTER || idleFor < perToken(throttle)) return undefined;
   const since = `Nothing has been handed out for ${formatDuration(idleFor)}, although ${items(ready)} ready`;
-  if (workers === null) return processing === 0 ? `${since}: no workers take them.` : undefined;
+  if (workers === null) return processing === 0 ? `${since}: no worker takes them.` : undefined;
   const free = workers.concurrency - workers.active;
   if (free <= 0 || workers.paused) return undefined;
-  return `${since} and ${formatNumber(free)} of ${count(workers.concurrency, "worker")} free.`;
+  return `${since} and ${formatNumber(free)} of ${count(workers.concurrency, "worker")} ${
+    free === 1 ? "is" : "are"
+  } free.`;
 }
 
 /** Returns twice the interval between tokens, in milliseconds; 0 if there is no throttle or no finite interval. */
@@ -106,7 +108,7 @@ function placesAreTaken({ look: { ready, workers }, idleFor }: Situation): strin
   if (workers === null || ready === 0 || idleFor < LONG_FULL) return undefined;
   const { active, abandoned, concurrency } = workers;
   if (abandoned < active || abandoned < concurrency) return undefined;
-  return `All places are taken by ${count(abandoned, "abandoned handler")}; ` +
+  return `${count(abandoned, "abandoned handler")} ${abandoned === 1 ? "occupies" : "occupy"} all workers; ` +
     `${items(ready)} ready.`;
 }
 
@@ -133,7 +135,7 @@ function manyFail({ recent, lastMinute, worst }: Situation): string | undefined 
   const last = isEnough ? formatDuration(Math.round(recent.ms / 1000) * 1000) : "minute";
   const share = `${formatNumber(failed)} of ${count(attempts, "attempt")} failed in the last ${last}`;
   if (worst === undefined || worst.error === "") return `${share}.`;
-  return asSentence(`${share}, ${name(worst.key)} with ${worst.error}`);
+  return asSentence(`${share}, for example ${name(worst.key)} with ${worst.error}`);
 }
 
 function mostSucceed({ attempts, failed }: { readonly attempts: number; readonly failed: number }): boolean {
@@ -150,9 +152,11 @@ function manyAreGivenUp({ lastMinute, worst }: Situation): string | undefined {
   if (lastMinute === null || lastMinute.givenUp === 0) return undefined;
   const { attempts, failed, givenUp } = lastMinute;
   if (givenUp < MANY_FAILURES && failed < attempts) return undefined;
-  const error = worst === undefined || worst.error === "" ? "" : `; another failed with ${worst.error}`;
+  const error = worst === undefined || worst.error === "" ? "" : `; another item failed with ${worst.error}`;
   return asSentence(
-    `${count(givenUp, "item")} of ${count(attempts, "attempt")} were given up in the last minute${error}`,
+    `${count(givenUp, "item")} ${givenUp === 1 ? "was" : "were"} given up in the last minute, in ${
+      count(attempts, "attempt")
+    }${error}`,
   );
 }
 
@@ -164,9 +168,9 @@ function mostHaveFailed(situation: Situation): string | undefined {
   const isMore = engine === "memory" && failing >= MAX_LISTED; // the maximum that a pool remembers
   if (isMore ? delayed < all / 2 : failing < all / 2) return undefined;
   if (recent !== null && recent.attempts > 0 && mostSucceed(recent)) return undefined;
-  const error = worst === undefined || worst.error === "" ? "" : `, ${name(worst.key)} with ${worst.error}`;
+  const error = worst === undefined || worst.error === "" ? "" : `, for example ${name(worst.key)} with ${worst.error}`;
   const many = `${formatNumber(failing)}${isMore ? " or more" : ""}`;
-  return asSentence(`${many} of ${count(all, "item")} failed in their last attempt${error}`);
+  return asSentence(`${many} of ${count(all, "item")} failed at their last attempt${error}`);
 }
 
 function oneFails(situation: Situation): string | undefined {
@@ -187,13 +191,13 @@ function asSentence(text: string): string {
 
 function paused({ look: { isPaused, ready, failing, workers } }: Situation): string | undefined {
   if (!isPaused && !workers?.paused) return undefined;
-  const failed = failing === null || failing === 0 ? "" : ` ${count(failing, "item")} failed before that.`;
-  return `${items(ready)} ready, and nothing is handed out until it is resumed.${failed}`;
+  const failed = failing === null || failing === 0 ? "" : ` ${count(failing, "item")} failed before the pause.`;
+  return `${items(ready)} ready, and nothing is handed out until work is resumed.${failed}`;
 }
 
 function isThrottlePaused({ look: { ready }, throttle }: Situation): string | undefined {
   if (throttle === null || throttle.resumesInMs <= 0) return undefined;
-  return `The throttle is paused: no attempt begins for another ${formatDuration(throttle.resumesInMs)}; ${
+  return `The throttle is paused: no attempt starts for another ${formatDuration(throttle.resumesInMs)}; ${
     items(ready)
   } ready.`;
 }
@@ -203,42 +207,45 @@ const NOTICEABLY = 1.05;
 
 function allAreBusy({ look: { ready, workers }, rates }: Situation): string | undefined {
   if (workers === null || ready <= workers.concurrency || workers.active < workers.concurrency) return undefined;
-  const all = workers.concurrency === 1 ? "the one worker is" : `all ${formatNumber(workers.concurrency)} workers are`;
+  const all = workers.concurrency === 1 ? "the only worker is" : `all ${formatNumber(workers.concurrency)} workers are`;
   const busy = `${all} busy and ${items(ready)} ready.`;
   const { in: come, out: go } = rates;
   if (come === null || go === null) return busy[0]!.toUpperCase() + busy.slice(1);
-  const flow = `${formatNumber(come)} a second come and ${formatNumber(go)} are begun`;
+  const flow = `${formatNumber(come)} a second become ready and ${formatNumber(go)} are handed out`;
   if (come > go * NOTICEABLY) return `Falling behind: ${flow}; ${busy}`;
   if (go > come * NOTICEABLY) {
     return `Catching up, with about ${formatDuration(ready / (go - come) * 1000)} left: ${flow}; ${busy}`;
   }
-  return `${busy[0]!.toUpperCase()}${busy.slice(1, -1)}; ${formatNumber(go)} a second are begun.`;
+  return `${busy[0]!.toUpperCase()}${busy.slice(1, -1)}; ${formatNumber(go)} a second are handed out.`;
 }
 
 function groupsAreFull({ look: { ready, blocked, processing } }: Situation): string | undefined {
   if (ready > 0 || blocked === 0) return undefined;
-  return `${items(blocked)} blocked: their groups are at their limits, ${formatNumber(processing)} processing.`;
+  return `${items(blocked)} blocked because their groups are at their limits; ${items(processing)} processing.`;
 }
 
 function backlogGrows({ growth, look: { ready, blocked }, rates, throttle }: Situation): string | undefined {
   const backlog = ready + blocked;
   if (growth === null || growth < GROWTH || growth < GROWN_PART * backlog) return undefined;
   const { in: come, out: go } = rates;
-  const flow = come === null || go === null ? "" : `: ${formatNumber(come)} a second come and ${formatNumber(go)} go`;
+  const flow = come === null || go === null
+    ? ""
+    : `: ${formatNumber(come)} a second become ready and ${formatNumber(go)} are handed out`;
   const bound = throttle !== null && throttle.rate !== "unlimited" && go !== null && go > 0.8 * throttle.rate
-    ? `, as the throttle lets ${formatNumber(throttle.rate)} a second begin`
+    ? `; the throttle allows ${formatNumber(throttle.rate)} a second`
     : "";
   return `The backlog grew by ${formatNumber(growth)} to ${formatNumber(backlog)} in the last minute${flow}${bound}.`;
 }
 
 function healthy({ look: { ready, delayed, processing }, rates }: Situation): string {
   if (ready + delayed + processing === 0) return "Nothing to do.";
-  const isFlowing = (rates.out ?? 0) > 0 || processing > 0;
-  const parts = [ready > 0 ? `${items(ready)} ready` : isFlowing ? "What comes is begun at once" : "Nothing is ready"];
+  const parts = ready > 0 ? [`${items(ready)} ready`] : [];
   if (processing > 0) parts.push(`${formatNumber(processing)} processing`);
   if (delayed > 0) parts.push(`${formatNumber(delayed)} delayed`);
-  if (rates.out !== null) parts.push(`${formatNumber(rates.out)} a second are begun`);
-  return `${parts.join(", ")}.`;
+  if (rates.out !== null) parts.push(`${formatNumber(rates.out)} a second handed out`);
+  const isFlowing = (rates.out ?? 0) > 0 || processing > 0;
+  const begin = ready > 0 ? "" : isFlowing ? "New items start at once: " : "Nothing is ready: ";
+  return `${begin}${parts.join(", ")}.`;
 }
 
 /** Returns further sentences about a queue. */
@@ -250,7 +257,7 @@ function recovery(situation: Situation): string {
   if (!isRecovering(situation)) return "";
   const { recent, lastMinute } = situation;
   const now = recent!.failed === 0 ? "none" : `${formatNumber(recent!.failed)} of ${formatNumber(recent!.attempts)}`;
-  return ` Recovering: ${formatNumber(lastMinute!.failed)} attempts failed in the last minute, and ${now} in the last ${
+  return ` Recovering: ${formatNumber(lastMinute!.failed)} attempts failed in the last minute, but ${now} in the last ${
     formatDuration(Math.round(recent!.ms / 1000) * 1000)
   }.`;
 }
@@ -262,7 +269,7 @@ function longRun({ longest }: Situation): string {
 
 function hotTenant({ hot, listed }: Situation): string {
   if (hot === undefined) return "";
-  return ` ${name(hot.name)} has ${Math.floor(100 * hot.count / listed)} % of what is ready.`;
+  return ` ${name(hot.name)} has ${Math.floor(100 * hot.count / listed)} % of the ready items.`;
 }
 
 /** Mentions a paused throttle if the verdict is not `paused`. */

@@ -170,7 +170,7 @@ export class WatchedQueue {
     if (seen === undefined) {
       const none = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: null };
       const rates = { in: null, out: null, failures: null, givenUp: null };
-      const judgement = this.#away() ?? { verdict: "unknown" as const, reason: "It has not been looked at yet." };
+      const judgement = this.#away() ?? { verdict: "unknown" as const, reason: "The queue has not been checked yet." };
       return {
         name: this.name,
         engine,
@@ -204,7 +204,7 @@ export class WatchedQueue {
     const ms = systemClock.now() - (since ?? Infinity);
     if (this.#failure === undefined && !(ms >= SILENT_AFTER)) return undefined;
     const why = this.#failure === undefined ? "" : `: ${this.#failure.text}`;
-    return { verdict: "unknown", reason: `The queue has not answered for ${formatDuration(Math.max(ms, 0))}${why}` };
+    return { verdict: "unknown", reason: `The queue has not responded for ${formatDuration(Math.max(ms, 0))}${why}` };
   }
 
   #judge({ look, sample }: Seen): Judgement {

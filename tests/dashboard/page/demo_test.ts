@@ -64,7 +64,7 @@ for (const [runtime, command] of Object.entries(commands)) {
       await using demo = await Demo.start(await command(folder));
       await using visitor = await visit(demo.url);
       await visitor.sees(/attempts failed in the last .* the payment gateway is down/, visitor.row("payments"));
-      await visitor.sees(/"globex" has \d+ % of what is ready/, visitor.row("thumbnails"));
+      await visitor.sees(/"globex" has \d+ % of the ready items/, visitor.row("thumbnails"));
       await visitor.sees(/"initech\/1042" failed \d+ times: TypeError/, visitor.row("invoices"));
       assertEquals(await visitor.row("mails").locator(".verdict").innerText(), "healthy");
 
@@ -73,7 +73,7 @@ for (const [runtime, command] of Object.entries(commands)) {
       await visitor.sees("is paused", visitor.result());
       await visitor.button("Resume").waitFor();
       await visitor.page.goBack();
-      await visitor.sees("nothing is handed out until it is resumed", visitor.row("mails"));
+      await visitor.sees("nothing is handed out until work is resumed", visitor.row("mails"));
     },
   );
 }

@@ -20,7 +20,7 @@ browserTest("page: it says in one sentence what is worst, and in the title", asy
   await visitor.sees("invoices is stuck: Every attempt of the last 4 min failed");
   assertEquals(await visitor.page.title(), "(!) invoices stuck · Work queues");
   server.queues = goodDay();
-  await visitor.sees("None of 4 queues is stuck, failing or paused.");
+  await visitor.sees("None of the 4 queues is stuck, failing or paused.");
   assertEquals(await visitor.page.title(), "Work queues");
 });
 
@@ -68,7 +68,7 @@ browserTest("page: a queue is opened and left, by its link and the back button",
   await visitor.page.goBack();
   await visitor.row("invoices").waitFor();
   await visitor.page.goto(`${server.url}#/queues/nowhere`);
-  await visitor.sees("There is no queue of this name.");
+  await visitor.sees("No queue has this name.");
 });
 
 browserTest("page: what fails is shown with its error, attempt, when it is due, and what decided that", async () => {
@@ -90,7 +90,7 @@ browserTest("page: what fails is shown with its error, attempt, when it is due, 
 browserTest("page: the chart can be read as a table", async () => {
   await using server = new FakeServer([outage()]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
-  await visitor.page.getByText("As a table").click();
+  await visitor.page.getByText("Show as a table").click();
   const rows = visitor.page.getByRole("region", { name: "The last fifteen minutes as a table" }).locator("tbody tr");
   await rows.first().waitFor();
   assertEquals(await rows.count(), 15);
@@ -155,7 +155,7 @@ browserTest("page: lists hold still while somebody points at them, or has the fo
   await waits.waitFor();
 
   await waits.locator("tbody tr").first().hover();
-  await visitor.sees("held still while you point at it", waits);
+  await visitor.sees("order frozen while you point at it", waits);
   server.queues = [
     queueOf("images", {
       delayedItems: [{ key: "d", dueInMs: 1, priority: 0 }, { ...items[2]!, dueInMs: 500 }, items[0]!],
@@ -170,7 +170,7 @@ browserTest("page: lists hold still while somebody points at them, or has the fo
 
   await visitor.button("Retry now: d").focus();
   server.queues = [queueOf("images", { delayedItems: items })];
-  await visitor.sees("no longer here", waits);
+  await visitor.sees("no longer listed", waits);
   assertEquals(await keysIn(visitor, "Delayed items"), ["d", "c", "a"]);
   await visitor.page.getByLabel("Search by key").focus();
   await waits.locator(".key").filter({ hasText: "b" }).waitFor();
@@ -185,9 +185,9 @@ browserTest("page: queues keep their places under the pointer, and their numbers
   server.queues = [outage(), queueOf("images")];
   await visitor.sees("4,820", visitor.row("invoices"));
   assertEquals(await names(), ["images", "invoices"]);
-  await visitor.sees("Held still while you point at it");
+  await visitor.sees("Order frozen while you point at it");
   await visitor.page.mouse.move(0, 0);
-  await visitor.sees("The worst first");
+  await visitor.sees("Worst first");
   assertEquals(await names(), ["invoices", "images"]);
 });
 
@@ -199,11 +199,11 @@ browserTest("page: after five seconds without news it says so, and goes on once 
   const { page } = visitor;
   await page.clock.runFor(6000);
   await visitor.sees(
-    /^Nothing new for \d s\. What is shown was so at \d\d:\d\d:05\.$/,
+    /^No update for \d s\. Showing data from \d\d:\d\d:05\.$/,
   );
   await visitor.sees("reconnecting");
   assertEquals(await page.locator(".stale").count(), 1);
-  assertEquals(await page.locator("[aria-live]").first().textContent(), "The server is silent.");
+  assertEquals(await page.locator("[aria-live]").first().textContent(), "No data from the server.");
   assertEquals(await visitor.offences(), []);
   server.isSilent = false;
   await visitor.sees("live");
@@ -236,17 +236,17 @@ browserTest("page: who may only look is shown no control", async () => {
   await using server = new FakeServer(badNight());
   server.mayControl = false;
   await using visitor = await visit(`${server.url}#/queues/invoices`);
-  await visitor.sees("You can look, but not change anything.");
+  await visitor.sees("You have read-only access.");
   await visitor.section("Failing items").waitFor();
-  assertEquals(await visitor.section("Steer").count(), 0);
-  assertEquals(await visitor.button(/^(Retry|Take back|Set|Pause|Resume|Show what a reload)/).count(), 0);
+  assertEquals(await visitor.section("Controls").count(), 0);
+  assertEquals(await visitor.button(/^(Retry|Take back|Set|Pause|Resume|Preview reload)/).count(), 0);
 });
 
 browserTest("page: each control posts what it is for, and the result is shown", async () => {
   await using server = new FakeServer([outage()]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
   const { page } = visitor;
-  await visitor.section("Steer").waitFor();
+  await visitor.section("Controls").waitFor();
   const posts = async (act: () => Promise<void>, action: string, body: unknown) => {
     await act();
     await visitor.result().filter({ hasText: `Did api/queues/invoices/${action}.` }).waitFor();
@@ -256,12 +256,12 @@ browserTest("page: each control posts what it is for, and the result is shown", 
   };
 
   await posts(() => visitor.button("Pause").click(), "pause", {});
-  await page.getByLabel("Workers at once").fill("4");
+  await page.getByLabel("Concurrency").fill("4");
   await posts(() => page.keyboard.press("Enter"), "concurrency", { concurrency: 4 });
-  await page.getByLabel("Attempts a second").fill("2.5");
+  await page.getByLabel("Attempts per second").fill("2.5");
   await page.getByLabel("Burst").fill("1");
   await posts(() => page.keyboard.press("Enter"), "throttle", { rate: 2.5, burst: 1 });
-  await page.getByLabel("Attempts a second").fill("unlimited");
+  await page.getByLabel("Attempts per second").fill("unlimited");
   await posts(() => page.keyboard.press("Enter"), "throttle", { rate: "unlimited", burst: 5 });
   await posts(() => visitor.button("Pause throttle for 30 s").click(), "pause-throttle", { duration: 30_000 });
   await posts(() => visitor.button("Resume throttle").click(), "resume-throttle", {});
@@ -275,13 +275,13 @@ browserTest("page: each control posts what it is for, and the result is shown", 
   server.queues = [paused()].map((queue) => ({ ...queue, name: "invoices" }));
   await visitor.button("Resume throttle").waitFor({ state: "detached" }); // the throttle of the new queue is not paused
   await posts(() => visitor.button("Resume").click(), "resume", {});
-  await visitor.sees("ends nothing that runs");
+  await visitor.sees("Limits new attempts; running attempts continue.");
 });
 
 browserTest("page: what is written in a field stays, whatever the server says meanwhile", async () => {
   await using server = new FakeServer([outage()]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
-  const field = visitor.page.getByLabel("Workers at once");
+  const field = visitor.page.getByLabel("Concurrency");
   await field.fill("3");
   server.queues = [{ ...outage(), reason: "Another reason.", workers: { active: 1, concurrency: 20 }, paused: false }];
   await visitor.sees("Another reason.");
@@ -299,12 +299,12 @@ browserTest(
     const { page } = visitor;
     await visitor.section("Delayed items").waitFor();
     await page.getByLabel("Search by key").pressSequentially("/481");
-    await visitor.sees("Found of the delayed items: 10");
+    await visitor.sees("Matches among the delayed items: 10");
     assertEquals(new Set(server.searches), new Set(["", "/481"]));
     assertEquals((await keysIn(visitor, "Delayed items")).length, 10);
     assert((await keysIn(visitor, "Failing items")).every((key) => key.includes("/481")));
 
-    await visitor.button("Take back all found…").click();
+    await visitor.button("Take back items found…").click();
     const dialog = page.getByRole("dialog", { name: "Take back 10 items?" });
     await dialog.waitFor();
     assertEquals(await visitor.offences(), []);
@@ -312,7 +312,7 @@ browserTest(
     await dialog.waitFor({ state: "detached" });
     assertEquals(server.posted, []);
 
-    await visitor.button("Retry all found…").click();
+    await visitor.button("Retry items found…").click();
     await visitor.button("Retry 10 items").click();
     await visitor.result().filter({ hasText: "Did" }).waitFor();
     assertEquals(server.posted, [{ path: "api/queues/invoices/retry", instance: "one", body: { search: "/481" } }]);
@@ -323,19 +323,19 @@ browserTest("page: where more are delayed on Redis than a search looks at, it sa
   await using server = new FakeServer([{ ...outage(), engine: "redis", matching: 1040 }]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
   const { page } = visitor;
-  await visitor.button("Retry those due first…").click();
+  await visitor.button("Retry items due first…").click();
   const dialog = page.getByRole("dialog", { name: "Retry 1,040 items now?" });
   await visitor.sees(
-    "This makes ready 1,040 items, of the 1,000 that are due first and the failing ones listed. " +
-      "They begin as workers and the throttle allow. Of 4,820 items that are delayed, the others stay as they are.",
+    "This retries 1,040 items, among the 1,000 items due first and the listed failing items. " +
+      "Retries become ready now, and start when workers and the throttle allow. Of 4,820 delayed items, the others do not change.",
     dialog,
   );
   await page.keyboard.press("Escape");
   await page.getByLabel("Search by key").pressSequentially("/481");
-  await visitor.sees("Found of the 1,000 that are due first and the failing ones listed: 10");
-  await visitor.button("Take back all found…").click();
+  await visitor.sees("Matches among the 1,000 items due first and the listed failing items: 10");
+  await visitor.button("Take back items found…").click();
   await visitor.sees(
-    "10 items whose keys have “/481” in them, of the 1,000 that are due first and the failing ones listed.",
+    "10 items with “/481” in the key, among the 1,000 items due first and the listed failing items.",
     page.getByRole("dialog", { name: "Take back 10 items?" }),
   );
 });
@@ -358,7 +358,7 @@ browserTest("page: a question asked of a process that has ended steers nothing i
     throw new Error("it was taken for the new process");
   };
   await visitor.page.getByRole("dialog").getByRole("button", { name: "Take back 4,820 items" }).click();
-  await visitor.sees("This page is of a process that has ended", visitor.result());
+  await visitor.sees("This page showed a process that has ended.", visitor.result());
 });
 
 browserTest("page: a config is put in force once its changes were seen", async () => {
@@ -371,7 +371,7 @@ browserTest("page: a config is put in force once its changes were seen", async (
     body: "apply" in (body as object) ? { message: "2 changes are in force." } : { message: "2 changes.", changes },
   });
   await using visitor = await visit(server.url);
-  await visitor.button("Show what a reload changes").click();
+  await visitor.button("Preview reload").click();
   const rows = visitor.section("Config").locator("tbody tr");
   await rows.first().waitFor();
   assertEquals(
@@ -384,7 +384,7 @@ browserTest("page: a config is put in force once its changes were seen", async (
     ]],
   );
   assertEquals(server.posted.at(-1), { path: "api/reload", instance: "one", body: {} });
-  await visitor.button("Put in force").click();
+  await visitor.button("Apply").click();
   await visitor.sees("2 changes are in force.", visitor.result());
   assertEquals(server.posted.at(-1)!.body, { apply: true });
   assertEquals(await rows.count(), 0);

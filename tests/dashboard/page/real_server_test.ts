@@ -82,8 +82,8 @@ browserTest("page of the server: what fails is found, retried, and taken back", 
   assertEquals(served.taken, ["bad/1", "bad/2", "good/1", "bad/1"]);
 
   await visitor.page.getByLabel("Search by key").fill("bad/2");
-  await visitor.sees("Found of the delayed items: 1");
-  await visitor.button("Take back all found…").click();
+  await visitor.sees("Matches among the delayed items: 1");
+  await visitor.button("Take back items found…").click();
   await visitor.button("Take back 1 item").click();
   await visitor.sees("1 item is taken back", visitor.result());
   assertEquals(served.queue.snapshot().delayedItems.map(({ item }) => item), ["bad/1"]);
@@ -101,19 +101,19 @@ browserTest("page of the server: pause, workers, throttle and its pause are what
   await visitor.sees("is resumed", visitor.result());
   assertEquals(served.pool.snapshot().paused, false);
 
-  await page.getByLabel("Workers at once").fill("7");
+  await page.getByLabel("Concurrency").fill("7");
   await page.keyboard.press("Enter");
-  await visitor.sees("7 may run at once from now on; it was 2.", visitor.result());
+  await visitor.sees("The concurrency is now 7; it was 2.", visitor.result());
   assertEquals(served.pool.concurrency, 7);
 
-  await page.getByLabel("Attempts a second").fill("0.5");
+  await page.getByLabel("Attempts per second").fill("0.5");
   await page.keyboard.press("Enter");
-  await visitor.sees("Attempts may begin 0.5 times a second, 10 at once", visitor.result());
+  await visitor.sees("Attempts may now start 0.5 times a second, 10 at once", visitor.result());
   await visitor.button("Pause throttle for 30 s").click();
-  await visitor.sees("No attempt begins for 30 s.", visitor.result());
-  await visitor.sees("Paused: no token for", visitor.section("Limits"));
+  await visitor.sees("No attempt starts for 30 s.", visitor.result());
+  await visitor.sees("Paused: no tokens for", visitor.section("Limits"));
   await visitor.button("Resume throttle").click();
-  await visitor.sees("Attempts may begin again.", visitor.result());
+  await visitor.sees("Attempts may start again.", visitor.result());
   await visitor.button("Resume throttle").waitFor({ state: "detached" });
 });
 
@@ -123,15 +123,15 @@ browserTest(
     await using served = new Served();
     await using visitor = await visit(served.url, { failures: /status of 422/ });
     served.file = { ...CONFIG, queues: { images: { ...CONFIG.queues.images, concurrency: 5 } } };
-    await visitor.button("Show what a reload changes").click();
+    await visitor.button("Preview reload").click();
     await visitor.sees("/queues/images/concurrency", visitor.section("Config"));
     assertEquals(served.pool.concurrency, 2);
-    await visitor.button("Put in force").click();
-    await visitor.sees("The config is reloaded: 1 change.", visitor.result());
+    await visitor.button("Apply").click();
+    await visitor.sees("The config was reloaded: 1 change.", visitor.result());
     assertEquals(served.pool.concurrency, 5);
 
     served.file = { queues: { images: { limiter: "slwo" } } };
-    await visitor.button("Show what a reload changes").click();
+    await visitor.button("Preview reload").click();
     await visitor.sees("slwo", visitor.result());
   },
 );
@@ -139,7 +139,7 @@ browserTest(
 browserTest("page of the server: a queue that is not shown is called so", async () => {
   await using served = new Served();
   await using visitor = await visit(`${served.url}#/queues/nowhere`, { failures: /status of 404/ });
-  await visitor.sees("There is no queue of this name.");
+  await visitor.sees("No queue has this name.");
 });
 
 browserTest("page of the server: who may not look any more sees that, without a reload", async () => {
@@ -147,5 +147,5 @@ browserTest("page of the server: who may not look any more sees that, without a 
   await using visitor = await visit(served.url, { failures: /status of 403/ });
   await visitor.sees("images");
   served.mayLook = false;
-  await visitor.sees("'view' of this dashboard says no");
+  await visitor.sees("'view' of this dashboard denies access");
 });

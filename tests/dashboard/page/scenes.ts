@@ -40,7 +40,7 @@ export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDe
     name,
     engine: "memory",
     verdict: "healthy",
-    reason: "What comes is done at once.",
+    reason: "New items start at once.",
     counts: { ready: 3, blocked: 0, delayed: 12, processing: 6, failing: 0 },
     rates: { in: 42.1, out: 42, failures: 0.3, givenUp: 0 },
     oldestReadyMs: 80,
@@ -188,7 +188,7 @@ export function poison(): QueueDetails {
 export function paused(): QueueDetails {
   return queueOf("emails", {
     verdict: "paused",
-    reason: "Somebody paused it. 118 items are ready.",
+    reason: "Someone paused it. 118 items are ready.",
     counts: { ready: 118, blocked: 0, delayed: 0, processing: 0, failing: 0 },
     rates: { in: 0.4, out: 0, failures: 0, givenUp: 0 },
     oldestReadyMs: 301_000,
