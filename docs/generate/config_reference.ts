@@ -56,6 +56,7 @@ await queue.shutDownWithDrain();`,
 - \`config.runWorkers(name, queue, handler, options)\` takes callbacks such as \`onError\` after the handler.
 - \`config.limiter(name)\` and \`config.bucket(name)\` return a limiter or a bucket of the document:
   \`config.bucket("api").pauseFor("30s")\` pauses all queues that it throttles.
+- \`config.queueNames\` lists the names of the queues. The type of \`config\` is \`WorkQueueConfig\`.
 - \`config.describe(name)\` and \`limiters.describe(config)\` return a queue or a limiter as data, for a page that shows it.
 
 ## Config files
