@@ -1,12 +1,12 @@
 /**
  * A work queue with the semantics of Kubernetes client-go's `util/workqueue`. It folds duplicates, never hands one item
- * to two workers, retries with backoff, and shuts down without losing work.
+ * to two workers at once, retries with backoff, and shuts down without losing work.
  *
- * There are three layers, each an interface with a factory. {@linkcode createWorkQueue} is first in, first out with
- * de-duplication, {@linkcode createDelayingQueue} adds delays, and {@linkcode createRateLimitingQueue} adds a rate
- * limiter, which decides how long a failed item is delayed. {@linkcode runWorkers} runs a handler over a queue.
- * Functions such as {@linkcode createExponentialLimiter} create limiters, and {@linkcode loadConfig} creates them from
- * a config document.
+ * There are three layers, each with an interface and a factory function. {@linkcode createWorkQueue} creates a
+ * first-in, first-out queue with de-duplication. {@linkcode createDelayingQueue} adds delays.
+ * {@linkcode createRateLimitingQueue} adds a rate limiter, which decides how long a failed item is delayed.
+ * {@linkcode runWorkers} runs a handler for each item of a queue. Functions such as
+ * {@linkcode createExponentialLimiter} create limiters, and {@linkcode loadConfig} creates them from a config document.
  *
  * @example Usage
  * ```ts

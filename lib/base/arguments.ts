@@ -7,7 +7,7 @@ export function hasMethods(value: unknown, ...methods: string[]): boolean {
   return methods.every((method) => typeof (value as Record<string, unknown>)[method] === "function");
 }
 
-/** Requirement on a value: a test, and its wording in messages, such as `"must be a string"`. */
+/** Requirement for a value: a test, and the requirement's text in messages, such as `"must be a string"`. */
 export type Rule = readonly [holds: (value: never) => boolean, words: string];
 
 /** Rule for a string. */
@@ -39,7 +39,7 @@ function isNonNegativeInteger(value: unknown): boolean {
 /**
  * Throws unless `options` is an object. Arrays and signals are rejected too.
  *
- * @throws {TypeError} If `options` is not such an object.
+ * @throws {TypeError} If `options` is not an object, or is an array or a signal.
  */
 export function requireObject(action: string, options: unknown): asserts options is object {
   if (typeof options !== "object" || options === null || Array.isArray(options) || isSignal(options)) {
@@ -48,11 +48,12 @@ export function requireObject(action: string, options: unknown): asserts options
 }
 
 /**
- * Throws unless `options` is an object and each of its options has a rule and satisfies it. Undefined options count as
- * omitted. Symbol keys are ignored.
+ * Throws unless `options` is an object and each of its options has a rule and satisfies it. Undefined options are
+ * treated as omitted. Symbol keys are ignored.
  *
- * @throws {TypeError} If `options` is not an object, an option is unknown, or a value breaks its rule.
- * @throws {RangeError} If the value that breaks its rule is a number.
+ * @throws {TypeError} If `options` is not an object, an option is unknown, or a value breaks its rule and is not a
+ * number.
+ * @throws {RangeError} If a value breaks its rule and is a number.
  */
 export function requireRules(action: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
   requireOptions(action, options, Object.keys(rules));
@@ -87,7 +88,8 @@ export function requireOptions(action: string, options: unknown, known: readonly
 }
 
 /**
- * Throws unless a value is a non-negative integer. Faster than {@linkcode requireRule}: buckets call it for each token.
+ * Throws unless a value is a non-negative integer. Faster than {@linkcode requireRule}, because token buckets call it
+ * for every request.
  *
  * @throws {RangeError} If the value is any other number.
  * @throws {TypeError} If the value is not a number.

@@ -1,29 +1,30 @@
 /**
- * Symbols by which objects of this package recognize each other. They are registered, so they are the same in all
- * copies of the package that a program loads.
+ * Symbols that let objects of this package recognize each other. The symbols are in the global symbol registry, so all
+ * copies of the package that a program loads share them.
  */
 
-/** Key of a mark on errors. If a handler throws a marked error, the item is given up at once. */
+/** Key of the mark on terminal errors. If a handler throws a marked error, the item is given up at once. */
 export const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal");
 
-/**
- * Key of a number in a queue's entry that a discipline uses to find the entry. Without it, a discipline needs a map.
- */
+/** Key of a number in a queue's entry. A discipline can store the entry's position there, instead of in a map. */
 export const SEAT: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.seat");
 
-/** Key of an error's minimum delay, in milliseconds. If a handler throws the error, the item is retried no sooner. */
+/**
+ * Key of an error's minimum delay, in milliseconds. If a handler throws the error, the item is delayed for at least
+ * this long.
+ */
 export const RETRY_AFTER: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.retryAfter");
 
 /** Key of a queue's `QueueHooks`. */
 export const HOOKS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.hooks");
 
-/** Key of a mark, `true`, on queues whose `add` accepts options such as a priority. */
+/** Key whose value is `true` on queues whose `add` accepts options, such as a priority. */
 export const OPTIONS: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.options");
 
-/** Key of a token bucket's function that subscribes to changes: see `onBucketChange`. */
+/** Key of the function that subscribes to a token bucket's changes: see `onBucketChange`. */
 export const ON_CHANGE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.onChange");
 
-/** Key of a reservation's function that returns unused tokens: see `giveBackUnused`. */
+/** Key of the function that returns a reservation's unused tokens: see `giveBackUnused`. */
 export const GIVE_BACK: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.giveBack");
 
 /** Key of the version number on a built-in limiter's `create` function: see `builtIn`. */

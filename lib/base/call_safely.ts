@@ -1,10 +1,10 @@
 /**
- * Calls a user's callback and passes its error to `onError`, whether thrown or rejected. Never throws. Creates no
- * promise unless the callback returns one.
+ * Calls a user-defined callback. If the callback throws, or returns a promise that rejects, passes the error to
+ * `onError`. Never throws. Creates a promise only if the callback returns one.
  *
  * @typeParam A The type of the argument.
  * @param callback The callback.
- * @param onError Receives the error. Errors of `onError` itself are dropped.
+ * @param onError Receives the error. If `onError` itself fails, its error is dropped.
  * @param argument The callback's argument.
  */
 export function callSafely<A>(

@@ -11,8 +11,8 @@
  * Source of time and timers.
  *
  * Queues, limiters, buckets and pools tolerate a failing clock. If a method throws, or `now` doesn't return a finite
- * number, they call it once more. If that fails too, they use the latest known time, or a timer of the system clock.
- * The first such failure is written to `console.error`.
+ * number, they call the method once more. If the second call fails too, they use the latest known time, or set the
+ * timer with the system clock. The first such failure is written to `console.error`.
  *
  * @example A clock that a test moves by hand
  * ```ts
@@ -30,7 +30,9 @@
  * ```
  */
 export interface Clock {
-  /** Returns the time in milliseconds since a fixed moment. It may have a fraction and should never go backwards. */
+  /**
+   * Returns the time in milliseconds since a fixed moment. The time may have a fraction and should never go backwards.
+   */
   now(): number;
   /** Calls `callback` once, after `ms` milliseconds. Returns a handle for {@linkcode Clock.clearTimeout}. */
   setTimeout(callback: () => void, ms: number): unknown;
@@ -38,7 +40,7 @@ export interface Clock {
   clearTimeout(handle: unknown): void;
 }
 
-/** Longest delay that a runtime's timers support, in milliseconds. A longer one fires at once. */
+/** Longest delay that a runtime's timers support, in milliseconds. A timer with a longer delay fires at once. */
 export const MAX_TIMEOUT = 2 ** 31 - 1;
 
 /**
@@ -56,19 +58,18 @@ const runtime = { Date, setTimeout, clearTimeout, wallClock: /* @__PURE__ */ Dat
 const monotonicNow: () => number = /* @__PURE__ */ performance.now.bind(performance);
 
 /**
- * Largest lead of newly seen fake timers over the wall clock that counts as time passed, in milliseconds. Fake timers
- * start at the current time unless a test sets another one. A lead of up to a day therefore means that the test has
- * already moved time forward.
+ * Fake timers start at the current time unless a test sets another start time. If new fake timers are ahead of the wall
+ * clock by at most this many milliseconds, the clock assumes that the test has already moved time forward.
  */
 const MAX_AHEAD = 24 * 3_600_000;
 
-/** The fake `Date` that the clock follows, as of the last call; `undefined` while the clock follows the runtime. */
+/** Fake `Date` that the clock used in the last call; `undefined` if the clock used the runtime's time. */
 let fakeDate: DateConstructor | undefined;
-/** Added to the time of the runtime or the fake timers, so that a switch between them doesn't move the clock. */
+/** Offset added to the runtime's time or the fake time, so that a switch between the two doesn't move the clock. */
 let offset = 0;
-/** The latest fake time. Fake timers installed later may be behind it. */
+/** Latest fake time. Fake timers that are installed later may start at an earlier time. */
 let latest = 0;
-/** Pending timers. They move to the fake timers and back. */
+/** Pending timers. They are restarted when fake timers are installed or removed. */
 const timers = /* @__PURE__ */ new Set<SystemTimer>();
 
 class SystemTimer {
@@ -85,12 +86,12 @@ class SystemTimer {
     this.#start(ms);
   }
 
-  /** Starts the timer again with the remaining time, on the timers that are in place now. */
+  /** Restarts the timer with the remaining time, using the timers that are installed now. */
   restart(now: number): void {
     try {
       this.#clear();
     } catch {
-      // Fake timers that were removed may reject the call. Nothing fires there anymore.
+      // Fake timers that were removed may throw here. They no longer fire.
     }
     this.#start(Math.max(Math.ceil(this.#dueAt - now), 0));
   }
@@ -106,7 +107,7 @@ class SystemTimer {
   }
 
   #start(ms: number): void {
-    // Destructured, because browsers reject calls with another `this`
+    // Destructured, because browsers throw if these functions are called with another `this`
     const { setTimeout, clearTimeout } = fakeDate === undefined ? runtime : globalThis;
     const handle = setTimeout(() => this.#fire(), ms);
     this.#handle = handle;
@@ -115,13 +116,13 @@ class SystemTimer {
   }
 
   #fire(): void {
-    if (followGlobals()) return; // the time changed: the timer may not be due yet, and was restarted
+    if (followGlobals()) return; // the source of time changed: the timer was restarted, and may not be due yet
     timers.delete(this);
     this.#callback();
   }
 }
 
-/** Reports whether fake timers may be in place, or were in place at the last call. */
+/** Reports whether fake timers may be installed, or were installed at the last call. */
 function isTimeFaked(): boolean {
   return globalThis.Date !== runtime.Date || fakeDate !== undefined;
 }
@@ -131,8 +132,8 @@ function currentTime(): number {
 }
 
 /**
- * Switches to fake timers, back to the runtime, or to other fake timers if the globals have changed. Also adjusts the
- * offset if fake time went backwards. Reports whether it did any of this.
+ * If the globals have changed, switches to fake timers, to other fake timers, or back to the runtime. If fake time went
+ * backwards, adjusts the offset. Reports whether anything changed.
  */
 function followGlobals(): boolean {
   const areFaked = globalThis.Date !== runtime.Date && globalThis.setTimeout !== runtime.setTimeout;
@@ -149,15 +150,15 @@ function followGlobals(): boolean {
   fakeDate = date;
   offset = 0;
   offset = now - currentTime();
-  if (areFaked) offset = Math.ceil(offset); // fake time is in whole milliseconds, so sums stay exact
+  if (areFaked) offset = Math.ceil(offset); // whole milliseconds, like fake time, so sums stay exact
   latest = currentTime();
   for (const timer of timers) timer.restart(latest);
   return true;
 }
 
 /**
- * Returns how far fake timers were moved forward before they were first seen, in milliseconds. Rounds up, because both
- * times are rounded down.
+ * Returns how far fake timers were moved forward before this clock detected them, in milliseconds. Rounds up, because
+ * both times are rounded down.
  */
 function aheadOfWallClock(): number {
   const ahead = globalThis.Date.now() - runtime.wallClock();
@@ -167,9 +168,9 @@ function aheadOfWallClock(): number {
 /**
  * Default clock: the runtime's monotonic clock and its timers.
  *
- * Setting the machine's wall clock doesn't move this clock. Fake timers do: while both `globalThis.Date` and
- * `globalThis.setTimeout` are replaced, the clock uses them. This needs no setup. The clock never goes backwards when
- * fake timers are installed or removed, and pending timers move along.
+ * Setting the machine's wall clock doesn't affect this clock. Fake timers do: while both `globalThis.Date` and
+ * `globalThis.setTimeout` are replaced, the clock uses the replacements. No setup is needed. When fake timers are
+ * installed or removed, the clock doesn't go backwards, and pending timers keep their remaining time.
  *
  * @example Usage
  * ```ts
@@ -199,8 +200,9 @@ export const systemClock: Clock = {
 };
 
 /**
- * Reports whether time passes by itself under a clock. It doesn't under a clock that a test or a simulation moves.
- * Reads the globals directly, because the system clock may not have been called since fake timers were removed.
+ * Reports whether a clock runs in real time: the system clock does, except with fake timers. Tests and simulations move
+ * other clocks by hand. Reads the globals directly, because the system clock may not have been called since fake timers
+ * were removed.
  */
 export function isRealTime(clock: Clock): boolean {
   return clock === systemClock && globalThis.Date === runtime.Date;

@@ -26,13 +26,13 @@ const NANOSECONDS: Readonly<Record<string, number>> = {
 export const DURATION: RegExp = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const NUMBER_AND_UNIT = /([\d.]+)([^\d.]+)/g; // in a duration string
 
-/** Rule for the argument of {@linkcode parseDuration}, as messages state it. */
+/** Rule for the argument of {@linkcode parseDuration}, as it appears in messages. */
 export const DURATION_RULE = `must be a duration such as "250ms", "1h30m" or a number of milliseconds`;
 
 /** Longest duration string that is accepted, in characters. Nobody writes a longer one by hand. */
 export const MAX_DURATION_LENGTH = 100;
 
-/** Returns a duration in milliseconds, or `undefined` if the value is not a duration. */
+/** Converts a duration to milliseconds. Returns `undefined` if the value is not a duration. */
 export function tryParseDuration(text: unknown): number | undefined {
   if (typeof text === "number") return Number.isFinite(text) ? text : undefined;
   if (typeof text !== "string" || text.length > MAX_DURATION_LENGTH || !DURATION.test(text)) return undefined;
@@ -44,20 +44,20 @@ export function tryParseDuration(text: unknown): number | undefined {
 }
 
 /**
- * Returns whole nanoseconds, as Go counts them. Rounds to 15 digits first: 1.001 × 10^9 is slightly too small in
- * binary, and would lose a nanosecond.
+ * Drops the fraction of a number of nanoseconds, as Go does. Rounds to 15 digits first: in binary, 1.001 × 10^9 is
+ * slightly too small, and would lose a nanosecond.
  */
 function wholeNumber(product: number): number {
   return Math.trunc(Number(product.toPrecision(15)));
 }
 
 /**
- * Returns a duration in milliseconds.
+ * Converts a duration to milliseconds.
  *
  * A string is one or more decimal numbers, each with a unit, as in Go's
  * [`time.ParseDuration`](https://pkg.go.dev/time#ParseDuration). The units are `h`, `m`, `s`, `ms`, `us` (or `µs`) and
- * `ns`, in any order. A sign may come first. `"0"` needs no unit. Fractions of a nanosecond are dropped. A number is in
- * milliseconds already.
+ * `ns`, in any order. The string may begin with a sign. `"0"` needs no unit. Fractions of a nanosecond are dropped. A
+ * number is in milliseconds already.
  *
  * @example Usage
  * ```ts

@@ -14,7 +14,7 @@ function isTimeout(value: unknown): boolean {
 }
 
 /**
- * Returns a duration in milliseconds.
+ * Converts a duration to milliseconds.
  *
  * @throws {TypeError} If `value` is neither a duration nor a number.
  * @throws {RangeError} If `value` is `NaN` or infinite.

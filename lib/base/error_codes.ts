@@ -1,4 +1,4 @@
-/** Code of an error that users may catch, in the property `code` of the error. */
+/** Code of an error that users may catch: the value of the error's `code` property. */
 export type ErrorCode =
   | "WQ_ARGUMENT"
   | "WQ_CONFIG"
@@ -7,7 +7,7 @@ export type ErrorCode =
   | "WQ_LIMITER"
   | "WQ_VERSION";
 
-/** Meanings of the codes, as in the table of `docs/errors.md`. The table also says what to do about each. */
+/** Meanings of the codes, as in the table of `docs/errors.md`. The table also says what to do about each error. */
 export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   WQ_ARGUMENT: "An argument or option is missing, unknown, of the wrong type or out of bounds.",
   WQ_CONFIG: "A config document is not valid, its file cannot be read, or it cannot be loaded now.",
@@ -19,11 +19,11 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
 
 /** An error with a code. */
 export interface CodedError extends Error {
-  /** The kind of error. Unlike the message, it never changes. */
+  /** Kind of error. Unlike the message, the code never changes. */
   readonly code: ErrorCode;
 }
 
-/** Sets the code of an error, and returns the error. */
+/** Sets an error's code, and returns the error. */
 export function withCode(code: ErrorCode, error: Error): CodedError {
   return Object.assign(error, { code });
 }

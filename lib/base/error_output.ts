@@ -4,8 +4,8 @@ import { inOneLine } from "./safe_text.ts";
 const INTERVAL = 1000;
 
 /**
- * Writes errors to `console.error`, at most one line a second. Characters that could steer a terminal are replaced by
- * spaces. A line also says how many errors were left out since the previous one.
+ * Writes errors to `console.error`, at most one line a second. Characters that could control a terminal are replaced by
+ * spaces. A line also says how many errors were omitted since the previous line.
  */
 export class ErrorOutput {
   readonly #now: () => number;
@@ -13,7 +13,7 @@ export class ErrorOutput {
   #leftOut = 0;
 
   /**
-   * Creates an output with nothing left out.
+   * Creates an output that has not omitted any errors yet.
    *
    * @param now Returns the time in milliseconds.
    */
@@ -22,7 +22,7 @@ export class ErrorOutput {
   }
 
   /**
-   * Writes a line, or counts it as left out.
+   * Writes a line, or omits it if the previous line was written less than a second ago.
    *
    * @param describe Returns the text. Called only if the line is written.
    */

@@ -18,12 +18,12 @@ export function messageOf(thrown: unknown): string {
 }
 
 /**
- * Returns the place where an error was created, as the runtime writes it; `""` if that is unknown. Takes some
- * microseconds.
+ * Returns the source location where an error was created, as the runtime formats it; `""` if the location is unknown.
+ * Takes a few microseconds.
  */
 export function placeOf(thrown: unknown): string {
   try {
-    // Timeout and abort errors are created in code that works correctly.
+    // Timeout and abort errors are created in code that is not at fault.
     if (!(thrown instanceof Error) || thrown instanceof DOMException) return "";
     const { message, stack = "" } = thrown;
     return stack.slice(stack.indexOf(message) + message.length).match(/^.*:\d+:\d+\)?$/m)?.[0].trim() ?? "";

@@ -1,5 +1,5 @@
 /**
- * Errors of this package, and their wording.
+ * Errors of this package, and functions that create their messages.
  *
  * @module
  */
@@ -45,7 +45,7 @@ export class TerminalError extends Error {
   constructor(message?: string, options?: ErrorOptions) {
     super(message, options);
     // Lets pools recognize errors from another copy of this package. Not a class member, because bundlers would then
-    // keep the class.
+    // keep even an unused class.
     Object.defineProperty(this, TERMINAL, { value: true });
   }
 }
@@ -56,9 +56,9 @@ export interface ConfigIssue {
   readonly path: string;
   /** The option, the rule that it breaks, and the value received. */
   readonly message: string;
-  /** Line of the problem in the text, from 1. Set when the config comes from a file whose parser reports lines. */
+  /** Line of the problem in the config file, starting at 1. Set if the file's parser reports lines. */
   readonly line?: number;
-  /** Column in that line, from 1. */
+  /** Column of the problem in its line, starting at 1. */
   readonly column?: number;
 }
 
@@ -100,7 +100,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Largest number of problems in the error's message. The others are only in its `issues`. */
+/** Largest number of problems in the error's message. Further problems are only in the error's `issues`. */
 export const MAX_ISSUES_IN_MESSAGE = 20;
 
 function describeIssues(issues: readonly ConfigIssue[]): string {
@@ -122,7 +122,7 @@ export function invalidArgument(action: string, option: string, rule: string, va
   return argumentError(action, brokenRule(option, rule, value), typeof value === "number" ? RangeError : TypeError);
 }
 
-/** Creates the error for arguments that cannot be used for another reason. Its class is `TypeError` by default. */
+/** Creates the error for arguments that are invalid for another reason. The error's class is `TypeError` by default. */
 export function argumentError(action: string, reason: string, ErrorClass: ErrorConstructor = TypeError): CodedError {
   return Object.assign(new ErrorClass(`Cannot ${action}: ${reason}`), { code: "WQ_ARGUMENT" as const });
 }
@@ -144,7 +144,7 @@ function shorten(text: string): string {
   return text.length > MAX_TEXT_IN_MESSAGE ? text.slice(0, MAX_TEXT_IN_MESSAGE) + "…" : text;
 }
 
-/** Reports whether a value is an array. `Array.isArray` throws for a revoked proxy. */
+/** Reports whether a value is an array. Unlike `Array.isArray`, doesn't throw for a revoked proxy. */
 function isArray(value: object): boolean {
   try {
     return Array.isArray(value);

@@ -4,7 +4,8 @@ import { messageOf, placeOf } from "./error_text.ts";
 import { inspect } from "./errors.ts";
 
 /**
- * Writes failed attempts to `console.error`, at most one line a second. For queues and pools without an error callback.
+ * Writes failed attempts to `console.error`, at most one line a second. Used by queues and pools without an error
+ * callback.
  */
 export class FailureLog {
   readonly #queueName: string;

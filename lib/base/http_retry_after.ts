@@ -2,13 +2,13 @@
 export interface RetryAfterResponse {
   /** HTTP status code, such as 429. */
   readonly status: number;
-  /** Reason phrase of the status, which HTTP/2 does not have. */
+  /** Reason phrase of the status. HTTP/2 responses have none. */
   readonly statusText?: string | undefined;
   /** Response headers. `Retry-After` and `Date` are read. */
   readonly headers: { get(name: string): string | null };
 }
 
-/** Longest delay in milliseconds: 2^31 seconds, to which RFC 9111 reduces any larger number. */
+/** Longest delay, in milliseconds: 2^31 seconds. Longer delays are reduced to it, as in RFC 9111. */
 const LONGEST = 2 ** 31 * 1000;
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -26,7 +26,7 @@ const DATES = [
 /**
  * Returns the delay that a `Retry-After` header asks for, in milliseconds: 0 for a date that has passed, and
  * `undefined` if the header is missing or not valid (RFC 9110, 10.2.3). A date is compared with the response's own
- * `Date`, if there is one, so the clocks of client and server need not agree.
+ * `Date`, if the response has one, so the clocks of client and server need not agree.
  */
 export function retryAfter({ headers }: Pick<RetryAfterResponse, "headers">): number | undefined {
   const text = headers.get("retry-after")?.trim() ?? "";

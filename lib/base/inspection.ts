@@ -1,7 +1,7 @@
 /**
- * Output of objects in consoles and strings. A console prints enumerable properties, and the objects of this package
- * have none, because their state is private. Deno, Node and Bun first call a method under a registered symbol.
- * Conversion to a string calls `toString`.
+ * Text form of objects in consoles and strings. By default, a console prints enumerable properties. The objects of this
+ * package have none, because their state is private. If an object has a method under a certain registered symbol, Deno,
+ * Node and Bun call that method instead. Conversion to a string calls `toString`.
  */
 
 import { inspect } from "./errors.ts";
@@ -9,13 +9,14 @@ import { inspect } from "./errors.ts";
 const INSPECT = "nodejs.util.inspect.custom";
 
 /**
- * Makes consoles and string conversion show the objects of a class in one line, as `title: description`. Call it in the
- * constructor of a class that bundlers should remove if nothing uses it, and in a static block of any other class.
+ * Makes consoles and string conversion show the objects of a class in one line, as `title: description`. If bundlers
+ * should remove the class when nothing uses it, call this function in the constructor. Otherwise, call it in a static
+ * block.
  *
  * @typeParam T The class.
  * @param prototype The prototype of the class.
  * @param title Returns the title of an object.
- * @param describe Returns the description of an object. If it throws, the line says so.
+ * @param describe Returns the description of an object. If `describe` throws, the line says so.
  */
 export function setInspection<T extends object>(
   prototype: T,
@@ -51,8 +52,8 @@ export function titleOf(type: string, name: string | undefined): string {
  * Formats a number for people: `4,820`, `3.2` or `0.017`.
  *
  * @param number The number.
- * @returns The number with commas between thousands, and with at most one decimal place, or two significant digits
- * below 1.
+ * @returns The number with commas between thousands. It has at most one decimal place; below 1, it has two significant
+ * digits.
  */
 export function formatNumber(number: number): string {
   const rounded = Math.abs(number) < 1 ? Number(number.toPrecision(2)) : Math.round(number * 10) / 10;
@@ -65,7 +66,8 @@ const UNITS: readonly (readonly [unit: string, inNext: number])[] = [["ms", 1000
  * Formats a length of time for people: `80 ms`, `4.2 s` or `3 min`.
  *
  * @param ms The length in milliseconds.
- * @returns The length in the largest unit in which it is at least 1; in whole milliseconds below a second.
+ * @returns The length in the largest unit in which the number is at least 1. Below a second, it is in whole
+ * milliseconds.
  */
 export function formatDuration(ms: number): string {
   let length = Math.round(ms);

@@ -7,8 +7,8 @@ export interface Labels {
 }
 
 /**
- * Counter or gauge that is a plain number, such as a metric of one queue. It is read when metrics are collected, which
- * happens far less often than counting. Counting takes about a nanosecond.
+ * Counter or gauge stored as a plain number, such as one queue's metric. A change takes about a nanosecond. The number
+ * is read only when metrics are collected.
  */
 export class LabelledNumber {
   /** The count, or the latest value. */
@@ -37,7 +37,7 @@ export class LabelledNumber {
   }
 }
 
-/** Numbers of one metric, one for each combination of labels. */
+/** The numbers of one metric: one number for each combination of labels. */
 export class LabelledNumbers<N extends LabelledNumber = LabelledNumber> {
   /** Numbers by name, then by the value of the other label. */
   readonly #numbers = new Map<string, Map<string, N>>();
@@ -55,7 +55,7 @@ export class LabelledNumbers<N extends LabelledNumber = LabelledNumber> {
     this.#make = make;
   }
 
-  /** Returns the number with this name and this value of the other label. Creates it if it does not exist. */
+  /** Returns the number with this name and this value of the other label. Creates the number if it does not exist. */
   of(name: string, value = ""): N {
     let numbers = this.#numbers.get(name);
     if (numbers === undefined) this.#numbers.set(name, numbers = new Map());
@@ -67,7 +67,9 @@ export class LabelledNumbers<N extends LabelledNumber = LabelledNumber> {
     return number;
   }
 
-  /** Returns the numbers of a name, or only the one with this value of the other label. Creates no numbers. */
+  /**
+   * Returns the numbers with this name, or only the number with this value of the other label. Never creates a number.
+   */
   find(name: string, value?: string): N[] {
     const numbers = this.#numbers.get(name);
     if (value === undefined) return [...numbers?.values() ?? []];
@@ -80,7 +82,7 @@ export class LabelledNumbers<N extends LabelledNumber = LabelledNumber> {
     for (const numbers of this.#numbers.values()) yield* numbers.values();
   }
 
-  /** Removes the numbers of a name, and returns them. */
+  /** Removes the numbers with this name, and returns them. */
   remove(name: string): N[] {
     const removed = this.find(name);
     this.#numbers.delete(name);

@@ -1,6 +1,6 @@
 /**
- * Returns an object's own property; `undefined` if it does not exist. Ignores anything that other code added to
- * `Object.prototype`.
+ * Returns the value of an object's own property; `undefined` if the property does not exist. Ignores anything that
+ * other code added to `Object.prototype`.
  */
 export function own(object: object, key: string): unknown {
   return Object.hasOwn(object, key) ? (object as Record<string, unknown>)[key] : undefined;
@@ -18,7 +18,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Names with a special meaning in JavaScript objects. Only malicious input uses them. */
+/** Property names with a special meaning in JavaScript. Only malicious input uses them as keys. */
 export const PROTOTYPE_NAMES: readonly string[] = ["__proto__", "constructor", "prototype"];
 
 /**
@@ -28,7 +28,7 @@ export function withoutAbsent<O extends object>(options: O): { [K in keyof O]?: 
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as typeof options;
 }
 
-/** Returns a copy of an object with these members only. */
+/** Returns a copy of an object with only these members. */
 export function pick<O extends object, K extends keyof O>(object: O, keys: readonly K[]): Pick<O, K> {
   return Object.fromEntries(keys.map((key) => [key, object[key]])) as Pick<O, K>;
 }

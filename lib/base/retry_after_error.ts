@@ -9,9 +9,9 @@ export type { RetryAfterResponse } from "./http_retry_after.ts";
 
 /**
  * Thrown by a handler of {@linkcode runWorkers} to delay the next attempt at the item by at least a given time, such as
- * an HTTP server's `Retry-After`. It is a failure like any other: it is counted and reported, and the item is given up
- * after `maxRetries`. The limiter still computes a delay, and the longer of the two applies. If the item is added in
- * the meantime, it is ready at once.
+ * an HTTP server's `Retry-After`. The attempt is a failure like any other: it is counted and reported, and the item is
+ * given up after `maxRetries`. The limiter still computes a delay, and the longer of the two delays applies. If the
+ * item is added during the delay, it is ready at once.
  *
  * If a third-party rate limiting queue does not accept a minimum delay, the pool calls `addAfter` instead. The queue's
  * limiter then does not count this failure.
@@ -59,13 +59,13 @@ export class RetryAfterError extends Error {
     super(message, options);
     this.delay = requireDuration("create retry-after error", "delay", delay);
     // Lets pools recognize errors from another copy of this package. Not a class member, because bundlers would then
-    // keep the class.
+    // keep even an unused class.
     Object.defineProperty(this, RETRY_AFTER, { value: this.delay });
   }
 
   /**
    * Creates the error from a response with a valid `Retry-After` header (RFC 9110): a number of seconds, or a date. The
-   * message is the status of the response. The `delay` is 0 for a date that has passed, and at most 2^31 seconds.
+   * error's message is the response's status. The `delay` is 0 for a date that has passed, and at most 2^31 seconds.
    *
    * @example Usage
    * ```ts

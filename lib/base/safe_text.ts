@@ -1,6 +1,6 @@
 /**
- * Escaping of user-defined text in lines that people read. Escaped text cannot end the line, steer a terminal, or
- * reverse the text around it.
+ * Escaping of user-defined text in messages. Escaped text cannot break the line, control a terminal, or reverse the
+ * surrounding text.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export function quote(text: string): string {
 }
 
 /**
- * Puts a string into one line.
+ * Makes a string fit in one line.
  *
  * @param text The string.
  * @returns The string, with a space in place of each run of unsafe characters.

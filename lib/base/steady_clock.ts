@@ -8,13 +8,14 @@ interface Timer {
 }
 
 /**
- * Returns a clock that has the time and the timers of `clock` and never throws. Queues, limiters, buckets and pools use
- * steady clocks only, so a failing clock cannot cost an item anything.
+ * Wraps a clock so that its methods never throw. Queues, limiters, buckets and pools use only steady clocks, so a
+ * failing clock can't cause the loss of an item.
  *
- * A call that throws is repeated once, and so is a `now` that does not return a finite number. If that fails too, the
- * latest known time is used, or a timer of the system clock. The first such failure is written to `console.error`.
+ * If a method throws, or `now` doesn't return a finite number, the call is repeated once. If the second call fails too,
+ * the wrapper uses the latest known time, or sets the timer with the system clock. The first such failure is written to
+ * `console.error`.
  *
- * @param clock The clock; the system clock by default. The system clock never throws, and is returned as it is.
+ * @param clock The clock; the system clock by default. The system clock never throws, so it is returned unchanged.
  */
 export function steadyClock(clock: Clock = systemClock): Clock {
   return clock === systemClock || clock instanceof SteadyClock ? clock : new SteadyClock(clock);
@@ -30,7 +31,7 @@ class SteadyClock implements Clock {
   }
 
   now(): number {
-    try { // not through #try: this is called for every item
+    try { // without #try, because this method is called for every item
       return this.#latest = this.#look();
     } catch {
       return this.#latest = this.#try(() => this.#look(), 0) ?? this.#latest;
@@ -39,7 +40,7 @@ class SteadyClock implements Clock {
 
   setTimeout(callback: () => void, ms: number): Timer {
     let isOver = false;
-    const callOnce = () => { // even if the clock calls back twice
+    const callOnce = () => { // the clock may call back twice
       if (isOver) return;
       isOver = true;
       callback();
@@ -59,7 +60,7 @@ class SteadyClock implements Clock {
     this.#try(() => timer?.stop());
   }
 
-  /** Returns the result of a call, which is repeated once if it throws; `undefined` if it throws both times. */
+  /** Makes a call, and repeats it if it throws. Returns the result, or `undefined` if no call succeeds. */
   #try<R>(call: () => R, repeats = 1): R | undefined {
     try {
       return call();

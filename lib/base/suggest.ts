@@ -1,6 +1,6 @@
 /**
- * Longest name, and largest number of names, to compare. More would take too long, and nobody mistypes a longer name by
- * hand.
+ * Maximum length and maximum number of the names to compare. Larger input would take too long, and nobody types longer
+ * names by hand.
  */
 const MAX_LENGTH = 40;
 const MAX_NAMES = 200;
@@ -23,8 +23,8 @@ export function suggest(given: string, known: readonly string[]): string {
 }
 
 /**
- * Returns Levenshtein's distance (1965), computed by Wagner and Fischer's algorithm (1974) with one row in memory at a
- * time.
+ * Returns the Levenshtein distance (1965), computed with the Wagner–Fischer algorithm (1974). Keeps only the previous
+ * row in memory.
  */
 function editDistance(a: string, b: string): number {
   let row = [...Array(b.length + 1).keys()];

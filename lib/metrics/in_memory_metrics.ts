@@ -35,80 +35,80 @@ const FAMILIES = /* @__PURE__ */ Object.values(metricFamilies);
  * ```
  */
 export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> {
-  /** Series by the name of their metric. */
+  /** Series by metric name. */
   readonly #series = new Map<string, LabelledNumbers<Series>>();
 
-  /** Creates the metric `workqueue_depth` of a queue. */
+  /** Creates the metric `workqueue_depth` for a queue. */
   depth(queue: string): Gauge {
     return this.#add("depth", queue);
   }
 
-  /** Creates the metric `workqueue_adds_total` of a queue. */
+  /** Creates the metric `workqueue_adds_total` for a queue. */
   adds(queue: string): Counter {
     return this.#add("adds", queue);
   }
 
-  /** Creates the metric `workqueue_queue_duration_seconds` of a queue. */
+  /** Creates the metric `workqueue_queue_duration_seconds` for a queue. */
   queueLatency(queue: string): Histogram {
     return this.#add("queueLatency", queue);
   }
 
-  /** Creates the metric `workqueue_work_duration_seconds` of a queue. */
+  /** Creates the metric `workqueue_work_duration_seconds` for a queue. */
   workDuration(queue: string): Histogram {
     return this.#add("workDuration", queue);
   }
 
-  /** Creates the metric `workqueue_unfinished_work_seconds` of a queue. */
+  /** Creates the metric `workqueue_unfinished_work_seconds` for a queue. */
   unfinishedWork(queue: string): SettableGauge {
     return this.#add("unfinishedWork", queue);
   }
 
-  /** Creates the metric `workqueue_longest_running_processor_seconds` of a queue. */
+  /** Creates the metric `workqueue_longest_running_processor_seconds` for a queue. */
   longestRunningProcessor(queue: string): SettableGauge {
     return this.#add("longestRunningProcessor", queue);
   }
 
-  /** Creates the metric `workqueue_retries_total` of a queue. */
+  /** Creates the metric `workqueue_retries_total` for a queue. */
   retries(queue: string): Counter {
     return this.#add("retries", queue);
   }
 
-  /** Creates the metric `workqueue_depth_by_priority` of a queue and one of its levels. */
+  /** Creates the metric `workqueue_depth_by_priority` for one of a queue's priority levels. */
   priorityDepth(queue: string, level: string): Gauge {
     return this.#add("priorityDepth", queue, level);
   }
 
-  /** Creates the metric `workqueue_delayed` of a queue. */
+  /** Creates the metric `workqueue_delayed` for a queue. */
   delayed(queue: string): SettableGauge {
     return this.#add("delayed", queue);
   }
 
-  /** Creates the metric `workqueue_blocked` of a queue. */
+  /** Creates the metric `workqueue_blocked` for a queue. */
   blocked(queue: string): SettableGauge {
     return this.#add("blocked", queue);
   }
 
-  /** Creates the metric `workqueue_oldest_ready_seconds` of a queue. */
+  /** Creates the metric `workqueue_oldest_ready_seconds` for a queue. */
   oldestReady(queue: string): SettableGauge {
     return this.#add("oldestReady", queue);
   }
 
-  /** Creates the metric `workqueue_active` of a queue. */
+  /** Creates the metric `workqueue_active` for a queue. */
   active(queue: string): Gauge {
     return this.#add("active", queue);
   }
 
-  /** Creates the metric `workqueue_concurrency` of a queue. */
+  /** Creates the metric `workqueue_concurrency` for a queue. */
   concurrency(queue: string): SettableGauge {
     return this.#add("concurrency", queue);
   }
 
-  /** Creates the metric `workqueue_failures_total` of a queue. */
+  /** Creates the metric `workqueue_failures_total` for a queue. */
   failures(queue: string): Counter {
     return this.#add("failures", queue);
   }
 
-  /** Creates the metric `workqueue_given_up_total` of a queue and one of the reasons. */
+  /** Creates the metric `workqueue_given_up_total` for a queue and one reason. */
   givenUp(queue: string, reason: GiveUpReason): Counter {
     return this.#add("givenUp", queue, reason);
   }
@@ -121,7 +121,7 @@ export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> 
    * @param label Value of the metric's other label: the name of a priority level for `workqueue_depth_by_priority`, or
    * a reason for `workqueue_given_up_total`. By default, the values of all series are summed.
    * @returns The value, in the metric's unit; for a histogram, the sum of the observed values. `undefined` if no queue
-   * of this name is measured.
+   * with this name is measured.
    */
   value(metric: string, queue: string, label?: string): number | undefined {
     const found = this.#find(metric, queue, label);
@@ -133,7 +133,7 @@ export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> 
    *
    * @param metric Exported name of the histogram, such as `workqueue_work_duration_seconds`.
    * @param queue Name of the queue.
-   * @returns The number of values. `undefined` if no queue of this name is measured.
+   * @returns The number of values. `undefined` if no queue with this name is measured.
    */
   count(metric: string, queue: string): number | undefined {
     return this.#find(metric, queue)[0]?.count;
@@ -164,8 +164,8 @@ export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> 
   }
 
   /**
-   * Returns the series of a queue, and creates it if necessary. Queues with the same name share a series, as they would
-   * in Prometheus.
+   * Returns a queue's series, and creates it if necessary. Queues with the same name share a series, as they would in
+   * Prometheus.
    */
   #add(method: keyof typeof metricFamilies, queue: string, label?: string): Series {
     const family = metricFamilies[method];
@@ -178,9 +178,9 @@ export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> 
   }
 }
 
-/** Series of one metric. It supports every kind of metric; its family determines the kind in use. */
+/** Series of one metric. The class supports every kind of metric; the metric's family determines which kind is used. */
 class Series extends LabelledNumber implements Histogram {
-  /** Number of observed values. `value` is their sum. */
+  /** Number of observed values. The field `value` is their sum. */
   count = 0;
   /** Upper bounds of the buckets, and the number of observed values in each bucket. */
   readonly #bounds: readonly number[];
@@ -224,7 +224,7 @@ function escapeLabel(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
 
-/** Formats a bucket bound as Go and Prometheus do: small numbers have an exponent of two digits. */
+/** Formats a bucket bound as Go and Prometheus do: small numbers have a two-digit exponent. */
 function asGoPrints(bound: number): string {
   return bound < 1e-4 ? bound.toExponential().replace(/-(\d)$/, "-0$1") : String(bound);
 }

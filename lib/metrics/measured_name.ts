@@ -1,13 +1,13 @@
 import type { MetricsProvider } from "../contracts/metrics.ts";
 import { tellGone } from "./meter.ts";
 
-/** State shared by all queues and pools that measure under one name with one provider. */
+/** State shared by all queues and pools that report metrics under the same name to the same provider. */
 export class MeasuredName {
   /** Maximum number of handlers that run at once, summed over all pools. */
   concurrency = 0;
   readonly #provider: MetricsProvider;
   readonly #name: string;
-  /** Number of queues and pools that measure under this name. */
+  /** Number of queues and pools that report metrics under this name. */
   #count = 0;
 
   private constructor(provider: MetricsProvider, name: string) {
@@ -15,7 +15,7 @@ export class MeasuredName {
     this.#name = name;
   }
 
-  /** Registers a queue or pool that begins to measure. */
+  /** Registers a queue or pool that begins to report metrics. */
   static begin(provider: MetricsProvider, name: string): MeasuredName {
     let names = measured.get(provider);
     if (names === undefined) measured.set(provider, names = new Map());
@@ -25,11 +25,11 @@ export class MeasuredName {
     return found;
   }
 
-  /** Unregisters a queue or pool. After the last one, tells the provider that the name is gone. */
+  /** Unregisters a queue or pool. After the last one, calls the provider's `gone`. */
   end(): void {
     this.#count--;
     if (this.#count > 0) return;
-    // Names may come and go, so unused ones are not kept
+    // Unused names are removed, because a program may keep using new names
     measured.get(this.#provider)?.delete(this.#name);
     tellGone(this.#provider, this.#name);
   }
@@ -38,8 +38,8 @@ export class MeasuredName {
 const measured = /* @__PURE__ */ new WeakMap<MetricsProvider, Map<string, MeasuredName>>();
 
 /**
- * Registers something that measures under a name. Queues and pools register themselves. When everything that measures
- * under the name has ended, the provider's `gone` is called.
+ * Registers an object that reports metrics under a name. Queues and pools register themselves. When the last
+ * registration under the name ends, the provider's `gone` is called.
  *
  * @example Usage
  * ```ts

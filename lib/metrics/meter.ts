@@ -4,20 +4,20 @@ import { firstErrorReporter } from "../base/first_error.ts";
 import type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 
 /**
- * Metric of a provider, with methods that never throw. A failing metric therefore costs no item, and does not affect
- * other metrics.
+ * Wrapper of a provider's metric. The wrapper's methods never throw, so a failing metric doesn't cause the loss of an
+ * item or affect other metrics.
  */
 export interface Meter extends Gauge, Counter, Histogram, SettableGauge {}
 
 /** Name of a provider's method that creates a metric. */
 export type MeteredMethod = Exclude<keyof MetricsProvider, "gone">;
 
-/** Meter of the metric that a method creates. It may be `undefined` only if the method is optional. */
+/** Meter for the metric that a provider's method creates. May be `undefined` only if the method is optional. */
 export type MeterOf<M extends MeteredMethod> = Meter | (undefined extends MetricsProvider[M] ? undefined : never);
 
 /**
- * Creates a metric and returns its meter. Queues and pools make every measurement through a meter. The first error of
- * each meter is written to `console.error`. For queues that are not in memory.
+ * Creates a metric and returns its meter. Queues and pools report every measurement through a meter. Each meter writes
+ * its first error to `console.error`. Intended for queues that are not in memory.
  *
  * @example Usage
  * ```ts
@@ -33,7 +33,7 @@ export type MeterOf<M extends MeteredMethod> = Meter | (undefined extends Metric
  * @param provider Creates the metric.
  * @param method Name of the provider's method that creates the metric.
  * @param queue Name of the queue.
- * @param label Value of the metric's other label, if it has one: a priority level, or a reason to give an item up.
+ * @param label Value of the metric's other label, if it has one: a priority level, or a reason for giving items up.
  * @returns The meter; `undefined` if the provider does not have the method.
  * @throws Any error that the provider throws when it creates the metric.
  */
@@ -55,12 +55,12 @@ export function meterOf<M extends MeteredMethod>(
   };
 }
 
-/** Notifies the provider that nothing measures under this name anymore. Never throws. */
+/** Notifies the provider that nothing reports metrics under this name anymore. Never throws. */
 export function tellGone(provider: MetricsProvider, name: string): void {
   guardFor("gone", name)(() => provider.gone?.(name))(0);
 }
 
-/** Returns a function that wraps calls of a provider so that they never throw. Only the first error is reported. */
+/** Returns a function that wraps calls to a provider so that they never throw. Only the first error is reported. */
 function guardFor(method: string, queue: string) {
   const report = firstErrorReporter(`measure '${method}' of queue ${inspect(queue)}`);
   return (call: (value: number) => unknown) => (value?: number): void => callSafely(call, report, value!);

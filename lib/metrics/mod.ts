@@ -1,7 +1,7 @@
 /**
  * Metrics of queues and pools, and the providers that receive them.
  *
- * Seven metrics are those of client-go, with the same meaning. Kubernetes exports them under these names, with the
+ * Seven metrics have the same meaning as in client-go. Kubernetes exports them under the names in this table, with the
  * queue's name as the label `name`:
  *
  * | method of {@linkcode MetricsProvider} | exported as | unit |
@@ -14,7 +14,7 @@
  * | `longestRunningProcessor` | `workqueue_longest_running_processor_seconds` | seconds |
  * | `retries` | `workqueue_retries_total` | delayed adds |
  *
- * One more metric is for queues with `priorityLevels`. It has the level's name as the label `priority`:
+ * One more metric exists for queues with `priorityLevels`. It has the level's name as the label `priority`:
  *
  * | method of {@linkcode MetricsProvider} | exported as | unit |
  * | --- | --- | --- |

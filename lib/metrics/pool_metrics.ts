@@ -4,8 +4,8 @@ import { MeasuredName } from "./measured_name.ts";
 import { type Meter, meterOf } from "./meter.ts";
 
 /**
- * Measurements of one pool, as far as its provider has the methods. Only the constructor may throw: any error that the
- * provider throws when it creates a metric.
+ * Measurements of one pool. Metrics for which the provider has no method are omitted. Only the constructor may throw:
+ * it throws any error that the provider throws when it creates a metric.
  */
 export class PoolMetrics {
   readonly active: Meter | undefined;
@@ -13,7 +13,7 @@ export class PoolMetrics {
   readonly givenUp: Readonly<Record<GiveUpReason, Meter | undefined>>;
   readonly #concurrency: Meter | undefined;
   readonly #shared: MeasuredName;
-  /** This pool's share of the sum. */
+  /** This pool's part of the shared concurrency. */
   #share = 0;
   #hasEnded = false;
 
@@ -21,7 +21,7 @@ export class PoolMetrics {
     this.active = meterOf(provider, "active", queue);
     this.failures = meterOf(provider, "failures", queue);
     const givenUp = (reason: GiveUpReason) => meterOf(provider, "givenUp", queue, reason);
-    this.givenUp = { // all at once, because a rate needs the start of its series
+    this.givenUp = { // all at once, so that each series starts at 0 and its rate is correct
       maxRetries: givenUp("maxRetries"),
       terminal: givenUp("terminal"),
       shutdown: givenUp("shutdown"),
@@ -39,7 +39,7 @@ export class PoolMetrics {
     this.#concurrency?.set(this.#shared.concurrency);
   }
 
-  /** Ends the measurements of the pool. */
+  /** Ends the pool's measurements. */
   end(): void {
     this.setConcurrency(0);
     if (this.#hasEnded) return;

@@ -3,12 +3,12 @@ import { ChurnMap } from "../structures/churn_map.ts";
 import { type Meter, meterOf } from "./meter.ts";
 
 /**
- * Depth of a queue by priority, for priorities that have a name. A label for each number would grow without bound. A
- * key is counted under the priority of its first add, even if a later add raises it.
+ * Queue depth by priority, for named priorities. With a label for each number, the number of series would be unbounded.
+ * A key is counted under the priority of its first add, even if a later add raises the priority.
  */
 export class PriorityDepths {
   readonly #gauges = new Map<number, Meter | undefined>();
-  /** Gauge of each key that is counted. */
+  /** Gauge under which each key is counted. */
   readonly #gaugeOf = new ChurnMap<unknown, Meter>();
 
   constructor(provider: MetricsProvider, queue: string, levels: Readonly<Record<string, number>>) {

@@ -6,12 +6,14 @@ import { MeasuredName } from "./measured_name.ts";
 import { type Meter, meterOf } from "./meter.ts";
 import { PriorityDepths } from "./priority_depths.ts";
 
-/** Time between two updates of the metrics that grow by themselves, in milliseconds. client-go's default. */
+/**
+ * Time between two updates of the metrics that change as time passes, in milliseconds. The same as client-go's default.
+ */
 const UPDATE_PERIOD = 500;
 
 /**
- * Measurements of one queue. Only the constructor may throw: any error that the provider throws when it creates a
- * metric. The clock must be a steady one.
+ * Measurements of one queue. Only the constructor may throw: it throws any error that the provider throws when it
+ * creates a metric. The clock must be a steady clock.
  */
 export class QueueMetrics {
   readonly #clock: Clock;
@@ -25,18 +27,16 @@ export class QueueMetrics {
   readonly #oldestReady: Meter | undefined;
   readonly #blocked: Meter | undefined;
   readonly #line: { readonly blocked: number };
-  /**
-   * By ticket: the time at which the item was added, until it is handed out; and the time at which it was handed out,
-   * until it is done.
-   */
+  /** Time at which each item was added, by ticket. Removed when the item is handed out. */
   readonly #addedAt = new TicketTimes();
+  /** Time at which each processing item was handed out, by ticket. Removed when the item is done. */
   readonly #startedAt = new TicketTimes();
-  /** Time at which each processing key was added again. It has no new ticket yet. */
+  /** Time at which each processing key was added again. Such a key has no new ticket yet. */
   readonly #addedAgainAt = new ChurnMap<unknown, number>();
   readonly #createdAt: number;
-  /** `undefined` once the queue is shut down and empty. */
+  /** State shared under the queue's name; `undefined` once the queue is shut down and empty. */
   #shared: MeasuredName | undefined;
-  /** Timer of the next update; `null` once there are no more updates. */
+  /** Timer for the next update; `undefined` if none is set, `null` after the updates have been stopped. */
   #timer: unknown;
 
   constructor(
@@ -73,7 +73,7 @@ export class QueueMetrics {
     this.#count(key, priority);
   }
 
-  /** Records that a key that was added again while processing is ready, with this ticket. */
+  /** Records that a key is now ready with this ticket. The key was added again while processing. */
   ready(key: unknown, ticket: number): void {
     const now = this.#clock.now();
     this.#addedAt.set(ticket, this.#addedAgainAt.get(key) ?? now);
@@ -104,7 +104,7 @@ export class QueueMetrics {
     this.#priorityDepths?.added(key, priority);
   }
 
-  /** Ends the updates, as client-go does at shutdown. */
+  /** Stops the updates, as client-go does at shutdown. */
   stop(): void {
     this.#clock.clearTimeout(this.#timer);
     this.#timer = null;
@@ -121,8 +121,8 @@ export class QueueMetrics {
   }
 
   /**
-   * Sets the timer of the next update. client-go updates twice a second as long as the queue exists. This timer is set
-   * for the same moments, but only while there is something to measure, and it does not keep the process alive.
+   * Sets the timer for the next update. client-go updates twice a second as long as the queue exists. This timer fires
+   * at the same moments, but only while there is something to measure. It does not keep the process alive.
    */
   #updateLater(now: number): void {
     if (this.#timer !== undefined) return;

@@ -2,30 +2,31 @@ import { TOTALS } from "../base/brands.ts";
 import type { GiveUpReason } from "../contracts/handler.ts";
 
 /**
- * Counts of a queue or a pool since its creation. Counting takes no measurable time, so every queue and pool does it.
+ * Counts for a queue or a pool since its creation. Counting takes no measurable time, so every queue and pool has
+ * counts.
  */
 export interface Totals {
   /**
-   * Of a queue: items that were handed out. Together with the ready and blocked items, this is the number of items that
-   * became ready.
+   * For a queue: items that were handed out. Together with the ready and blocked items, this is the number of items
+   * that became ready.
    */
   readonly handedOut?: number;
-  /** Of a queue: whether it is first in, first out, so that its totals show which item is the oldest. */
+  /** For a queue: whether it is first in, first out, so that its totals show which item is the oldest. */
   readonly isFifo?: boolean;
-  /** Of a pool: attempts that did not fail. */
+  /** For a pool: attempts that did not fail. */
   readonly succeeded?: number;
-  /** Of a pool: attempts that failed. An attempt that times out counts once, at its timeout. */
+  /** For a pool: attempts that failed. An attempt that times out counts once, at its timeout. */
   readonly failed?: number;
-  /** Of a pool: items that were given up. */
+  /** For a pool: items that were given up. */
   readonly givenUp?: number;
-  /** Of a pool: items that were given up, by reason. */
+  /** For a pool: items that were given up, by reason. */
   readonly givenUpFor?: Readonly<Record<GiveUpReason, number>>;
 }
 
 const NONE: Totals = {};
 
 /**
- * Returns the counts of a queue or a pool since its creation, for pages that show rates.
+ * Returns the counts for a queue or a pool since its creation. A dashboard can compute rates from them.
  *
  * @example Usage
  * ```ts
@@ -39,14 +40,17 @@ const NONE: Totals = {};
  * assertEquals(totalsOf(queue), { handedOut: 1, isFifo: true });
  * ```
  *
- * @param counting A queue, or a pool that `runWorkers` returned.
+ * @param counting A queue, or a pool returned by `runWorkers`.
  * @returns The counts; an empty object for a third-party queue or pool.
  */
 export function totalsOf(counting: object): Totals {
   return (counting as { [TOTALS]?: () => Totals })[TOTALS]?.() ?? NONE;
 }
 
-/** Sets the totals of a queue or a pool. Not a class member, because bundlers would then keep the class. */
+/**
+ * Sets the function that returns a queue's or pool's totals. Not a class member, because bundlers would then keep even
+ * an unused class.
+ */
 export function setTotals(counting: object, totals: () => Totals): void {
   Object.defineProperty(counting, TOTALS, { value: totals });
 }

@@ -3,32 +3,38 @@ import { Waiters } from "./waiters.ts";
 /** Longest burst without a pause, in milliseconds. */
 export const MAX_BURST = 10;
 
-/** Largest number of pieces of work between two reads of the clock. A read takes as long as a small piece. */
+/**
+ * Largest number of pieces of work between two reads of the clock. Reading the clock takes as long as a small piece of
+ * work.
+ */
 const MAX_PIECES_PER_LOOK = 8;
 
 /** The runtime's own global, saved when this module is loaded. Fake timers installed later don't replace it. */
 const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
 /**
  * Returns the time in milliseconds. `Date.now` is precise enough, and takes half as long as `performance.now` on Deno.
- * If someone sets the wall clock, one pause comes early.
+ * If the wall clock is set to another time, one pause comes early.
  */
 export const wallClock: () => number = Date.now;
 
 /**
- * Number of event loop turns in a pause. Timers fire in each turn. Deno polls the network in only one of 61 turns, as
- * long as another turn is always scheduled. On every runtime, accepting a connection and reading from it takes several
+ * Largest number of event loop turns in a pause. Timers fire in each turn. Deno polls the network only every 61st turn
+ * while another turn is always scheduled. On every runtime, accepting a connection and reading from it takes several
  * turns.
  */
 export const TURNS_PER_PAUSE: number = setImmediate === undefined ? 1 : 64;
 
-/** Longest pause, as a fraction of the burst before it. Turns take longer when other code is busy. */
+/**
+ * Longest pause, as a fraction of the preceding burst. The pause would otherwise be long when other code makes each
+ * turn slow.
+ */
 const MAX_PAUSE = 0.05;
 
 /**
- * Run of work that awaits nothing but promises.
+ * Period in which timers and I/O cannot run, because workers await only promises.
  *
- * Promises run before timers and I/O, so each further piece of work would keep these from running. A burst lasts until
- * timers and I/O have had a turn. If it exceeds ten milliseconds, workers must pause.
+ * The runtime runs promise callbacks before timers and I/O, so each further piece of work delays timers and I/O. A
+ * burst ends when timers and I/O have had a turn. If a burst lasts longer than ten milliseconds, workers must pause.
  */
 export class Burst {
   readonly #now: () => number;
@@ -40,9 +46,9 @@ export class Burst {
   #isTooLong = false;
   #beganAt = 0;
   #pieces = 0;
-  /** Number of pieces after which to read the clock. */
+  /** Number of pieces after which to read the clock again. */
   #lookAfter = 1;
-  /** Turns that the pause has taken, and its latest end. */
+  /** Number of turns in the current pause so far, and the latest time at which the pause ends. */
   #turns = 0;
   #pauseEndsAt = 0;
 
@@ -50,7 +56,7 @@ export class Burst {
     this.#now = now;
   }
 
-  /** Number of the current burst, from 1; 0 between bursts. No burst lasts much longer than ten milliseconds. */
+  /** Number of the current burst, starting at 1; 0 between bursts. No burst lasts much longer than ten milliseconds. */
   get number(): number {
     return this.#isOn ? this.#count : 0;
   }
@@ -66,8 +72,8 @@ export class Burst {
   }
 
   /**
-   * Resolves after the pause, in the order of the calls. The caller may then do one piece of work without asking, so
-   * faster callers can't starve it.
+   * Resolves after the pause. Several calls resolve in the order in which they were made. The caller may then do one
+   * piece of work without calling {@linkcode Burst.isTooLong}, so that faster callers can't starve it.
    */
   turn(): Promise<void> {
     return this.#line.wait();
@@ -114,21 +120,21 @@ export class Burst {
   }
 
   /**
-   * Lets workers in the line continue, one at a time. Workers left over when this burst is too long come first in the
-   * next one.
+   * Lets the workers in the line continue, one at a time. If this burst becomes too long, the remaining workers
+   * continue first in the next burst.
    */
   async #serveLine(): Promise<void> {
     this.#begin();
     while (!this.#line.isEmpty && !this.#isTooLong) {
       this.#line.shift().resolve();
-      await undefined; // while the worker runs, up to its first real wait
+      await undefined; // lets the worker run until it awaits something
       this.#pieces++;
       this.#look();
     }
   }
 }
 
-/** The burst shared by all workers in this program: several pools together pause as often as one. */
+/** The burst shared by all workers in this program, so that several pools together pause as often as a single pool. */
 export const burst: Burst = /* @__PURE__ */ new Burst();
 
 /** Calls `callback` in its own task, after the timers that are due now. */
@@ -137,7 +143,7 @@ export function nextTask(callback: () => void): void {
     setImmediate(callback);
     return;
   }
-  // A message is the fastest task in browsers. A timer may take four milliseconds.
+  // In browsers, posting a message is the fastest way to start a task. A timer may take four milliseconds.
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => {
     port1.close();

@@ -8,13 +8,13 @@ export interface Moment {
 }
 
 /**
- * Clock that is read once per burst, because reading the system clock takes as long as a fast handler. Any other clock
- * is read at each call. Use the time only to show users how long ago something happened.
+ * Reads the system clock only once per burst, because each read takes as long as a fast handler. Any other clock is
+ * read at each call. Use the time only to show users how long ago an event happened.
  */
 export class BurstTime {
   readonly #clock: Clock;
   #latest: Moment = { time: 0 };
-  /** Number of the burst in which the clock was read. */
+  /** Number of the burst in which the clock was last read. */
   #burst = 0;
 
   constructor(clock: Clock) {

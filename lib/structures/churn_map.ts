@@ -1,10 +1,10 @@
-/** Up to this many keys, a map deletes keys instead of marking them: its hash chains are short. */
+/** Up to this many keys, a map deletes keys instead of marking them, because its hash chains are short. */
 const SMALL = 32;
 
-/** After this many removals in a row, further keys are deleted instead of marked: the map is being drained. */
+/** After this many keys are marked in a row, further keys are deleted, because the map is being drained. */
 const MAX_MARKS_IN_A_ROW = 64;
 
-/** Largest number of marked keys for each unmarked key. */
+/** Largest number of marked keys per unmarked key. */
 const MAX_MARKS = 4;
 
 const MARK = Symbol();
@@ -12,15 +12,15 @@ const MARK = Symbol();
 /**
  * Map for keys that are added and removed often.
  *
- * Runtimes keep a deleted entry of a `Map` in its hash chain until the map is rehashed. Deleting and setting the same
- * key again and again in a large map therefore takes time proportional to its size. This map marks removed keys
+ * Runtimes keep a deleted `Map` entry in its hash chain until the map is rehashed. If the same key is repeatedly
+ * deleted and set in a large map, each operation takes time proportional to the map's size. This map marks removed keys
  * instead, and reuses their entries. When there are too many marks, a sweep copies the unmarked keys to a new map, in
  * the same order.
  */
 export class ChurnMap<K, V> {
   #entries = new Map<K, V | typeof MARK>();
   #marks = 0;
-  /** Keys marked since a key was last set. */
+  /** Number of keys marked since a key was last set. */
   #marksInARow = 0;
 
   /** Number of keys with a value. */
@@ -39,10 +39,10 @@ export class ChurnMap<K, V> {
   }
 
   /**
-   * Sets a key's value. A key that is in the map, with a value or marked, keeps its position.
+   * Sets a key's value. A key that is already in the map, even a marked key, keeps its position.
    *
    * @returns Whether the key was marked.
-   * @throws {RangeError} If a `Map` of this runtime cannot hold another key. Nothing has changed then.
+   * @throws {RangeError} If the map has as many keys as the runtime's `Map` supports. Nothing has changed then.
    */
   set(key: K, value: V): boolean {
     this.#marksInARow = 0;
@@ -59,12 +59,12 @@ export class ChurnMap<K, V> {
     return false;
   }
 
-  /** Removes a key, if it has a value. */
+  /** Removes a key. Does nothing if the key has no value. */
   delete(key: K): void {
     if (this.#entries.size > 0 && this.#entries.has(key) && this.#entries.get(key) !== MARK) this.remove(key);
   }
 
-  /** Removes a key that has a value. */
+  /** Removes a key, which must have a value. */
   remove(key: K): void {
     if (this.#entries.size <= SMALL || this.#marksInARow === MAX_MARKS_IN_A_ROW) {
       this.#entries.delete(key);
@@ -77,8 +77,8 @@ export class ChurnMap<K, V> {
   }
 
   /**
-   * Iterates over all keys, including marked ones. Includes keys set during the iteration until a sweep; after that, it
-   * continues over the keys from before the sweep.
+   * Iterates over all keys, including marked keys. Keys that are set during the iteration are included, unless a sweep
+   * happens first. After a sweep, the iteration continues over the keys from before the sweep.
    */
   keys(): Iterator<K> {
     return this.#entries.keys();

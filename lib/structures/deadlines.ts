@@ -31,7 +31,7 @@ export class Deadlines<K> {
     return slot === undefined ? undefined : this.#heap.numberOf(slot);
   }
 
-  /** Sets the deadline of a key that has none. If the map throws, the key still has none. */
+  /** Adds a key that has no deadline yet. If the map throws, the key is not added. */
   add(key: K, deadline: number): void {
     const slot = this.#heap.push(key, deadline);
     try {
@@ -42,7 +42,7 @@ export class Deadlines<K> {
     }
   }
 
-  /** Moves a key's deadline to this one if it is earlier. Does nothing if the key has none. */
+  /** Sets a key's deadline if the new deadline is earlier. Does nothing if the key has no deadline. */
   bringForward(key: K, deadline: number): void {
     const slot = this.#slots.get(key);
     if (slot !== undefined) this.#heap.decrease(slot, deadline);
@@ -57,7 +57,7 @@ export class Deadlines<K> {
     return true;
   }
 
-  /** Removes the key with the earliest deadline and returns it. There must be one. */
+  /** Removes the key with the earliest deadline and returns it. There must be at least one key. */
   shift(): K {
     const key = this.#heap.pop()!;
     this.#slots.remove(key);

@@ -3,17 +3,18 @@ import { type Clock, isRealTime, systemClock, unref } from "../base/clock.ts";
 /** Longest slice, in milliseconds. */
 const MAX_SLICE = 10;
 
-/** Steps between two reads of the clock. */
+/** Number of steps between two reads of the clock. */
 const STEPS_PER_LOOK = 64;
 
-/** Unfinished work, in the order in which it was added. All of it shares one slice at a time. */
+/** Steps of unfinished work, in the order in which the work was added. Only one slice is scheduled at a time. */
 const unfinished: (() => boolean)[] = [];
 
 /**
- * Calls `step` until it returns `false`. Under the system clock, the calls are made in later turns of the event loop,
- * in slices of about 10 ms. Under any other clock no real time passes, so all of them are made now.
+ * Calls `step` until it returns `false`. With the system clock, the calls are made in later turns of the event loop, in
+ * slices of about 10 ms. With fake timers or any other clock, all calls are made immediately, because no real time
+ * passes.
  *
- * @param step Does a small piece of work and reports whether there is more. It must not throw.
+ * @param step Does a small piece of work and reports whether there is more work. It must not throw.
  * @param clock Clock of the object that the work belongs to.
  */
 export function inSlices(step: () => boolean, clock: Clock): void {

@@ -1,19 +1,21 @@
 const MIN_CAPACITY = 16;
 
 /**
- * Binary min-heap of numbers, each with an entry. Equal numbers come out in the order in which they were pushed.
+ * Binary min-heap of numbers, each with an entry. By default, equal numbers are popped in the order in which they were
+ * pushed.
  *
- * Each pushed entry gets a slot, through which its number can be decreased later. The structure is from Williams'
- * heapsort (CACM 7, 1964). Instead of swapping entries at each level, it moves a hole to the entry's position and fills
- * it once. All data except the entries is in typed arrays, so moving a hole touches a few cache lines and no objects.
+ * Each entry has a slot, which identifies the entry when its number is decreased later. The data structure comes from
+ * Williams' heapsort (CACM 7, 1964). Instead of swapping entries at each level, the heap moves a hole to the entry's
+ * position and fills the hole once. All data except the entries is in typed arrays, so moving a hole touches few cache
+ * lines and no objects.
  */
 export class NumberHeap<E> {
   #length = 0;
   #pushed = 0;
-  /** By place in the heap: the numbers, and the slots they belong to. Free slots follow the end of the heap. */
+  /** Numbers and their slots, indexed by place in the heap. Free slots are stored after the end of the heap. */
   #numbers = new Float64Array(MIN_CAPACITY);
   #slots = Int32Array.from({ length: MIN_CAPACITY }, (_, slot) => slot);
-  /** By slot: the place in the heap, the order among equal numbers, and the entry. */
+  /** Places in the heap, orders among equal numbers, and entries, indexed by slot. */
   #places = new Int32Array(MIN_CAPACITY);
   #orders = new Float64Array(MIN_CAPACITY);
   #entries: (E | undefined)[] = [];
@@ -28,8 +30,8 @@ export class NumberHeap<E> {
   }
 
   /**
-   * Adds an entry and returns its slot, which is valid until the entry is removed. Among equal numbers, the one with
-   * the smallest `order` comes first; by default, the one that was pushed first.
+   * Adds an entry and returns its slot, which is valid until the entry is removed. Among equal numbers, the number with
+   * the smallest `order` is popped first; by default, the number that was pushed first.
    */
   push(entry: E, number: number, order: number = this.#pushed++): number {
     if (this.#length === this.#slots.length) this.#resize(this.#length * 2);
@@ -57,7 +59,7 @@ export class NumberHeap<E> {
     const place = this.#places[slot]!;
     const moved = this.#slots[last]!;
     const number = this.#numbers[last]!;
-    this.#slots[last] = slot; // free
+    this.#slots[last] = slot; // the slot is free now
     this.#siftUp(moved, number, place);
     if (this.#places[moved] === place) this.#siftDown(moved, number, place);
   }
@@ -75,7 +77,7 @@ export class NumberHeap<E> {
   /** Returns the entries with the smallest numbers, in order; at most `limit`. Does not change the heap. */
   first(limit: number): E[] {
     const entries: E[] = [];
-    const candidates = new NumberHeap<number>(); // places whose parents were taken
+    const candidates = new NumberHeap<number>(); // places whose parents are already in `entries`
     const look = (place: number) => {
       if (place < this.#length) candidates.push(place, this.#numbers[place]!, this.#orders[this.#slots[place]!]!);
     };
@@ -89,7 +91,7 @@ export class NumberHeap<E> {
     return entries;
   }
 
-  /** Decreases the number of a slot. It keeps its order among equal numbers. A larger number is ignored. */
+  /** Decreases the number of a slot. Its order among equal numbers doesn't change. A larger number is ignored. */
   decrease(slot: number, number: number): void {
     const place = this.#places[slot]!;
     if (number < this.#numbers[place]!) this.#siftUp(slot, number, place);
@@ -127,7 +129,7 @@ export class NumberHeap<E> {
     places[slot] = place;
   }
 
-  /** Puts a slot in this place or below it. */
+  /** Puts a slot in the given place or below it. */
   #siftDown(slot: number, number: number, place: number): void {
     const numbers = this.#numbers, slots = this.#slots, places = this.#places, orders = this.#orders;
     const length = this.#length;

@@ -13,7 +13,7 @@ export class Priorities {
     else this.#byKey?.delete(key);
   }
 
-  /** Raises a key's priority to this one if it is higher. */
+  /** Sets a key's priority if the new priority is higher. */
   raise(key: unknown, priority: number): void {
     if (priority > this.get(key)) this.set(key, priority);
   }

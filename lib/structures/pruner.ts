@@ -1,12 +1,12 @@
 import type { ChurnMap } from "./churn_map.ts";
 
-/** Keys checked in each call. At one, new keys could come as fast as expired ones are removed. */
+/** Number of keys checked in each call. If it were 1, new keys could be added as fast as expired keys are removed. */
 const LOOKS = 2;
 
 /**
  * Removes expired values from a map, without a timer and without a scan of the whole map. Each call checks the next two
- * keys, round and round. If it is called for each key that is set, the size of the map stays within a small multiple of
- * its unexpired keys.
+ * keys, and starts over after the last key. If `prune` is called for each key that is set, the map's size stays within
+ * a small multiple of the number of unexpired keys.
  */
 export class Pruner<K, V> {
   readonly #map: ChurnMap<K, V>;
@@ -17,7 +17,7 @@ export class Pruner<K, V> {
     this.#round = map.keys();
   }
 
-  /** Checks the next keys and removes those whose values have expired. */
+  /** Checks the next keys and removes each key whose value has expired. */
   prune(isOver: (value: V, key: K) => boolean): void {
     for (let looks = 0; looks < LOOKS; looks++) {
       const { done, value: key } = this.#round.next();

@@ -4,12 +4,12 @@ const MIN_GAPS = 16;
 /**
  * Times by ticket.
  *
- * Tickets are mostly added and removed in ascending order, so two arrays are enough: no hashing, and no object for each
- * time. Tickets removed from the front are skipped. Tickets removed from the middle leave gaps, which are closed when
- * they make up half of the arrays.
+ * Tickets are mostly added and removed in ascending order, so two arrays are enough. They need no hashing, and no
+ * object for each time. Tickets removed from the front are skipped. Tickets removed from the middle leave gaps, which
+ * are closed when they make up half of the arrays.
  */
 export class TicketTimes {
-  /** Tickets in ascending order; negative where there is a gap. */
+  /** Tickets in ascending order. The ticket of a gap is negative. */
   #tickets: number[] = [];
   #times: number[] = [];
   /** Index of the first ticket that still has a time. */

@@ -11,10 +11,10 @@ interface Waiter<T> extends Links {
 }
 
 /**
- * Pending calls, served in the order in which they came.
+ * Pending calls, served in the order in which they were made.
  *
- * A doubly linked ring: a waiter whose signal aborts is removed in constant time, however many others there are, and
- * leaves nothing behind.
+ * Stored in a doubly linked ring. A waiter whose signal aborts is removed in constant time, regardless of the number of
+ * waiters, and its memory is freed.
  */
 export class Waiters<T> {
   readonly #end: Links;
@@ -30,8 +30,8 @@ export class Waiters<T> {
   }
 
   /**
-   * Resolves with the value that the waiter is served, or rejects with the signal's reason when it aborts. The signal
-   * must not have aborted yet.
+   * Adds a waiter. The promise resolves with the value that the waiter is served, or rejects with the signal's reason
+   * if the signal aborts first. The signal must not have aborted yet.
    *
    * @param onAbort Called after an abort has ended the wait.
    */
@@ -45,7 +45,8 @@ export class Waiters<T> {
   }
 
   /**
-   * Removes the first waiter. The caller must serve it, because its signal no longer has an effect. There must be one.
+   * Removes the first waiter and returns it. There must be at least one waiter. The caller must resolve or reject the
+   * waiter, because the waiter's signal no longer has an effect.
    */
   shift(): Pick<Waiter<T>, "resolve" | "reject"> {
     const first = this.#end.next as Waiter<T>;

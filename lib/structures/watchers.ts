@@ -3,12 +3,12 @@ import { Waiters } from "./waiters.ts";
 /** Subscribes a callback. Returns an unsubscribe function. */
 export type Watch = (callback: () => void) => () => void;
 
-/** Callbacks for changes. */
+/** Callbacks that are called after each change. */
 export class Watchers {
-  /** By their unsubscribe functions, because a function may be added several times. */
+  /** Callbacks by unsubscribe function, because the same callback may be added several times. */
   readonly #callbacks = new Map<() => void, () => void>();
 
-  /** Adds a callback. If a function is added twice, it is called twice. Returns an unsubscribe function. */
+  /** Adds a callback. A callback that is added twice is called twice. Returns an unsubscribe function. */
   add(callback: () => void): () => void {
     const stop = () => void this.#callbacks.delete(stop);
     this.#callbacks.set(stop, callback);
@@ -21,10 +21,10 @@ export class Watchers {
   }
 }
 
-/** Count that stands for `whenIdle`. A positive count stands for `whenBelow`. */
+/** Count for a call to `whenIdle`. A call to `whenBelow` has a positive count. */
 export const IDLE = 0;
 
-/** Pending calls of `whenIdle` and `whenBelow`. Calls with the same count share one check and resolve together. */
+/** Pending calls to `whenIdle` and `whenBelow`. Calls with the same count share one check and resolve together. */
 export class Waits {
   readonly #isOver: (count: number) => boolean;
   readonly #watch: Watch;
@@ -32,7 +32,8 @@ export class Waits {
   #stop: (() => void) | undefined;
 
   /**
-   * Creates an empty set of calls. `isOver` is checked when a call begins, and again each time that `watch` calls back.
+   * Creates an empty set of calls. `isOver` is called when a wait begins, and again each time `watch` calls its
+   * callback.
    */
   constructor(isOver: (count: number) => boolean, watch: Watch) {
     this.#isOver = isOver;

@@ -2,16 +2,19 @@ import { ON_CHANGE } from "../base/brands.ts";
 import type { TokenSource } from "../contracts/token_source.ts";
 import type { TokenBucket } from "./token_bucket.ts";
 
-/** Listeners to call at the end of `together`, and whether the changes include a pause. Undefined outside of it. */
+/**
+ * Listeners to call at the end of `together`, and whether their bucket's changes include a pause. `undefined` outside
+ * `together`.
+ */
 let changes: Map<(isPause: boolean) => void, boolean> | undefined;
 
 /**
- * Calls `callback` after each `setRate`, `setBurst`, `pauseFor` or `resume` that changes the bucket. Use it to cancel a
- * pending reservation and reserve again: a reservation keeps its time, which may be too late after `setRate` or
- * `resume`, or fall within a pause. Changes made inside {@linkcode together} are reported when it ends. Buckets of
- * other classes never call back.
+ * Calls `callback` after each call to `setRate`, `setBurst`, `pauseFor` or `resume` that changes the bucket. Use the
+ * callback to cancel a pending reservation and reserve again: a reservation keeps its time, which may be too late after
+ * `setRate` or `resume`, or fall within a pause. Changes made inside {@linkcode together} are reported when that
+ * function ends. `callback` is never called for buckets of other classes.
  *
- * For queues that are not in memory and take the tokens of `throttle` themselves.
+ * Intended for queues that are not in memory and that take tokens from `throttle` themselves.
  *
  * @example Usage
  * ```ts
@@ -49,7 +52,7 @@ export function onBucketChange(bucket: TokenSource, callback: (isPause: boolean)
 }
 
 /**
- * Changes rate and burst at once. Listeners are notified after both changes.
+ * Changes a bucket's rate and burst together. Listeners are notified after both changes.
  *
  * @throws {RangeError} If `rate` or `burst` is out of bounds.
  */
@@ -61,11 +64,11 @@ export function setRateAndBurst(bucket: TokenBucket, rate: number, burst: number
 }
 
 /**
- * Runs an action that changes several buckets, and possibly other things. Listeners are notified after the action, so
- * that none acts on half of a change: once for each changed bucket, with `true` if the changes include a pause. Calls
- * may be nested; listeners are notified when the outermost one ends.
+ * Runs an action that changes several buckets, and possibly other objects. Listeners are notified after the action, so
+ * that no listener acts on a partial change. Each listener is called once, with `true` if its bucket's changes include
+ * a pause. Calls may be nested: listeners are then notified when the outermost call ends.
  *
- * @throws The first error of the action or of a listener. All listeners are notified first, even after an error.
+ * @throws The first error that the action or a listener threw. All listeners are notified first, even after an error.
  */
 export function together(action: () => void): void {
   if (changes !== undefined) return action();

@@ -1,5 +1,5 @@
 /**
- * Token bucket, which limits how often something may happen: on average, and at once.
+ * Token bucket, which limits the average rate of events and the size of bursts.
  *
  * @module
  */
@@ -18,38 +18,41 @@ import { Waiters } from "../structures/waiters.ts";
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
 
-/** Tokens reserved in a {@linkcode TokenBucket}, possibly tokens that the bucket has yet to get. */
+/** Tokens reserved in a {@linkcode TokenBucket}. They may be future tokens, which are not in the bucket yet. */
 export interface Reservation {
   /** Whether the tokens were granted: `false` if more were requested than the bucket can ever hold. */
   readonly ok: boolean;
   /**
-   * Time from now until the tokens may be used, in milliseconds; 0 means at once. `Infinity` if they were not granted,
-   * or never come because the rate is 0.
+   * Time from now until the tokens may be used, in milliseconds; 0 means at once. `Infinity` if the tokens were not
+   * granted, or will never be available because the rate is 0.
    */
   readonly delay: number;
   /**
-   * Returns the tokens, except those that later reservations depend on. Does nothing once the tokens may be used. Call
-   * it at most once, as in Go.
+   * Returns the tokens to the bucket, except the tokens that later reservations depend on. Does nothing once the tokens
+   * may be used. Call this method at most once, as in Go.
    */
   cancel(): void;
 }
 
-/** The tokens granted to a reservation, the rate at that moment, and the time from which they may be used. */
+/** Tokens granted to a reservation, the rate at that moment, and the time from which the tokens may be used. */
 interface Grant {
   readonly tokens: number;
   readonly rate: number;
-  /** By the clock. A later pause does not move it, nor does the early end of one. */
+  /**
+   * Time from which the tokens may be used, by the clock. Neither a later pause nor the early end of a pause changes
+   * it.
+   */
   readonly usableAt: number;
-  /** The same by the bucket's own time, to compare with later grants. */
+  /** The same time by the bucket's own time, for comparison with later grants. */
   readonly event: number;
 }
 
 /**
  * Limits how often events happen, with a token bucket.
  *
- * The bucket holds at most `burst` tokens. It is full at first, and gets `rate` tokens per second until it is full
- * again. Each event takes a token. In the long run, events happen at most `rate` times per second. After a quiet time,
- * `burst` of them may happen at once.
+ * The bucket holds at most `burst` tokens. It is full at first. When it is not full, `rate` tokens are added per
+ * second. Each event takes a token. In the long run, events happen at most `rate` times per second. After a quiet
+ * period, up to `burst` events may happen at once.
  *
  * Choose a method by what should happen when no token is left:
  *
@@ -59,10 +62,10 @@ interface Grant {
  * - `wait` waits for the token.
  *
  * A rate of `Infinity` allows everything, regardless of the burst. A rate of 0 allows only the tokens in the bucket.
- * The algorithm, including every edge case, is that of Go's
+ * The algorithm, including every edge case, is the same as in Go's
  * [`golang.org/x/time/rate`](https://pkg.go.dev/golang.org/x/time/rate).
  *
- * Unlike in Go, the bucket can be paused (`pauseFor`), for instance when a server answers with `Retry-After`.
+ * Unlike in Go, the bucket can be paused (`pauseFor`), for example when a server responds with `Retry-After`.
  *
  * @example Usage
  * ```ts
@@ -79,26 +82,26 @@ interface Grant {
  * ```
  */
 export class TokenBucket {
-  // The bucket has its own time, which stands still during a pause: the clock's time minus the length of all pauses.
-  // Tokens and grants are counted by the bucket's time. The end of a pause and the moment at which tokens may be used
-  // are stored by the clock's time.
+  // The bucket's own time stands still during a pause: it is the clock's time minus the length of all pauses. Tokens
+  // and grants are computed in the bucket's own time. The end of a pause, and the time from which tokens may be used,
+  // are stored in the clock's time.
   readonly #clock: Clock;
   /** Origin of all times. Counting from here keeps nanoseconds exact for 104 days. */
   readonly #origin: number;
   #rate: number;
   #burst: number;
-  /** Tokens in the bucket at {@linkcode #last}; negative while reservations run ahead. */
+  /** Number of tokens in the bucket at the time {@linkcode #last}. Negative while future tokens are reserved. */
   #tokens: number;
   #last = -FOREVER;
-  /** Latest time at which granted tokens may be used, by the bucket's own time; past or future. */
+  /** Time from which the most recently granted tokens may be used, by the bucket's own time; past or future. */
   #lastEvent = -FOREVER;
   /** End of the last pause, by the clock; past or future. */
   #pausedUntil = -FOREVER;
   /** Total length of all pauses, up to the end of the last one. */
   #paused = 0;
   /**
-   * Calls of `wait` behind the first one; `undefined` if there is no call. Each resolves with the time at which the
-   * tokens of the call before it could be used.
+   * Calls to `wait` that are queued behind the first call; `undefined` if no call is pending. Each queued call's
+   * promise resolves with the time from which the previous call's tokens could be used.
    */
   #line: Waiters<number | undefined> | undefined;
   /** Listeners for changes. Most buckets have none. */
@@ -123,7 +126,7 @@ export class TokenBucket {
     this.#rate = rate;
     this.#burst = burst;
     this.#tokens = burst;
-    // For `onBucketChange`. Not a class member, because bundlers would then keep the class.
+    // For `onBucketChange`. Not a class member, because bundlers would then keep even an unused class.
     const value = (callback: (isPause: boolean) => void) => this.#onChange(callback);
     Object.defineProperty(this, ON_CHANGE, { __proto__: null, value } as PropertyDescriptor); // no inherited `get`
     setInspection(TokenBucket.prototype, () => "TokenBucket", (bucket) => bucket.#describe());
@@ -164,7 +167,7 @@ export class TokenBucket {
   }
 
   /**
-   * Tokens in the bucket now. May be a fraction, and is negative while reservations run ahead. During a pause, only
+   * Tokens in the bucket now. May be a fraction. Negative while future tokens are reserved. During a pause, only
    * reservations and cancellations change the number.
    */
   get tokens(): number {
@@ -172,8 +175,8 @@ export class TokenBucket {
   }
 
   /**
-   * Reports whether the bucket is equivalent to a new one: full, not paused, with no call of `wait` pending and no
-   * reservation in the future.
+   * Reports whether the bucket is equivalent to a new one: full and not paused, with no pending call to `wait` and no
+   * future reservation.
    *
    * @returns Whether the bucket is at rest now.
    */
@@ -185,7 +188,7 @@ export class TokenBucket {
   }
 
   /**
-   * Takes `n` tokens if the bucket has them now. During a pause, it has none.
+   * Takes `n` tokens if they are in the bucket now and it is not paused.
    *
    * @param n Number of tokens: a non-negative integer, 1 by default.
    * @returns Whether the tokens were taken. If not, the bucket is unchanged.
@@ -198,10 +201,11 @@ export class TokenBucket {
   }
 
   /**
-   * Reserves `n` tokens, including future ones if necessary, and reports how long to wait for them.
+   * Reserves `n` tokens, including future tokens if necessary. The reservation shows how long to wait for them.
    *
    * @param n Number of tokens: a non-negative integer, 1 by default.
-   * @returns The reservation. If `n` exceeds the burst, it is not `ok` and no tokens were taken.
+   * @returns The reservation. If `n` exceeds the burst while the rate is finite, `ok` is `false` and no tokens were
+   * taken.
    * @throws {RangeError} If `n` is negative, fractional or not finite.
    * @throws {TypeError} If `n` is not a number.
    */
@@ -221,12 +225,12 @@ export class TokenBucket {
   }
 
   /**
-   * Takes `n` tokens, including future ones if necessary. Like {@linkcode TokenBucket.reserve}, but the tokens cannot
+   * Takes `n` tokens, including future tokens if necessary. Like {@linkcode TokenBucket.reserve}, but the tokens cannot
    * be returned.
    *
    * @param n Number of tokens: a non-negative integer, 1 by default.
-   * @returns Time from now until the tokens may be used, in milliseconds; 0 means at once. `Infinity` if they were not
-   * granted because `n` exceeds the burst, or never come because the rate is 0.
+   * @returns Time from now until the tokens may be used, in milliseconds; 0 means at once. `Infinity` if the tokens
+   * were not granted because `n` exceeds the burst, or will never be available because the rate is 0.
    * @throws {RangeError} If `n` is negative, fractional or not finite.
    * @throws {TypeError} If `n` is not a number.
    */
@@ -236,11 +240,11 @@ export class TokenBucket {
   }
 
   /**
-   * Takes `n` tokens and waits until they may be used. Calls are served in order. Only the first call takes future
-   * tokens, so aborting any other call costs nothing. Aborting the first call returns its tokens, except those that
-   * later reservations depend on.
+   * Takes `n` tokens and waits until they may be used. Calls are served in order. Only the first pending call takes
+   * future tokens, so aborting any other call costs no tokens. Aborting the first call returns its tokens, except the
+   * tokens that later reservations depend on.
    *
-   * `setRate` and `setBurst` also affect calls that are already waiting.
+   * `setRate` and `setBurst` also affect pending calls.
    *
    * @param n Number of tokens: a non-negative integer, 1 by default.
    * @param options A `signal` that ends the wait and returns the tokens.
@@ -263,7 +267,7 @@ export class TokenBucket {
       grant = this.#grantInTurn(n, turn);
       for (let ms = this.#delayOf(grant); ms > 0; ms = this.#delayOf(grant)) {
         const hasChanged = await this.#sleep(Math.min(Math.ceil(ms), MAX_TIMEOUT), signal);
-        // If the timer is late and the tokens may be used by now, keep them
+        // If the timer is late and the tokens can already be used, keep them
         if (!hasChanged || this.#delayOf(grant) === 0) continue;
         this.#cancel(grant);
         grant = undefined;
@@ -280,17 +284,18 @@ export class TokenBucket {
   }
 
   /**
-   * Pauses the bucket: no token may be used until the duration has passed, not even at a rate of `Infinity`.
+   * Pauses the bucket: no new tokens may be used until the duration has passed, not even at a rate of `Infinity`.
    *
-   * Time stands still for a paused bucket: no tokens come, and the bucket keeps the tokens that it has. During a pause,
-   * `allow` returns `false`, even for 0 tokens. Tokens reserved during a pause may be used after its end at the
-   * earliest. Earlier grants stand: a reservation keeps its time, and the first call of `wait` ends when it would have
-   * ended. A reservation can be canceled during a pause. `setRate` and `setBurst` take effect at its end.
+   * Time stands still for a paused bucket: no tokens are added, and the bucket keeps its tokens. During a pause,
+   * `allow` returns `false`, even for 0 tokens. Tokens reserved during a pause can't be used before its end. Tokens
+   * granted before the pause are not affected: a reservation keeps its time, and the first pending call to `wait` ends
+   * when it would have ended without the pause. A reservation can be canceled during a pause. `setRate` and `setBurst`
+   * take effect at the end of the pause.
    *
-   * Pools with the bucket as their `throttle` return their tokens. None of them begins an attempt before the end of the
+   * Pools whose `throttle` is this bucket return their unused tokens. They don't begin an attempt before the end of the
    * pause.
    *
-   * @example A server asks all clients to come back later
+   * @example A server asks all clients to retry later
    * ```ts
    * import { TokenBucket } from "@workqueue/core";
    * import { FakeTime } from "@std/testing/time";
@@ -325,8 +330,9 @@ export class TokenBucket {
   /**
    * Ends a pause now. Does nothing if the bucket is not paused.
    *
-   * The bucket continues with the tokens that it had. Pools that wait for a token, and calls of `wait`, ask again.
-   * Reservations made during the pause keep their time: to use the tokens sooner, cancel them and reserve again.
+   * The bucket continues with the tokens that it had. Pools that wait for a token, and pending calls to `wait`, request
+   * their tokens again. Reservations made during the pause keep their time. To use the tokens sooner, cancel the
+   * reservation and reserve again.
    *
    * @example The server is back early
    * ```ts
@@ -363,8 +369,8 @@ export class TokenBucket {
   }
 
   /**
-   * Changes how many tokens the bucket holds. Tokens beyond a smaller burst are lost. A larger burst fills up at the
-   * rate.
+   * Changes the maximum number of tokens in the bucket. If the burst is lowered, tokens beyond it are lost. If the
+   * burst is raised, the bucket fills to its new capacity at its rate.
    *
    * @param burst Maximum number of tokens in the bucket: a non-negative integer.
    * @throws {RangeError} If `burst` is negative, fractional or not finite.
@@ -394,12 +400,15 @@ export class TokenBucket {
     return Math.round((this.#clock.now() - this.#origin) * NS_PER_MS);
   }
 
-  /** Converts a time of the clock to the bucket's own time. */
+  /** Converts the clock's time to the bucket's own time. */
   #ownTime(time: number): number {
     return Math.max(time, this.#pausedUntil) - this.#paused;
   }
 
-  /** Returns the tokens in the bucket at a time of its own. If the time went backwards, none have come. */
+  /**
+   * Returns the number of tokens in the bucket at a time, by the bucket's own time. If the time went backwards, no
+   * tokens were added.
+   */
   #tokensAt(time: number): number {
     const elapsed = Math.max(time - this.#last, 0);
     return Math.min(this.#tokens + tokensIn(elapsed, this.#rate), this.#burst);
@@ -413,8 +422,9 @@ export class TokenBucket {
   }
 
   /**
-   * Takes tokens at a time of the clock. Returns the time until they may be used, in nanoseconds; `undefined` if they
-   * are not granted or this time exceeds `maxWait`.
+   * Takes tokens at a time, by the clock. Returns the time until the tokens may be used, in nanoseconds. Returns
+   * `undefined` and takes no tokens if that time would exceed `maxWait`, or if `n` exceeds the burst while the rate is
+   * finite.
    */
   #take(n: number, maxWait: number, time: number): number | undefined {
     const pause = Math.max(this.#pausedUntil - time, 0);
@@ -432,9 +442,9 @@ export class TokenBucket {
   }
 
   /**
-   * Takes the tokens of a `wait`. If the bucket was not used since the previous call was served, takes them as of that
-   * moment: tokens that come before a late timer fires are then not lost to a full bucket. Otherwise takes them as of
-   * now.
+   * Takes the tokens for a call to `wait`. If the bucket was not used since the previous call was served, takes the
+   * tokens as of that moment. Otherwise, takes the tokens as of now. Without the earlier time, tokens would be lost if
+   * the timer fires late and the bucket is already full.
    */
   #grantInTurn(n: number, turn = Infinity): Grant {
     const now = this.#clockTime();
@@ -453,8 +463,9 @@ export class TokenBucket {
     const usableAt = time + wait;
     const event = usableAt - this.#paused;
     if (this.#rate !== Infinity) return { tokens: n, rate: this.#rate, usableAt, event };
-    // At an infinite rate, no tokens were taken. In Go, a cancel in the same instant restores them anyway if the rate
-    // is finite by then. A pause would extend that instant, so a reservation made during a pause restores none.
+    // At an infinite rate, no tokens were taken. In Go, canceling in the same instant adds the tokens anyway if the
+    // rate has become finite. A pause would extend that instant, so canceling a reservation made during a pause adds no
+    // tokens.
     return { tokens: wait > 0 ? 0 : n, rate: 0, usableAt, event };
   }
 
@@ -468,7 +479,7 @@ export class TokenBucket {
     const time = this.#clockTime();
     if (this.#rate === Infinity || tokens === 0 || usableAt < time) return;
 
-    // Later reservations were made without these tokens, and still depend on some of them.
+    // Tokens that were reserved after this reservation are not restored, because those reservations depend on them.
     const restored = tokens - tokensIn(this.#lastEvent - event, rate);
     if (restored <= 0) return;
     const now = this.#putBack(restored, time);
@@ -479,8 +490,8 @@ export class TokenBucket {
   }
 
   /**
-   * Returns unused tokens, even after they may be used. In that case all of them return, even if others have reserved
-   * tokens since.
+   * Returns unused tokens to the bucket, even after the time from which they may be used. After that time, all of the
+   * tokens are returned, even if more tokens were reserved later.
    */
   #giveBackUnused(grant: Grant | undefined): void {
     if (grant === undefined) return;
@@ -504,12 +515,12 @@ export class TokenBucket {
     return () => void this.#listeners!.delete(listener);
   }
 
-  /** Notifies all listeners. Listeners added during the loop are skipped, and so are listeners removed by it. */
+  /** Notifies all listeners, except listeners that are added or removed during the loop. */
   #tellListeners(isPause: boolean): void {
     for (const listener of [...this.#listeners ?? []]) if (this.#listeners!.has(listener)) listener(isPause);
   }
 
-  /** Resolves to `false` after the delay, or to `true` as soon as the bucket changes, except by a pause. */
+  /** Resolves to `false` after the delay, or to `true` as soon as the bucket changes. Pauses are ignored. */
   #sleep(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const end = (isChange: boolean) => {

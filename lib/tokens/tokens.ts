@@ -6,19 +6,19 @@ const NS_PER_S = 1e9;
 /** Longest duration, in nanoseconds: about 292 years. Stands for "never". */
 export const FOREVER = 2 ** 63;
 
-/** Returns the tokens that come in a number of nanoseconds, at a rate in tokens per second. */
+/** Returns the number of tokens added in a number of nanoseconds, at a rate in tokens per second. */
 export function tokensIn(ns: number, rate: number): number {
   const whole = Math.trunc(ns / NS_PER_S);
   const seconds = whole === 0 ? ns / NS_PER_S : whole + ns % NS_PER_S / NS_PER_S; // rounded as in Go
   return seconds * Math.min(rate, Number.MAX_VALUE); // 0 × Infinity would be NaN
 }
 
-/** Returns the whole nanoseconds in which a number of tokens comes, at a rate in tokens per second. */
+/** Returns the time in which a number of tokens is added, in whole nanoseconds, at a rate in tokens per second. */
 export function timeFor(tokens: number, rate: number): number {
   return rate === 0 ? FOREVER : Math.min(Math.trunc(tokens / rate * NS_PER_S), FOREVER);
 }
 
 /** Converts nanoseconds to milliseconds; `Infinity` for a time that stands for "never". */
 export function toDelay(wait: number): number {
-  return wait >= FOREVER / 2 ? Infinity : Math.max(wait, 0) / NS_PER_MS; // half: sums with FOREVER are inexact
+  return wait >= FOREVER / 2 ? Infinity : Math.max(wait, 0) / NS_PER_MS; // half, because sums with FOREVER are inexact
 }

@@ -2,9 +2,9 @@ import { GIVE_BACK } from "../base/brands.ts";
 import type { TokenSource } from "../contracts/token_source.ts";
 
 /**
- * Returns unused tokens to their bucket. Works even after the tokens may be used, when `cancel` does nothing.
+ * Returns unused tokens to their bucket. Unlike `cancel`, works even after the time from which the tokens may be used.
  *
- * @returns Whether the bucket took the tokens back. A third-party bucket does not.
+ * @returns Whether the tokens were returned; `false` for a reservation in a third-party bucket.
  */
 export function giveBackUnused(reservation: ReturnType<TokenSource["reserve"]>): boolean {
   const giveBack = (reservation as { [GIVE_BACK]?: () => void })[GIVE_BACK];
