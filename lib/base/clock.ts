@@ -200,9 +200,9 @@ export const systemClock: Clock = {
 };
 
 /**
- * Reports whether a clock runs in real time: the system clock does, except with fake timers. Tests and simulations move
- * other clocks by hand. Reads the globals directly, because the system clock may not have been called since fake timers
- * were removed.
+ * Reports whether a clock runs in real time. Only the system clock does, and only while `globalThis.Date` is not
+ * replaced. Tests and simulations move other clocks by hand. Reads the global directly, because the system clock may
+ * not have been called since fake timers were removed.
  */
 export function isRealTime(clock: Clock): boolean {
   return clock === systemClock && globalThis.Date === runtime.Date;

@@ -108,7 +108,7 @@ export class InMemoryMetrics implements Required<Omit<MetricsProvider, "gone">> 
     return this.#add("failures", queue);
   }
 
-  /** Creates the metric `workqueue_given_up_total` for a queue and one reason. */
+  /** Creates the metric `workqueue_given_up_total` for a queue and a reason. */
   givenUp(queue: string, reason: GiveUpReason): Counter {
     return this.#add("givenUp", queue, reason);
   }

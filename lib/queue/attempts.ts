@@ -7,13 +7,13 @@ import { Pruner } from "../structures/pruner.ts";
 interface Tried<T> {
   readonly item: T;
   readonly attempts: number;
-  /** Whether the limiter had counted the item, and so will forget it eventually. */
+  /** Whether the limiter has counted the item, and will therefore forget it eventually. */
   readonly isCounted: boolean;
 }
 
 /**
- * Number of attempts at each key. If the limiter forgets items after a time (`forgetAfter`), a count ends with the
- * limiter's.
+ * Number of attempts at each key. If the limiter forgets an item after a time (`forgetAfter`), the item's number of
+ * attempts is forgotten too.
  */
 export class Attempts<T> implements AttemptCounts<T> {
   readonly #limiter: RateLimiter<T>;
@@ -52,7 +52,7 @@ export class Attempts<T> implements AttemptCounts<T> {
     return isCounted && this.#forgets && !this.#isKnown(latest, key);
   }
 
-  /** Reports whether the limiter still counts the item. Assumes so if the limiter throws. */
+  /** Reports whether the limiter still has a count for the item. Returns `true` if the limiter throws. */
   #isKnown(item: T, key: unknown): boolean {
     try {
       return this.#limiter.numRequeues(item, key) !== 0;

@@ -58,9 +58,9 @@ export * from "./work_queue.ts";
  * @typeParam T The type of the items.
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
- * @throws {RangeError} If an option has an invalid value that is a number, such as a `maxSleep` out of bounds.
- * @throws {TypeError} If an option is unknown or otherwise invalid, or `addWhileDelayed` is `"replace"` and
- * the given `queue` has no hook `stateOf`.
+ * @throws {RangeError} If an option has an invalid numeric value, such as a `maxSleep` that is out of bounds.
+ * @throws {TypeError} If an option is unknown or otherwise invalid, or `addWhileDelayed` is `"replace"` and the given
+ * `queue` has no hook `stateOf`.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */
 export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): DelayingQueue<T> {
@@ -83,14 +83,14 @@ export function createDelayingQueue<T>(options: DelayingQueueOptions<T> = {}): D
       onDrop,
     });
   } catch (error) {
-    if (queue === undefined) below.shutDown(); // its metrics would stay registered
+    if (queue === undefined) below.shutDown(); // otherwise, its metrics would stay registered
     throw error;
   }
 }
 
 const ACTION = "create delaying queue";
 const DEFAULT_MAX_SLEEP = 10_000;
-/** Delay after which an item whose add failed when it was due is added again, in milliseconds. */
+/** Delay before a due item is added again after its add failed, in milliseconds. */
 const RETRY_DELAY = 1000;
 
 class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQueue<T> {
@@ -104,30 +104,30 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   readonly #delayedGauge: Meter | undefined;
   /** Latest value of the gauge. */
   #delayedMeasured = 0;
-  /** Delayed keys. */
+  /** Delayed keys, except the keys in `#flushed`. */
   #deadlines = new Deadlines<unknown>();
   readonly #slices: Slices;
   readonly #errors: ErrorOutput;
   /**
-   * Keys that a flush has not made ready yet; `undefined` outside of a flush. Keys delayed during the flush wait for
-   * their own deadlines.
+   * Keys that a flush has not made ready yet; `undefined` outside of a flush. Keys that are delayed during the flush
+   * are not included.
    */
   #flushed: Deadlines<unknown> | undefined = undefined;
-  /** First error of an add during a flush. */
+  /** First error that an add threw during a flush. */
   #flushFailure: { error: unknown } | undefined = undefined;
   readonly #priorities = new Priorities();
   /** Newest item of each delayed key; `undefined` if items are their own keys. */
   #items: ChurnMap<unknown, T> | undefined;
-  /** Pending calls of `shutDownWithDrain`. */
+  /** Pending calls to `shutDownWithDrain`. */
   readonly #drainers = new Waiters<void>();
-  /** Callbacks for when fewer keys may be delayed. */
+  /** Callbacks to call when the number of delayed keys may have decreased. */
   readonly #watchers = new Watchers();
   /**
-   * The latest drain's treatment of delayed items. Once it is set, adds are refused although the queue below is still
-   * open.
+   * Value of the latest drain's `delayed` option. Once this field is set, adds are ignored, although the queue below is
+   * still open.
    */
   #draining: "drop" | "flush" | "wait" | undefined = undefined;
-  /** Stops watching the queue below. Set while items may still come back from there. */
+  /** Stops watching the queue below. Set while processing items may still be delayed again. */
   #stopWatching: (() => void) | undefined = undefined;
   #timer: unknown = undefined;
   /** Time for which the timer is set; `Infinity` if there is none. */
@@ -221,7 +221,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
         return Promise.reject(signal.reason);
       }
       this.#draining = delayed;
-      this.#clock.now(); // moves pending timers to the runtime if fake timers were removed
+      this.#clock.now(); // if fake timers were removed, moves pending timers back to the runtime
       const drained = this.#drainers.wait(signal, () => this.shutDown());
       if (delayed === "flush") this.#flush();
       const tellDropped = delayed === "drop" ? this.#drop() : undefined;
@@ -251,7 +251,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (this.hooks.watch !== undefined) return await this.#waits.wait(count, signal);
     await this.#waits.wait(count, signal);
     while (!this.shuttingDown && !hasFewer(this.below, count - this.delayed)) {
-      await this.below.whenBelow(Math.max(count - this.delayed, 1), { signal }); // late if `delayed` decreases
+      await this.below.whenBelow(Math.max(count - this.delayed, 1), { signal }); // resolves late if `delayed` decreases
       await this.#waits.wait(count, signal);
     }
   }
@@ -298,7 +298,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Reports whether a wait is over. If the queue below cannot be watched, considers only delayed items and shutdown.
+   * Reports whether a wait for this count is over. If the queue below cannot be watched, considers only delayed items
+   * and shutdown.
    */
   #isWaitOver(count: number): boolean {
     const canWatch = this.hooks.watch !== undefined;
@@ -332,11 +333,11 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     else this.#addBelow(item, priority);
   }
 
-  /** Adds an item whose key may be delayed, without a delay. */
+  /** Adds an item without a delay. The item's key may be delayed. */
   #addBesideDelayed(item: T, priority: number): void {
     const key = this.key(item);
     if (this.#dueAt(key) === undefined) return this.#addBelow(item, priority);
-    // The newest item of a key is handed out, so an older delayed item must not follow it.
+    // An older delayed item must not be handed out after a newer item with the same key.
     const newest = this.#items === undefined ? item : this.#newest(key, item);
     if (!this.#replaces) {
       this.#items!.set(key, newest);
@@ -394,13 +395,13 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return this.#items!.get(key) ?? newestBelow;
   }
 
-  /** Reports whether there is no item to make ready by this time. The time is ignored during a flush. */
+  /** Reports whether no item has to be made ready by this time. The time is ignored during a flush. */
   #isNothingDue(time: number): boolean {
     if (this.#flushed !== undefined) return this.#flushed.length === 0;
     return this.#deadlines.length === 0 || this.#deadlines.earliest > time;
   }
 
-  /** Adds the item that is due first to the queue below. There must be one. */
+  /** Adds the item that is due first to the queue below. There must be a delayed item. */
   #makeNextReady(): void {
     const key = (this.#flushed ?? this.#deadlines).shift();
     const priority = this.#priorities.take(key);
@@ -411,7 +412,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Adds an item whose delay has passed. If that fails, adds it again later. Never throws, because a timer calls it.
+   * Adds an item whose delay has passed. If the add fails, the item is added again later. Never throws, because a timer
+   * calls this method.
    */
   #addDue(key: unknown, item: T, priority: number): void {
     try {
@@ -440,7 +442,10 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     return `Delayed item ${inspect(key)}${queue} is ${result}: ${messageOf(error)} ${placeOf(error)}`.trimEnd();
   }
 
-  /** Makes all delayed items ready. If an add throws, for example because of a discipline, the others still follow. */
+  /**
+   * Makes all delayed items ready. If an add throws, for example because of a discipline, the other items are still
+   * added.
+   */
   #flush(): void {
     this.#clearTimer();
     const delayed = this.#deadlines;
@@ -448,7 +453,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     if (this.#flushed === undefined) this.#flushed = delayed;
     else for (const key of delayed.keys()) this.#flushed.add(key, delayed.get(key)!); // adds to the running flush
     this.#flushFailure = undefined;
-    if (this.#slices.isAdding) return; // a discipline called this within a slice, which will add these keys too
+    if (this.#slices.isAdding) return; // a discipline called this within a slice, and that slice adds these keys too
     this.#slices.addNext();
     this.#setTimer();
   }
@@ -490,7 +495,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Drops all delayed items. Returns a function that reports them to `onDrop`. Call it after the queue is shut down.
+   * Drops all delayed items. Returns a function that reports them to `onDrop`. Call that function after the queue is
+   * shut down.
    */
   #drop(): () => void {
     const dropped = this.#onDrop === undefined ? [] : Array.from(this.#allDelayed(), ({ item }) => item);
@@ -515,7 +521,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
     callSafely(this.#onDrop!, report, item);
   }
 
-  /** Calls `callback` whenever there is less to do, here or below. Returns an unsubscribe function. */
+  /** Calls `callback` whenever this queue or the queue below has less to do. Returns an unsubscribe function. */
   readonly #watch = (callback: () => void): () => void => {
     const stopHere = this.#watchers.add(callback);
     const stopBelow = this.hooks.watch?.(callback);
@@ -526,7 +532,10 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   };
   readonly #waits = new Waits((count) => this.#isWaitOver(count), this.#watch);
 
-  /** Updates the gauge, pending drains and watchers after fewer keys may be delayed. */
+  /**
+   * Updates the gauge, and notifies pending drains and watchers. Must be called when the number of delayed keys may
+   * have decreased.
+   */
   #tellLess(): void {
     this.#measureDelayed();
     this.#closeWhenNothingIsLeft();
@@ -540,8 +549,8 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 
   /**
-   * Continues a drain: shuts down the queue below once nothing is delayed. If the drain accepts retries, a processing
-   * item may be delayed again, so that queue must also have no ready, blocked or processing items.
+   * Continues a drain: shuts down the queue below once no item is delayed. If the drain accepts retries, a processing
+   * item may be delayed again. In that case, the queue below must also have no ready, blocked or processing items.
    */
   #closeWhenNothingIsLeft(): void {
     if (this.#drainers.isEmpty || this.delayed > 0) return;
@@ -560,7 +569,7 @@ class DeadlineQueue<T> extends QueueLayer<T, WorkQueue<T>> implements DelayingQu
   }
 }
 
-/** Options of a queue, validated, with defaults filled in. */
+/** Validated options of a queue, with defaults filled in. */
 interface Settings<T> extends DelayingQueueOptions<T> {
   readonly maxSleep: number;
   readonly ref: boolean;

@@ -6,18 +6,18 @@ import { ChurnMap } from "../structures/churn_map.ts";
 import type { Line, ListedKey } from "./line.ts";
 
 /**
- * Offset of the tickets of ready keys. A ready key must have a greater ticket than the key called last, and a
- * discipline calls keys in any order.
+ * Offset added to the tickets of ready keys. A discipline may call keys in any order, but the ticket of a ready key
+ * must always be greater than the ticket called last.
  */
 const READY = 2 ** 52;
 
-/** Ticket of an entry that never got into the line. */
+/** Ticket of an entry that was not added to the line. */
 const GONE = 0;
 
-/** Seat of an entry that the discipline refused and does not have. */
+/** Seat of an entry that the discipline refused. */
 const NO_SEAT = -1;
 
-/** Key in the line, from the time it becomes ready until it is done. */
+/** Entry for a key, from the time the key becomes ready until it is done. */
 class Entry<T> implements ReadyEntry<T> {
   readonly #line: DisciplineLine<unknown>;
   readonly key: unknown;
@@ -29,7 +29,7 @@ class Entry<T> implements ReadyEntry<T> {
   nextPriority = 0;
   /** Used by the discipline. */
   [SEAT] = 0;
-  /** Neighbors among the processing keys, or among the refused ones. */
+  /** Neighbors in the list of processing entries, or in the list of refused entries. */
   previous: Entry<T> | undefined;
   next: Entry<T> | undefined;
 
@@ -42,7 +42,10 @@ class Entry<T> implements ReadyEntry<T> {
     this.ticket = ticket;
   }
 
-  /** Reports whether a value is a ready entry of this line. A discipline may return anything, including a copy. */
+  /**
+   * Reports whether a value is a ready entry of this line. A discipline may return anything, including a copy of an
+   * entry.
+   */
   static isReady<T>(line: DisciplineLine<T>, given: unknown): given is Entry<T> {
     const entry = Object(given) as Entry<unknown>; // wraps primitive values
     return #line in entry && entry.#line === line && entry.ticket > line.called;
@@ -90,8 +93,9 @@ class EntryList<T> {
 /**
  * Line whose order is chosen by a discipline.
  *
- * A discipline is third-party code. It may throw, and it may call the queue, which already knows the key by then. An
- * accepted key is not lost if the discipline refuses it: the line hands it out before the keys that the discipline has.
+ * A discipline may be third-party code. It may throw, and it may call the queue's methods, so the line stores a key
+ * before it calls the discipline. If the discipline refuses a key that the queue accepted earlier, the key is not lost:
+ * the line hands it out before the discipline's keys.
  */
 export class DisciplineLine<T> implements Line<T> {
   called = 0;
@@ -104,7 +108,7 @@ export class DisciplineLine<T> implements Line<T> {
   readonly #clock: Clock;
   readonly #entries = new ChurnMap<unknown, Entry<T>>();
   readonly #processing = new EntryList<T>();
-  /** Ready keys that the discipline refused and does not have. */
+  /** Entries of ready keys that the discipline refused. */
   readonly #refused = new EntryList<T>();
   /** Last ticket drawn. */
   #last = READY;
@@ -139,7 +143,7 @@ export class DisciplineLine<T> implements Line<T> {
     try {
       this.#discipline.push(entry);
     } catch (error) {
-      if (entry.ticket > this.called) { // unless the discipline had the key handed out before it threw
+      if (entry.ticket > this.called) { // unless the key was handed out before the discipline threw
         entry.ticket = GONE; // the discipline may still have the entry
         if (isKept) this.keep(key, item, priority);
         else this.#entries.delete(key);
@@ -210,8 +214,8 @@ export class DisciplineLine<T> implements Line<T> {
 
   /**
    * Lists refused keys first, then the keys that the discipline's `peek` returns. Other ready keys follow in no
-   * particular order, because `peek` may not know all of them. Some of these may be blocked, which only the discipline
-   * knows.
+   * particular order, because `peek` may not return all of them. Some of these keys may be blocked: only the discipline
+   * knows which.
    */
   listReady(limit: number): ListedKey[] {
     const count = Math.min(limit, this.length);
@@ -232,7 +236,7 @@ export class DisciplineLine<T> implements Line<T> {
     return this.#discipline.length + this.#refused.length;
   }
 
-  /** Returns the entry of a processing key. Often it is the key called last, which needs no lookup. */
+  /** Returns the entry of a processing key. Often, the key is the one called last, which needs no lookup. */
   #processingEntry(key: unknown): Entry<T> {
     const { last } = this.#processing;
     return last?.key === key ? last! : this.#entries.get(key)!;

@@ -2,13 +2,13 @@ import { ChurnMap } from "../structures/churn_map.ts";
 import { Priorities } from "../structures/priorities.ts";
 import type { Line, ListedKey } from "./line.ts";
 
-/** Up to this many processing keys get a map of their own. If there are more, a scan of all keys soon finds some. */
+/** Up to this many processing keys get a map of their own. If there are more, a scan of all keys finds some quickly. */
 const FEW = 10_000;
 
-/** Number of ready keys in a block. A large array would be copied as it grows. */
+/** Number of ready keys in a block. A single large array would be copied as it grows. */
 const BLOCK = 256;
 
-/** Part of the list of ready keys. */
+/** Block in the linked list of ready keys. */
 interface Block {
   readonly keys: unknown[];
   next: Block | undefined;
@@ -19,7 +19,7 @@ function newBlock(): Block {
 }
 
 /**
- * First in, first out: tickets are called in numerical order. Priorities are stored, but do not affect the order.
+ * First-in, first-out line: tickets are called in numerical order. Priorities are stored, but do not affect the order.
  *
  * Ready keys are in a linked list of blocks.
  */
@@ -37,12 +37,15 @@ export class FifoLine implements Line<unknown> {
   readonly #priorities = new Priorities();
   /** Priorities with which the processing keys were called. */
   readonly #processingPriorities = new Priorities();
-  /** Processing keys and their tickets. Created when a snapshot first has to find a few of them among all keys. */
+  /**
+   * Processing keys and their tickets. Created the first time a snapshot has to find a few processing keys among all
+   * keys.
+   */
   #processing: ChurnMap<unknown, number> | undefined;
-  /** Block of the next key to call, and its index in the block. */
+  /** Block of the next key to call, and the key's index in the block. */
   #first = newBlock();
   #place = 0;
-  /** Block for the next key that becomes ready, and its index in the block. */
+  /** Block for the next key that becomes ready, and the key's index in the block. */
   #last = this.#first;
   #end = 0;
 
@@ -92,7 +95,7 @@ export class FifoLine implements Line<unknown> {
 
   addAgain(key: unknown, ticket: number, priority: number): void {
     if (ticket < 0) return this.#priorities.raise(key, priority);
-    this.#priorities.set(key, priority); // first, because this may throw
+    this.#priorities.set(key, priority); // before the ticket, because this may throw
     this.#tickets.set(key, -ticket);
   }
 
@@ -134,7 +137,7 @@ export class FifoLine implements Line<unknown> {
     return processing;
   }
 
-  /** Forgets the data that is kept while a key is processing. */
+  /** Removes the data that is kept while a key is processing. */
   #release(key: unknown): void {
     this.#processingPriorities.set(key, 0);
     this.#processing?.remove(key);

@@ -8,7 +8,7 @@ export function hooksOf<T>(queue: object): QueueHooks<T> {
   return (queue as HookedQueue<T>)[HOOKS] ?? NONE as QueueHooks<T>;
 }
 
-/** Sets the hooks of a queue. Not a class field, because bundlers would then keep the class. */
+/** Sets a queue's hooks. Not a class field, because bundlers would then keep even an unused class. */
 export function setHooks<T>(queue: object, hooks: QueueHooks<T>): void {
   Object.defineProperty(queue, HOOKS, { value: hooks });
 }
@@ -18,7 +18,9 @@ export function takesOptions(queue: object): boolean {
   return (queue as { [OPTIONS]?: unknown })[OPTIONS] === true;
 }
 
-/** Marks a queue whose `add` accepts options. Not a class field, because bundlers would then keep the class. */
+/**
+ * Marks a queue whose `add` accepts options. Not a class field, because bundlers would then keep even an unused class.
+ */
 export function markTakesOptions(queue: object): void {
   Object.defineProperty(queue, OPTIONS, { value: true });
 }

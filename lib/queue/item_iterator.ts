@@ -5,11 +5,11 @@ import { MAX_BURST, nextTask, TURNS_PER_PAUSE, wallClock } from "../structures/b
 /**
  * Iterates over a queue's items. Each item is processing until the next one is requested or the loop ends.
  *
- * Not a generator: `yield` would await an item that is a promise, and hand out the value it resolves to.
+ * Not a generator: if an item is a promise, `yield` would await the promise and return its value instead.
  */
 export class ItemIterator<T> implements AsyncIterator<T, void, void> {
   readonly #queue: WorkQueue<T>;
-  /** Whether to pause for timers and I/O. Not under a user-defined clock, because the event loop runs in real time. */
+  /** Whether to pause for timers and I/O. `false` with a user-defined clock, because a pause depends on real time. */
   readonly #makesPauses: boolean;
   #lease: Lease<T> | undefined;
   #isOver = false;
@@ -46,7 +46,10 @@ export class ItemIterator<T> implements AsyncIterator<T, void, void> {
     });
   }
 
-  /** Lets timers and I/O run, for at most a millisecond. A loop body that never really waits would block them. */
+  /**
+   * Lets timers and I/O run for at most about a millisecond. Without pauses, a loop body that awaits only promises
+   * would block them.
+   */
   async #pause(): Promise<void> {
     const now = wallClock();
     let turns = 0;

@@ -1,13 +1,13 @@
 import type { KnownKey } from "../contracts/queue_hooks.ts";
 
-/** Returns a record of no item. Its `item` is an object that is not in any queue. */
+/** Returns a record without a known key. Its `item` is a new object, which is not in any queue. */
 export function noKnownKey(): KnownKey {
   return { item: {}, key: undefined };
 }
 
 /**
- * Runs an action during which the key of an item is known, so that no layer calls `keyOf` for it. The action calls the
- * usual methods of the queue, because any of them may be a third party's.
+ * Runs an action. Meanwhile `known` contains the item's key, so that no layer calls `keyOf` for the item. The key is
+ * not passed as an argument, because the queue's methods may be third-party code.
  */
 export function withKey(known: KnownKey, item: unknown, key: unknown, action: () => void): void {
   const before = { ...known };

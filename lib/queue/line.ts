@@ -1,8 +1,8 @@
 /**
  * Keys of a work queue, each with its ticket, in the order in which they are called.
  *
- * A line works like the tickets at a counter: a key draws a ticket when it becomes ready, and is called in its turn. A
- * key's ticket is its whole state:
+ * A line works like the numbered tickets at a service counter: a key draws a ticket when it becomes ready, and is
+ * called when its turn comes. The state of a key depends only on its ticket:
  *
  * | ticket | the key is |
  * | --- | --- |
@@ -18,7 +18,7 @@ export interface Line<T> {
   readonly blocked: number;
   /** Number of keys that are processing. */
   readonly processing: number;
-  /** Number of keys in the line: the sum of the three counts above. */
+  /** Number of keys in the line: the sum of `length`, `blocked` and `processing`. */
   readonly size: number;
   /** Ticket called last. */
   readonly called: number;
@@ -26,37 +26,42 @@ export interface Line<T> {
   ticketOf(key: unknown): number | undefined;
 
   /**
-   * Makes a key ready that is not in the line. Returns the ticket that it draws.
+   * Makes a key ready. The key must not be in the line. Returns the ticket that the key draws.
    *
-   * @throws Any error of the runtime or a discipline. The key is not in the line then.
+   * @throws Any error thrown by the runtime or a discipline. The key is not in the line then, unless the discipline
+   * caused it to be handed out first.
    */
   join(key: unknown, item: T, priority: number): number;
 
   /**
-   * Makes a processing key ready, with the priority with which it was added again. Returns the ticket that it draws.
+   * Makes a processing key ready, with the priority with which it was added again. Returns the ticket that the key
+   * draws.
    *
-   * @throws Any error of a discipline. The key is ready all the same.
+   * @throws Any error thrown by a discipline. The key becomes ready anyway.
    */
   rejoin(key: unknown, item: T): number;
 
   /**
-   * Makes a key ready that is not in the line because a discipline refused it. It comes before the discipline's keys.
-   * Returns the ticket that it draws.
+   * Makes a key ready even though a discipline refused it. The key must not be in the line. The key is called before
+   * the discipline's keys. Returns the ticket that the key draws.
    *
-   * @throws Any error of the runtime. The key is not in the line then.
+   * @throws Any error thrown by the runtime. The key is not in the line then.
    */
   keep?(key: unknown, item: T, priority: number): number;
 
-  /** Calls the next key and returns it. There must be one. {@linkcode Line.called} becomes its ticket. */
+  /** Calls the next key and returns it. There must be a ready key. {@linkcode Line.called} becomes the key's ticket. */
   next(): unknown;
 
-  /** Ticket that the key called last drew when it became ready. */
+  /** Ticket that the last called key drew when it became ready. */
   readonly drawn: number;
 
-  /** Priority with which that key was called. */
+  /** Priority with which the last called key was called. */
   readonly priority: number;
 
-  /** Records that a processing key with this ticket was added again. Of several adds, the highest priority counts. */
+  /**
+   * Records that a processing key with this ticket was added again. If the key is added several times, the highest
+   * priority applies.
+   */
   addAgain(key: unknown, ticket: number, priority: number): void;
 
   /** Records that a ready key was added again, possibly with a newer item or a higher priority. */
@@ -66,18 +71,18 @@ export interface Line<T> {
   leave(key: unknown): void;
 
   /**
-   * Number of batches that are joining. The keys of a batch became ready together. Meanwhile no key may be called,
-   * unless keys that join later cannot change which one is next.
+   * Number of batches whose keys are being added. All keys of a batch become ready together. During a batch, no key may
+   * be called, unless the order of the line guarantees that later keys cannot be called first.
    */
   batches: number;
 
-  /** Time at which the keys of the current batch became ready; `undefined` outside of a slice of a batch. */
+  /** Time at which the keys of the current batch became ready; `undefined` if no slice of a batch is being added. */
   readyAt: number | undefined;
 
   /** Time at which the latest key became ready; `-Infinity` if the line does not record it. */
   readonly latest: number;
 
-  /** Returns keys that may be called now, in order as far as it is known; at most `limit`. */
+  /** Returns keys that may be called now, in order as far as the order is known; at most `limit`. */
   listReady(limit: number): ListedKey[];
 
   /** Returns keys that are processing; at most `limit`. */

@@ -1,4 +1,4 @@
-/** Rules for the options of queues and of their methods. */
+/** Rules for the options of queues and their methods. */
 
 import {
   A_BOOLEAN,
@@ -22,7 +22,7 @@ import { takesOptions } from "./hooks.ts";
 const ADD = "add item";
 
 /**
- * Returns the priority in the options of an add; 0 by default.
+ * Returns the `priority` option of an add; 0 by default.
  *
  * @throws {RangeError} If the priority is `NaN` or infinite.
  * @throws {TypeError} If the priority is not a number, or an option is unknown.
@@ -38,10 +38,11 @@ export function priorityOf(options: AddOptions | undefined, known: readonly stri
 }
 
 /**
- * Returns the priority in the options of an add that a layer forwards to this queue.
+ * Returns the `priority` option of an add that a layer forwards to `queue`; 0 by default.
  *
- * @throws {TypeError} If the queue does not accept priorities, so that this one would be lost. Only a third-party queue
- * may not accept them.
+ * @throws {RangeError} If the priority is `NaN` or infinite.
+ * @throws {TypeError} If the priority is not a number, or an option is unknown. Also if the priority is not 0 and the
+ * queue does not accept priorities. Every built-in queue accepts them.
  */
 export function priorityFor(queue: object, options: AddOptions | undefined, known?: readonly string[]): number {
   const priority = priorityOf(options, known);
@@ -53,13 +54,16 @@ export function priorityFor(queue: object, options: AddOptions | undefined, know
   );
 }
 
-/** Returns the options of an add with this priority: none for 0, because the queue below may not accept options. */
+/**
+ * Returns the options for an add with this priority. Returns `undefined` for 0, because the queue below may not accept
+ * options.
+ */
 export function withPriority(priority: number): AddOptions | undefined {
   return priority === 0 ? undefined : { priority };
 }
 
 /**
- * Returns the signal in the options of a call that waits.
+ * Returns the `signal` option of a call that waits.
  *
  * @throws {TypeError} If the options are invalid.
  */
@@ -73,7 +77,7 @@ export function signalOf(
 }
 
 /**
- * Returns the limit in the options of a snapshot; 100 by default.
+ * Returns the `limit` option of a snapshot; 100 by default.
  *
  * @throws {RangeError} If the limit is a number but not a non-negative integer.
  * @throws {TypeError} If the limit is not a number, or an option is unknown.
@@ -99,7 +103,7 @@ export function readDrainOptions(options: DrainOptions = {}): DrainOptions {
   return options;
 }
 
-/** Rules for the options of layer 1. */
+/** Rules for the options of work queues (layer 1). */
 export const WORK_QUEUE_RULES: Readonly<Record<keyof WorkQueueOptions<unknown>, Rule>> = {
   name: A_STRING,
   keyOf: A_FUNCTION,
@@ -137,9 +141,9 @@ function isNumbersByName(value: unknown): boolean {
 }
 
 /**
- * Returns the rules for the options of layers 2 and 3, except `queue`.
+ * Returns the rules for the options of delaying and rate limiting queues (layers 2 and 3), except `queue`.
  *
- * @param maxSleep The rule for `maxSleep`. A parameter, so that layer 1 does not import the parser of durations.
+ * @param maxSleep The rule for `maxSleep`. Passed as an argument, so that layer 1 does not import the duration parser.
  */
 export function delayingRules(
   maxSleep: Rule,

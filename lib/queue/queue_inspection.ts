@@ -2,9 +2,9 @@ import { formatNumber, setInspection, titleOf } from "../base/inspection.ts";
 import type { WorkQueue } from "../contracts/work_queue.ts";
 
 /**
- * Makes consoles print the item counts of a class of queues.
+ * Makes the queues of a class show their item counts in consoles and strings.
  *
- * @param describeDelayed Describes the delayed items. Omitted for queues without delays.
+ * @param describeDelayed Describes the delayed items. Omit it for queues without delays.
  */
 export function setQueueInspection<Q extends WorkQueue<unknown>>(
   prototype: Q,

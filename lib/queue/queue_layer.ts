@@ -14,17 +14,17 @@ import { hooksOf, markTakesOptions, takesOptions } from "./hooks.ts";
 import { noKnownKey } from "./known_key.ts";
 
 /**
- * Queue that forwards everything to the queue below it.
+ * Queue that forwards every call to the queue below it.
  *
- * A layer extends this class and overrides what it changes. Go does the same by embedding an interface.
+ * A layer extends this class and overrides the methods that it changes. In Go, embedding an interface does the same.
  */
 export class QueueLayer<T, Q extends WorkQueue<T>> implements WorkQueue<T> {
   protected readonly below: Q;
   /** Hooks of the queue below. */
   protected readonly hooks: QueueHooks<T>;
-  /** Whether the queue below has the same keys. */
+  /** Whether the queue below uses the same keys. */
   protected readonly sharesKeys: boolean;
-  /** Record shared by all layers with the same keys; `undefined` if items are their own keys. */
+  /** Known key, in a record shared by all layers with the same keys; `undefined` if items are their own keys. */
   protected readonly known: KnownKey | undefined;
   readonly name: string;
   keyOf?(item: T): unknown;

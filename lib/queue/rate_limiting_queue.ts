@@ -59,8 +59,9 @@ export * from "./delaying_queue.ts";
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
  * @throws {TypeError} If `limiter` is not a rate limiter, or an option is unknown or has an invalid value. Also if
- * `onDrop`, or `addWhileDelayed: "replace"`, is given together with `queue`: that queue must have the option instead.
- * @throws {RangeError} If the invalid value is a number, such as a `maxSleep` out of bounds.
+ * `queue` is given together with `onDrop` or `addWhileDelayed: "replace"`: create that queue with these options
+ * instead.
+ * @throws {RangeError} If an option has an invalid numeric value, such as a `maxSleep` that is out of bounds.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */
 export function createRateLimitingQueue<T>(
@@ -97,7 +98,7 @@ function isDelayingQueue(value: unknown): boolean {
 class LimitedQueue<T> extends QueueLayer<T, DelayingQueue<T>> implements RateLimitingQueue<T> {
   readonly #limiter: RateLimiter<T>;
   readonly #attempts: Attempts<T>;
-  /** Error of the limiter, if its latest `when` failed. */
+  /** Error of the latest call to the limiter's `when`, if the call failed. */
   #limiterFailure: { error: unknown } | undefined = undefined;
 
   constructor(limiter: RateLimiter<T>, below: DelayingQueue<T>, options: RateLimitingQueueOptions<T>) {

@@ -2,7 +2,7 @@ import { type Clock, isRealTime } from "../base/clock.ts";
 import type { AddSlice, QueueHooks } from "../contracts/queue_hooks.ts";
 import { burst } from "../structures/burst.ts";
 
-/** Longest time for which the event loop waits for one slice, in milliseconds. */
+/** Longest time for which one slice blocks the event loop, in milliseconds. */
 const MAX_SLICE = 10;
 /** Number of items between two reads of the clock. */
 const ITEMS_PER_LOOK = 16;
@@ -11,9 +11,9 @@ const ITEMS_PER_LOOK = 16;
 export interface DueItems {
   /** Reports whether no item is due by this time. */
   isNothingDue(time: number): boolean;
-  /** Adds the item that is due first to the queue below. There must be one. */
+  /** Adds the item that is due first to the queue below. There must be a delayed item. */
   makeNextReady(): void;
-  /** Called at the end of each batch, even of one that ends with an error. */
+  /** Called at the end of each batch, even if the batch ends with an error. */
   onBatchEnd(): void;
 }
 
@@ -28,8 +28,8 @@ interface Batch {
 }
 
 /**
- * Makes due items ready in slices, so that the event loop never waits long. All items that are due at the first check
- * form one batch. Items that become due before the batch ends are in the next one.
+ * Makes due items ready in slices, so that the event loop is never blocked for long. All items that are due at the
+ * first check form one batch. Items that become due before the batch ends are in the next batch.
  */
 export class Slices {
   readonly #clock: Clock;
@@ -37,7 +37,7 @@ export class Slices {
   readonly #items: DueItems;
   #batch: Batch | undefined = undefined;
 
-  /** Creates slices of `items`. `below` are the hooks of the queue below. */
+  /** Creates slices of `items`. `below` contains the hooks of the queue below. */
   constructor(clock: Clock, below: Pick<QueueHooks<never>, "beginBatch">, items: DueItems) {
     this.#clock = clock;
     this.#below = below;
@@ -54,7 +54,7 @@ export class Slices {
     return this.#batch?.isAdding === true;
   }
 
-  /** Adds the next slice of the batch, or the first slice of a new one. */
+  /** Adds the next slice of the batch, or the first slice of a new batch. */
   addNext(): void {
     const batch = this.#batch ??= this.#begin();
     batch.isAdding = true;
@@ -77,7 +77,7 @@ export class Slices {
   cancel(): void {
     const batch = this.#batch;
     this.#batch = undefined;
-    if (batch?.isAdding === false) batch.addSlice(() => true); // the queue below waits for the end of the batch
+    if (batch?.isAdding === false) batch.addSlice(() => true); // ends the batch in the queue below
   }
 
   #begin(): Batch {
@@ -92,7 +92,7 @@ export class Slices {
     for (let count = 1; this.#batch === batch; count++) { // a discipline may shut the queue down
       if (this.#items.isNothingDue(batch.time)) return true;
       if (isSliced && count % ITEMS_PER_LOOK === 0) {
-        burst.isTooLong(); // starts a burst if there is none, so that pools have less time after the slice in this turn
+        burst.isTooLong(); // starts a burst if there is none, so that the slice's time counts toward the burst's limit
         if (this.#clock.now() >= endsAt) return false;
       }
       this.#items.makeNextReady();
@@ -101,5 +101,5 @@ export class Slices {
   }
 }
 
-/** Adds a slice to a queue below that has no hook `beginBatch`. */
+/** Adds a slice directly, if the queue below has no hook `beginBatch`. */
 const addDirectly: AddSlice = (action) => void action();

@@ -30,8 +30,8 @@ import { limitOf, priorityOf, readDrainOptions, signalOf } from "./options.ts";
 import { setQueueInspection } from "./queue_inspection.ts";
 
 /**
- * Lease on one hand-out of a key. A lease may be stale, because its key may be done and handed out again. Its ticket
- * shows this.
+ * Lease on a key for one hand-out. A lease is stale once its key is done, even if the key is handed out again. The
+ * ticket shows whether the lease is stale.
  */
 class TicketLease<T> implements Lease<T> {
   readonly item: T;
@@ -52,7 +52,10 @@ class TicketLease<T> implements Lease<T> {
     return false;
   }
 
-  /** Returns a new function each time. It works without the lease, and costs nothing unless it is read. */
+  /**
+   * Returns a new function each time, so that the function also works when it is destructured. Takes no memory until
+   * the property is read.
+   */
   get addedAgain(): () => boolean {
     return () => this.#queue.ticketOf(this.key) === -this.#ticket;
   }
@@ -75,7 +78,8 @@ const SHUTDOWN: Shutdown = Object.freeze({ item: undefined, shutdown: true, [Sym
 /**
  * Queue whose keys have tickets. A {@linkcode Line} defines the meaning of the tickets and the order of the keys.
  *
- * A lease has the ticket with which its key was called. No ticket is called twice, so a stale lease is harmless.
+ * A lease contains the ticket with which its key was called. No ticket is called twice, so ending a stale lease has no
+ * effect.
  */
 export class TicketQueue<T> implements WorkQueue<T> {
   readonly name: string;
@@ -94,13 +98,13 @@ export class TicketQueue<T> implements WorkQueue<T> {
   #latestTicket = 0;
   #latestKey: unknown;
   readonly #metrics: QueueMetrics | undefined;
-  /** Pending calls of `get`. While there are any, nothing is ready, except during a slice. */
+  /** Pending calls to `get`. While calls are pending, no item is ready, except during a slice. */
   readonly #getters = new Waiters<Lease<T> | Shutdown>();
   /** Number of keys that are processing and were added again. */
   #comingBack = 0;
-  /** Pending calls of `shutDownWithDrain`. */
+  /** Pending calls to `shutDownWithDrain`. */
   readonly #drainers = new Waiters<void>();
-  /** Callbacks for when there is less to do. */
+  /** Callbacks to call when there is less to do. */
   readonly #watchers = new Watchers();
   readonly #waits = new Waits((count) => {
     if (count === IDLE) return this.#line.size === 0;
@@ -196,7 +200,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     if (ticket !== undefined && ticket <= this.#line.called) this.#end(key, ticket);
   }
 
-  /** Returns the ticket of a key, with the meaning that it has in {@linkcode Line}. */
+  /** Returns the ticket of a key. {@linkcode Line} defines its meaning. */
   ticketOf(key: unknown): number | undefined {
     return this.#line.ticketOf(key);
   }
@@ -288,8 +292,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Makes a key ready that is not in the line, and returns the ticket that it draws. If that fails, the key is not in
-   * the line.
+   * Makes a key ready, and returns the ticket that the key draws. The key must not be in the line. Throws like
+   * {@linkcode Line.join}.
    */
   #join(key: unknown, item: T, priority: number): number {
     this.#items?.set(key, item);
@@ -302,8 +306,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Makes an item ready although the discipline refused it. If its key is ready already, the item replaces the older
-   * one.
+   * Makes an item ready even though the discipline refused it. If its key is ready already, the item replaces the older
+   * item.
    */
   #keep(item: T, priority: number): void {
     const key = this.#key(item);
@@ -317,8 +321,8 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Hands ready items to pending calls of `get`. An error rejects the `get`, because the `add` of the item has
-   * succeeded.
+   * Hands ready items to pending calls to `get`. An error rejects the call to `get`, because the item was added
+   * successfully.
    */
   #serve(): void {
     while (!this.#getters.isEmpty && this.length > 0 && this.#line.readyAt === undefined) {
@@ -337,7 +341,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     const readyAt = Math.max(time, line.latest); // the clock may be set back
     line.batches++;
     return (action) => {
-      const outer = line.readyAt; // of another slice that contains this one
+      const outer = line.readyAt; // set if this slice runs within another slice
       line.readyAt = readyAt;
       let isOver = true;
       try {
@@ -351,14 +355,14 @@ export class TicketQueue<T> implements WorkQueue<T> {
   }
 
   /**
-   * Reports whether the queue is shut down and nothing is ready or blocked. After that, only processing keys that were
-   * added again are handed out.
+   * Reports whether the queue is shut down and nothing is ready or blocked. After that, only keys that were added again
+   * while processing are handed out.
    */
   #isOver(): boolean {
     return this.#shuttingDown && this.length === 0 && this.#line.blocked === 0;
   }
 
-  /** Hands out the next ready item. There must be one. */
+  /** Hands out the next ready item. There must be a ready item. */
   #take(): Lease<T> {
     const key = this.#line.next();
     const { called: ticket, priority } = this.#line;
@@ -375,7 +379,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     return new TicketLease(this, key, item, priority, ticket);
   }
 
-  /** Ends a hand-out. A key with a negative ticket goes back to the end of the line. */
+  /** Ends a hand-out. A key with a negative ticket becomes ready again. */
   #end(key: unknown, ticket: number): void {
     this.#forgetLatest();
     try {
@@ -384,14 +388,14 @@ export class TicketQueue<T> implements WorkQueue<T> {
       else this.#line.leave(key);
     } finally {
       this.#metrics?.finished(Math.abs(ticket));
-      this.#serve(); // the discipline may have blocked keys until this one was done
+      this.#serve(); // the discipline may have blocked other keys until this key was done
       if (this.#line.size === 0) this.#drainers.serveAll();
       this.#watchers.tell();
       this.#endMetricsIfOver();
     }
   }
 
-  /** Makes a processing key ready. It becomes ready even if a discipline throws. */
+  /** Makes a processing key ready. The key becomes ready even if a discipline throws. */
   #comeBack(key: unknown): void {
     this.#comingBack--;
     const item = this.#items === undefined ? key as T : this.#items.get(key)!;
@@ -400,7 +404,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
       drawn = this.#line.rejoin(key, item);
     } finally {
       drawn ??= this.#line.ticketOf(key)!;
-      if (drawn > this.#line.called) this.#metrics?.ready(key, drawn); // unless the discipline had the key handed out
+      if (drawn > this.#line.called) this.#metrics?.ready(key, drawn); // unless it was handed out meanwhile
     }
   }
 
@@ -417,7 +421,7 @@ export class TicketQueue<T> implements WorkQueue<T> {
     this.#endMetricsIfOver();
   }
 
-  /** Ends the metrics once the queue is shut down and empty. */
+  /** Ends the metrics if the queue is shut down and empty. */
   #endMetricsIfOver(): void {
     if (this.#shuttingDown && this.#line.size === 0) this.#metrics?.end();
   }

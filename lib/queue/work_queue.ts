@@ -1,5 +1,5 @@
 /**
- * Layer 1: a FIFO queue that folds duplicates and never hands out an item to two holders at once.
+ * Layer 1: a FIFO queue that folds duplicates and never hands out an item to two consumers at once.
  *
  * @module
  */
@@ -52,7 +52,7 @@ export type * from "../contracts/work_queue.ts";
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
  * @throws {TypeError} If an option is unknown or has an invalid value.
- * @throws {RangeError} If the invalid value is a number.
+ * @throws {RangeError} If an option has an invalid numeric value.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */
 export function createWorkQueue<T>(options: WorkQueueOptions<T> = {}): WorkQueue<T> {

@@ -6,7 +6,9 @@ const MAX_SLICE = 10;
 /** Number of steps between two reads of the clock. */
 const STEPS_PER_LOOK = 64;
 
-/** Steps of unfinished work, in the order in which the work was added. Only one slice is scheduled at a time. */
+/**
+ * Step functions of unfinished work, in the order in which the work was added. Only one slice is scheduled at a time.
+ */
 const unfinished: (() => boolean)[] = [];
 
 /**

@@ -3,8 +3,8 @@ import type { TokenSource } from "../contracts/token_source.ts";
 import type { TokenBucket } from "./token_bucket.ts";
 
 /**
- * Listeners to call at the end of `together`, and whether their bucket's changes include a pause. `undefined` outside
- * `together`.
+ * Listeners to call at the end of `together`. Each value tells whether the bucket's changes include a pause.
+ * `undefined` outside `together`.
  */
 let changes: Map<(isPause: boolean) => void, boolean> | undefined;
 
