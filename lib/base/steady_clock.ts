@@ -31,7 +31,7 @@ class SteadyClock implements Clock {
   }
 
   now(): number {
-    try { // without #try, because this method is called for every item
+    try { // without #try, for speed: this method is called for every item
       return this.#latest = this.#look();
     } catch {
       return this.#latest = this.#try(() => this.#look(), 0) ?? this.#latest;

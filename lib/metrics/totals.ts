@@ -11,7 +11,7 @@ export interface Totals {
    * that became ready.
    */
   readonly handedOut?: number;
-  /** For a queue: whether it is first in, first out, so that its totals show which item is the oldest. */
+  /** For a queue: whether it is first in, first out. If so, its totals show which item is the oldest. */
   readonly isFifo?: boolean;
   /** For a pool: attempts that did not fail. */
   readonly succeeded?: number;

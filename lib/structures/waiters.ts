@@ -30,8 +30,8 @@ export class Waiters<T> {
   }
 
   /**
-   * Adds a waiter. The promise resolves with the value that the waiter is served, or rejects with the signal's reason
-   * if the signal aborts first. The signal must not have aborted yet.
+   * Adds a waiter. The promise resolves with the value passed to the waiter's `resolve`, or rejects with the signal's
+   * reason if the signal aborts first. The signal must not have aborted yet.
    *
    * @param onAbort Called after an abort has ended the wait.
    */

@@ -20,7 +20,7 @@ export type { Duration } from "../base/duration.ts";
 
 /** Tokens reserved in a {@linkcode TokenBucket}. They may be future tokens, which are not in the bucket yet. */
 export interface Reservation {
-  /** Whether the tokens were granted: `false` if more were requested than the bucket can ever hold. */
+  /** Whether the tokens were granted: `false` if more tokens were requested than the bucket can ever hold. */
   readonly ok: boolean;
   /**
    * Time from now until the tokens may be used, in milliseconds; 0 means at once. `Infinity` if the tokens were not
@@ -86,7 +86,7 @@ export class TokenBucket {
   // and grants are computed in the bucket's own time. The end of a pause, and the time from which tokens may be used,
   // are stored in the clock's time.
   readonly #clock: Clock;
-  /** Origin of all times. Counting from here keeps nanoseconds exact for 104 days. */
+  /** Clock time from which all times are counted. Nanoseconds since then are exact for 104 days. */
   readonly #origin: number;
   #rate: number;
   #burst: number;
@@ -284,13 +284,13 @@ export class TokenBucket {
   }
 
   /**
-   * Pauses the bucket: no new tokens may be used until the duration has passed, not even at a rate of `Infinity`.
+   * Pauses the bucket for a duration. Tokens taken during the pause may be used only after it ends, even at a rate of
+   * `Infinity`.
    *
    * Time stands still for a paused bucket: no tokens are added, and the bucket keeps its tokens. During a pause,
-   * `allow` returns `false`, even for 0 tokens. Tokens reserved during a pause can't be used before its end. Tokens
-   * granted before the pause are not affected: a reservation keeps its time, and the first pending call to `wait` ends
-   * when it would have ended without the pause. A reservation can be canceled during a pause. `setRate` and `setBurst`
-   * take effect at the end of the pause.
+   * `allow` returns `false`, even for 0 tokens. Tokens granted before the pause are not affected: a reservation keeps
+   * its time, and the first pending call to `wait` ends when it would have ended without the pause. A reservation can
+   * be canceled during a pause. `setRate` and `setBurst` take effect at the end of the pause.
    *
    * Pools whose `throttle` is this bucket return their unused tokens. They don't begin an attempt before the end of the
    * pause.
@@ -414,7 +414,7 @@ export class TokenBucket {
     return Math.min(this.#tokens + tokensIn(elapsed, this.#rate), this.#burst);
   }
 
-  /** Updates the count of tokens. Must be called before the rate or the burst changes. */
+  /** Updates the number of tokens to the current time. Must be called before the rate or the burst changes. */
   #advance(): void {
     const now = this.#ownTime(this.#clockTime());
     this.#tokens = this.#tokensAt(now);
