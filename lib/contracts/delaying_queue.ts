@@ -9,16 +9,17 @@ import type { AddOptions, WorkQueue, WorkQueueOptions } from "./work_queue.ts";
 export interface DelayingQueue<T> extends WorkQueue<T> {
   /**
    * Adds the item after the delay, or at once if the delay is zero or negative. If the item is already delayed, the
-   * earlier of the two deadlines counts. Ignored once the queue is shutting down.
+   * earlier of the two deadlines applies. Ignored once the queue is shutting down.
    *
    * Items that become due together are made ready in slices of about 10 ms, so that a million of them don't block the
-   * event loop. A first in, first out queue hands out items between the slices. A queue with a discipline hands out
-   * nothing until all of them are ready; meanwhile, `snapshot` counts them as `blocked`. Under a custom clock or fake
-   * timers, there are no slices.
+   * event loop. A first-in, first-out queue hands out items between the slices. A queue with a discipline hands out no
+   * items until all of these items are ready; meanwhile, `snapshot` counts them as `blocked`. Under a custom clock or
+   * fake timers, all of these items are made ready at once.
    *
-   * No item is lost if a discipline or the queue below throws when a delay ends. The error is written to
-   * `console.error`, at most one line a second. If a discipline refused the item, the item is ready anyway. Otherwise,
-   * it is added again a second later. During a drain with `delayed: "flush"`, the drain rejects with the error instead.
+   * No item is lost if a discipline or the underlying queue throws when a delay ends. The error is written to
+   * `console.error`, at most one line per second. If a discipline refused the item, the item becomes ready anyway.
+   * Otherwise, the item is added again one second later. During a drain with `delayed: "flush"`, the drain rejects with
+   * the error instead.
    *
    * @param item The item.
    * @param delay The delay in milliseconds, or a string such as `"5s"`. There is no upper limit.
@@ -31,7 +32,7 @@ export interface DelayingQueue<T> extends WorkQueue<T> {
   /**
    * Removes a delayed item. Items that are ready or processing stay as they are.
    *
-   * @param item The item, or another item with its key.
+   * @param item The item, or another item with the same key.
    * @returns `true` if the item was delayed, `false` otherwise.
    */
   cancelDelayed(item: T): boolean;
@@ -43,13 +44,13 @@ export interface DelayingQueue<T> extends WorkQueue<T> {
 /** Options of {@linkcode createDelayingQueue}. */
 export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
   /**
-   * Queue to add to. By default, a new {@linkcode createWorkQueue} with the other options. With a queue of your own,
-   * `discipline` and `priorityLevels` have no effect here; set them on that queue.
+   * Queue to which items are added. By default, a new queue from {@linkcode createWorkQueue} with the other options. If
+   * you pass a queue, `discipline` and `priorityLevels` have no effect here; set them on that queue.
    */
   queue?: WorkQueue<T> | undefined;
   /**
    * Longest sleep between two checks of deadlines, from 1 to 2^31 - 1 ms, in milliseconds or as a string such as
-   * `"10s"`. After a suspend, an item is late by at most this.
+   * `"10s"`. After a suspend, an item is late by at most this duration.
    *
    * @default {10_000}
    */
@@ -62,20 +63,20 @@ export interface DelayingQueueOptions<T> extends WorkQueueOptions<T> {
    */
   ref?: boolean | undefined;
   /**
-   * Effect of adding an item that is delayed:
+   * Effect of adding an item that is already delayed:
    *
    * - `"keep"`, as in client-go: the item is handed out twice, now and when its delay ends.
    * - `"replace"`: the item is handed out once, now. It becomes ready, or is marked as added again while it is
-   *   processing, and the delay is canceled. The higher of the two priorities counts. `addAfter` of an item that is
-   *   ready or added again sets no delay either.
+   *   processing, and the delay is canceled. The higher of the two priorities applies. `addAfter` also sets no delay
+   *   for an item that is ready or was added again.
    *
    * @default {"keep"}
    */
   addWhileDelayed?: "keep" | "replace" | undefined;
   /**
    * Called for every delayed item that a shutdown or an aborted drain drops, in no particular order, so that you can
-   * save it. All calls are made before `shutDown`, or the `abort` of the drain's signal, returns. Ready items are not
-   * dropped: they are still handed out. An error that the callback throws is written to `console.error`, and the
+   * save it. All calls are made before `shutDown`, or the `abort()` call that ends the drain, returns. Ready items are
+   * not dropped: they are still handed out. An error that the callback throws is written to `console.error`, and the
    * callback is still called for the other items.
    *
    * @example Save what is left

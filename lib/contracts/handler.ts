@@ -1,11 +1,10 @@
 import type { Duration } from "../base/duration.ts";
 
-/**
- * Works on one item.
+/** Processes one item.
  *
  * Returning means success: the item's failures are forgotten. Throwing or rejecting with any value means failure: the
  * item is retried after the limiter's delay. Use {@linkcode Outcome}, {@linkcode TerminalError} and
- * {@linkcode RetryAfterError} to ask for something else.
+ * {@linkcode RetryAfterError} to request a different outcome.
  */
 export type Handler<T> = (item: T, context: HandlerContext) => void | Outcome | Promise<void | Outcome>;
 
@@ -14,7 +13,7 @@ export type Handler<T> = (item: T, context: HandlerContext) => void | Outcome | 
  *
  * - `"maxRetries"`: it failed once more than `maxRetries` allows;
  * - `"terminal"`: its handler threw a `TerminalError`;
- * - `"shutdown"`: it failed while the queue was shutting down and took no retries;
+ * - `"shutdown"`: it failed while the queue was shutting down and no longer accepted retries;
  * - `"stalled"`: every process that worked on it was lost (only for queues outside this process);
  * - `"limiter"`: the limiter or the queue threw, so the delay of the retry is unknown.
  */
@@ -22,7 +21,10 @@ export type GiveUpReason = "maxRetries" | "terminal" | "shutdown" | "stalled" | 
 
 /** Second argument of a {@linkcode Handler}: details of the attempt. */
 export interface HandlerContext {
-  /** Number of the attempt, from 1. It increases until the item succeeds, is given up, or returns `requeueAfter`. */
+  /**
+   * Number of the attempt, from 1. It increases until the item succeeds or is given up, or the handler returns
+   * `requeueAfter`.
+   */
   readonly attempt: number;
   /**
    * Aborts when the handler should stop: the attempt timed out, the pool's `signal` aborted, or the lease was lost
@@ -33,18 +35,18 @@ export interface HandlerContext {
   readonly signal: AbortSignal;
   /** Name of the item's queue; `""` if it has none. */
   readonly queue: string;
-  /** Key of the item, returned by the queue's `keyOf`; by default, the item itself. */
+  /** Key of the item, as returned by the queue's `keyOf`; by default, the item itself. */
   readonly key: unknown;
-  /** Priority that the item was handed out with: the highest of the adds that led to it. */
+  /** Priority with which the item was handed out: the highest priority among the adds that led to this attempt. */
   readonly priority: number;
   /**
-   * Reports whether the item was added again since it was handed out. If so, it will be handed out again, so the
-   * handler may end early. It can be destructured (`{ addedAgain }` as the handler's parameter). Always `false` with a
-   * queue on Redis.
+   * Reports whether the item was added again since it was handed out. If so, the item will be handed out again, so the
+   * handler may end early. The function can be destructured (`{ addedAgain }` as the handler's parameter). Always
+   * returns `false` with a queue on Redis.
    */
   readonly addedAgain: () => boolean;
   /**
-   * Fencing token: a number that grows each time the item is handed out, so that a backend can refuse writes of an
+   * Fencing token: a number that grows each time the item is handed out, so that a backend can reject writes from an
    * earlier consumer. `undefined` for queues in memory, which don't need it.
    */
   readonly token: bigint | undefined;
@@ -53,12 +55,13 @@ export interface HandlerContext {
 /**
  * Outcome that a handler can return instead of plain success:
  *
- * - `requeueAfter` forgets the item's failures and adds the item again after that duration. A duration of 0 or less
- *   counts as absent, as in controller-runtime: alone, it is plain success.
+ * - `requeueAfter` forgets the item's failures and adds the item again after that duration. A duration of 0 or less is
+ *   ignored, as in controller-runtime: without `requeue: true`, the outcome is then plain success.
  * - `requeue: true` adds the item again after the limiter's delay. `requeue: false` is plain success.
  *
- * With both, `requeueAfter` counts, as in controller-runtime. The item keeps its priority unless `priority` is given.
- * An invalid duration or priority fails the attempt. So does a priority on a queue without priorities.
+ * If both are given, `requeueAfter` takes precedence, as in controller-runtime. The item keeps its priority unless
+ * `priority` is given. An invalid duration or priority fails the attempt. So does a priority on a queue without
+ * priorities.
  *
  * While a queue in memory is shutting down or draining, `requeueAfter` and `requeue` mean plain success: the item is
  * done.

@@ -33,52 +33,54 @@ export interface SettableGauge {
  * If a metric throws or rejects, queues and pools continue: the first error of each metric is written to
  * `console.error`. If a method of the provider throws, the queue or pool that needs the metric is not created.
  *
- * {@linkcode InMemoryMetrics} keeps everything in memory. To export to Prometheus or OpenTelemetry, return that
- * library's own instruments under the names in the module's documentation.
+ * {@linkcode InMemoryMetrics} keeps everything in memory. To export to Prometheus or OpenTelemetry, return instruments
+ * of that library that have the metric names listed in the module's documentation.
  */
 export interface MetricsProvider {
-  /** Items that need work and are not handed out: ready and blocked ones, and those added again while processing. */
+  /**
+   * Items that need work and are not handed out: ready items, blocked items, and items added again while processing.
+   */
   depth(queue: string): Gauge;
-  /** Adds, without those that folded into an earlier add. */
+  /** Adds, excluding adds that were folded into an earlier one. */
   adds(queue: string): Counter;
   /** Seconds from an item's add until it is handed out. */
   queueLatency(queue: string): Histogram;
   /** Seconds from handing an item out until it is done. */
   workDuration(queue: string): Histogram;
-  /** Seconds of work in progress, summed over all items being processed; set twice a second. */
+  /** Seconds of unfinished work, summed over all items being processed; set twice a second. */
   unfinishedWork(queue: string): SettableGauge;
   /** Seconds that the longest-processing item has been processing; set twice a second. */
   longestRunningProcessor(queue: string): SettableGauge;
-  /** Calls of `addAfter` and `addRateLimited`. */
+  /** Calls to `addAfter` and `addRateLimited`. */
   retries(queue: string): Counter;
   /**
-   * Items of the depth that were added with one priority. Called for each of the queue's `priorityLevels`, with its
-   * name.
+   * Part of the depth: items that were added with one priority. Called once for each entry of the queue's
+   * `priorityLevels`, with the name of the priority as `level`.
    */
   priorityDepth?(queue: string, level: string): Gauge;
   /** Items whose delay has not passed. */
   delayed?(queue: string): SettableGauge;
   /**
-   * Items whose delay has passed but that cannot be handed out yet, such as those of a group at its limit. Part of the
-   * depth. Set twice a second until the queue is shut down, and to 0 when the queue is empty.
+   * Items whose delay has passed but that can't be handed out yet, for example because their group is at its limit. The
+   * depth includes these items. Set twice a second until the queue is shut down, and to 0 when the queue is empty.
    */
   blocked?(queue: string): SettableGauge;
   /**
-   * Seconds since the add of the item that has been ready or blocked longest; 0 if there is none. Set twice a second
-   * until the queue is shut down, and to 0 when the queue is empty.
+   * Seconds since the item that has been ready or blocked longest was added; 0 if no item is ready or blocked. Set
+   * twice a second until the queue is shut down, and to 0 when the queue is empty.
    */
   oldestReady?(queue: string): SettableGauge;
-  /** Handlers that run in this process, including abandoned ones. */
+  /** Handlers running in this process, including abandoned ones. */
   active?(queue: string): Gauge;
-  /** Maximum number of handlers that run at once, over all pools of the queue in this process. */
+  /** Maximum number of handlers that run at once, summed over all pools of the queue in this process. */
   concurrency?(queue: string): SettableGauge;
-  /** Attempts that failed. An attempt that times out counts once, at that moment. */
+  /** Attempts that failed. An attempt that times out is counted once, when it times out. */
   failures?(queue: string): Counter;
   /** Items that were given up, by reason. Called once for each reason. */
   givenUp?(queue: string, reason: GiveUpReason): Counter;
   /**
-   * Called when all queues of that name in this process were shut down and are empty, and their pools have ended. The
-   * metrics of that name don't change any more unless another method is called for it again.
+   * Called when all queues with this name in this process have been shut down and are empty, and their pools have
+   * ended. The metrics of the queue no longer change unless another method is called with the name again.
    */
   gone?(queue: string): void;
 }

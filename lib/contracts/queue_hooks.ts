@@ -3,46 +3,48 @@ import type { MetricsProvider } from "./metrics.ts";
 import type { AddOptions } from "./work_queue.ts";
 import type { GivenUpItem } from "./work_source.ts";
 
-/** A queue with hooks, under `Symbol.for("workqueue.hooks")`. */
+/** A queue that may have hooks, in its property `[Symbol.for("workqueue.hooks")]`. */
 export interface HookedQueue<T> {
   /** The hooks of the queue. */
   readonly [HOOKS]?: QueueHooks<T>;
 }
 
 /**
- * Questions and requests of layers and pools beyond the interface of a queue. For third-party queues, every hook is
- * optional and documents what is lost without it.
+ * Members of a queue that layers and pools use in addition to its public interface. For third-party queues, every hook
+ * is optional and documents what is lost without it.
  */
 export interface QueueHooks<T> {
   /**
    * Returns the newest item with this item's key, if this item is processing; `undefined` otherwise. An item that was
-   * added since the hand-out counts as newer, even if this item is added again later as a retry. Without the hook, the
-   * retry of an old item replaces a newer one with its key.
+   * added after this item was handed out is newer, even if this item is added again later as a retry. Without the hook,
+   * the retry of an old item replaces a newer one with its key.
    */
   newest?(item: T): T | undefined;
 
   /**
    * Returns the state of the item: ready, processing, or processing and added again. Returns `undefined` in any other
-   * state. Without the hook, a delayed item whose add throws when it is due is added again a second later, even if the
-   * queue already has it. A delaying queue above can't have `addWhileDelayed: "replace"`.
+   * state. Without the hook, a delayed item whose add throws at the end of its delay is added again one second later,
+   * even if the queue already has the item. Also, a delaying queue on top of this queue can't use
+   * `addWhileDelayed: "replace"`.
    */
   stateOf?(item: T): "ready" | "processing" | "addedAgain" | undefined;
 
   /**
-   * Reports whether the queue, which is shutting down, still takes back an item that is processing. Without the hook,
-   * it doesn't: items that fail during a drain are given up.
+   * Reports whether the queue still takes back a processing item while the queue is shutting down. Without the hook,
+   * items that fail during a drain are given up.
    */
   takesBack?(item: T): boolean;
 
   /**
-   * Adds an item that is processing again, after a delay in milliseconds. Called only during a shutdown, for an item
-   * that `takesBack` accepts. Without the hook, `takesBack` is not called: items that fail during a drain are given up.
+   * Adds a processing item again, after a delay in milliseconds. Called only while the queue is shutting down, for an
+   * item that `takesBack` accepts. Without the hook, `takesBack` is not called: items that fail during a drain are
+   * given up.
    */
   takeBack?(item: T, delay: number, options?: AddOptions): void;
 
   /**
-   * Makes a delayed item ready whose add threw when it was due, because the discipline threw. Without the hook, the
-   * item is added again a second later.
+   * Makes an item ready although the discipline threw at the end of the item's delay. Without the hook, the item is
+   * added again one second later.
    */
   keep?(item: T, priority: number): void;
 
@@ -54,7 +56,7 @@ export interface QueueHooks<T> {
 
   /**
    * Returns the time at which the first delayed item is due, in milliseconds by the queue's clock. Without the hook, a
-   * queue above doesn't show that time when it is printed.
+   * queue on top of this queue doesn't show the time when printed to the console.
    */
   nextDueAt?(): number | undefined;
 
@@ -66,8 +68,9 @@ export interface QueueHooks<T> {
   allDelayed?(): Iterable<DelayedItem<T>>;
 
   /**
-   * Begins a batch of items that became due together, at `readyAt` by the queue's clock. They are added in one or more
-   * slices. Without the hook, the first of the items goes to a waiting `get`, even if another has a higher priority.
+   * Begins a batch of items that became due together, at the time `readyAt` by the queue's clock. The items are added
+   * in one or more slices. Without the hook, the first of the items goes to a waiting `get`, even if another item has a
+   * higher priority.
    */
   beginBatch?(readyAt: number): AddSlice;
 
@@ -75,27 +78,27 @@ export interface QueueHooks<T> {
    * Calls `callback` when the queue has less to do: an item was handed out, an item is done, or the queue was shut
    * down. Returns an unsubscribe function.
    *
-   * Without the hook, a draining queue above shuts this queue down as soon as no item is delayed. Items that fail later
-   * are given up, whatever the drain's `delayed` option says. A pool that waits for a token of its `throttle` notices a
-   * shutdown only when it gets the token.
+   * Without the hook, a draining queue on top of this queue shuts this queue down as soon as no item is delayed. Items
+   * that fail later are given up, whatever the drain's `delayed` option says. Also, a pool that waits for a token from
+   * its `throttle` notices a shutdown only when it receives the token.
    */
   watch?(callback: () => void): () => void;
 
   /**
-   * Called for each item that a pool gives up, before the item is forgotten and done. An error that it throws goes to
-   * the pool's `onError`. Without the hook, only the pool knows about given-up items.
+   * Called for each item that a pool gives up, before the item is forgotten and done. An error that the hook throws is
+   * passed to the pool's `onError`. Without the hook, only the pool knows about given-up items.
    */
   givenUp?(given: GivenUpItem<T>): void;
 
   /**
-   * Reports whether a processing key was added again, so that it becomes ready when it is done, even after a shutdown.
-   * Without the hook, a pool may end before a key that another consumer is processing becomes ready again.
+   * Reports whether any processing key was added again. Such a key becomes ready when it is done, even after a
+   * shutdown. Without the hook, a pool may end before a key that another consumer is processing becomes ready again.
    */
   mayComeBack?(): boolean;
 
   /**
-   * The item whose key is known while layers and pools pass it on. The queue takes the item's key from here instead of
-   * calling `keyOf`, which may throw. Without the hook, each layer and pool calls `keyOf`.
+   * Item that a layer or pool is currently passing to the queue, with its key. The queue reads the key from this object
+   * instead of calling `keyOf`, which may throw. Without the hook, each layer and pool calls `keyOf`.
    */
   readonly known?: KnownKey | undefined;
 
@@ -103,29 +106,29 @@ export interface QueueHooks<T> {
   readonly metrics?: MetricsProvider | undefined;
 
   /**
-   * Whether `addRateLimited` knows the option `minDelay`. If not, an item with a shortest delay is added with
-   * `addAfter`, and the limiter doesn't count that failure. A queue that declares with
-   * `[Symbol.for("workqueue.options")]` that it takes options doesn't need the hook.
+   * Whether `addRateLimited` supports the option `minDelay`. If not, an item with a minimum delay is added with
+   * `addAfter`, and the limiter doesn't count that failure. A queue with `[Symbol.for("workqueue.options")]: true`
+   * doesn't need the hook.
    */
   readonly takesMinDelay?: boolean;
 
   /**
-   * Reports whether this error is the one that the limiter threw in the latest `addRateLimited`. If so, the pool gives
-   * up the failed item, because its delay is unknown. After any other error, the pool adds the item again without the
-   * limiter. Without the hook, any error of `addRateLimited` gives up the item.
+   * Reports whether the limiter threw this error in the latest call to `addRateLimited`. If so, the pool gives up the
+   * failed item, because its delay is unknown. After any other error, the pool adds the item again without the limiter.
+   * Without the hook, the pool gives up the item after any error that `addRateLimited` throws.
    */
   limiterThrew?(error: unknown): boolean;
 
   /**
-   * Numbers of attempts by key since the key was last forgotten, shared by all pools of the queue. The queue's `forget`
-   * clears the number. Without the hook, `forget` doesn't reset the counts of pools.
+   * Number of attempts of each key since the key was last forgotten, shared by all pools of the queue. The queue's
+   * `forget` resets the number. Without the hook, `forget` doesn't reset the attempt counts of pools.
    */
   readonly attempts?: AttemptCounts<T>;
 }
 
 /** An item whose key is known. */
 export interface KnownKey {
-  /** The item, or an object that is not an item if there is none. */
+  /** The item. If no item is being passed, an object that is not in any queue. */
   item: unknown;
   /** Its key. */
   key: unknown;
@@ -135,16 +138,16 @@ export interface KnownKey {
 export interface DelayedItem<T> {
   /** The item. */
   readonly item: T;
-  /** Its priority; 0 unless it was added with another. */
+  /** The item's priority; 0 by default. */
   readonly priority: number;
-  /** Time at which it is due, in milliseconds by the queue's clock. */
+  /** Time at which the item is due, in milliseconds by the queue's clock. */
   readonly dueAt: number;
 }
 
 /**
- * Calls `action`, which adds some items of a batch. Waiting calls of `get` are served only after it returns. First in,
- * first out hands out items after each slice, because later slices can't change the order. A queue with any other
- * discipline hands out nothing until the batch is over: `action` returns `true` or throws.
+ * Calls `action`, which adds some items of a batch. Waiting `get` calls are served only after `action` returns. A
+ * first-in, first-out queue hands out items after each slice, because later slices can't change the order. A queue with
+ * any other discipline hands out no items until the batch is over, which is when `action` returns `true` or throws.
  */
 export type AddSlice = (action: () => boolean) => void;
 

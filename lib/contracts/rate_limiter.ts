@@ -1,8 +1,8 @@
 /**
  * Decides how long an item is delayed before its next attempt.
  *
- * A limiter is independent of queues, and several queues may share it. A limiter that counts per item counts by `key`,
- * which the queue de-duplicates by.
+ * A limiter is independent of queues, and several queues may share it. A limiter that keeps a count per item identifies
+ * items by `key`, by which the queue de-duplicates.
  *
  * @example A custom limiter
  * ```ts
@@ -17,7 +17,7 @@
  */
 export interface RateLimiter<T = unknown> {
   /**
-   * Counts one more retry of the item and returns its delay.
+   * Counts one more retry of the item and returns the delay of this retry.
    *
    * @param item The item.
    * @param key The item's key. Default: the item itself.
@@ -32,7 +32,7 @@ export interface RateLimiter<T = unknown> {
   numRequeues(item: T, key?: unknown): number;
   /**
    * Reports whether the limiter behaves like a new one: its bucket is full, or no failures are counted. A limiter that
-   * wraps others is at rest if all of them are.
+   * wraps other limiters is at rest if all of them are.
    *
    * A `per-group` limiter drops the limiters of groups that are at rest and creates them again when needed. Without
    * this method, the limiter is never dropped.
@@ -40,21 +40,23 @@ export interface RateLimiter<T = unknown> {
   atRest?(): boolean;
   /**
    * Time after the end of an item's last delay at which the limiter forgets the item, in milliseconds; `Infinity` for
-   * never. Pools forget their count of the item's attempts at the same time. Omit it in a limiter that doesn't count.
+   * never. Pools forget their count of the item's attempts at the same time. Omit this property in a limiter that
+   * doesn't count retries.
    */
   readonly forgetAfter?: number | undefined;
   /**
-   * Undoes the latest `when` of the item. A limiter that asks several others calls it when a later one throws. Without
-   * this method, the retry stays counted.
+   * Undoes the latest `when` of the item. A limiter that combines several limiters calls this method on the earlier
+   * ones when a later one throws. Without this method, the retry remains counted.
    */
   uncount?(item: T, key?: unknown): void;
   /**
-   * Returns the delay after a number of failures. Only for limiters whose delays depend on nothing else: not on the
-   * item, the time or other items. `when` returns `delayAfter(1)` after the first failure since the item was last
-   * forgotten, `delayAfter(2)` after the second, and so on; `numRequeues` returns the number of those failures.
+   * Returns the delay after the given number of failures. Only for limiters whose delays depend on this number alone,
+   * and not on the item, the time or other items. `when` returns `delayAfter(1)` after the first failure since the item
+   * was last forgotten, `delayAfter(2)` after the second, and so on; `numRequeues` returns the number of those
+   * failures.
    *
    * A limiter with this method also works on engines that count failures elsewhere, such as a queue shared by several
-   * processes. In memory, only displays of limiters call it. Omit it in any other limiter.
+   * processes. In memory, it is called only to display limiters. Omit this method in any other limiter.
    *
    * @param failures The number of failures: a positive integer.
    * @returns The delay in milliseconds, a finite number.

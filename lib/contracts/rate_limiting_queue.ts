@@ -11,20 +11,21 @@ import type { AddOptions } from "./work_queue.ts";
 export interface RateLimitingQueue<T> extends DelayingQueue<T> {
   /**
    * Adds the item after the delay that the limiter returns. Once the queue is shutting down, the item is not added, but
-   * the limiter is still asked, as in client-go. A drain with `delayed: "flush"` or `"wait"` still accepts the retry of
-   * an item that is processing.
+   * the limiter is still called, as in client-go. A drain with `delayed: "flush"` or `"wait"` still accepts the retry
+   * of an item that is processing.
    *
    * @param item The item.
-   * @param options The item's priority and its shortest delay.
-   * @throws {TypeError} If an option is unknown or has the wrong type. The limiter is not asked.
-   * @throws {RangeError} If `minDelay` is `NaN` or infinite, or if `priority` is. The limiter is not asked.
-   * @throws The error of the limiter, if it throws. If it returns no finite number, the error's code is `WQ_LIMITER`.
+   * @param options The item's priority and its minimum delay.
+   * @throws {TypeError} If an option is unknown or has the wrong type. The limiter is not called.
+   * @throws {RangeError} If `minDelay` is `NaN` or infinite, or if `priority` is. The limiter is not called.
+   * @throws The limiter's error, if the limiter throws. If the limiter doesn't return a finite number, an error with
+   * the code `WQ_LIMITER`.
    */
   addRateLimited(item: T, options?: RateLimitedAddOptions): void;
 
   /**
    * Forgets the item's failures, because it succeeded or was given up. This resets the limiter's count and the pools'
-   * count of attempts. It does not end the work on the item: call `done` or dispose its lease for that.
+   * count of attempts. `forget` does not end the work on the item: call `done` or dispose the item's lease for that.
    */
   forget(item: T): void;
 
@@ -35,7 +36,7 @@ export interface RateLimitingQueue<T> extends DelayingQueue<T> {
 /** Options of {@linkcode RateLimitingQueue.addRateLimited}. */
 export interface RateLimitedAddOptions extends AddOptions {
   /**
-   * Shortest delay, in milliseconds or as a string such as `"30s"`. The limiter is asked as always, and the longer of
+   * Minimum delay, in milliseconds or as a string such as `"30s"`. The limiter is called as usual, and the longer of
    * the two delays is used.
    *
    * @default {0}
@@ -46,10 +47,11 @@ export interface RateLimitedAddOptions extends AddOptions {
 /** Options of {@linkcode createRateLimitingQueue}. */
 export interface RateLimitingQueueOptions<T> extends Omit<DelayingQueueOptions<T>, "queue"> {
   /**
-   * Queue to add to. By default, a new {@linkcode createDelayingQueue} with the other options.
+   * Queue to which items are added. By default, a new queue from {@linkcode createDelayingQueue} with the other
+   * options.
    *
-   * With a queue of your own, only `name`, `keyOf`, `clock` and `metrics` have an effect here; set the others on that
-   * queue. An `onDrop`, or an `addWhileDelayed` of `"replace"`, is refused here.
+   * If you pass a queue, only `name`, `keyOf`, `clock` and `metrics` have an effect here; set the other options on that
+   * queue. Passing `onDrop` or `addWhileDelayed: "replace"` as well is an error.
    */
   queue?: DelayingQueue<T> | undefined;
 }

@@ -5,9 +5,9 @@ import type { MetricsProvider } from "./metrics.ts";
 /**
  * A queue of items that need work.
  *
- * Adding an item that is ready changes nothing. An item that is added while it is processing becomes ready again, once,
- * when that work is done. So no item is worked on by two consumers at once, and each is worked on at least once after
- * its last `add`. The semantics are those of `Typed` in client-go's
+ * Adding an item that is ready changes nothing. An item that is added while it is processing becomes ready once more
+ * when it is done. So no item is processed by two consumers at once, and each item is processed at least once after its
+ * last `add`. The semantics are those of `Typed` in client-go's
  * [`util/workqueue`](https://pkg.go.dev/k8s.io/client-go/util/workqueue).
  *
  * Made by {@linkcode createWorkQueue}.
@@ -17,14 +17,14 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   readonly name: string;
 
   /**
-   * Returns the key of an item, which the queue de-duplicates by. Absent if each item is its own key. Layers above the
-   * queue use it too.
+   * Returns the key by which the queue de-duplicates an item. Absent if each item is its own key. Layers on top of the
+   * queue use the same function.
    */
   keyOf?(item: T): unknown;
 
   /**
-   * The clock given at creation. Absent if the queue uses the system's clock. Layers and pools above the queue use it
-   * too.
+   * The clock given at creation. Absent if the queue uses the system's clock. Layers on top of the queue, and its
+   * pools, use the same clock.
    */
   readonly clock?: Clock;
 
@@ -35,11 +35,13 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
    * @param options The item's priority, for a discipline that uses priorities.
    * @throws {TypeError} If `options` is not an object or has an unknown option, or `priority` is not a number.
    * @throws {RangeError} If `priority` is `NaN` or infinite.
-   * @throws The error of the queue's discipline or `keyOf`, if it throws. The item is not added.
+   * @throws The error that the queue's discipline or `keyOf` throws. The item is not added then.
    */
   add(item: T, options?: AddOptions): void;
 
-  /** Number of ready items: they can be handed out now. Items that are blocked, delayed or processing don't count. */
+  /**
+   * Number of ready items: they can be handed out now. Items that are blocked, delayed or processing are not counted.
+   */
   readonly length: number;
 
   /** Number of items that were handed out and are not done. */
@@ -53,8 +55,8 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
    * @param options `signal`: aborts the wait. No item is lost.
    * @returns A lease on the item, or `Shutdown` if the queue was shut down and no item is ready.
    * @throws The signal's reason (as a rejection), if the signal aborts before an item is handed out.
-   * @throws {TypeError} As a rejection, if `options` is not an object (a signal by itself is refused), or has an
-   * unknown option.
+   * @throws {TypeError} (as a rejection) If `options` is not an object or has an unknown option. Pass `{ signal }`, not
+   * the signal itself.
    */
   get(options?: { signal?: AbortSignal | undefined }): Promise<Lease<T> | Shutdown>;
 
@@ -64,12 +66,12 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
   /** Marks the item as done. Ignored if the item is not processing. */
   done(item: T): void;
 
-  /** Whether the queue was shut down or is draining: adds are ignored. */
+  /** Whether the queue was shut down or is draining. If so, adds are ignored. */
   readonly shuttingDown: boolean;
 
   /**
    * Shuts down the queue: adds are ignored, ready items are still handed out, and then `get` returns `Shutdown`. Also
-   * ends the wait of `shutDownWithDrain`. Disposing the queue calls it.
+   * ends any drain that is in progress. Disposing the queue calls this method.
    */
   shutDown(): void;
 
@@ -79,36 +81,36 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
    *
    * @param options `delayed`: what happens to delayed items; `signal`: ends the drain.
    * @throws The signal's reason (as a rejection), if the signal aborts first.
-   * @throws {TypeError} As a rejection, if an option is unknown or invalid. The queue is not shut down in that case.
+   * @throws {TypeError} (as a rejection) If an option is unknown or invalid. The queue is not shut down then.
    */
   shutDownWithDrain(options?: DrainOptions): Promise<void>;
 
   /**
-   * Waits until no item is ready, blocked, delayed or processing: all work is done, retries included. One such moment
-   * after the call is enough, even if items are added before the promise resolves.
+   * Waits until no item is ready, blocked, delayed or processing: all work is done, including retries. The promise
+   * resolves after the first such moment, even if items are added before it resolves.
    *
    * @param options `signal`: ends the wait.
    * @throws The signal's reason (as a rejection), if the signal aborts first.
-   * @throws {TypeError} As a rejection, if `options` is not an object or has an unknown option.
+   * @throws {TypeError} (as a rejection) If `options` is not an object or has an unknown option.
    */
   whenIdle(options?: { signal?: AbortSignal | undefined }): Promise<void>;
 
   /**
-   * Waits until fewer than `count` items are ready, blocked or delayed, or until the queue is shut down. Await it in a
-   * producer before adding more. All waiting calls resume at once.
+   * Waits until fewer than `count` items are ready, blocked or delayed, or until the queue is shut down. A producer can
+   * await this method before it adds more items. All waiting calls resume at once.
    *
    * @param count A positive integer.
    * @param options `signal`: ends the wait.
    * @throws The signal's reason (as a rejection), if the signal aborts first.
-   * @throws {TypeError} As a rejection, if `options` is not an object or has an unknown option, or `count` is not a
+   * @throws {TypeError} (as a rejection) If `options` is not an object or has an unknown option, or `count` is not a
    * number.
-   * @throws {RangeError} As a rejection, if `count` is a number but not a positive integer.
+   * @throws {RangeError} (as a rejection) If `count` is a number but not a positive integer.
    */
   whenBelow(count: number, options?: { signal?: AbortSignal | undefined }): Promise<void>;
 
   /**
    * Returns a snapshot of the queue. The counts are exact. The lists have at most `limit` items each. The cost grows
-   * with `limit`, and hardly with the number of items.
+   * with `limit`, but hardly with the number of items.
    *
    * @param options `limit`: maximum length of each list, a non-negative integer. Default: 100.
    * @throws {TypeError} If `options` is not an object or has an unknown option, or `limit` is not a number.
@@ -121,7 +123,7 @@ export interface WorkQueue<T> extends AsyncIterable<T>, Disposable {
 export interface AddOptions {
   /**
    * Priority of the item: a finite number, higher is more urgent. If several adds fold into one, the highest priority
-   * counts. First in, first out ignores priorities; a priority discipline uses them.
+   * applies. A first-in, first-out queue ignores priorities; a priority discipline uses them.
    *
    * @default {0}
    */
@@ -156,11 +158,14 @@ export interface QueueSnapshot<T> {
   delayed: number;
   /** Number of items that were handed out and are not done. */
   processing: number;
-  /** Ready items, the next one first as far as the discipline knows the order. Others follow in no particular order. */
+  /**
+   * Ready items, in the order in which they will be handed out, as far as the discipline knows it. Other ready items
+   * follow in no particular order.
+   */
   readyItems: { item: T; priority: number }[];
   /** Delayed items, the earliest first. `dueInMs` is the time until the item is due, in milliseconds. */
   delayedItems: { item: T; priority: number; dueInMs: number }[];
-  /** Items that are processing. `addedAgain` tells whether the item was added again since it was handed out. */
+  /** Items that are processing. `addedAgain` shows whether the item was added again since it was handed out. */
   processingItems: { item: T; priority: number; addedAgain: boolean }[];
 }
 
@@ -170,22 +175,25 @@ export interface Lease<T> extends Disposable {
   readonly item: T;
   /** Always `false`; distinguishes a lease from {@linkcode Shutdown}. */
   readonly shutdown: false;
-  /** Priority that the item was handed out with: the highest of the adds that led to it. */
+  /** Priority with which the item was handed out: the highest priority among the adds that led to this lease. */
   readonly priority: number;
   /**
-   * Reports whether the item was added again since it was handed out; `false` once the item is done. It can be
-   * destructured (`const { addedAgain } = lease`).
+   * Reports whether the item was added again since it was handed out; `false` once the item is done. The function can
+   * be destructured (`const { addedAgain } = lease`).
    */
   readonly addedAgain: () => boolean;
-  /** The item's key, which `keyOf` returned when the item was added. Leases of third-party queues may not have it. */
+  /**
+   * The item's key, which `keyOf` returned when the item was added. Leases of third-party queues may lack this
+   * property.
+   */
   readonly key?: unknown;
 }
 
-/** Returned by `get` once the queue is shut down and no item is ready. Disposing it does nothing. */
+/** Result of `get` once the queue is shut down and no item is ready. Disposing this object does nothing. */
 export interface Shutdown extends Disposable {
   /** Always `undefined`. */
   readonly item: undefined;
-  /** Always `true`; distinguishes it from a {@linkcode Lease}. */
+  /** Always `true`; distinguishes this object from a {@linkcode Lease}. */
   readonly shutdown: true;
 }
 
@@ -196,7 +204,8 @@ export interface DrainOptions {
    *
    * - `"drop"` drops delayed items and gives up items that fail;
    * - `"flush"` makes delayed items ready now and retries items that fail after the limiter's delay;
-   * - `"wait"` keeps delayed items until they are due and retries as `"flush"` does.
+   * - `"wait"` keeps delayed items until they are due and, like `"flush"`, retries items that fail after the limiter's
+   *   delay.
    *
    * With `"flush"` and `"wait"`, the drain ends when every item is done or given up. In every drain, an item whose
    * handler returns `requeue` or `requeueAfter` is done.
@@ -205,8 +214,9 @@ export interface DrainOptions {
    */
   delayed?: "drop" | "flush" | "wait" | undefined;
   /**
-   * Ends the drain when it aborts, as `shutDown` does: delayed items are dropped, retries included. The drain's promise
-   * rejects with the signal's reason. The promises of other waiting drains resolve, although items were dropped.
+   * Ends the drain when the signal aborts, as `shutDown` does: delayed items are dropped, including retries. The
+   * drain's promise rejects with the signal's reason. The promises of other drains of the queue resolve, although items
+   * were dropped.
    *
    * Without a signal, a drain without workers never ends. Neither does a `"flush"` or `"wait"` drain with an item that
    * always fails, unless `maxRetries` gives the item up.
@@ -223,11 +233,11 @@ export interface WorkQueueOptions<T> {
    */
   name?: string | undefined;
   /**
-   * Returns the key of an item. Items with equal keys (compared as `Map` does) are the same item, and the newest is
-   * handed out. By default, an item is its own key, so objects are compared by identity.
+   * Returns the key of an item. Items with equal keys (compared as `Map` does) are the same item, and the newest of
+   * them is handed out. By default, an item is its own key, so objects are compared by identity.
    *
-   * If an item that is processing is added again, for example as a retry, it counts as older than items with its key
-   * that were added meanwhile.
+   * If a processing item is added again, for example as a retry, it doesn't replace a newer item with the same key that
+   * was added meanwhile.
    */
   keyOf?: ((item: T) => unknown) | undefined;
   /** Order in which ready items are handed out. By default, first in, first out. */
@@ -241,8 +251,9 @@ export interface WorkQueueOptions<T> {
   /** Receives the queue's metrics. As in client-go, a queue without a name has no metrics. */
   metrics?: MetricsProvider | undefined;
   /**
-   * Names of priorities whose depth is measured separately: `{ urgent: 100, background: -100 }`. An item counts under
-   * the name of the priority it was added with, if that priority has a name. By default, there are none.
+   * Names of priorities whose depth is measured separately: `{ urgent: 100, background: -100 }`. An item is counted
+   * under the name of the priority with which it was added, if that priority has a name. By default, no priority has a
+   * name.
    */
   priorityLevels?: Readonly<Record<string, number>> | undefined;
 }

@@ -6,8 +6,9 @@ import type { TokenSource } from "./token_source.ts";
 import type { Lease, Shutdown } from "./work_queue.ts";
 
 /**
- * A queue that offers pools its own source of work, under `Symbol.for("workqueue.source")`: a queue outside this
- * process. To implement one, import that symbol as `SOURCE` from `@workqueue/core/hooks`.
+ * A queue outside this process that offers pools its own source of work, with the method
+ * `[Symbol.for("workqueue.source")]`. To implement such a queue, import the symbol as `SOURCE` from
+ * `@workqueue/core/hooks`.
  */
 export interface SourcedQueue<T> {
   /** Opens a source for one pool. `runWorkers` calls it once. */
@@ -15,28 +16,31 @@ export interface SourcedQueue<T> {
 }
 
 /**
- * Connection between a pool of {@linkcode runWorkers} and a queue. It supplies items and carries out the pool's
- * decisions on them. A source serves one pool.
+ * Connection between a pool of {@linkcode runWorkers} and a queue. The source supplies items and carries out the pool's
+ * decisions on them. Each source serves one pool.
  *
  * The pool decides which failure gives an item up, which attempts were interrupted, and how many handlers may start.
  * The source carries out these decisions. For each lease, the pool calls `finish` once and then disposes the lease. If
- * `finish` already ended the lease, disposing it does nothing. A lease that is disposed without `finish` was not worked
- * on, and its item goes back.
+ * `finish` already ended the lease, disposing it does nothing. If a lease is disposed without `finish`, its item was
+ * not processed and goes back to the queue.
  */
 export interface WorkSource<T> {
   /** Name of the queue. */
   readonly name: string;
 
-  /** Clock of the pool, unless the pool was given one. Default: the system's clock. */
+  /** Clock of the pool, unless the pool has its own `clock` option. Default: the system's clock. */
   readonly clock?: Clock | undefined;
 
-  /** Receives the pool's metrics, under the queue's name. If this or the name is missing, the pool has no metrics. */
+  /**
+   * Receives the pool's metrics, under the queue's name. If this property is absent or the name is empty, the pool has
+   * no metrics.
+   */
   readonly metrics?: MetricsProvider | undefined;
 
-  /** Returns the key of a lease's item. If it throws, the pool ends and the item goes back. */
+  /** Returns the key of a lease's item. If this method throws, the pool ends and the item is handed back. */
   keyOf(lease: WorkLease<T>): unknown;
 
-  /** Returns a lease that is available now; `undefined` if there is none. An error ends the pool. */
+  /** Returns a lease that is available now; `undefined` if there is none. If this method throws, the pool ends. */
   tryTake(): WorkLease<T> | undefined;
 
   /**
@@ -45,33 +49,33 @@ export interface WorkSource<T> {
    *
    * @returns The lease, or `Shutdown` when no more leases will come.
    * @throws The signal's reason (as a rejection), if the signal aborts first. The source gives back leases that arrive
-   * after that; the pool gives back the lease of a promise that had already resolved. Any other rejection ends the
-   * pool.
+   * later. If the promise had already resolved, the pool gives back its lease. Any other rejection ends the pool.
    */
   take(request: WorkRequest): Promise<WorkLease<T> | Shutdown>;
 
   /**
    * Gives back leases that arrived and were not taken with `tryTake`, because the pool starts no more handlers for now:
-   * it is paused, stopped or full. Omit it if the source brings at most one lease at a time.
+   * it is paused, stopped or full. Omit this method if the source receives at most one lease at a time.
    */
   giveBackUnused?(): void;
 
-  /** Returns the number of this attempt at the item with this key, from 1. An error ends the pool. */
+  /** Returns the number of this attempt at the item with this key, from 1. If this method throws, the pool ends. */
   attemptOf(lease: WorkLease<T>, key: unknown): number;
 
   /**
    * Carries out the pool's decision on an item. The pool continues at once, without waiting for the result.
    *
-   * @param attempt The attempt that ended, or that would have started.
+   * @param attempt The attempt that ended. If the item is handed back unworked, the attempt that would have started.
    * @param ending The decision on the item.
-   * @param report Receives errors that don't change the ending.
-   * @returns Nothing if the ending has been carried out. Otherwise a promise, for which the pool waits before it ends.
-   * It resolves to `true` when the ending has been carried out, or to `false` if the lease was lost and the ending
+   * @param report Function to call with errors that don't change the ending.
+   * @returns Nothing if the ending has been carried out. Otherwise a promise, which the pool awaits before it ends. The
+   * promise resolves to `true` when the ending has been carried out, or to `false` if the lease was lost and the ending
    * doesn't count. It resolves to a {@linkcode GivenUpEnding} if the item was given up instead, because its limiter
-   * threw. The pool reports the last two cases, and a rejection, which means that the result is unknown.
-   * @throws If the ending cannot be carried out and nothing has changed. If the handler asked for it (`requeue`,
-   * `requeueAfter`) or was interrupted (`handedBack`), the attempt has then failed. If the attempt had failed already,
-   * the item is given up.
+   * threw. The pool reports the last two cases as errors. It also reports a rejection, which means that the result is
+   * unknown.
+   * @throws If the lease can't be ended in this way. Nothing has changed then. If the handler requested the ending
+   * (`requeue`, `requeueAfter`) or was interrupted (`handedBack`), the pool then treats the attempt as failed. If the
+   * attempt had already failed, the pool gives the item up.
    */
   finish(
     attempt: WorkAttempt<T>,
@@ -81,30 +85,30 @@ export interface WorkSource<T> {
 
   /**
    * Reports whether the source takes the item back now, to be handed out again for this reason. If not, a failure gives
-   * the item up, a `requeue` is plain success, and the pool works on an item that it would hand back. If the method is
-   * omitted, the source always takes items back.
+   * the item up, a `requeue` is plain success, and the pool processes an item instead of handing it back. If the method
+   * is omitted, the source always takes items back.
    */
   takesBack?(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean;
 
   /**
    * Whether each lease comes with a token of the request's `throttle`, because several processes share that throttle.
-   * If not, the pool takes the tokens itself and asks for one lease at a time.
+   * If not, the pool takes the tokens itself and requests one lease at a time.
    */
   readonly takesTokens?: boolean;
 
   /**
-   * Number of items that are ready to be taken, if known. From `length` and `isOver`, a pool with a `throttle` knows
-   * when it needs no token because no item will come.
+   * Number of items that are ready to be taken, if known. A pool with a `throttle` uses `length` and `isOver` to avoid
+   * waiting for a token when no item will come.
    */
   readonly length?: number;
 
-  /** Whether no items will come beyond the ready ones. */
+  /** Whether no more items will come after the ready ones. */
   readonly isOver?: boolean;
 
   /**
    * Whether an item that another consumer is processing will become ready once it is done, although the source has
-   * returned `Shutdown`. The pool doesn't end before that. It checks again each time `watch` calls back; such a source
-   * needs `watch`.
+   * returned `Shutdown`. The pool doesn't end before then. It checks this property again each time `watch` calls back,
+   * so a source with this property also needs `watch`.
    */
   readonly mayComeBack?: boolean;
 
@@ -116,20 +120,20 @@ export interface WorkSource<T> {
 
   /**
    * Calls `callback` for each item that is given up outside an attempt of this pool, because every process that worked
-   * on it was lost. Only one pool of a queue is notified of each item. Returns an unsubscribe function. Omit it if that
-   * can't happen.
+   * on it was lost. Only one pool of a queue is notified of each item. Returns an unsubscribe function. Omit this
+   * method if that can't happen.
    */
   watchGivenUp?(callback: (given: GivenUpItem<T>) => void): () => void;
 
   /**
-   * Reports whether an item that failed will still be retried, as far as this process knows. If omitted, the pool
-   * assumes so until it learns otherwise.
+   * Reports whether an item that failed will still be retried, as far as this process knows. If this method is omitted,
+   * the pool assumes that a failed item will be retried until one of its own attempts shows otherwise.
    */
   isFailing?(key: unknown, item: T): boolean;
 
   /**
    * Returns the time until a delayed item is due, in milliseconds. Returns `undefined` if the item is not delayed or
-   * the time isn't known here.
+   * this process doesn't know the time.
    */
   dueInMs?(item: T): number | undefined;
 }
@@ -148,7 +152,7 @@ export interface GivenUpItem<T> {
   readonly reason: GiveUpReason;
 }
 
-/** Request of a pool that waits for leases. */
+/** Request from a pool that waits for leases. */
 export interface WorkRequest {
   /** Aborts when the pool no longer wants leases. */
   readonly signal: AbortSignal;
@@ -158,7 +162,8 @@ export interface WorkRequest {
    */
   wanted(): number;
   /**
-   * Throttle of which each lease needs a token. Only if the source's `takesTokens` is true and the pool has a throttle.
+   * Throttle from which each lease needs a token. Present only if the source's `takesTokens` is true and the pool has a
+   * throttle.
    */
   readonly throttle?: TokenSource | undefined;
 }
@@ -166,11 +171,11 @@ export interface WorkRequest {
 /** A lease that may be lost, because the queue is outside this process. */
 export interface WorkLease<T> extends Lease<T> {
   /**
-   * Aborts when the lease is lost, with the reason. The handler's signal aborts too. From then on, `finish` resolves to
-   * `false`.
+   * Aborts when the lease is lost, with the reason for the loss. The handler's signal aborts too. From then on,
+   * `finish` resolves to `false`.
    */
   readonly signal?: AbortSignal | undefined;
-  /** The handler's `token`. */
+  /** Fencing token, which the handler receives as `context.token`. */
   readonly token?: bigint | undefined;
 }
 
@@ -180,7 +185,7 @@ export interface WorkAttempt<T> {
   readonly lease: WorkLease<T>;
   /** The item's key. */
   readonly key: unknown;
-  /** Number of the attempt, from `attemptOf`. */
+  /** Number of the attempt, as returned by `attemptOf`. */
   readonly number: number;
 }
 
@@ -189,13 +194,13 @@ export interface WorkAttempt<T> {
  *
  * - `"succeeded"`: its failures are forgotten;
  * - `"requeueAfter"`: its failures are forgotten, and it is added again after a delay in milliseconds;
- * - `"requeue"`: it is added again after the limiter's delay, and the attempt counts;
+ * - `"requeue"`: it is added again after the limiter's delay, and the attempt is counted;
  * - `"failed"`: as for `"requeue"`, but no sooner than after `minDelay` milliseconds;
  * - `"givenUp"`: its failures are forgotten, and it is not retried;
- * - `"handedBack"`: it is ready again with its earlier priority, and the attempt does not count.
+ * - `"handedBack"`: it is ready again with its earlier priority, and the attempt is not counted.
  *
  * An item that is added again keeps the priority of its lease unless `priority` is given. A source without priorities
- * throws in that case.
+ * throws an error if `priority` is given.
  */
 export type Ending =
   | { readonly kind: "succeeded" }
@@ -207,7 +212,7 @@ export type Ending =
 
 /** The {@linkcode Ending} of an item that is given up. */
 export interface GivenUpEnding {
-  /** Distinguishes it from other endings. */
+  /** Distinguishes this ending from the others. */
   readonly kind: "givenUp";
   /** The last failure. */
   readonly error: unknown;

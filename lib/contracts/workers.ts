@@ -7,8 +7,8 @@ import type { SnapshotOptions } from "./work_queue.ts";
 /** Options of {@linkcode runWorkers}. */
 export interface WorkerOptions<T = unknown> {
   /**
-   * Maximum number of handlers that run at once; a positive integer. Up to `maxAbandoned` abandoned handlers don't
-   * count: they passed their timeout and still run.
+   * Maximum number of handlers that run at once; a positive integer. Handlers that still run after their timeout
+   * (abandoned handlers) are not counted, up to `maxAbandoned` of them.
    *
    * @default {1}
    */
@@ -26,9 +26,9 @@ export interface WorkerOptions<T = unknown> {
    * returns `requeue` is counted, but doesn't give the item up.
    *
    * A queue that is shutting down takes retries only while it drains with `delayed: "flush"` or `"wait"`. Otherwise, a
-   * failure gives the item up at once, whatever retries are left.
+   * failure gives the item up at once, even if retries are left.
    *
-   * `forget` of the queue resets the count. So does a limiter that forgets the item after a time (`forgetAfter`).
+   * The queue's `forget` resets the count. So does a limiter that forgets the item after a time (`forgetAfter`).
    *
    * @default {Infinity}
    */
@@ -37,8 +37,8 @@ export interface WorkerOptions<T = unknown> {
   timeout?: Duration | undefined;
   /**
    * Stops the pool and aborts the handlers' signals. If a handler fails after that, its item is handed back and the
-   * attempt isn't counted. The attempt fails as usual if it timed out, if the handler threw a `TerminalError`, or if
-   * the queue doesn't take the item back.
+   * attempt isn't counted. However, the attempt fails as usual if it timed out, if the handler threw a `TerminalError`,
+   * or if the queue doesn't take the item back.
    */
   signal?: AbortSignal | undefined;
   /**
@@ -52,29 +52,29 @@ export interface WorkerOptions<T = unknown> {
    * A {@linkcode TokenBucket} that limits how often attempts start. Each attempt takes one token, first attempts and
    * retries alike. Pools that share a bucket take turns.
    *
-   * The pool takes a token first and the next item second, so items stay in the queue, in its order, until they may
-   * start. If no item is ready, the pool keeps its token until one is. So after a quiet time, each pool may start one
-   * attempt more than the burst. A pool that ends, is paused, or has no free place for a handler passes its token to
-   * the next waiting pool, or returns it to the bucket.
+   * The pool takes a token before it takes the next item, so items stay in the queue, in its order, until they may
+   * start. If no item is ready, the pool keeps its token until an item is ready. So after a quiet time, each pool may
+   * start one attempt more than the burst. A pool that ends, is paused, or has no free slot for a handler passes its
+   * token to the next waiting pool, or returns the token to the bucket.
    *
-   * A change of the rate or the burst takes effect at once, also for waiting pools. With a rate or a burst of 0, the
-   * pool waits until that is changed. While the bucket is paused (`pauseFor`), no attempt starts, and tokens that pools
-   * keep are returned to the bucket. `resume` ends the pause at once. An item that arrives just as the bucket is paused
-   * is added again, as when the pool is paused. If its queue is shutting down and doesn't take it back, the pool works
-   * on it.
+   * A change of the rate or the burst takes effect at once, even for pools that are waiting for a token. With a rate or
+   * a burst of 0, the pool waits until that value is changed. While the bucket is paused (`pauseFor`), no attempt
+   * starts, and the unused tokens of pools are returned to the bucket. The bucket's `resume` ends the pause at once. An
+   * item that arrives just as the bucket is paused is added again, as when the pool is paused. If the queue is shutting
+   * down and doesn't take the item back, the pool processes it.
    *
-   * This holds for a `TokenBucket`. An object that has only its `reserve` doesn't report changes: granted tokens remain
-   * valid, and unused ones are kept for the next pool that asks.
+   * The paragraphs above apply to a `TokenBucket`. An object that has only a `reserve` method doesn't report changes:
+   * granted tokens remain valid, and unused tokens are kept for the next pool that needs one.
    */
   throttle?: TokenSource | undefined;
   /**
    * Called for every attempt that failed, with the error, the item and the number of the attempt. A timeout is reported
-   * once, when it happens, however the handler ends. Errors that the callback throws are ignored.
+   * once, when it happens, regardless of how the handler ends. Errors that the callback throws are ignored.
    *
-   * With a queue that is not in this process, it is also called for attempts whose outcome doesn't count because the
+   * With a queue outside this process, the callback is also called for attempts whose outcome doesn't count because the
    * lease was lost, and for attempts whose outcome could not be sent.
    *
-   * Without the callback, failures are written to `console.error`, at most one line a second.
+   * Without the callback, failures are written to `console.error`, at most one line per second.
    */
   onError?: ((error: unknown, item: T, attempt: number) => void) | undefined;
   /**
@@ -92,14 +92,17 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
   /** Number of running handlers, including abandoned ones. */
   readonly active: number;
   /**
-   * Maximum number of handlers that run at once. It can be set at any time. With a higher number, more handlers start
-   * at once. With a lower one, running handlers continue to their end. `maxAbandoned` follows unless it was given.
+   * Maximum number of handlers that run at once. You can set it at any time. If the number is raised, more handlers
+   * start at once. If the number is lowered, running handlers continue until they end. `maxAbandoned` changes with
+   * `concurrency` unless it was given.
    *
    * @throws {RangeError} If set to a number that is not a positive integer.
    * @throws {TypeError} If set to anything that is not a number.
    */
   concurrency: number;
-  /** Bucket that limits how often attempts start, if there is one. It comes from the pool's options or its document. */
+  /**
+   * Bucket that limits how often attempts start, if there is one. It comes from the pool's options or config document.
+   */
   readonly throttle?: TokenSource | undefined;
   /**
    * Starts no more handlers until {@linkcode WorkerPool.resume}. Running handlers continue. The items stay in the
@@ -107,7 +110,7 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
    * `finished` wait until the pool is resumed or stopped.
    *
    * An item that arrives just as the pool is paused is added again, at the end of the queue. If the queue is shutting
-   * down and doesn't take it back, the pool works on this last item.
+   * down and doesn't take it back, the pool processes this last item.
    */
   pause(): void;
   /** Ends a pause. Does nothing if the pool isn't paused or was stopped. */
@@ -122,14 +125,14 @@ export interface WorkerPool<T = unknown> extends AsyncDisposable {
   snapshot(options?: SnapshotOptions): PoolSnapshot<T>;
   /**
    * Resolves when the pool has ended: no handler is running and none will start, because the queue was shut down and is
-   * empty, or because the pool was stopped. Rejects if the queue failed to hand out an item. That can happen if a
-   * discipline or `keyOf` throws; handle the rejection in that case.
+   * empty, or because the pool was stopped. Rejects if the queue failed to hand out an item. Handle the rejection if
+   * the queue has a discipline or a `keyOf` that may throw.
    */
   readonly finished: Promise<void>;
   /**
    * Takes no more items. Resolves when the running handlers have ended and their outcomes have been carried out.
-   * Rejects as {@linkcode WorkerPool.finished} does. An item that was added again meanwhile is ready by then. To drain
-   * the queue with other workers, await this first.
+   * Rejects as {@linkcode WorkerPool.finished} does. An item that was added again meanwhile is ready when the promise
+   * resolves. To drain the queue with other workers, await `stop` first.
    */
   stop(): Promise<void>;
 }
@@ -165,7 +168,7 @@ export interface RunningItem<T> {
   /**
    * Time since the handler first awaited something, in milliseconds; 0 before that. Pools read the system's clock once
    * for all handlers that start in the same turn of the event loop. So the value may be too high by the length of that
-   * turn: about ten milliseconds, unless a handler blocks.
+   * turn: about 10 ms, unless a handler blocks.
    */
   runningMs: number;
 }
@@ -180,6 +183,8 @@ export interface FailingItem<T> {
   error: string;
   /** Time since the last failure, in milliseconds. */
   failedAgoMs: number;
-  /** Time until the item is due, in milliseconds. Absent if the item is not delayed, or if the queue can't tell. */
+  /**
+   * Time until the item is due, in milliseconds. Absent if the item is not delayed or the queue doesn't know the time.
+   */
   dueInMs?: number;
 }
