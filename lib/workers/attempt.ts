@@ -3,7 +3,7 @@ import type { HandlerContext } from "../contracts/handler.ts";
 import type { WorkAttempt, WorkLease } from "../contracts/work_source.ts";
 import type { Moment } from "../structures/burst_time.ts";
 
-/** Terms that apply to every attempt of a pool when it starts. */
+/** Settings of a pool that each of its attempts reads when the attempt starts. */
 export interface AttemptTerms {
   /** Name of the queue. */
   readonly queue: string;
@@ -21,9 +21,15 @@ export class Attempt<T> implements WorkAttempt<T> {
   readonly key: unknown;
   /** Number of the attempt, from 1. */
   readonly number: number;
-  /** Time at which the handler first awaited something. A handler that never awaits ends before anyone can ask. */
+  /**
+   * Time at which the handler first awaited something. Not set for a handler that never awaits, because such a handler
+   * ends before any other code can read it.
+   */
   began: Moment | undefined = undefined;
-  /** Set at the timeout. The attempt has then failed, whatever the handler does afterwards. */
+  /**
+   * Error of the timeout, if the attempt has timed out. The attempt has then failed, whatever the handler does
+   * afterwards.
+   */
   timeoutError: DOMException | undefined = undefined;
   readonly #terms: AttemptTerms;
   #timer: unknown = undefined;
@@ -94,7 +100,7 @@ export class Attempt<T> implements WorkAttempt<T> {
   }
 }
 
-/** The view of an attempt that its handler gets. */
+/** Context of an attempt, which the handler receives. */
 export class AttemptContext implements HandlerContext {
   readonly attempt: number;
   readonly #attempt: Attempt<unknown>;
@@ -116,13 +122,16 @@ export class AttemptContext implements HandlerContext {
     return this.#attempt.key;
   }
 
-  // Leases of third-party queues may have none of these.
+  // Leases of third-party queues may lack the following properties.
 
   get priority(): number {
     return this.#attempt.lease.priority ?? 0;
   }
 
-  /** Creates a function at each read, so that it works without the context and costs nothing unless it is read. */
+  /**
+   * Creates a function at each read of the property, so that the function works without the context. Handlers that
+   * don't read the property don't pay for the function.
+   */
   get addedAgain(): () => boolean {
     const { lease } = this.#attempt;
     return () => lease.addedAgain?.() ?? false;

@@ -13,7 +13,7 @@ export class Endings<T> {
   readonly #onSettled: () => void;
   #pending = 0;
 
-  /** `onSettled` is called when an ending that returned a promise has been carried out. */
+  /** `onSettled` is called when an asynchronous ending has been carried out or has failed. */
   constructor(source: WorkSource<T>, failures: Failures<T>, reports: Reports<T>, onSettled: () => void) {
     this.#source = source;
     this.#failures = failures;
@@ -26,21 +26,21 @@ export class Endings<T> {
     return this.#pending;
   }
 
-  /** Carries out an ending. Throws if that is impossible: the caller must then find another ending. */
+  /** Carries out an ending. Throws if that is impossible: the caller must then choose another ending. */
   carryOut(attempt: WorkAttempt<T>, ending: Ending): void {
     const isDone = this.#source.finish(attempt, ending, this.#reports.error);
     if (isDone === undefined) this.#note(attempt, ending);
     else this.#settle(attempt, ending, isDone);
   }
 
-  /** Reports whether the source takes the item back for this reason. */
+  /** Reports whether the source takes the item back for the given reason. */
   takesBack(attempt: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
     return this.#source.takesBack === undefined || this.#source.takesBack(attempt, reason);
   }
 
   /**
-   * Hands back an unfinished item, which is then ready again with its earlier priority. Reports whether the source
-   * takes it.
+   * Hands back an unfinished item, which is then ready again with its earlier priority. Returns `false` if the source
+   * doesn't take the item back.
    */
   handBack(attempt: WorkAttempt<T>): boolean {
     if (!this.takesBack(attempt, "handedBack")) return false;

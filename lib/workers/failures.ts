@@ -11,13 +11,16 @@ export interface Failure<T> {
   readonly item: T;
   readonly key: unknown;
   readonly attempts: number;
-  /** On one line. The error itself is not kept, because it may keep much more memory alive. */
+  /** Message of the error. The error itself is not kept, because it may keep much more memory alive. */
   readonly error: string;
   /** Time of the failure. */
   readonly at: Moment;
 }
 
-/** Keys whose last attempt failed and that will be retried: the latest {@linkcode MAX_FAILURES} of them. */
+/**
+ * Keys whose last attempt failed and that will be retried. Only the latest {@linkcode MAX_FAILURES} keys are
+ * remembered.
+ */
 export class Failures<T> {
   readonly #time: BurstTime;
   /** In order of failure, the latest last. */
@@ -38,8 +41,8 @@ export class Failures<T> {
   }
 
   /**
-   * Lists the latest failures for which `isKnown` returns `true`, the latest first. Drops those for which it returns
-   * `false`.
+   * Lists the latest failures for which `isKnown` returns `true`, the latest first, with each message on one line.
+   * Forgets failures for which `isKnown` returns `false`.
    */
   list(limit: number, isKnown: (key: unknown, item: T) => boolean): Failure<T>[] {
     const listed: Failure<T>[] = [];

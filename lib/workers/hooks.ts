@@ -1,15 +1,15 @@
 /**
- * Interfaces for custom engines: a queue of your own below the layers of this package, or a queue outside this process
- * from which pools take work.
+ * Interfaces for custom engines: a custom queue below the layers of this package, or a queue outside this process from
+ * which pools take work.
  *
  * - A queue from which {@linkcode runWorkers} takes work has a method `[SOURCE]`, which opens a {@linkcode WorkSource}.
  * - A queue below a delaying or rate limiting queue may have {@linkcode QueueHooks} at `[HOOKS]`. Every hook is
  *   optional and documents what is lost without it.
  * - A queue whose `add` takes options, such as a priority, has `[OPTIONS]: true`.
  *
- * All three are registered symbols, so they are the same in every copy of the package.
+ * `SOURCE`, `HOOKS` and `OPTIONS` are registered symbols, so they are the same in every copy of the package.
  *
- * @example A queue whose adds take a priority
+ * @example A queue whose `add` takes a priority
  * ```ts
  * import { HOOKS, OPTIONS, type QueueHooks } from "@workqueue/core/hooks";
  * import { assertEquals } from "@std/assert";

@@ -21,15 +21,15 @@ export interface Taker<T> {
   onIdle(): void;
 }
 
-/** Takes items from the source as long as one more handler may start, and waits for an item when none is ready. */
+/** Takes items from the source as long as one more handler may start, and waits for an item if no item is ready. */
 export class Intake<T> {
   readonly #source: WorkSource<T>;
   readonly #slots: Slots;
   readonly #settings: LiveSettings & { readonly clock: Clock };
   readonly #taker: Taker<T>;
-  /** Wait for an item, with a slot reserved for it. */
+  /** The pool's wait for an item, during which a slot is reserved for the item. */
   readonly #wait: Wait;
-  /** Whether to pause so that other work gets its turn in the event loop. Without real time, there are no pauses. */
+  /** Whether the intake pauses to give other work a turn in the event loop. Pools with a custom clock don't pause. */
   readonly #makesPauses: boolean;
   #isPausing = false;
   /** Tokens that the pool takes itself; absent if the source takes them. */
@@ -51,7 +51,7 @@ export class Intake<T> {
     this.#tokens = this.#newTokens();
   }
 
-  /** Whether an item may still arrive: after a wait for an item, a token or the event loop. */
+  /** Whether an item may still arrive, because the intake is waiting for an item, a token or the event loop. */
   get isWaiting(): boolean {
     return this.#wait.isOn || this.#isPausing || this.#tokens?.isWaiting === true;
   }
@@ -71,7 +71,10 @@ export class Intake<T> {
     this.#fillFrom(this.take());
   }
 
-  /** Takes the next item if one more handler may start now. If not, the intake continues by itself when one may. */
+  /**
+   * Takes the next item if one more handler may start now. If not, the intake continues by itself when a handler may
+   * start.
+   */
   take(): WorkLease<T> | undefined {
     if (this.#isPausing || !this.#mayBegin()) return undefined;
     if (this.#makesPauses && burst.isTooLong() && isRealTime(systemClock)) {
@@ -93,7 +96,7 @@ export class Intake<T> {
     this.#source.giveBackUnused?.();
   }
 
-  /** Switches to a changed throttle. Returns a function that passes the tokens of the old one to other pools. */
+  /** Switches to a changed throttle. Returns a function that passes the tokens of the old throttle to other pools. */
   changeThrottle(): () => void {
     const old = this.#tokens;
     this.#tokens = this.#newTokens();
@@ -101,7 +104,10 @@ export class Intake<T> {
     return () => old?.end();
   }
 
-  /** Checks the source again when it changes, if the pool waits for a token or for an item that may come back. */
+  /**
+   * Watches the source. If the pool waits for a token or for an item that may come back, checks the source again after
+   * each change.
+   */
   watch(): void {
     this.#endWatch ??= this.#source.watch?.(() => {
       if (this.#tokens?.isWaiting || this.isShutDown) soon(() => this.fill());
@@ -145,11 +151,11 @@ export class Intake<T> {
   }
 
   /**
-   * Reports whether the pool may take an item: it has a token, or no item will come. In the second case, it needs no
-   * token, and the wait for an item then reports the end.
+   * Reports whether the pool may take an item: it has a token, or no item will come. In the second case, the pool needs
+   * no token, and the wait for an item then reports that the source has shut down.
    */
   #hasToken(tokens: PoolTokens): boolean {
-    if (this.#wait.isOn) return false; // with the unused token
+    if (this.#wait.isOn) return false; // the unused token belongs to that wait
     const { length = 0, isOver = false } = this.#source;
     if (length > 0 || !(this.isShutDown || isOver)) return tokens.ask();
     tokens.leave();
@@ -164,7 +170,7 @@ export class Intake<T> {
     this.#fillFrom(this.#mayBegin() ? this.#takeNow() : undefined);
   }
 
-  /** Waits for one item. When it arrives, others may be ready as well. */
+  /** Waits for one item. When the item arrives, other items may be ready as well. */
   async #waitForItem(): Promise<void> {
     if (this.#wait.isOn || this.#wait.isOver || !this.#taker.isOpen()) return;
     this.#slots.take();
@@ -183,13 +189,15 @@ export class Intake<T> {
 
   /**
    * Returns the number of items to wait for: one for the reserved slot and one for each free slot. With a throttle,
-   * only one.
+   * returns 1.
    */
   #wanted(): number {
     return this.#tokens === undefined ? 1 + Math.max(this.#slots.free, 0) : 1;
   }
 
-  /** Starts a worker with an item from a wait. The item may arrive just as the wait is canceled. */
+  /**
+   * Starts a worker with an item from a wait. If the item arrived just as the wait was canceled, hands the item back.
+   */
   #accept(lease: WorkLease<T>): void {
     let mayBegin = false;
     try {
@@ -203,7 +211,7 @@ export class Intake<T> {
 }
 
 /**
- * Calls `callback` after the current synchronous code. A promise does that even where fake timers replace
+ * Calls `callback` after the current synchronous code. Uses a promise, because fake timers may replace
  * `queueMicrotask`.
  */
 export function soon(callback: () => void): void {

@@ -13,7 +13,7 @@ import type { Reports } from "./reports.ts";
 export interface OutcomeRules {
   /** Maximum number of retries. */
   readonly maxRetries: number;
-  /** If this has aborted, an attempt that fails was interrupted and doesn't count as failed. */
+  /** If this signal has aborted, an attempt that fails is treated as interrupted, not as failed. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -42,7 +42,8 @@ export class Outcomes<T> {
     const isTerminal = isTerminalError(thrown);
     const isInterrupted = signal?.aborted === true && !isTerminal && attempt.timeoutError === undefined;
     if (isInterrupted && this.#handBack(attempt)) return;
-    // A timeout has already been reported. After a lost lease, the failure is reported as the cause of that error.
+    // A timeout has already been reported. After a lost lease, the failure is reported as the cause of the lease's
+    // error.
     if (attempt.timeoutError === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
     const error = attempt.timeoutError ?? thrown;
     if (isTerminal) return this.#giveUp(attempt, error, "terminal");
@@ -75,7 +76,7 @@ export class Outcomes<T> {
   }
 
   /**
-   * Hands back the item of an interrupted attempt, which is then not counted. Returns whether the item was handed back.
+   * Hands back the item of an interrupted attempt, which is then not counted. Reports whether the item was handed back.
    */
   #handBack(attempt: Attempt<T>): boolean {
     try {
@@ -104,18 +105,18 @@ export class Outcomes<T> {
   }
 }
 
-/** Returns the priority that a handler asks for; `undefined` if it asks for none. */
+/** Returns the priority that a handler requested; `undefined` if the handler requested none. */
 function askedPriority(priority: unknown): number | undefined {
   return priority === undefined ? undefined : priorityOf({ priority: priority as number });
 }
 
-/** Reports whether an error is a `TerminalError`, possibly of another copy of the package. */
+/** Reports whether an error is a `TerminalError`, possibly from another copy of the package. */
 function isTerminalError(thrown: unknown): boolean {
   return brandOf(thrown, TERMINAL) === true;
 }
 
 /**
- * Returns the shortest delay of a `RetryAfterError`, possibly of another copy of the package, in milliseconds. Returns
+ * Returns the minimum delay of a `RetryAfterError`, possibly from another copy of the package, in milliseconds. Returns
  * 0 for any other error.
  */
 function retryAfterOf(thrown: unknown): number {
@@ -132,12 +133,14 @@ function brandOf(thrown: unknown, brand: symbol): unknown {
   }
 }
 
-/** An object with more fields is not an outcome. */
+/** Maximum number of fields of an outcome. An object with more fields is not checked for misspelled fields. */
 const MAX_FIELDS = 4;
 
 const FIELDS: readonly string[] = ["requeue", "requeueAfter", "priority"];
 
-/** Refuses a misspelled outcome. Handlers may return anything, so it would go unnoticed otherwise. */
+/**
+ * Throws an error for a misspelled outcome, which would otherwise go unnoticed, because handlers may return any value.
+ */
 function refuseMisspelt(outcome: unknown, isMisspelt: (field: string) => boolean): void {
   for (const field of fieldsOf(outcome)) {
     if (FIELDS.includes(field) || !isMisspelt(field)) continue;
@@ -154,7 +157,7 @@ function isLikePriority(field: string): boolean {
   return /^prio/i.test(field) || suggest(field, ["priority"]) !== "";
 }
 
-/** Returns the defined fields of an object that can be an outcome. */
+/** Returns the names of the defined fields of a possible outcome; an empty list for any other value. */
 function fieldsOf(outcome: unknown): string[] {
   try {
     if (typeof outcome !== "object" || Object.getPrototypeOf(outcome) !== Object.prototype) return [];

@@ -10,7 +10,7 @@ import { burst } from "../structures/burst.ts";
 
 /** Options of {@linkcode parallelizeUntil}. */
 export interface ParallelizeOptions {
-  /** Starts no further pieces once it aborts. */
+  /** Signal to stop. Once it aborts, no further pieces start. */
   signal?: AbortSignal | undefined;
   /**
    * Number of pieces that a worker takes at a time; a positive integer. A larger number keeps neighboring pieces on one
@@ -25,7 +25,7 @@ const ACTION = "parallelize";
 
 /**
  * Calls `doWorkPiece` for each piece from 0 up to but not including `pieces`, with at most `workers` calls at a time,
- * until all are done or the signal aborts. Same as client-go's `ParallelizeUntil`.
+ * until all pieces are done or the signal aborts. Equivalent to client-go's `ParallelizeUntil`.
  *
  * @example Usage
  * ```ts
@@ -41,14 +41,15 @@ const ACTION = "parallelize";
  *
  * @param workers Maximum number of pieces at a time; a positive integer.
  * @param pieces The number of pieces; a non-negative integer.
- * @param doWorkPiece Works on the piece with this index.
+ * @param doWorkPiece Function that processes the piece with the given index.
  * @param options `signal`: stops early; `chunkSize`: pieces that a worker takes at a time.
- * @returns Resolves when no piece is running any more: all are done, or the signal has aborted (check
- * `signal.aborted`).
+ * @returns A promise that resolves when no piece is running any more: all pieces are done, or the signal has aborted
+ * (check `signal.aborted`).
  * @throws {RangeError} If `workers`, `pieces` or `chunkSize` is a number out of range.
  * @throws {TypeError} If `doWorkPiece` is not a function, `signal` is not an `AbortSignal`, or an option is unknown or
  * has the wrong type.
- * @throws The error of the first piece that failed. No further piece starts after it; running pieces are awaited first.
+ * @throws The error of the first piece that failed. No further piece starts after the failure. The promise rejects once
+ * the running pieces have ended.
  */
 export async function parallelizeUntil(
   workers: number,
@@ -73,7 +74,7 @@ export async function parallelizeUntil(
       const end = Math.min(begin + chunkSize, pieces);
       next = end;
       for (let piece = begin; piece < end; piece++) {
-        if (burst.isTooLong()) await burst.turn(); // the signal may come from a timer
+        if (burst.isTooLong()) await burst.turn(); // so that a timer can abort the signal
         if (signal?.aborted || failure !== undefined) return;
         try {
           await doWorkPiece(piece);

@@ -25,7 +25,7 @@ import { changedSettings, type PoolChanges, type PoolSettings, settingsOf } from
 import { Slots } from "./slots.ts";
 import { type PoolState, setPoolInspection, snapshotOf, type ViewedPool } from "./view.ts";
 
-/** Runs the handler on items of a source until the source is over or the pool is stopped. */
+/** Runs the handler on items from a source until the source has shut down or the pool is stopped. */
 export class Pool<T> implements WorkerPool<T> {
   readonly finished: Promise<void>;
   readonly #source: WorkSource<T>;
@@ -74,7 +74,7 @@ export class Pool<T> implements WorkerPool<T> {
     });
     settings.signal?.addEventListener("abort", this.#interrupt, { once: true });
     if (settings.signal?.aborted) this.#interrupt();
-    soon(() => this.#intake.fill()); // so that a handler can refer to the pool
+    soon(() => this.#intake.fill()); // not yet, so that a handler can refer to the pool
     setTotals(this, () => this.#reports.totals);
     setPoolInspection<Pool<T>>(Pool.prototype, (pool) => pool.#view);
   }
@@ -99,7 +99,7 @@ export class Pool<T> implements WorkerPool<T> {
 
   /**
    * Changes the given settings. A running attempt keeps its timeout, `maxRetries` applies from the next failure on, and
-   * the pool waits for a token of the new bucket. Starts no handler before the current synchronous code has ended.
+   * the pool takes tokens from the new bucket. No handler starts before the current synchronous code has ended.
    */
   change(changes: PoolChanges): void {
     const { throttle } = this.#settings;
@@ -150,7 +150,7 @@ export class Pool<T> implements WorkerPool<T> {
     };
   }
 
-  /** Starts more handlers, or cancels waits that fewer handlers don't need. */
+  /** Starts more handlers if slots are free. Otherwise, cancels waits for items for which there is no slot. */
   #followConcurrency(): void {
     this.#metrics?.setConcurrency(this.#settings.concurrency);
     const { free } = this.#slots;
@@ -158,7 +158,7 @@ export class Pool<T> implements WorkerPool<T> {
     else this.#intake.takeBack();
   }
 
-  /** Works on the item, and then on others as long as the intake has some. Never rejects. */
+  /** Processes the item, and then other items as long as the intake returns any. Never rejects. */
   async #work(first: WorkLease<T>): Promise<void> {
     const worker = this.#running.begin();
     const handler = this.#handler; // called as a function, so that its `this` is not the pool
@@ -214,7 +214,7 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   /**
-   * Hands back an item for which no handler may start. If the source doesn't take it back, the pool works on it last.
+   * Hands back an item for which no handler may start. If the source doesn't take the item back, the pool processes it.
    */
   #handBack(lease: WorkLease<T>): void {
     try {
@@ -250,8 +250,8 @@ export class Pool<T> implements WorkerPool<T> {
   }
 
   /**
-   * Continues without the handler. Its item is processing until the handler ends, so no other handler gets it before
-   * that.
+   * Abandons the handler and continues without it. The handler's item remains processing until the handler ends, so no
+   * other handler receives the item before then.
    */
   readonly #onTimeout = (attempt: Attempt<T>): void => {
     this.#reports.failed(attempt.timeoutError, attempt);
@@ -291,7 +291,7 @@ export class Pool<T> implements WorkerPool<T> {
   }
 }
 
-/** Starts a pool as `runWorkers` does, and returns it with settings that can be changed. */
+/** Starts a pool like `runWorkers`. The settings of the returned pool can be changed. */
 export function startPool<T>(
   queue: RateLimitingQueue<T> | SourcedQueue<T>,
   handler: Handler<T>,

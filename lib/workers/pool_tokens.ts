@@ -3,7 +3,7 @@ import type { TokenSource } from "../contracts/token_source.ts";
 import { onBucketChange } from "../tokens/bucket_changes.ts";
 import { giveBackUnused } from "../tokens/unused_tokens.ts";
 
-/** A token, or a reservation that becomes one when its delay has passed. */
+/** A token, or a reservation that becomes a token when its delay has passed. */
 type Token = ReturnType<TokenSource["reserve"]>;
 
 /** Callbacks that notify a pool of changes to its token. */
@@ -15,7 +15,8 @@ export interface TokenEvents {
 }
 
 /**
- * Tokens of one pool, which needs one for each attempt. The pool keeps at most one unused token, until it has an item.
+ * Tokens of one pool, which needs a token for each attempt. The pool keeps at most one unused token, until an item
+ * arrives.
  */
 export class PoolTokens {
   readonly clock: Clock;
@@ -35,19 +36,19 @@ export class PoolTokens {
     return this.#line.has(this);
   }
 
-  /** Reports whether the pool has a token. If none is available now, waits for one. */
+  /** Reports whether the pool has a token. If no token is available now, adds the pool to the line. */
   ask(): boolean {
     this.token ??= this.#line.take(this);
     return this.token !== undefined;
   }
 
   /**
-   * Uses up the token for an attempt that starts. An attempt without a token, because its queue doesn't take the item
-   * back, uses the next token that comes.
+   * Uses up the token for an attempt that starts. If the attempt starts without a token, because its queue doesn't take
+   * the item back, takes the next token in advance.
    */
   use(): void {
     if (this.token === undefined) {
-      this.leave(); // first, because a waiting pool relies on the order
+      this.leave(); // first, because a reservation can't be given back once a later one relies on it
       this.#line.takeAhead();
     }
     this.token = undefined;
@@ -69,16 +70,16 @@ export class PoolTokens {
 }
 
 /**
- * Pools that take tokens of the same bucket, and the line of those that wait for one.
+ * Pools that take tokens from the same bucket, and the line of pools that wait for a token.
  *
  * Only the first waiting pool has a reservation, so no pool relies on the reservations of others. A pool that leaves
- * passes its token to the next, and a change of the rate doesn't change the order of the line.
+ * passes its token to the next pool, and a change of the rate doesn't change the order of the line.
  */
 class TokenLine {
   readonly #source: TokenSource;
   readonly #pools = new Set<PoolTokens>();
   readonly #waiting = new Set<PoolTokens>();
-  /** Unused tokens of a bucket that takes none back. */
+  /** Unused tokens, if the bucket doesn't take tokens back. */
   readonly #spare: Token[] = [];
   #reservation: Token | undefined = undefined;
   #clearTimer: (() => void) | undefined = undefined;
@@ -104,7 +105,7 @@ class TokenLine {
     return this.#waiting.has(pool);
   }
 
-  /** Takes a token, if one is available and no pool waits. Otherwise adds the pool to the line. */
+  /** Takes a token if one is available and no pool is waiting. Otherwise adds the pool to the line. */
   take(pool: PoolTokens): Token | undefined {
     if (this.#waiting.size > 0) {
       this.#waiting.add(pool);
@@ -119,23 +120,23 @@ class TokenLine {
     return undefined;
   }
 
-  /** Takes a token for which no pool waits, even one that is not available yet. */
+  /** Takes a token without waiting for it, even if the token is not available yet. */
   takeAhead(): void {
     try {
       if (this.#spare.pop() === undefined) this.#source.reserve();
     } catch {
-      // A third-party bucket threw. The next call that asks for a token gets the error.
+      // A third-party bucket threw. The next request for a token throws the error.
     }
   }
 
   leave(pool: PoolTokens): void {
     if (!this.#waiting.delete(pool)) return;
-    if (this.#waiting.size > 0) return this.#serve(); // with the clock of another pool
+    if (this.#waiting.size > 0) return this.#serve(); // the timer then uses the clock of another pool
     this.#cancel();
     this.#clearTimer?.();
   }
 
-  /** Passes an unused token to the first waiting pool. If no pool waits, returns it to the bucket. */
+  /** Passes an unused token to the first waiting pool. If no pool is waiting, returns the token to the bucket. */
   pass(token: Token): void {
     const [first] = this.#waiting;
     if (first !== undefined) {
@@ -146,8 +147,8 @@ class TokenLine {
   }
 
   /**
-   * Gives back granted tokens, so that they are requested again: here for waiting pools, and by the other pools when
-   * they next ask.
+   * Gives back the reservation after a change of the bucket and makes a new one for the waiting pools. At a pause, also
+   * takes away the unused tokens of all pools, which request new tokens later.
    */
   #onChange(isPause: boolean): void {
     if (isPause) { for (const pool of this.#pools) this.#takeAway(pool); }
@@ -170,7 +171,7 @@ class TokenLine {
         if (delay > 0) return this.#sleep(first, delay);
         first.token = this.#reservation;
       } catch {
-        // A third-party bucket threw. The next call that asks gets the error.
+        // A third-party bucket threw. The next request for a token throws the error.
       }
       this.#reservation = undefined;
       this.#waiting.delete(first);

@@ -38,7 +38,10 @@ export class QueueSource<T> implements WorkSource<T> {
     return this.#queue.clock;
   }
 
-  /** Absent once the queue is over, because the provider may already have been notified that it is gone. */
+  /**
+   * Absent once the queue is shut down and empty, because the provider may already have been notified that the queue is
+   * gone.
+   */
   get metrics(): MetricsProvider | undefined {
     return this.isOver && this.length === 0 ? undefined : this.#hooks.metrics;
   }
@@ -90,7 +93,7 @@ export class QueueSource<T> implements WorkSource<T> {
     }
   }
 
-  /** Always `true` until the queue shuts down. From then on, a `requeue` is plain success. */
+  /** Returns `true` until the queue shuts down. From then on, a `requeue` is plain success. */
   takesBack({ lease }: WorkAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
     if (!this.#queue.shuttingDown) return true;
     if (reason === "requeue" || this.#hooks.takeBack === undefined) return false;
@@ -117,7 +120,10 @@ export class QueueSource<T> implements WorkSource<T> {
     return () => end?.();
   }
 
-  /** Reports whether a key still has a count. If not, another pool or a call of `forget` forgot it. */
+  /**
+   * Reports whether a key still has a count of attempts. If not, another pool or a call to `forget` has reset the
+   * count.
+   */
   isFailing(key: unknown, item: T): boolean {
     return this.#counts.get(key, item) !== undefined;
   }
@@ -146,8 +152,8 @@ export class QueueSource<T> implements WorkSource<T> {
   }
 
   /**
-   * Adds an item again after its limiter's delay. Throws only if the limiter does. Any other error is reported; the
-   * item loses at most its delay or its count.
+   * Adds an item again after its limiter's delay. Throws only if the limiter throws. Any other error is reported; the
+   * item then loses at most its delay or its count.
    */
   #requeue(attempt: WorkAttempt<T>, options: AddOptions | undefined, minDelay: number, report: Report<T>): void {
     const { lease, key, number } = attempt;
@@ -160,12 +166,15 @@ export class QueueSource<T> implements WorkSource<T> {
     }
     try {
       this.#counts.set(key, number, lease.item);
-    } catch (error) { // a `Map` of the runtime is full
+    } catch (error) { // a `Map` has reached the maximum size of the runtime
       report(error, attempt);
     }
   }
 
-  /** Adds an item again that the limiter has already counted. Adding it too early is better than losing it. */
+  /**
+   * Adds an item again after the limiter has already counted its failure. Adding the item too early is better than
+   * losing it.
+   */
   #addWithoutLimiter(lease: Lease<T>, options: AddOptions | undefined, delay: number): void {
     try {
       if (this.#queue.shuttingDown) this.#hooks.takeBack?.(lease.item, delay, options);
@@ -175,7 +184,7 @@ export class QueueSource<T> implements WorkSource<T> {
     }
   }
 
-  /** Adds an item again after its limiter's delay, or after `minDelay` milliseconds if that is longer. */
+  /** Adds an item again after its limiter's delay, or after `minDelay` milliseconds if that delay is longer. */
   #addRateLimited(item: T, options: AddOptions | undefined, minDelay: number): void {
     const queue = this.#queue;
     if (minDelay <= 0) queue.addRateLimited(item, options);
@@ -190,18 +199,20 @@ export class QueueSource<T> implements WorkSource<T> {
     else this.#queue.add(lease.item, options);
   }
 
-  /** Returns the options of an add for which a handler asked, possibly with its own priority. */
+  /** Returns the options of an add that a handler requested, possibly with a priority. */
   #optionsOf(lease: Lease<T>, priority: number | undefined): AddOptions | undefined {
     return priority === undefined ? this.#asItCame(lease) : withPriority(priorityFor(this.#queue, { priority }));
   }
 
-  /** Returns the options of an add with the priority of the lease. Leases of third-party queues may have none. */
+  /**
+   * Returns the options of an add with the priority of the lease. Leases of third-party queues may have no priority.
+   */
   #asItCame({ priority = 0 }: Partial<Lease<T>>): AddOptions | undefined {
     return priority !== 0 && takesOptions(this.#queue) ? { priority } : undefined;
   }
 }
 
-/** Returns the queue's own source, or one that takes items with the methods of a queue in memory. */
+/** Returns the queue's own source. For a queue in memory, returns a source that calls the queue's methods. */
 export function sourceOf<T>(action: string, queue: RateLimitingQueue<T> | SourcedQueue<T>): WorkSource<T> {
   const makeSource = (queue as Partial<SourcedQueue<T>> | null | undefined)?.[SOURCE];
   if (typeof makeSource === "function") return makeSource.call(queue);
@@ -209,10 +220,13 @@ export function sourceOf<T>(action: string, queue: RateLimitingQueue<T> | Source
   throw invalidArgument(action, "queue", "must be a rate limiting queue", queue);
 }
 
-/** Counts of queues that don't keep their own. */
+/** Attempt counts of queues that don't have the hook `attempts`. */
 const countsOfQueues = /* @__PURE__ */ new WeakMap<object, AttemptCounts<unknown>>();
 
-/** Returns the numbers of attempts by key since the key was last forgotten. All pools of the queue share them. */
+/**
+ * Returns the number of attempts of each key since the key was last forgotten. All pools of the queue share these
+ * counts.
+ */
 function attemptCountsOf<T>(queue: RateLimitingQueue<T>): AttemptCounts<T> {
   let counts = hooksOf(queue).attempts ?? countsOfQueues.get(queue);
   if (counts === undefined) countsOfQueues.set(queue, counts = new ChurnMap<unknown, number>());

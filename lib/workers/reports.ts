@@ -8,7 +8,9 @@ import type { Totals } from "../metrics/totals.ts";
 /** Callbacks of a pool for errors and given-up items. */
 export type Callbacks<T> = Pick<WorkerOptions<T>, "onError" | "onGiveUp">;
 
-/** Passes errors to the callbacks of a pool, and counts outcomes. Errors of the callbacks don't affect the pool. */
+/**
+ * Passes errors to the callbacks of a pool, and counts outcomes. Errors that the callbacks throw don't affect the pool.
+ */
 export class Reports<T> {
   readonly #callbacks: Callbacks<T>;
   readonly #log: FailureLog;
@@ -39,7 +41,7 @@ export class Reports<T> {
     this.#metrics?.failures?.inc();
   }
 
-  /** Passes an error to `onError`. An error of that callback is dropped, so it can't end the pool. */
+  /** Passes an error to `onError`. An error that the callback throws is dropped, so it can't end the pool. */
   readonly error = (error: unknown, attempt: WorkAttempt<T>): void => {
     this.#tell(error, attempt.lease.item, attempt.key, attempt.number);
   };

@@ -26,9 +26,9 @@ export type * from "../contracts/work_source.ts";
 export type * from "../contracts/workers.ts";
 
 /**
- * Takes items from the queue and runs the handler on each, until the queue is shut down and empty or the pool is
- * stopped. A failing handler never stops the pool. No item is handed to a second handler before the first has ended,
- * even after a timeout.
+ * Takes items from the queue and runs the handler on each of them, until the queue is shut down and empty or the pool
+ * is stopped. A failing handler never stops the pool. No item is handed to a second handler before the first handler
+ * has ended, even after a timeout.
  *
  * @example Usage
  * ```ts
@@ -52,7 +52,7 @@ export type * from "../contracts/workers.ts";
  * @typeParam T The type of the items.
  * @param queue The source of items, to which failed items are added again: a rate limiting queue, or a queue outside
  * this process that offers its own source.
- * @param handler Works on one item.
+ * @param handler Function that processes one item.
  * @param options Concurrency, retries, timeout, signal and callbacks; all are optional.
  * @returns The running pool.
  * @throws {RangeError} If `concurrency`, `maxAbandoned`, `maxRetries` or `timeout` is a number out of range.

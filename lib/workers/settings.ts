@@ -32,7 +32,9 @@ export interface PoolSettings<T> extends LiveSettings {
   readonly callbacks: Callbacks<T>;
 }
 
-/** Changes of a running pool. A member that is `undefined` is reset to its default; a missing one stays unchanged. */
+/**
+ * Changes to a running pool. A setting that is `undefined` is reset to its default; an absent setting stays unchanged.
+ */
 export type PoolChanges = Pick<WorkerOptions, keyof LiveSettings>;
 
 const A_COUNT: Rule = [isCount, "must be a non-negative integer or Infinity"];

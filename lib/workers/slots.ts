@@ -1,22 +1,22 @@
-/** Limits on the slots of a pool. They may change at any time. */
+/** Limits on the slots of a pool. The limits may change at any time. */
 export interface SlotBounds {
   /** Maximum number of running handlers. If it is lowered, running handlers continue. */
   readonly concurrency: number;
-  /** Maximum number of abandoned handlers in addition. Default: `concurrency`. */
+  /** Maximum number of abandoned handlers that run in addition to `concurrency`. Default: `concurrency`. */
   readonly maxAbandoned: number | undefined;
 }
 
 /**
  * Slots of a pool's handlers.
  *
- * An abandoned handler frees its slot for another handler. Beyond `maxAbandoned`, abandoned handlers keep their slots;
- * otherwise, a backend that hangs would lift the bound.
+ * An abandoned handler frees its slot for another handler. Beyond `maxAbandoned`, abandoned handlers keep their slots.
+ * Otherwise, any number of handlers could run while a backend hangs.
  */
 export class Slots {
   readonly #bounds: SlotBounds;
   #taken = 0;
   #abandoned = 0;
-  /** Whether the bound has been reported since the last moment without abandoned handlers. */
+  /** Whether an excess over `maxAbandoned` has been reported since there were last no abandoned handlers. */
   #wasReported = false;
 
   constructor(bounds: SlotBounds) {
@@ -39,7 +39,7 @@ export class Slots {
     return this.#abandoned;
   }
 
-  /** Number of slots that were taken and not given back, including those of abandoned handlers. */
+  /** Number of slots that were taken and not given back, including the slots of abandoned handlers. */
   get taken(): number {
     return this.#taken;
   }
@@ -49,8 +49,8 @@ export class Slots {
   }
 
   /**
-   * Marks the handler of a slot as abandoned. Returns whether to report the bound: this handler keeps its slot, and is
-   * the first to do so since the last moment without abandoned handlers.
+   * Marks the handler of a slot as abandoned. Returns `true` if `maxAbandoned` is exceeded and this has not been
+   * reported since there were last no abandoned handlers.
    */
   abandon(): boolean {
     this.#abandoned++;
@@ -58,7 +58,7 @@ export class Slots {
     return this.#wasReported = true;
   }
 
-  /** Creates the error that reports the bound. */
+  /** Creates the error which reports that `maxAbandoned` is exceeded. */
   boundError(): Error {
     return new Error(
       `Cannot start as many handlers as 'concurrency' allows: ${this.#abandoned} abandoned handlers still run, and ` +

@@ -11,7 +11,7 @@ import type { Slots } from "./slots.ts";
 /** State of a pool: it takes items, is paused, takes no more items, or has ended along with all its handlers. */
 export type PoolState = "open" | "paused" | "stopping" | "ended";
 
-/** Parts of a pool that its snapshot and its inspection show. */
+/** Parts of a pool that are shown in its snapshot and when it is printed. */
 export interface ViewedPool<T> {
   readonly source: WorkSource<T>;
   readonly state: PoolState;

@@ -9,7 +9,7 @@ export class Wait {
   #isOn = false;
   #isOver = false;
 
-  /** Each wait is for `wanted()` items, with tokens of `throttle()`. */
+  /** Each wait requests `wanted()` items, with tokens from `throttle()`. */
   constructor(wanted: () => number, throttle: () => TokenSource | undefined) {
     this.#wanted = wanted;
     this.#throttle = throttle;
@@ -19,7 +19,7 @@ export class Wait {
     return this.#isOn;
   }
 
-  /** Whether a wait found that the source has shut down. No further wait brings an item. */
+  /** Whether a wait found that the source has shut down. If so, no further wait will return an item. */
   get isOver(): boolean {
     return this.#isOver;
   }
