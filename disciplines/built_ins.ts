@@ -1,4 +1,7 @@
-/** Built-in disciplines, one line for each. Their types, entry points and docs are generated from this list. */
+/**
+ * Built-in disciplines, one line for each. The types, entry points and docs of these disciplines are generated from
+ * this list.
+ */
 
 export * from "./fair.ts";
 export * from "./priority.ts";

@@ -5,7 +5,7 @@ import type { PartDescription } from "../registry/description.ts";
 import type { Fields, OptionsOf } from "../registry/fields.ts";
 import { createInCode } from "../registry/options_in_code.ts";
 
-/** Disciplines as a kind of part. Queues can't share a discipline, so documents give disciplines no names. */
+/** Disciplines as a kind of part. Queues can't share a discipline, so disciplines have no names in documents. */
 export const disciplineKind: PartKind<"discipline", QueueDiscipline<unknown>> = {
   word: "discipline",
   name: "queue discipline",

@@ -10,7 +10,7 @@ import type * as builtIns from "./built_ins.ts";
 /** Declared options of each built-in discipline, by type. */
 export type BuiltInDisciplineOptions = DeclaredOptions<typeof builtIns>;
 
-/** Config of a nested part, by its kind. */
+/** Type of a nested part's config, by the kind of part. */
 export interface DisciplineInputs {
   /** A discipline. */
   discipline: DisciplineConfig;
@@ -33,7 +33,7 @@ export interface DisciplineInputs {
 export type DisciplineConfig = PartConfig<BuiltInDisciplineOptions, DisciplineInputs>;
 
 /**
- * Type that a config of type `C` must have. Built-in disciplines have exactly their declared options, at any depth.
- * Options of custom disciplines are not checked.
+ * Type that a config of type `C` must have. Built-in disciplines must have exactly their declared options, at any
+ * depth. Options of custom disciplines are not checked.
  */
 export type CheckedDisciplineConfig<C> = CheckedPartConfig<C, BuiltInDisciplineOptions, "discipline", DisciplineConfig>;

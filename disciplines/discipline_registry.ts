@@ -8,8 +8,8 @@ import type { CheckedDisciplineConfig, DisciplineConfig } from "./discipline_con
 /**
  * Registry of the discipline types that can be built from a config.
  *
- * {@linkcode disciplines} has the built-in types. A type registered there is available everywhere. To keep your types
- * separate, register them with a copy: `disciplines.extend()`.
+ * {@linkcode disciplines} has the built-in types. A type registered with `disciplines` is available everywhere. To keep
+ * your types separate, register them with a copy: `disciplines.extend()`.
  *
  * @example Usage
  * ```ts
@@ -38,8 +38,8 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
    */
   override build<T>(config: DisciplineConfig, context?: BuildContext): QueueDiscipline<T>;
   /**
-   * Builds a discipline of a custom type, or one that contains a custom discipline. The options of custom disciplines
-   * are checked at run time, not by the compiler.
+   * Builds a discipline of a custom type, or a discipline that contains a custom discipline. The options of custom
+   * disciplines are checked at run time, not by the compiler.
    *
    * @typeParam T The type of the items.
    * @typeParam C The type of `config`.
@@ -69,7 +69,7 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
    */
   override describe(config: DisciplineConfig, context?: BuildContext): DisciplineDescription;
   /**
-   * Describes a discipline of a custom type, or one that contains a custom discipline.
+   * Describes a discipline of a custom type, or a discipline that contains a custom discipline.
    *
    * @typeParam C The type of `config`.
    * @param config The discipline's type and options, as for `build`.

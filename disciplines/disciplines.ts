@@ -3,7 +3,7 @@ import * as builtIns from "./built_ins.ts";
 import { DisciplineRegistry } from "./discipline_registry.ts";
 
 /** Default registry, with the built-in disciplines. */
-// Bundlers drop it if it is unused
+// Bundlers drop the registry if it is unused.
 export const disciplines: DisciplineRegistry = /* @__PURE__ */ registerBuiltIns();
 
 function registerBuiltIns(): DisciplineRegistry {

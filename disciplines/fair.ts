@@ -84,12 +84,13 @@ export type FairOptions<T> =
  *
  * The algorithm is start-time fair queuing (Goyal, Vin, Cheng: "Start-time Fair Queuing: A Scheduling Algorithm for
  * Integrated Services Packet Switching Networks", SIGCOMM 1996), with one item as the unit of work. A group with a
- * weight of 3 gets three items for each item of a group with a weight of 1, as long as both have ready items. An idle
- * group doesn't accumulate credit. A group that was served more than its share pays back only its last turn. A group
- * that becomes ready waits for about one item of each other group.
+ * weight of 3 gets three items for each item of a group with a weight of 1, as long as both groups have ready items. An
+ * idle group doesn't accumulate credit. A group that was served more than its share, for example because no other group
+ * was ready, is delayed afterwards by at most one turn. A group that becomes ready waits for about one item of each
+ * other group.
  *
- * `maxPerGroup` limits how many items of one group are processing at once. Further items of the group are blocked
- * meanwhile, and other groups continue.
+ * `maxPerGroup` limits how many items of one group are processing at once. Once a group reaches this limit, its other
+ * items are blocked, while other groups continue.
  *
  * A group is forgotten when its last turn is over, so groups may come and go indefinitely. At most 10,000 groups
  * without items are remembered.
@@ -122,11 +123,11 @@ export type FairOptions<T> =
  *
  * @typeParam T The type of the items.
  * @param options Either `groupOf`, which returns the group of an item and is called whenever an item becomes ready, or
- * `separator`, which ends the name of the group in a key that is a string. `weights`: numbers from 0.001 to 1,000 by
- * group; 1 for other groups. `maxPerGroup`: maximum number of items of one group that are processing at once; by
- * default, no limit. `within`: creates the discipline within a group; by default, first in, first out. If `groupOf`
- * throws, so does `add`. An item that was accepted before is ready anyway: it goes first, and doesn't count for
- * `maxPerGroup`.
+ * `separator`: the group is the text before the first separator in the key, which must be a string. `weights`: numbers
+ * from 0.001 to 1,000 by group; other groups have a weight of 1. `maxPerGroup`: maximum number of items of one group
+ * that are processing at once; by default, no limit. `within`: creates the discipline within a group; by default, first
+ * in, first out. If `groupOf` throws, `add` throws the same error. If the item came back from a worker or from a delay,
+ * it is ready anyway: it goes first, and is not counted for `maxPerGroup`.
  * @returns The discipline, for one queue. With a `separator`, its `push` throws a `TypeError` for keys that are not
  * strings.
  * @throws {RangeError} If an option is a number out of range.
@@ -141,17 +142,17 @@ export function createFairDiscipline<T = unknown>(options: FairOptions<T>): Queu
   ) as QueueDiscipline<T>;
 }
 
-/** Slot of a group that is not in the heap. */
+/** Slot number of a group that is not in the heap. */
 const NONE = -1;
 
 /**
  * Maximum number of idle groups to remember. If new groups appear as fast as items are handed out, virtual time stands
- * still and no last turn is ever over. So the group whose turn would be over first is forgotten early. If it returns
- * before the others have caught up with it, it may get one item too early.
+ * still, and no group's last turn is ever over. So the group whose turn would be over first is forgotten early. If this
+ * group gets new items before the other groups have caught up with it, the group may be served one item too early.
  */
 const MAX_IDLE = 10_000;
 
-/** A group, from its first entry until its last turn is over. */
+/** A group of items. It exists from its first entry until its last turn is over. */
 class Group {
   readonly name: unknown;
   readonly within: QueueDiscipline<unknown>;
@@ -159,14 +160,14 @@ class Group {
   readonly cost: number;
   /** Whether the number of processing entries matters to this discipline or to the inner one. */
   readonly countsProcessing: boolean;
-  /** Start of its next turn and end of its last one, in virtual time. */
+  /** Start of the group's next turn and end of its last turn, in virtual time. */
   start = 0;
   finish = 0;
   processing = 0;
-  /** Number of entries that can be handed out, and number of all entries. */
+  /** Number of entries that can be handed out, and total number of entries. */
   ready = 0;
   size = 0;
-  /** Its slots among the ready and among the idle groups. */
+  /** Slots of the group in the heaps of ready groups and of idle groups. */
   readySlot = NONE;
   idleSlot = NONE;
 
@@ -192,7 +193,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
   readonly #ready = new NumberHeap<Group>();
   /** Groups without entries, and without processing entries that count, by the end of their last turn. */
   readonly #idle = new NumberHeap<Group>();
-  /** Groups of entries, as far as needed: for `touch` if there is an inner discipline, and for `done`. */
+  /** Groups by entry, only for entries that need one: for `touch` if there is an inner discipline, and for `done`. */
   readonly #homes = new Map<ReadyEntry<unknown>, Group>();
   /** Virtual time. */
   #now = 0;
@@ -264,10 +265,10 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     }
   }
 
-  /** Simulates the turns to come. Ends at a group whose inner discipline doesn't know its order. */
+  /** Simulates the next turns. Stops at a group whose inner discipline doesn't know its order. */
   peek(limit: number): ReadyEntry<unknown>[] {
     const entries: ReadyEntry<unknown>[] = [];
-    const again = new NumberHeap<Preview>(); // groups that had a turn
+    const again = new NumberHeap<Preview>(); // groups that already had a simulated turn
     const groups = this.#ready.first(limit);
     let next = 0;
     while (entries.length < limit) {
@@ -316,7 +317,7 @@ class FairDiscipline implements QueueDiscipline<unknown> {
     this.#forgetIdle();
   }
 
-  /** Forgets the idle groups whose last turn is over, and excess ones. */
+  /** Forgets idle groups whose last turn is over, and idle groups beyond `MAX_IDLE`. */
   #forgetIdle(): void {
     while (this.#idle.smallest <= this.#now || this.#idle.length > MAX_IDLE) {
       this.#forget(this.#idle.pop()!);

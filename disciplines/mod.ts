@@ -2,10 +2,10 @@
  * Disciplines, which decide which ready item is handed out next, and the registry that builds them from config. Without
  * a discipline, a queue is first in, first out.
  *
- * Each discipline has a function that creates it, such as {@linkcode createPriorityDiscipline}, and a type that names
- * it in configs, such as `"priority"`. A discipline is for one queue.
+ * Each discipline has a function that creates it, such as {@linkcode createPriorityDiscipline}, and a type, which is
+ * its name in configs, such as `"priority"`. Queues can't share a discipline.
  *
- * {@linkcode disciplines} builds disciplines from config. {@linkcode defineDiscipline} declares a custom one.
+ * {@linkcode disciplines} builds disciplines from config. {@linkcode defineDiscipline} declares a custom discipline.
  *
  * @example Usage
  * ```ts

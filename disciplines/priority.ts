@@ -1,5 +1,5 @@
 /**
- * Discipline that hands out urgent items earlier.
+ * Discipline that gives urgent items a head start.
  *
  * Order: a higher priority is worth a head start, so urgent items go first and no item waits forever.
  *
@@ -24,8 +24,8 @@ export type * from "./types.ts";
 const MIN_RANGE = 1e-6;
 
 /**
- * Longest limited head start, in milliseconds: 100 years. Longer ones count as this. Up to this value, numbers
- * distinguish times that are a microsecond apart.
+ * Longest limited head start, in milliseconds: 100 years. Longer head starts are shortened to this value. Up to this
+ * value, floating-point numbers can distinguish times that are a microsecond apart.
  */
 const MAX_HEAD_START = 3_155_760_000_000;
 
@@ -70,16 +70,17 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
 /**
  * Creates a discipline that hands out items with a higher priority earlier.
  *
- * Each point of priority is worth the same head start, `maxHeadStart / (max - min)`. The next item is the one with the
- * smallest `readyAt - priority * maxHeadStart / (max - min)`. So an item waits only for more urgent items that became
- * ready before it or shortly after it. No item waits forever, even with the lowest priority in an overloaded queue.
- * Items with the same priority are handed out in the order in which they became ready.
+ * Each point of priority is worth the same head start, `maxHeadStart / (max - min)`. The item with the smallest
+ * `readyAt - priority * maxHeadStart / (max - min)` is next. So a more urgent item goes first only if it became ready
+ * earlier, or at most its head start later. Every item is handed out eventually, even with the lowest priority in an
+ * overloaded queue. Items with the same priority are handed out in the order in which they became ready.
  *
  * Adding a ready item with a higher priority gives it the head start of that priority. The item keeps the time at which
  * it became ready. A lower priority changes nothing.
  *
- * With a `maxHeadStart` of `Infinity` or `"unlimited"`, priorities are strict: the highest always goes first, and low
- * ones may wait forever. An item whose priority is raised goes behind the ready items that already have that priority.
+ * With a `maxHeadStart` of `Infinity` or `"unlimited"`, priorities are strict: the highest priority always goes first,
+ * and items with a low priority may never be handed out. An item whose priority is raised goes behind the ready items
+ * that already have that priority.
  *
  * @example Usage
  * ```ts
@@ -94,10 +95,11 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
  * ```
  *
  * @typeParam T The type of the items.
- * @param options `min` and `max`: the lowest and the highest priority, by default -100 and 100. Other priorities count
- * as the nearest of the two. Both are from -1,000,000,000 to 1,000,000,000, and at least 0.000001 apart.
- * `maxHeadStart`: how much later an item of the highest priority may become ready and still go before one of the
- * lowest; by default, one minute. 0 means first in, first out. More than 100 years count as 100 years.
+ * @param options `min` and `max`: the lowest and the highest priority, by default -100 and 100. A priority outside this
+ * range is treated as the nearer bound. Both bounds are from -1,000,000,000 to 1,000,000,000, and at least 0.000001
+ * apart. `maxHeadStart`: how much later an item with the highest priority may become ready and still go before an item
+ * with the lowest priority; by default, one minute. 0 means first in, first out. More than 100 years is treated as 100
+ * years.
  * @returns The discipline, for one queue.
  * @throws {RangeError} If an option is a number out of range, or `max - min` is less than 0.000001.
  * @throws {TypeError} If an option is unknown or has the wrong type.
@@ -115,7 +117,10 @@ type Seated = ReadyEntry<unknown> & { [SEAT]?: number };
 abstract class HeapDiscipline implements QueueDiscipline<unknown> {
   protected readonly heap = new NumberHeap<Seated>();
   protected readonly min: number;
-  /** Slots of entries without a property for them. A map costs more than the heap. */
+  /**
+   * Slots of entries that have no property for the slot. The map is used only for such entries, because it costs more
+   * than the heap.
+   */
   readonly #slots = new Map<Seated, number>();
   readonly #max: number;
 
@@ -152,7 +157,7 @@ abstract class HeapDiscipline implements QueueDiscipline<unknown> {
   /** Returns the number of an entry. The entry with the smallest number is next. */
   protected abstract numberOf(entry: ReadyEntry<unknown>): number;
 
-  /** Gives an entry its new number if it is smaller. */
+  /** Gives an entry its new number if the new number is smaller. */
   protected abstract renumber(slot: number, entry: ReadyEntry<unknown>, number: number): void;
 
   protected clamp(priority: number): number {
@@ -160,7 +165,10 @@ abstract class HeapDiscipline implements QueueDiscipline<unknown> {
   }
 }
 
-/** Priorities as head starts. A number doesn't depend on the current time, so it never needs an update. */
+/**
+ * Priorities as head starts. The number of an entry doesn't depend on the current time, so the number never becomes
+ * outdated.
+ */
 class PriorityDiscipline extends HeapDiscipline {
   /** Head start of one point of priority, in milliseconds. */
   readonly #headStart: number;
@@ -171,7 +179,7 @@ class PriorityDiscipline extends HeapDiscipline {
   }
 
   protected numberOf({ readyAt, priority }: ReadyEntry<unknown>): number {
-    return readyAt - (this.clamp(priority) - this.min) * this.#headStart; // relative to `min`, so that it stays small
+    return readyAt - (this.clamp(priority) - this.min) * this.#headStart; // relative to `min`, to keep it small
   }
 
   protected renumber(slot: number, _: ReadyEntry<unknown>, number: number): void {
@@ -179,7 +187,7 @@ class PriorityDiscipline extends HeapDiscipline {
   }
 }
 
-/** Strict priorities. Entries with the same priority are ordered by when they got it. */
+/** Strict priorities. Entries with the same priority are ordered by the time at which they received that priority. */
 class StrictPriorityDiscipline extends HeapDiscipline {
   protected numberOf({ priority }: ReadyEntry<unknown>): number {
     return -this.clamp(priority);

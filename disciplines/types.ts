@@ -1,4 +1,4 @@
-/** Types used by a discipline's function and definition. Each discipline's file exports them too. */
+/** Types used by a discipline's function and definition. Each discipline's file also exports these types. */
 
 export type { Clock } from "../lib/base/clock.ts";
 export type { Duration } from "../lib/base/duration.ts";

@@ -5,8 +5,9 @@
  *
  * Choose it when retries must not overload a service, however many items fail.
  *
- * A delay is set when an item fails. A lower rate slows later failures, but not items that are already delayed. To slow
- * all attempts at once, including first attempts, give a queue or a pool a bucket as `throttle`.
+ * A delay is set when an item fails. A lower rate lengthens the delays of later failures, but not the delays of items
+ * that are already delayed. To slow down all attempts at once, including first attempts, set a bucket as the `throttle`
+ * of a queue or a pool.
  *
  * ```json
  * { "type": "bucket", "rate": 1, "burst": 5 }
@@ -30,7 +31,7 @@ export type * from "./types.ts";
 
 /** A limiter that takes its delays from a token bucket, which other code may share. */
 export interface BucketLimiter<T = unknown> extends RateLimiter<T> {
-  /** The token bucket. Each call of `when` takes a token from it. */
+  /** The token bucket. Each call to `when` takes a token from this bucket. */
   readonly bucket: TokenBucket;
 }
 
@@ -54,11 +55,11 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
 };
 
 /**
- * Creates a limiter that allows `rate` retries a second on average, and `burst` at once, over all items. It does not
- * count items: `numRequeues` always returns 0.
+ * Creates a limiter that allows `rate` retries per second on average, and `burst` retries at once, over all items. The
+ * limiter does not count the failures of items: `numRequeues` always returns 0.
  *
- * Same as client-go's `BucketRateLimiter`; {@linkcode TokenBucket} documents the algorithm. The limiter's `bucket` is
- * the token bucket: you can change its rate, and other code may take tokens from it.
+ * Equivalent to client-go's `BucketRateLimiter`; {@linkcode TokenBucket} documents the algorithm. The limiter's
+ * `bucket` is the token bucket: you can change its rate, and other code may take tokens from it.
  *
  * @example Usage
  * ```ts
@@ -72,7 +73,7 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
  * ```
  *
  * @typeParam T The type of the items.
- * @param options `rate`: tokens a second, a non-negative number or `Infinity`; `burst`: a non-negative integer;
+ * @param options `rate`: tokens per second, a non-negative number or `Infinity`; `burst`: a non-negative integer;
  * `clock`: the clock of the bucket.
  * @returns The limiter.
  * @throws {RangeError} If an option is a number out of range.
@@ -88,7 +89,7 @@ class TokenBucketLimiter implements BucketLimiter {
   readonly bucket: TokenBucket;
   #rate: number;
   #burst: number;
-  /** The latest call of `when`, unless it was undone. */
+  /** The latest call to `when`, unless that call was undone. */
   #latest: { readonly key: unknown; readonly reservation: Reservation } | undefined = undefined;
 
   constructor(bucket: TokenBucket) {
@@ -103,7 +104,10 @@ class TokenBucketLimiter implements BucketLimiter {
     return Math.min(reservation.delay, FOREVER / NS_PER_MS); // "never" must be finite: about 292 years, as in Go
   }
 
-  /** Returns the token to the bucket, unless another item has taken one since: its delay may rely on this token. */
+  /**
+   * Returns the token to the bucket, unless another item has taken a token since. The delay of the other item may rely
+   * on this token.
+   */
   uncount(item: unknown, key: unknown = item): void {
     const latest = this.#latest;
     if (latest === undefined || latest.key !== key) return;
@@ -111,7 +115,10 @@ class TokenBucketLimiter implements BucketLimiter {
     this.#latest = undefined;
   }
 
-  /** Changes rate and burst. Tokens in the bucket and tokens owed stay; a larger burst fills up at the rate. */
+  /**
+   * Changes rate and burst. Tokens in the bucket and tokens owed are kept. If the burst is raised, the bucket fills up
+   * to it at its rate.
+   */
   change(rate: number, burst: number): void {
     this.#rate = rate;
     this.#burst = burst;
@@ -124,7 +131,10 @@ class TokenBucketLimiter implements BucketLimiter {
     return 0;
   }
 
-  /** A bucket whose rate or burst was changed by hand differs from a new one. */
+  /**
+   * Reports whether the limiter behaves like a new one. It doesn't if other code changed the rate or burst of the
+   * bucket.
+   */
   atRest(): boolean {
     const { bucket } = this;
     return bucket.rate === this.#rate && bucket.burst === this.#burst && bucket.atRest();

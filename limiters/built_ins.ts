@@ -1,4 +1,7 @@
-/** Built-in limiters, one line for each. Their types, entry points and docs are generated from this list. */
+/**
+ * Built-in limiters, one line for each. The types, entry points and docs of these limiters are generated from this
+ * list.
+ */
 
 export * from "./bucket.ts";
 export * from "./exponential.ts";

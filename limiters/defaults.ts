@@ -23,10 +23,11 @@ export const defaultControllerConfig = {
 } as const;
 
 /**
- * Creates the limiter that Kubernetes controllers use. Each item is delayed by 5 ms at first and 1000 s at most,
- * doubling with each failure. All items together are retried at most 10 times a second, and 100 at once.
+ * Creates the limiter that Kubernetes controllers use. The delay of each item is 5 ms at first and doubles with each
+ * failure, up to 1000 s. All items together are retried at most 10 times per second on average, and at most 100 of them
+ * at once.
  *
- * Same as client-go's `DefaultControllerRateLimiter`.
+ * Equivalent to client-go's `DefaultControllerRateLimiter`.
  *
  * @example Usage
  * ```ts
@@ -54,10 +55,10 @@ export function createDefaultControllerLimiter<T = unknown>(
 }
 
 /**
- * Creates a limiter for independent items. Each item is delayed by 1 ms at first and 1000 s at most, doubling with each
- * failure.
+ * Creates a limiter for independent items. The delay of each item is 1 ms at first and doubles with each failure, up to
+ * 1000 s.
  *
- * Same as client-go's `DefaultItemBasedRateLimiter`.
+ * Equivalent to client-go's `DefaultItemBasedRateLimiter`.
  *
  * @example Usage
  * ```ts
@@ -75,7 +76,10 @@ export function createDefaultItemLimiter<T = unknown>(): RateLimiter<T> {
   return exponentialFrom(1);
 }
 
-/** Creates a limiter from its definition without the option checks, which most programs then don't need to bundle. */
+/**
+ * Creates a limiter from its definition without checking the options, so that most programs don't need to bundle the
+ * option checks.
+ */
 function exponentialFrom(baseDelay: number): RateLimiter {
   return exponentialLimiter.create({ baseDelay, maxDelay: 1_000_000, forgetAfter: undefined }, {});
 }

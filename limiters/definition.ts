@@ -68,9 +68,9 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  * assertEquals([limiter.when("a"), limiter.when("a")], [1000, 2000]);
  * ```
  *
- * With `update`, a limiter keeps its state when its config is reloaded. `update` gets the limiter that `create`
- * returned and the new options. The limiter keeps its clock and its random numbers. Without `update`, a limiter whose
- * options change is created again and loses its counts.
+ * With `update`, a limiter keeps its state when its config is reloaded. `update` receives the limiter that `create`
+ * returned and the new options. The clock and the random number function of the limiter stay the same. Without
+ * `update`, a limiter whose options change is created again and loses its counts.
  *
  * @example A limiter that keeps its counts when its options change
  * ```ts
@@ -115,7 +115,7 @@ export type LimiterDescription = PartDescription<RateLimiter>;
  *
  * @typeParam Type The literal type of the name.
  * @typeParam F The declarations of the options.
- * @typeParam L The type that `create` returns and `update` gets.
+ * @typeParam L The type of the limiter that `create` returns and `update` receives.
  * @param definition The definition.
  * @returns The same definition, checked.
  * @throws {TypeError} If a member of the definition is missing or has the wrong type, or a default is invalid.
@@ -133,7 +133,8 @@ export function defineLimiter<
 }
 
 /**
- * Creates a limiter from options given in code. `contextOptions` are the options that the definition does not declare.
+ * Creates a limiter from options given in code. `contextOptions` are the options that belong to the build context
+ * rather than to the definition.
  */
 export function createLimiter<F extends LimiterFields>(
   definition: LimiterDefinition<string, F>,

@@ -47,10 +47,10 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
 };
 
 /**
- * Creates a limiter that doubles an item's delay with each failure: `baseDelay` after the first one, and `maxDelay` at
- * most.
+ * Creates a limiter that doubles an item's delay with each failure, from `baseDelay` after the first failure up to
+ * `maxDelay`.
  *
- * Same as client-go's `ItemExponentialFailureRateLimiter`.
+ * Equivalent to client-go's `ItemExponentialFailureRateLimiter`.
  *
  * @example Usage
  * ```ts
@@ -67,8 +67,8 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
  *
  * @typeParam T The type of the items.
  * @param options `baseDelay` and `maxDelay`: milliseconds, or strings such as `"5ms"`; `forgetAfter`: time after the
- * end of an item's last delay at which its failures are forgotten, which must be longer than an attempt takes (default:
- * never); `clock`: the clock for `forgetAfter`.
+ * end of an item's last delay at which its failures are forgotten (longer than an attempt takes; default: never);
+ * `clock`: the clock for `forgetAfter`.
  * @returns The limiter.
  * @throws {RangeError} If an option is a number out of range, or `maxDelay` is less than `baseDelay`.
  * @throws {TypeError} If an option is unknown, missing, or has the wrong type.
@@ -79,7 +79,7 @@ export function createExponentialLimiter<T = unknown>(
   return createLimiter(exponentialLimiter, options, "clock");
 }
 
-/** Largest exponent for which 2 to its power is finite. 0 times infinity would be `NaN`. */
+/** Largest exponent for which the power of 2 is finite. With an infinite power, a `baseDelay` of 0 would give `NaN`. */
 const MAX_EXPONENT = 1023;
 
 /** Returns the function that computes the delay after a number of failures. */

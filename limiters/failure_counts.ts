@@ -14,22 +14,23 @@ type DelayAfter = (failures: number) => number;
 /**
  * Failure counts by key, since the key was last forgotten.
  *
- * Counts expire: a count is dropped `forgetAfter` after the end of its last delay. So keys that are never forgotten,
- * such as those of deleted objects, leave nothing behind. If `forgetAfter` is `Infinity`, counts are permanent: they
- * stay until they are deleted. `forgetAfter` may change at any time.
+ * Counts expire: a count is dropped `forgetAfter` after the end of its last delay. So the counts of keys that are never
+ * forgotten, such as the keys of deleted objects, don't accumulate. If `forgetAfter` is `Infinity`, counts are
+ * permanent: they stay until they are deleted. `forgetAfter` may change at any time.
  */
 export class FailureCounts {
-  /** A plain number is a count that was made while counts are permanent. */
+  /** Counts by key. A plain number is a count that was made in the latest period of permanent counts. */
   readonly #counts = new ChurnMap<unknown, number | Passing>();
   readonly #pruner = new Pruner(this.#counts);
   readonly #clock: Clock;
   #forgetAfter: number;
-  /** Counts whose last delay ended by this time had already expired when `forgetAfter` changed. */
+  /** Counts whose last delay ended at or before this time had already expired when `forgetAfter` last changed. */
   #passedBy = -Infinity;
-  /** Returns the end of the last delay of a count that was made while counts were permanent. */
+  /** Returns the end of the last delay, for a count that was made while counts were permanent. */
   #endOfLasting: (count: number) => number = () => -Infinity;
   /**
-   * End of the last of all delays, including those of deleted counts; `undefined` after a change, until it is needed.
+   * Latest end of all delays, including the delays of deleted counts. After a change, `undefined` until the value is
+   * needed.
    */
   #lastEnd: number | undefined = -Infinity;
 
@@ -38,7 +39,7 @@ export class FailureCounts {
    *
    * @param forgetAfter Time after the end of its last delay at which a count expires, in milliseconds; `Infinity` for
    * never.
-   * @param clock The clock. It is not read while counts are permanent.
+   * @param clock The clock. The clock is not read while counts are permanent.
    */
   constructor(forgetAfter: number, clock: Clock) {
     this.#forgetAfter = forgetAfter;
@@ -50,10 +51,10 @@ export class FailureCounts {
   }
 
   /**
-   * Changes `forgetAfter`. Permanent counts may have returned their last delay just now, so they expire as if they had.
-   * Iterates over all counts only when they become permanent.
+   * Changes `forgetAfter`. The times of permanent counts are unknown, so these counts expire as if their last delay
+   * began now. Iterates over all counts only when counts become permanent.
    *
-   * @param delayAfter Computes the delays as they were until now.
+   * @param delayAfter Computes the delays that applied until now.
    */
   changeForgetAfter(forgetAfter: number, delayAfter: DelayAfter): void {
     const now = this.#clock.now();
@@ -61,13 +62,13 @@ export class FailureCounts {
       this.#endOfLasting = (count) => now + delayAfter(count);
       this.#lastEnd = undefined;
     } else {
-      if (forgetAfter === Infinity) this.#noteEnds(); // from now on, plain numbers are counts of a new period
+      if (forgetAfter === Infinity) this.#noteEnds(); // from now on, plain numbers belong to a new period
       this.#passedBy = Math.max(this.#passedBy, now - this.#forgetAfter);
     }
     this.#forgetAfter = forgetAfter;
   }
 
-  /** Counts one more failure of a key. Returns its delay, which `delayAfter` computes. */
+  /** Counts one more failure of a key. Returns the key's delay, as computed by `delayAfter`. */
   add(key: unknown, delayAfter: DelayAfter): number {
     if (this.#lasts) {
       const count = this.#countOf(key, this.#passedBy) + 1;
@@ -103,7 +104,10 @@ export class FailureCounts {
     this.#counts.delete(key);
   }
 
-  /** Reports whether nothing is counted. May still return `false` until a deleted count would have expired. */
+  /**
+   * Reports whether no failures are counted. After a count is deleted, may return `false` until the count would have
+   * expired.
+   */
   isEmpty(): boolean {
     if (this.#counts.size === 0) return true;
     this.#lastEnd ??= this.#computeLastEnd();
@@ -114,7 +118,7 @@ export class FailureCounts {
     return this.#forgetAfter === Infinity;
   }
 
-  /** Returns the cutoff: a count has expired if its last delay ended by then. */
+  /** Returns the cutoff time: a count has expired if its last delay ended at or before the cutoff. */
   #cutoff(): number {
     return this.#lasts ? this.#passedBy : this.#cutoffAt(this.#clock.now());
   }

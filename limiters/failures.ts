@@ -12,7 +12,9 @@ export const forgetAfterField = {
     "Must be longer than an attempt takes; otherwise, every failure counts as the first.",
 } as const satisfies Field;
 
-/** Limiter that counts the failures of each key since it was last forgotten. The delay is a function of that count. */
+/**
+ * Limiter that counts the failures of each key since the key was last forgotten. The delay is a function of that count.
+ */
 export class FailureLimiter implements RateLimiter {
   readonly #counts: FailureCounts;
   #delayAfter: (failures: number) => number;
@@ -20,7 +22,8 @@ export class FailureLimiter implements RateLimiter {
   /**
    * Creates a limiter without failures.
    *
-   * @param delayAfter Returns the delay after a number of failures (1 after the first), in milliseconds.
+   * @param delayAfter Returns the delay after the given number of failures, in milliseconds. The number is 1 after the
+   * first failure.
    * @param forgetAfter Time after the end of its last delay at which a count expires, in milliseconds. Default: never.
    * @param clock The clock for `forgetAfter`. Default: the system's clock.
    */
@@ -62,8 +65,8 @@ export class FailureLimiter implements RateLimiter {
   }
 
   /**
-   * Changes the delays and the expiry of counts from now on. Keeps the counts and the delays that were already
-   * returned.
+   * Changes the delays and the expiry of counts from now on. Existing counts are kept, and delays that were already
+   * returned stay the same.
    */
   change(delayAfter: (failures: number) => number, forgetAfter: number = Infinity): void {
     if (forgetAfter !== this.forgetAfter) this.#counts.changeForgetAfter(forgetAfter, this.#delayAfter);

@@ -43,9 +43,9 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
 
 /**
  * Creates a limiter that delays an item by `fastDelay` after each of its first `maxFastAttempts` failures and by
- * `slowDelay` after each further one.
+ * `slowDelay` after each further failure.
  *
- * Same as client-go's `ItemFastSlowRateLimiter`.
+ * Equivalent to client-go's `ItemFastSlowRateLimiter`.
  *
  * @example Usage
  * ```ts
@@ -58,8 +58,8 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
  *
  * @typeParam T The type of the items.
  * @param options `fastDelay` and `slowDelay`: milliseconds, or strings such as `"5ms"`; `maxFastAttempts`: a
- * non-negative integer; `forgetAfter`: time after the end of an item's last delay at which its failures are forgotten,
- * which must be longer than an attempt takes (default: never); `clock`: the clock for `forgetAfter`.
+ * non-negative integer; `forgetAfter`: time after the end of an item's last delay at which its failures are forgotten
+ * (longer than an attempt takes; default: never); `clock`: the clock for `forgetAfter`.
  * @returns The limiter.
  * @throws {RangeError} If an option is a number out of range.
  * @throws {TypeError} If an option is unknown, missing, or has the wrong type.

@@ -55,11 +55,12 @@ export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = 
 
 /**
  * Creates a limiter that subtracts a random part, up to `spread`, from each delay of another limiter. Items that failed
- * together then don't return together.
+ * together are then not retried together.
  *
- * With a `spread` of 1, a delay is anything from 0 to the whole delay ("full jitter"). With 0.5, it is at least half of
- * the delay ("equal jitter"). See Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. Put it
- * around a backoff, inside a max-of limiter. Around a bucket, items would return faster than the bucket's rate.
+ * With a `spread` of 1, the result is anything from 0 to the whole delay ("full jitter"). With 0.5, the result is at
+ * least half of the delay ("equal jitter"). See Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog,
+ * 2015. To combine a jitter with a bucket, put the jitter around a backoff only, and put both inside a max-of limiter.
+ * Around a bucket, a jitter would let items be retried faster than the bucket's rate.
  *
  * @example Usage
  * ```ts
@@ -72,10 +73,10 @@ export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = 
  * ```
  *
  * @typeParam T The type of the items.
- * @param limiter The limiter to ask.
+ * @param limiter The limiter whose delays are changed.
  * @param options `spread`: a number from 0 to 1; `random`: returns random numbers from 0 to 1 (default: `Math.random`).
- * @returns The limiter. Its `when` throws if `random` returns anything else, and counts nothing in that case. The error
- * is a `RangeError` for a number and a `TypeError` otherwise, with the code `WQ_LIMITER`.
+ * @returns The limiter. Its `when` throws if `random` returns anything else, and doesn't count the failure then. The
+ * error is a `RangeError` for a number and a `TypeError` otherwise, with the code `WQ_LIMITER`.
  * @throws {RangeError} If `spread` is a number out of range.
  * @throws {TypeError} If `limiter` is not a rate limiter, or an option is unknown, missing, or has the wrong type.
  */

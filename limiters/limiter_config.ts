@@ -10,7 +10,7 @@ import type * as builtIns from "./built_ins.ts";
 /** Declared options of each built-in limiter, by type. */
 export type BuiltInOptions = DeclaredOptions<typeof builtIns>;
 
-/** Config of a nested part, by its kind. */
+/** Type of a nested part's config, by the kind of part. */
 export interface LimiterInputs {
   /** A limiter. */
   limiter: LimiterConfig;
@@ -24,7 +24,7 @@ export type BuiltInConfig<Type extends keyof BuiltInOptions = keyof BuiltInOptio
 >;
 
 /**
- * Config of a limiter: an object with its `type` and its options, or the name of another limiter of the document.
+ * Config of a limiter: an object with its `type` and its options, or the name of another limiter in the document.
  *
  * @example Usage
  * ```ts
@@ -39,7 +39,7 @@ export type BuiltInConfig<Type extends keyof BuiltInOptions = keyof BuiltInOptio
 export type LimiterConfig = string | BuiltInConfig;
 
 /**
- * Type that a config of type `C` must have. Built-in limiters have exactly their declared options, at any depth.
+ * Type that a config of type `C` must have. Built-in limiters must have exactly their declared options, at any depth.
  * Options of custom limiters are not checked.
  */
 export type CheckedConfig<C> = CheckedPartConfig<C, BuiltInOptions, "limiter", LimiterConfig>;

@@ -8,8 +8,8 @@ import type { CheckedConfig, LimiterConfig } from "./limiter_config.ts";
 /**
  * Registry of the limiter types that can be built from a config.
  *
- * {@linkcode limiters} has the built-in types. A type registered there is available everywhere. To keep your types
- * separate, register them with a copy: `limiters.extend()`.
+ * {@linkcode limiters} has the built-in types. A type registered with `limiters` is available everywhere. To keep your
+ * types separate, register them with a copy: `limiters.extend()`.
  *
  * @example Usage
  * ```ts
@@ -32,8 +32,8 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    * Builds a limiter from its config.
    *
    * @typeParam T The type of the items.
-   * @param config The limiter's type and options. A name is refused, because there is no document to look it up in; use
-   * {@linkcode loadConfig} for that.
+   * @param config The limiter's type and options. A name is refused, because there is no document in which to look it
+   * up; for names, use {@linkcode loadConfig}.
    * @param context The clock and the random numbers to build with.
    * @returns A new limiter.
    * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
@@ -41,7 +41,7 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    */
   override build<T>(config: LimiterConfig, context?: BuildContext): RateLimiter<T>;
   /**
-   * Builds a limiter of a custom type, or one that contains a custom limiter. The options of custom limiters are
+   * Builds a limiter of a custom type, or a limiter that contains a custom limiter. The options of custom limiters are
    * checked at run time, not by the compiler.
    *
    * @typeParam T The type of the items.
@@ -85,7 +85,7 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
    */
   override describe(config: LimiterConfig, context?: BuildContext): LimiterDescription;
   /**
-   * Describes a limiter of a custom type, or one that contains a custom limiter.
+   * Describes a limiter of a custom type, or a limiter that contains a custom limiter.
    *
    * @typeParam C The type of `config`.
    * @param config The limiter's type and options, as for `build`.

@@ -3,12 +3,12 @@ import * as builtIns from "./built_ins.ts";
 import { LimiterRegistry } from "./limiter_registry.ts";
 
 /** Default registry, with the built-in limiters. */
-// Bundlers drop it if it is unused
+// Bundlers drop the registry if it is unused.
 export const limiters: LimiterRegistry = /* @__PURE__ */ registerBuiltIns();
 
 let unchanged: LimiterRegistry | undefined;
 
-/** Returns a registry with only the built-in limiters, regardless of types registered with the default one. */
+/** Returns a registry with only the built-in limiters, regardless of types registered with the default registry. */
 export function builtInLimiters(): Pick<LimiterRegistry, "get" | "types"> {
   return unchanged ??= registerBuiltIns();
 }

@@ -39,10 +39,10 @@ export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = {
 };
 
 /**
- * Creates a limiter that asks all the given limiters and returns the longest delay and the highest count.
+ * Creates a limiter that calls all the given limiters and returns the longest delay and the highest count.
  *
- * Same as client-go's `MaxOfRateLimiter`. If a bucket is among the limiters, items may return in larger bursts than the
- * bucket allows, because another limiter delayed them longer.
+ * Equivalent to client-go's `MaxOfRateLimiter`. If a bucket is among the limiters, items may be retried in larger
+ * bursts than the bucket allows, because another limiter delayed these items longer.
  *
  * @example Usage
  * ```ts
@@ -57,7 +57,7 @@ export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = {
  * ```
  *
  * @typeParam T The type of the items.
- * @param limiters The limiters to ask; at least one.
+ * @param limiters The limiters to combine; at least one.
  * @returns The limiter.
  * @throws {TypeError} If there is no limiter, or an argument is not a rate limiter.
  */
@@ -65,12 +65,12 @@ export function createMaxOfLimiter<T = unknown>(...limiters: RateLimiter<T>[]): 
   return createLimiter(maxOfLimiter, { limiters });
 }
 
-/** Undoes a `when`. Never throws, because the error of the limiter that failed first is the one to report. */
+/** Undoes a call to `when`. Never throws, because the error of the limiter that failed first must be reported. */
 function uncount(limiter: RateLimiter, item: unknown, key: unknown): void {
   try {
     limiter.uncount?.(item, key);
   } catch {
-    // Ignored: see above.
+    // Ignored, so that the first error is reported.
   }
 }
 
@@ -92,13 +92,13 @@ class MaxOfLimiter implements RateLimiter {
     try {
       for (; asked < limiters.length; asked++) longest = Math.max(longest, limiters[asked]!.when(item, key));
     } catch (error) {
-      for (const limiter of limiters.slice(0, asked)) uncount(limiter, item, key); // else the retry counts twice
+      for (const limiter of limiters.slice(0, asked)) uncount(limiter, item, key); // or the retry would count twice
       throw error;
     }
     return longest;
   }
 
-  /** The longest `forgetAfter` of the limiters that count. */
+  /** The longest `forgetAfter` among the limiters that count failures. */
   get forgetAfter(): number | undefined {
     let longest: number | undefined;
     for (const { forgetAfter = longest } of this.#limiters) {

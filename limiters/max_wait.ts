@@ -41,7 +41,7 @@ export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions
 /**
  * Creates a limiter that caps the delays of another limiter at `maxDelay`.
  *
- * Same as client-go's `WithMaxWaitRateLimiter`.
+ * Equivalent to client-go's `WithMaxWaitRateLimiter`.
  *
  * @example Usage
  * ```ts
@@ -54,7 +54,7 @@ export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions
  * ```
  *
  * @typeParam T The type of the items.
- * @param limiter The limiter to ask.
+ * @param limiter The limiter whose delays are capped.
  * @param maxDelay The longest delay: milliseconds, or a string such as `"1m"`.
  * @returns The limiter.
  * @throws {RangeError} If `maxDelay` is a number out of range.

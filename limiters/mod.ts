@@ -1,10 +1,10 @@
 /**
  * Rate limiters, which decide how long a failed item is delayed, and the registry that builds them from config.
  *
- * Each limiter has a function that creates it, such as {@linkcode createExponentialLimiter}, and a type that names it
- * in configs, such as `"exponential"`. Some limiters wrap others.
+ * Each limiter has a function that creates it, such as {@linkcode createExponentialLimiter}, and a type, which is its
+ * name in configs, such as `"exponential"`. Some limiters wrap other limiters.
  *
- * {@linkcode limiters} builds limiters from config. {@linkcode defineLimiter} declares a custom one.
+ * {@linkcode limiters} builds limiters from config. {@linkcode defineLimiter} declares a custom limiter.
  *
  * @example Usage
  * ```ts

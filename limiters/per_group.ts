@@ -32,10 +32,10 @@ export type * from "./types.ts";
 /** A limiter with a separate limiter for each group of items. */
 export interface PerGroupLimiter<T = unknown, L extends RateLimiter<T> = RateLimiter<T>> extends RateLimiter<T> {
   /**
-   * Returns the limiter of an item's group. Creates it if there is none.
+   * Returns the limiter of an item's group. If the group has no limiter, creates one.
    *
-   * Call it each time you need the limiter; don't keep the result. A limiter that is at rest may be dropped and created
-   * again, and the new limiter doesn't know about tokens taken from the old one.
+   * Call this method each time you need the limiter; don't keep the result. A limiter that is at rest may be dropped
+   * and created again, and the new limiter doesn't know about tokens taken from the old limiter.
    *
    * @param item The item.
    * @param key The item's key. Default: the item itself.
@@ -70,14 +70,14 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
 
 /**
  * Creates a limiter that gives each group of items its own limiter, such as a bucket for each host. A group's limiter
- * is created with the first item of the group.
+ * is created when it is first needed.
  *
- * A group's limiter that is at rest behaves like a new one. So it is dropped and created again when needed, and old
- * groups use no memory. Each new group triggers a check of a few others. Up to a hundred limiters are kept in any case.
- * So are limiters without the method `atRest` of {@linkcode RateLimiter}.
+ * A group's limiter that is at rest behaves like a new limiter. So it is dropped and created again when needed, and old
+ * groups use no memory. Each new group triggers a check of a few other groups. Up to a hundred limiters are always
+ * kept. Limiters without the method `atRest` of {@linkcode RateLimiter} are never dropped.
  *
- * Put a limiter that groups share, such as a bucket for all of them, beside this limiter in a max-of limiter. Inside
- * this limiter, it would keep every group from being at rest while it is busy.
+ * If groups share a limiter, such as a bucket for all of them, put the shared limiter next to this limiter in a max-of
+ * limiter. Inside this limiter, a busy shared limiter would prevent every group from being at rest.
  *
  * @example A bucket for each host
  * ```ts
@@ -99,11 +99,12 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
  *
  * @typeParam T The type of the items.
  * @typeParam L The type of the groups' limiters.
- * @param options `limiter`: creates the limiter of a group. Then one of two: `groupOf` returns the group of an item;
- * groups are compared as keys of a `Map`, and items with the same key must be in the same group. Or `separator`: the
- * group is the text before the first separator in the item's key, or the whole key without one. The key must be a
- * string in that case.
- * @returns The limiter. It is at rest if the limiters of all groups are. `atRest` checks each of them.
+ * @param options `limiter`: creates the limiter of a group. Also either `groupOf` or `separator`. `groupOf`: returns
+ * the group of an item; groups are compared as keys of a `Map`, and items with the same key must be in the same group.
+ * `separator`: the group is the text before the first separator in the item's key, or the whole key if it has no
+ * separator; the key must be a string.
+ * @returns The limiter. It is at rest if the limiters of all groups are at rest. Its `atRest` checks the limiter of
+ * each group.
  * @throws {TypeError} If `groupOf` and `separator` are both given or both missing, or an option is unknown, missing, or
  * has the wrong type.
  */
@@ -123,10 +124,10 @@ export function createPerGroupLimiter<T = unknown, L extends RateLimiter<T> = Ra
   ) as PerGroupLimiter<T, L>;
 }
 
-/** Up to this many limiters are kept without checking whether they are at rest. */
+/** Maximum number of limiters that are kept without checking whether they are at rest. */
 const MAX_KEPT_AT_REST = 100;
 
-/** Limiter of a group, and the template it was last updated to. */
+/** Limiter of a group, and the template from which it was created or last updated. */
 interface Group {
   limiter: RateLimiter;
   template: Template<RateLimiter>;
@@ -136,7 +137,7 @@ class LimiterOfGroups implements PerGroupLimiter {
   readonly #groups = new ChurnMap<unknown, Group>();
   readonly #pruner = new Pruner(this.#groups);
   readonly #clock: Clock;
-  /** The group that was created last, even if it was dropped since. */
+  /** The group that was created last, even if the group was dropped since. */
   #latest: Group | undefined = undefined;
   #groupOf: GroupOf;
   #template: Template<RateLimiter>;
@@ -148,10 +149,10 @@ class LimiterOfGroups implements PerGroupLimiter {
   }
 
   /**
-   * Changes the limiters of all groups: each when it is next used, and the others in slices. Existing groups keep their
-   * names, even if `groupOf` changes.
+   * Changes the limiters of all groups: each limiter when it is next used, and unused limiters in slices. Existing
+   * groups keep their names, even if `groupOf` changes.
    *
-   * @throws The error of an update, if the template may refuse one. All limiters are unchanged in that case.
+   * @throws The error of an update, if an update throws. All limiters are unchanged then.
    */
   change(groupOf: GroupOf, template: Template<RateLimiter>): void {
     if (!template.neverRefuses) this.#updateAll(template);
@@ -159,7 +160,7 @@ class LimiterOfGroups implements PerGroupLimiter {
     this.#template = template;
     const names = this.#groups.keys();
     inSlices(() => {
-      if (this.#template !== template) return false; // the next change goes through all groups again
+      if (this.#template !== template) return false; // the newer change goes through all groups again
       const { done, value } = names.next();
       const group = done ? undefined : this.#groups.get(value);
       if (group !== undefined) this.#upToDate(group);
@@ -177,7 +178,7 @@ class LimiterOfGroups implements PerGroupLimiter {
     return this.of(item, key).when(item, key);
   }
 
-  /** The value of any group, because all have the same options. */
+  /** The value of any group, because all groups have the same options. */
   get forgetAfter(): number | undefined {
     return this.#latest && this.#upToDate(this.#latest).forgetAfter;
   }
@@ -203,7 +204,10 @@ class LimiterOfGroups implements PerGroupLimiter {
     return true;
   }
 
-  /** Returns the limiter of a group, if the group has one. A new one would have nothing to forget. */
+  /**
+   * Returns the limiter of an item's group, if the group has one. No limiter is created, because a new limiter would
+   * have no counts.
+   */
   #find(item: unknown, key: unknown): RateLimiter | undefined {
     const group = this.#groups.get(this.#groupOf(item as never, key));
     return group && this.#upToDate(group);
