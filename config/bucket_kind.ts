@@ -5,8 +5,8 @@ import type { PartDefinition, PartKind } from "../registry/definition.ts";
 import type { Fields } from "../registry/fields.ts";
 
 /**
- * Token buckets as parts, for `throttle`. There is only one type, so configs have no `type`. Their names are the names
- * of limiters that are buckets.
+ * Token buckets as parts, for `throttle`. There is only one type of bucket, so configs of buckets have no `type`. The
+ * name of a bucket is the name of its limiter, which must be of type `"bucket"`.
  */
 export const bucketKind: PartKind<"bucket", TokenBucket> = {
   word: "bucket",
@@ -30,7 +30,7 @@ const definition: PartDefinition<"bucket", TokenBucket, "bucket", typeof bucketF
   update: (bucket, { rate, burst }) => setRateAndBurst(bucket, rate, burst),
 };
 
-/** Definitions of this kind, with the methods of a registry. */
+/** Definitions of this kind of part, with the methods of a registry. */
 export const bucketDefinitions = {
   get: (): PartDefinition<"bucket", TokenBucket> => definition as unknown as PartDefinition<"bucket", TokenBucket>,
   types: (): string[] => [definition.type],
@@ -42,7 +42,7 @@ export function bucketOf(limiter: unknown): TokenBucket | undefined {
   return isTokenBucket(bucket) ? bucket : undefined;
 }
 
-/** Reports whether a value is a token bucket, possibly of another copy of this package. */
+/** Reports whether a value is a token bucket, possibly from another copy of this package. */
 function isTokenBucket(value: unknown): value is TokenBucket {
   return hasMethods(value, "allow", "reserve", "wait");
 }

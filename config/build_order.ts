@@ -1,4 +1,4 @@
-/** A limiter's reference to another by name, and its place. */
+/** A limiter's reference to another limiter by name. */
 export interface Reference {
   readonly to: string;
   /** JSON Pointer to the reference. */
@@ -6,8 +6,8 @@ export interface Reference {
 }
 
 /**
- * Orders names so that each comes after all that it refers to (Kahn, CACM 5, 1962), and finds the cycles. Works without
- * recursion, so chains of references may be long.
+ * Orders names so that each name comes after all names to which it refers (Kahn, CACM 5, 1962), and finds the cycles.
+ * Works without recursion, so chains of references may be long.
  *
  * @param references The references of each name. Every target must be among the keys.
  * @returns The order, without the names that are in a cycle or lead into one; and one chain of references for each
@@ -28,7 +28,7 @@ export function buildOrder(references: ReadonlyMap<string, readonly Reference[]>
     }
   }
   const order = [...references.keys()].filter((name) => missing.get(name) === 0);
-  for (const name of order) { // grows while it is walked
+  for (const name of order) { // `order` grows during the loop
     for (const referrer of referrers.get(name) ?? []) {
       const left = missing.get(referrer)! - 1;
       missing.set(referrer, left);
@@ -39,8 +39,8 @@ export function buildOrder(references: ReadonlyMap<string, readonly Reference[]>
 }
 
 /**
- * Returns the cycles. Every name without an order refers to another such name, so following references leads into a
- * cycle.
+ * Returns the cycles. Every name that has no place in the order refers to another such name, so following references
+ * leads into a cycle.
  */
 function findCircles(references: ReadonlyMap<string, readonly Reference[]>, visited: Set<string>): Reference[][] {
   const circles: Reference[][] = [];

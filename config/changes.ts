@@ -10,8 +10,8 @@ import type { ConfigChange } from "./work_queue_config.ts";
  * Lists the differences between two documents: first changes and additions, in the order of the new document, then
  * removals.
  *
- * @param removed Options from earlier documents of queues that the old document doesn't have. Their pools may still
- * run, and follow the new document.
+ * @param removed Options of queues that the old document doesn't have, from the last document that had them. Pools of
+ * these queues may still run, and follow the new document.
  */
 export function changesOf(
   old: DocumentTree,
@@ -63,9 +63,7 @@ interface Comparison {
   readonly isOther: boolean;
 }
 
-/**
- * Compares two parts. With the same definition, they are compared option by option, unless the part can't be updated.
- */
+/** Compares two parts. Parts with the same definition are compared option by option. */
 function compareParts(path: string, old: PartTree | undefined, now: PartTree | undefined): Comparison {
   if (old === undefined || now === undefined || isName(old) || isName(now) || old.definition !== now.definition) {
     if (old !== undefined && now !== undefined && isSameTree(old, now)) return { changes: [], isOther: false };
@@ -82,7 +80,10 @@ function compareParts(path: string, old: PartTree | undefined, now: PartTree | u
   return { changes, isOther: isMadeAnew };
 }
 
-/** Compares an option of two documents: one comparison for each of its parts, or a single one. */
+/**
+ * Compares an option in two documents. Returns one comparison for each part of the option. For an option that is plain
+ * data, returns at most one comparison.
+ */
 function compareOption(
   around: string,
   option: string,
@@ -129,7 +130,7 @@ function optionsData({ plain, parts, templates }: OptionsTree, fields: Fields<st
   }));
 }
 
-/** Returns the value of an option with plain data, in the form that a document uses where JSON can express it. */
+/** Returns the value of a plain option as written in a document, if JSON can express it. */
 function dataOf({ kind }: Field<string>, value: unknown): unknown {
   if (value === Infinity && kind === "duration") return UNLIMITED;
   return value instanceof Map ? Object.fromEntries(value) : value;

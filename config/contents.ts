@@ -45,7 +45,7 @@ const POOL_OPTIONS: readonly (keyof PoolTerms)[] = /* @__PURE__ */ optionsFor("p
 
 /**
  * Contents of a document, with all parts built. Parts kept from the previous document are the same objects, and change
- * only when the new contents are put in force.
+ * only when {@linkcode Contents.putInForce} is called.
  */
 export class Contents implements ConfigContents {
   readonly document: DocumentTree;
@@ -102,13 +102,13 @@ export class Contents implements ConfigContents {
   }
 
   /**
-   * Updates the kept parts to this document, and puts every limiter at its place.
+   * Makes this document take effect: updates the kept parts, and sets the limiter of every place.
    *
-   * @throws {ConfigError} If a part can't be updated. Nothing has changed in that case.
+   * @throws {ConfigError} If a part can't be updated. Nothing has changed then.
    */
   putInForce(): void {
     carryOut(this.#updates, this.#building);
-    this.#updates = []; // they keep the previous parts alive
+    this.#updates = []; // the updates would keep the previous parts alive
     for (const [place, limiter] of this.#standing) LiveLimiter.put(limiter, place);
   }
 
@@ -138,7 +138,7 @@ export class Contents implements ConfigContents {
     return { name, ...options, ...withoutAbsent({ throttle }) } as object as QueueDescription;
   }
 
-  /** Describes each limiter after all limiters that it refers to. */
+  /** Describes the limiters, each one after all limiters to which it refers. */
   #describing(): Describing {
     const limiters = new Map<string, LimiterDescription>();
     const describing: Describing = { building: this.#building, named: ({ name }) => limiters.get(name)! };
@@ -154,7 +154,9 @@ function find<V>(map: ReadonlyMap<string, V>, kind: string, name: string): V {
   throw argumentError(`get ${kind}`, `the config has none named ${inspect(name)}${hint}`, RangeError);
 }
 
-/** Returns the bucket of a limiter of type "bucket". A custom registry may use that type for a limiter without one. */
+/**
+ * Returns the bucket of a limiter of type "bucket". A custom registry may use that type for a limiter without a bucket.
+ */
 function requireBucket(action: string, name: string, limiter: unknown): TokenBucket {
   const bucket = bucketOf(limiter);
   if (bucket !== undefined) return bucket;
@@ -162,7 +164,10 @@ function requireBucket(action: string, name: string, limiter: unknown): TokenBuc
   throw new ConfigError(action, [{ path: limiterPath(name), message }]);
 }
 
-/** Describes a bucket from the document. If a third-party type has other options, describes the bucket itself. */
+/**
+ * Describes a bucket by its options in the document. If its type is third-party, describes the bucket by its own rate
+ * and burst.
+ */
 function describeBucket(description: PartDescription, bucket: TokenBucket): BucketDescription {
   const { path, name } = description;
   const definition: unknown = description.definition();

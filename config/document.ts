@@ -21,11 +21,13 @@ import { queueOptions } from "./queue_options.ts";
 export interface DocumentTree {
   /** Names of the limiters, in the order of the document. */
   readonly limiterNames: readonly string[];
-  /** Limiters by name. Each comes after all limiters that it refers to. */
+  /** Limiters by name. Each limiter comes after all limiters to which it refers. */
   readonly limiters: ReadonlyMap<string, PartTree<RateLimiter>>;
   /** Names of the limiters that are buckets. */
   readonly bucketNames: readonly string[];
-  /** Queues by name, in the order of the document. Each has a limiter, by default the default controller limiter. */
+  /**
+   * Queues by name, in the order of the document. Each queue has a limiter, by default the default controller limiter.
+   */
   readonly queues: ReadonlyMap<string, OptionsTree>;
 }
 
@@ -36,7 +38,7 @@ export interface Registries {
 }
 
 /**
- * Reads a document: JSON text, or the output of a parser of another format.
+ * Reads a document: JSON text, or the output of a parser for another format.
  *
  * @throws {ConfigError} If the document is invalid. The error lists every problem.
  */
@@ -75,7 +77,9 @@ export function readDocument(action: string, source: unknown, registries: Regist
   };
 }
 
-/** Returns the registries among the options, or the default ones. A registry may be of another copy of this package. */
+/**
+ * Returns the registries among the options, or the default ones. A registry may be from another copy of this package.
+ */
 export function registriesOf(
   action: string,
   options: { [K in keyof Registries]?: Registries[K] | undefined },
@@ -95,12 +99,12 @@ function registryOf<R>(action: string, options: object, option: keyof Registries
   return registry as R;
 }
 
-/** Returns the JSON Pointer to a limiter with a name. */
+/** Returns the JSON Pointer to the limiter with the given name. */
 export function limiterPath(name: string): string {
   return `/limiters/${escapePointer(name)}`;
 }
 
-/** Returns the JSON Pointer to a queue. */
+/** Returns the JSON Pointer to the queue with the given name. */
 export function queuePath(name: string): string {
   return `/queues/${escapePointer(name)}`;
 }
@@ -176,7 +180,8 @@ function readQueue(name: string, value: unknown, reader: ConfigReader): OptionsT
 }
 
 /**
- * Returns the default controller limiter, for a queue without a limiter. `path` is the place of the missing limiter.
+ * Returns the default controller limiter, for a queue without a limiter. `path` is the JSON Pointer to the missing
+ * limiter.
  */
 function defaultLimiter(path: string): PartTree {
   const reader = new ConfigReader("read default limiter", { kind: limiterKind, definitions: builtInLimiters() });
@@ -184,8 +189,8 @@ function defaultLimiter(path: string): PartTree {
 }
 
 /**
- * Checks that the references between limiters have no cycle, and that no limiter asks too many others. Returns the
- * names in an order in which each comes after all that it refers to.
+ * Checks that the references between limiters have no cycle, and that no limiter uses too many other limiters. Returns
+ * the names in an order in which each name comes after all names to which it refers.
  */
 function checkReferences(
   names: Iterable<string>,
@@ -193,7 +198,7 @@ function checkReferences(
   reader: ConfigReader,
 ): string[] {
   const references = new Map<string, Reference[]>();
-  const counts = new Map<string, number>(); // of the limiters that each asks: first those defined in place, later all
+  const counts = new Map<string, number>(); // limiters that each one uses: first only the inline ones, later all
   for (const name of names) {
     const targets: Reference[] = [];
     let described = 0;

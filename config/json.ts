@@ -25,8 +25,8 @@ export interface DuplicateName extends Place {
 /**
  * Parses JSON, finds duplicate names in objects, and locates syntax errors.
  *
- * The runtimes' `JSON.parse` drops duplicates silently, words errors differently, and doesn't always locate them. So
- * the text is scanned a second time here. If there are very many duplicates, only the first ones are reported.
+ * `JSON.parse` drops duplicates silently. Its errors differ between runtimes and don't always contain a position. So
+ * the text is scanned a second time here. If there are very many duplicates, only the first of them are reported.
  */
 export function parseJson(text: string): { value: unknown; duplicates: DuplicateName[] } | { error: JsonError } {
   const scanner = new Scanner(text);
@@ -56,15 +56,15 @@ interface Open {
   readonly isObject: boolean;
   /** Names in the object so far. */
   readonly names: Set<string>;
-  /** Name of the current value of an object. */
+  /** Name of the current value, if this is an object. */
   name: string;
-  /** Number of values before the current one. */
+  /** Number of values before the current value, if this is a list. */
   index: number;
 }
 
 /**
- * Scanner for the grammar of RFC 8259. Uses an explicit stack, and loops for strings and numbers, so depth and length
- * don't matter.
+ * Scanner for the grammar of RFC 8259. Uses an explicit stack, and loops for strings and numbers, so that deep nesting
+ * and long values can't overflow the stack.
  */
 class Scanner {
   /** Description of the expected token at the error. */
@@ -88,7 +88,7 @@ class Scanner {
     }
   }
 
-  /** Consumes the name of a value and the colon after it. Reports whether both are there. */
+  /** Consumes the name of a value and the colon after it. Reports whether both were found. */
   #takeName(): boolean {
     this.#skipSpace();
     const start = this.#at;
@@ -128,8 +128,8 @@ class Scanner {
   }
 
   /**
-   * Consumes closing brackets after a value, and then a comma. Returns whether there is a comma, and so another value.
-   * If there is none, the scanner is at the end of the text or at the error.
+   * Consumes closing brackets after a value, and then a comma. Reports whether there is a comma, which means that
+   * another value follows. If there is no comma, the scanner is at the end of the text or at the error.
    */
   #takeComma(): boolean {
     for (let open = this.#open.at(-1); open !== undefined; open = this.#open.at(-1)) {
@@ -162,13 +162,13 @@ class Scanner {
     while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++;
   }
 
-  /** Consumes a string, if a complete one is there. */
+  /** Consumes a string, if a complete string begins here. Reports whether it does. */
   #takeString(): boolean {
     const text = this.#text;
     if (text[this.#at] !== '"') return false;
     let at = this.#at + 1;
     for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at)) {
-      if (!(code >= 0x20)) return false; // a control character, or NaN: the end
+      if (!(code >= 0x20)) return false; // a control character, or NaN at the end of the text
       if (code === BACKSLASH) {
         const length = escapeLength(text, at);
         if (length === 0) return false;
@@ -181,7 +181,7 @@ class Scanner {
     return true;
   }
 
-  /** Consumes the longest valid number. */
+  /** Consumes the longest valid number that begins here. Reports whether there is one. */
   #takeNumber(): boolean {
     const text = this.#text;
     const first = text[this.#at] === "-" ? this.#at + 1 : this.#at;

@@ -41,21 +41,21 @@ export interface LoadConfigOptions {
    * @default {Math.random}
    */
   random?: Random | undefined;
-  /** Receives the metrics of the queues. By default, there are none. */
+  /** Receives the metrics of the queues. By default, the queues have no metrics. */
   metrics?: MetricsProvider | undefined;
 }
 
 const ACTION = "load config";
 
 /**
- * Loads a config document: an object with the optional members `limiters` and `queues`, each an object by name.
- * `$schema` is allowed.
+ * Loads a config document: an object with the optional members `limiters` and `queues`. Both are objects whose keys are
+ * names. The member `$schema` is allowed too.
  *
- * In place of a limiter's config, a string names another limiter of the document and shares it.
- * {@linkcode queueOptions} documents the options of a queue.
+ * In place of a limiter's config, a document may contain the name of another limiter of the document, which is then
+ * shared. {@linkcode queueOptions} documents the options of a queue.
  *
- * The source is JSON text or the output of a parser of another format. If anything in it is invalid, the whole document
- * is rejected.
+ * The source is JSON text or the output of a parser for another format. If any part of the document is invalid, the
+ * whole document is rejected.
  *
  * @example Usage
  * ```ts

@@ -40,7 +40,7 @@ export interface Surroundings {
 
 type Follower = (next: ConfigContents) => (() => void) | void;
 
-/** The document that is in force, and its replacement by a reload. */
+/** A loaded config, whose document can be replaced by a reload. */
 export class LoadedConfig implements WorkQueueConfig {
   readonly #surroundings: Surroundings;
   readonly #places = new Places();
@@ -130,7 +130,7 @@ export class LoadedConfig implements WorkQueueConfig {
     return changes;
   }
 
-  /** Reloads the document: first every step that may refuse it, then every change. */
+  /** Reloads the document: first runs every step that may refuse the document, then makes every change. */
   #reload(source: string | object): ConfigChange[] {
     const before = this.#contents;
     let steps: (() => void)[] = [];
@@ -149,7 +149,7 @@ export class LoadedConfig implements WorkQueueConfig {
     return changes;
   }
 
-  /** Runs every step that may refuse the document, and then discards it. */
+  /** Runs the steps that may refuse the document, except updates of parts, and then discards the document. */
   #tryReload(source: string | object): ConfigChange[] {
     const next = this.#places.tryFor(() => this.#prepare(source)[0]);
     return changesOf(this.#contents.document, next.document, this.#removed);

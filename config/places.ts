@@ -1,8 +1,8 @@
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 
 /**
- * Limiters by their place in the documents, which is a JSON Pointer: limiters with names, and limiters of queues. A
- * place is never removed, because other code may use its limiter.
+ * Limiters by their place in the documents. A place is the JSON Pointer to a named limiter or to the limiter of a
+ * queue. Places from loaded documents are never removed, because other code may use their limiters.
  */
 export class Places {
   readonly #places = new Map<string, LiveLimiter>();
@@ -12,14 +12,14 @@ export class Places {
     return this.#places.get(path);
   }
 
-  /** Returns the limiter of a place. If the place is new, puts `limiter` behind it. */
+  /** Returns the limiter of a place. If the place is new, its limiter delegates to `limiter`. */
   open(path: string, limiter: RateLimiter): LiveLimiter {
     let place = this.#places.get(path);
     if (place === undefined) this.#places.set(path, place = new LiveLimiter(limiter));
     return place;
   }
 
-  /** Runs the action. Forgets new places if it throws. */
+  /** Runs the action. If the action throws, forgets new places. */
   openFor<R>(action: () => R): R {
     const { size } = this.#places;
     try {
@@ -30,7 +30,7 @@ export class Places {
     }
   }
 
-  /** Runs the action. Forgets new places. */
+  /** Runs the action, and then forgets new places. */
   tryFor<R>(action: () => R): R {
     const { size } = this.#places;
     try {
@@ -45,15 +45,15 @@ export class Places {
   }
 }
 
-/** Members of every limiter or every class. */
+/** Members that every limiter or every class has. */
 const OWN: ReadonlySet<PropertyKey> = /* @__PURE__ */ new Set(["constructor", "when", "forget", "numRequeues"]);
 
 /**
- * Stable limiter of a place in the documents. Queues, other limiters and programs refer to it, while the limiter behind
- * it may be replaced. It has all members of the limiter behind it.
+ * Stable limiter of a place in the documents. Queues, other limiters and programs refer to the stable limiter. It
+ * delegates to another limiter, which may be replaced, and has all members of that limiter.
  */
 export class LiveLimiter implements RateLimiter {
-  // Bound functions use no stack frame, so chains of names can be as long as chains without names.
+  // Bound functions use no stack frame, so a chain of limiters may be equally long with and without names.
   when!: RateLimiter["when"];
   forget!: RateLimiter["forget"];
   numRequeues!: RateLimiter["numRequeues"];
@@ -64,7 +64,8 @@ export class LiveLimiter implements RateLimiter {
   }
 
   /**
-   * Puts a limiter behind this one. Not a method, because instances have only the members of the limiter behind them.
+   * Makes the stable limiter `live` delegate to `limiter`. Static, because instances have only the members of the
+   * limiter to which they delegate.
    */
   static put(limiter: RateLimiter, live: LiveLimiter): void {
     live.when = limiter.when.bind(limiter);
@@ -79,7 +80,7 @@ export class LiveLimiter implements RateLimiter {
   }
 }
 
-/** Returns the members that only some limiters have, such as `bucket`, including those of their classes. */
+/** Returns the members that only some limiters have, such as `bucket`, including members of their classes. */
 function membersOf(limiter: object): Map<PropertyKey, PropertyDescriptor> {
   const members = new Map<PropertyKey, PropertyDescriptor>();
   for (let object = limiter; !isBase(object); object = Object.getPrototypeOf(object)) {

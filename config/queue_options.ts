@@ -1,11 +1,16 @@
 import { MAX_TIMEOUT } from "../lib/base/clock.ts";
 import type { Field } from "../registry/fields.ts";
 
-/** Declaration of a queue's option. Everything else about the option follows from it, or does not compile. */
+/**
+ * Declaration of a queue's option. All other code about the option is derived from this declaration, or doesn't compile
+ * if it contradicts the declaration.
+ */
 interface Declaration {
-  /** Consumer of the option: the queue, or the pools that work on it. */
+  /** Consumer of the option: the queue, or the pools that process its items. */
   readonly serves: "queue" | "pool";
-  /** Time at which a reload takes effect: `"now"`, or `"nextStart"` for queues and pools that are created later. */
+  /**
+   * Time at which a changed option takes effect: `"now"`, or `"nextStart"` for queues and pools that are created later.
+   */
   readonly inForce: "now" | "nextStart";
   /** Description of the effects of a reload, for users. */
   readonly onReload: string;
@@ -111,8 +116,8 @@ export function optionsFor<
 }
 
 /**
- * Options that a document must supply: all except `InCode`, which only code can supply. A new option of `Given` must be
- * declared for documents or listed in `InCode`.
+ * Options that a document must supply: all except `InCode`, which only code can supply. An option that is added to
+ * `Given` must be declared for documents or listed in `InCode`.
  */
 export type FromDocument<Given, InCode extends keyof Given> = {
   [K in Exclude<keyof Given, InCode>]-?: Given[K] | undefined;

@@ -25,8 +25,8 @@ export interface ConfigSchemaOptions {
 }
 
 /**
- * Returns a JSON Schema (draft 2020-12) of config documents, with the limiter and discipline types registered now.
- * Write it to a file for `$schema` in a config to point to.
+ * Returns a JSON Schema (draft 2020-12) of config documents, with the currently registered limiter and discipline
+ * types. Write the schema to a file, and refer to the file with `$schema` in a config.
  *
  * @example Usage
  * ```ts

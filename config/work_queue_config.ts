@@ -17,25 +17,25 @@ export interface ConfigContents {
   /** Names of the document's queues, in document order. */
   readonly queueNames: string[];
   /**
-   * Returns the limiter with that name. It is built once and shared by everything that names it. After a reload, it
-   * behaves as the new document says, even if its type has changed. For a name that refers to another name, returns the
-   * limiter of that name.
+   * Returns the limiter with the given name. The limiter is built once and shared by all queues and limiters that refer
+   * to it. After a reload, the limiter behaves as the new document specifies, even if its type has changed. If the name
+   * stands for another name, returns the limiter with the other name.
    *
    * @throws {RangeError} If the document has no limiter with that name.
    */
   limiter<T>(name: string): RateLimiter<T>;
   /**
-   * Returns the token bucket of the limiter with that name, for example to pause it when a server asks for that. The
-   * limiter and the queues whose `throttle` names it share this bucket. It stays the same object as long as the loaded
-   * documents have a bucket with that name.
+   * Returns the token bucket of the limiter with that name, for example to pause the bucket when a server requests a
+   * pause. The limiter and the queues whose `throttle` refers to the limiter share this bucket. The bucket stays the
+   * same object as long as every reloaded document has a bucket with that name.
    *
-   * @throws {RangeError} If the document has no limiter with that name, or it is not a bucket.
+   * @throws {RangeError} If the document has no limiter with that name, or the limiter is not a bucket.
    */
   bucket(name: string): TokenBucket;
   /**
-   * Returns the options for {@linkcode runWorkers} that the document gives the queue. Pools of one queue name share the
-   * token bucket `throttle`. These options don't follow later reloads; {@linkcode WorkQueueConfig.runWorkers} runs a
-   * pool that does.
+   * Returns the options for {@linkcode runWorkers} that the document gives the queue. All pools with the options of one
+   * queue share the token bucket `throttle`. These options don't follow later reloads;
+   * {@linkcode WorkQueueConfig.runWorkers} starts a pool that follows reloads.
    *
    * @throws {RangeError} If the document has no queue with that name.
    */
@@ -49,17 +49,19 @@ export interface ConfigContents {
 }
 
 /**
- * Queues, limiters and pools of a config document, which another document can replace. Made by {@linkcode loadConfig}.
+ * Queues, limiters and pools of a config document. The document can be replaced by another document. Made by
+ * {@linkcode loadConfig}.
  */
 export interface WorkQueueConfig extends ConfigContents {
-  /** Receives the metrics of its queues, as given to {@linkcode loadConfig}. */
+  /** Receives the metrics of the config's queues, as given to {@linkcode loadConfig}. */
   readonly metrics?: MetricsProvider | undefined;
   /**
-   * Creates a queue as the document describes it. Queues with the same name share their limiter, but each has its own
-   * discipline. After a reload, the limiter behaves as the new document says. The queue's other options apply only to
-   * queues that are created later.
+   * Creates the queue with the given name as described in the document. Queues with the same name share their limiter,
+   * but each has its own discipline. After a reload, the limiter behaves as the new document specifies. Changes to the
+   * queue's other options apply only to queues that are created later.
    *
-   * @param options Options that a document can't supply, such as `keyOf`. They override those of the document.
+   * @param options Options that a document can't supply, such as `keyOf`. These options override the options of the
+   * document.
    * @throws {RangeError} If the document has no queue with that name, or an option is a number out of range.
    * @throws {TypeError} If an option is unknown or has the wrong type.
    */
@@ -68,7 +70,7 @@ export interface WorkQueueConfig extends ConfigContents {
    * Runs the handler on a queue, as {@linkcode runWorkers} does, with the options that the document gives the queue
    * with that name. After a reload, a running pool follows the new document.
    *
-   * Only changes in the document change the pool: a `concurrency` that was set by hand stays until the document's value
+   * Only changes in the document change the pool: a `concurrency` that was set in code stays until the document's value
    * changes. Running attempts keep their timeout. If the document no longer has the queue, the pool continues
    * unchanged.
    *
@@ -85,8 +87,9 @@ export interface WorkQueueConfig extends ConfigContents {
    * assertEquals(pool.concurrency, 10); // and three retries, as that is given here
    * ```
    *
-   * @param queue The queue to take items from: the result of `queue(name)`, or any other.
-   * @param options Options that a document can't supply, such as `onError`. Options given here override every document.
+   * @param queue The queue to take items from: the result of `queue(name)`, or any other queue.
+   * @param options Options that a document can't supply, such as `onError`. Options given here override the options of
+   * every document.
    * @throws {RangeError} If the document has no queue with that name, or an option is a number out of range.
    * @throws {TypeError} If `queue` is not a queue for workers, `handler` is not a function, or an option is unknown or
    * has the wrong type.
@@ -98,20 +101,21 @@ export interface WorkQueueConfig extends ConfigContents {
     options?: WorkerOptions<[T][T extends unknown ? 0 : never]>, // so that `T` is inferred from the others
   ): WorkerPool<T>;
   /**
-   * Replaces the document in force with another one, atomically, for everything that is running: limiters from
-   * {@linkcode WorkQueueConfig.limiter}, limiters of queues, buckets, and pools of
+   * Atomically replaces the document in force with another document. The new document applies at once to limiters from
+   * {@linkcode WorkQueueConfig.limiter}, limiters of queues, buckets, and running pools of
    * {@linkcode WorkQueueConfig.runWorkers}. Options of a queue that {@linkcode queueOptions} declares as
    * `inForce: "nextStart"`, such as its discipline, apply to queues that are created later.
    *
-   * **A limiter sets a delay when an item fails.** Delays that were set stay: a lower rate slows later failures but not
-   * items that are already delayed, and a higher rate doesn't release those. To limit attempts at once, change the
-   * `throttle` of a queue: every attempt needs one of its tokens, first attempts and retries alike.
+   * **A limiter sets a delay when an item fails.** Existing delays stay: a lower rate lengthens the delays of later
+   * failures, but not the delays of items that are already delayed. Likewise, a higher rate doesn't shorten existing
+   * delays. To limit attempts at once, change the `throttle` of a queue: every attempt needs a token of the throttle,
+   * first attempts and retries alike.
    *
    * A part at the same place and of the same type as before keeps its state: failure counts of items, and tokens
-   * available or owed. This holds for the built-in types, and for types whose definition has `update`. Parts of other
+   * available or owed. This applies to the built-in types, and to types whose definition has `update`. Parts of other
    * types are created again if their options change. Limiters and queues that the new document doesn't have continue
-   * unchanged for the code that uses them, and follow the document again when a later one has them. Values set by hand,
-   * such as the `rate` of a bucket or the `concurrency` of a pool, stay until the document's value changes.
+   * unchanged for the code that uses them. They follow the document again if a later document has them. Values set in
+   * code, such as the `rate` of a bucket or the `concurrency` of a pool, stay until the document's value changes.
    *
    * @example Twenty a second, from now on
    * ```ts
@@ -131,26 +135,27 @@ export interface WorkQueueConfig extends ConfigContents {
    *
    * @param source The new document, as for {@linkcode loadConfig}. It is read with the same registries.
    * @param options `dryRun`: with `true`, nothing changes. The document is checked, the callbacks of
-   * {@linkcode WorkQueueConfig.onReload} are asked, and the changes are returned. Third-party definitions that may
-   * refuse an update are not asked.
+   * {@linkcode WorkQueueConfig.onReload} are called, and the changes are returned. The `update` functions of
+   * definitions are not called, so a third-party definition can't refuse an update.
    * @returns The differences from the old document; an empty list if only the formatting differs.
    * @throws {ConfigError} If the document is invalid (the error lists every problem), or if a definition can't create a
    * part or refuses to update one. The old document stays in force.
    * @throws {TypeError} If `options` is not an object, or an option is unknown or has the wrong type.
-   * @throws {Error} If it is called during a reload, by a definition or a callback. The error's code is `WQ_CONFIG`,
-   * and the old document stays in force.
+   * @throws {Error} If `reload` is called during a reload, by a definition or a callback. The error's code is
+   * `WQ_CONFIG`, and the old document stays in force.
    * @throws The error of a callback of {@linkcode WorkQueueConfig.onReload} that refuses the new document. The old
    * document stays in force.
    */
   reload(source: string | object, options?: ReloadOptions): ConfigChange[];
   /**
-   * Calls `prepare` at each reload, with the next document before it is in force. If `prepare` throws, `reload` throws
-   * the same error and the old document stays in force. `prepare` must not change anything yet. It may return a
-   * function, which is called once no callback has refused and the document is in force. That function should not
-   * throw: it can't refuse the document any more, and `reload` throws its error after calling the others.
+   * Calls `prepare` at each reload, with the contents of the next document, before the next document is in force. If
+   * `prepare` throws, `reload` throws the same error and the old document stays in force. `prepare` must not change
+   * anything yet. It may return a function that makes changes. The function is called when all callbacks have accepted
+   * the document and the document is in force. The function should not throw, because it can no longer refuse the
+   * document. If it throws, `reload` calls the functions of the other callbacks, and then throws the error.
    *
-   * The contents of the next document are final, except that its limiters and buckets get their new options only when
-   * it is in force.
+   * The contents of the next document are final, except that limiters and buckets receive their new options only when
+   * the next document is in force.
    *
    * @example A document that is refused
    * ```ts
@@ -170,7 +175,7 @@ export interface WorkQueueConfig extends ConfigContents {
    * assertEquals([config.workers("images").concurrency, connections], [8, 8]);
    * ```
    *
-   * @param prepare The callback. It gets the contents of the next document.
+   * @param prepare The callback. It receives the contents of the next document.
    * @returns An unsubscribe function.
    * @throws {TypeError} If `prepare` is not a function.
    */
@@ -190,18 +195,18 @@ export interface ReloadOptions {
 /** One difference between a reloaded document and the previous one, as plain data with durations in milliseconds. */
 export interface ConfigChange {
   /**
-   * JSON Pointer to the difference. It points to an option, or to a whole limiter, discipline or queue that was added,
-   * removed, or changed its type.
+   * JSON Pointer to the difference. The pointer refers to an option, or to a whole limiter, discipline or queue that
+   * was added or removed, or whose type changed.
    */
   readonly path: string;
-  /** Value in the previous document, with defaults filled in. Absent if it had none. */
+  /** Value in the previous document, with defaults filled in. Absent if the previous document had no value. */
   readonly old?: unknown;
-  /** Value in the new document, with defaults filled in. Absent if it has none. */
+  /** Value in the new document, with defaults filled in. Absent if the new document has no value. */
   readonly new?: unknown;
   /**
-   * Time at which the change takes effect. `"now"`: for everything that is running. A queue that was removed and is
-   * added again counts as well, because its pools follow it at once. `"nextStart"`: for queues that are created later,
-   * or once the program uses the new value.
+   * Time at which the change takes effect. `"now"`: at once, for everything that is running. This includes a queue that
+   * was removed and is added again, because its pools follow it at once. `"nextStart"`: for queues that are created
+   * later, or once the program uses the new value.
    */
   readonly inForce: "now" | "nextStart";
   /**
@@ -237,13 +242,13 @@ export type QueueOptionDescription<F> = F extends { kind: "limiter" } ? LimiterD
 /** A token bucket of a document, as data. */
 export interface BucketDescription {
   /**
-   * JSON Pointer to the bucket in the document. It identifies the bucket: limiters and queues that share a bucket have
-   * the same path.
+   * JSON Pointer to the bucket in the document. The path identifies the bucket: limiters and queues that share a bucket
+   * have the same path.
    */
   readonly path: string;
   /** Name of the bucket, or of the limiter that it belongs to. Absent if it has none. */
   readonly name?: string;
-  /** Tokens a second. */
+  /** Tokens per second. */
   readonly rate: number;
   /** Maximum number of tokens in the bucket. */
   readonly burst: number;

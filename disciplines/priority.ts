@@ -71,9 +71,9 @@ export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorit
  * Creates a discipline that hands out items with a higher priority earlier.
  *
  * Each point of priority is worth the same head start, `maxHeadStart / (max - min)`. The item with the smallest
- * `readyAt - priority * maxHeadStart / (max - min)` is next. So a more urgent item goes first only if it became ready
- * earlier, or at most its head start later. Every item is handed out eventually, even with the lowest priority in an
- * overloaded queue. Items with the same priority are handed out in the order in which they became ready.
+ * `readyAt - priority * maxHeadStart / (max - min)` is next. So a more urgent item goes first if it became ready
+ * earlier, or later by less than its head start. Every item is handed out eventually, even with the lowest priority in
+ * an overloaded queue. Items with the same priority are handed out in the order in which they became ready.
  *
  * Adding a ready item with a higher priority gives it the head start of that priority. The item keeps the time at which
  * it became ready. A lower priority changes nothing.

@@ -39,7 +39,7 @@ export class FailureCounts {
    *
    * @param forgetAfter Time after the end of its last delay at which a count expires, in milliseconds; `Infinity` for
    * never.
-   * @param clock The clock. The clock is not read while counts are permanent.
+   * @param clock The clock; not read while counts are permanent.
    */
   constructor(forgetAfter: number, clock: Clock) {
     this.#forgetAfter = forgetAfter;

@@ -1,5 +1,5 @@
 /**
- * Building of parts from trees. Parts of an earlier tree are kept where possible: a part at the same place and of the
+ * Building of parts from trees. Parts of an earlier tree are kept where possible: a part at the same place and with the
  * same definition stays the same object, and is updated if its options changed.
  *
  * @module
@@ -21,15 +21,15 @@ import { carryOut, mayRefuse, noteReplaced, replacedBy, type Update, type Updati
 /** Context for building parts from a tree. */
 export interface Building extends Updating {
   /**
-   * Returns the part with that name, which is already built. It stays the same as long as the name exists. Only
-   * documents have names.
+   * Returns the part with the given name, which is already built. The part stays the same object as long as the name
+   * exists. Absent without a document, because only documents have names.
    */
   named?(node: NameNode): unknown;
-  /** Whether each template was already tried. */
+  /** Whether a part was already built from each template as a test. */
   readonly hasTried?: boolean;
 }
 
-/** A part, and the node that it was built from or last updated to. */
+/** A part, and the node from which it was built or last updated. */
 interface Made {
   readonly node: PartNode;
   readonly part: unknown;
@@ -45,7 +45,7 @@ export function buildPart<Part>(tree: PartTree<Part>, building: Building): Part 
   return new Builder(building).part(tree);
 }
 
-/** Builds parts that replace earlier ones. Existing parts don't change until the updates are carried out. */
+/** Builds parts that replace earlier parts. Existing parts don't change until the updates are carried out. */
 export class Builder {
   /** All parts that were built or kept. */
   readonly made: MadeParts;
@@ -78,7 +78,7 @@ export class Builder {
     for (const [option, template] of Object.entries(tree.templates)) {
       const before = old?.templates[option];
       if (this.#building.hasTried || (before !== undefined && isSameTree(before, template))) continue;
-      buildPart(template, this.#building); // reports its problems here, not at each use
+      buildPart(template, this.#building); // reports problems with the template now, not at each use
     }
     return optionsOf(tree, this.#building, (part) => this.part(part));
   }
@@ -95,14 +95,14 @@ export class Builder {
     return part;
   }
 
-  /** Reports whether both places have the same object. */
+  /** Reports whether two trees stand for the same object. */
   #isSamePart(old: PartTree, now: PartTree): boolean {
     if (isName(old) || isName(now)) return isSameTree(old, now);
     return this.#made.get(now.path)!.part === this.#before.get(old.path)!.part;
   }
 }
 
-/** Returns options in the form that definitions take. */
+/** Returns options in the form in which definitions receive them. */
 function optionsOf(
   { plain, parts, templates }: OptionsTree,
   building: Building,
@@ -116,7 +116,10 @@ function optionsOf(
   return options;
 }
 
-/** Creates a part. The definition may be third-party code: an error that it throws is a problem of the config. */
+/**
+ * Creates a part. The definition may be third-party code: an error that it throws is reported as a problem with the
+ * config.
+ */
 function create({ kind, definition, path }: PartNode, options: object, { action, context }: Building): unknown {
   const fail = (message: string, cause?: unknown) =>
     Object.assign(new ConfigError(action, [{ path, message }]), { cause });
@@ -133,7 +136,7 @@ function create({ kind, definition, path }: PartNode, options: object, { action,
 /** Origin of a part that a template created. */
 interface Origin {
   readonly node: PartNode;
-  /** Its inner parts. */
+  /** Inner parts of the part. */
   readonly inside: MadeParts;
 }
 
@@ -143,8 +146,8 @@ interface Origin {
 const origins = /* @__PURE__ */ new WeakMap<object, Origin>();
 
 /**
- * Returns a template that creates any number of parts from a node, and updates parts that were created from another
- * node at its place.
+ * Returns a template that creates any number of parts from a node, and updates parts that were created from an earlier
+ * node at the same place.
  */
 function templateOf(node: PartNode, { ...building }: Building): Template<unknown> {
   Object.assign(building, { hasTried: true });

@@ -17,17 +17,17 @@ import { offencesOf, readPlainValue } from "./plain_values.ts";
  */
 export interface PartKind<Word extends string = string, Part = unknown> {
   /**
-   * Name of the kind in configs and schemas, and as the kind of an option that takes such a part. An option whose kind
+   * Name of the kind in configs and schemas. An option whose `kind` is this word takes a part. An option whose `kind`
    * is this word followed by an `s` takes a list of parts.
    */
   readonly word: Word;
   /** Name in messages about code, such as "rate limiter". */
   readonly name: string;
-  /** Whether a document gives names to such parts, so that an option accepts a name in place of a config. */
+  /** Whether parts of this kind can have names in a document. If so, an option accepts a name in place of a config. */
   readonly hasNames: boolean;
-  /** Type of all such parts, if there is only one. Configs then have no `type`. */
+  /** The only type of this kind of part, if there is only one type. Configs then have no `type`. */
   readonly onlyType?: string;
-  /** Reports whether a value is such a part. */
+  /** Reports whether a value is a part of this kind. */
   is(value: unknown): value is Part;
 }
 
@@ -47,9 +47,9 @@ export interface BuildContext {
   readonly random?: Random | undefined;
 }
 
-/** A broken rule between options. */
+/** Violation of a rule about several options. */
 export interface BrokenRule {
-  /** The option that breaks the rule. */
+  /** Name of the option that breaks the rule. */
   readonly option: string;
   /** The rule, as a phrase: `"must not be less than 'baseDelay'"`. */
   readonly rule: string;
@@ -57,7 +57,7 @@ export interface BrokenRule {
 
 /**
  * Definition of a type of part: its name, its options, and its `create`. `Word` is the kind of part, `Part` is the type
- * of all parts of that kind, and `Made` is the type that this definition creates.
+ * of all parts of that kind, and `Made` is the type of the parts that this definition creates.
  */
 export interface PartDefinition<
   Word extends string,
@@ -68,22 +68,24 @@ export interface PartDefinition<
 > {
   /** Value of `type` in a config. */
   readonly type: Type;
-  /** Effect of the part, in a sentence. Editors show it. */
+  /** Effect of the part, in a sentence. Editors show this text. */
   readonly description: string;
-  /** Declarations of its options. */
+  /** Declarations of the part's options. */
   readonly options: F;
-  /** Returns the broken rule between options, if there is one. Each option has been checked by itself before. */
+  /** Returns a broken rule about several options, if there is one. Called only if each option by itself is valid. */
   check?: ((options: PlainOptionsOf<F>) => BrokenRule | undefined) | undefined;
   /**
-   * Creates a part from checked options. An error that it throws is reported with the place of the part in the config.
+   * Creates a part from checked options. An error that `create` throws is reported with the place of the part in the
+   * config.
    */
   create(options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): Made;
   /**
    * Updates a part that `create` returned, when a config is reloaded. The part then behaves like one created from the
    * new options, but keeps its counts. Without `update`, a part whose options change is created again.
    *
-   * If it throws, the whole reload is rejected, so it must check the options before it changes anything. To undo a
-   * change after another part refused its update, it is called again with the previous options, which it must accept.
+   * If `update` throws, the whole reload is rejected, so `update` must check the options before it changes the part. If
+   * another part refuses its update, `update` is called again with the previous options to undo the change. It must
+   * accept these options.
    */
   update?:
     | { update(part: Made, options: OptionsOf<F, Record<Word, Part>>, context: BuildContext): void }["update"]
@@ -96,7 +98,7 @@ interface PartOption<Kind extends PartKind> {
   readonly isList: boolean;
 }
 
-/** Returns the kind of part that a field names; `undefined` for an option that is plain data. */
+/** Returns the kind of part that an option with this `kind` takes; `undefined` for an option that is plain data. */
 export function findPartKind<Kind extends PartKind>(
   kinds: readonly Kind[],
   fieldKind: string,

@@ -10,14 +10,14 @@ import { isName, type NameNode, type OptionsTree, type PartNode, type PartTree }
 
 /**
  * Description of a checked part of a config, such as a limiter. Its properties are plain data that can be sent as JSON.
- * Everything else is in its methods.
+ * All other information is returned by its methods.
  */
 export interface PartDescription<Part = unknown> {
   /** Type of the part, as in its config. */
   readonly type: string;
   /**
-   * JSON Pointer to the part, in the document or the config. It identifies the part: places that name the same part of
-   * a document share it, and have the same path here.
+   * JSON Pointer to the part, in the document or the config. The path identifies the part. If several places in a
+   * document refer to one part by name, the descriptions at these places all have the path of that part.
    */
   readonly path: string;
   /** Name that the document gives to the part. Absent for parts that are defined where they are used. */
@@ -36,10 +36,10 @@ export interface PartDescription<Part = unknown> {
    */
   definition(): PartDefinition<string, Part>;
   /**
-   * Creates such a part. Parts that it refers to by name are those that the document shares.
+   * Creates a part as described. Parts to which it refers by name are the shared parts of the document.
    *
    * @returns A new part.
-   * @throws {ConfigError} If its definition cannot make it.
+   * @throws {ConfigError} If the definition can't create the part.
    */
   create(): Part;
 }
@@ -60,7 +60,10 @@ export type OptionDescription =
 export interface Describing {
   /** Context for building the described parts. */
   readonly building: Building;
-  /** Returns the description of the part with that name, which already exists. Only documents have names. */
+  /**
+   * Returns the description of the part with the given name, which already exists. Absent without a document, because
+   * only documents have names.
+   */
   named?(node: NameNode): PartDescription;
 }
 
@@ -95,8 +98,8 @@ export function describeOptions(
 }
 
 /**
- * Implementation of {@linkcode PartDescription}. Everything except data is private, so that descriptions can be
- * compared and sent as data.
+ * Implementation of {@linkcode PartDescription}. All members except data and methods are private, so that descriptions
+ * can be compared and sent as data.
  */
 class Described<Part> implements PartDescription<Part> {
   readonly type: string;

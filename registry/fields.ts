@@ -11,17 +11,17 @@ import type { Duration } from "../lib/base/duration.ts";
 
 /** Members common to all kinds of option. */
 export interface FieldBase {
-  /** Effect of the option, in a sentence. Editors show it. */
+  /** Effect of the option, in a sentence. Editors show this text. */
   readonly description: string;
   /**
-   * Whether the option is required. An option with a `default` never is.
+   * Whether the option is required. An option with a `default` is never required.
    *
    * @default {true}
    */
   readonly required?: boolean | undefined;
   /**
-   * Whether the part loses its counts when a reload changes the option, although its definition has `update`. `reload`
-   * then reports the change with `startsAfresh`.
+   * Whether the part loses its counts when a reload changes the option, even though its definition has `update`. If so,
+   * `reload` reports the change with `startsAfresh`.
    */
   readonly startsAfresh?: true | undefined;
 }
@@ -70,7 +70,7 @@ export interface NumberField extends FieldBase {
   /** Largest allowed value. By default, there is no limit. */
   readonly max?: number | undefined;
   /**
-   * Whether `Infinity` is allowed. Has no effect with `max`. JSON can't express it; code, YAML and TOML can.
+   * Whether `Infinity` is allowed. Has no effect with `max`. JSON can't express `Infinity`; code, YAML and TOML can.
    *
    * @default {false}
    */
@@ -109,7 +109,7 @@ export interface EnumField extends FieldBase {
   readonly default?: string;
 }
 
-/** An object of numbers from 0.001 to 1,000 by name. Passed to `create` as a `Map`. */
+/** An object whose values are numbers from 0.001 to 1,000, by name. Passed to `create` as a `Map`. */
 export interface WeightsField extends FieldBase {
   /** Distinguishes the kinds. */
   readonly kind: "weights";
@@ -128,20 +128,20 @@ export type PlainField =
   | WeightsField;
 
 /**
- * An option that is itself a part, such as a limiter. It is given as the part's config, or as the name of a part in the
- * document, and passed to `create` as the built part. `Word` is the kind of part, such as `"limiter"`.
+ * An option whose value is a part, such as a limiter. The option is given as the part's config, or as the name of a
+ * part in the document. `create` receives the built part. `Word` is the kind of part, such as `"limiter"`.
  */
 export interface PartField<Word extends string> extends FieldBase {
   /** Distinguishes the kinds. */
   readonly kind: Word;
   /**
    * Whether the option is a template, from which any number of parts are built, such as one for each group of items.
-   * `create` gets a function that builds a new part with each call; in code, the option is such a function. In a
-   * document, it must be a config, not a name, because a name stands for one shared part. Names inside that config are
-   * allowed, and those parts are shared.
+   * `create` receives a function that builds a new part with each call; in code, the option is such a function. In a
+   * document, the option must be a config, not a name, because a name stands for one shared part. Names inside the
+   * config are allowed, and refer to shared parts.
    *
-   * The config is checked once, when it is read. One part is then built and discarded, so that a part that can't be
-   * built is reported at once, not with the first group.
+   * The config is checked once, when it is read. One part is then built and discarded. So an error in building parts is
+   * reported at once, not when the first group needs its part.
    */
   readonly template?: true | undefined;
 }
@@ -156,7 +156,7 @@ export interface PartsField<Word extends string> extends FieldBase {
   readonly default?: readonly [];
 }
 
-/** Declaration of one option. `Word` is the kind of part that it may be, besides plain data. */
+/** Declaration of one option: plain data, or parts of the kind `Word`. */
 export type Field<Word extends string = never> = PlainField | PartField<Word> | PartsField<Word>;
 
 /** Declarations of options, by name. */
@@ -167,16 +167,16 @@ export interface Template<Part> {
   /** Creates a part. */
   (): Part;
   /**
-   * Updates a part that an earlier template of the same option created, so that it behaves like a new one, and returns
-   * it. May return a replacement instead. If it throws, the part is unchanged. Templates of a config that is reloaded
-   * have this method. For functions given in code, it is optional.
+   * Updates a part that an earlier template of the same option created, so that the part behaves like a new one.
+   * Returns the part, or a replacement. If `update` throws, the part is unchanged. Templates from a config have this
+   * method. For functions given in code, the method is optional.
    */
   update?(part: Part): Part;
   /** Whether `update` never throws, so that a part can be updated at its next use. */
   readonly neverRefuses?: boolean;
 }
 
-/** Type of one option as passed to `create`. `Parts` has the type of a built part, by its kind. */
+/** Type of one option as passed to `create`. `Parts` maps each kind of part to the type of a built part. */
 export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "integer" | "number" } ? number
   : F extends { kind: "boolean" } ? boolean
   : F extends { kind: "string" } ? string
@@ -187,12 +187,12 @@ export type ValueOf<F, Parts = unknown> = F extends { kind: "duration" | "intege
   : F extends { kind: `${infer Word extends keyof Parts & string}s` } ? readonly Parts[Word][]
   : never;
 
-/** Type of one option as written in a config. `Parts` has the type of a nested part's config, by its kind. */
+/** Type of one option as written in a config. `Parts` maps each kind of part to the type of its config. */
 export type InputOf<F, Parts = unknown> = F extends { kind: keyof Parts; template: true }
   ? Exclude<Parts[F["kind"]], string> // not a name
   : InCodeOf<F, Parts>;
 
-/** Type of one option as given in code. `Parts` has the type of a part, by its kind. */
+/** Type of one option as given in code. `Parts` maps each kind of part to the type of a part. */
 export type InCodeOf<F, Parts = unknown> = F extends { kind: "duration" } ? Duration
   : F extends { kind: "weights" } ? Readonly<Record<string, number>>
   : F extends { kind: keyof Parts; template: true } ? () => Parts[F["kind"]]
@@ -204,7 +204,7 @@ export type OptionsInput<F, Parts = unknown> = ByNeed<F, { [K in keyof F]: Input
 /** Type of the options as passed to a `create…` function: with parts in place of configs. */
 export type OptionsInCode<F, Parts = unknown> = ByNeed<F, { [K in keyof F]: InCodeOf<F[K], Parts> }>;
 
-/** Types of options, in which optional ones may be missing or `undefined`. */
+/** Object type of options. Options that are not required may be missing or `undefined`. */
 export type ByNeed<F, Types extends Record<keyof F, unknown>> =
   & { -readonly [K in keyof F as F[K] extends OptionalField ? never : K]: Types[K] }
   & { -readonly [K in keyof F as F[K] extends OptionalField ? K : never]?: Types[K] | undefined };
@@ -219,5 +219,5 @@ export type OptionsOf<F, Parts = unknown> = {
     : ValueOf<F[K], Parts>;
 };
 
-/** Members of {@linkcode OptionsOf} that are plain data, and so are known before parts are built. */
+/** Members of {@linkcode OptionsOf} that are plain data. They are known before parts are built. */
 export type PlainOptionsOf<F> = OptionsOf<{ [K in keyof F as F[K] extends PlainField ? K : never]: F[K] }>;

@@ -11,8 +11,8 @@ export type GroupOf = (item: never, key: unknown) => unknown;
 export type SeparatorField = { readonly kind: "string"; readonly minLength: 1; readonly description: string };
 
 /**
- * Returns a function that groups items by the text before the first separator in the key, or by the whole key without
- * one. It throws a `TypeError` if the key is not a string.
+ * Returns a function that groups items by the text before the first separator in the key, or by the whole key if it has
+ * no separator. The returned function throws a `TypeError` if the key is not a string.
  */
 export function groupBySeparator(separator: string): GroupOf {
   return (_, key) => {
@@ -28,7 +28,8 @@ export function groupBySeparator(separator: string): GroupOf {
 }
 
 /**
- * Creates a part that groups items, from options given in code. There, the function `groupOf` may replace `separator`.
+ * Creates a part that groups items, from options given in code. In code, the function `groupOf` may replace
+ * `separator`.
  *
  * @param create Creates the part if `groupOf` is given.
  */

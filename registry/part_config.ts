@@ -14,7 +14,7 @@ export type DeclaredOptions<Exports> = {
   ]: Exports[Name] extends { readonly options: infer F; create: unknown } ? F : never;
 };
 
-/** Config of a part of one of the declared types. `Inputs` has the type of a nested part's config, by its kind. */
+/** Config of a part of one of the declared types. `Inputs` maps each kind of nested part to the type of its config. */
 export type PartConfig<Declared, Inputs, Type extends keyof Declared = keyof Declared> = {
   [K in Type]: { type: K } & OptionsInput<Declared[K], Inputs>;
 }[Type];
@@ -23,9 +23,9 @@ export type PartConfig<Declared, Inputs, Type extends keyof Declared = keyof Dec
 export type CustomConfig<Type extends string = string> = { type: Type; [option: string]: unknown };
 
 /**
- * Type that a config of type `C` must have. Parts of the declared types have exactly their declared options, at any
- * depth. Options of other types are not checked. `Word` is the kind of part, and `Config` is the type used if `C` says
- * nothing.
+ * Type that a config of type `C` must have. Parts of the declared types must have exactly their declared options, at
+ * any depth. Options of other types are not checked. `Word` is the kind of part, and `Config` is the required type of a
+ * config without a `type`.
  */
 export type CheckedPartConfig<C, Declared, Word extends string, Config> = C extends readonly unknown[]
   ? { [I in keyof C]: CheckedPartConfig<C[I], Declared, Word, Config> }

@@ -3,7 +3,7 @@ import { inspect } from "../lib/base/errors.ts";
 import { escapePointer, isPlainObject, PROTOTYPE_NAMES } from "../lib/base/objects.ts";
 import type { DurationField, NumberField, PlainField } from "./fields.ts";
 
-/** Value of a duration without an end. */
+/** String for an unlimited duration in a config. */
 export const UNLIMITED = "unlimited";
 
 /** Bounds of a weight, which keep computed values finite. */
@@ -16,7 +16,7 @@ export function isInfinite({ infinite = false, max }: DurationField | NumberFiel
 }
 
 /**
- * Reads the value of an option according to its declaration. Returns `undefined` if it breaks the rule that
+ * Reads the value of an option according to its declaration. Returns `undefined` if the value breaks the rule that
  * {@linkcode ruleOf} describes.
  */
 export function readPlainValue(field: PlainField, value: unknown): unknown {
@@ -25,7 +25,7 @@ export function readPlainValue(field: PlainField, value: unknown): unknown {
   return field.kind === "weights" ? new Map(Object.entries(read as object)) : read;
 }
 
-/** A value that breaks a rule: the value of an option, or one inside it. */
+/** A value that breaks a rule: the value of an option, or a value inside it. */
 interface Offence {
   readonly option: string;
   /** JSON Pointer, relative to the option's value. */
@@ -34,7 +34,7 @@ interface Offence {
   readonly value: unknown;
 }
 
-/** Returns the problems of a value that {@linkcode readPlainValue} refused: at least one. */
+/** Returns the problems with a value that {@linkcode readPlainValue} refused. There is at least one problem. */
 export function offencesOf(field: PlainField, option: string, value: unknown): readonly [Offence, ...Offence[]] {
   const whole: Offence = { option, path: "", rule: ruleOf(field), value };
   if (field.kind !== "weights" || !isPlainObject(value)) return [whole];
@@ -56,7 +56,7 @@ function weightRule(name: string, weight: unknown): string | undefined {
 
 /**
  * Reads a duration. If negative durations aren't allowed, a string with a minus sign is refused, even `"-0s"`: the
- * pattern of a JSON Schema can't detect that it is zero.
+ * pattern of a JSON Schema can't detect that `"-0s"` is zero.
  */
 function readDuration({ min = 0, infinite = false }: DurationField, value: unknown): number | undefined {
   if (infinite && (value === UNLIMITED || value === Infinity)) return Infinity;
@@ -95,7 +95,7 @@ function countCharacters(text: string): number {
   return count;
 }
 
-/** Returns the problem of a required option that was omitted, as a phrase. `description` is a sentence or a phrase. */
+/** Returns the message for a required option that was omitted, as a phrase. `description` is a sentence or a phrase. */
 export function missingOption(option: string, description: string): string {
   const phrase = description.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()).replace(/\.$/, "");
   return `missing required option '${option}'${phrase === "" ? "" : ` (${phrase})`}`;

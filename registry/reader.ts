@@ -6,11 +6,11 @@ import type { Fields, PartField, PartsField, PlainField } from "./fields.ts";
 import { missingOption, offencesOf, readPlainValue } from "./plain_values.ts";
 import type { NameNode, OptionsTree, PartNode, PartTree } from "./tree.ts";
 
-/** Maximum nesting depth of parts. More is a mistake or an attack. */
+/** Maximum nesting depth of parts. Deeper nesting is a mistake or an attack. */
 export const MAX_DEPTH = 32;
 /** Maximum number of parts that one part uses, including itself and the parts it refers to by name. */
 export const MAX_COUNT = 5000;
-/** Maximum number of parts in a document. An object that appears in several places counts each time. */
+/** Maximum number of parts in a document. An object that appears in several places is counted each time. */
 const MAX_TOTAL = 100_000;
 /** Maximum length of a list of parts. */
 export const MAX_ITEMS = 1000;
@@ -22,20 +22,20 @@ export interface PartSource<Part = unknown> {
     get(type: string): PartDefinition<string, Part> | undefined;
     types(): string[];
   };
-  /** Names that the document gives to such parts; `undefined` without a document. */
+  /** Names of such parts in the document; `undefined` without a document. */
   readonly names?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Reads the parts of a config and collects the problems. The returned trees are complete only if there are no problems,
- * so call {@linkcode ConfigReader.throwIssues} before building.
+ * Reads the parts of a config and collects problems. The returned trees are complete only if there are no problems, so
+ * call {@linkcode ConfigReader.throwIssues} before building.
  */
 export class ConfigReader {
   readonly issues: ConfigIssue[] = [];
   readonly #action: string;
   readonly #sources: ReadonlyMap<PartKind, PartSource>;
   readonly #kinds: readonly PartKind[];
-  /** Number of parts around the current one. */
+  /** Number of parts that enclose the current part. */
   #depth = 0;
   /** Number of parts read since the outermost one began. */
   #count = 0;
@@ -49,15 +49,15 @@ export class ConfigReader {
   }
 
   /**
-   * Records a problem at a JSON Pointer. The hint is computed only if the error's message will show it, because it is
-   * slow and a document may have thousands of problems.
+   * Records a problem at a JSON Pointer. The hint is computed only if the error's message will show it, because
+   * computing it is slow and a document may have thousands of problems.
    */
   fail(path: string, message: string, findHint?: () => string): void {
     const hint = this.issues.length < MAX_ISSUES_IN_MESSAGE ? findHint?.() : undefined;
     this.issues.push({ path, message: message + (hint ?? "") });
   }
 
-  /** Throws all problems found so far, if there are any. */
+  /** Throws an error that lists all problems found so far, if there are any. */
   throwIssues(): void {
     if (this.issues.length > 0) throw new ConfigError(this.#action, this.issues);
   }
@@ -99,7 +99,7 @@ export class ConfigReader {
     return { plain, parts, templates };
   }
 
-  /** Reads a part's config or name. Returns `undefined` if it is neither. */
+  /** Reads a part's config or name. Returns `undefined` if the value is invalid. */
   readPart<Part>(
     kind: PartKind<string, Part>,
     option: string,
@@ -120,7 +120,9 @@ export class ConfigReader {
     return this.#readDescribed(kind, option, rule, value, path);
   }
 
-  /** Returns the rule for a part without names. A string is usually meant as the type. */
+  /**
+   * Returns the rule for a part of a kind without names. A string in place of such a part is usually meant as its type.
+   */
   #ruleOf(kind: PartKind, value: unknown): string {
     const rule = `must be a ${kind.word}`;
     if (typeof value !== "string" || kind.onlyType !== undefined) return rule;
@@ -193,7 +195,10 @@ export class ConfigReader {
     return undefined;
   }
 
-  /** Checks the limits. An object can contain itself or appear in many places, so reading it must be bounded. */
+  /**
+   * Checks the limits. An object can contain itself or appear in many places, so the number of parts that are read must
+   * be bounded.
+   */
   #isWithinLimits({ word }: PartKind, option: string, path: string): boolean {
     this.#count++;
     this.#total++;
@@ -229,7 +234,7 @@ export class ConfigReader {
     return undefined;
   }
 
-  /** Checks the rules between options. */
+  /** Checks the rules about several options. */
   #checkRules(
     definition: PartDefinition<string, unknown>,
     { plain }: OptionsTree,

@@ -15,8 +15,8 @@ import { partSchemas, SCHEMA_DIALECT } from "./schema.ts";
 import type { PartTree } from "./tree.ts";
 
 /**
- * Registry of the types of part that a config can name. There is a registry for each kind of part, such as
- * {@linkcode LimiterRegistry}. This is their common base.
+ * Registry of the types of part that a config can contain. This is the base class of the registries for each kind of
+ * part, such as {@linkcode LimiterRegistry}.
  *
  * `Word` is the kind of part in configs, and `Part` is the type of a built part.
  */
@@ -47,7 +47,7 @@ export abstract class Registry<Word extends string, Part> {
    * Removes a type. Parts that were built from it are not affected.
    *
    * @param type The name of the type.
-   * @returns `true` if it was registered, `false` otherwise.
+   * @returns `true` if the type was registered, `false` otherwise.
    */
   unregister(type: string): boolean {
     return this.#definitions.delete(type);
@@ -57,7 +57,7 @@ export abstract class Registry<Word extends string, Part> {
    * Reports whether a type is registered.
    *
    * @param type The name of the type.
-   * @returns `true` if it is registered, `false` otherwise.
+   * @returns `true` if the type is registered, `false` otherwise.
    */
   has(type: string): boolean {
     return this.#definitions.has(type);
@@ -94,7 +94,7 @@ export abstract class Registry<Word extends string, Part> {
   }
 
   /**
-   * Creates a copy of the registry. Later changes to one don't affect the other.
+   * Creates a copy of the registry. Later changes to one registry don't affect the other.
    *
    * @returns The new registry.
    */
@@ -107,8 +107,8 @@ export abstract class Registry<Word extends string, Part> {
   /**
    * Builds a part from its config.
    *
-   * @param config The part's type and options. A name is refused, because there is no document to look it up in; use
-   * {@linkcode loadConfig} for that.
+   * @param config The part's type and options. A name is refused, because there is no document in which to look it up;
+   * for names, use {@linkcode loadConfig}.
    * @param context The clock and the random numbers to build with.
    * @returns A new part.
    * @throws {ConfigError} If the config is invalid. The error lists every problem, and nothing is built.
@@ -135,13 +135,13 @@ export abstract class Registry<Word extends string, Part> {
   }
 
   /**
-   * Returns a JSON Schema (draft 2020-12) of a part's config, with the types registered now.
+   * Returns a JSON Schema (draft 2020-12) of a part's config, with the currently registered types.
    *
-   * `build` also checks rules that a schema can't express: rules between options (`maxDelay` not less than
-   * `baseDelay`), the bounds of durations written as strings, and names.
+   * `build` also checks rules that a schema can't express: rules about several options (`maxDelay` must not be less
+   * than `baseDelay`), the bounds of durations written as strings, and names.
    *
-   * @returns The schema. In a registry of limiters, `$defs/limiter` is a limiter, and `$defs/limiterOrName` is the
-   * value of an option that takes a limiter.
+   * @returns The schema. In a registry of limiters, `$defs/limiter` describes a limiter, and `$defs/limiterOrName`
+   * describes the value of an option that takes a limiter.
    */
   jsonSchema(): Record<string, unknown> {
     return {
@@ -160,7 +160,7 @@ export abstract class Registry<Word extends string, Part> {
   }
 }
 
-/** Registers the definitions among the exports of a module. Its other exports are functions and options. */
+/** Registers the definitions among the exports of a module. The other exports of the module are ignored. */
 export function registerExports<R extends { register(definition: never): unknown }>(registry: R, exports: object): R {
   for (const value of Object.values(exports)) if (hasMethods(value, "create")) registry.register(value as never);
   return registry;

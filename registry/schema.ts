@@ -5,12 +5,12 @@ import type { Field, Fields, PartField, PartsField, PlainField } from "./fields.
 import { isInfinite, MAX_WEIGHT, MIN_WEIGHT, UNLIMITED } from "./plain_values.ts";
 import { MAX_ITEMS } from "./reader.ts";
 
-/** Version of JSON Schema that all schemas here use. */
+/** Version of JSON Schema that all schemas of this package use. */
 export const SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /**
- * Returns the definitions to which schemas of options refer: the JSON Schemas of a part of a kind, and of an option
- * that takes such a part.
+ * Returns the definitions to which schemas of options refer: the JSON Schema of a part, and the JSON Schema of an
+ * option that takes a part or its name.
  */
 export function partSchemas<Word extends string, Part>(
   kind: PartKind<Word, Part>,
@@ -121,7 +121,7 @@ function plainSchema(field: PlainField): Record<string, unknown> {
  * only when a config is loaded.
  */
 function durationSchema(minimum: number, maximum?: number): Record<string, unknown> {
-  // Bun returns characters outside ASCII as escapes, and the schema must be the same on all runtimes.
+  // In `source`, Bun escapes characters outside ASCII, and the schema must be the same on all runtimes.
   const pattern = DURATION.source.replaceAll(/\\u([0-9A-F]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16)));
   return {
     type: ["string", "number"],

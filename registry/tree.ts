@@ -1,6 +1,6 @@
 /**
- * Tree of a config that was read: checked plain data. It is the input of building, any number of times, and records the
- * place of each part. Comparing two trees shows the changes of a reload.
+ * Tree of a checked config, as plain data. Parts can be built from a tree any number of times. A tree records the place
+ * of each part. Comparing two trees yields the changes that a reload makes.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface OptionsTree {
 /** A part that is defined where it is used. */
 export interface PartNode<Part = unknown> extends OptionsTree {
   readonly kind: PartKind<string, Part>;
-  /** Definition of its type. The registry may have another one later, or none. */
+  /** Definition of the part's type. The registry may later have another definition of this type, or none. */
   readonly definition: PartDefinition<string, Part>;
   /** JSON Pointer to the part. */
   readonly path: string;
@@ -37,12 +37,12 @@ export interface NameNode {
 /** A part of a config. */
 export type PartTree<Part = unknown> = PartNode<Part> | NameNode;
 
-/** Reports whether a part is a name, rather than defined in place. */
+/** Reports whether a part is given as a name, rather than defined in place. */
 export function isName(tree: PartTree): tree is NameNode {
   return "name" in tree;
 }
 
-/** Iterates over a tree, if there is one: every part and every name in it, the outermost first. */
+/** Iterates over every part and every name in a tree, outer parts before inner parts. Does nothing for `undefined`. */
 export function* nodesOf(tree: PartTree | undefined): Generator<PartTree> {
   if (tree === undefined) return;
   yield tree;
@@ -53,15 +53,15 @@ export function* nodesOf(tree: PartTree | undefined): Generator<PartTree> {
 /** An option that is a part or a list of parts. */
 type Parts = PartTree | readonly PartTree[];
 
-/** Reports whether two values of an option with plain data are equal. */
+/** Reports whether two values of a plain option are equal. */
 export function isSameValue(one: unknown, other: unknown): boolean {
   if (!(one instanceof Map && other instanceof Map)) return one === other;
   return one.size === other.size && [...one].every(([name, weight]) => other.get(name) === weight);
 }
 
 /**
- * Reports whether two trees at the same place are equal, however they are written: `"5ms"` or `"0.005s"`. Parts built
- * from equal trees behave alike.
+ * Reports whether two trees at the same place are equal, even if their configs are written differently, such as `"5ms"`
+ * and `"0.005s"`. Parts built from equal trees behave alike.
  */
 export function isSameTree(one: PartTree, other: PartTree): boolean {
   if (isName(one) || isName(other)) return isName(one) && isName(other) && one.name === other.name;

@@ -2,14 +2,14 @@ import { ConfigError, inspect } from "../lib/base/errors.ts";
 import type { BuildContext } from "./definition.ts";
 import { isName, nodesOf, type PartNode } from "./tree.ts";
 
-/** Update of an existing part to another tree. */
+/** Update of an existing part to new options. */
 export interface Update {
-  /** The tree to update to. */
+  /** Node with the new options. */
   readonly node: PartNode;
   readonly part: unknown;
   /** The new options. */
   readonly options: object;
-  /** Returns the options that it was created or last updated with. */
+  /** Returns the options with which the part was created or last updated. */
   oldOptions(): object;
 }
 
@@ -18,33 +18,36 @@ export interface Updating {
   /** The current action, for messages. */
   readonly action: string;
   readonly context: BuildContext;
-  /** Reports whether the updates of a definition may throw. Without it, all of them may. */
+  /** Reports whether updates with this definition may throw. If the method is absent, any update may throw. */
   mayRefuse?(definition: PartNode["definition"]): boolean;
 }
 
-/** Reports whether updating a part of this node, or a part inside it, may throw. */
+/** Reports whether updating the part at this node, or any part inside it, may throw. */
 export function mayRefuse(node: PartNode, updating: Updating): boolean {
   if (updating.mayRefuse === undefined) return true;
   for (const inner of nodesOf(node)) if (!isName(inner) && updating.mayRefuse(inner.definition)) return true;
   return false;
 }
 
-/** Updates of parts and of their inner parts that are carried out together. */
+/** Updates that are carried out together, including nested updates of inner parts. */
 interface Batch {
-  /** Parts that replaced others within templates, and the parts that they replaced. */
+  /** Parts that templates replaced, by their replacement. */
   readonly replaced: Map<object, object>;
-  /** Updates that never throw. They run last, because they can't be undone: a smaller burst loses tokens. */
+  /**
+   * Updates that never throw. They run last, because they can't be undone: for example, lowering a burst discards
+   * tokens.
+   */
   readonly safe: { update: Update; updating: Updating }[];
 }
 
 let batch: Batch | undefined;
 
 /**
- * Carries out all of the updates, or none. If one throws, it is undone along with the earlier ones: it may consist of
- * several parts, some of them updated. If called within an update of another part, updates that never throw run after
- * that whole batch.
+ * Carries out all of the updates, or none. If an update throws, it is undone along with the earlier updates, because
+ * some of its inner parts may have been updated already. In a call made during the update of another part, updates that
+ * never throw are postponed to the end of the outermost call.
  *
- * @throws {ConfigError} If an update throws. The error names the place of the part.
+ * @throws {ConfigError} If an update throws. The error contains the place of the part.
  */
 export function carryOut(updates: readonly Update[], updating: Updating): void {
   if (updates.length === 0) return;
@@ -60,7 +63,7 @@ export function carryOut(updates: readonly Update[], updating: Updating): void {
       begun.unshift(update);
       carryOutOne(update, updating);
     }
-    // The list may grow in this loop: updates of the parts of groups.
+    // The list may grow in this loop, because updating a per-group limiter also updates the limiters of its groups.
     if (outer === undefined) { for (const { update, updating } of batch.safe) carryOutOne(update, updating); }
   } catch (error) {
     for (const update of begun) undo(update, updating);
@@ -74,7 +77,7 @@ function carryOutOne({ node: { definition, path }, part, options }: Update, { ac
   try {
     definition.update!(part, options as never, context);
   } catch (cause) {
-    if (cause instanceof ConfigError) throw cause; // it names the inner place
+    if (cause instanceof ConfigError) throw cause; // the error contains the inner place
     const message = cause instanceof Error ? cause.message : `updating ${inspect(definition.type)} failed`;
     throw Object.assign(new ConfigError(action, [{ path, message }]), { cause });
   }
@@ -87,12 +90,12 @@ function undo({ node: { definition }, part, oldOptions }: Update, { context }: U
   }
 }
 
-/** Records that a part was replaced, in case that is undone. */
+/** Records that a part was replaced, in case the replacement is undone. */
 export function noteReplaced(part: object, replacement: object): void {
   batch?.replaced.set(replacement, part);
 }
 
-/** Returns the part that this one replaced in the current batch. */
+/** Returns the part that the given part replaced in the current batch. */
 export function replacedBy(part: object): object | undefined {
   return batch?.replaced.get(part);
 }
