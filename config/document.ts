@@ -198,7 +198,7 @@ function checkReferences(
   reader: ConfigReader,
 ): string[] {
   const references = new Map<string, Reference[]>();
-  const counts = new Map<string, number>(); // limiters that each one uses: first only the inline ones, later all
+  const counts = new Map<string, number>(); // limiters in each one: first only inline limiters, later all
   for (const name of names) {
     const targets: Reference[] = [];
     let described = 0;

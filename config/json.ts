@@ -162,7 +162,7 @@ class Scanner {
     while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++;
   }
 
-  /** Consumes a string, if a complete string begins here. Reports whether it does. */
+  /** Reports whether a complete string begins here, and consumes the string. */
   #takeString(): boolean {
     const text = this.#text;
     if (text[this.#at] !== '"') return false;
@@ -181,7 +181,7 @@ class Scanner {
     return true;
   }
 
-  /** Consumes the longest valid number that begins here. Reports whether there is one. */
+  /** Reports whether a number begins here, and consumes the longest valid number. */
   #takeNumber(): boolean {
     const text = this.#text;
     const first = text[this.#at] === "-" ? this.#at + 1 : this.#at;

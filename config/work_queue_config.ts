@@ -84,7 +84,7 @@ export interface WorkQueueConfig extends ConfigContents {
    * await using pool = config.runWorkers("images", queue, (image) => console.log(image), { maxRetries: 3 });
    *
    * config.reload({ queues: { images: { concurrency: 10, maxRetries: 0 } } });
-   * assertEquals(pool.concurrency, 10); // and three retries, as that is given here
+   * assertEquals(pool.concurrency, 10); // and three retries, because `maxRetries` is given above
    * ```
    *
    * @param queue The queue to take items from: the result of `queue(name)`, or any other queue.

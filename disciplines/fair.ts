@@ -191,7 +191,10 @@ class FairDiscipline implements QueueDiscipline<unknown> {
   readonly #groups = new Map<unknown, Group>();
   /** Groups with an entry to hand out, by the start of their next turn. */
   readonly #ready = new NumberHeap<Group>();
-  /** Groups without entries, and without processing entries that count, by the end of their last turn. */
+  /**
+   * Idle groups, by the end of their last turn. An idle group has no entries, and no processing entries that are
+   * counted.
+   */
   readonly #idle = new NumberHeap<Group>();
   /** Groups by entry, only for entries that need one: for `touch` if there is an inner discipline, and for `done`. */
   readonly #homes = new Map<ReadyEntry<unknown>, Group>();

@@ -116,8 +116,8 @@ class TokenBucketLimiter implements BucketLimiter {
   }
 
   /**
-   * Changes rate and burst. Tokens in the bucket and tokens owed are kept. If the burst is raised, the bucket fills up
-   * to it at its rate.
+   * Changes rate and burst. Tokens in the bucket and tokens owed are kept. If the burst is raised, the bucket fills to
+   * its new capacity at its rate.
    */
   change(rate: number, burst: number): void {
     this.#rate = rate;

@@ -31,7 +31,7 @@ export function mayRefuse(node: PartNode, updating: Updating): boolean {
 
 /** Updates that are carried out together, including nested updates of inner parts. */
 interface Batch {
-  /** Parts that templates replaced, by their replacement. */
+  /** Parts that templates have replaced, by the replacement. */
   readonly replaced: Map<object, object>;
   /**
    * Updates that never throw. They run last, because they can't be undone: for example, lowering a burst discards

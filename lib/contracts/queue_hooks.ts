@@ -24,7 +24,7 @@ export interface QueueHooks<T> {
   /**
    * Returns the state of the item: ready, processing, or processing and added again. Returns `undefined` in any other
    * state. Without the hook, a delayed item whose add throws at the end of its delay is added again one second later,
-   * even if the queue already has the item. Also, a delaying queue on top of this queue can't use
+   * even if the queue already has the item. A delaying queue on top of a queue without the hook can't use
    * `addWhileDelayed: "replace"`.
    */
   stateOf?(item: T): "ready" | "processing" | "addedAgain" | undefined;
@@ -79,8 +79,8 @@ export interface QueueHooks<T> {
    * down. Returns an unsubscribe function.
    *
    * Without the hook, a draining queue on top of this queue shuts this queue down as soon as no item is delayed. Items
-   * that fail later are given up, whatever the drain's `delayed` option says. Also, a pool that waits for a token from
-   * its `throttle` notices a shutdown only when it receives the token.
+   * that fail later are given up, whatever the drain's `delayed` option says. Without the hook, a pool that waits for a
+   * token from its `throttle` notices a shutdown only when it receives the token.
    */
   watch?(callback: () => void): () => void;
 

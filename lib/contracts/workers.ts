@@ -63,8 +63,8 @@ export interface WorkerOptions<T = unknown> {
    * item that arrives just as the bucket is paused is added again, as when the pool is paused. If the queue is shutting
    * down and doesn't take the item back, the pool processes it.
    *
-   * The paragraphs above apply to a `TokenBucket`. An object that has only a `reserve` method doesn't report changes:
-   * granted tokens remain valid, and unused tokens are kept for the next pool that needs one.
+   * Unlike a `TokenBucket`, an object that has only a `reserve` method doesn't report changes and pauses: granted
+   * tokens remain valid, and unused tokens are kept for the next pool that needs one.
    */
   throttle?: TokenSource | undefined;
   /**

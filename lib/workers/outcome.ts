@@ -42,7 +42,7 @@ export class Outcomes<T> {
     const isTerminal = isTerminalError(thrown);
     const isInterrupted = signal?.aborted === true && !isTerminal && attempt.timeoutError === undefined;
     if (isInterrupted && this.#handBack(attempt)) return;
-    // A timeout has already been reported. After a lost lease, the failure is reported as the cause of the lease's
+    // A timeout has already been reported. After a lost lease, the failure is reported as the cause of the lost-lease
     // error.
     if (attempt.timeoutError === undefined && !attempt.isLost) this.#reports.failed(thrown, attempt);
     const error = attempt.timeoutError ?? thrown;

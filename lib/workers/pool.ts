@@ -74,7 +74,7 @@ export class Pool<T> implements WorkerPool<T> {
     });
     settings.signal?.addEventListener("abort", this.#interrupt, { once: true });
     if (settings.signal?.aborted) this.#interrupt();
-    soon(() => this.#intake.fill()); // not yet, so that a handler can refer to the pool
+    soon(() => this.#intake.fill()); // later, so that a handler can refer to the pool
     setTotals(this, () => this.#reports.totals);
     setPoolInspection<Pool<T>>(Pool.prototype, (pool) => pool.#view);
   }

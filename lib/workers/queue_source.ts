@@ -166,7 +166,7 @@ export class QueueSource<T> implements WorkSource<T> {
     }
     try {
       this.#counts.set(key, number, lease.item);
-    } catch (error) { // a `Map` has reached the maximum size of the runtime
+    } catch (error) { // a `Map` has reached the runtime's maximum size
       report(error, attempt);
     }
   }

@@ -58,7 +58,7 @@ export class Slots {
     return this.#wasReported = true;
   }
 
-  /** Creates the error which reports that `maxAbandoned` is exceeded. */
+  /** Creates the error that reports the excess over `maxAbandoned`. */
   boundError(): Error {
     return new Error(
       `Cannot start as many handlers as 'concurrency' allows: ${this.#abandoned} abandoned handlers still run, and ` +
