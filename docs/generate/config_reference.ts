@@ -23,20 +23,20 @@ export function schemaUrl(): string {
 const OF_GROUPS =
   `In code, cast the limiter: \`config.limiter("tenants") as PerGroupLimiter<string, BucketLimiter<string>>\`. Its \`of(key)\`
 returns the limiter of the key's group, so \`.of("acme/1").bucket.pauseFor("30s")\` pauses one tenant. A queue on Redis
-has its limiters on the server and does not use that object.`;
+runs its limiters on the server and does not use that object.`;
 
 /** Returns the page as Markdown. */
 export function configReference(): string {
   const example = read("examples/workqueue.json");
   return `# Config reference
 
-A config document names limiters and queues. Both sections are optional:
+A config document defines limiters and queues. Both sections are optional:
 
 ${code("json", example)}
 
-\`loadConfig\` takes it as JSON text or as an object. It rejects a document that has any mistake, and reports every
-mistake with its place (\`ConfigError.issues\`). A name may be any text except \`""\`, \`"__proto__"\`, \`"constructor"\` and
-\`"prototype"\`. JSON text that gives a name twice is refused, as in YAML and TOML.
+\`loadConfig\` takes the document as JSON text or as an object. It rejects a document that has any mistake, and reports
+every mistake with its path (\`ConfigError.issues\`). A name may be any text except \`""\`, \`"__proto__"\`, \`"constructor"\`
+and \`"prototype"\`. JSON text that contains the same name twice is rejected, as in YAML and TOML.
 
 ${
     code(
@@ -51,18 +51,19 @@ await queue.shutDownWithDrain();`,
     )
   }
 
-- \`config.queue(name, options)\` creates a new queue at each call. Its second argument takes what a document cannot hold:
-  \`keyOf\`, \`onDrop\`, \`priorityLevels\`, \`ref\`, \`queue\`, and a \`clock\` or \`metrics\` other than those of \`loadConfig\`.
-- \`config.runWorkers(name, queue, handler, options)\` takes callbacks such as \`onError\` after the handler.
+- \`config.queue(name, options)\` creates a new queue at each call. Its \`options\` can't be in a document: \`keyOf\`,
+  \`onDrop\`, \`priorityLevels\`, \`ref\`, \`queue\`, and a \`clock\` or \`metrics\` to replace those passed to \`loadConfig\`.
+- \`config.runWorkers(name, queue, handler, options)\` starts a pool. Its \`options\` are callbacks such as \`onError\`.
 - \`config.limiter(name)\` and \`config.bucket(name)\` return a limiter or a bucket of the document:
-  \`config.bucket("api").pauseFor("30s")\` pauses all queues that it throttles.
+  \`config.bucket("api").pauseFor("30s")\` pauses all queues that this bucket throttles.
 - \`config.queueNames\` lists the names of the queues. The type of \`config\` is \`WorkQueueConfig\`.
-- \`config.describe(name)\` and \`limiters.describe(config)\` return a queue or a limiter as data, for a page that shows it.
+- \`config.describe(name)\` and \`limiters.describe(config)\` return a queue or a limiter as plain data, for
+  example for a page that shows it.
 
 ## Config files
 
 \`@workqueue/config-file\` loads JSON, JSONC, YAML and TOML, and reloads the file when it changes.
-[examples](../examples) has the same config in three formats.
+The folder [examples](../examples) has the same config in three formats.
 
 ${
     code(
@@ -83,25 +84,25 @@ watch[Symbol.dispose](); // a long-running service never needs to dispose the wa
     )
   }
 
-To see it work, run this in a clone and edit \`examples/live_limits.yaml\` meanwhile:
+To see a reload, run this program in a clone and edit \`examples/live_limits.yaml\` while it runs:
 
 ${code("sh", "npx -y deno run -A examples/live_limits.ts")}
 
 ## Help from an editor
 
-\`$schema\` tells editors where the JSON Schema is. They then complete types and options, explain them, and mark mistakes.
-In YAML, write the first of these comments instead. In TOML, write the second:
+\`$schema\` tells editors where the JSON Schema is. Editors then complete and explain types and options, and mark
+mistakes. In YAML, write the first of these comments instead. In TOML, write the second:
 
 ${code("text", `# yaml-language-server: $schema=${SCHEMA_PATH}\n#:schema ${SCHEMA_PATH}`)}
 
-The path is relative to the config. This one works in a folder of a clone, such as \`examples/\`. Elsewhere, write the
+The path is relative to the config. This path works in a folder of a clone, such as \`examples/\`. Elsewhere, write the
 path to \`schema/workqueue.schema.json\` in the clone, or run \`workqueue schema > workqueue.schema.json\` and write
 \`./workqueue.schema.json\`. Once published, the schema of this version is also at
 \`${schemaUrl()}\`.
 
-\`loadConfig\` ignores the value of \`$schema\` if it is a string. It checks what a schema can't express: that each name
-exists, that names form no circle, that \`maxDelay\` is not less than \`baseDelay\`, and the bounds of durations such as
-\`"5s"\`. A limiter may contain up to ${MAX_COUNT} limiters, nested up to ${MAX_DEPTH} deep.
+\`loadConfig\` ignores the value of \`$schema\` if it is a string. It also checks rules that a schema can't
+express: each name exists, names form no circle, \`maxDelay\` is not less than \`baseDelay\`, and durations such as \`"5s"\`
+are within their limits. A limiter may contain up to ${MAX_COUNT} limiters, nested up to ${MAX_DEPTH} deep.
 
 ## Durations
 
@@ -111,10 +112,10 @@ units are \`h\`, \`m\`, \`s\`, \`ms\`, \`us\` (or \`µs\`) and \`ns\`. \`"0"\` n
 ## Limiters by name
 
 Write a limiter as an object with its \`type\` and options, or as the name of another limiter of the document. A named
-limiter is shared: the retries of all queues that name the same bucket keep to its rate together.
+limiter is shared: if several queues refer to the same bucket, all their retries together keep to its rate.
 
-The \`limiter\` of a \`per-group\` limiter must be an object, because each group gets its own copy. Inside that object,
-names are accepted. All groups share a limiter that is named there.
+The \`limiter\` of a \`per-group\` limiter must be an object, because each group gets its own copy. Names are
+allowed inside that object: all groups share a limiter that is referred to by name.
 
 ## Queues
 
@@ -122,9 +123,9 @@ ${optionsTable(queueOptions)}
 
 ## Changing limits while it runs
 
-\`config.reload(document)\` puts another document in force. It changes everything at once, or nothing if the document has
-a mistake. It returns the changes. Pools started by \`config.runWorkers\` follow it, except for options that you passed in
-code.
+\`config.reload(document)\` applies another document and returns the changes. It changes everything at once, or nothing
+if the document has a mistake. Pools started by \`config.runWorkers\` follow the new document, except for options that
+you passed in code.
 
 ${
     code(
@@ -144,12 +145,12 @@ queue.shutDown();`,
   }
 
 **To slow a running queue, change its \`throttle\`.** Every attempt needs a token, so a new rate takes effect at once. A
-limiter sets a delay when an item fails, and that delay stays. With 4,820 delayed items after an outage, a lower rate of
-the limiter slows only later failures, and a higher rate frees none of these items.
+limiter sets a delay when an item fails, and that delay stays. Say that 4,820 items are delayed after an outage.
+A lower rate of the limiter affects only later failures. A higher rate doesn't make these items ready any sooner.
 
 ${reloadTable()}
 
-What is counted survives a reload:
+Counts survive a reload:
 
 - A limiter or bucket keeps its failure counts and tokens if the new document has the same type at the same place. The
   place of a limiter in a list is its index.
@@ -165,10 +166,10 @@ Each change that \`reload\` returns says whether it is in force \`"now"\` or at 
 
 ## Types of limiters
 
-Which one to take: [choosing a limiter](limiters.md). The picture shows the delays of an item that fails again as soon as
+[Choosing a limiter](limiters.md) helps you choose. The picture shows the delays of an item that fails again as soon as
 it is retried.
 
-![Delays after the first 20 failures of an item, for each of the examples below](delays.svg)
+![Delays after the first 20 failures of an item, for each example below](delays.svg)
 
 ${table(["type", "delay", "choose it when"], builtIns.map(partRow))}
 
@@ -183,8 +184,8 @@ ${
 
 ## Types of disciplines
 
-Which one to take: [choosing a discipline](ordering.md). Each queue has its own discipline, so disciplines have no names.
-Without one, a queue is first in, first out.
+[Choosing a discipline](ordering.md) helps you choose. Each queue has its own discipline, so disciplines have no names.
+Without a discipline, a queue is first in, first out.
 
 ${table(["type", "order", "choose it when"], builtInDisciplines.map(partRow))}
 
@@ -198,7 +199,7 @@ ${
 
 ## Types of your own
 
-A config can name limiters and disciplines of your own, and editors can know them: [extend](extend.md).
+A config can use your own types of limiters and disciplines, and editors can complete them: see [extend](extend.md).
 
 ---
 
@@ -252,7 +253,7 @@ function reloadTable(): string {
     onReload,
   ]);
   const gone =
-    "Its name is unknown until a document has it again. Running queues and pools keep what they had, and follow the name again once it is back.";
+    "Its name is unknown until a document defines it again. Until then, running queues and pools keep its last settings. After that, they follow the new definition.";
   return table(["what changes", "in force", "effect"], [...rows, [
     "a queue or limiter is removed",
     "now",
