@@ -89,11 +89,6 @@ export class ChurnMap<K, V> {
     for (const entry of this.#entries) if (entry[1] !== MARK) yield entry as [K, V];
   }
 
-  clear(): void {
-    this.#entries = new Map();
-    this.#marks = 0;
-  }
-
   #setAfterSweep(key: K, value: V, cause: unknown): void {
     if (this.#marks === 0) {
       throw new RangeError(`Cannot add key: a Map holds no more than ${this.size}`, { cause });
