@@ -27,12 +27,12 @@ const scripts = createScripts();
  * }, { concurrency: 10 });
  * await queue.add("cat.jpg"); // from any process
  * await queue.whenIdle(); // nothing is ready, delayed or processing, in any process
- * await queue.shutDownWithDrain(); // this process takes no more items and finishes those it has
+ * await queue.shutDownWithDrain(); // this process takes no more items and finishes its current items
  * ```
  *
  * @typeParam T The type of the items.
  * @param options The queue's name, its server and its settings.
- * @returns The queue, as seen from this process.
+ * @returns The queue object of this process.
  * @throws {ConfigError} If `limiter` is invalid or can't work on Redis. The error lists every problem.
  * @throws {TypeError} If an option is unknown, missing, of the wrong type or only for in-memory queues; if both `url`
  * and `client` are given; or if the `client` is not supported, for example because it may send a call twice.
@@ -46,7 +46,7 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
   return openQueue(options, { limiter: plan, throttleName: { path: "" } });
 }
 
-/** Opens a queue whose options are checked and whose limiter is planned. */
+/** Opens a queue. The options must be checked, and the limiter must be planned. */
 export function openQueue<T>(
   options: RedisQueueOptions<T>,
   { limiter, throttleName }: LiveSettings,

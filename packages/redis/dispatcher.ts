@@ -5,11 +5,11 @@ import type { BucketPlan } from "./limiter_plan.ts";
 import { Leases } from "./leases.ts";
 import { Working } from "./working.ts";
 
-/** Party in this process that wants work: a call of `get`, or a pool. */
+/** Consumer in this process that wants work: a call to `get`, or a pool. */
 export interface Want<T> {
   /**
-   * Returns the number of leases wanted now, the bucket that each lease takes a token from, and the milliseconds during
-   * which no lease may be taken (a paused bucket).
+   * Returns the number of leases wanted now, and the bucket that each lease takes a token from. If the bucket is
+   * paused, also returns the remaining milliseconds of the pause, during which no lease may be taken.
    */
   request(): { readonly count: number; readonly throttle?: BucketPlan | undefined; readonly pause?: number };
   /** Accepts one lease. */
@@ -20,29 +20,29 @@ export interface Want<T> {
 
 /** Callbacks of a dispatcher, implemented by the queue. */
 export interface DispatcherEvents<T> {
-  /** Makes the lease of a key that was taken. Throws if this process can't read the item. */
+  /** Creates the lease for a taken key. Throws if this process can't read the item. */
   leaseOf(taken: TakenKey): HeldLease<T>;
-  /** Called if `leaseOf` threw. Makes a lease without an item. */
+  /** Creates a lease without an item. Called if `leaseOf` threw `error`. */
   onUnreadable(taken: TakenKey, error: unknown): HeldLease<T>;
   /** Called when a key was given up because each of its holders was lost. */
   onGivenUp(key: GivenUpKey): void;
   /** Called when work is wanted. */
   onWant(): void;
-  /** Called when a call has ended. */
+  /** Called when a call to the server has ended. */
   onSettled(): void;
   onError(error: unknown): void;
 }
 
-/** Longest pause before asking again about a queue that returned nothing, in milliseconds. */
+/** Longest pause before the next call after a call that returned no work, in milliseconds. */
 const LOOK_AGAIN = 5000;
-/** Time without wants after which the server is notified, in milliseconds. Most pools want work again at once. */
+/** Milliseconds without wants after which the server is notified. Most pools want work again at once. */
 const WANTS_AGAIN = 10;
-/** Most keys that one call takes, and most that it finishes. During a call, the server does nothing else. */
+/** Maximum number of keys to take in one call, and also to finish in one call. The server does nothing else then. */
 const MAX_IN_TURN = 100;
 
 /**
- * Combines what this process wants and what it has finished into calls, one call at a time. Between calls, it waits for
- * a message that there may be work, or for the time when something is due.
+ * Combines the wants and finishes of this process into calls to the server, one call at a time. Between calls, the
+ * dispatcher waits for a message that there may be work, or until something is due.
  */
 export class Dispatcher<T> {
   readonly #engine: Engine;
@@ -54,27 +54,27 @@ export class Dispatcher<T> {
   readonly #finishes = new Finishes<T>();
   /** Finishes sent by the call that is running. */
   #sent: readonly PendingFinish<T>[] = [];
-  /** Leases that nothing has accepted yet. */
+  /** Leases that arrived and that no want has accepted yet. */
   readonly #brought: HeldLease<T>[] = [];
   /**
    * Buckets (`undefined` for no bucket) for which the latest call returned fewer leases than wanted. Another call would
    * probably return none.
    */
   readonly #served = new Set<string | undefined>();
-  /** Lease of a suspect: a key that stalled more than once. This process takes nothing else beside it. */
+  /** Lease of a suspect: a key that stalled more than once. Until the lease ends, this process takes no other key. */
   #suspect: HeldLease<T> | undefined = undefined;
-  /** Whether messages reach this process. Until then nothing is taken, because no message would announce more work. */
+  /** Whether messages reach this process. If not, it takes no keys, because no message would announce more work. */
   #isListening = false;
   #isClosed = false;
   #isScheduled = false;
   #isInTurn = false;
   /** Whether a message has announced work. If nothing here wants work, the next call wakes another process. */
   #isWoken = false;
-  /** Whether the server may have leases of this process that the process doesn't know of. */
+  /** Whether the server may have leases for this process that this process doesn't know about. */
   #hasToRelease = false;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #lookAt = Infinity;
-  /** Timer that runs while nothing is wanted, until the server is notified. */
+  /** Timer that notifies the server if this process wants no work for a while. */
   #idleEnd: ReturnType<typeof setTimeout> | undefined = undefined;
 
   constructor(engine: Engine, process: string, events: DispatcherEvents<T>) {
@@ -88,12 +88,12 @@ export class Dispatcher<T> {
     return this.#leases.owner;
   }
 
-  /** Number of leases that are being worked on here. */
+  /** Number of leases that this process is working on. */
   get processing(): number {
     return this.#working.size;
   }
 
-  /** Whether nothing is being worked on here, and the server knows every outcome. */
+  /** Whether this process has no work left, and the server knows every outcome. */
   get isDone(): boolean {
     return this.#working.size === 0 && this.#finishes.size === 0 && !this.#isInTurn;
   }
@@ -109,11 +109,11 @@ export class Dispatcher<T> {
   unwant(want: Want<T>): void {
     this.#wants.delete(want);
     if (this.#wants.size > 0) return;
-    this.#setTimer(); // ends the timer; `#lookAt` stays, because it also applies to later wants
+    this.#setTimer(); // stops the timer; `#lookAt` stays, because it also applies to later wants
     if (this.#lookAt < Infinity && !this.#isClosed) this.#idleEnd ??= setTimeout(() => this.#endIdle(), WANTS_AGAIN);
   }
 
-  /** Notifies the server that nothing is wanted here any more, so that another process looks when something is due. */
+  /** Notifies the server that this process wants no more work. Another process then checks for due keys. */
   #endIdle(): void {
     this.#idleEnd = undefined;
     if (this.#wants.size > 0 || this.#isClosed) return;
@@ -121,7 +121,7 @@ export class Dispatcher<T> {
     this.#schedule();
   }
 
-  /** Stops taking. Hands back leases that arrived and were not accepted. */
+  /** Stops taking keys. Hands back leases that arrived and were not accepted. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#idleEnd);
@@ -132,7 +132,7 @@ export class Dispatcher<T> {
     this.#deliver();
   }
 
-  /** Tells the server how the work on a lease has ended. */
+  /** Reports the outcome of the work on a lease to the server. */
   finish(lease: HeldLease<T>, finish: Finish): Promise<FinishAnswer> {
     const next = this.#working.end(lease);
     if (next?.isLost) next.giveBack();
@@ -151,7 +151,7 @@ export class Dispatcher<T> {
     this.#schedule();
   }
 
-  /** Called when messages begin to reach this process, the first time and after each interruption. */
+  /** Called when messages start to reach this process: once at the beginning, and after each interruption. */
   listen(): void {
     this.#isListening = true;
     this.look();
@@ -167,14 +167,14 @@ export class Dispatcher<T> {
     this.look();
   }
 
-  /** Called when a lost connection is back. Calls made now are sent before all calls that are retried. */
+  /** Called when a lost connection is restored. Calls made now are sent before all repeated calls. */
   reconnect(): void {
     this.#release().catch(() => {}); // the next turn reports a failure
     this.look();
   }
 
   /**
-   * Runs a turn in a microtask. Everything finished and wanted in the same turn of the event loop goes into one call.
+   * Runs a turn in a microtask. All finishes and wants from one turn of the event loop are combined into one call.
    */
   #schedule(): void {
     if (this.#isScheduled || this.#isInTurn) return;
@@ -220,8 +220,8 @@ export class Dispatcher<T> {
   }
 
   /**
-   * Returns the number of leases wanted by the first want and by all other wants with the same bucket. Wants that may
-   * get leases come before those in `#served`, which are considered only if a call is made anyway.
+   * Returns the number of leases wanted by the first want and by all other wants with the same bucket. Prefers wants
+   * whose bucket is not in `#served`. Other wants are considered only if a call is made anyway.
    */
   #wanted(isCall: boolean): { count: number; throttle: BucketPlan | undefined } {
     let found: { count: number; throttle: BucketPlan | undefined } = NOTHING;
@@ -280,14 +280,14 @@ export class Dispatcher<T> {
     }
   }
 
-  /** Rejects finishes whose effect is unknown. Leases that the server still has for them are released later. */
+  /** Rejects finishes whose effect is unknown. If the server still has their leases, the leases are released later. */
   #fail(finishes: readonly PendingFinish<T>[], error: unknown, wanted: number): void {
     this.#hasToRelease = true;
     for (const { lease, reject } of finishes) {
       this.#leases.delete(lease);
       reject(error);
     }
-    // The failure of a call that took nothing and finished nothing concerns nobody here.
+    // Rejected finishes report the error themselves. If nothing was wanted either, the failure has no effect here.
     if (finishes.length === 0 && wanted > 0) this.#events.onError(error);
     this.#lookIn(LOOK_AGAIN);
   }
@@ -297,7 +297,8 @@ export class Dispatcher<T> {
     this.#hasToRelease = false;
     try {
       const lost = new Set(await this.#engine.release(owner, tokens));
-      for (const { finish } of this.#sent) lost.delete(finish.token); // the reply to its finish decides
+      // The reply to a finish decides whether its lease was lost.
+      for (const { finish } of this.#sent) lost.delete(finish.token);
       if (owner === this.#leases.owner) this.#leases.lose(lost);
     } catch (error) {
       this.#hasToRelease = true;
@@ -313,8 +314,7 @@ export class Dispatcher<T> {
   }
 
   /**
-   * Hands out the leases that arrived, each to a want with the same bucket. Hands back leases that nothing wants any
-   * more.
+   * Passes each lease that arrived to a want with the same bucket. Hands back leases that no want accepts any more.
    */
   #deliver(): void {
     this.#leases.check();
@@ -335,7 +335,7 @@ export class Dispatcher<T> {
     return this.#brought.findIndex(({ isLost }) => isLost);
   }
 
-  /** Asks again after `delay` milliseconds or sooner: a timer can't hold every delay. */
+  /** Asks for work again after `delay` milliseconds, or after `LOOK_AGAIN` if that is sooner. */
   #lookIn(delay: number): void {
     const at = performance.now() + Math.min(delay, LOOK_AGAIN);
     if (this.#isClosed || at >= this.#lookAt) return;
@@ -348,7 +348,7 @@ export class Dispatcher<T> {
     if ((this.#wants.size === 0 && !this.#hasToRelease) || this.#lookAt === Infinity) return;
     this.#timer = setTimeout(() => {
       this.#lookAt = Infinity;
-      if (this.#hasToRelease) this.#isWoken = true; // forces a turn: the released keys may be for another process
+      if (this.#hasToRelease) this.#isWoken = true; // forces a turn: another process may take the released keys
       this.look();
     }, Math.max(Math.ceil(this.#lookAt - performance.now()), 0));
   }

@@ -4,11 +4,11 @@ import { memoryOnly } from "./memory_options.ts";
 import type { LiveSettings, Queue } from "./queue.ts";
 
 /**
- * Returns the settings of a queue in a document.
+ * Returns a queue's settings from a config document.
  *
- * @throws {ConfigError} If queues of the document share a bucket, the limiter can't work on Redis, or the queue has a
- * discipline.
- * @throws {RangeError} If the document has no queue of that name.
+ * @throws {ConfigError} If queues of the document share a bucket, if the limiter can't work on Redis, or if the queue
+ * has a discipline.
+ * @throws {RangeError} If the document has no queue with that name.
  */
 export function settingsIn(action: string, document: ConfigContents, name: string): LiveSettings {
   const { limiter, discipline, throttle } = document.describe(name);
@@ -22,15 +22,15 @@ export function settingsIn(action: string, document: ConfigContents, name: strin
 /**
  * Refuses a document whose queues share a bucket.
  *
- * @throws {ConfigError} If queues share a bucket. The error lists all of them.
+ * @throws {ConfigError} If queues share a bucket. The error lists every shared bucket.
  */
 export function requireOwnBuckets(action: string, document: ConfigContents): void {
   refuseSharedBuckets(action, document.queueNames.map((name) => document.describe(name)));
 }
 
 /**
- * Applies each reload of the document to a queue until the queue object is shut down. A document that can't work on
- * Redis is rejected. A document without the queue leaves the queue unchanged.
+ * Applies each reload of the config to a queue until the queue object is shut down. Rejects a document that can't work
+ * on Redis. A document without the queue leaves the queue unchanged.
  */
 export function followReloads<T>(config: WorkQueueConfig, queue: Queue<T>): void {
   const stop = config.onReload((next) => {

@@ -6,15 +6,15 @@ import type { FinishKind } from "./scripts/turn.ts";
 
 export type { FinishAnswer } from "./scripts/turn.ts";
 
-/** Settings that all calls of a queue share. */
+/** Settings of a queue that apply to all of its calls. */
 export interface EngineSettings {
   readonly name: string;
-  /** In milliseconds. */
+  /** Duration of a lease in milliseconds. */
   readonly leaseDuration: number;
   readonly maxStalls: number;
   /** Whether an add ends the delay of its key (`addWhileDelayed: "replace"`). */
   readonly replaces: boolean;
-  /** Whether items are sent as JSON beside their keys, as in a queue with `keyOf`. */
+  /** Whether items are sent as JSON in addition to their keys. This is the case in a queue with `keyOf`. */
   readonly hasItems: boolean;
   readonly limiter: LimiterPlan;
   /**
@@ -25,24 +25,24 @@ export interface EngineSettings {
   readonly measuresTimes?: boolean;
 }
 
-/** Key, with its item as JSON in a queue with `keyOf`, and an empty payload otherwise. */
+/** Key and payload of an item. In a queue with `keyOf`, the payload is the item as JSON. Otherwise, it is empty. */
 export interface Entry {
   readonly key: string;
   readonly payload: string;
 }
 
-/** End of the work on a key, in the form that the script reads. */
+/** Outcome of the work on a key, in the form that the `turn` script reads. */
 export interface Finish {
   readonly key: string;
   readonly token: string;
   readonly kind: FinishKind;
-  /** Milliseconds: the delay of `requeueAfter`, or the shortest delay of `retry`. */
+  /** Delay of `requeueAfter`, or shortest delay of `retry`, in milliseconds. */
   readonly delay?: number;
-  /** Limiter plan of `retry`; by default the plan of the queue. */
+  /** Limiter plan for `retry`. By default, the queue's plan. */
   readonly plan?: string;
-  /** Input of the plan of `retry`, made by `LimiterPlan.given`. */
+  /** Input to the limiter plan for `retry`, created by `LimiterPlan.given`. */
   readonly given?: string;
-  /** Error text of `givenUp`. Error text of `retry`, in one line; empty without an error. */
+  /** Error text of `givenUp`, or one-line error text of `retry`. Empty if there was no error. */
   readonly reason?: string;
   /** Reason code of `givenUp`. */
   readonly why?: GiveUpReason;
@@ -51,11 +51,11 @@ export interface Finish {
 export interface TurnRequest {
   readonly process: string;
   readonly owner: string;
-  /** Leases that the owner believes it has, minus those finished in this call. */
+  /** Number of leases that the owner believes it has, without the leases finished in this call. */
   readonly known: number;
   readonly wanted: number;
   readonly throttle: BucketPlan | undefined;
-  /** Finishes. All that have a plan have the same plan. */
+  /** Finishes to report. All finishes with a plan have the same plan. */
   readonly finishes: readonly Finish[];
 }
 
@@ -65,7 +65,7 @@ export type GivenUpKey = TurnReply["givenUp"][number];
 export type Counts = ReplyOf<"counts">;
 export type Snapshot = ReplyOf<"snapshot">;
 
-/** Entries added by one call. */
+/** Entries that one call adds. */
 interface Adds {
   readonly delay: number;
   readonly entries: Entry[];
@@ -74,13 +74,13 @@ interface Adds {
   send(call: Promise<unknown>): void;
 }
 
-/** Most keys that one call adds. During a call, the server does nothing else. */
+/** Maximum number of keys that one call adds. The server does nothing else during a call. */
 const MAX_ENTRIES = 200;
 
-/** Calls of one queue: writes the arguments of its scripts and reads their replies. Knows neither leases nor timers. */
+/** Calls of one queue to the server. Encodes script arguments and decodes replies. Handles no leases and no timers. */
 export class Engine {
   readonly settings: Omit<EngineSettings, "limiter">;
-  /** Current limiter of the queue. A reload replaces it. */
+  /** Current limiter of the queue. A reload replaces the limiter. */
   limiter: LimiterPlan;
   readonly #connection: Connection;
   readonly #scripts: Scripts;
@@ -96,14 +96,14 @@ export class Engine {
     this.#key = `workqueue:{${settings.name}}:meta`;
   }
 
-  /** Returns the channel of a process, for messages that there may be work. */
+  /** Returns the name of the channel on which a process is notified that there may be work. */
   channelOf(process: string): string {
     return `workqueue:{${this.settings.name}}:wake:${process}`;
   }
 
   /**
-   * Adds entries after a delay in milliseconds. Adds of one turn of the event loop go into one call, unless their
-   * delays differ or another call is made in between.
+   * Adds entries after a delay in milliseconds. Adds from one turn of the event loop are combined into one call, unless
+   * their delays differ or another call is made in between.
    */
   async add(entries: readonly Entry[], delay = 0): Promise<void> {
     for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
@@ -116,8 +116,8 @@ export class Engine {
   }
 
   /**
-   * Adds an entry after the limiter's delay. Resolves to `undefined` if the entry was added. Otherwise nothing
-   * happened, and the result is the number of failures for which `given` must be made.
+   * Adds an entry after the limiter's delay. Resolves to `undefined` if the entry was added. Otherwise nothing was
+   * changed, and the promise resolves to the number of failures that `given` must be computed for.
    */
   addRateLimited(entry: Entry, isNewest: boolean, given: string, minDelay: number): Promise<number | undefined> {
     const { replaces, hasItems } = this.settings;
@@ -172,15 +172,15 @@ export class Engine {
     }, finishes.map(rowOf));
   }
 
-  /** Renews the lease on all keys of an owner. Resolves to whether the owner still had its lease. */
+  /** Renews an owner's lease, which covers all of its keys. Resolves to whether the owner still had the lease. */
   renew(owner: string): Promise<boolean> {
     return this.#run("renew", { owner, leaseMs: this.settings.leaseDuration });
   }
 
   /**
-   * Hands back keys that an owner has on the server without knowing their tokens. Keys that were handed out after the
-   * first call stay, because the reply that brings them is still to come. Resolves to the known tokens that the owner
-   * does not have on the server.
+   * Hands back keys that the server has assigned to an owner and whose tokens are not in `known`. Keys that were handed
+   * out after the first call are kept, because the reply with their tokens is still on its way. Resolves to the tokens
+   * in `known` that the server does not have for the owner.
    */
   async release(owner: string, known: readonly string[]): Promise<string[]> {
     const seen = new Set<string>();
@@ -198,7 +198,7 @@ export class Engine {
     while (await this.#run("leave", { process, owner }));
   }
 
-  /** Resolves to the server's policy for deleting keys when its memory is full; `undefined` if it is unknown. */
+  /** Resolves to the server's `maxmemory-policy`, or to `undefined` if the policy is unknown. */
   evictionPolicy(): Promise<string | undefined> {
     return this.#run("evictionPolicy", {});
   }
@@ -236,7 +236,7 @@ export class Engine {
   }
 }
 
-/** Script without its types. */
+/** Script with its types erased. */
 interface AnyScript {
   readonly retry: Retry;
   write(...args: unknown[]): string[];

@@ -1,8 +1,8 @@
 import { callSafely, ErrorOutput, messageOf } from "@workqueue/core/internal";
 
 /**
- * Reports errors to a callback. Without one, writes them to `console.error`: at most one line per second, with the
- * number of errors left out.
+ * Reports errors to a callback. Without a callback, writes at most one line per second to `console.error`. A line
+ * includes the number of errors that were omitted.
  */
 export class ErrorLog {
   readonly #prefix: string;
@@ -14,7 +14,7 @@ export class ErrorLog {
     this.#callback = callback;
   }
 
-  /** Reports an error. An error thrown by the callback is dropped, because nothing is left to report it to. */
+  /** Reports an error. Ignores errors that the callback throws, because nothing could report them. */
   readonly write = (error: unknown): void => {
     if (this.#callback === undefined) return this.#output.write(() => `${this.#prefix}: ${messageOf(error)}`);
     callSafely(this.#callback, () => {}, error);

@@ -1,7 +1,7 @@
 import type { Finish, FinishAnswer } from "./engine.ts";
 import type { HeldLease } from "./lease.ts";
 
-/** Finish that the server has not answered. */
+/** Finish that the server has not answered yet. */
 export interface PendingFinish<T> {
   readonly lease: HeldLease<T>;
   readonly finish: Finish;
@@ -9,7 +9,7 @@ export interface PendingFinish<T> {
   reject(error: unknown): void;
 }
 
-/** Finishes to send to the server, in order. */
+/** Queue of finishes that will be sent to the server, in order. */
 export class Finishes<T> {
   #pending: PendingFinish<T>[] = [];
 
@@ -23,8 +23,8 @@ export class Finishes<T> {
   }
 
   /**
-   * Removes the finishes for the next call and returns them, at most `max`. A call has one limiter plan, so finishes
-   * with a different plan, after a reload, go into a later call.
+   * Removes and returns up to `max` finishes for the next call. A call has only one limiter plan. Finishes with another
+   * plan (after a reload) go into a later call.
    */
   next(max: number): readonly PendingFinish<T>[] {
     let plan: string | undefined;

@@ -1,11 +1,11 @@
 import { argumentError, inspect, messageOf, withCode } from "@workqueue/core/internal";
 import type { Entry, TakenKey } from "./engine.ts";
 
-/** Converts items to keys and payloads, and back. The payload is the item as JSON. Queues without `keyOf` have none. */
+/** Converts items to keys and payloads, and back. The payload is the item as JSON; it is empty without `keyOf`. */
 export class Items<T> {
   readonly #keyOf: ((item: T) => string) | undefined;
   /**
-   * Items that were handed out to this process. Retrying one of them doesn't replace a newer item with the same key.
+   * Items that were handed out to this process. A retry of such an item doesn't replace a newer item with the same key.
    */
   readonly #handedOut = new WeakSet<object>();
 

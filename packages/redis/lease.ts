@@ -6,25 +6,25 @@ import { type EndAnswer, type LeaseEnding, readOutcome } from "./outcome.ts";
 
 /** Callbacks of a lease, implemented by its queue. */
 export interface LeaseEvents<T> {
-  /** Tells the server how the work has ended. Throws if the limiter throws. */
+  /** Reports the outcome of the work to the server. Throws if the limiter throws. */
   carryOut(lease: HeldLease<T>, ending: LeaseEnding): Promise<EndAnswer>;
   /** Reports an error that no caller would see. */
   onError(error: unknown): void;
 }
 
-/** Lease of an item that was taken, with its token and its loss. */
+/** Lease on a taken item. Has a fencing token, and records whether the lease may have been lost. */
 export class HeldLease<T> implements RedisLease<T> {
   readonly shutdown = false;
   readonly item: T;
   readonly key: string;
   readonly attempt: number;
   readonly token: bigint;
-  /** Name of the bucket that its token was taken from, if any. */
+  /** Name of the throttle bucket that a token was taken from for this lease, if any. */
   bucket: string | undefined = undefined;
   readonly #events: LeaseEvents<T>;
   #answer: Promise<EndAnswer> | undefined = undefined;
   #loss: Error | undefined = undefined;
-  /** Made on first use, because most handlers never read their signal. */
+  /** Created on first use, because most handlers never read their signal. */
   #controller: AbortController | undefined = undefined;
 
   constructor(item: T, { key, token, failures }: TakenKey, events: LeaseEvents<T>) {
@@ -56,20 +56,20 @@ export class HeldLease<T> implements RedisLease<T> {
   }
 
   /**
-   * Ends the work. The caller must report the result. Only the first call counts.
+   * Ends the work. The caller must report a failure. Later calls return the first call's result.
    *
-   * @throws The limiter's error. The work has not ended then.
+   * @throws If the limiter throws. The error is the limiter's. The lease stays active then.
    */
   end(ending: LeaseEnding): Promise<EndAnswer> {
     return this.#answer ??= this.#events.carryOut(this, ending);
   }
 
-  /** Hands back an item that nothing has worked on. */
+  /** Hands the item back without an attempt. Does nothing if the work has ended. */
   giveBack(): void {
     if (this.#answer === undefined) this.end({ kind: "handedBack" }).catch(this.#events.onError);
   }
 
-  /** Ends the lease of an item that this process can't read, for that reason. */
+  /** Ends the lease on an item that this process can't read. `reason` is the error of reading the item. */
   refuse(reason: unknown): void {
     let answer: Promise<EndAnswer>;
     try {
@@ -119,7 +119,8 @@ export class HeldLease<T> implements RedisLease<T> {
 }
 
 /**
- * Resolves to whether an ending counts. Rejects if the item was given up instead. The rejection may be left unhandled.
+ * Resolves to whether an ending was applied. Rejects if the item was given up instead because the limiter threw. The
+ * rejection may be left unhandled.
  */
 function asOutcome(answer: Promise<EndAnswer>): Promise<boolean> {
   return handled(answer.then((ended) => {
@@ -128,7 +129,7 @@ function asOutcome(answer: Promise<EndAnswer>): Promise<boolean> {
   }));
 }
 
-/** Returns the promise, and marks its rejection as handled, because the rejection is reported elsewhere. */
+/** Returns the promise and marks its rejection as handled. Use it for rejections that are reported elsewhere. */
 export function handled<R>(promise: Promise<R>): Promise<R> {
   promise.catch(() => {});
   return promise;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@workqueue/core";
 import type { Engine } from "./engine.ts";
 
-/** Lease as seen by `Leases`. */
+/** Members of a lease that `Leases` uses. */
 export interface TimedLease {
   readonly token: bigint;
   /** Called when other processes may get the item. */
@@ -11,14 +11,14 @@ export interface TimedLease {
 /** Renewals per lease duration. */
 const RENEWALS = 3;
 
-/** All leases of this process on one queue. They expire together, because one renewal covers all of them. */
+/** All leases of this process on one queue. The leases expire together, because one renewal covers all of them. */
 export class Leases<L extends TimedLease> {
   readonly #engine: Engine;
   readonly #process: string;
   readonly #held = new Set<L>();
-  /** Part of the owner's name. After an owner has lost its leases, its name is never used again. */
+  /** Number in the owner's name. Grows when the owner loses its leases, because the old name must not be reused. */
   #generation = 0;
-  /** Time at which the latest call that took or renewed leases was sent, among the calls that were answered. */
+  /** Time when the latest successful call that took or renewed leases was sent. */
   #renewedAt = 0;
   #renewal: ReturnType<typeof setTimeout> | undefined = undefined;
   #end: ReturnType<typeof setTimeout> | undefined = undefined;
@@ -28,12 +28,12 @@ export class Leases<L extends TimedLease> {
     this.#process = process;
   }
 
-  /** Name of the owner of the leases on the server. */
+  /** Name that the server knows the owner of the leases by. */
   get owner(): string {
     return `${this.#process}.${this.#generation}`;
   }
 
-  /** Returns the number of leases apart from these. */
+  /** Returns the number of leases, not counting the given leases. */
   countWithout(leases: readonly L[]): number {
     return this.#held.size - leases.filter((lease) => this.#held.has(lease)).length;
   }
@@ -42,7 +42,7 @@ export class Leases<L extends TimedLease> {
     return [...this.#held].map(({ token }) => `${token}`);
   }
 
-  /** Adds leases from the reply to a call that was sent at `sentAt`. Their time counts from then. */
+  /** Adds leases from the reply to a call that was sent at `sentAt`. The lease duration starts at that time. */
   add(leases: readonly L[], sentAt: number): void {
     if (leases.length === 0) return;
     for (const lease of leases) this.#held.add(lease);
@@ -52,8 +52,8 @@ export class Leases<L extends TimedLease> {
   }
 
   /**
-   * Aborts all leases if they have expired by the clock of this process. Called before work begins, because timers can
-   * be late.
+   * Aborts all leases if they have expired according to this process's clock. Called before work begins, because timers
+   * can be late.
    */
   check(): void {
     if (this.#left <= 0) this.#tellEnd();
@@ -71,7 +71,7 @@ export class Leases<L extends TimedLease> {
     this.#lose([...this.#held], `The lease of ${this.#engine.settings.leaseDuration} ms was not renewed in time`);
   }
 
-  /** Called with tokens that the server doesn't know, because it went back to an earlier state. */
+  /** Called with tokens that the server no longer knows because it was reset to an earlier state. */
   lose(tokens: ReadonlySet<string>): void {
     const leases = [...this.#held].filter(({ token }) => tokens.has(`${token}`));
     this.#lose(leases, "The server has lost what it knew of the lease");
@@ -110,7 +110,7 @@ export class Leases<L extends TimedLease> {
   }
 
   /**
-   * Aborts the leases when they expire by the clock of this process, whatever the server says once it can be reached.
+   * Aborts the leases when they expire according to this process's clock, without asking the server.
    */
   #checkEnd(): void {
     this.#end = undefined;
@@ -136,6 +136,6 @@ export class Leases<L extends TimedLease> {
 function tell(leases: Iterable<TimedLease>, message: string): void {
   const reason = new DOMException(message, "AbortError");
   const code: ErrorCode = "WQ_LEASE_LOST";
-  Object.defineProperty(reason, "code", { value: code, enumerable: true }); // hides the numeric `code` of the class
+  Object.defineProperty(reason, "code", { value: code, enumerable: true }); // hides the class's numeric `code`
   for (const lease of leases) lease.lose(reason);
 }

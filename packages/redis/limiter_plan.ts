@@ -1,5 +1,5 @@
 /**
- * Plans: descriptions of limiters and buckets from which the server computes them. See `scripts/limiters.ts`.
+ * Plans: descriptions of limiters and buckets that the server evaluates. See `scripts/limiters.ts`.
  *
  * @module
  */
@@ -14,32 +14,32 @@ import {
 } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
 
-/** Limiter in the form that the server computes. */
+/** Limiter in the form that the server evaluates. */
 export interface LimiterPlan {
   /** Plan as JSON. */
   readonly text: string;
   /**
    * Whether the plan needs the number of failures in advance, because this process computes some of the delays. If the
-   * number differs from the assumed one, the server counts nothing and replies with the right number.
+   * assumed number is wrong, the server counts nothing and replies with the correct number.
    */
   readonly needsFailures: boolean;
   /**
-   * Returns the input of one call of the limiter, as JSON: random numbers, and delays of limiters that the server
-   * doesn't know. Each failure needs an input of its own. Empty if the plan needs none.
+   * Returns the plan's input for one failure, as JSON: random numbers, and delays of limiters that the server can't
+   * evaluate. Each failure needs its own input. Returns an empty string if the plan needs no input.
    *
-   * @param failures The number of earlier failures of the item, as far as known.
+   * @param failures The item's number of earlier failures, as far as known.
    * @throws {RangeError} If a random number is not from 0 to 1, or a delay is not finite.
    */
   given(failures: number): string;
 }
 
 /**
- * Plans a limiter.
+ * Creates the plan of a limiter.
  *
- * @param action The action, for messages.
- * @param limiter The limiter, as a config describes it.
- * @param random Returns random numbers from 0 to 1.
- * @throws {ConfigError} If a server can't compute the limiter. The error lists every reason and its place.
+ * @param action The action, for error messages.
+ * @param limiter The description of the limiter.
+ * @param random A function that returns random numbers from 0 to 1.
+ * @throws {ConfigError} If a server can't evaluate the limiter. The error lists every reason with its path.
  */
 export function planLimiter(action: string, limiter: LimiterDescription, random: Random = Math.random): LimiterPlan {
   const planner = new Planner(action, limiter, random);
@@ -52,12 +52,12 @@ export function planLimiter(action: string, limiter: LimiterDescription, random:
   return { text, needsFailures, given: draws.length === 0 ? () => "" : given };
 }
 
-/** Token bucket, in the form of arguments for a script: `tokens_take(id, rate, burst, …)`. */
+/** Token bucket as arguments for the Lua function `tokens_take(id, rate, burst, …)`. */
 export type BucketPlan = readonly [id: string, rate: string, burst: string];
 
 /**
- * Plans the bucket `throttle`, from which each attempt takes a token. A bucket with a name belongs to the limiter of
- * that name.
+ * Creates the plan of the `throttle` bucket. Each attempt takes a token from this bucket. If the bucket has a name, it
+ * is the bucket of the limiter with that name.
  */
 export function planThrottle({ path, name, rate, burst }: NonNullable<QueueDescription["throttle"]>): BucketPlan {
   return [name === undefined ? "throttle" : path.toWellFormed(), String(finite(rate)), String(burst)];
@@ -67,7 +67,7 @@ export function planThrottle({ path, name, rate, burst }: NonNullable<QueueDescr
  * Refuses buckets that several queues of a document share through `limiter` or `throttle`. Each queue has its own keys
  * on the server, and a script must not use the keys of two queues.
  *
- * @throws {ConfigError} If queues share a bucket. The error lists all of them.
+ * @throws {ConfigError} If queues share a bucket. The error lists every shared bucket.
  */
 export function refuseSharedBuckets(action: string, queues: readonly QueueDescription[]): void {
   const users = new Map<string, string[]>();
@@ -92,13 +92,14 @@ function bucketsOf({ limiter, throttle }: QueueDescription): Set<string> {
   return new Set(throttle === undefined ? buckets : [...buckets, throttle.path]);
 }
 
-/** Most limiters that a limiter may ask in all. Scripts must be short, and the server limits the depth of JSON. */
+/** Maximum number of limiters in a plan. Scripts must run quickly, and the server limits the depth of JSON. */
 const MAX_LIMITERS = 400;
 
 type BuiltInType = Exclude<LimiterConfig, string>["type"];
 
 /**
- * Version of each built-in limiter that the server computes. Omitting a built-in limiter of the core is a type error.
+ * Version of each built-in limiter that the server can evaluate. Omitting a built-in limiter of the core is a type
+ * error.
  */
 const VERSIONS: Readonly<Record<BuiltInType, number>> = {
   "bucket": 1,
@@ -110,28 +111,28 @@ const VERSIONS: Readonly<Record<BuiltInType, number>> = {
   "per-group": 1,
 };
 
-/** Key of the version on `create` of a built-in limiter. All copies of the core use the same key. */
+/** Key of the property of `create` that has a built-in limiter's version. All copies of the core use the same key. */
 const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.builtIn");
 
-/** Limiter that the server computes. */
+/** Limiter that the server can evaluate. */
 type BuiltIn = LimiterDescription & { readonly type: BuiltInType };
 
 /**
- * Reports whether the server computes limiters of this type. A built-in limiter of another version counts as custom.
+ * Reports whether the server can evaluate a limiter. A built-in limiter of another version is treated as custom.
  */
 function isBuiltIn(part: LimiterDescription): part is BuiltIn {
   const { [BUILT_IN]: version } = part.definition().create as { [BUILT_IN]?: number };
   return version !== undefined && version === VERSIONS[part.type as BuiltInType];
 }
 
-/** Options of built-in limiters, in their descriptions. */
+/** Options in the description of a built-in limiter. */
 interface Options {
   readonly limiter: LimiterDescription;
   readonly limiters: readonly LimiterDescription[];
   readonly [option: string]: unknown;
 }
 
-/** Returns a limiter and all limiters that it asks, once for each time it asks them. Stops above the limit. */
+/** Returns a limiter and all limiters nested in it, with repetitions. Stops after more than `MAX_LIMITERS` limiters. */
 function partsOf(limiter: LimiterDescription): LimiterDescription[] {
   const parts = [limiter];
   for (const part of parts) { // grows during the loop
@@ -143,24 +144,24 @@ function partsOf(limiter: LimiterDescription): LimiterDescription[] {
   return parts;
 }
 
-/** Limiter in a plan: its type, and details for the script. */
+/** Limiter in a plan: its type, and details that the script needs. */
 type PlanNode = readonly [type: string, ...details: unknown[]];
 
 /**
- * Counting of a limiter:
+ * Failure count of a limiter:
  *
- * - `0`: counts each failure once;
- * - `[0, TIMES, NTH]`: is asked TIMES times per failure, and this is the NTH time;
- * - `[INDEX, FORGET_AFTER]`: has its own count, which expires.
+ * - `0`: the limiter counts each failure once;
+ * - `[0, TIMES, NTH]`: the limiter is asked TIMES times per failure, and this is the NTH time;
+ * - `[INDEX, FORGET_AFTER]`: the limiter has its own count, which expires.
  */
 type Counting = 0 | readonly [number, number, number?];
 
 class Planner {
   readonly issues: ConfigIssue[] = [];
-  /** Functions that compute the input of each call, in the order in which the limiters are asked. */
+  /** Functions that compute the input for a failure, in the order in which the limiters are asked. */
   readonly draws: ((failures: number) => number)[] = [];
   needsFailures = false;
-  /** Whether a limiter counts until `forget`. */
+  /** Whether any limiter keeps its count until `forget`. */
   hasLasting = false;
   readonly #root: LimiterDescription;
   readonly #random: Random;
@@ -254,8 +255,9 @@ class Planner {
   }
 
   /**
-   * Returns the name of a bucket on the server. A bucket inside an unnamed limiter is named by its path within the
-   * limiter, wherever a document or code has the limiter. Any other bucket is named by its path in the document.
+   * Returns the name of a bucket on the server. A bucket inside an unnamed limiter has its path within the limiter as
+   * its name, so the name doesn't depend on the limiter's place in a document or in code. Any other bucket has its path
+   * in the document as its name.
    */
   #idOf({ path }: LimiterDescription): string {
     const { name, path: start } = this.#root;

@@ -4,11 +4,11 @@ import type { Counts } from "./engine.ts";
 /** Key of the property that gauges read from a queue object. */
 export const MEASURED: unique symbol = Symbol.for("workqueue.redis.measured");
 
-/** Queue object as seen by its gauges. */
+/** Members of a queue object that its gauges use. */
 export interface Measured {
   /** Metrics provider of the queue, if it has one. */
   readonly metrics: MetricsProvider | undefined;
-  /** Counts the items on the server. Does not report a failure to `onQueueError`. */
+  /** Counts the items on the server. A failure is not reported to `onQueueError`. */
   measure(): Promise<Counts>;
   /** Reports an error to the user. */
   onError(error: unknown): void;

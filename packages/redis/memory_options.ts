@@ -1,6 +1,6 @@
 import { argumentError } from "@workqueue/core/internal";
 
-/** Options that only in-memory queues have: the reason, and the alternative on Redis. */
+/** Options that only in-memory queues have, each with the reason and the alternative on Redis. */
 const REASONS: Readonly<Record<string, string>> = {
   clock: "on Redis, time is the server's. Leave it out",
   discipline: "on Redis, queues are first in, first out. Use a queue for each priority or group instead",
@@ -9,7 +9,7 @@ const REASONS: Readonly<Record<string, string>> = {
   priorityLevels: "on Redis, queues are first in, first out. Use a queue for each priority instead",
 };
 
-/** Returns the message that refuses an option of in-memory queues. */
+/** Returns the error message for an option that only in-memory queues have. */
 export function memoryOnly(option: keyof typeof REASONS): string {
   return `'${option}' is for queues in memory: ${REASONS[option]}`;
 }
@@ -17,7 +17,7 @@ export function memoryOnly(option: keyof typeof REASONS): string {
 /**
  * Refuses options that only in-memory queues have.
  *
- * @throws {TypeError} If one of them is set.
+ * @throws {TypeError} If such an option is set.
  */
 export function refuseMemoryOptions(action: string, options: unknown): void {
   for (const option of Object.keys(REASONS)) {

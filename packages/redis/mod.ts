@@ -4,7 +4,7 @@
  * @module
  */
 
-import "./core_version.ts"; // first: a core of another version is reported before any other module fails because of it
+import "./core_version.ts"; // first, so that no other module fails because of another core version
 
 export type { RedisClient } from "./connection/connection.ts";
 export type { IoRedisClient } from "./connection/ioredis.ts";

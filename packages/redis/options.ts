@@ -1,4 +1,4 @@
-/** Options of queues on Redis: the rule of each option, and the functions that accept it. */
+/** Rules for the options of queues on Redis, grouped by the functions that accept the options. */
 
 import {
   A_FUNCTION,
@@ -14,17 +14,17 @@ import { requireServer } from "./connection/connect.ts";
 import type { RedisQueueOptions, RedisQueuesOptions } from "./contract.ts";
 import { refuseMemoryOptions } from "./memory_options.ts";
 
-/** Rules of some options. Omitting the rule of one of them is a type error. */
+/** Rules for the given options. Omitting a rule is a type error. */
 type RulesOf<Option extends keyof RedisQueueOptions> = Readonly<Record<Option, Rule>>;
 
 /** Bounds of intervals, in milliseconds. */
 const MIN = 100;
 const MAX = 86_400_000;
 
-/** Rule that accepts everything: `intervalsOf` checks intervals. */
+/** Rule that accepts everything, because `intervalsOf` checks intervals. */
 const AN_INTERVAL: Rule = [() => true, ""];
 
-/** Rule of a queue's name. It also applies to a queue of a document, because a document accepts names with braces. */
+/** Rule for a queue's name. Also checks names from a config document, because a document accepts names with braces. */
 export const A_NAME: Rule = [isName, "must be a non-empty string without braces"];
 
 /** Options that `redisQueues` accepts for all of its queues, and also for a single queue. */
@@ -57,7 +57,7 @@ export const OF_QUEUE: RulesOf<keyof RedisQueueOptions> = {
 };
 
 /**
- * Checks options by one of the sets of rules above.
+ * Checks options against a set of rules.
  *
  * @throws {TypeError} If an option is unknown, of the wrong type or only for in-memory queues.
  * @throws {RangeError} If an option is out of range.
@@ -70,7 +70,7 @@ export function requireRedisOptions(action: string, options: object, rules: Read
 }
 
 /**
- * Returns the intervals among the options, in milliseconds.
+ * Returns the options that are intervals, in milliseconds.
  *
  * @throws {TypeError} If an interval is not a duration.
  * @throws {RangeError} If an interval is out of range.
@@ -86,7 +86,7 @@ export function intervalsOf(
 }
 
 /**
- * Returns the milliseconds of a duration from 100 ms to one day.
+ * Converts a duration from 100 ms to one day to milliseconds.
  *
  * @throws {TypeError} If the value is not a duration.
  * @throws {RangeError} If the duration is out of range.

@@ -8,14 +8,14 @@ import {
 } from "@workqueue/core/internal";
 import type { GivenUpEnding } from "@workqueue/core/hooks";
 
-/** End of the work on an item. Durations are in milliseconds. */
+/** Outcome of the work on an item. Durations are in milliseconds. */
 export type LeaseEnding =
   | { readonly kind: "done" | "succeeded" | "handedBack" }
   | { readonly kind: "requeueAfter"; readonly delay: number }
   | { readonly kind: "retry"; readonly minDelay: number; readonly error?: unknown }
   | GivenUpEnding;
 
-/** Answer to an ending: whether it counts, or the ending that replaced it because the limiter threw. */
+/** Answer to an ending: whether it was applied, or the ending that replaced it because the limiter threw. */
 export type EndAnswer = boolean | GivenUpEnding;
 
 const ACTION = "finish item";
@@ -23,7 +23,7 @@ const ACTION = "finish item";
 /**
  * Reads the outcome that a caller passes to `finish`.
  *
- * @throws {TypeError} If an option is unknown or of the wrong type, or a priority is given.
+ * @throws {TypeError} If an option is unknown or of the wrong type, or if a priority is given.
  * @throws {RangeError} If `requeueAfter` is `NaN` or infinite.
  */
 export function readOutcome(outcome: Outcome | { giveUp: unknown } | undefined): LeaseEnding {
@@ -40,7 +40,7 @@ export function readOutcome(outcome: Outcome | { giveUp: unknown } | undefined):
   return requeue ? { kind: "retry", minDelay: 0 } : { kind: "succeeded" };
 }
 
-/** Returns the error for a priority. */
+/** Returns the error for a priority, because queues on Redis have no priorities. */
 export function noPriorities(action: string): CodedError {
   return argumentError(action, "queues on Redis know no priorities yet: they are first in, first out");
 }

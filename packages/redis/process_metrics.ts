@@ -3,13 +3,13 @@ import { type Meter, meterOf } from "@workqueue/core/metrics";
 import { clearTimeout, setTimeout } from "node:timers";
 
 /**
- * Interval between updates of the metrics of work in progress, in milliseconds. In-memory queues use the same interval.
+ * Interval between updates of metrics for work in progress, in milliseconds. In-memory queues use the same interval.
  */
 const UPDATE_PERIOD = 500;
 
 /**
- * Measures the work of this process on a queue. The values of all processes can be combined: they add up, except for
- * `longestRunningProcessor`, whose maximum counts. `Lease` identifies work in progress.
+ * Measures this process's work on a queue. To combine the values of several processes, add them up. For
+ * `longestRunningProcessor`, take the maximum instead. `Lease` identifies work in progress.
  */
 export class ProcessMetrics<Lease> {
   readonly #queueLatency: Meter;
@@ -28,7 +28,7 @@ export class ProcessMetrics<Lease> {
     this.#retries = meterOf(provider, "retries", queue);
   }
 
-  /** Records that an item was handed out to this process, after it had been ready for `readyFor` milliseconds. */
+  /** Records that an item was handed out to this process. The item had been ready for `readyFor` milliseconds. */
   taken(lease: Lease, readyFor: number): void {
     this.#startedAt.set(lease, performance.now());
     if (this.#timer === undefined) this.#updateLater();
@@ -42,7 +42,7 @@ export class ProcessMetrics<Lease> {
     this.#workDuration.observe((performance.now() - startedAt!) / 1000);
   }
 
-  /** Records that an item was handed back. Its work is not measured. */
+  /** Records that an item was handed back. Its work duration is not measured. */
   handedBack(lease: Lease): void {
     this.#startedAt.delete(lease);
   }

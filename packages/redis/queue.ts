@@ -54,7 +54,7 @@ const LISTEN_AGAIN = 1000;
 const MAX_LIMIT = 1000;
 const A_LIMIT: Rule = [isLimit, `must be an integer from 0 to ${MAX_LIMIT}`];
 
-/** Queue on a server, as seen from this process. */
+/** Queue object: this process's access to a queue on a server. */
 export class Queue<T> implements RedisQueue<T> {
   readonly name: string;
   readonly keyOf: ((item: T) => string) | undefined;
@@ -74,10 +74,10 @@ export class Queue<T> implements RedisQueue<T> {
   #calls = 0;
   #isShutDown = false;
   readonly #shutDownCallbacks = new Set<() => void>();
-  /** Callbacks of the pools. */
+  /** Callbacks of the pools for items that the server gave up. */
   readonly #givenUpCallbacks = new Set<(given: GivenUpItem<T>) => void>();
   #isClosing = false;
-  /** Resolves when the queue object is shut down, works on nothing and has reported every outcome. */
+  /** Resolves when the queue object is shut down, has no work left and has reported every outcome. */
   readonly #closed: Promise<void>;
   #close!: () => void;
 
@@ -225,7 +225,7 @@ export class Queue<T> implements RedisQueue<T> {
     }
   }
 
-  /** Always rejects: queues on Redis have no `whenBelow`. Only callers without type checks can reach it. */
+  /** Always rejects, because queues on Redis have no `whenBelow`. Only callers without type checks call this method. */
   whenBelow(): Promise<never> {
     return this.#call("wait for fewer items", () => {
       throw argumentError(
@@ -288,7 +288,7 @@ export class Queue<T> implements RedisQueue<T> {
     });
   }
 
-  // Shows only what this process knows, without a call to the server.
+  // The inspection shows only local state and makes no call to the server.
   static {
     const title = (queue: Queue<unknown>) => {
       const { address, database } = queue.#connection;
@@ -348,7 +348,7 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   /**
-   * Reports an item that this process can't read, and makes a lease without an item. The item is retried after the
+   * Reports an item that this process can't read, and creates a lease without an item. The item is retried after the
    * limiter's delay, because another process may be able to read it.
    */
   #refuse(taken: TakenKey, error: unknown): HeldLease<T> {
@@ -367,7 +367,8 @@ export class Queue<T> implements RedisQueue<T> {
   };
 
   /**
-   * Reports a key that the server gave up. No pool of this process gave it up itself, so one of the pools is notified.
+   * Reports a key that the server gave up, and notifies one of this process's pools, because no pool gave up the key
+   * itself.
    */
   #reportGivenUp({ key, payload, attempts }: GivenUpKey): void {
     const error = errorOfStalls(key);
@@ -382,7 +383,8 @@ export class Queue<T> implements RedisQueue<T> {
   }
 
   /**
-   * Tells the server how the work on an item has ended. Resolves to the ending that replaced it if the limiter threw.
+   * Reports the outcome of the work on an item to the server. If the limiter threw, resolves to the ending that
+   * replaced `ending`.
    */
   async #tellEnd(lease: HeldLease<T>, ending: LeaseEnding, finish: Finish): Promise<EndAnswer> {
     let instead: GivenUpEnding | undefined;
@@ -451,7 +453,7 @@ export class Queue<T> implements RedisQueue<T> {
     if (policy !== undefined && policy !== "noeviction") this.#errors.write(evicts(this.#connection.address, policy));
   };
 
-  /** Closes the connection once the queue object is shut down, works on nothing and has reported every outcome. */
+  /** Closes the connection once the queue object is shut down, has no work left and has reported every outcome. */
   #closeIfDone(): void {
     if (!this.#isShutDown || this.#isClosing || this.#calls > 0 || !this.#dispatcher.isDone) return;
     this.#isClosing = true;

@@ -21,18 +21,20 @@ const ACTION = "measure Redis queue";
 
 /**
  * Measures the whole queue on the server. Sets the gauges `depth`, `delayed`, `blocked` and `oldestReady`, as far as
- * the provider has them. `blocked` is always 0, because no item on Redis is blocked. Each process measures its own work
- * itself, with the queue's option `metrics`.
+ * the provider has them. `blocked` is always 0, because no item on Redis is blocked. To measure the work of each
+ * process, use the queue's `metrics` option.
  *
- * **Run it in one process per queue.** The numbers cover all processes: if ten processes report the same depth, a sum
- * over them is ten times too high.
+ * **Run it in one process per queue.** The numbers cover all processes. If ten processes report the same depth, the sum
+ * is ten times too high.
  *
- * The first measurement starts at once, and the next ones follow every five seconds (`every`), until the result is
- * disposed or the queue object is shut down. If a measurement fails, the error is reported to `onQueueError` of the
- * queue. Further failures are not reported until a measurement succeeds. Meanwhile the gauges are `NaN`, because their
- * values are unknown; exporters leave out `NaN`. They are also `NaN` after the end. A gauge without `set` goes back to
- * 0 instead. If a gauge throws, the other gauges are still set, and its first error is written to `console.error`. A
- * second call with the same queue name and provider replaces the first measurement.
+ * The first measurement starts at once. Further measurements follow every five seconds (`every`), until the result is
+ * disposed or the queue object is shut down. If a measurement fails, the error is reported to the queue's
+ * `onQueueError`. Further failures are not reported until a measurement succeeds.
+ *
+ * After a failure and after the last measurement, the gauges are `NaN`, because their values are unknown. Exporters
+ * omit `NaN`. A gauge without `set` is reset to 0 instead. If a gauge throws, the other gauges are still set, and the
+ * gauge's first error is written to `console.error`. A second call with the same queue name and provider replaces the
+ * first measurement.
  *
  * @example Usage
  * ```ts ignore
@@ -47,11 +49,12 @@ const ACTION = "measure Redis queue";
  * ```
  *
  * @typeParam T The type of the items.
- * @param queue The queue, of {@linkcode createRedisQueue} or {@linkcode redisQueues}.
- * @param metrics The metrics provider; by default the `metrics` of the queue.
+ * @param queue The queue, from {@linkcode createRedisQueue} or {@linkcode redisQueues}.
+ * @param metrics The metrics provider. By default, the queue's `metrics` option.
  * @param options The pause between two measurements.
  * @returns An object that ends the measurement when disposed.
- * @throws {TypeError} If an argument or option is of the wrong type, an option is unknown, or there is no provider.
+ * @throws {TypeError} If an argument or option is of the wrong type, if an option is unknown, or if there is no
+ * provider.
  * @throws {RangeError} If `every` is out of range.
  */
 export function redisQueueMetrics<T>(
@@ -94,7 +97,7 @@ class Looks implements Disposable {
   readonly #endWatch: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #isOver = false;
-  /** Whether the latest measurement failed. The failure has been reported. */
+  /** Whether the latest measurement failed. Further failures are not reported. */
   #hasFailed = false;
 
   constructor(queue: Measured, gauges: Gauges, every: number, onEnd: () => void) {
@@ -142,13 +145,13 @@ type Measures = Pick<Counts, "ready" | "delayed" | "oldestReadyMs"> & { readonly
 
 const UNKNOWN: Measures = { ready: NaN, blocked: NaN, delayed: NaN, oldestReadyMs: NaN };
 
-/** Metrics of the whole queue, as far as the provider has them. */
+/** Gauges of the whole queue, as far as the provider has them. */
 class Gauges {
   readonly #depth: Meter;
   readonly #delayed: Meter | undefined;
   readonly #blocked: Meter | undefined;
   readonly #oldestReady: Meter | undefined;
-  /** Reports that nothing measures under the queue's name any more. */
+  /** Reports to the provider that this measurement of the queue has ended. */
   readonly end: () => void;
 
   constructor(name: string, metrics: MetricsProvider) {
@@ -173,7 +176,7 @@ class Gauges {
   }
 }
 
-/** Returns the gauge if it has `set`, or else a gauge that reaches its value in steps. With steps, `NaN` is 0. */
+/** Returns the gauge if it has `set`. Otherwise, returns a gauge whose `set` counts in steps and treats `NaN` as 0. */
 function settable(gauge: Gauge & Partial<SettableGauge>): SettableGauge {
   if (typeof gauge.set === "function") return gauge as SettableGauge;
   let current = 0;

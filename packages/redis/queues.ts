@@ -5,19 +5,19 @@ import { openQueue } from "./create_queue.ts";
 import { followReloads, requireOwnBuckets, settingsIn } from "./document.ts";
 import { A_NAME, OF_ONE_QUEUE, OF_QUEUES, requireRedisOptions } from "./options.ts";
 
-/** Queues of a config document, on a server. */
+/** Queues that a config document describes, on a server. */
 export interface RedisQueues {
   /**
    * Opens a queue as the document describes it. Reloads of the document change the queue's limiter and its `throttle`
-   * bucket until the queue object is shut down. They also change workers that `config.runWorkers` runs.
+   * bucket until the queue object is shut down. Reloads also change the worker pools that `config.runWorkers` started.
    *
    * @param name The name of the queue, in the document and on the server.
    * @param options Settings that the document can't contain, such as `keyOf`. An option that is `undefined` is ignored.
-   * @returns The queue, as seen from this process.
-   * @throws {ConfigError} If the queue's limiter can't work on Redis, the queue has a discipline, or queues share a
-   * bucket.
-   * @throws {RangeError} If the document has no queue of that name, or an option is out of range.
-   * @throws {TypeError} If the name has braces, or an option is unknown, of the wrong type or only for in-memory
+   * @returns The queue object of this process.
+   * @throws {ConfigError} If the queue's limiter can't work on Redis, if the queue has a discipline, or if queues share
+   * a bucket.
+   * @throws {RangeError} If the document has no queue with that name, or if an option is out of range.
+   * @throws {TypeError} If the name has braces, or if an option is unknown, of the wrong type or only for in-memory
    * queues.
    */
   queue<T = string>(
@@ -29,9 +29,9 @@ export interface RedisQueues {
 const ACTION = "open Redis queue";
 
 /**
- * Opens queues of a config document on a server instead of in memory. By default, the queues send their metrics to the
- * provider of `config`, like its in-memory queues. They follow reloads of the document: until a queue object is shut
- * down, a document that can't work on Redis is rejected. `maxSleep` has no effect.
+ * Opens queues of a config document on a server instead of in memory. By default, the queues report their metrics to
+ * the config's provider, like the config's in-memory queues. The queues follow reloads of the document. Until a queue
+ * object is shut down, a reload fails if the document can't work on Redis. `maxSleep` has no effect.
  *
  * @example Usage
  * ```ts ignore
@@ -47,11 +47,11 @@ const ACTION = "open Redis queue";
  * ```
  *
  * @param config The document.
- * @param options The server, and settings for all of the queues.
+ * @param options The server, and settings for all queues.
  * @returns An object that opens the queues by name.
- * @throws {ConfigError} If queues of the document share a bucket. The error lists all of them.
- * @throws {TypeError} If `config` was not made by `loadConfig`, or an option is unknown, of the wrong type or only for
- * in-memory queues.
+ * @throws {ConfigError} If queues of the document share a bucket. The error lists every shared bucket.
+ * @throws {TypeError} If `config` was not created by `loadConfig`, or if an option is unknown, of the wrong type or
+ * only for in-memory queues.
  * @throws {RangeError} If an option is out of range.
  */
 export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions): RedisQueues {

@@ -2,12 +2,12 @@ import type { QueueCounts, RemoteQueueSnapshot } from "./contract.ts";
 import type { Counts, Snapshot } from "./engine.ts";
 import type { Items } from "./items.ts";
 
-/** Returns the counts of a queue. Nothing is blocked yet. */
+/** Returns the counts of a queue. `blocked` is 0, because no item on Redis is blocked. */
 export function countsOf({ ready, delayed, processing, failing, givenUp, oldestReadyMs }: Counts): QueueCounts {
   return { ready, blocked: 0, delayed, processing, failing, givenUp, oldestReadyMs };
 }
 
-/** Returns the contents of a queue with its items. There are no priorities yet. */
+/** Creates the snapshot of a queue. All priorities are 0, because queues on Redis have no priorities yet. */
 export function snapshotOf<T>(name: string, snapshot: Snapshot, items: Items<T>): RemoteQueueSnapshot<T> {
   const { isPaused, totals, givenUpFor, readyEntries, delayedEntries, processingEntries, failingEntries } = snapshot;
   const counts = countsOf(snapshot);
@@ -15,7 +15,7 @@ export function snapshotOf<T>(name: string, snapshot: Snapshot, items: Items<T>)
     name,
     ...counts,
     paused: isPaused,
-    // Each hand-out follows one event that made a key ready. Keys that are ready now add one more.
+    // Each hand-out means that a key became ready once. Each key that is ready now became ready once more.
     totals: { added: totals.handedOut + counts.ready, ...totals, givenUpFor },
     readyItems: readyEntries.map((entry) => ({ item: items.read(entry), priority: 0 })),
     delayedItems: delayedEntries.map((entry) => ({ item: items.read(entry), priority: 0, dueInMs: entry.dueInMs })),

@@ -16,22 +16,22 @@ import { type BucketPlan, planThrottle } from "./limiter_plan.ts";
 import { type EndAnswer, type LeaseEnding, noPriorities } from "./outcome.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 
-/** Name of the bucket `throttle` in a document, and its path. The path is empty without a document. */
+/** Name and path of the `throttle` bucket in a document. Without a document, the path is empty. */
 export type ThrottleName = Pick<BucketDescription, "name" | "path">;
 
-/** Queue as seen by its source. */
+/** Parts of a queue that its source uses. */
 export interface SourceQueue<T> {
   readonly name: string;
   readonly metrics: MetricsProvider | undefined;
   readonly dispatcher: Dispatcher<T>;
-  /** Returns the current name of the bucket `throttle` in the document, if it has a name, and its path. */
+  /** Returns the current path of the `throttle` bucket in the document, and its name, if it has one. */
   throttleName(): ThrottleName;
   isOver(): boolean;
   /** Calls `callback` for each item given up because all of its holders were lost. Returns an unsubscribe function. */
   watchGivenUp(callback: (given: GivenUpItem<T>) => void): () => void;
 }
 
-/** Wait of the pool for leases. */
+/** Call to `take` that waits for a lease. */
 interface Wait<T> {
   readonly request: WorkRequest;
   /** Stops watching the bucket. */
@@ -39,7 +39,7 @@ interface Wait<T> {
   resolve(lease: WorkLease<T> | Shutdown): void;
 }
 
-/** Gives the queue's work to one pool, and the pool's decisions to the queue. */
+/** Passes the queue's work to one pool, and outcomes from the pool to the queue. */
 export class RedisSource<T> implements WorkSource<T>, Want<T> {
   /** Tokens are taken on the server, because all processes share them. */
   readonly takesTokens = true;
@@ -47,7 +47,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   readonly metrics: MetricsProvider | undefined;
   readonly #queue: SourceQueue<T>;
   #wait: Wait<T> | undefined = undefined;
-  /** Leases that arrived and that the pool has not begun. */
+  /** Leases that arrived and that the pool has not taken yet. */
   #brought: HeldLease<T>[] = [];
 
   constructor(queue: SourceQueue<T>) {
@@ -110,8 +110,8 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   }
 
   /**
-   * Hands the item back if its handler failed after the lease may have been lost. Such a failure doesn't count, because
-   * other processes may have the item. Resolves to `false` in that case.
+   * Ends an attempt. If its handler failed after the lease may have been lost, hands the item back instead and resolves
+   * to `false`. Such a failure is not counted, because other processes may have the item.
    */
   finish({ lease }: WorkAttempt<T>, ending: Ending): Promise<EndAnswer> {
     const { held } = lease as PoolLease<T>;
@@ -125,7 +125,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     const count = wanted();
     if (throttle === undefined) return { count };
     const { rate, burst } = requireBucket(throttle);
-    // Nothing may begin while the bucket is paused. Reserving 0 tokens returns the rest of the pause.
+    // No attempt may begin while the bucket is paused. Reserving 0 tokens returns the remaining pause.
     return {
       count,
       throttle: planThrottle({ ...this.#queue.throttleName(), rate, burst }),
@@ -133,7 +133,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
     };
   }
 
-  /** Ends the pool's wait with the first lease. The pool collects the other leases by `tryTake`. */
+  /** Resolves the pool's call to `take` with the first lease. The pool collects further leases with `tryTake`. */
   accept(held: HeldLease<T>): void {
     const wait = this.#endWait();
     if (wait === undefined) this.#brought.push(held);
@@ -153,7 +153,7 @@ export class RedisSource<T> implements WorkSource<T>, Want<T> {
   }
 }
 
-/** Lease as seen by a pool. Disposing it before it is finished hands the item back, as nothing has worked on it. */
+/** Lease in the form that a pool uses. Disposing an unfinished lease hands its item back. */
 class PoolLease<T> implements WorkLease<T> {
   readonly shutdown = false;
   readonly priority = 0;

@@ -1,8 +1,8 @@
 import type { HeldLease } from "./lease.ts";
 
 /**
- * Leases that this process works on. If a process loses a lease, it may be handed the same key again while the old
- * handler still runs. The new lease then waits until the old work ends, because within a process no two handlers ever
+ * Leases that this process works on. After a process has lost a lease, it may get the same key again while the old
+ * handler still runs. The new lease then waits until the old work ends, because two handlers in one process must never
  * work on the same key.
  */
 export class Working<T> {
@@ -20,7 +20,7 @@ export class Working<T> {
     return line === this.#current;
   }
 
-  /** Ends the work on a lease. Returns the lease that was waiting for that, if any. */
+  /** Ends the work on a lease. Returns the lease on the same key that waited for the end, if any. */
   end(lease: HeldLease<T>): HeldLease<T> | undefined {
     const { key } = lease;
     if (this.#next.get(key) === lease) this.#next.delete(key);

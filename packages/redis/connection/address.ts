@@ -7,13 +7,13 @@ export interface Address {
   readonly tls: boolean;
   readonly username: string | undefined;
   readonly password: string | undefined;
-  /** The number of the database. */
+  /** Database number. */
   readonly database: number;
 }
 
 export const DEFAULT_PORT = 6379;
 const FORM = "redis[s]://[[user]:password@]host[:port][/database]";
-/** Most likely fix: an unescaped `/`, `?` or `#` makes the rest of a password the path, query or fragment. */
+/** Hint for the most likely mistake: a password with an unescaped `/`, `?` or `#` ends there for the URL parser. */
 const ENCODE = "percent-encode the user and the password ('/' is %2F)";
 
 /**

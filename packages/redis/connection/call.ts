@@ -1,20 +1,20 @@
 import type { Retry, Script } from "./connection.ts";
 import type { Wire } from "./wire.ts";
 
-/** Call that has not been answered. */
+/** Unanswered call. */
 export class Call {
   /** Number of calls made before this one. */
   turn = 0;
-  /** Time when the timeout ends, by `performance.now()`, in milliseconds. */
+  /** Deadline of the call, in milliseconds of `performance.now()`. */
   end = 0;
   /** Neighbors among the calls with the same timeout. */
   previous: Call | undefined;
   next: Call | undefined;
-  /** Whether the call was made for a new wire, while that wire came up. Such a call is not repeated on another wire. */
+  /** Whether an `onReconnect` callback made the call for a new wire. Such a call is not repeated on another wire. */
   isOfWire = false;
   /** Wire that the call was sent on and may be answered on; `undefined` while the call is queued. */
   wire: Wire | undefined;
-  /** Whether the call was sent on a wire that ended, so that it may have run. */
+  /** Whether the call was sent on a wire that ended. Such a call may have run. */
   mayHaveRun = false;
 
   constructor(
@@ -22,7 +22,7 @@ export class Call {
     readonly key: string,
     readonly args: readonly (string | number)[],
     readonly retry: Retry,
-    /** Milliseconds, retries included. */
+    /** Timeout in milliseconds, retries included. */
     readonly timeout: number,
     readonly resolve: (reply: unknown) => void,
     readonly reject: (error: Error) => void,

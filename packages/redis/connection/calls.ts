@@ -16,16 +16,16 @@ import { Timeouts } from "./timeouts.ts";
 import { Watchdog } from "./watchdog.ts";
 import type { Dialer, Wire } from "./wire.ts";
 
-/** Calls of a process to a server. Sends them, and queues them while there is no wire. */
+/** Calls from a process to a server. Calls are queued while there is no wire. */
 export class Calls {
   readonly #address: string;
   readonly #line: Line<Wire>;
   readonly #callbacks = new Set<() => void>();
   /** Calls without an answer, by timeout. */
   readonly #unanswered = new Map<number, Timeouts>();
-  /** Number of queued calls among them. */
+  /** Number of unanswered calls that are queued. */
   #queued = 0;
-  /** Number of calls among them that were sent and can still be answered. */
+  /** Number of unanswered calls that were sent on the current wire. */
   #sent = 0;
   /** Number of calls made so far. */
   #made = 0;
@@ -35,7 +35,7 @@ export class Calls {
   readonly #known = new Set<Script>();
   #hadWire = false;
   #isResuming = false;
-  /** Reason why the server can't be used for now. The wire ends once every call sent on it is answered. */
+  /** Error with which the server refused a call for now. The wire then ends once every call sent on it is answered. */
   #leaving: Error | undefined;
 
   constructor(dialer: Dialer) {
@@ -53,14 +53,14 @@ export class Calls {
     call.isOfWire = this.#isResuming;
     this.#timeoutsOf(call).add(call);
     this.#queued++;
-    if (this.canSend) this.#send(call); // no other call is queued then, except while the wire comes up
+    if (this.canSend) this.#send(call); // no other call is queued then, except while a new wire comes up
     else if (call.isOfWire) this.#failAgain(call);
     this.#line.start();
   }
 
   /** Calls `callback` for each new wire after the first one. Returns an unsubscribe function. */
   onReconnect(callback: () => void): () => void {
-    const entry = () => callback(); // the same function may be given twice
+    const entry = () => callback(); // the same function may be registered twice
     this.#callbacks.add(entry);
     return () => this.#callbacks.delete(entry);
   }
@@ -71,7 +71,7 @@ export class Calls {
     for (const calls of this.#unanswered.values()) calls.close();
   }
 
-  /** Whether a new call is sent at once. */
+  /** Whether a new call would be sent at once. */
   get canSend(): boolean {
     return this.#wire?.isReady === true && this.#leaving === undefined;
   }
@@ -82,7 +82,7 @@ export class Calls {
     return same;
   }
 
-  /** Returns the calls sent on a wire, or the queued calls for `undefined`, in the order in which they were made. */
+  /** Returns the calls sent on a wire, oldest first. For `undefined`, returns the queued calls. */
   #callsOn(wire: Wire | undefined): Call[] {
     const calls = [...this.#unanswered.values()].flatMap((same) => [...same].filter((call) => call.wire === wire));
     return calls.sort((one, other) => one.turn - other.turn);
@@ -130,9 +130,9 @@ export class Calls {
   }
 
   /**
-   * Returns the command of a call. It contains the script's text if this is the first call of the script on the wire,
-   * or if the server asked for the text. A restarted server knows no scripts. If it had to ask for each of them, calls
-   * would not keep their order.
+   * Returns the command for a call. The command contains the script's text if this is the script's first call on the
+   * wire, or if the server asked for the text. A restarted server knows no scripts. If the server had to ask for each
+   * script, calls would run out of order.
    */
   #commandOf({ script, key, args, retry, mayHaveRun }: Call, isWhole: boolean): string[] {
     const isKnown = this.#known.has(script) && !isWhole;
@@ -203,7 +203,7 @@ export class Calls {
     } else {
       const message = `Redis at ${this.#address} did not answer ${within}: it is unknown whether the call took effect`;
       this.#fail(call, message, true);
-      wire.close(new Error(`there was no answer ${within}`)); // nothing may overtake the call
+      wire.close(new Error(`there was no answer ${within}`)); // no later call may overtake this call
     }
   }
 

@@ -17,13 +17,14 @@ export interface ConnectOptions {
   /** Client to use instead of a URL. */
   client?: RedisClient | undefined;
   /**
-   * Milliseconds until a call rejects, retries included.
+   * Milliseconds until an unanswered call rejects, retries included.
    *
    * @default {10_000}
    */
   callTimeout?: number | undefined;
   /**
-   * Milliseconds of silence after which a connection of our own is dropped, if the server owes an answer.
+   * Milliseconds of silence after which a connection is dropped if the server owes an answer. Applies only to
+   * connections that this package opened.
    *
    * @default {5000}
    */
@@ -38,10 +39,10 @@ const byAddress: Map<string, Shared> = new Map();
 const byClient: Map<RedisClient, Shared> = new Map();
 
 /**
- * Returns a share of the connection that this process has to the server, or through the client. The first call opens
- * the connection. The `silence` of the first user applies to all users.
+ * Returns a share of this process's connection to the server, or of its connection through the client. The first call
+ * opens the connection. The `silence` of the first user applies to all users.
  *
- * @throws {TypeError} If the URL or the client can't be used, or both are given. The message names the action.
+ * @throws {TypeError} If the URL or the client can't be used, or if both are given. The message includes the action.
  */
 export function connect(action: string, options: ConnectOptions): Connection {
   const { url = DEFAULT_URL, client, callTimeout = DEFAULT_CALL_TIMEOUT, silence = DEFAULT_SILENCE } = options;
@@ -52,9 +53,9 @@ export function connect(action: string, options: ConnectOptions): Connection {
 }
 
 /**
- * Checks the URL and the client. Opens no connection.
+ * Checks the URL and the client without opening a connection.
  *
- * @throws {TypeError} If the URL or the client can't be used, or both are given. The message names the action.
+ * @throws {TypeError} If the URL or the client can't be used, or if both are given. The message includes the action.
  */
 export function requireServer(action: string, { url, client }: ConnectOptions): void {
   if (url !== undefined && client !== undefined) {

@@ -1,8 +1,8 @@
-/** End of something: a promise of the reason, and the function that resolves it. */
+/** Promise of the reason why a wire ended, with the function that resolves the promise. */
 export class Ending {
-  /** Resolves to the reason at the end. */
+  /** Resolves to the reason when the wire ends. */
   readonly reason: Promise<Error>;
-  /** Ends it. Only the first call counts. */
+  /** Resolves `reason`. Only the first call has an effect. */
   end!: (reason: Error) => void;
 
   constructor() {

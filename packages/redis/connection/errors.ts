@@ -1,9 +1,9 @@
-/** Errors of a connection, and their messages. */
+/** Connection errors and their messages. */
 
 import type { ErrorCode } from "@workqueue/core";
 
 /**
- * Error of a call that could not reach the server, or whose reply was lost.
+ * Error for a call that could not reach the server, or whose reply was lost.
  *
  * @example Usage
  * ```ts
@@ -21,9 +21,9 @@ import type { ErrorCode } from "@workqueue/core";
 export class RedisConnectionError extends Error {
   /** Name of the class. */
   override name = "RedisConnectionError";
-  /** Code of every error of this class. */
+  /** Error code. Always `"WQ_CONNECTION"`. */
   readonly code: "WQ_CONNECTION" = "WQ_CONNECTION" satisfies ErrorCode;
-  /** Whether the call may have taken effect. If `false`, it certainly has not. */
+  /** Whether the call may have taken effect. If `false`, the call certainly has not taken effect. */
   readonly mayHaveRun: boolean;
 
   /**
@@ -39,8 +39,8 @@ export class RedisConnectionError extends Error {
 }
 
 /**
- * Reports whether an error is a reply of the server, and not an error of the client or the network. Replies begin with
- * a code. The class of the error says nothing, because the client may come from another copy of its package.
+ * Reports whether an error is an error reply from the server, not a client or network error. Error replies begin with a
+ * code. The error's class can't be checked, because the client may come from another copy of its package.
  */
 export function isReply(error: unknown): error is Error {
   return error instanceof Error && !("code" in error) && /^[A-Z][A-Z0-9_]*( |$)/.test(error.message);
@@ -52,8 +52,8 @@ export function isUnknownScript(error: Error): boolean {
 }
 
 /**
- * Codes of replies that mean that the server can't be used for now. The server has run no part of the script then: it
- * checks before the script, or before the script's first write.
+ * Codes of error replies from a server that can't be used for now. The script has written nothing then: the server
+ * checks these conditions before the script starts or before its first write.
  */
 const AWAY = [
   ...["LOADING", "READONLY", "MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN", "BUSY", "ERR max number of clients"],
@@ -62,19 +62,17 @@ const AWAY = [
 ];
 const IS_AWAY = new RegExp(`^(${AWAY.join("|")})\\b`);
 
-/**
- * Reports whether a reply means that the server can't be used for now and did nothing. For example, it loads its data.
- */
+/** Reports whether an error reply means that the server can't be used for now. The script has written nothing then. */
 export function isAway(error: Error): boolean {
   return IS_AWAY.test(error.message);
 }
 
-/** Reports whether reconnecting is pointless until something is changed, such as a wrong password or a permission. */
+/** Reports whether reconnecting is pointless until a person fixes the cause, such as a wrong password. */
 export function isHopeless(error: Error): boolean {
   return error.name === "NotCapable" || (isReply(error) && !isAway(error));
 }
 
-/** Returns the error for a reply that names another node of a cluster; `undefined` for any other reply. */
+/** Returns the error for a reply that redirects to another cluster node. Returns `undefined` for any other reply. */
 export function errorOfMove(address: string, reply: Error): RedisConnectionError | undefined {
   const [, node] = /^(?:MOVED|ASK) \d+ (\S+)/.exec(reply.message) ?? [];
   if (node === undefined) return undefined;
@@ -84,19 +82,19 @@ export function errorOfMove(address: string, reply: Error): RedisConnectionError
   return new RedisConnectionError(message, { mayHaveRun: false, cause: reply });
 }
 
-/** Returns a thrown value as an error. */
+/** Converts a thrown value to an error. */
 export function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Returns the message of an error. For a host with several addresses, returns the messages of all attempts. */
+/** Returns an error's message. If several addresses of a host failed, returns the messages for all addresses. */
 export function messageOf(error: Error): string {
   if (error.message !== "") return error.message;
   const { errors = [], code = error.name } = error as { errors?: unknown[]; code?: string };
   return [...new Set(errors.map((each) => toError(each).message))].join(", ") || code;
 }
 
-/** Returns a duration in words. */
+/** Formats a duration, such as `"5 s"` or `"200 ms"`. */
 export function inWords(ms: number): string {
   return ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`;
 }

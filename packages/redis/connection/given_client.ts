@@ -6,7 +6,7 @@ import type { Dialer } from "./wire.ts";
 
 type Options = Record<string, unknown>;
 
-/** Connects through a client that a user passed in and `requireClient` accepted. */
+/** Returns a dialer for a client that a user passed in. The client must be one that `requireClient` accepts. */
 export function dialClient(client: RedisClient, silence: number): Dialer {
   return isIoRedis(client) ? dialIoRedis(client, silence) : dialNodeRedis(client, silence);
 }
@@ -14,7 +14,7 @@ export function dialClient(client: RedisClient, silence: number): Dialer {
 /**
  * Checks a client that a user passed in.
  *
- * @throws {TypeError} If the client is not supported, or has options that would run calls twice, change keys or change
+ * @throws {TypeError} If the client is not supported, or if its options would run calls twice, change keys or change
  * replies.
  */
 export function requireClient(action: string, client: unknown): void {
@@ -39,7 +39,8 @@ function isIoRedis(client: unknown): client is IoRedisClient {
 }
 
 /**
- * Reports whether this is a client of version 5 or later. Pools, sentinels and version 4 look alike but lack the epoch.
+ * Reports whether this is a `redis` or `@redis/client` client of version 5 or later. Pools, sentinels and clients of
+ * version 4 look similar but have no `socketEpoch`.
  */
 function isNodeRedis(client: unknown): client is NodeRedisClient {
   const { socketEpoch } = Object(client) as { socketEpoch?: unknown };

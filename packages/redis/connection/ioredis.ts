@@ -7,18 +7,18 @@ import { toError } from "./errors.ts";
 import type { Dialer, OnMessage, SubscriberWire, Wire } from "./wire.ts";
 
 /**
- * Members of an `ioredis` client (version 5 or later) that a queue uses. The option `autoResendUnfulfilledCommands` of
- * the client must be `false`.
+ * Interface that a queue requires of an `ioredis` client, version 5 or later. The client's option
+ * `autoResendUnfulfilledCommands` must be `false`.
  */
 export interface IoRedisClient {
   /** State of the connection, such as `"ready"`. */
   readonly status: string;
   /** Sends a command. */
   call(command: string, ...args: string[]): Promise<unknown>;
-  /** Creates another client with the same options, except for those given here. */
-  // deno-lint-ignore no-explicit-any -- the type of options differs from version to version
+  /** Creates another client with the same options, overridden by the given `options`. */
+  // deno-lint-ignore no-explicit-any -- the type of `options` differs between versions
   duplicate(options?: any): any;
-  /** Starts to connect. */
+  /** Starts connecting. */
   connect(): Promise<void>;
   /** Adds a listener for an event. */
   // deno-lint-ignore no-explicit-any -- the arguments depend on the event
@@ -36,7 +36,8 @@ interface OwnClient extends IoRedisClient {
 }
 
 /**
- * Options of a client that this package creates. It dials once and queues nothing: `Line` and `Calls` handle retries.
+ * Options for a client that this package creates. The client dials once and queues nothing: `Line` and `Calls` handle
+ * retries.
  */
 const OWN_OPTIONS = {
   lazyConnect: true,
@@ -48,7 +49,10 @@ const OWN_OPTIONS = {
   maxRetriesPerRequest: null,
 };
 
-/** Sends commands through a client that a user passed in. Opens connections for messages with the same options. */
+/**
+ * Returns a dialer for a client that a user passed in. Commands go through this client. Connections for messages are
+ * opened with the same options.
+ */
 export function dialIoRedis(client: IoRedisClient, silence: number): Dialer {
   const { options = {} } = client as { options?: { host?: string; port?: number; path?: string; db?: number } };
   const { host = "localhost", port = DEFAULT_PORT, path, db = 0 } = options;
@@ -84,7 +88,7 @@ async function openSubscriber(
     await client.connect();
   } catch (error) {
     client.disconnect();
-    // Only the message: the error itself contains the command, with the password.
+    // Only the message is kept, because the error itself contains the command with the password.
     throw new Error(toError(failure ?? error).message);
   } finally {
     signal.removeEventListener("abort", onAbort);
@@ -103,8 +107,8 @@ async function openSubscriber(
 }
 
 /**
- * Opens a wire through the user's client. The wire starts when the client is ready, and ends when its connection
- * breaks.
+ * Opens a wire through the user's client. The wire starts when the client is ready, and ends when the client's
+ * connection breaks.
  */
 async function useClient(client: IoRedisClient, signal: AbortSignal): Promise<Wire> {
   if (client.status === "end") throw new Error("the client that was given was closed");

@@ -4,7 +4,7 @@ import type { Wire } from "./wire.ts";
 
 /** Callbacks of a line. */
 export interface LineEvents<W extends Wire> {
-  /** Called with each new wire. */
+  /** Called for each new wire. */
   onUp(wire: W): void;
   /** Called when the wire has ended. */
   onDown(reason: Error): void;
@@ -17,10 +17,10 @@ const MAX_DELAY = 1000;
 
 /**
  * Keeps a wire up: dials, and dials again each time the wire has ended or dialing has failed. Pauses grow from 50 ms to
- * one second. Each pause ends at random within its second half, so that many processes don't reconnect at once.
+ * one second. Each pause is randomly shortened by up to half, so that many processes don't reconnect at once.
  */
 export class Line<W extends Wire> {
-  /** Reason for the end of the latest wire, or for the latest failure to dial. */
+  /** Reason why the latest wire ended, or why the latest dialing failed. */
   lastError: Error | undefined;
   readonly #dial: (signal: AbortSignal) => Promise<W>;
   readonly #events: LineEvents<W>;
@@ -34,19 +34,19 @@ export class Line<W extends Wire> {
     this.#events = events;
   }
 
-  /** Starts to dial. Only the first call does something. */
+  /** Starts dialing. Only the first call has an effect. */
   start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
     this.#run();
   }
 
-  /** Called when the wire has proved to work. If the wire ends now, the first pause is short. */
+  /** Records that the wire works. If the wire ends later, the first pause is short. */
   worked(): void {
     this.#attempts = 0;
   }
 
-  /** Ends the wire, and stops dialing. */
+  /** Ends the wire and stops dialing. */
   close(): void {
     const reason = new Error("the connection was closed");
     this.#closing.abort(reason);

@@ -7,15 +7,15 @@ import { type Address, DEFAULT_PORT, showAddress } from "./address.ts";
 import { Ending } from "./ending.ts";
 import type { Dialer, OnMessage, SubscriberWire, Wire } from "./wire.ts";
 
-/** Members of a `redis` or `@redis/client` client (version 5 or later) that a queue uses. */
+/** Interface that a queue requires of a client from `redis` or `@redis/client`, version 5 or later. */
 export interface NodeRedisClient {
-  /** Whether the client was told to connect and has not been closed. */
+  /** Whether `connect` was called and the client has not been closed. */
   readonly isOpen: boolean;
   /** Whether commands can be sent. */
   readonly isReady: boolean;
   /** Sends a command. */
   sendCommand(command: readonly string[], options?: NodeRedisCommandOptions): Promise<unknown>;
-  /** Creates another client with the same options, except for those given here. */
+  /** Creates another client with the same options, overridden by the given `options`. */
   // deno-lint-ignore no-explicit-any -- the type of the client depends on the options
   duplicate(options?: any): any;
   /** Adds a listener for an event. */
@@ -24,13 +24,13 @@ export interface NodeRedisClient {
   off(event: string, listener: (error: Error) => void): this;
 }
 
-/** Options of a command that a queue uses. */
+/** Command options that a queue uses. */
 export interface NodeRedisCommandOptions {
-  /** Signal that drops the command if it has not been sent. */
+  /** Signal that cancels a command that has not been sent yet. */
   abortSignal?: AbortSignal;
-  /** Milliseconds until the command is dropped if it has not been sent; 0 for no limit. */
+  /** Milliseconds until an unsent command is canceled; 0 for no limit. */
   timeout?: number;
-  /** Types that the parts of the reply are converted to. */
+  /** JavaScript types for the values in the reply. */
   typeMapping?: Record<string, never>;
 }
 
@@ -42,35 +42,36 @@ interface OwnClient extends NodeRedisClient {
   unsubscribe(channel: string, onMessage: (payload: string, channel: string) => void): Promise<void>;
 }
 
-/** Options of a client that this package reads. */
+/** Client options that this package reads. */
 interface Options {
   readonly socket?: { readonly host?: string; readonly port?: number; readonly path?: string };
   readonly database?: number;
 }
 
-/** Time limit for connecting, and then for the server's first answers, in milliseconds. */
+/** Time limit for connecting, and again for the server's first answers, in milliseconds. */
 const DIAL_TIMEOUT = 5000;
 
 /**
- * Options of a client that this package creates. It dials once and queues nothing: `Line` and `Calls` handle retries.
+ * Options for a client that this package creates. The client dials once and queues nothing: `Line` and `Calls` handle
+ * retries.
  */
 const OWN_OPTIONS = {
   disableOfflineQueue: true,
   commandOptions: { timeout: 0 },
   clientInfoTag: "workqueue",
-  // Both features read environment variables, which Deno may forbid.
+  // These two features read environment variables, which Deno may forbid.
   maintNotifications: "disabled",
   emitInvalidate: false,
 } as const;
 const OWN_SOCKET_OPTIONS = { reconnectStrategy: false, connectTimeout: DIAL_TIMEOUT } as const;
 
-/** Connects to the server at an address. */
+/** Returns a dialer for the server at an address. */
 export function dialAddress(address: Address, silence: number): Dialer {
   const { host, port, tls, username, password, database } = address;
   const create = () =>
     createClient({
       ...OWN_OPTIONS,
-      RESP: 2, // every server supports it, and every proxy in front of one
+      RESP: 2, // supported by every server and every proxy
       socket: { ...OWN_SOCKET_OPTIONS, host, port, ...tls && { tls } },
       database,
       ...username !== undefined && { username },
@@ -84,7 +85,10 @@ export function dialAddress(address: Address, silence: number): Dialer {
   };
 }
 
-/** Sends commands through a client that a user passed in. Opens connections for messages with the same options. */
+/**
+ * Returns a dialer for a client that a user passed in. Commands go through this client. Connections for messages are
+ * opened with the same options.
+ */
 export function dialNodeRedis(client: NodeRedisClient, silence: number): Dialer {
   const { options = {} } = client as { options?: Options };
   const { socket, database = 0 } = options;
@@ -112,7 +116,7 @@ async function openWire(
   const ending = new Ending();
   const close = (reason: Error) => {
     ending.end(reason);
-    queueMicrotask(() => destroy(client)); // the client still has to reject its calls with the reason
+    queueMicrotask(() => destroy(client)); // the client first rejects its pending calls with the reason
   };
   client.on("error", close);
   await connect(client, signal);
@@ -134,7 +138,7 @@ async function openWire(
 async function connect(client: OwnClient, signal: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failure: Error | undefined;
-  let hasSocket = false; // without a socket, `destroy` ends nothing
+  let hasSocket = false; // without a socket, `destroy` has no effect
   const fail = (reason: Error) => {
     failure ??= reason;
     if (hasSocket) destroy(client);
@@ -167,8 +171,8 @@ function destroy(client: OwnClient): void {
 }
 
 /**
- * Opens a wire through the user's client. The wire starts when the client is ready, and ends when its connection
- * breaks.
+ * Opens a wire through the user's client. The wire starts when the client is ready, and ends when the client's
+ * connection breaks.
  */
 async function useClient(client: NodeRedisClient, signal: AbortSignal): Promise<Wire> {
   if (!client.isOpen) throw new Error("the client that was given is not connected, or was closed");
@@ -177,7 +181,7 @@ async function useClient(client: NodeRedisClient, signal: AbortSignal): Promise<
   const unsent = new Unsent();
   const close = (reason: Error) => {
     client.off("error", onError).off("end", onEnd);
-    unsent.abort(); // the client would send them on its next connection
+    unsent.abort(); // the client would send unsent commands on its next connection
     ending.end(reason);
   };
   const onError = (error: Error) => client.isReady || close(error);
@@ -196,8 +200,8 @@ async function useClient(client: NodeRedisClient, signal: AbortSignal): Promise<
 }
 
 /**
- * Members of an `AbortSignal` that a client uses. A real signal compares each new listener with all of its listeners,
- * and every command adds one.
+ * Signal for all unsent commands, with only the members of `AbortSignal` that a client uses. A real signal would be
+ * slow: it compares each new listener with all of its listeners, and every command adds a listener.
  */
 class Unsent {
   aborted = false;

@@ -5,7 +5,7 @@ import { RedisConnectionError } from "./errors.ts";
 import { type Listener, Subscriptions } from "./subscriptions.ts";
 import type { Dialer } from "./wire.ts";
 
-/** State shared by all users of one server, or of one client, in this process. */
+/** State shared by all users of one server or one client in this process. */
 export class Shared {
   readonly address: string;
   readonly database: number;
@@ -16,7 +16,7 @@ export class Shared {
   #users = 0;
   #hasCalled = false;
 
-  /** Calls `forget` when the last user has left. The next user starts with a new connection. */
+  /** Calls `forget` when the last user has left. The next user then opens a new connection. */
   constructor(dialer: Dialer, forget: () => void) {
     this.address = dialer.address;
     this.database = dialer.database;
@@ -49,10 +49,10 @@ export class Shared {
 export class Share implements Connection {
   readonly #shared: Shared;
   readonly #callTimeout: number;
-  /** Number of calls and subscriptions of this user that have not been answered. */
+  /** Number of this user's calls and subscriptions without an answer. */
   #pending = 0;
   #onIdle: (() => void) | undefined;
-  /** Functions that end its subscriptions and callbacks. */
+  /** Functions that end this user's subscriptions and callbacks. */
   readonly #ends = new Set<() => void>();
   #released: Promise<void> | undefined;
 

@@ -6,7 +6,7 @@ import type { Dialer, SubscriberWire } from "./wire.ts";
 
 /** Listener on a channel. */
 export interface Listener {
-  /** Milliseconds until the subscription is refused if the server has not confirmed it. */
+  /** Milliseconds until an unconfirmed subscription is refused. */
   readonly timeout: number;
   onMessage(payload: string): void;
   /** Called when messages may have been missed. */
@@ -26,12 +26,12 @@ interface Channel {
 
 type Timer = ReturnType<typeof setTimeout>;
 
-/** Channels that a process listens on, over one connection. */
+/** Channels that a process is subscribed to through one connection. */
 export class Subscriptions {
   readonly #address: string;
   readonly #line: Line<SubscriberWire>;
   readonly #channels = new Map<string, Channel>();
-  /** Listeners whose subscription is neither confirmed nor refused, with the timers of their timeouts. */
+  /** Listeners whose subscription is neither confirmed nor refused, with their timeout timers. */
   readonly #waiting = new Map<Listener, Timer>();
   #wire: SubscriberWire | undefined;
   #pings: Timer | undefined;
@@ -64,7 +64,7 @@ export class Subscriptions {
     const channel = this.#channels.get(name);
     if (channel === undefined || !channel.listeners.delete(listener) || channel.listeners.size > 0) return;
     this.#channels.delete(name);
-    this.#wire?.unsubscribe(name).catch(() => {}); // the wire has ended, and the next wire does not know the channel
+    this.#wire?.unsubscribe(name).catch(() => {}); // if the wire has ended, so has the subscription
   }
 
   /** Closes the connection. Every subscription must have been confirmed or refused. */
@@ -85,10 +85,10 @@ export class Subscriptions {
     for (const channel of this.#channels.values()) channel.isConfirmed = false;
   }
 
-  /** Sends pings. A connection that only listens can't tell a broken connection from a quiet one. */
+  /** Sends pings. Without pings, a broken connection would look like a quiet connection. */
   #ping(wire: SubscriberWire): void {
     const watchdog = this.#watchdog = new Watchdog(wire);
-    const heard = () => watchdog.heard(false); // even a refusal shows that the server is there
+    const heard = () => watchdog.heard(false); // even an error reply shows that the server is reachable
     this.#pings = setInterval(() => {
       watchdog.sent();
       wire.send(["PING"]).then(heard, heard);
@@ -135,13 +135,13 @@ export class Subscriptions {
     else listener.onResumed();
   }
 
-  /** Refuses a listener, unless its subscription was confirmed before: its messages may still come. */
+  /** Refuses a listener. A listener with a confirmed subscription is kept, because its messages may still come. */
   #refuse(listener: Listener, message: string, cause?: Error): void {
     if (!this.#settle(listener)) return;
     listener.onRefused(new RedisConnectionError(message, { mayHaveRun: false, ...cause && { cause } }));
   }
 
-  /** Ends the wait of a listener. Returns `false` if the wait had already ended. */
+  /** Stops a listener's timeout. Returns `false` if the listener was already confirmed or refused. */
   #settle(listener: Listener): boolean {
     clearTimeout(this.#waiting.get(listener));
     if (!this.#waiting.delete(listener)) return false;

@@ -2,7 +2,7 @@ import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import type { Call } from "./call.ts";
 
 /**
- * Calls with the same timeout, in the order in which they were made, with one timer for all. A linked list: a `Map`
+ * Calls with the same timeout, oldest first. One timer serves all calls. The calls form a linked list, because a `Map`
  * with such short-lived entries would mostly make work for the garbage collector.
  */
 export class Timeouts {
@@ -12,7 +12,7 @@ export class Timeouts {
   #last: Call | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Calls `onOver` with each call whose time is over. `onOver` must delete the call. */
+  /** Calls `onOver` with each call whose timeout has passed. `onOver` must delete the call. */
   constructor(ms: number, onOver: (call: Call) => void) {
     this.#ms = ms;
     this.#onOver = onOver;
@@ -45,9 +45,9 @@ export class Timeouts {
   }
 
   #wait(ms: number): void {
-    // After a pause of this process, answers that arrived meanwhile are read first.
+    // If this process was paused, answers that arrived during the pause are read first.
     this.#timer = setTimeout(() => setImmediate(() => this.#look()), ms);
-    this.#timer.unref(); // anything that can bring an answer keeps the process alive
+    this.#timer.unref(); // a connection that can still bring an answer keeps the process alive
   }
 
   #look(): void {

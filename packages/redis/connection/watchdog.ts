@@ -2,13 +2,13 @@ import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { inWords } from "./errors.ts";
 import type { Wire } from "./wire.ts";
 
-/** Most turns of the event loop until received data is read. Deno, while busy, reads in one of 61 turns. */
+/** Largest number of event loop turns until received data is read. A busy Deno reads in one of 61 turns. */
 const TURNS_TO_READ = 64;
 
 /**
- * Ends a wire if the server owes an answer and is silent for too long. The server hangs then, or its host has vanished,
- * which TCP itself notices only after a quarter of an hour. The clients notice neither: everything they send restarts
- * the timeout of their socket.
+ * Ends a wire if the server owes an answer and is silent for too long. Then the server hangs, or its host has vanished.
+ * TCP itself notices a vanished host only after a quarter of an hour. The clients notice neither case, because each
+ * command that a client sends restarts its socket timeout.
  */
 export class Watchdog {
   readonly #wire: Wire;
@@ -20,7 +20,7 @@ export class Watchdog {
     this.#wire = wire;
   }
 
-  /** Records that something was sent that will be answered. */
+  /** Records that a command was sent. The server now owes an answer. */
   sent(): void {
     if (this.#owes) return;
     this.#owes = true;
@@ -28,7 +28,7 @@ export class Watchdog {
     if (this.#timer === undefined && this.#wire.silence !== undefined) this.#wait(this.#wire.silence);
   }
 
-  /** Records an answer. `owes` says whether more answers are due. */
+  /** Records an answer. `owes` is true if the server owes more answers. */
   heard(owes: boolean): void {
     this.#owes = owes;
     if (owes) this.#heardAt = performance.now();
@@ -45,7 +45,8 @@ export class Watchdog {
   }
 
   /**
-   * Ends the wire when its time is over. Data that arrived is read first, as this process may have been paused or busy.
+   * Ends the wire if the server has been silent for too long. Data that has already arrived is read first, because this
+   * process may have been paused or busy.
    */
   #look(turns = TURNS_TO_READ): void {
     const silence = this.#wire.silence!;

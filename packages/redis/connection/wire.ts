@@ -1,16 +1,16 @@
-/** Types that all clients have in common. */
+/** Types shared by the code for all supported clients. */
 
-/** Connection to a server, from when it can be used to its end. It never comes back: a new wire replaces it. */
+/** Established connection to a server. A wire that has ended never comes back: a new wire replaces it. */
 export interface Wire {
   /**
-   * Milliseconds after which the wire is ended if the server owes an answer and is silent. `undefined` if the user
-   * passed in the client: the user's settings apply then.
+   * Milliseconds of silence after which the wire is ended if the server owes an answer. `undefined` if the user passed
+   * in the client: the client's own settings apply then.
    */
   readonly silence: number | undefined;
-  /** Whether a command is sent at once. If not, the wire is about to end. */
+  /** Whether a command would be sent at once. If not, the wire is about to end. */
   readonly isReady: boolean;
   /**
-   * Sends a command. Commands of one turn of the event loop are sent together, in order. Rejects with the server's
+   * Sends a command. Commands from one turn of the event loop are sent together, in order. Rejects with the server's
    * error reply, or with any other error if the command may have run. May never settle if the wire has ended.
    */
   send(command: readonly string[]): Promise<unknown>;
@@ -23,25 +23,25 @@ export interface Wire {
 /** Wire that receives messages. */
 export interface SubscriberWire extends Wire {
   readonly silence: number;
-  /** Subscribes to channels. Resolves when the server has confirmed. */
+  /** Subscribes to channels. Resolves when the server has confirmed the subscriptions. */
   subscribe(channels: readonly string[]): Promise<void>;
-  /** Unsubscribes from a channel. Resolves when the server has confirmed. */
+  /** Unsubscribes from a channel. Resolves when the server has confirmed the end of the subscription. */
   unsubscribe(channel: string): Promise<void>;
 }
 
 /** Receives the messages of all channels. */
 export type OnMessage = (channel: string, payload: string) => void;
 
-/** Server, with functions that connect to it. Both reject if connecting fails or the signal aborts. */
+/** Server, with functions that connect to it. Both functions reject if connecting fails or the signal aborts. */
 export interface Dialer {
   /** Host and port, or the path of a Unix socket. Without user and password. */
   readonly address: string;
-  /** Number of the database. */
+  /** Database number. */
   readonly database: number;
   /** Opens a wire for commands. */
   dial(signal: AbortSignal): Promise<Wire>;
   /** Opens a wire for messages. */
   dialSubscriber(signal: AbortSignal, onMessage: OnMessage): Promise<SubscriberWire>;
-  /** Removes the listeners from a client that a user passed in. */
+  /** Removes this package's listeners from a client that a user passed in. */
   close?(): void;
 }

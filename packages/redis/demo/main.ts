@@ -1,6 +1,6 @@
 /**
- * Demo of a queue that several processes share: three workers and a producer, on a Redis server of its own. One worker
- * is killed in the middle of its work, and every photo still gets done.
+ * Demo of a queue that several processes share: three workers and a producer, on the demo's own Redis server. One
+ * worker is killed while it processes photos, and every photo still gets done.
  *
  * @module
  */
@@ -14,12 +14,12 @@ import { type Event, LEASE, openPhotos } from "./photos.ts";
 import { findServer } from "./server.ts";
 
 /**
- * Number of photos after which a worker is killed, `KILLED_AFTER` milliseconds later. Only the first worker that
- * reaches it is killed. It is then in the middle of two photos.
+ * Number of photos that a worker takes before it is killed. Only the first worker that takes this many photos is
+ * killed, `KILLED_AFTER` milliseconds later, while it processes two photos.
  */
 const KILLED_AT = 4;
 const KILLED_AFTER = 250;
-/** Arguments of the runtime in front of a script's path. */
+/** Arguments that the runtime requires before a script's path. */
 const RUN = "Deno" in globalThis ? ["run", "-A"] : [];
 
 const server = await findServer();
@@ -46,7 +46,7 @@ function start(script: string): ChildProcess {
   return child;
 }
 
-/** Process that works, and the state of its work. */
+/** Worker process and the state of its work. */
 class Worker {
   readonly name: string;
   readonly child = start("worker.ts");
@@ -119,7 +119,7 @@ on the server:  ${ready} ready, ${delayed} delayed, ${processing} processing, ${
   return codes.every((code) => code === 0) && ready + delayed + processing + failing + givenUp === 0 ? 0 : 1;
 }
 
-/** Kills the processes that are left. */
+/** Kills all processes that still run. */
 async function killAll(): Promise<void> {
   const ended = [...children].map((child) => once(child, "exit"));
   for (const child of children) child.kill("SIGKILL");
@@ -139,7 +139,7 @@ try {
   process.exitCode = await Promise.race([work(interruption.signal), interrupted]);
 } finally {
   await killAll();
-  await queue.shutDownWithDrain(); // a running call would leave keys on the server
+  await queue.shutDownWithDrain(); // a call that is still running would leave keys on the server
   await server.end(name);
 }
 process.exit();

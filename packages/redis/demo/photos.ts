@@ -6,13 +6,13 @@ import { createRedisQueue, type RedisQueue } from "../mod.ts";
 /** Duration of a lease, in seconds. */
 export const LEASE = 2;
 
-/** Event of a worker, written as a line of JSON to its standard output. */
+/** Event that a worker writes to its standard output as a line of JSON. */
 export type Event =
   | { readonly kind: "takes"; readonly photo: string; readonly attempt: number }
   | { readonly kind: "done"; readonly photo: string }
   | { readonly kind: "failed"; readonly photo: string; readonly error: string };
 
-/** Opens the queue with the arguments of a process: the queue's name and the server's URL. */
+/** Opens the queue. The arguments are the queue's name and the server's URL. */
 export function openPhotos([name, url]: readonly string[]): RedisQueue {
   return createRedisQueue({
     name: name!,
@@ -23,7 +23,7 @@ export function openPhotos([name, url]: readonly string[]): RedisQueue {
   });
 }
 
-/** Opens the queue with the arguments of this process. */
+/** Opens the queue with this process's command-line arguments. */
 export function openMine(): RedisQueue {
   return openPhotos(process.argv.slice(2));
 }

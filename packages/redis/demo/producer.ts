@@ -1,4 +1,4 @@
-/** Producer of the demo: adds photos, each of them twice, and exits. */
+/** Producer of the demo: adds each photo twice and exits. */
 
 import { setTimeout as delay } from "node:timers/promises";
 import { openMine } from "./photos.ts";

@@ -1,4 +1,4 @@
-/** Server of the demo: a new server, or one that already runs. */
+/** Redis server of the demo: a new server, or a server that is already running. */
 
 import { createClient } from "@redis/client";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -12,16 +12,16 @@ import { createInterface } from "node:readline";
 
 const { WORKQUEUE_REDIS_SERVER: named, WORKQUEUE_REDIS_URL: given } = process.env;
 
-/** Server that stores the queue of the demo. */
+/** Server that stores the demo's queue. */
 export interface DemoServer {
   readonly url: string;
   /** Description of the server, for the output. */
   readonly what: string;
-  /** Stops the server. A server that was already running loses only the queue. */
+  /** Stops the server. If the server was already running, only removes the queue. */
   end(queue: string): Promise<void>;
 }
 
-/** Returns the server of `WORKQUEUE_REDIS_URL`, or starts a server. Returns `undefined` if none is installed. */
+/** Returns the server at `WORKQUEUE_REDIS_URL`, or starts a server. Returns `undefined` if no server can be started. */
 export async function findServer(): Promise<DemoServer | undefined> {
   if (given !== undefined) {
     return { url: given, what: "the server of WORKQUEUE_REDIS_URL", end: (queue) => remove(given, queue) };
@@ -74,10 +74,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Removes all keys of the queue from a server that others use. */
+/** Removes the queue's keys from a server that was already running. */
 async function remove(url: string, queue: string): Promise<void> {
   const client = createClient({ url });
-  client.on("error", () => {}); // the call that fails reports the error
+  client.on("error", () => {}); // failed calls report the error
   await client.connect();
   for await (const keys of client.scanIterator({ MATCH: `workqueue:{${queue}}:*` })) {
     if (keys.length > 0) await client.unlink(keys);

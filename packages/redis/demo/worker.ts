@@ -1,4 +1,4 @@
-/** Worker of the demo: processes two photos at a time, some of which fail at first. SIGTERM drains it. */
+/** Worker of the demo: processes two photos at a time. Some photos fail at first. SIGTERM drains the worker. */
 
 import { runWorkers } from "@workqueue/core";
 import process from "node:process";

@@ -1,7 +1,7 @@
 import { declareScript } from "./declare.ts";
 import { FLAG, TEXT } from "./fields.ts";
 
-/** Cancels the delay of a key. Replies whether the key was delayed and not yet due. */
+/** Cancels the delay of a key. The reply is true if the key was delayed and not yet due. */
 export const cancelDelayed = declareScript({
   args: { key: TEXT },
   reply: FLAG,

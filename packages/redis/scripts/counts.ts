@@ -1,7 +1,7 @@
 import { declareScript } from "./declare.ts";
 import { DURATION, fields, NUMBER } from "./fields.ts";
 
-/** Counts of a queue. */
+/** Reply fields with the number of keys in each state. */
 export const NUMBERS = {
   /** Includes keys that are due. */
   ready: NUMBER,
@@ -25,8 +25,8 @@ local processing = redis.call('HLEN', q.holders)
 local failing = redis.call('HLEN', prefix .. 'failures')
 local givenUp = redis.call('ZCARD', q.given_up)
 
--- Keys that came back have negative places, before all keys that were never handed out. So the first key of both kinds
--- is checked. The time of a key that came back counts from its hand-out.
+-- Keys that were handed out and returned have negative places, before all keys that were never handed out. So the first
+-- key of each kind is checked. A returned key is treated as ready since its hand-out.
 local oldest = behind or now
 local function look(line)
   local first = tonumber(redis.call('ZRANGE', line, 0, 0, 'WITHSCORES')[2])

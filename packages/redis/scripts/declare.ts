@@ -16,21 +16,21 @@ export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
    * @default {false}
    */
   readonly adds?: boolean;
-  /** Lua before the body of the script. Only for scripts that need it: defining functions takes time in each call. */
+  /** Lua functions that the script's body needs. Omit unneeded functions, because each call defines them again. */
   readonly functions?: string;
   readonly args: Args;
   /** Fields of each row. The rows follow the arguments. */
   readonly rows?: Row;
   readonly reply: Reply<R>;
   /**
-   * Lua of the script. The arguments are local variables. If `retry` is `"marked"`, the variable `resent` says whether
-   * the script may have run before. `eachRow` returns Lua that runs the given Lua for each row, with the fields of the
-   * row as local variables.
+   * Lua body of the script. The arguments are local variables. If `retry` is `"marked"`, the variable `resent` is true
+   * if the script may have run before. `eachRow` returns Lua that runs the given Lua for each row, with the row's
+   * fields as local variables.
    */
   readonly body: string | ((eachRow: (lua: string) => string) => string);
 }
 
-/** Script: its Lua, and functions that write its arguments and read its replies. */
+/** Script: its Lua, and functions that encode its arguments and decode its replies. */
 export interface DeclaredScript<Args extends Arguments, Row extends Arguments, R> {
   readonly retry: Retry;
   /** Returns the Lua. `time` is a Lua expression for the time, as a table of seconds and microseconds. */
@@ -41,7 +41,7 @@ export interface DeclaredScript<Args extends Arguments, Row extends Arguments, R
   read(sent: unknown): R;
 }
 
-/** Rows of a call, if the script has any. */
+/** Rows of a call, if the script has rows. */
 type RowsOf<Row> = [keyof Row] extends [never] ? [] : [rows: readonly ValuesOf<Row>[]];
 
 /**

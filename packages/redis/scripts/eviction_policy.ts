@@ -2,7 +2,7 @@ import { declareScript } from "./declare.ts";
 import { optional, TEXT } from "./fields.ts";
 
 /**
- * Replies with the server's policy for deleting keys when its memory is full, or with nothing if the policy is unknown.
+ * Replies with the server's `maxmemory-policy`, or with nothing if the policy is unknown.
  * Reads INFO, because managed servers forbid CONFIG.
  */
 export const evictionPolicy = declareScript({

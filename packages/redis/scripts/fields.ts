@@ -1,7 +1,7 @@
 /**
- * Fields that TypeScript and scripts exchange. A script declares its fields once, by name. The TypeScript and the Lua
- * that send and read the fields are derived from that list. On the wire there are no names, only values in the order of
- * the list.
+ * Fields that TypeScript and scripts exchange. A script declares its fields once, by name. The TypeScript and Lua code
+ * that sends and reads the fields is derived from this declaration. Only the values are sent, in the order of the
+ * declaration, without names.
  *
  * Durations are in milliseconds in TypeScript, where their names end in `Ms`. They are in microseconds in Lua, where
  * their names end in `Us`.
@@ -13,17 +13,17 @@
 export interface Argument<T> {
   /** Returns the text to send. */
   write(value: T): string;
-  /** Returns the Lua expression for the value. `sent` is the Lua expression for the text that was sent. */
+  /** Returns a Lua expression for the value. `sent` is a Lua expression for the text that was sent. */
   readInLua(sent: string): string;
 }
 
 /** Value that a script sends to TypeScript. */
 export interface ReplyField<T> {
-  /** Returns the value that was sent. */
+  /** Returns the value for a part of the reply. */
   read(sent: unknown): T;
-  /** Whether Lua may leave the field out of all rows. */
+  /** Whether Lua may omit the field in all rows. */
   readonly isOptional?: boolean;
-  /** Returns Lua that declares the field's variable before the body of the script. By default, the body declares it. */
+  /** Returns Lua that declares the field's variable before the script's body. By default, the body declares it. */
   declareInLua?(variable: string): string;
   /** Returns the Lua expression to send; by default, the variable. */
   writeInLua?(variable: string): string;
@@ -31,7 +31,7 @@ export interface ReplyField<T> {
   usesInLua?(variable: string): string[];
 }
 
-/** Reply of a script, and the Lua before and after the body that it needs. */
+/** Reply of a script, and the Lua that the reply requires before and after the script's body. */
 export interface Reply<T> {
   read(sent: unknown): T;
   readonly begin?: string;
@@ -80,7 +80,8 @@ export const DURATION: Field<number> = {
 };
 
 /**
- * Value that may be missing. In Lua: `nil` as an argument; `nil` or `false` in a reply; in rows, `false` or no list.
+ * Value that may be missing. In Lua, a missing argument is `nil`, and a missing reply is `nil` or `false`. In rows, a
+ * missing value is `false`, or the field's list is empty.
  */
 export function optional<T>(field: Field<T>): Field<T | undefined> {
   return {
@@ -97,7 +98,7 @@ export function list<T>(field: Omit<ReplyField<T>, "declareInLua" | "writeInLua"
   return { read: (sent) => (sent as unknown[]).map((value) => field.read(value)) };
 }
 
-/** Numbers from the hash `meta`, by their names there. The body of the script does nothing for them. */
+/** Numbers from the hash `meta`. `names` has their names in the hash. The script's body doesn't set these numbers. */
 export function metaNumbers<Name extends string>(
   names: Readonly<Record<Name, string>>,
 ): ReplyField<Record<Name, number>> {
@@ -112,10 +113,10 @@ export function metaNumbers<Name extends string>(
   };
 }
 
-/** Rows. In Lua they are columns: the variable has a list for each field, which the body fills or replaces. */
+/** Rows. In Lua, rows are stored as columns. The variable has a list for each field. The body fills or replaces it. */
 export function rows<F extends ReplyFields>(fields: F): ReplyField<ValuesOf<F>[]> {
   const names = Object.keys(fields);
-  // Each row starts as a copy of this, because copying is fast.
+  // Each row starts as a copy of `blank`, because copying is fast.
   const blank: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, undefined]));
   const columnsOf = (column: (name: string) => string) => `{ ${names.map(luaName).map(column).join(", ")} }`;
   return {

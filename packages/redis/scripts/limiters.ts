@@ -1,38 +1,38 @@
 /**
- * Limiters and token buckets on the server, as Lua functions for other scripts. Such a script must define `prefix`, the
- * prefix of the queue's keys, and `now`, the time in whole microseconds since 1970.
+ * Limiters and token buckets on the server, as Lua functions for other scripts. A script that uses them must define
+ * `prefix`, the prefix of the queue's keys, and `now`, the time in whole microseconds since 1970.
  *
- * Only history is stored: the number of failures of each key, and the tokens of each bucket. The config comes with each
- * call, as the plan made by `limiter_plan.ts`, so a changed config takes effect at once. Each limiter returns the same
- * delay as the in-memory limiter.
+ * Only history is stored: the number of failures of each key, and the tokens of each bucket. Each call sends the config
+ * as a plan from `limiter_plan.ts`, so a changed config takes effect at once. Each limiter returns the same delay as
+ * the in-memory limiter of the same type.
  *
  * - `failures`, a hash by key: `COUNT`, the number of failures since they were last forgotten. If limiters have
- *   `forgetAfter`: `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`, the counts of these limiters in the order of the plan,
- *   and until when each count is valid. The first `UNTIL` is `-` if `COUNT` is valid until it is forgotten.
- * - `errors`, a hash by key: the error of the key's last failure that had one. Removed with the failures.
+ *   `forgetAfter`, the value is `COUNT UNTIL COUNT1 UNTIL1 COUNT2 UNTIL2 …`: the counts of these limiters in the order
+ *   of the plan, and the time when each count expires. The first `UNTIL` is `-` if `COUNT` doesn't expire.
+ * - `errors`, a hash by key: the error of the key's last failure that had an error. Removed with the failures.
  * - `failing`, a sorted set: the keys that have failed, by the negative of `COUNT`, so that the keys with the most
  *   failures come first. Removed with the failures.
  * - `buckets`, a hash by bucket: `TOKENS LAST RATE BURST FULL`: the tokens at the time `LAST`, the rate and burst of
- *   the call that stored the entry, and the time when the bucket will be full. A call with another rate or burst
- *   changes the bucket at that time, as `setRate` and `setBurst` do: earlier tokens came at the old rate, up to the old
- *   burst.
+ *   the call that stored the entry, and the time when the bucket will be full. If a call has another rate or burst, the
+ *   bucket is first filled at the old rate, up to the old burst, and then changed, as by `setRate` and `setBurst`.
  *
  * ```text
- * limiters().when(plan, key, given)        counts a failure and returns the delay in ms. If `given` was made for
- *                                          another number of failures, counts nothing, and returns nil and the right
+ * limiters().when(plan, key, given)        counts a failure and returns the delay in ms. If `given` was computed for a
+ *                                          wrong number of failures, counts nothing, and returns nil and the correct
  *                                          number
  * limiters().keep_errors(errors)           stores the errors of counted failures: keys, each followed by its error
- * limiters().requeues(plan, key)           returns how often the limiter has counted the key
+ * limiters().requeues(plan, key)           returns the number of failures that the limiter has counted for the key
  * limiter_forget(key)                      forgets the failures
- * failures_of(keys)                        returns how often each key has failed
+ * failures_of(keys)                        returns the number of failures of each key
  * limiters().tokens_take(id, rate, burst, wanted)
- *                                          takes up to that many tokens. Returns their number. If it is smaller, also
- *                                          returns the µs until the next token comes, or nil if none comes
+ *                                          takes up to `wanted` tokens and returns the number taken. If this is less
+ *                                          than `wanted`, also returns the µs until the next token, or nil if no token
+ *                                          will come
  * limiters().tokens_give_back(id, rate, burst, count)
- *                                          puts back tokens that were not used
+ *                                          returns unused tokens to the bucket
  * ```
  *
- * `plan` is decoded, and `given` is text. A negative rate is infinite.
+ * `plan` is the decoded plan, and `given` is JSON text. A negative rate stands for an infinite rate.
  */
 export const limiters = /* lua */ `
 -- Removes the error and the "failing" entry of a key.
@@ -48,8 +48,8 @@ local function make_limiters()
   local failures_key, errors_key, buckets_key = prefix .. 'failures', prefix .. 'errors', prefix .. 'buckets'
   local LARGEST = 1.7976931348623157e308 -- replaces an infinite rate, because 0 times infinity is NaN
 
-  -- Drops expired entries. There is no timer, so each new entry checks two random ones. This keeps the hash within
-  -- twice the number of entries that have not expired.
+  -- Drops expired entries. There is no timer, so two random entries are checked for each new entry. This keeps the hash
+  -- within twice the number of entries that have not expired.
   local function drop_some(name, is_over, drop_more)
     local some = call('HRANDFIELD', name, -2, 'WITHVALUES')
     for i = 1, #some, 2 do
@@ -60,8 +60,8 @@ local function make_limiters()
     end
   end
 
-  -- Returns the tokens in a bucket now, whether the bucket is new, and whether it is stored with another rate or burst.
-  -- A stored bucket that can't be read counts as full.
+  -- Returns the current number of tokens in a bucket, whether the bucket is new, and whether it is stored with another
+  -- rate or burst. A stored bucket that can't be read is treated as full.
   local function tokens_in(id, rate, burst)
     local stored = call('HGET', buckets_key, id)
     if not stored then return burst, true, false end
@@ -81,12 +81,12 @@ local function make_limiters()
 
   local function tokens_store(id, rate, burst, tokens, is_new)
     local full = rate < 0 and now + 1
-      or math.min(FAR, now + (burst - tokens) / rate * 1e6 + 1) -- FAR first: the other may be NaN
+      or math.min(FAR, now + (burst - tokens) / rate * 1e6 + 1) -- FAR comes first: the other argument may be NaN
     if is_new then drop_some(buckets_key, is_full) end
     call('HSET', buckets_key, id, string.format('%.17g %.17g %.17g %.17g %.17g', tokens, now, rate, burst, full))
   end
 
-  -- Returns the whole nanoseconds until that many tokens have come, or nil if they never come.
+  -- Returns the time until the given number of tokens has come, in whole nanoseconds, or nil if they never come.
   local function time_for(tokens, rate)
     local time = rate > 0 and math.floor(tokens / rate * 1e9)
     return time and time < 2 ^ 62 and time or nil
@@ -121,7 +121,7 @@ local function make_limiters()
     if not is_new then tokens_store(id, rate, burst, math.min(tokens + count, burst), false) end
   end
 
-  -- Reads a stored entry. Returns the number of failures, and the count and end of each limiter with forgetAfter.
+  -- Reads a stored entry. Returns the number of failures, and the count and expiry of each limiter with forgetAfter.
   local function failures_in(stored)
     local failures = tonumber(stored or 0)
     if failures then return failures, {} end
@@ -140,8 +140,8 @@ local function make_limiters()
     return failures_in(stored) == 0
   end
 
-  -- Returns how often a limiter has counted the key. A limiter that is asked several times per failure counts each
-  -- time.
+  -- Returns the number of failures that a limiter has counted for the key. A limiter that is asked several times per
+  -- failure counts each time.
   local function counted(counting, failures, passing)
     if counting == 0 then return failures end
     local i = counting[1]
@@ -179,14 +179,14 @@ local function make_limiters()
       return draws[drawn] or 0
     end
 
-    -- Returns the count of a limiter, with the failure that is being counted.
+    -- Returns the count of a limiter, including the current failure.
     local function count_of(counting)
       if counting == 0 then return failures + 1 end
       if counting[1] == 0 then return failures * counting[2] + counting[3] end
       return counted(counting, failures, passing) + 1
     end
 
-    -- Returns the delay of a node of the plan. Within groups, each group has its own buckets.
+    -- Returns the delay for a node of the plan. Each group has its own buckets, because their names end in "groups".
     local function ask(node, groups)
       local kind = node[1]
       if kind == 'max-of' then
@@ -222,7 +222,7 @@ local function make_limiters()
     end
 
     local delay = ask(plan[1], '')
-    if failures == 0 then call('HDEL', errors_key, key) end -- left from failures that were forgotten or expired
+    if failures == 0 then call('HDEL', errors_key, key) end -- left over from forgotten or expired failures
     local entry = failures + 1
     if plan[2] then
       local words, last = {}, 0
@@ -243,8 +243,8 @@ local function make_limiters()
     return call('HEXISTS', failures_key, key) == 0
   end
 
-  -- Stores the last error of keys. Processes of an older release forget failures without removing "errors" and
-  -- "failing" entries, so leftover entries are dropped here.
+  -- Stores the last error of each key. Processes that run an older release forget failures without removing "errors"
+  -- and "failing" entries, so leftover entries are dropped here.
   local function keep_errors(errors)
     local news = call('HSET', errors_key, unpack(errors))
     if news == 0 or call('HLEN', errors_key) <= call('HLEN', failures_key) then return end
@@ -261,7 +261,8 @@ local function make_limiters()
   }
 end
 
--- Most calls need none of these functions, and defining them takes longer than the rest of such a call.
+-- The functions are created on first use. Most calls don't need them, and defining them takes longer than the rest of
+-- such a call.
 local made
 local function limiters()
   made = made or make_limiters()
@@ -274,7 +275,7 @@ end
 
 local function failures_of(keys)
   local failures = {}
-  for first = 1, #keys, 1000 do -- the number of arguments of a call is limited
+  for first = 1, #keys, 1000 do -- the number of arguments per call is limited
     local stored = redis.call('HMGET', prefix .. 'failures', unpack(keys, first, math.min(first + 999, #keys)))
     for i = 1, #stored do
       failures[first + i - 1] = tonumber(stored[i] or 0) or (limiters().failures_in(stored[i]))

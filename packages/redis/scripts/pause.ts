@@ -1,7 +1,7 @@
 import { declareScript } from "./declare.ts";
 import { NOTHING } from "./fields.ts";
 
-/** Pauses the queue: nothing is handed out to any process. */
+/** Pauses the queue. No key is handed out to any process until the queue is resumed. */
 export const pause = declareScript({
   args: {},
   reply: NOTHING,

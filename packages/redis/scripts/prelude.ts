@@ -2,19 +2,20 @@
 export const SERVER_TIME = "redis.call('TIME')";
 
 /**
- * Returns the Lua at the start of every script: the names of the queue's keys on the server, the queue's time, and
- * functions for keys of the queue that are added, delayed, due or done.
+ * Returns the Lua that every script begins with: the names of the queue's keys on the server, the queue's time, and
+ * functions that add, delay, move and release keys of items.
  *
- * In these scripts, a "key" is a key of the queue. It is ready, delayed or processing. A key that is processing has a
- * holder. In `keep` mode, a key that is ready or processing may also be delayed.
+ * In these scripts, a "key" is the key of an item. A key is ready, delayed or processing. A key that is processing has
+ * a holder. In `keep` mode, a key that is ready or processing may also be delayed.
  */
 export const prelude = (time: string): string => /* lua */ `
 local prefix = string.sub(KEYS[1], 1, -5)
--- Keys on the server. They are in one table, because each local variable that a function uses takes time in each call.
+-- Names of keys on the server. All names are in one table, because each local variable that a function uses takes time
+-- in each call.
 local q = {
   meta = KEYS[1],
   ready = prefix .. 'ready',         -- zset: key, by the tick at which it became ready
-  stalled = prefix .. 'stalled',     -- like ready: keys that stalled once; an owner may have few of them at a time
+  stalled = prefix .. 'stalled',     -- like ready: keys that stalled once; an owner may have only a few at a time
   suspects = prefix .. 'suspects',   -- like ready: keys that stalled more than once; they are handed out alone
   delayed = prefix .. 'delayed',     -- zset: key, by the time when it is due
   holders = prefix .. 'holders',     -- hash: key to flag, token and owner
@@ -22,22 +23,22 @@ local q = {
   stalled_by = prefix .. 'stalled:', -- for each owner, the set of its keys that had stalled once
   owners = prefix .. 'owners',       -- zset: owner, by the end of its lease; an odd end includes the owner's grace
   gaps = prefix .. 'gaps',           -- zset: ends of the periods in which no owner was heard from
-  expired = prefix .. 'expired',     -- zset: owner whose keys are being taken away, by when that began
+  expired = prefix .. 'expired',     -- zset: owner whose keys are being taken away, by the time when this began
   items = prefix .. 'items',         -- hash: key to payload, in a queue with keyOf
   stalls = prefix .. 'stalls',       -- hash: key to its number of stalls; an x in front marks a given-up key
-  given_up = prefix .. 'givenup',    -- zset: key, by when it was given up
+  given_up = prefix .. 'givenup',    -- zset: key, by the time when it was given up
   reasons = prefix .. 'reasons',     -- hash: given-up key to error, payload and reason
   lost = prefix .. 'lost',           -- zset: tokens that were taken away from their owners
-  idle = prefix .. 'idle',           -- zset: processes that want work, by when they became idle
-  looks = prefix .. 'looks',         -- hash: process to the time when it will look for a due key
+  idle = prefix .. 'idle',           -- zset: process that wants work, by the time when it became idle
+  looks = prefix .. 'looks',         -- hash: process to the time when it will check for a due key
   channel = prefix .. 'wake:',       -- channel of each process, for messages that there may be work
 }
 
-local BATCH = 200           -- most keys moved in one call: a script blocks the server
-local KEPT = 10000          -- most given-up keys, and most lost tokens, that are remembered
+local BATCH = 200           -- maximum number of keys moved in one call, because a script blocks the server
+local KEPT = 10000          -- maximum number of given-up keys, and of lost tokens, that are stored
 local FOREVER = 2^53 - 1    -- larger numbers are not exact
-local STEP_BACK = 100000    -- µs; a clock that goes back by more than this was set back
-local SECOND_LOOK = 50000   -- µs from when a key is due until a second process looks
+local STEP_BACK = 100000    -- µs; a larger backward jump means that the clock was set back
+local SECOND_LOOK = 50000   -- µs between the deadline of a key and the check by a second process
 
 local function whole(number)
   return string.format('%.0f', number)
@@ -60,9 +61,9 @@ if stored[1] ~= FORMAT then
   redis.call('HSET', q.meta, 'format', FORMAT)
 end
 
--- Time of the queue, in whole microseconds. It grows with each use, so earlier events have smaller numbers. If the
--- server's clock was set back, or another server has taken over, an offset grows by the difference. Time then goes on
--- at the server's pace.
+-- Time of the queue, in whole microseconds. The time grows with each use, so earlier events have smaller numbers. If
+-- the server's clock was set back, or if another server has taken over, the difference is added to an offset. The
+-- queue's time then continues at the pace of the server's clock.
 local last, offset = tonumber(stored[2]) or 0, tonumber(stored[6]) or 0
 if last - time - offset > STEP_BACK then
   offset = last - time
@@ -77,12 +78,12 @@ end
 
 -- Time when any owner was last heard from.
 local heard = tonumber(stored[3]) or 0
--- Time of the last check for expired leases; 0 if keys that it found are still to be taken away.
+-- Time of the last check for expired leases; 0 if some keys of expired leases have not been taken away yet.
 local checked = tonumber(stored[4]) or 0
--- Whether the queue is paused. Nothing is handed out then, and no process is woken until the queue is resumed.
+-- Whether the queue is paused. While it is paused, no key is handed out and no process is woken.
 local isPaused = stored[5]
--- Owner with the duty to try suspects, and the end of its duty unless it is heard from. The stage is "!" if the owner
--- has no other keys, and ":" before.
+-- Owner that has the duty to try suspects, and the time when the duty ends if the owner is not heard from. The stage is
+-- ":" while the owner still has other keys, and "!" after that.
 local dutyEnd, dutyStage, dutyOwner = string.match(stored[7] or '', '^(%d+)([:!])(.*)$')
 -- Whether items were ever added with payloads.
 local hasPayloads = stored[8]
@@ -93,14 +94,14 @@ local function reply(value)
   return value
 end
 
--- Records that an owner was heard from, which happens three times per lease. After a gap of more than half a lease, the
--- server was away, its clock jumped, or no process was running. Owners could not renew during the gap, so each owner
--- gets one lease from the end of the gap.
+-- Records that an owner was heard from. Each owner renews its lease three times per lease duration. A gap of more than
+-- half a lease duration means that the server was unreachable, its clock jumped, or no process was running. Owners
+-- could not renew during the gap, so each lease lasts for at least one lease duration from the end of the gap.
 local function hear(lease)
   if now - heard > lease / 2 then
     local first = redis.call('ZRANGE', q.owners, 0, 0, 'WITHSCORES')[2]
     if first then
-      redis.call('ZREMRANGEBYSCORE', q.gaps, '-inf', whole(first - lease)) -- each owner has renewed since
+      redis.call('ZREMRANGEBYSCORE', q.gaps, '-inf', whole(first - lease)) -- all owners have renewed since
       redis.call('ZADD', q.gaps, now, whole(now))
     else
       redis.call('DEL', q.gaps)
@@ -109,13 +110,14 @@ local function hear(lease)
   heard = now
 end
 
--- Returns the end of a lease that begins now. It is even, because an odd end includes a grace.
+-- Returns the end of a lease that begins now. The end is an even number, because an odd end includes a grace.
 local function leaseEnd(lease)
   local ends = now + lease
   return ends + ends % 2
 end
 
--- Returns the end of an owner's lease with its grace. After each renewal, an owner has one grace, for the first gap.
+-- Returns the end of an owner's lease, including its grace. After each renewal, an owner has one grace, for the first
+-- gap.
 local function graceEnd(ends, lease)
   if ends % 2 == 1 then return ends end
   local gap = redis.call('ZRANGE', q.gaps, '(' .. whole(ends - lease), '+inf', 'BYSCORE', 'LIMIT', 0, 1)[1]
@@ -134,16 +136,16 @@ local function split(holder)
   return string.match(holder, '^(.)(%d+):(.*)$')
 end
 
--- Records that a process no longer wants work. Returns whether it did before.
+-- Records that a process no longer wants work. Returns whether the process wanted work before.
 local function stopIdling(process)
   if redis.call('ZREM', q.idle, process) == 0 then return false end
   redis.call('HDEL', q.looks, process)
   return true
 end
 
--- Two processes look when the next key is due: those that have been idle longest. The second process looks 50 ms later,
--- in case the first is gone. Returns the time when \`caller\` must look, if it is one of the two. Notifies other
--- processes that must look earlier than they know.
+-- Plans the checks for the next due key. The two processes that have been idle longest check. The second process checks
+-- 50 ms later, in case the first process is gone. If \`caller\` is one of the two, returns the time of its check.
+-- Notifies another process if it must check earlier than planned.
 local function watchDue(caller)
   local due = not isPaused and redis.call('ZRANGE', q.delayed, 0, 0, 'WITHSCORES')[2]
   if not due then return nil end
@@ -165,8 +167,8 @@ local function watchDue(caller)
   return look
 end
 
--- Wakes the process that became idle last, so that the processes that look for due keys stay idle. Skips processes that
--- are gone: they have no subscription. Returns whether a process was woken.
+-- Wakes the process that became idle last. The processes that became idle first stay idle, because they check for due
+-- keys. Skips processes without a subscription, because they are gone. Returns whether a process was woken.
 local function wake()
   while true do
     local process = redis.call('ZPOPMAX', q.idle)[1]
@@ -181,7 +183,7 @@ local function wakeForReady()
   if redis.call('EXISTS', q.ready, q.stalled, q.suspects) > 0 then wake() end
 end
 
--- Moves a given-up key back. A key that has stalled becomes a suspect.
+-- Removes a key from the given-up keys. A key that has stalled becomes a suspect.
 local function revive(key, stalls)
   redis.call('ZREM', q.given_up, key)
   redis.call('HDEL', q.reasons, key)
@@ -199,7 +201,7 @@ local function lineOf(stalls)
   return tonumber(stalls) == 1 and q.stalled or q.suspects
 end
 
--- Puts a key that is not processing into its line. A key that is already there keeps its place.
+-- Puts a key that is not processing into its line. A key that is already in the line keeps its place.
 local function makeReady(key, place)
   local stalls = redis.call('HGET', q.stalls, key)
   if stalls and string.sub(stalls, 1, 1) == 'x' then stalls = revive(key, stalls) end
@@ -211,7 +213,8 @@ local function isReady(key)
     redis.call('ZSCORE', q.suspects, key)
 end
 
--- Handles a key that is due or added now. The key becomes ready at its place, or once it is done.
+-- Handles a key that is due or added now. The key becomes ready at \`place\`. A key that is processing becomes ready
+-- after its work ends.
 local function come(key, place, holder)
   if not holder then
     makeReady(key, place)
@@ -220,11 +223,11 @@ local function come(key, place, holder)
   end
 end
 
--- Time when the first due key that is not ready yet was due, if more keys are due than one call moves. Keys that became
--- ready after it are not handed out.
+-- Deadline of the first due key that has not been made ready. Set only if more keys are due than one call moves. Keys
+-- that became ready after this time are not handed out.
 local behind
 
--- Makes due keys ready, in the places they would have if this had happened in time.
+-- Makes due keys ready. The place of each key is its deadline, as if the key had been made ready on time.
 local function makeDueReady()
   local due = redis.call('ZRANGE', q.delayed, '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH, 'WITHSCORES')
   if #due == 0 then return end
@@ -238,7 +241,7 @@ local function makeDueReady()
   behind = next and tonumber(next)
 end
 
--- Makes a due key ready if the call has not moved it. Runs before anything else is done with the key.
+-- Makes a due key ready if \`makeDueReady\` has not moved it. Must run before the key is changed in any other way.
 local function promoteKey(key)
   local due = behind and redis.call('ZSCORE', q.delayed, key)
   if not due or tonumber(due) > now then return end
@@ -246,8 +249,8 @@ local function promoteKey(key)
   come(key, due, redis.call('HGET', q.holders, key))
 end
 
--- Returns the first moment from due on that is not the deadline of a key. Many keys may be added for the same moment,
--- so this is a binary search, which skips moments that this script knows to be taken.
+-- Returns the first time from \`due\` on that is not the deadline of any key. Uses a binary search, because many keys
+-- may be added with the same deadline. Skips times that this script knows to be taken.
 local takenFrom, takenTo = 0, -1
 local function firstFree(due)
   local from = due
@@ -265,8 +268,8 @@ local function firstFree(due)
   return takenTo
 end
 
--- Delays a key until it is due. A delayed key keeps its earlier deadline. No two keys have the same deadline, because
--- their names would then decide their order.
+-- Delays a key until \`due\`. A key that is already delayed keeps the earlier deadline. No two keys get the same
+-- deadline, because the server would sort them by name.
 local function delayUntil(key, due)
   due = math.min(due, FOREVER)
   local current = redis.call('ZSCORE', q.delayed, key)
@@ -276,15 +279,15 @@ local function delayUntil(key, due)
   if redis.call('EXISTS', q.idle) == 1 and redis.call('ZRANGE', q.delayed, 0, 0)[1] == key then watchDue() end
 end
 
--- Adds a key now. The key becomes ready, or is marked as added again. With "replaces", it is no longer delayed.
+-- Adds a key now. The key becomes ready, or is marked as added again. With "replaces", its delay is canceled.
 local function addNow(key, replaces)
   promoteKey(key)
   come(key, tick(), redis.call('HGET', q.holders, key))
   if replaces then redis.call('ZREM', q.delayed, key) end
 end
 
--- Adds a key after a delay in microseconds. With "replaces", a key that is ready or added again stays so, with no
--- delay.
+-- Adds a key after a delay in microseconds. With "replaces", a key that is ready or marked as added again is not
+-- delayed.
 local function addAfter(key, delay, replaces)
   promoteKey(key)
   if delay > 0 and replaces then
@@ -302,20 +305,22 @@ local function dropItem(key)
   end
 end
 
--- Returns the place of a key that was handed out, by its token: before all keys that were not handed out.
+-- Returns the place for a key that was handed out with \`token\` and is returned. The place is before all keys that
+-- were never handed out.
 local function placeBefore(token)
   return token - 2^53
 end
 
--- Removes the holder of a key, which has ended its work or lost it. \`hasStalled\` says whether the key may be in the
--- owner's set of stalled keys.
+-- Removes the holder of a key that is finished or handed back. \`hasStalled\` is true if the key may be in the owner's
+-- set of stalled keys.
 local function letGo(key, owner, hasStalled)
   redis.call('HDEL', q.holders, key)
   redis.call('SREM', q.held_by .. owner, key)
   if hasStalled then redis.call('SREM', q.stalled_by .. owner, key) end
 end
 
--- Hands back a key that was not worked on, to its earlier place: it was taken before all keys that are ready.
+-- Hands back a key that was not worked on. The key returns to its earlier place, before all keys that were never handed
+-- out.
 local function putBack(key, token, owner)
   letGo(key, owner, true)
   makeReady(key, placeBefore(token))

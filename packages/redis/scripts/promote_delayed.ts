@@ -2,8 +2,8 @@ import { declareScript } from "./declare.ts";
 import { FLAG, TEXT } from "./fields.ts";
 
 /**
- * Makes a delayed key ready. A key that is processing becomes ready once it is done. Replies whether the key was
- * delayed and not yet due.
+ * Makes a delayed key ready. A key that is processing becomes ready after its work ends. The reply is true if the key
+ * was delayed and not yet due.
  */
 export const promoteDelayed = declareScript({
   args: { key: TEXT },

@@ -2,23 +2,23 @@ import { declareScript } from "./declare.ts";
 import { fields, list, NUMBER, optional, TEXT } from "./fields.ts";
 
 /**
- * Hands back keys that an owner has without knowing it, because the reply to a take was lost. Each call hands back some
- * of them. The rows are the tokens that the owner knows.
+ * Hands back keys that an owner has without knowing about them, because the reply that handed them out was lost. Each
+ * call checks some of the owner's keys. The rows are the tokens that the owner knows.
  */
 export const release = declareScript({
   args: {
     owner: TEXT,
     /** "0" in the first call, then the cursor of the previous reply. */
     cursor: TEXT,
-    /** Last token to hand back: nothing in the first call, then the number from the previous reply. */
+    /** Largest token to hand back. Missing in the first call, then the number from the previous reply. */
     final: optional(NUMBER),
   },
   rows: { token: TEXT },
   reply: fields({
-    /** "0" at the end. */
+    /** "0" if all keys have been checked. */
     cursor: TEXT,
     final: NUMBER,
-    /** Known tokens that the owner has on the server. */
+    /** Known tokens that the server has for the owner. */
     seen: list(TEXT),
   }),
   body: (eachRow) => /* lua */ `

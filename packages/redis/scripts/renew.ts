@@ -1,7 +1,7 @@
 import { declareScript } from "./declare.ts";
 import { DURATION, FLAG, TEXT } from "./fields.ts";
 
-/** Renews the lease of an owner. Replies whether the owner still had its lease. */
+/** Renews the lease of an owner. The reply is true if the owner still had its lease. */
 export const renew = declareScript({
   args: { owner: TEXT, leaseMs: DURATION },
   reply: FLAG,

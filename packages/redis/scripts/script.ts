@@ -39,10 +39,10 @@ export const SCRIPTS = {
 
 type Name = keyof typeof SCRIPTS;
 
-/** Arguments of a script's call. */
+/** Arguments of a call to a script. */
 export type ArgumentsOf<N extends Name> = Parameters<(typeof SCRIPTS)[N]["write"]>;
 
-/** Row of a script's call. */
+/** Row of a call to a script. */
 export type RowOf<N extends Name> = ArgumentsOf<N> extends [unknown, readonly (infer Row)[]] ? Row : never;
 
 /** Value of a script's reply. */
@@ -51,7 +51,7 @@ export type ReplyOf<N extends Name> = ReturnType<(typeof SCRIPTS)[N]["read"]>;
 /** Scripts in the form that is sent to a server. */
 export type Scripts = Readonly<Record<Name, Script>>;
 
-/** Creates the scripts. `time` is a Lua expression for the time, as seconds and microseconds; tests have their own. */
+/** Creates the scripts. `time` is a Lua expression for the time in seconds and microseconds. Tests replace it. */
 export function createScripts(time: string = SERVER_TIME): Scripts {
   const scripts = Object.entries(SCRIPTS).map(([name, { lua }]) => [name, createScript(lua(time))]);
   return Object.fromEntries(scripts);

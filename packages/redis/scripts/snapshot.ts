@@ -27,7 +27,7 @@ export const snapshot = declareScript({
   reply: fields({
     ...NUMBERS,
     isPaused: FLAG,
-    /** Counts since the queue was created. */
+    /** Totals since the queue was created. */
     totals: metaNumbers({ handedOut: "handedOut", failed: "failed", givenUp: "givenUp" }),
     givenUpFor: metaNumbers(GIVEN_UP_FOR),
     /** Sorted by place. */
@@ -43,7 +43,7 @@ makeDueReady()
 ${setNumbers}
 local isPaused = isPaused and 1 or 0
 
--- Each of the three lines is in the order in which its keys became ready.
+-- Each of the three lines is sorted by the time when its keys became ready.
 local found = {}
 local function findReady(...)
   local part = limit > 0 and redis.call('ZRANGE', ...) or {}
@@ -69,8 +69,8 @@ for i = 1, #holders / 2 do
   processingEntries.addedAgain[i] = string.sub(holders[2 * i], 1, 1) == '+' and 1 or 0
 end
 
--- Lists the keys with the most failures. A key whose work ended without forgetting its failures will not be retried. It
--- is skipped unless it is delayed, ready or processing. Up to SPARE keys are skipped.
+-- Lists the keys with the most failures. Skips keys that will not be retried: keys whose work ended without forgetting
+-- their failures, and that are not delayed, ready or processing. Skips at most SPARE keys.
 local SPARE = 1000
 local forgotten = {}
 local from, page = 0, math.max(limit, 100)
@@ -99,7 +99,7 @@ if #forgotten > 0 then redis.call('ZREM', prefix .. 'failing', unpack(forgotten)
 
 local function addPayloads(entries)
   local keys = entries.key
-  for from = 1, hasItems and #keys or 0, 1000 do -- the number of arguments of a call is limited
+  for from = 1, hasItems and #keys or 0, 1000 do -- the number of arguments per call is limited
     local items = redis.call('HMGET', q.items, unpack(keys, from, math.min(from + 999, #keys)))
     for i, item in ipairs(items) do entries.payload[from + i - 1] = item end
   end

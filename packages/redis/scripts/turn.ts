@@ -13,14 +13,14 @@ import {
 } from "./fields.ts";
 import { limiters } from "./limiters.ts";
 
-/** Kind of the end of the work on a key. */
+/** Outcome of the work on a key. */
 export type FinishKind = "done" | "succeeded" | "requeueAfter" | "retry" | "handedBack" | "givenUp";
 
 const KIND = TEXT as Argument<FinishKind>;
 
 /**
- * Answer to a finish. `true`: it counts. `false`: the lease was lost. A number: nothing happened, because `given` must
- * be made for this number of failures.
+ * Answer to a finish: `true` if the finish was applied, and `false` if the lease was lost. A number means that nothing
+ * was changed, because `given` must be computed for this number of failures.
  */
 export type FinishAnswer = boolean | number;
 
@@ -39,7 +39,7 @@ export const turn = declareScript({
     replaces: FLAG,
     hasItems: FLAG,
     maxStalls: NUMBER,
-    /** Leases that the owner believes it has, minus those that end in this call. */
+    /** Number of leases that the owner believes it has, without the leases that end in this call. */
     known: NUMBER,
     wanted: NUMBER,
     /** Bucket that each attempt takes a token from, if any. */
@@ -48,26 +48,26 @@ export const turn = declareScript({
     bucketBurst: optional(NUMBER),
     /** Plan of the limiter. */
     plan: TEXT,
-    /** Whether to reply with how long the taken keys had been ready. */
+    /** Whether the reply must include the time that each taken key had been ready. */
     wantsTimes: FLAG,
   },
   rows: {
     key: TEXT,
     token: TEXT,
     kind: KIND,
-    /** Delay of "requeueAfter", or the shortest delay of "retry". */
+    /** Delay of "requeueAfter", or shortest delay of "retry". */
     delayMs: DURATION,
-    /** Input of the plan for "retry"; reason code of "givenUp". */
+    /** Input to the plan for "retry", or reason code of "givenUp". */
     given: TEXT,
-    /** Error of "givenUp"; error of "retry", or empty. */
+    /** Error of "givenUp" or "retry". May be empty for "retry". */
     reason: TEXT,
   },
   reply: fields({
-    /** Time until there may be more; nothing if only an add can bring more. */
+    /** Time until more keys may be available. Missing if no such time is known. */
     pauseMs: optional(DURATION),
     /** Whether the owner has lost all of its leases. */
     isLost: FLAG,
-    /** Whether the owner tries suspects, and takes nothing beside what it has. */
+    /** Whether the owner has the duty to try suspects. If so, the owner takes no other keys. */
     isAlone: FLAG,
     /** One answer per row. */
     answers: list(ANSWER),
@@ -76,7 +76,7 @@ export const turn = declareScript({
       token: TEXT,
       payload: optional(TEXT),
       failures: NUMBER,
-      /** Time that the key had been ready, if `wantsTimes` is true. */
+      /** Time that the key had been ready. Only if `wantsTimes` is true. */
       readyForMs: optional(DURATION),
     }),
     /** Keys that this call gave up because they stalled too often. */
@@ -84,14 +84,14 @@ export const turn = declareScript({
   }),
   body: (eachRow) => /* lua */ `
 makeDueReady()
-local CHECKS = leaseUs / 20 -- time between two checks for expired leases
+local CHECKS = leaseUs / 20 -- µs between two checks for expired leases
 hear(leaseUs)
 
 local decoded -- the decoded plan
-local failed, errors = 0, {} -- number of failed attempts, and keys, each followed by its error
+local failed, errors = 0, {} -- number of failed attempts; list of keys, each followed by its error
 
--- Carries out the end of some work. If the limiter's input was made for another number of failures, nothing happens,
--- and the right number is returned.
+-- Applies an outcome to a key. If the limiter's input was computed for a wrong number of failures, changes nothing and
+-- returns the correct number.
 local function carryOut(kind, key, delay, given, reason)
   if kind == 'done' then return end
   if kind == 'handedBack' then return addNow(key, replaces) end
@@ -117,22 +117,22 @@ local function carryOut(kind, key, delay, given, reason)
   end
 end
 
--- Returns 1 if the finish counts, and 0 if the lease was lost. Returns a table with the number of failures if the
--- limiter's input must be made for that number.
+-- Returns 1 if the finish was applied, and 0 if the lease was lost. Returns a table with the number of failures if the
+-- limiter's input must be computed for that number.
 local function finish(key, token, kind, delay, given, reason)
   promoteKey(key)
   local holder = redis.call('HGET', q.holders, key)
   local flag, current, holdingOwner
   if holder then flag, current, holdingOwner = split(holder) end
   if current ~= token then
-    -- A token that is neither current nor lost was already finished.
+    -- If the call may have run before, a token that is neither current nor lost was already finished.
     return resent and not redis.call('ZSCORE', q.lost, token) and 1 or 0
   end
   local hasStalled = kind == 'handedBack' or redis.call('HDEL', q.stalls, key) == 1
   local failures = carryOut(kind, key, delay, given, reason)
   if failures then return { failures } end
   if kind ~= 'succeeded' and kind ~= 'done' then
-    flag = split(redis.call('HGET', q.holders, key)) -- the ending may have marked the key as added again
+    flag = split(redis.call('HGET', q.holders, key)) -- carryOut may have marked the key as added again
   end
   letGo(key, holdingOwner, hasStalled)
   if flag == '+' then
@@ -149,21 +149,21 @@ ${eachRow("answers[#answers + 1] = finish(key, token, kind, delayUs, given, reas
 if failed > 0 then redis.call('HINCRBY', q.meta, 'failed', failed) end
 if #errors > 0 then limiters().keep_errors(errors) end
 
-local FEW = math.max(1, math.floor((known + wanted) / 8)) -- most keys per owner that stalled once
+local FEW = math.max(1, math.floor((known + wanted) / 8)) -- maximum number of keys that stalled once, per owner
 
--- Returns the end of the first lease of another owner, without graces that are not known yet.
+-- Returns the earliest end of another owner's lease. Graces that have not been computed yet are not included.
 local function firstEnd()
   local ends = redis.call('ZRANGE', q.owners, 0, 1, 'WITHSCORES')
   return tonumber(ends[1] ~= owner and ends[2] or ends[4])
 end
 
--- Takes keys away from owners whose lease is over. Once this has begun, the owner has lost all of its keys. Not done in
--- each turn, because leases are long.
+-- Takes keys away from owners whose lease has expired. As soon as this begins, the owner has lost all of its keys.
+-- Doesn't check in each turn, because leases are long.
 local function expire()
   if now - checked < CHECKS then return end
 
-  -- Handles a key whose holder is gone. The key goes back to its earlier place. From the third stall on, the key was
-  -- processed alone, so it caused the stall.
+  -- Handles a key whose holder was lost. The key returns to its earlier place. From the third stall on, the key was
+  -- processed alone, so the key itself caused the stall.
   local function stall(key)
     local flag, token = split(redis.call('HGET', q.holders, key))
     redis.call('HDEL', q.holders, key)
@@ -211,21 +211,21 @@ local function expire()
   if redis.call('SCARD', q.held_by .. gone) == 0 then redis.call('ZREM', q.expired, gone) end
   if redis.call('EXISTS', q.expired) == 1 then checked = 0 end
   redis.call('ZREMRANGEBYRANK', q.lost, 0, -KEPT - 1)
-  -- Wakes several processes, because each of them takes few of these keys.
+  -- Wakes several processes, because each process takes only a few of these keys.
   for _ = 1, isPaused and 0 or math.ceil(#keys / FEW) do
     if not wake() then break end
   end
 end
 
--- Returns the µs until the duty of another owner ends, or nil if no other owner has the duty.
+-- Returns the µs until another owner's duty to try suspects ends, or nil if no other owner has the duty.
 local function dutyLeft()
   local left = dutyOwner and dutyOwner ~= owner and dutyEnd - now or 0
   return left > 0 and left or nil
 end
 
--- Returns the suspect to take, if its turn has come, and whether nothing else may be taken. One owner at a time has the
--- duty to try suspects. It takes nothing more until its keys are finished, and then takes one suspect after another. An
--- owner without keys takes the duty from an owner that still has other keys.
+-- Returns the suspect to take, if a suspect is next in order, and whether nothing else may be taken. One owner at a
+-- time has the duty to try suspects. This owner takes no other keys. After its earlier keys are finished, it takes one
+-- suspect after another. An owner without keys takes the duty from an owner that still has other keys.
 local function findSuspect()
   local suspect = redis.call('ZRANGE', q.suspects, 0, 0, 'WITHSCORES')
   if #suspect == 0 then return nil, false end
@@ -239,7 +239,7 @@ local function findSuspect()
   return holdsNothing and suspect[1] or nil, true
 end
 
--- Returns how many keys that stalled once this owner may take.
+-- Returns the number of keys in the stalled line that this owner may take.
 local function fewCount()
   return math.max(0, math.min(FEW - redis.call('SCARD', q.stalled_by .. owner), redis.call('ZCARD', q.stalled)))
 end
@@ -254,14 +254,14 @@ local function readyCount()
   return behind and redis.call('ZCOUNT', q.ready, '-inf', behind) or redis.call('ZCARD', q.ready)
 end
 
--- Returns how long a key has been ready, by its place. A key that came back counts from its hand-out to the holder that
--- did not finish it.
+-- Returns the time that a key has been ready, computed from its place. For a returned key, this is the time since its
+-- hand-out to the holder that did not finish it.
 local function readyFor(place)
   local since = tonumber(place)
   return now - (since < 0 and since + 2^53 or since)
 end
 
--- Pops keys by their places from two lines: up to \`few\` of the stalled keys, and for the rest ready keys.
+-- Pops up to \`count\` keys from two lines, in the order of their places: at most \`few\` stalled keys, and ready keys.
 local function popMerged(few, count)
   local stalled = redis.call('ZRANGE', q.stalled, 0, math.min(few, count) - 1, 'WITHSCORES')
   local ready = redis.call('ZRANGE', q.ready, 0, count - 1, 'WITHSCORES')
@@ -290,7 +290,7 @@ local function take()
     few = alone and 0 or fewCount()
   end
   isAlone = alone and 1 or 0
-  -- Without a backlog or a bucket, nothing limits the number, so the keys are not counted.
+  -- The ready keys are counted only if a backlog of due keys or a bucket limits the number of keys to take.
   local count = suspect and 1 or alone and 0 or wanted
   if not alone and (behind or bucketId) then count = math.min(wanted, few + readyCount()) end
   if count > 0 and bucketId then
@@ -325,19 +325,19 @@ local function hold()
   redis.call('SADD', q.held_by .. owner, unpack(keys))
   redis.call('ZADD', q.owners, leaseEnd(leaseUs), owner)
   taken.failures = failures_of(keys)
-  -- A process that reads no payloads must know that they exist, or it would use the key as the item.
+  -- A process without keyOf must see that a payload exists. Otherwise, it would use the key as the item.
   if hasItems or hasPayloads then taken.payload = redis.call('HMGET', q.items, unpack(keys)) end
 end
 
--- Records that a process found less than it wanted. A message tells it when there is more. It looks by itself for
--- changes that come with time: expired leases and, as one of two processes, due keys. While other owners have keys, it
--- is heard from as often as they are.
+-- Records that a process is idle because it got fewer keys than it wanted. A message notifies the process of new work.
+-- The process itself checks for changes that come with time: for expired leases, and for due keys if it is one of the
+-- two processes that check for them. While other owners have keys, an idle process calls as often as they renew.
 local function beIdle()
   redis.call('ZADD', q.idle, 'NX', now, process)
   if redis.call('SCARD', q.held_by .. owner) == 0 then redis.call('ZREM', q.owners, owner) end
-  redis.call('HDEL', q.looks, process) -- its timer has ended with this call
-  -- Two idle processes are heard from often enough for leases to end on time, also the leases of later owners. With a
-  -- lease of 15 s or more, every idle process is, because it looks every 5 s.
+  redis.call('HDEL', q.looks, process) -- this call has stopped the process's timer
+  -- Two idle processes call three times per lease duration, so that leases of current and later owners end on time. If
+  -- leases last 15 s or more, every idle process calls often enough, because it calls at least every 5 s.
   if leaseUs < 15000000 and redis.call('ZRANK', q.idle, process) < 2 then note(leaseUs / 3) end
   local look = watchDue(process)
   if look then note(look - now) end
