@@ -7,11 +7,11 @@ import { invalidArgument, withCode } from "@workqueue/core/internal";
 import { ConfigText } from "./config_text.ts";
 import { FORMATS_BY_EXTENSION } from "./formats.ts";
 
-/** Config file: its path, and the parser of its content. */
+/** Config file: its path, and a parser for its content. */
 export class ConfigFile {
-  /** Parser of the file's content. */
+  /** Parser for the file's content. */
   readonly content: ConfigText;
-  /** Absolute path, because the process may change its working directory. */
+  /** Absolute path of the file. A relative path would depend on the working directory, which may change. */
   readonly #path: string;
 
   /**
@@ -33,9 +33,9 @@ export class ConfigFile {
   }
 
   /**
-   * Reads the text.
+   * Reads the file's text.
    *
-   * @throws {Error} If the file can't be read. The message names the file.
+   * @throws {Error} If the file can't be read. The message includes the file's name.
    */
   read(): string {
     try {
@@ -46,14 +46,14 @@ export class ConfigFile {
   }
 
   /**
-   * Reads the text without blocking, because a file may be on a network that hangs.
+   * Reads the file's text without blocking, because the file may be on a network file system that hangs.
    *
-   * @throws {Error} If the file can't be read. The message names the file.
+   * @throws {Error} If the file can't be read. The message includes the file's name.
    */
   async readLater(): Promise<string> {
     try {
       const found = await stat(this.#path);
-      // Reading a pipe may never end and would keep the process from ending.
+      // A read from a pipe may never end, and would then keep the process alive.
       if (!found.isFile() && !found.isDirectory()) throw new Error("it is not a regular file");
       return decode(await readFile(this.#path));
     } catch (error) {
@@ -75,7 +75,7 @@ function pathOf(path: string | URL): string {
 }
 
 function decode(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new Error("it is not UTF-8"); // part of a name may be another queue's name
+  if (!isUtf8(bytes)) throw new Error("it is not UTF-8"); // a wrongly decoded name could be another queue's name
   return bytes.toString();
 }
 

@@ -3,7 +3,7 @@ import { inspect, withCode } from "@workqueue/core/internal";
 import type { Format } from "./formats.ts";
 import type { Parsed, Unparsed } from "./parsed.ts";
 
-/** Parser of the texts of one config. Errors name the config and the place in it. */
+/** Parser for the texts of one config. Errors include the config's name and the place of each problem. */
 export class ConfigText {
   /** Name of the config in messages. */
   readonly title: string;
@@ -12,7 +12,7 @@ export class ConfigText {
   /**
    * Creates a parser.
    *
-   * @param name The name that the user gave; `undefined` for a config without a name.
+   * @param name The name of the config, or `undefined` for a config without a name.
    * @param format The format of the texts.
    */
   constructor(name: string | undefined, format: Format) {
@@ -23,15 +23,15 @@ export class ConfigText {
   /**
    * Parses a text. Returns the document for `loadConfig`.
    *
-   * @throws {ConfigError} If the text is not valid in its format, or can't be a config. JSON is not checked.
+   * @throws {ConfigError} If the text is not valid in its format, or if it can't be a config. JSON is not checked.
    */
   parse(text: string): string | object {
     return this.#parse(text).document;
   }
 
   /**
-   * Calls `take` with the document of a text. If the document is invalid, adds the name of the config and the places of
-   * the problems to the error.
+   * Parses a text and calls `take` with the document. If the document is invalid, adds the config's name and the places
+   * of the problems to the error.
    *
    * @throws {ConfigError} If the text or the document is invalid.
    */
@@ -53,7 +53,7 @@ export class ConfigText {
       throw this.#error("read", parsed.problems.map((issue) => ({ ...issue, message: describe(issue.message) })));
     }
     const { document, locate } = parsed;
-    const message = name === "JSON" ? undefined : findFault(document, name); // the core parses JSON
+    const message = name === "JSON" ? undefined : findFault(document, name); // the core parses and checks JSON
     if (message !== undefined) {
       const issue = { path: "", message };
       throw this.#error("load", [{ ...issue, ...locate(issue) }]);
@@ -63,7 +63,7 @@ export class ConfigText {
 
   #tryParse(text: string): Parsed | Unparsed {
     try {
-      return this.#format.parse(text.replace(/^\uFEFF/, "")); // removes a byte order mark
+      return this.#format.parse(text.replace(/^\uFEFF/, "")); // without a byte order mark
     } catch (error) {
       const { name, message } = error as Error;
       if (name === "NotCapable") { // Deno requires a permission
@@ -78,17 +78,17 @@ export class ConfigText {
   }
 }
 
-/** Returns why a document can't be a config at all; `undefined` if the core has to check it. */
+/** Returns the reason why a document can't be a config. Returns `undefined` if the core must check the document. */
 function findFault(document: unknown, format: string): string | undefined {
   if (isEmpty(document, format)) return "it is empty";
   if (typeof document === "object" && document !== null) return undefined;
-  // The core would parse a string as JSON
+  // The core would parse a string as JSON.
   return `it must be an object, got ${typeof document === "string" ? "a text" : inspect(document)}`;
 }
 
 /**
- * Reports whether a text has no content. That is an error because the file may be half written. In YAML, such a text is
- * `null`; in TOML, it is an object without members. JSONC rejects it.
+ * Reports whether a document comes from a text without content. Such a text is an error, because its file may be half
+ * written. The document is `null` in YAML and an object without members in TOML. The JSONC parser rejects such a text.
  */
 function isEmpty(document: unknown, format: string): boolean {
   return format === "YAML" ? document === null : format === "TOML" && Object.keys(document as object).length === 0;

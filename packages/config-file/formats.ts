@@ -8,7 +8,7 @@ export type ConfigFormat = "json" | "jsonc" | "yaml" | "toml";
 
 /** Name and parser of a format. */
 export interface Format {
-  /** Name in messages. */
+  /** Name of the format in messages. */
   readonly name: string;
   /** Parses a text. Returns the document, or the problems if the text is invalid. */
   parse(text: string): Parsed | Unparsed;

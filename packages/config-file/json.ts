@@ -3,7 +3,7 @@ import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCod
 import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
 import { Lines, locate, type Place, type Tree } from "./places.ts";
 
-/** Leaves JSON unparsed. The core finds more mistakes in a text and describes the place of a syntax error. */
+/** Leaves JSON unparsed, because the core finds more mistakes in a text and reports the places of syntax errors. */
 export function parseJson(text: string): Parsed {
   const locateNamed = createLocate(text, () => parseTree(text));
   return {
@@ -16,27 +16,27 @@ export function parseJson(text: string): Parsed {
 }
 
 /**
- * Parses JSONC through a syntax tree. Objects created from the tree have no prototype that a key `__proto__` could
- * replace.
+ * Parses JSONC through a syntax tree. Objects created from the tree have no prototype, so `__proto__` is an ordinary
+ * key.
  */
 export function parseJsonc(text: string): Parsed | Unparsed {
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
-  const [first] = errors; // causes many of the later errors
+  const [first] = errors; // later errors are often consequences of the first error
   if (first !== undefined) {
     return { problems: [problemAt(new Lines(text).place(first.offset), printParseErrorCode(first.error))] };
   }
   return { document: tree && getNodeValue(tree), locate: createLocate(text, () => tree) };
 }
 
-/** Creates a function that returns the place of an issue. Calls `parse` when the first place is needed. */
+/** Creates a function that returns the place of an issue. The function calls `parse` when it is first called. */
 function createLocate(text: string, parse: () => Node | undefined): (issue: ConfigIssue) => Place | undefined {
   let found: { readonly tree: Tree<Node>; readonly lines: Lines } | undefined;
   return ({ path }) => {
     try {
       found ??= { tree: treeOf(parse()!), lines: new Lines(text) };
     } catch {
-      return undefined; // the text is empty, or nested too deeply for the parser
+      return undefined; // the text is empty, or it is nested too deeply for the parser
     }
     return found.lines.place(locate(found.tree, path));
   };
@@ -51,7 +51,7 @@ function treeOf(root: Node): Tree<Node> {
         const element = /^\d+$/.test(name) ? children[Number(name)] : undefined;
         return element && { name: element, value: element };
       }
-      // If several members have the same name, the last one counts.
+      // If several members have the same name, the last member is used.
       const [key, value] = children.findLast(({ children }) => children![0]!.value === name)?.children ?? [];
       return key && value && { name: key, value };
     },

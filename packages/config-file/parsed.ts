@@ -3,11 +3,11 @@ import type { Place } from "./places.ts";
 
 /** Result of parsing a valid text. */
 export interface Parsed {
-  /** Parsed value. For JSON, the text itself, because the core finds more mistakes in it. */
+  /** Parsed value. For JSON, this is the text itself, because the core finds more mistakes in a text. */
   readonly document: unknown;
   /**
-   * Returns the place of an issue: the name of a member, or an element of a list. If it is missing, returns the place
-   * of the nearest member or element around it. Returns `undefined` if the parser doesn't report places.
+   * Returns the place of an issue: the place of a member's name, or of an element of a list. If this member or element
+   * is missing, returns the place of the nearest one that contains it. Returns `undefined` if the place is unknown.
    */
   locate(issue: ConfigIssue): Place | undefined;
 }
@@ -17,7 +17,7 @@ export interface Unparsed {
   readonly problems: readonly ConfigIssue[];
 }
 
-/** Creates a problem of the text itself. Its message also contains the place. */
+/** Creates a problem with the text itself. The message includes the place. */
 export function problemAt({ line, column }: Place, message: string): ConfigIssue {
   return { path: "", message: `${message} at line ${line}, column ${column}`, line, column };
 }

@@ -8,7 +8,7 @@ export interface Place {
 
 /** Finds the line and column of an offset in a text. */
 export class Lines {
-  /** Offsets of the beginnings of lines. */
+  /** Offset of the beginning of each line. */
   readonly #starts: readonly number[];
 
   constructor(text: string) {
@@ -21,21 +21,21 @@ export class Lines {
   }
 }
 
-/** Document of a parser, with the places of its nodes. */
+/** Parsed document, with the places of its nodes. */
 export interface Tree<Node> {
   readonly root: Node;
   /** Returns the offset of the beginning of a node. */
   offsetOf(node: Node): number;
   /**
-   * Returns a member of an object, or an element of a list; `undefined` if there is none with that name. The name node
-   * of an element is the element itself.
+   * Returns a member of an object, or an element of a list. Returns `undefined` if there is no member or element with
+   * that name. The `name` node of an element is the element itself.
    */
   find(node: Node, name: string): { readonly name: Node; readonly value: Node } | undefined;
 }
 
 /**
- * Returns the offset of the name that a JSON Pointer refers to. If the pointer refers to nothing, returns the offset of
- * the nearest name around it.
+ * Returns the offset of the name that a JSON Pointer refers to. If a part of the pointer doesn't exist in the document,
+ * returns the offset of the last part that exists.
  */
 export function locate<Node>(tree: Tree<Node>, pointer: string): number {
   let nearest = tree.root;

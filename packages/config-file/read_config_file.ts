@@ -1,8 +1,8 @@
 import { ConfigFile } from "./config_file.ts";
 
 /**
- * Reads and parses a config file without loading it. Use it for `config.reload`, or to inspect the document. The
- * extension determines the format: `.json`, `.jsonc`, `.yaml`, `.yml` or `.toml`.
+ * Reads and parses a config file without loading the config. Use this function for `config.reload`, or to inspect the
+ * document. The extension determines the format: `.json`, `.jsonc`, `.yaml`, `.yml` or `.toml`.
  *
  * @example Usage
  * ```ts
@@ -14,9 +14,9 @@ import { ConfigFile } from "./config_file.ts";
  *
  * @param path The path of the file, or a `file:` URL.
  * @returns The argument of `loadConfig`: the text of a JSON file, or the value in a file of another format.
- * @throws {ConfigError} If the file is not valid in its format, is empty, or contains only a string, a number, `true`,
- * `false` or `null`. The error has the place of a problem if the parser reports it. JSON is not checked here but in
- * `loadConfig`.
+ * @throws {ConfigError} If the file is not valid in its format, if it is empty, or if it contains only a string, a
+ * number, `true`, `false` or `null`. The error includes the place of a problem if the parser reports the place. JSON is
+ * not checked here but in `loadConfig`.
  * @throws {Error} If the extension is not supported or the file can't be read.
  * @throws {TypeError} If `path` is not a path or a `file:` URL.
  */

@@ -7,16 +7,17 @@ import { INTERVAL, type WatchConfigFileOptions, WatchedFile } from "./watched_fi
 const ACTION = "watch config file";
 
 /**
- * Reloads a config whenever its file changes, until the watch is disposed. The file is read five times per second. A
- * text that two consecutive reads have found is passed to `config.reload`. A change is in force within half a second.
+ * Reloads a config whenever its file changes, until the watch is disposed. The file is read five times per second. When
+ * two consecutive reads return the same new text, the text is passed to `config.reload`. A change takes effect within
+ * half a second.
  *
- * Only the content of the file counts. The file may be written in place or in steps, replaced by another file, or
- * deleted and created again. It may be behind a symbolic link that moves, as in a Kubernetes ConfigMap. It may be on a
- * network. If the file is broken, `onError` is called and the current config stays in force. If the file has changed
- * between loading and watching, it is reloaded once.
+ * Only the file's content matters. The file may be written in place or in steps, replaced by another file, or deleted
+ * and created again. The path may contain a symbolic link that changes, as in a Kubernetes ConfigMap. The file may be
+ * on a network. If the file is broken, `onError` is called and the current config stays in effect. If the file has
+ * changed between loading and watching, the config is reloaded once.
  *
  * The watch doesn't keep the process alive. A long-running service never needs to dispose the watch. With `using`, the
- * watch ends with the block.
+ * watch is disposed at the end of the block.
  *
  * @example Usage
  * ```ts
@@ -53,8 +54,8 @@ export function watchConfigFile(
 /**
  * Polls a file.
  *
- * Polling replaces notifications of the system, which report changes of a file and not of the target of a path. They
- * also differ between runtimes.
+ * File system notifications are not used, because they report changes to a file but not to the target of a path.
+ * Notifications also differ between runtimes.
  */
 class Polling implements Disposable {
   readonly #file: WatchedFile;

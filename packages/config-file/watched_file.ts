@@ -5,13 +5,13 @@ import type { ConfigFile } from "./config_file.ts";
 /** Options of {@linkcode watchConfigFile}. */
 export interface WatchConfigFileOptions {
   /**
-   * Called after each reload with the changes. The list is empty if only the wording of the file changed, or if a
-   * broken file has its previous content again. Errors that the callback throws go to `onError`.
+   * Called after each reload with the changes. The list is empty if the file's text changed but its values did not, or
+   * if a broken file was restored. Errors that the callback throws are reported to `onError`.
    */
   onReload?: ((changes: ConfigChange[]) => void) | undefined;
   /**
    * Called once each time the file becomes invalid, or has been unreadable for a second. The current config stays in
-   * force. Errors that the callback throws are ignored.
+   * effect. Errors that the callback throws are ignored.
    *
    * @default {console.error}
    */
@@ -22,18 +22,19 @@ export interface WatchConfigFileOptions {
 export const INTERVAL = 200;
 
 /**
- * Number of consecutive checks that must find a file missing or empty. A program that writes a file may delete or empty
- * it first. For other files, two checks must find the same text, because the file may be written in steps.
+ * Number of consecutive checks that must find a file unreadable or empty before this is reported. A program that writes
+ * a file may delete or empty the file first. For other files, two consecutive checks must find the same text, because
+ * the file may be written in steps.
  */
 const MIN_LOOKS = 1000 / INTERVAL;
 
-/** Result of a check: the text of the file, or the error of reading it. */
+/** Result of a check: the text of the file, or the error if the file can't be read. */
 type Finding = { readonly text: string } | { readonly error: Error };
 
 /**
  * Config file, and the config to reload when the file changes. Reads the file only in `look`.
  *
- * The class compares texts, not times, because two writes can have the same time.
+ * Changes are detected by comparing texts, not modification times, because two writes can have the same time.
  */
 export class WatchedFile implements Disposable {
   readonly #file: ConfigFile;
@@ -41,9 +42,9 @@ export class WatchedFile implements Disposable {
   readonly #options: WatchConfigFileOptions;
   /** Result of the latest check. */
   #latest: Finding | undefined;
-  /** Number of consecutive checks with this result. */
+  /** Number of consecutive checks with the latest result. */
   #looks = 0;
-  /** Result that was reloaded or reported last. */
+  /** Latest result that was reloaded or reported. */
   #handled: Finding | undefined;
   #isDisposed = false;
 
@@ -57,7 +58,7 @@ export class WatchedFile implements Disposable {
     return this.#isDisposed;
   }
 
-  /** Stops watching. A running check calls nothing afterwards. */
+  /** Stops watching. A check that is already running calls no callback. */
   [Symbol.dispose](): void {
     this.#isDisposed = true;
   }
@@ -103,7 +104,7 @@ function patienceFor(found: Finding): number {
   return "error" in found || found.text === "" ? MIN_LOOKS : 2;
 }
 
-/** Formats an error as text. Any value can be thrown, even one that throws when it is converted to a string. */
+/** Formats an error as text. Any value can be thrown, even an object that can't be converted to a string. */
 function describe(error: unknown): string {
   try {
     return String(error);

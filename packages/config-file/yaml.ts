@@ -18,14 +18,14 @@ import {
 import { type Parsed, problemAt, type Unparsed } from "./parsed.ts";
 import { Lines, locate, type Tree } from "./places.ts";
 
-/** Value in a tree. An empty value may be `null`. */
+/** Value in the syntax tree. An empty value may be `null`. */
 type Value = Node | null;
 
-/** Maximum depth of nesting. The parser calls itself several times for each level. No config is nearly as deep. */
+/** Maximum nesting depth. The parser recurses several times per level. Real configs are not nearly as deep. */
 const MAX_DEPTH = 200;
 /**
- * Maximum number of uses of an anchor, including uses inside other anchors. The parsed document must not fill the
- * memory.
+ * Maximum number of uses of an anchor, including uses inside other anchors. The limit keeps a small text from filling
+ * the memory.
  */
 const MAX_USES = 10_000;
 
@@ -49,8 +49,8 @@ export function parseYaml(text: string): Parsed | Unparsed {
 }
 
 /**
- * Returns the offset where a text is nested too deeply; `undefined` if it is not. Reads only its tokens, without
- * recursion.
+ * Returns the offset at which a text becomes nested too deeply. Returns `undefined` if the text is not nested too
+ * deeply. Reads only the tokens, without recursion.
  */
 function offsetOfTooDeep(text: string): number | undefined {
   const parser = new Parser();
@@ -65,7 +65,7 @@ function describe({ code, message }: YAMLError): string {
   return code === "MULTIPLE_DOCS" ? "another document begins, and a config is only one" : message;
 }
 
-/** Finds the targets of all aliases in one walk. The parser searches the whole document for each alias. */
+/** Finds the targets of all aliases in one walk. The parser would search the whole document for each alias. */
 function resolveAliases(yaml: Document, lines: Lines): { targets: Map<Alias, Node>; problems: ConfigIssue[] } {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();
