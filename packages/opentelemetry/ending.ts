@@ -1,12 +1,12 @@
 import { type Duration, parseDuration } from "@workqueue/core/duration";
 import type { HandlerContext, Outcome } from "@workqueue/core/workers";
 
-/** Outcome of an attempt as known to its handler, and the error if there was one. */
+/** Outcome of an attempt, as far as the handler knows it, with the error if there was one. */
 export type Ending =
   | { readonly outcome: "succeeded" | "requeued" | "requeued-after" }
   | { readonly outcome: "failed" | "given-up" | "timed-out" | "interrupted"; readonly error: unknown };
 
-/** Marker of each `TerminalError`, even if the program contains several versions of the core. */
+/** Key of the property that marks a `TerminalError`. All versions of the core in a program use the same key. */
 const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal");
 
 /** Returns the ending of a handler that returned in time. */
@@ -15,7 +15,7 @@ export function endingOfReturn(returned: void | Outcome): Ending {
     const { requeue, requeueAfter } = (returned ?? {}) as Record<string, unknown>;
     const isDelayed = requeueAfter !== undefined && parseDuration(requeueAfter as Duration) > 0;
     return { outcome: isDelayed ? "requeued-after" : requeue ? "requeued" : "succeeded" };
-  } catch (error) { // a getter threw, or the delay is not a duration: the pool counts a failure too
+  } catch (error) { // a getter threw, or the delay is not a duration; the pool also counts a failure
     return { outcome: "failed", error };
   }
 }
@@ -36,7 +36,7 @@ function isTimedOut({ signal }: HandlerContext): boolean {
   return signal.aborted && signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
 }
 
-/** Reports whether a `TerminalError` was thrown. Any value can be thrown, even one that throws when it is read. */
+/** Reports whether a `TerminalError` was thrown. Any value can be thrown, even an object whose getters throw. */
 function isTerminal(thrown: unknown): boolean {
   try {
     return (thrown as Record<symbol, unknown> | null | undefined)?.[TERMINAL] === true;

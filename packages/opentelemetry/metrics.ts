@@ -14,26 +14,27 @@ import { ObservedNumbers } from "./observed_numbers.ts";
 import { optionsOf } from "./options_of.ts";
 
 /**
- * Sends the metrics of queues and their pools to OpenTelemetry, under the names that Kubernetes uses. The names are in
- * `metricFamilies` of `@workqueue/core/metrics`. The attribute `name` is the name of the queue, `priority` is the name
- * of a priority, and `reason` is the reason why items were given up.
+ * Creates a metrics provider that reports the metrics of queues and their pools to OpenTelemetry, under the names that
+ * Kubernetes uses. The names are in `metricFamilies` of `@workqueue/core/metrics`. The attribute `name` is the name of
+ * the queue, `priority` is the name of a priority, and `reason` is the reason why items were given up.
  *
- * Counters and gauges are plain numbers that are read when metrics are collected. Counting costs about one nanosecond.
- * A counter of the SDK costs 100 to 300 ns. Histograms have the buckets of Kubernetes, from 10 ns to 1000 s, as advice.
- * A view of the SDK may choose other buckets. Each recorded value costs the time of the SDK, twice per item.
+ * Counters and gauges are plain numbers that are read when metrics are collected. An update costs about one nanosecond.
+ * A counter of the SDK would cost 100 to 300 ns. The default buckets of histograms are the same as in Kubernetes, from
+ * 10 ns to 1000 s. A view of the SDK may choose other buckets. Histogram values go through the SDK, twice per item.
  *
  * Two calls with the same meter return the same metrics. Two queues with the same name share one series: their counts
- * add up, and a value that is set replaces the previous one.
+ * add up, and each new gauge value replaces the previous value.
  *
  * When the last queue with a name is gone (shut down and empty), its gauges are reported once more, as 0, and then no
  * longer. Its counters and histograms stay as long as the meter's provider, because OpenTelemetry can't remove them.
- * They are therefore exported even if a queue existed only between two exports, and continue if the name is used again.
- * Use few names for queues, as for every attribute of a metric. A gauge whose value is unknown is not reported. The
- * JavaScript SDK repeats the last value of a gauge that is no longer reported, unless the exporter prefers deltas.
+ * Counters and histograms are therefore exported even if a queue existed only between two exports, and continue if the
+ * name is used again. Use few queue names, because each name adds series. A gauge whose value is unknown is not
+ * reported. The JavaScript SDK repeats the last value of a gauge that is no longer reported, unless the exporter
+ * prefers deltas.
  *
- * All of this works with the OpenTelemetry that is built into Deno (`OTEL_DENO=true`). Deno creates another meter for
- * each call of `getMeter`, so call this function only once there. Deno collects counters and gauges at its intervals
- * (`OTEL_METRIC_EXPORT_INTERVAL`), but not when the program ends.
+ * The provider also works with the OpenTelemetry that is built into Deno (`OTEL_DENO=true`). Deno creates a new meter
+ * for each call to `getMeter`, so call this function only once in Deno. Deno collects counters and gauges at its
+ * intervals (`OTEL_METRIC_EXPORT_INTERVAL`), but not when the program ends.
  *
  * @example Usage
  * ```ts
@@ -62,9 +63,9 @@ import { optionsOf } from "./options_of.ts";
  * await provider.shutdown();
  * ```
  *
- * @param meter The meter: `metrics.getMeter("workqueue")` of `@opentelemetry/api` after the program has set its
- * provider, or `getMeter` of a provider.
- * @returns The metrics, for the option `metrics` of queues and of `loadConfig`.
+ * @param meter The meter, from `metrics.getMeter("workqueue")` of `@opentelemetry/api` after the program has set its
+ * provider, or from a provider's `getMeter`.
+ * @returns The metrics provider, for the `metrics` option of queues and of `loadConfig`.
  * @throws {TypeError} If `meter` is not a meter.
  */
 export function openTelemetryMetrics(meter: Meter): Required<MetricsProvider> {
@@ -76,7 +77,7 @@ export function openTelemetryMetrics(meter: Meter): Required<MetricsProvider> {
   return metrics;
 }
 
-/** Metrics by meter. An instrument that is created twice would be observed twice, and some SDKs warn about it. */
+/** Metrics by meter. If an instrument were created twice, it would be observed twice, and some SDKs would warn. */
 const metricsOfMeters = /* @__PURE__ */ new WeakMap<Meter, Required<MetricsProvider>>();
 
 type Method = keyof typeof metricFamilies;

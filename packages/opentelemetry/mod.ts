@@ -1,8 +1,8 @@
 /**
- * Metrics of work queues, and a span for each attempt of a handler, for OpenTelemetry.
+ * OpenTelemetry metrics for work queues, and OpenTelemetry spans for attempts of handlers.
  *
- * This package only requires `@opentelemetry/api`. The SDK of the program, or the one built into Deno, processes the
- * metrics and spans.
+ * This package requires only `@opentelemetry/api`. The program's SDK, or the OpenTelemetry support that is built into
+ * Deno, processes the metrics and spans.
  *
  * @module
  */

@@ -10,8 +10,8 @@ export class ObservedNumbers {
   readonly #isGone: (queue: string) => boolean;
 
   /**
-   * Creates the instrument of a family. `isGone` reports whether all queues with a name are gone. Counters are observed
-   * even then.
+   * Creates the instrument of a family. `isGone` reports whether all queues with a name are gone. Counters of queues
+   * that are gone are still observed.
    */
   constructor(meter: Meter, family: MetricFamily, isGone: (queue: string) => boolean) {
     this.#numbers = new LabelledNumbers(family.label, (labels) => new LabelledNumber(labels));

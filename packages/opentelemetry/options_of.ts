@@ -1,7 +1,7 @@
 import type { MetricOptions } from "@opentelemetry/api";
 import type { MetricFamily } from "@workqueue/core/metrics";
 
-/** Units in [UCUM](https://ucum.org), which OpenTelemetry uses. Units of counts are in braces. */
+/** Units in the [UCUM](https://ucum.org) notation, which OpenTelemetry uses. Units of counts are in braces. */
 const UNITS: Record<MetricFamily["unit"], string> = {
   items: "{item}",
   adds: "{add}",
@@ -11,8 +11,8 @@ const UNITS: Record<MetricFamily["unit"], string> = {
 };
 
 /**
- * Returns the options of a family's instrument. Doesn't declare counts as integers because Deno's instruments reject
- * that.
+ * Returns the options for a family's instrument. Counts are not declared as integers, because Deno's instruments reject
+ * such a declaration.
  */
 export function optionsOf({ help, unit, buckets }: MetricFamily): MetricOptions {
   return {

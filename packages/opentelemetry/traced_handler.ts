@@ -5,26 +5,28 @@ import type { Tracer } from "./api.ts";
 import { type Ending, endingOfReturn, endingOfThrow, endingOfTimeout } from "./ending.ts";
 
 /**
- * Creates a handler that has a span for each attempt. It returns and throws the same as `handler`, and is synchronous
- * if `handler` is.
+ * Wraps a handler so that each attempt has a span. The wrapper returns and throws the same values as `handler`, and is
+ * synchronous if `handler` is synchronous.
  *
- * The name of the span is `process` and the name of the queue. Its kind is `CONSUMER`. It starts a new trace, because
- * the span that was active when the item was added has ended, and many adds may have become one attempt. The span is
- * active while the handler runs. Spans that the handler starts are its children if the program has a context manager.
- * In the handler, `trace.getActiveSpan()` returns the span, for example to add attributes or links.
+ * The name of the span is `process` followed by the name of the queue. The span's kind is `CONSUMER`. Each span starts
+ * a new trace, because the span that was active when the item was added has ended, and because one attempt may result
+ * from many adds. The span is active while the handler runs. If the program has a context manager, spans that the
+ * handler starts are children of this span. In the handler, `trace.getActiveSpan()` returns the span, for example to
+ * add attributes or links.
  *
  * | attribute | value |
  * | --- | --- |
  * | `workqueue.queue` | the name of the queue |
  * | `workqueue.key` | the key of the item, as text; omitted unless it is a string, number, bigint or boolean |
  * | `workqueue.attempt` | the number of the attempt, from 1 |
- * | `workqueue.outcome` | the outcome of the attempt, as known to the handler |
+ * | `workqueue.outcome` | the outcome of the attempt, as far as the handler knows it |
  *
- * If the handler returned, the outcome is `succeeded`, `requeued` or `requeued-after`. If it threw, the outcome is
- * `given-up` for a `TerminalError`, `interrupted` if the signal had aborted before, and otherwise `failed`. The pool
- * decides afterwards whether `maxRetries` gives the item up. An attempt that exceeded its timeout is `timed-out`,
- * unless the handler threw a `TerminalError`. Its span ends when the handler does. The outcomes `given-up`,
- * `interrupted`, `failed` and `timed-out` have the status `ERROR`, and the error is an event of the span.
+ * If the handler returned, the outcome is `succeeded`, `requeued` or `requeued-after`. If the handler threw, the
+ * outcome is `given-up` for a `TerminalError`, `interrupted` if the signal had aborted before, and otherwise `failed`.
+ * The pool decides afterwards whether the item is given up because of `maxRetries`. An attempt that exceeded its
+ * timeout is `timed-out`, unless the handler threw a `TerminalError`. The span of such an attempt ends when the handler
+ * ends. For the outcomes `given-up`, `interrupted`, `failed` and `timed-out`, the span has the status `ERROR` and
+ * records the error as an event.
  *
  * Keys become part of traces. If your keys are secret, let `keyOf` return something else.
  *
@@ -52,10 +54,10 @@ import { type Ending, endingOfReturn, endingOfThrow, endingOfTimeout } from "./e
  * assertEquals(spans, [["process images", "succeeded"], ["process images", "failed"]]);
  * ```
  *
- * @param tracer The tracer: `trace.getTracer("workqueue")` of `@opentelemetry/api`, or `getTracer` of a provider.
- * @param handler The handler of one item.
+ * @param tracer The tracer, from `trace.getTracer("workqueue")` of `@opentelemetry/api` or a provider's `getTracer`.
+ * @param handler The handler for one item.
  * @returns The handler for `runWorkers`.
- * @throws {TypeError} If `tracer` is not a tracer, or `handler` is not a function.
+ * @throws {TypeError} If `tracer` is not a tracer, or if `handler` is not a function.
  */
 export function tracedHandler<T>(tracer: Tracer, handler: Handler<T>): Handler<T> {
   if (!hasMethods(tracer, "startActiveSpan")) {
@@ -73,7 +75,8 @@ export function tracedHandler<T>(tracer: Tracer, handler: Handler<T>): Handler<T
           end(span, endingOfReturn(returned));
           return returned;
         }
-        // A native promise stays the same. Other thenables are converted once, because some start work at each `then`.
+        // A native promise is returned unchanged. Other thenables are converted once, because a call to `then` may
+        // start the work again.
         const promise = Promise.resolve(returned);
         promise.then(
           (outcome) => end(span, endingOfTimeout(context) ?? endingOfReturn(outcome)),
@@ -108,7 +111,7 @@ function end(span: Span, ending: Ending): void {
   span.end();
 }
 
-/** Converts a thrown value for a span. Any value can be thrown, even one that throws when it is read. */
+/** Converts a thrown value for a span. Any value can be thrown, even an object whose getters throw. */
 function exceptionOf(thrown: unknown): { name: string; message: string; stack: string } {
   try {
     if (!(thrown instanceof Error)) return { name: typeof thrown, message: String(thrown), stack: "" };
