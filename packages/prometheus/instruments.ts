@@ -2,18 +2,18 @@ import { LabelledNumber, LabelledNumbers } from "@workqueue/core/internal";
 import type { Histogram, MetricFamily } from "@workqueue/core/metrics";
 import * as client from "prom-client";
 
-/** Metric of prom-client, with a series for each queue or for each value of the family's label. */
+/** prom-client metric with a series for each queue, or for each queue and value of the family's label. */
 export interface Instrument<N = unknown> {
   readonly metric: client.Metric;
-  /** Returns the series of a queue. */
+  /** Returns a series of a queue. */
   of(queue: string, label?: string): N;
-  /** Removes the series of a queue. */
+  /** Removes all series of a queue. */
   remove(queue: string): void;
 }
 
 type Config = Pick<client.GaugeConfiguration<string>, "registers" | "aggregator">;
 
-/** Creates a gauge of prom-client. An unknown number has no series. `collect` is called before the gauge is read. */
+/** Creates a prom-client gauge. An unknown number has no series. `collect` is called before the gauge is read. */
 export function createGauge(family: MetricFamily, config: Config, collect: () => void): Instrument<LabelledNumber> {
   return createNumbers((whole) => new client.Gauge(whole), family, config, collect, (gauge, { labels, value }) => {
     if (Number.isNaN(value)) gauge.remove({ ...labels });
@@ -21,17 +21,17 @@ export function createGauge(family: MetricFamily, config: Config, collect: () =>
   });
 }
 
-/** Creates a counter of prom-client. `collect` is called before the counter is read. */
+/** Creates a prom-client counter. `collect` is called before the counter is read. */
 export function createCounter(family: MetricFamily, config: Config, collect: () => void): Instrument<LabelledNumber> {
   return createNumbers((whole) => new client.Counter(whole), family, config, collect, (counter, number) => {
     counter.inc({ ...number.labels }, number.value);
-    number.value = 0; // prom-client has added it
+    number.value = 0; // prom-client has added the value
   });
 }
 
 /**
- * Creates a metric that copies plain numbers to prom-client whenever it is read. prom-client looks up the labels at
- * each call, and queues count more often than Prometheus scrapes.
+ * Creates a metric that copies plain numbers to prom-client whenever Prometheus reads the metric. Direct updates would
+ * be slower: prom-client looks up the labels in each call, and updates are more frequent than reads.
  */
 function createNumbers<M extends client.Gauge | client.Counter>(
   make: (whole: Config & { name: string; help: string; labelNames: string[]; collect(): void }) => M,
@@ -60,7 +60,7 @@ function createNumbers<M extends client.Gauge | client.Counter>(
   };
 }
 
-/** Creates a histogram of prom-client. `collect` is called before the histogram is read. */
+/** Creates a prom-client histogram. `collect` is called before the histogram is read. */
 export function createHistogram(
   { name, help, buckets }: MetricFamily,
   config: Config,
@@ -71,7 +71,7 @@ export function createHistogram(
   return {
     metric,
     of(queue) {
-      if (!queues.has(queue)) metric.zero({ name: queue }); // rates need the initial value
+      if (!queues.has(queue)) metric.zero({ name: queue }); // rates require an initial value
       queues.add(queue);
       return metric.labels({ name: queue });
     },

@@ -1,13 +1,14 @@
 import { systemClock } from "@workqueue/core";
 
-/** Decides when to remove the metrics of queues. Queues are identified by name, as in metrics. */
+/** Decides when to remove the metrics of queues. Queues are identified by name, like in metrics. */
 export class Lifetimes {
   readonly #keepFor: number;
-  /** Times when all queues with a name were gone, in milliseconds. */
+  /** Time in milliseconds when the last queue with a name was gone, by name. */
   readonly #goneAt = new Map<string, number>();
 
   /**
-   * Creates an instance without queues. `keepFor` is the time to keep metrics of queues that are gone, in milliseconds.
+   * Creates an instance without queues. `keepFor` is the time in milliseconds to keep the metrics of queues that are
+   * gone.
    */
   constructor(keepFor: number) {
     this.#keepFor = keepFor;
@@ -21,7 +22,7 @@ export class Lifetimes {
     this.#goneAt.set(queue, systemClock.now());
   }
 
-  /** Returns each queue whose time is over, once. */
+  /** Returns the queues that have been gone for `keepFor`. Returns each of these queues only once. */
   takeOver(): string[] {
     if (this.#goneAt.size === 0) return [];
     const now = systemClock.now();

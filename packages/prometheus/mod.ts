@@ -1,5 +1,5 @@
 /**
- * Metrics of work queues for Prometheus, in a register of `prom-client`, under the names that Kubernetes uses.
+ * Prometheus metrics for work queues, in a register of `prom-client`, under the names that Kubernetes uses.
  *
  * @module
  */

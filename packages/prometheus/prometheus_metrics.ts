@@ -15,39 +15,38 @@ import { Lifetimes } from "./lifetimes.ts";
 
 const ACTION = "create Prometheus metrics";
 
-/** Subset of a `Registry` of prom-client, of any content type. */
+/** Subset of a prom-client `Registry`, with any content type. */
 export interface Register {
   /** Registers a metric. */
   registerMetric(metric: never): void;
-  /** Returns the metric with a name; `undefined` if there is none. */
+  /** Returns the metric with a name, or `undefined` if there is no such metric. */
   getSingleMetric(name: string): unknown;
 }
 
 /** Options of {@linkcode prometheusMetrics}. */
 export interface PrometheusOptions {
   /**
-   * Time to keep the last values of a queue that is gone, so that they can be scraped. Must not be negative. Use more
-   * than two scrape intervals.
+   * Time to keep the last values of a queue that is gone (shut down and empty), so that the values can be scraped. Must
+   * not be negative. Use more than two scrape intervals.
    *
    * @default {"5m"}
    */
   keepFor?: Duration | undefined;
 }
 
-const ANY: Rule = [() => true, ""]; // a duration, which is checked when it is parsed
+const ANY: Rule = [() => true, ""]; // the duration is checked when it is parsed
 
 /**
  * Creates the metrics of queues and their pools in a register of [prom-client](https://github.com/siimon/prom-client).
- * Names, labels, units and buckets are the same as in Kubernetes, so tools for Kubernetes can show them.
- * `docs/operate.md` has the table of metrics, a dashboard and alerts.
+ * Names, labels, units and buckets are the same as in Kubernetes, so tools for Kubernetes can show the metrics.
+ * `docs/operate.md` has a table of metrics, a dashboard and alerts.
  *
  * One provider serves any number of queues. Another call with the same register returns the existing provider with its
- * existing options. Queues with the same name in one process share their series: their counts add up, and a value that
- * is set replaces the previous one.
+ * existing options. Queues with the same name in one process share their series: their counts add up, and each new
+ * gauge value replaces the previous value.
  *
- * The series of a queue are removed some time after it was shut down and emptied, see {@linkcode
- * PrometheusOptions.keepFor}. Until then, a new queue with the same name continues them. Series are removed during
- * scrapes, without a timer.
+ * A queue's series are removed after the queue has been shut down and empty for {@linkcode PrometheusOptions.keepFor}.
+ * Until then, a new queue with the same name continues the series. Series are removed during scrapes, without a timer.
  *
  * @example Usage
  * ```ts
@@ -64,8 +63,8 @@ const ANY: Rule = [() => true, ""]; // a duration, which is checked when it is p
  *
  * @param register The register for the metrics. Default: the global `register` of prom-client.
  * @param options The options.
- * @returns The provider, for the option `metrics` of queues.
- * @throws {TypeError} If `register` is not a register, or an option is unknown or of the wrong type.
+ * @returns The provider, for the `metrics` option of queues.
+ * @throws {TypeError} If `register` is not a register, or if an option is unknown or of the wrong type.
  * @throws {RangeError} If `keepFor` is negative or not finite.
  * @throws {Error} If the register already contains another metric with one of the names.
  */
@@ -83,13 +82,13 @@ export function prometheusMetrics(
   return providerIn(register) ?? createProvider(register, keepFor);
 }
 
-/** Property of each metric that contains its provider, so that another instance of this package finds it. */
+/** Key of the property that has a metric's provider. Other instances of this package find the provider by this key. */
 const PROVIDER = Symbol.for("workqueue.prometheus");
 
 type Provider = Required<MetricsProvider>;
 
 /**
- * Returns the provider of the metrics in a register; `undefined` if the register has none of them.
+ * Returns the provider of the metrics in a register. Returns `undefined` if the register has none of these metrics.
  *
  * @throws {Error} If the register contains another metric with one of the names.
  */
@@ -128,8 +127,8 @@ function createProvider(register: Register, keepFor: number): Provider {
       return instrument.of(queue, label);
     };
   }
-  // Aggregators for the processes of a cluster. `registers` is empty because metrics are registered after all are
-  // created.
+  // Each aggregator combines the values of a cluster's processes. `registers` is empty, because the metrics are
+  // registered after all of them have been created.
   const sum = { registers: [], aggregator: "sum" as client.Aggregator };
   const max = { registers: [], aggregator: "max" as client.Aggregator };
 
