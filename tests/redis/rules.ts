@@ -36,7 +36,7 @@ export const rulesOnRedis: readonly RuleOnRedis[] = [
     number: 4,
     rule: "A second `done` changes nothing",
     verdict: "holds",
-    why: "An outcome needs the token of its lease, or it returns `false`.",
+    why: "An outcome needs the token of its lease. Otherwise, the call returns `false`.",
   },
   {
     number: 5,
