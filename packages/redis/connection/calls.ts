@@ -23,8 +23,6 @@ export class Calls {
   readonly #callbacks = new Set<() => void>();
   /** Calls without an answer, by timeout. */
   readonly #unanswered = new Map<number, Timeouts>();
-  /** Number of unanswered calls that are queued. */
-  #queued = 0;
   /** Number of unanswered calls that were sent on the current wire. */
   #sent = 0;
   /** Number of calls made so far. */
@@ -52,7 +50,6 @@ export class Calls {
     call.turn = this.#made++;
     call.isOfWire = this.#isResuming;
     this.#timeoutsOf(call).add(call);
-    this.#queued++;
     if (this.canSend) this.#send(call); // no other call is queued then, except while a new wire comes up
     else if (call.isOfWire) this.#failAgain(call);
     this.#line.start();
@@ -120,7 +117,6 @@ export class Calls {
   #send(call: Call, isWhole = false): void {
     const wire = this.#wire!;
     call.wire = wire;
-    this.#queued--;
     this.#sent++;
     wire.send(this.#commandOf(call, isWhole)).then(
       (reply) => call.wire === wire && this.#answer(call, reply),
@@ -189,7 +185,6 @@ export class Calls {
   #queue(call: Call): void {
     call.wire = undefined;
     this.#sent--;
-    this.#queued++;
   }
 
   #expire(call: Call): void {
@@ -217,8 +212,7 @@ export class Calls {
   }
 
   #settle(call: Call): void {
-    if (call.wire === undefined) this.#queued--;
-    else this.#sent--;
+    if (call.wire !== undefined) this.#sent--;
     call.wire = undefined;
     this.#timeoutsOf(call).delete(call);
     call.onSettled();
