@@ -1,6 +1,6 @@
 /**
- * Demo of `workqueue run` that takes ten seconds. It delivers ten orders to four services, one of which is down at
- * first. It prints its whole command first.
+ * Demo of `workqueue run` that takes ten seconds. The command delivers ten orders to four services, one of which is
+ * down at first. The demo prints the whole command before it runs.
  *
  * @module
  */

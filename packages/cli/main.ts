@@ -5,12 +5,12 @@
  * workqueue run --config queues.yaml --input urls.txt --report report.jsonl -- curl -fsSO {}
  * ```
  *
- * The item replaces `{}` in the arguments of the command. The environment of the command has the item as
- * `WORKQUEUE_ITEM`. `WORKQUEUE_ATTEMPT` is 1 for the first attempt and increases by one with each retry. The type
- * `ItemReport` in `report/records.ts` describes the report.
+ * The item replaces `{}` in the arguments of the command. In the command's environment, `WORKQUEUE_ITEM` is the item.
+ * `WORKQUEUE_ATTEMPT` is 1 for the first attempt and increases by one with each retry. The type `ItemReport` in
+ * `report/records.ts` describes the report.
  *
- * Exit codes: 0 if all items succeeded; 1 if some items were given up or some lines were refused; 2 for an error of
- * usage, config or a file; 130 if the run was interrupted.
+ * Exit codes: 0 if all items succeeded; 1 if some items were given up or some lines were refused; 2 if the command
+ * line, a config or a file is wrong; 130 if the run was interrupted.
  *
  * `workqueue check` finds mistakes in configs. `workqueue schema` prints the JSON Schema of configs. `workqueue delays`
  * shows the delays of limiters.
@@ -35,7 +35,7 @@ import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
 import { VERSION } from "./version.ts";
 
-/** Longest time that an interrupted process waits for a reader of its output, in milliseconds. */
+/** Longest time that an interrupted process waits until its output is read, in milliseconds. */
 const MAX_FLUSH = 1000;
 
 /**
@@ -82,9 +82,9 @@ export async function main(args: string[], standardInput: Readable = process.std
 }
 
 /**
- * Ends the process as soon as all its output is written. `process.exit` alone would drop pending output. Without it, a
- * pending read of standard input would keep the process alive. After one second, an interrupted process ends even if
- * nobody reads its output.
+ * Ends the process as soon as all its output is written. `process.exit` alone would drop pending output. Without
+ * `process.exit`, a pending read of standard input would keep the process alive. After one second, an interrupted
+ * process ends even if nobody reads its output.
  */
 export async function exitWith(exitCode: number): Promise<never> {
   await (exitCode > EXIT.signal ? Promise.race([flushed(), delay(MAX_FLUSH)]) : flushed());

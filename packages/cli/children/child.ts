@@ -19,18 +19,18 @@ export interface ChildOutput {
 const KILL_GRACE = 2000;
 /** Interval between two checks for live descendants of a child, in milliseconds. */
 const GROUP_LOOK = 20;
-/** Longest silence, in milliseconds, on a pipe that stays open after the child's exit. Then reading stops. */
+/** Longest silence, in milliseconds, on a pipe that stays open after the child has exited. Reading stops after that. */
 const OUTPUT_GRACE = 500;
-/** Longest time to read such a pipe, in milliseconds. */
+/** Longest time, in milliseconds, to read a pipe that stays open after the child has exited. */
 const MAX_LISTENING = 10_000;
-/** Longest time that such a pipe delays `Child.ended`, in milliseconds. */
+/** Longest time, in milliseconds, that an idle open pipe delays `Child.ended` after the child has exited. */
 const END_GRACE = 20;
 /**
- * Number of microtasks to wait for the pipes to close after the exit. Most children then need no timer, which costs
- * more than all these microtasks.
+ * Number of microtasks to wait for the pipes to close after the exit. This avoids a timer for most children. A timer
+ * costs more than all these microtasks.
  */
 const SOON = 10;
-/** Largest pipe buffer, in bytes. Any bytes beyond this after the exit were written by another process. */
+/** Largest size of a pipe's buffer, in bytes. If more bytes arrive after the exit, another process has written them. */
 const MAX_PIPE = 1 << 20;
 const MAX_STDERR = 4096;
 
@@ -57,7 +57,7 @@ export class Child {
   #killedAt = 0;
   #killTimer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  /** Takes over a newly started process. */
+  /** Creates a child from a newly started process. */
   constructor(process: Process, { tag, onOutput, onErrorOutput }: ChildOutput) {
     this.#process = process;
     this.#output = new LineWriter(onOutput, tag);
@@ -142,7 +142,7 @@ export class Child {
 
   async #end(exited: Promise<ProcessEnd>, closed: Promise<void>): Promise<ProcessEnd> {
     const end = await exited;
-    // A slow reader of our output sets the pace: no new child starts before this child's output is written.
+    // A slow reader of the run's output slows the run: no new child starts before this child's output is written.
     while (!this.#isClosed && !this.#isKilled && !await resolvesWithin(closed, END_GRACE)) {
       if (!this.#output.isBusy) return end;
       await settled(this.#output.idle);

@@ -1,11 +1,14 @@
 import type { Environment, Pipe, Process, StartProcess } from "./process.ts";
 
-/** Bytes per read. Smaller than the default of streams because the output of most commands is short. */
+/** Bytes per read. Smaller than the default size for streams because the output of most commands is short. */
 const CHUNK = 16_384;
 /** Largest number of buffers kept for later reads. */
 const MAX_BUFFERS = 64;
 
-/** Free buffers. A stream would allocate one per read outside the heap, where buffers are collected late. */
+/**
+ * Free buffers. A stream would allocate a buffer outside the heap for each read, and the garbage collector frees such
+ * buffers late.
+ */
 const buffers: Uint8Array<ArrayBuffer>[] = [];
 
 /**
@@ -27,7 +30,7 @@ function start([file = "", ...args]: readonly string[], env: Environment, leadsG
   try {
     child = command.spawn();
   } catch (error) {
-    throw error instanceof TypeError ? Object.assign(error, { code: "ERR_INVALID_ARG_VALUE" }) : error; // like Node
+    throw error instanceof TypeError ? Object.assign(error, { code: "ERR_INVALID_ARG_VALUE" }) : error; // Node's code
   }
   const exited = child.status.then(({ code, signal }) => ({ exitCode: signal === null ? code : null, signal }));
   return { pid: child.pid, exited, stdout: pipeOf(child.stdout), stderr: pipeOf(child.stderr) };

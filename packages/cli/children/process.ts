@@ -24,8 +24,8 @@ export interface Process {
 /** Reading end of a process's output. */
 export interface Pipe {
   /**
-   * Calls `callback` with each chunk. Reads the next chunk after the callback's promise has resolved. Resolves at the
-   * end of the output.
+   * Calls `callback` with each chunk. Reads the next chunk after the promise from `callback` has resolved. Resolves at
+   * the end of the output.
    */
   forEach(callback: (chunk: Uint8Array) => Promise<void> | undefined): Promise<void>;
   /** Stops reading. */
@@ -35,8 +35,8 @@ export interface Pipe {
 /**
  * Starts a process with an empty standard input. If `leadsGroup` is true, the process leads its own process group.
  *
- * @throws {Error} If the process could not be started. `code` is the error code of the system. An asynchronous function
- * rejects instead.
+ * @throws {Error} If the process could not be started. The error's `code` is the system's error code. An asynchronous
+ * function rejects instead.
  */
 export type StartProcess = (
   command: readonly string[],

@@ -17,10 +17,10 @@ const HAS_GROUPS = process.platform !== "win32";
 /**
  * Path of `setsid` on Deno; `undefined` on other runtimes. `setsid` creates a process group and replaces itself with
  * the command. Deno forks to start a group leader, which takes three times as long, and longer with more memory in use.
- * Deno doesn't fork for an absolute path without a group.
+ * Deno doesn't fork if the path is absolute and the process doesn't lead a group.
  */
 const SETSID = "Deno" in globalThis ? ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path)) : undefined;
-/** Exit codes of `setsid`, as of shells, if the command can't be run. */
+/** Exit codes of `setsid` if the command can't be run. Shells use the same codes. */
 const CANNOT_RUN = [126, 127];
 
 /** Starts commands without a shell, as fast as the runtime allows. */
@@ -28,15 +28,15 @@ export class Starter {
   #usesSetsid = false;
   readonly #isOneFile: boolean;
 
-  /** Creates a starter. With `isOneFile`, all commands run the same file, which is then checked only once. */
+  /** Creates a starter. If `isOneFile` is true, all commands run the same file, which is checked only once. */
   constructor({ isOneFile }: { isOneFile: boolean }) {
     this.#isOneFile = isOneFile;
   }
 
   /**
-   * Starts a command. Resolves when the command runs.
+   * Starts a command. Resolves when the command is running.
    *
-   * @throws {Error} If the command could not be started. `code` is the error code of the system.
+   * @throws {Error} If the command could not be started. The error's `code` is the system's error code.
    */
   async start(command: readonly string[], env: Environment): Promise<Process> {
     if (SETSID !== undefined && this.#usesSetsid) {
@@ -47,7 +47,7 @@ export class Starter {
       return child;
     }
     const child = await startProcess(command, env, HAS_GROUPS);
-    this.#usesSetsid = this.#isOneFile; // the file can be run
+    this.#usesSetsid = this.#isOneFile; // from now on, the file is known to be executable
     return child;
   }
 }

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { describeSystemError } from "../system/usage_error.ts";
 
-/** Error codes of a system without room for another open file or process. */
+/** Error codes of a system that can't open another file or start another process for lack of resources. */
 const SHORTAGES = ["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"];
-/** Error codes of a command that can't be run for any item. */
+/** Error codes for a command that can't be run for any item. */
 const COMMAND_ERRORS = ["ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "EISDIR", "ELOOP"];
-/** Error codes of an item that can't be an argument because it is too long or contains NUL. */
+/** Error codes for an item that can't be an argument because it is too long or contains NUL. */
 const ITEM_ERRORS = ["E2BIG", "ERR_INVALID_ARG_VALUE"];
 
 /** Reports whether the system had no room for the process. If so, the process may start later. */
@@ -27,7 +27,7 @@ function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
 }
 
-/** Describes why a command could not be started. The result completes a sentence. */
+/** Describes why a command could not be started. The result is the end of a sentence. */
 export function describeStartError(error: unknown, file: string): string {
   const isThere = codeOf(error) === "ENOENT" && file.includes("/") && existsSync(file);
   return isThere ? "the interpreter named in its first line does not exist" : describeSystemError(error, "command");

@@ -1,23 +1,27 @@
 import { orAborted } from "../system/or_aborted.ts";
 import { isShortage } from "./start_error.ts";
 
-/** First pause before another try to start a command while none is running, in milliseconds. Pauses double. */
+/**
+ * First pause before another try to start a command while no command is running, in milliseconds. Each later pause is
+ * twice as long.
+ */
 const MIN_PAUSE = 100;
-/** Longest such pause, in milliseconds. */
+/** Longest pause before another try to start a command, in milliseconds. */
 const MAX_PAUSE = 1000;
 /**
- * Share of the running commands that may run after a shortage. The runtime itself sometimes needs files and threads.
+ * Limit after a shortage, as a fraction of the running commands. Below 1 because the runtime itself sometimes needs
+ * files and threads.
  */
 const KEPT = 0.75;
-/** Maximum number of tries to start a command while none is running: about half a minute. */
+/** Maximum number of tries to start a command while no command is running. The tries take about half a minute. */
 const MAX_TRIES = 32;
 
 /**
  * Limits how many commands run at once. Lowers the limit while the system has too many open files or processes.
  *
- * In a shortage, the limit falls below the number of running commands. It rises again by one for each round of
- * commands, like TCP's congestion window ("additive increase, multiplicative decrease"). Commands beyond the limit wait
- * until others have ended.
+ * In a shortage, the limit falls below the number of running commands. As commands end, the limit rises again by one
+ * per full round of commands, like TCP's congestion window ("additive increase, multiplicative decrease"). Commands
+ * beyond the limit wait until others have ended.
  */
 export class StartLimit {
   #running = 0;
@@ -43,7 +47,7 @@ export class StartLimit {
     return this.#running;
   }
 
-  /** Number of commands that may run at once now. */
+  /** Number of commands that may currently run at once. */
   get limit(): number {
     return Math.min(this.#max(), Math.floor(this.#room));
   }
@@ -54,7 +58,7 @@ export class StartLimit {
    * @param start Starts the command. Rejects if the command could not be started.
    * @param signal Cancels the wait for room.
    * @returns The result of `start`. Call `end` when the command has ended.
-   * @throws {Error} The error of `start`, if it is not a shortage, or if the shortage lasts although no command is
+   * @throws {Error} The error from `start`, if it is not a shortage, or if the shortage persists although no command is
    * running.
    * @throws {Error} The signal's reason, if the signal aborts before there is room.
    */
@@ -96,7 +100,7 @@ export class StartLimit {
     }
   }
 
-  /** Waits until there may be room. */
+  /** Waits until there may be room for another command. */
   async #place(signal: AbortSignal): Promise<void> {
     let wake!: () => void;
     const place = new Promise<void>((resolve) => wake = resolve);

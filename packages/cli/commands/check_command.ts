@@ -18,7 +18,7 @@ import { print } from "./print.ts";
  * @param paths Paths of the configs; `-` is standard input.
  * @param flags The options.
  * @param standardInput The stream for `-`.
- * @returns The exit code for the worst problem.
+ * @returns The exit code, determined by the worst problem.
  * @throws {UsageError} If the options are invalid, a plugin can't be loaded, standard input is not UTF-8, or the
  * output can't be written.
  */
@@ -74,10 +74,10 @@ function describeContents({ queueNames, limiterNames }: WorkQueueConfig): string
   return `${count(queueNames, "queue")}, ${count(limiterNames, "limiter")}`;
 }
 
-/** Formats a problem like a compiler error, so that editors and CI find its place. */
+/** Formats a problem like a compiler error, so that editors and CI systems can locate it. */
 function describeProblem(file: string, { path, message, line, column }: ConfigIssue): string {
   const place = line === undefined ? file : `${file}:${line}:${column}`;
   if (path !== "") return inOneLine(`${place}: ${path}: ${message}`);
-  // A message without a path repeats the place.
+  // If the problem has no path, its message repeats the line and column.
   return inOneLine(`${place}: ${message.replace(` at line ${line}, column ${column}`, "")}`);
 }

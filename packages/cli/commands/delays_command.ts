@@ -14,7 +14,7 @@ import { print } from "./print.ts";
 const DEFAULT_WIDTH = 80;
 
 /**
- * Runs `workqueue delays`: prints the delays that the limiters of a config give an item that keeps failing.
+ * Runs `workqueue delays`: prints the delays of an item that keeps failing, for each limiter of a config.
  *
  * @param path Path of the config.
  * @param flags The options.
@@ -46,7 +46,8 @@ export async function delaysCommand(path: string, flags: DelaysFlags): Promise<v
 /**
  * Reads and checks the document.
  *
- * @throws {UsageError} If the document is invalid or lacks a limiter or queue that the options name.
+ * @throws {UsageError} If the document is invalid, or if an option names a limiter or queue that the document doesn't
+ * contain.
  */
 function readChecked(
   path: string,
@@ -64,7 +65,7 @@ function readChecked(
   }
 }
 
-/** Measures a limiter in its own config because limiters of one config may share tokens. */
+/** Measures a limiter. Loads the config anew for each limiter because limiters in one config may share tokens. */
 function measure(
   { title, description, pick }: DocumentLimiter,
   source: string | object,

@@ -6,7 +6,7 @@ import { writeTo } from "../system/write_to.ts";
  * Prints the result of a command to standard output.
  *
  * @param text The text.
- * @returns Whether standard output still has a reader. A reader that leaves early, like `head`, is not an error.
+ * @returns Whether standard output still has a reader. If a reader like `head` leaves early, that is not an error.
  * @throws {OutputError} If standard output can't be written.
  */
 export async function print(text: string): Promise<boolean> {

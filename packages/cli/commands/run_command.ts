@@ -9,7 +9,7 @@ import { planRun } from "./run_plan.ts";
 import { prepareItems, prepareRun } from "./run_preparation.ts";
 
 /**
- * Runs `workqueue run` to its end.
+ * Runs `workqueue run` until it ends.
  *
  * @param command The command and its arguments.
  * @param flags The given flags.

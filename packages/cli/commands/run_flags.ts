@@ -26,20 +26,20 @@ interface FlagSyntax {
   /** Description in the help. */
   readonly help: string;
   /**
-   * Parses the value. `before` is the result of the same flag further left.
+   * Parses the value. `before` is the parsed value of the flag's previous occurrence on the command line.
    *
    * @throws {InvalidArgumentError} If the value is invalid.
    */
   parse?(text: string, before?: unknown): unknown;
-  /** Value of a flag given without text. */
+  /** Value of the flag if it is given without text. */
   readonly value?: unknown;
   /** Value of an absent flag, or a function that returns the value. */
   readonly default?: unknown;
-  /** Default to show in the help; nothing is shown if omitted. */
+  /** Default to show in the help. If omitted, the help shows no default. */
   readonly shownDefault?: string;
 }
 
-/** Destination of the value. The default of a queue option applies only if the config doesn't set the option. */
+/** Destination of a flag's value. The default of a queue option applies only if the config doesn't set the option. */
 type FlagTarget =
   | { readonly field: string; readonly queueOption?: never }
   | { readonly queueOption: keyof typeof queueOptions; readonly field?: never };

@@ -66,7 +66,7 @@ export function givenFlags(command: Command): RunFlags {
     const attribute = optionOf(name, flag).attributeName();
     if (command.getOptionValueSource(attribute) !== "cli") continue;
     const value: unknown = command.getOptionValue(attribute);
-    given[name as FlagName] = typeof value === "boolean" ? flag.value : value; // a boolean means that there was no text
+    given[name as FlagName] = typeof value === "boolean" ? flag.value : value; // a boolean: the flag had no text
   }
   return given as RunFlags;
 }

@@ -5,7 +5,7 @@ import { UsageError } from "../system/usage_error.ts";
 import type { RunEnvironment } from "./run_environment.ts";
 import { type FlagDeclaration, type FlagFields, type FlagName, RUN_FLAGS, type RunFlags } from "./run_flags.ts";
 
-/** All decisions about a run before anything is opened, as plain data. */
+/** All settings of a run, as plain data. They are decided before anything is opened. */
 export interface RunPlan extends FlagFields {
   /** Command and its arguments. */
   readonly command: readonly string[];
@@ -19,7 +19,7 @@ export interface RunPlan extends FlagFields {
   readonly queueDefaults: QueueDocument;
 }
 
-/** Flags of {@linkcode RunPlan.reading}, in the order of reports. */
+/** Flags of {@linkcode RunPlan.reading}, in the order in which reports list them. */
 const READING_FLAGS = ["json", "null", "no-dedupe", "no-append"] as const satisfies readonly FlagName[];
 
 /**
@@ -65,7 +65,7 @@ function conflictsOf(command: readonly string[], flags: RunFlags): string[] {
   return conflicts;
 }
 
-/** Copies each flag, or its default, to the destination in its declaration. */
+/** Copies the value of each flag, or its default, to the destination that the flag's declaration specifies. */
 function settingsOf(
   flags: RunFlags,
   environment: RunEnvironment,

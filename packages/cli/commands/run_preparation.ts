@@ -16,7 +16,7 @@ import type { RunPlan } from "./run_plan.ts";
 
 /** Everything that a run reads, opened and checked as far as possible. */
 export interface PreparedItems {
-  /** Config in force. */
+  /** Current config. */
   readonly config: RunConfig;
   /** Metrics of the queue. */
   readonly metrics: RunMetrics;
@@ -28,7 +28,7 @@ export interface PreparedItems {
   readonly backlog: Backlog;
   /** Report to resume; `undefined` if there is none. */
   readonly earlier: EarlierReport | undefined;
-  /** Returns the header of a report for the command and the config in force. */
+  /** Returns the header of a report for the command and the current config. */
   header(): ReportHeader;
 }
 
@@ -75,10 +75,10 @@ export async function prepareItems(plan: RunPlan, standardInput: Readable): Prom
  *
  * @param plan The plan.
  * @param standardInput The stream for the input `-`.
- * @param lost Aborts when another process takes the report; `undefined` if there is no report.
+ * @param lost Aborts when another process takes over the report; `undefined` if there is no report.
  * @returns The opened resources.
  * @throws {UsageError} If {@linkcode prepareItems} throws, the dashboard can't be served, or the report can't be
- * written or was taken by another process.
+ * written or was taken over by another process.
  */
 export async function prepareRun(
   plan: RunPlan,
@@ -89,7 +89,7 @@ export async function prepareRun(
   if (plan.readsTerminal) stderr.write("Reading the list from the terminal. Press Ctrl-D to end it.\n");
   const server = plan.dashboardPort === undefined ? undefined : await openServer(plan.dashboardPort);
   const showProgress = await loadProgress(plan.progress);
-  lost?.throwIfAborted(); // opening the report would truncate what the other process has written
+  lost?.throwIfAborted(); // opening the report would truncate the other process's output
   return { ...items, server, report: openReportOf(plan, items), showProgress };
 }
 

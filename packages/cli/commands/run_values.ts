@@ -1,6 +1,6 @@
 /**
- * Parsers of the values of the flags of `workqueue run`. They throw an {@linkcode InvalidArgumentError} if a value is
- * invalid.
+ * Parsers for the flag values of `workqueue run`. Each parser throws an {@linkcode InvalidArgumentError} if the value
+ * is invalid.
  */
 
 import { parseDuration } from "@workqueue/core";
@@ -14,7 +14,7 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600 };
 /** Largest rate, in attempts per second. No machine starts commands faster. */
 const MAX_RATE = 1_000_000;
-/** Burst of a high rate, in seconds at that rate. */
+/** Burst for a high rate, as a number of seconds at that rate. */
 const BURST = 0.1;
 
 /** Parses the number of concurrent commands. */
@@ -29,7 +29,7 @@ export function parseRetries(text: string): number {
 
 /** Parses the port of the dashboard. */
 export function parsePort(text: string): number {
-  if (!/^\d/.test(text)) { // the port is optional, so this text may be the command
+  if (!/^\d/.test(text)) { // the port is optional, so the text may be the command
     throw new InvalidArgumentError("It must be an integer from 1 to 65535; if it is the command, write -- before it.");
   }
   return parseInteger(text, 1, 65_535);
@@ -42,7 +42,7 @@ export function parseTimeout(text: string): number {
   return timeout;
 }
 
-/** Parses the first and the longest delay into the config of a limiter. Both are in milliseconds. */
+/** Parses the first and the longest delay into the config of a limiter. Both delays are in milliseconds. */
 export function parseBackoff(text: string): { type: "exponential"; baseDelay: number; maxDelay: number } {
   const [first, longest, ...more] = text.split("..");
   if (longest === undefined || more.length > 0) {
@@ -99,7 +99,7 @@ export function parseReport(path: string): string {
   return path;
 }
 
-/** Parses the condition of an early end. */
+/** Parses the condition under which a run ends early. */
 export function parseWhen(text: string): Halt {
   const halt = parseHalt(text);
   if (halt === undefined) throw new InvalidArgumentError("It must have the form soon,fail=1 or now,fail=10%.");

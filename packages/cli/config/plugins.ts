@@ -37,7 +37,7 @@ export interface PluginRegistries {
 }
 
 /**
- * Loads plugins one after the other. Runs their code.
+ * Loads plugins one after the other. Loading a plugin runs its code.
  *
  * @param paths Paths of the plugins, relative to the working directory.
  * @returns Registries with the built-in types and the plugins' types, for `loadConfig`.
@@ -112,8 +112,8 @@ interface Position {
 }
 
 /**
- * Describes the place of an error in a plugin; empty if the runtime doesn't report it. Bun has a position for syntax
- * errors.
+ * Describes the position of an error in a plugin; empty if the runtime doesn't report the position. Bun reports a
+ * separate position for syntax errors.
  */
 function placeIn(path: string, error: { position?: Position } | undefined, trace: string): string {
   const absolute = resolve(path);

@@ -6,7 +6,7 @@ import { UsageError } from "../system/usage_error.ts";
 
 /** Options of {@linkcode RunConfig.open}. */
 export interface RunConfigOptions {
-  /** Path of the config. If omitted, the built-in config with one queue applies. */
+  /** Path of the config. If omitted, the built-in config with one queue is used. */
   readonly path?: string | undefined;
   /** Name of the queue in the config. Default: the only queue, or the queue named `default`. */
   readonly queue?: string | undefined;
@@ -16,7 +16,7 @@ export interface RunConfigOptions {
   readonly defaults: QueueDocument;
   /** Random part of each delay, from 0 to 1, for any limiter of the queue. If omitted, the limiter is unchanged. */
   readonly jitter?: number | undefined;
-  /** Types of limiters and disciplines, and the metrics of the queue. */
+  /** Types of limiters and disciplines, and the metrics provider of the queue. */
   readonly load: LoadConfigOptions;
 }
 
@@ -38,9 +38,9 @@ export class RunConfig {
   readonly path: string | undefined;
   /** Name of the queue that the run uses. */
   readonly queueName: string;
-  /** Config in force. */
+  /** Current config. */
   readonly config: WorkQueueConfig;
-  /** Whether a discipline decides the next line. */
+  /** Whether a discipline decides which line is next. */
   readonly hasDiscipline: boolean;
   readonly #options: RunConfigOptions;
   readonly #files: ConfigFiles | undefined;
@@ -68,7 +68,7 @@ export class RunConfig {
    * Loads the config of a run.
    *
    * @param options The file, the queue, and the options of the command line.
-   * @returns The config in force.
+   * @returns The current config.
    * @throws {UsageError} If the file can't be read or is invalid, the queue doesn't exist, or the choice of a queue is
    * ambiguous.
    */
@@ -84,7 +84,7 @@ export class RunConfig {
     }
   }
 
-  /** Part of the document in force that concerns this run: everything except other queues. */
+  /** Current document without the other queues, which don't affect this run. */
   get document(): object {
     const { queues, ...others } = this.#document;
     return { ...others, queue: queues?.[this.queueName] };
@@ -107,9 +107,9 @@ export class RunConfig {
   /**
    * Watches the file and applies each change.
    *
-   * @param tell Called with a line for each change and for each problem of the file.
+   * @param tell Called with a line of text for each change and for each problem with the file.
    * @param onReload Called after each reload.
-   * @returns The watch, which ends when disposed; `undefined` without a file.
+   * @returns The watch, which ends when disposed; `undefined` if there is no file.
    */
   watch(tell: (message: string) => void, onReload: () => void): Disposable | undefined {
     if (this.path === undefined || this.#files === undefined) return undefined;
@@ -117,7 +117,7 @@ export class RunConfig {
       this.config.reload(source, { dryRun: true }); // finds more mistakes in text than in a document
       const document = parse(source);
       const changes = this.config.reload(this.#withOptions(document), options);
-      if (document.queues?.[this.queueName] !== undefined) this.#document = document; // else the queue stays the same
+      if (document.queues?.[this.queueName] !== undefined) this.#document = document; // else settings are kept
       return changes;
     };
     return this.#files.watchConfigFile(this.path, { reload }, {
@@ -163,14 +163,14 @@ function pickQueue(config: WorkQueueConfig, name: string | undefined): string {
 }
 
 function describe({ path, old, new: now, inForce }: ConfigChange, queueName: string): string {
-  const isInForce = inForce === "now" || now !== undefined && path === pointerTo("queues", queueName); // restored
+  const isInForce = inForce === "now" || now !== undefined && path === pointerTo("queues", queueName); // restored queue
   const when = isInForce ? "" : " (takes effect in the next run)";
   const [is, was] = [now, old].map((value) => value === undefined ? undefined : printable(JSON.stringify(value)));
   if (was === undefined) return `Config: ${path} added: ${is}${when}`;
   return `Config: ${path} ${is === undefined ? `removed, was ${was}` : `changed from ${was} to ${is}`}${when}`;
 }
 
-/** Returns the JSON Pointer of a member. */
+/** Returns the JSON Pointer to a member, given the names in its path. */
 function pointerTo(...names: string[]): string {
   return names.map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -1,13 +1,13 @@
 import type { RateLimiter, WorkQueueConfig } from "@workqueue/core";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
 
-/** Limiter of a document. */
+/** Limiter in a config document. */
 export interface DocumentLimiter {
   /** Name in the document. A limiter without a name has the name of its queue. */
   readonly title: string;
   /** Type and options, in a few lines. */
   readonly description: readonly string[];
-  /** Returns the limiter from the config of the document. */
+  /** Returns the limiter from a config loaded from the document. */
   readonly pick: (config: WorkQueueConfig) => RateLimiter;
 }
 
@@ -67,8 +67,8 @@ function describe(config: unknown, sections: Sections): string[] {
  * Describes the options of a limiter in short lines.
  *
  * @param options The options, as in a document.
- * @returns A line for each option with its value. A list has a line for each value. A limiter is shown by its type or
- * name.
+ * @returns A line for each option with its value. A list has a line for each value. A limiter inside an option is shown
+ * as its type or name.
  */
 export function describeOptions(options: object): string[] {
   return Object.entries(options).flatMap(([option, value]) =>

@@ -1,7 +1,7 @@
 import type { Clock, RateLimiter } from "@workqueue/core";
 import { inspect } from "@workqueue/core/internal";
 
-/** Delays that a limiter gives an item that keeps failing, with a heading. */
+/** Delays of an item that keeps failing, with the name and the options of the limiter. */
 export interface LimiterDelays {
   /** Name of the limiter. */
   readonly title: string;
@@ -12,8 +12,8 @@ export interface LimiterDelays {
 }
 
 /**
- * Measures the delays of a limiter for an item that keeps failing. Each retry begins when the previous delay has
- * passed, and fails at once. Time is virtual. The random numbers are the same in each measurement.
+ * Measures the delays of a limiter for an item that keeps failing. Each retry begins when its delay has passed, and
+ * fails immediately. Time is virtual. The random numbers are the same in each measurement.
  *
  * @param create Creates the limiter.
  * @param failures Number of failures.

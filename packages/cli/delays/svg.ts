@@ -33,8 +33,8 @@ const STYLE = `<style>svg { color: #1f2328 } @media (prefers-color-scheme: dark)
 /**
  * Draws the delays of limiters as an image: plots side by side with a common logarithmic axis.
  *
- * @param limiters The limiters and their delays. All have the same number of delays.
- * @returns The image as SVG, which ends with a line feed. It adapts to readers who prefer dark colors.
+ * @param limiters The limiters and their delays. All limiters must have the same number of delays.
+ * @returns The image as SVG, which ends with a line feed. The image adapts to readers who prefer dark colors.
  */
 export function svgOf(limiters: readonly LimiterDelays[]): string {
   const max = Math.max(TICKS[1]![0], longestOf(limiters)) * 1.2;

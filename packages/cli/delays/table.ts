@@ -16,7 +16,7 @@ interface Columns {
  * Formats the delays of limiters as a table with a row for each failure. Each limiter has two columns: the delay and
  * the total of all delays so far.
  *
- * @param limiters The limiters and their delays. All have the same number of delays.
+ * @param limiters The limiters and their delays. All limiters must have the same number of delays.
  * @param width Width of a table, in characters. Limiters that don't fit go into another table below. Each table has at
  * least one limiter. Default: no limit.
  * @returns The table, which ends with a line feed.

@@ -8,18 +8,21 @@ export interface Line {
   readonly number: number;
 }
 
-/** Largest number of lines to read ahead. More memory in use slows the start of children. */
+/** Largest number of lines to read ahead. Children start more slowly if this process uses more memory. */
 const MAX_LINES = 10_000;
 /** Largest number of characters to read ahead. */
 const MAX_CHARACTERS = 4_000_000;
-/** Minimum number of removed lines to cut from the array at once. */
+/** Minimum number of removed lines before they are cut from the array. */
 const MIN_CUT = 1000;
 
 /** Options of a {@linkcode Backlog}. */
 export interface BacklogOptions {
   /** Whether equal lines become one item. */
   readonly isDistinct: boolean;
-  /** Lines to leave out because an earlier run completed them. The number of a line is one more than its successes. */
+  /**
+   * Lines to leave out because an earlier run completed them. The number stored for a line is one more than the number
+   * of its successes.
+   */
   readonly done: LineNumbers | undefined;
 }
 
@@ -33,7 +36,8 @@ export class Backlog {
   doneBefore = 0;
   readonly #isDistinct: boolean;
   /**
-   * For each known line, one more than the number of times it is still left out because an earlier run completed it.
+   * For each known line, one more than the number of times that the line will still be left out because an earlier run
+   * completed it.
    */
   readonly #known: LineNumbers | undefined;
   #lines: Line[] = [];
@@ -52,8 +56,8 @@ export class Backlog {
   }
 
   /**
-   * Adds a line. Leaves it out if an earlier run completed it. If `isDistinct` is set, also leaves it out if an equal
-   * line was added before.
+   * Adds a line, unless an earlier run completed it. If `isDistinct` is true, a line equal to an earlier line is left
+   * out too.
    */
   add(text: string): void {
     const isDistinct = this.#isDistinct;

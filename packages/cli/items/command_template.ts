@@ -5,14 +5,14 @@ import type { Members } from "./json_members.ts";
 /** Options of a {@linkcode CommandTemplate}. */
 export interface TemplateOptions {
   /**
-   * Reads a line as a JSON object, whose members fill the placeholders of the same names; `undefined` for plain lines.
+   * Reads a line as a JSON object whose members fill the placeholders with the same names; `undefined` for plain lines.
    */
   readonly readMembers: ((text: string) => Members | undefined) | undefined;
   /** Whether the item is appended to a command without placeholders. */
   readonly appends: boolean;
 }
 
-/** Functions that return the value of a placeholder for a plain line, by the text between the braces. */
+/** Functions that return the value of a placeholder for a plain line. The keys are the texts between the braces. */
 const OF_LINES: Readonly<Record<string, (line: Line) => string>> = {
   "": ({ text }) => text,
   ".": ({ text }) => withoutExtension(text),
@@ -21,7 +21,7 @@ const OF_LINES: Readonly<Record<string, (line: Line) => string>> = {
   "/.": ({ text }) => withoutExtension(posix.basename(text)),
   "#": ({ number }) => String(number),
 };
-/** Half of a surrogate pair. An argument can't contain it: the command would get another character. */
+/** Half of a surrogate pair. An argument can't contain one: the command would receive a different character. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const PLACEHOLDER = /\{(\/\/|\/\.|[./#]|)\}/;
 const JSON_PLACEHOLDER = /\{(#|[\p{L}_][\p{L}\p{N}_.-]*|)\}/u;
@@ -33,7 +33,7 @@ export class CommandTemplate {
   /** Whether the path of the command depends on the item. */
   readonly hasPlaceholderInFile: boolean;
   readonly #readMembers: TemplateOptions["readMembers"];
-  /** Pieces of each argument: literal text and the inside of a placeholder, in turn. */
+  /** Pieces of each argument: literal text and the text inside a placeholder, alternately. */
   readonly #args: readonly string[][];
   /** Names of the members that a JSON line must have. */
   readonly #members: readonly string[];
@@ -50,7 +50,10 @@ export class CommandTemplate {
     this.#members = isJson ? [...new Set(names)].filter((name) => name !== "" && name !== "#") : [];
   }
 
-  /** Returns the reason why a line can't be an item, such as `"not a JSON object"`; `undefined` if it can be one. */
+  /**
+   * Returns the reason why a line can't be an item, such as `"not a JSON object"`; `undefined` if the line can be an
+   * item.
+   */
   fault(text: string): string | undefined {
     if (this.#readMembers === undefined) return undefined;
     const members = this.#readMembers(text);
@@ -71,7 +74,7 @@ export class CommandTemplate {
 
 /**
  * Returns the first placeholder for a part of a path, such as `"{/}"`; `undefined` if there is none. JSON lines can't
- * fill it.
+ * fill such a placeholder.
  */
 export function pathPlaceholderIn(command: readonly string[]): string | undefined {
   return PATH_PLACEHOLDER.exec(command.join("\0"))?.[0];

@@ -1,10 +1,10 @@
 import { type Node, parseTree } from "jsonc-parser";
 
-/** Members of a JSON object, by name. A string has its decoded value. Any other value has its source text. */
+/** Members of a JSON object, by name. A string is decoded. Any other value is kept as its source text. */
 export type Members = ReadonlyMap<string, string>;
 
 /**
- * Reads a JSON object. Keeps numbers as written because JavaScript would round a large ID.
+ * Reads a JSON object. Keeps numbers as written because JavaScript would round large IDs.
  *
  * @param text The text.
  * @returns The members; `undefined` if the text is not a JSON object or is nested too deeply for the parser.
@@ -28,7 +28,7 @@ function textOf({ type, value, offset, length }: Node, text: string): string {
 
 function isObject(text: string): boolean {
   try {
-    const value = JSON.parse(text); // stricter than parseTree
+    const value = JSON.parse(text); // `JSON.parse` is stricter than `parseTree`
     return typeof value === "object" && value !== null && !Array.isArray(value);
   } catch {
     return false;

@@ -1,20 +1,20 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** Words per place: three of the hash, and the number of the line. */
+/** Words per slot of the table: three words of the hash, and the number of the line. */
 const WORDS = 4;
-/** Index of the number in a place. A free place has the number 0. */
+/** Index of the number in a slot. The number in a free slot is 0. */
 const NUMBER = 3;
 const FIRST_PLACES = 1024;
-/** Largest fraction of places in use. Above it, most lookups would meet other lines first. */
+/** Largest fraction of slots in use. With more, most lookups would first hit slots of other lines. */
 const MAX_LOAD = 0.6;
 
 /**
- * Map from lines to numbers from 0 to 2^32 - 1. It doesn't keep the lines. Each different line whose number is not 0
- * takes 27 to 54 bytes. Lines are identified by 96 bits of a SHA-256 hash. Among a billion lines, the chance of a
- * collision is less than one in 10^11. The hash is salted so that nobody can cause collisions on purpose.
+ * Map from lines to numbers from 0 to 2^32 - 1. The map doesn't keep the lines. Each distinct line with a number other
+ * than 0 takes 27 to 54 bytes. Lines are identified by 96 bits of a SHA-256 hash. Among a billion lines, the chance of
+ * a collision is less than one in 10^11. The hash is salted so that nobody can cause collisions on purpose.
  *
- * The map is a hash table with linear probing. It is one array outside the heap, which the garbage collector doesn't
- * scan.
+ * The map is a hash table with linear probing. The table is one array outside the heap, which the garbage collector
+ * doesn't scan.
  */
 export class LineNumbers {
   readonly #salt = randomBytes(16);
@@ -25,8 +25,8 @@ export class LineNumbers {
    * Changes the number of a line.
    *
    * @param line The line.
-   * @param change Returns the new number, given the old one. The old number of a new line is 0. A number can't become 0
-   * again.
+   * @param change Returns the new number, given the old number. The old number of a new line is 0. Must not return 0
+   * for any other old number.
    * @returns The old number.
    */
   change(line: string, change: (before: number) => number): number {
@@ -47,8 +47,8 @@ export class LineNumbers {
   }
 
   /**
-   * Doubles the table. Allocates no objects: hundreds of thousands would exist before the garbage collector could free
-   * any.
+   * Doubles the size of the table. Allocates no objects because hundreds of thousands of them would exist before the
+   * garbage collector could free any.
    */
   #grow(): void {
     const old = this.#places;
@@ -62,16 +62,16 @@ export class LineNumbers {
 }
 
 /**
- * Creates free places. The buffer is resizable but never resized. V8 allocates a resizable buffer in memory that a fork
- * skips, like its own heap. For all other buffers, a fork copies page tables. On Node, each start of a child is a fork,
- * and a million lines doubled its duration.
+ * Creates an array of free slots. Its buffer is resizable but never resized. V8 allocates a resizable buffer, like its
+ * own heap, in memory that a fork skips. For all other buffers, a fork copies page tables. Node forks to start a child.
+ * With an ordinary buffer, a million lines doubled the duration of a start.
  */
 function createPlaces(count: number): Uint32Array {
   const maxByteLength = count * WORDS * Uint32Array.BYTES_PER_ELEMENT;
   return new Uint32Array(new ArrayBuffer(maxByteLength, { maxByteLength }), 0, count * WORDS);
 }
 
-/** Returns the index of a hash. If the hash is not in the table, returns the index of the first free place for it. */
+/** Returns the index of a hash. If the hash is not in the table, returns the index of the first free slot for it. */
 function placeOf(places: Uint32Array, a: number, b: number, c: number): number {
   let at = (a * WORDS) % places.length;
   while (places[at + NUMBER] !== 0 && (places[at] !== a || places[at + 1] !== b || places[at + 2] !== c)) {

@@ -1,21 +1,21 @@
 import { Buffer, isUtf8 } from "node:buffer";
 
-/** End of an item in the input. */
+/** Separator between the items of the input. */
 export type Separator = "line feed" | "NUL";
 
 const BYTES: Record<Separator, number> = { "line feed": 0x0a, NUL: 0 };
 /**
- * Length limit of a line, in MiB. A longer line can't be an argument of a command. It is refused before it fills the
- * memory.
+ * Length limit of a line, in MiB. A longer line can't be an argument of a command. Such a line is refused before it
+ * fills the memory.
  */
 const MAX_MEBIBYTES = 16;
 const BYTE_ORDER_MARK = "\uFEFF";
-/** Replacement that a decoder inserts for bytes that are not UTF-8. A valid line may contain it too. */
+/** Replacement that a decoder inserts for bytes that are not UTF-8. A valid line may also contain this character. */
 const REPLACEMENT = "\uFFFD";
 
 /** Options of {@linkcode readLines}. */
 export interface LineOptions {
-  /** End of a line. */
+  /** Separator between lines. */
   readonly separator: Separator;
   /**
    * Length limit of a line, in MiB.
@@ -23,7 +23,7 @@ export interface LineOptions {
    * @default {16}
    */
   readonly maxMebibytes?: number;
-  /** Returns the reason why a line can't be an item; `undefined` if it can be one. */
+  /** Returns the reason why a line can't be an item; `undefined` if the line can be an item. */
   fault(line: string): string | undefined;
   /** Called with the number of each refused line, from 1, and the reason. */
   onRefused(lineNumber: number, reason: string): void;
@@ -32,10 +32,10 @@ export interface LineOptions {
 /**
  * Splits a stream of UTF-8 into lines. Yields an array of lines for each chunk of the input.
  *
- * A line ends with LF or CR LF. A byte order mark at the start of the input is dropped, and so are blank lines. Other
- * lines keep white space at their start and end. If the separator is NUL, all text between two NULs is an item, and
- * only empty items are dropped. A line that is not UTF-8 is refused, because two such lines may decode to the same text
- * and the command would get different bytes.
+ * A line ends with LF or CR LF. A byte order mark at the start of the input and blank lines are dropped. Other lines
+ * keep white space at their start and end. If the separator is NUL, all text between two NULs is an item, and only
+ * empty items are dropped. A line that is not UTF-8 is refused, because two such lines may decode to the same text, and
+ * the command would receive bytes that differ from the input.
  *
  * @param input The bytes, as read by `node:stream`.
  * @param options The separator and the checks of lines.
@@ -48,7 +48,7 @@ export async function* readLines(
   const maxLength = maxMebibytes * 2 ** 20;
   const end = BYTES[separator];
   let pieces: Buffer[] = []; // of the unfinished line
-  let length = 0; // of the unfinished line, including dropped pieces
+  let length = 0; // length of the unfinished line, including dropped pieces
   let lineNumber = 0;
 
   const take = (piece: Buffer): void => {

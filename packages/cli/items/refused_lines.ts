@@ -1,6 +1,6 @@
 const MAX_LISTED = 100;
 
-/** Count of the lines that can't be items, and the numbers of the first lines for each reason. */
+/** Count of the refused lines, and for each reason the numbers of the first lines refused. */
 export class RefusedLines {
   /** Number of refused lines. */
   count = 0;

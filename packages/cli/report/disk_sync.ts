@@ -1,4 +1,4 @@
-/** Interval between two syncs to disk, in milliseconds. A power failure may lose what was written in this time. */
+/** Interval between two syncs to disk, in milliseconds. A power failure may lose the data written in this time. */
 const SYNC_INTERVAL = 1000;
 
 /** Syncs a file to disk at intervals while it is written. At most one sync is pending at a time. */
@@ -20,7 +20,7 @@ export class DiskSync {
     this.#onError = onError;
   }
 
-  /** Records that the file was written. It is synced within the interval, unless an earlier sync takes longer. */
+  /** Records that the file was written. The file is synced within the interval, unless an earlier sync takes longer. */
   request(): void {
     this.#isSynced = false;
     this.#timer ??= setInterval(() => this.#begin(), SYNC_INTERVAL);
@@ -40,7 +40,7 @@ export class DiskSync {
     this.#pending = new Promise((resolve) => {
       this.#sync((error) => {
         this.#pending = undefined;
-        if (error) this.#onError(error); // runtimes differ in what they pass on success
+        if (error) this.#onError(error); // on success, runtimes pass different values
         resolve();
       });
     });

@@ -7,7 +7,7 @@ import type { ItemReport, ReportHeader } from "./records.ts";
 
 /** Report of an earlier run. */
 export interface EarlierReport {
-  /** Lines that have succeeded. The number of a line is one more than its successes. */
+  /** Lines that have succeeded. The number stored for a line is one more than the number of its successes. */
   readonly done: LineNumbers;
   /** Length in bytes, without a truncated last line. */
   readonly length: number;
@@ -15,7 +15,10 @@ export interface EarlierReport {
 
 const LINE_FEED = 0x0a;
 const BLOCK = 65_536;
-/** Length limit of a line, in MiB. In JSON, an item of 16 MiB may take 96 MiB, and standard error 24 KiB. */
+/**
+ * Length limit of a line, in MiB. In JSON, an item of 16 MiB may take 96 MiB, and the last 4 KiB of standard error may
+ * take 24 KiB.
+ */
 const MAX_MEBIBYTES = 100;
 /** Beginning of each report. */
 const BEGINNING = '{"workqueue":';
@@ -103,7 +106,7 @@ function textAt(fd: number, length: number): string {
   return new TextDecoder().decode(bytes.subarray(0, readSync(fd, bytes, 0, length, 0)));
 }
 
-/** Returns the length without a last line that was truncated by a kill or a full disk. */
+/** Returns the length of the file, excluding a last line that was truncated by a kill or a full disk. */
 function lengthOfWholeLines(fd: number, size: number): number {
   const block = new Uint8Array(BLOCK);
   for (let end = size; end > 0;) {

@@ -7,8 +7,8 @@ export interface LockOwner {
   readonly pid: number;
   readonly host: string;
   /**
-   * Scope in which the process ID is unique: a boot of the system and a container. Absent if the system doesn't report
-   * it.
+   * Scope in which the process ID is unique: a container within one boot of the system. Absent if the system doesn't
+   * report it.
    */
   readonly space?: string | undefined;
   /** Start time in the system's own unit, because process IDs are reused. Absent if the system doesn't report it. */

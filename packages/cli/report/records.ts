@@ -1,7 +1,10 @@
 import type { GiveUpReason } from "@workqueue/core";
 import { createHash } from "node:crypto";
 
-/** First line of a report. Each change of the config during the run adds another header. The last header counts. */
+/**
+ * First line of a report. Each change of the config during the run adds another header. The last header in the file
+ * applies.
+ */
 export interface ReportHeader {
   /** Version of the command that wrote the report. */
   readonly workqueue: string;
@@ -13,7 +16,7 @@ export interface ReportHeader {
   readonly reading: readonly string[];
 }
 
-/** Outcome of an item: a line of the report that is not a header. Its keys are in this order. */
+/** Outcome of an item: a line of the report that is not a header. The keys are written in this order. */
 export interface ItemReport {
   /** Text of the item. */
   readonly item: string;
@@ -21,7 +24,7 @@ export interface ItemReport {
   readonly outcome: "succeeded" | "given-up" | "unfinished";
   /** Reason why the item was given up, as in `onGiveUp`; `null` if it was not given up. */
   readonly reason: GiveUpReason | null;
-  /** Number of attempts, including those whose command could not be started. */
+  /** Number of attempts, including attempts whose command could not be started. */
   readonly attempts: number;
   /** Exit code of the last attempt; `null` if a signal ended the command, it never started, or there was no attempt. */
   readonly exitCode: number | null;
@@ -34,13 +37,13 @@ export interface ItemReport {
   /** End of the last attempt, in ISO 8601; `null` if there was no attempt. */
   readonly finishedAt: string | null;
   /**
-   * Seconds from when the item was added to the queue until its first attempt. Without an attempt, until the end of the
-   * run.
+   * Seconds from adding the item to the queue until its first attempt, or until the end of the run if there was no
+   * attempt.
    */
   readonly queueSeconds: number;
   /** Total duration of all attempts, in seconds. */
   readonly workSeconds: number;
-  /** Last 4 KiB of the last attempt's error output. If the command could not be started, the reason. */
+  /** Last 4 KiB of the last attempt's error output, or the reason why the command could not be started. */
   readonly stderr: string;
 }
 

@@ -22,7 +22,7 @@ export interface ReportOptions {
   readonly resumes: boolean;
   /** Report to continue; `undefined` if there is none. */
   readonly earlier: EarlierReport | undefined;
-  /** Files that must not be overwritten. The report can't be one of them under any name. */
+  /** Files that must not be overwritten. The report must not be one of these files, even under another name. */
   readonly used: readonly UsedFile[];
 }
 
@@ -45,12 +45,14 @@ export interface Report {
 /**
  * Opens a report: a header, and one line of JSON for each item, written when its outcome is decided.
  *
- * Each line is written at once. The report is therefore valid whenever the run is cut short, even by a full disk.
+ * Each line is written immediately. The report is therefore valid even if the run is cut short, for example by a full
+ * disk.
  *
  * @param path The path of the report.
  * @param options The header, and the files that the report must not overwrite.
  * @returns The open report.
- * @throws {UsageError} If the file can't be written, is used by the run, or is not empty and not resumed.
+ * @throws {UsageError} If the file can't be written, if the run uses it for another purpose, or if it is not empty and
+ * is not resumed.
  */
 export function openReport(path: string, { header, resumes, earlier, used }: ReportOptions): Report {
   const attempt = <R>(action: () => R): R => {
@@ -88,7 +90,7 @@ class OpenReport implements Report {
   /** Length in bytes; `undefined` if the report is not a regular file, for example a pipe. */
   #length: number | undefined;
   readonly #syncs = new DiskSync((callback) => fsync(this.#fd, callback), (error) => this.#error ??= error);
-  /** First error. Nothing is written after it. */
+  /** First error. Nothing is written after an error. */
   #error: unknown = undefined;
 
   constructor(fd: number, length: number | undefined, attempt: (action: () => void) => void) {

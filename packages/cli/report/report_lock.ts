@@ -23,13 +23,13 @@ import { isAlive, type LockOwner, thisProcess } from "./lock_owner.ts";
 
 /** Exclusive right of this process to a report until the lock is disposed. */
 export interface ReportLock extends Disposable {
-  /** Aborts with a {@linkcode UsageError} if another process took the report while this process was suspended. */
+  /** Aborts with a {@linkcode UsageError} if another process took over the report while this process was suspended. */
   readonly lost: AbortSignal;
 }
 
-/** Interval between two touches of a lock, in milliseconds. */
+/** Interval at which the owner touches a lock, in milliseconds. */
 const BEAT = 1000;
-/** Longest time to watch a lock for a touch, in milliseconds. */
+/** Time to watch a lock before it is considered abandoned, in milliseconds. */
 const WATCH = 3500;
 /** Interval between two checks of a watched lock, in milliseconds. */
 const LOOK = 100;
@@ -39,14 +39,14 @@ const MAX_LINKS = 40;
 
 /**
  * Locks a report. Without a lock, two processes that write one report would run items twice. The lock is a file beside
- * the report. The file names the process and is touched every second. A lock left by a killed process has no effect,
- * because the system reports that the process is gone. If the process may run on another machine or in another
- * container, a lock that is no longer touched has no effect.
+ * the report. The file names the process and is touched every second. A lock left behind by a killed process has no
+ * effect, because the system reports that the process has ended. If the process may run on another machine or in
+ * another container, its lock has no effect once it is no longer touched.
  *
  * @param path The path of the report. Special files such as pipes are not locked. Neither is a report in a folder where
  * this process can't create files.
  * @returns The lock. Dispose it to unlock the report.
- * @throws {UsageError} If another process writes the report, or a file that is not a lock is in the lock's place.
+ * @throws {UsageError} If another process writes the report, or another file has the lock's name.
  */
 export async function lockReport(path: string): Promise<ReportLock> {
   const lock = `${targetOf(path)}.lock`;
@@ -73,7 +73,7 @@ export async function lockReport(path: string): Promise<ReportLock> {
   };
 }
 
-/** Returns the target of symbolic links, even if it doesn't exist. */
+/** Returns the path that symbolic links lead to, even if no file exists there. */
 function targetOf(path: string): string {
   for (let links = 0; links < MAX_LINKS; links++) {
     try {
@@ -91,9 +91,9 @@ function targetOf(path: string): string {
 }
 
 /**
- * Creates the lock. Returns `false` if this process can't create files there.
+ * Creates the lock. Returns `false` if this process can't create files in the lock's folder.
  *
- * @throws {UsageError} If another process has the lock, or it can't be replaced.
+ * @throws {UsageError} If another process has the lock, or the existing lock can't be replaced.
  */
 async function take(lock: string, text: string, fail: (reason: string) => UsageError): Promise<boolean> {
   for (;;) {
@@ -117,7 +117,8 @@ async function take(lock: string, text: string, fail: (reason: string) => UsageE
 }
 
 /**
- * Creates the lock file if it doesn't exist. Returns an error code if that fails. On a full disk, the file is empty.
+ * Creates the lock file if it doesn't exist. Returns an error code if that fails. On a full disk, an empty file is
+ * created.
  */
 function tryCreate(lock: string, text: string): string | undefined {
   let fd: number;
@@ -127,17 +128,19 @@ function tryCreate(lock: string, text: string): string | undefined {
     return (error as NodeJS.ErrnoException).code ?? "";
   }
   try {
-    fchmodSync(fd, 0o644); // other users need to read the owner
+    fchmodSync(fd, 0o644); // other users must be able to read the owner
     writeFileSync(fd, text);
   } catch {
-    // An empty lock also works because it is touched.
+    // An empty lock also works because its owner touches it.
   } finally {
     closeSync(fd);
   }
   return undefined;
 }
 
-/** Removes the lock with the text `found`. If another process has replaced it in the meantime, the new lock stays. */
+/**
+ * Removes the lock whose text is `found`. If another process has replaced the lock in the meantime, the new lock stays.
+ */
 function remove(lock: string, found: string): void {
   const aside = `${lock}.${randomUUID()}`;
   try {
@@ -196,7 +199,7 @@ function read(lock: string): string | undefined {
   }
 }
 
-/** Returns the owner named by a lock; `undefined` if the text is truncated or not a lock. */
+/** Parses the text of a lock. Returns the owner; `undefined` if the text is truncated or not a lock. */
 function parse(text: string | undefined): LockOwner | undefined {
   try {
     const owner = JSON.parse(text ?? "");

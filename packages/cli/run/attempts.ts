@@ -13,17 +13,17 @@ import type { OpenItem } from "./open_item.ts";
 
 /** Settings of all attempts of a run. */
 export interface AttemptSettings {
-  /** Config in force. A reload may change its timeout. */
+  /** Current config. A reload may change its timeout. */
   readonly config: RunConfig;
   /** Template of the command. */
   readonly template: CommandTemplate;
   /** Whether to print the item before each line of a child's output. */
   readonly isTagged: boolean;
-  /** Receives output of children in whole lines. If it rejects, the run ends with its error. */
+  /** Receives output of children in whole lines. If the returned promise rejects, the run ends with the error. */
   onOutput(lines: Uint8Array): Promise<void>;
   /** Receives error output of children in whole lines; `undefined` to hide it. */
   readonly onErrorOutput: ((item: string, lines: Uint8Array) => Promise<void>) | undefined;
-  /** Called with the error when the system has no room for all commands that may run at once. */
+  /** Called with the error when the system lacks room for all commands that may run at once. */
   onShortage(error: unknown): void;
 }
 
@@ -42,7 +42,10 @@ export interface AttemptContext {
 /** Result of an attempt: `"hopeless"` if all retries would fail too, `"not-begun"` if the run ended first. */
 export type AttemptResult = "succeeded" | "failed" | "hopeless" | "not-begun";
 
-/** Size limit of an item in the environment of its command, in bytes. Systems reject much longer variables. */
+/**
+ * Size limit, in bytes, of an item that is passed in the environment of its command. Systems reject much longer
+ * variables.
+ */
 const MAX_IN_ENVIRONMENT = 100_000;
 
 /** Runs the command for items, each attempt in its own child. */
@@ -70,7 +73,7 @@ export class Attempts {
     return this.#starts.running;
   }
 
-  /** Maximum number of concurrent commands for now. A shortage of system resources lowers it. */
+  /** Current maximum number of concurrent commands. A shortage of system resources lowers the maximum. */
   get limit(): number {
     return this.#starts.limit;
   }
@@ -90,7 +93,7 @@ export class Attempts {
    *
    * @param item The item.
    * @param attempt Number of the attempt, from 1.
-   * @returns The result. A failure to start the command for this item only is also a result.
+   * @returns The result. If the command can't be started for this item, the result is `"failed"` or `"hopeless"`.
    * @throws {Error} If the attempt failed for a reason that ends the run.
    */
   async make(item: OpenItem, attempt: number): Promise<AttemptResult> {
@@ -147,7 +150,10 @@ export class Attempts {
     return child;
   }
 
-  /** Passes on output of a child. A failure ends the run. After the run is killed, does not wait for the output. */
+  /**
+   * Passes on output of a child. A failure ends the run. Doesn't wait for the output to be written once the run is
+   * killed.
+   */
   async #passOn(lines: Uint8Array): Promise<void> {
     const { killed, onFailure } = this.#context;
     try {

@@ -1,12 +1,15 @@
-/** Limit of given-up items that ends a run early. */
+/** Limit on given-up items. A run that reaches the limit ends early. */
 export interface Halt {
-  /** Whether running commands are finished (`"soon"`) or killed (`"now"`). */
+  /** Whether running commands may finish (`"soon"`) or are killed (`"now"`). */
   readonly when: "soon" | "now";
   /** Number of given-up items, or their fraction of all decided items, from 0 to 1. */
   readonly limit: { readonly count: number } | { readonly part: number };
 }
 
-/** Minimum number of given-up items for a fractional limit. Otherwise, the first item alone could be 100 %. */
+/**
+ * Minimum number of given-up items for a fractional limit. Without a minimum, the first given-up item alone could be
+ * 100 %.
+ */
 const MIN_GIVEN_UP = 3;
 
 /** Parses `soon,fail=3` or `now,fail=10%`; `undefined` if the text is neither. */

@@ -3,8 +3,8 @@ import { onSignals, onUncaught } from "../system/signals.ts";
 import type { Run } from "./run.ts";
 
 /**
- * Ends a run for external reasons: a signal, an uncaught error, or another process that has taken the report. Dispose
- * it to stop listening for signals.
+ * Ends a run for external reasons: a signal, an uncaught error, or another process that has taken over the report.
+ * Dispose the object to stop listening for signals.
  */
 export class Interruption implements Disposable {
   /** First signal; `undefined` if there was none. */
@@ -24,7 +24,7 @@ export class Interruption implements Disposable {
   constructor(run: Run, lock: ReportLock | undefined, note: (line: string) => void) {
     this.#run = run;
     onUncaught((error) => this.fail(error));
-    if (lock?.lost.aborted) this.fail(lock.lost.reason); // an aborted signal calls no new listener
+    if (lock?.lost.aborted) this.fail(lock.lost.reason); // an aborted signal never calls a new listener
     else lock?.lost.addEventListener("abort", () => this.fail(lock.lost.reason));
     this.#stopListening = onSignals((signal) => {
       const { running } = run.tally;

@@ -10,15 +10,15 @@ export interface AttemptEnd {
   readonly exitCode: number | null;
   /** Signal that ended the child; `null` if no signal did. */
   readonly signal: string | null;
-  /** Last 4 KiB of the error output. If the child was never started, the reason. */
+  /** Last 4 KiB of the error output, or the reason why the child was never started. */
   readonly stderr: string;
 }
 
-/** Item of the queue whose outcome is not decided. */
+/** Item whose outcome is not decided yet. */
 export class OpenItem {
   /** Line of the input. */
   readonly line: Line;
-  /** Key in the queue. It begins with the line because a discipline may group keys by their beginning. */
+  /** Key in the queue. The key begins with the line because a discipline may group keys by their prefixes. */
   readonly key: string;
   /** Number of attempts that have begun. */
   attempts = 0;
@@ -56,7 +56,7 @@ export class OpenItem {
     return this.line.text;
   }
 
-  /** Records the start of an attempt. `beganAt` is a time of `performance.now()`. */
+  /** Records the start of an attempt. `beganAt` is a time as returned by `performance.now()`. */
   begin(attempt: number, beganAt: number): void {
     this.attempts = attempt;
     this.#attemptBeganAt = beganAt;
@@ -73,7 +73,7 @@ export class OpenItem {
     this.#finishedAt = new Date().toISOString();
   }
 
-  /** Receives the rest of the output of the attempt's child, which has exited while its pipes are open. */
+  /** Receives the rest of the output of the attempt's child, which has exited while its pipes may still be open. */
   listenTo(child: Child): void {
     if (child.isPassedOn) return;
     const { attempts, passedOn: before } = this;
@@ -91,7 +91,7 @@ export class OpenItem {
     return { item: this.line.text, attempt: this.attempts, reason: lastLine(this.#end.stderr) || end };
   }
 
-  /** Returns the item's line of the report. `reason` is the reason for giving up. */
+  /** Returns the item's line in the report. `reason` is the reason for giving up. */
   report(outcome: ItemReport["outcome"], reason: ItemReport["reason"] = null): ItemReport {
     const { exitCode, signal, stderr } = this.#end;
     return {

@@ -22,7 +22,7 @@ import type { Failure, Tally } from "./tally.ts";
 export interface RunSettings extends AttemptSettings {
   /** List of items. */
   readonly input: Input;
-  /** End of an item in the list. */
+  /** Separator between the items of the list. */
   readonly separator: Separator;
   /** Lines read ahead. Initially empty. */
   readonly backlog: Backlog;
@@ -38,9 +38,9 @@ export interface RunSettings extends AttemptSettings {
   onHalt(): void;
 }
 
-/** Largest number of undecided items outside the backlog. They must not fill the memory. */
+/** Largest number of undecided items outside the backlog. More items could fill the memory. */
 const MAX_OPEN = 100_000;
-/** Largest total size of these items, in characters. */
+/** Largest total size of the undecided items outside the backlog, in characters. */
 const MAX_OPEN_SIZE = 50_000_000;
 /** Number of lines in the queue that a discipline can choose from. */
 const MAX_CHOICE = 10_000;
@@ -51,8 +51,8 @@ const MAX_CHOICE = 10_000;
 const NO_TIMEOUT = 2 ** 31 - 1;
 
 /**
- * Interval between two checks of the concurrency, in milliseconds. A change, for example by the dashboard, calls no
- * callback.
+ * Interval between two checks of the concurrency, in milliseconds. Checks are needed because a change, for example by
+ * the dashboard, triggers no callback.
  */
 const LOOK = 200;
 
@@ -63,8 +63,8 @@ class AttemptError extends Error {}
  * Runs a command for each line of the input.
  *
  * Lines first go into a backlog. They move to the queue as soon as a worker can take them. The workers run the command.
- * Failed items go back to the queue until they succeed or are given up. A retry that is ready therefore goes before all
- * lines without an attempt.
+ * Failed items go back to the queue until they succeed or are given up. A retry that is ready is therefore handed out
+ * before any line that has not been attempted.
  */
 export class Run {
   /** Queue of items and retries. */
@@ -169,7 +169,7 @@ export class Run {
     this.#handOn();
   }
 
-  /** Asks the run to end. After the first call, no attempt begins. The second call kills running commands. */
+  /** Asks the run to end. After the first call, no more attempts begin. The second call kills running commands. */
   interrupt(): void {
     if (this.#isInterrupted) this.#kill();
     this.#isInterrupted = true;
@@ -194,7 +194,7 @@ export class Run {
   async #finish(): Promise<void> {
     const { backlog, input, onDecided } = this.#settings;
     await this.pool.finished;
-    for (const item of this.#open) await item.passedOn; // may decide the item's outcome
+    for (const item of this.#open) await item.passedOn; // this may decide the item's outcome
     clearInterval(this.#timer);
     this.queue.shutDown();
     input.stream.destroy();
@@ -292,7 +292,7 @@ export class Run {
     }
   }
 
-  /** Ends the run for an error that is not an attempt's but a limiter's. Failed attempts are reported elsewhere. */
+  /** Ends the run if the error comes from a limiter. Errors of attempts are reported elsewhere. */
   #failUnlessAttempt(error: unknown): void {
     if (isOfAttempt(error)) return;
     const reason = printable(error instanceof Error ? error.message : String(error));

@@ -2,7 +2,7 @@ import type { MetricsProvider } from "@workqueue/core";
 
 /** Logarithm of the ratio between two neighboring steps. A percentile is off by at most half a percent. */
 const STEP = Math.log(1.01);
-/** Smallest observed number. Smaller numbers count as this one. */
+/** Smallest observed number. A smaller number is recorded as this number. */
 const SMALLEST = 1e-6;
 
 /** Histogram of observed numbers, for percentiles. Its size doesn't grow with the number of observations. */
@@ -37,7 +37,7 @@ export class Samples {
 
 const ignored = { inc() {}, dec() {}, set() {} };
 
-/** Metrics of a queue. Keeps only the metrics in the summary. */
+/** Metrics of a queue. Keeps only the metrics that the summary shows. */
 export class RunMetrics implements MetricsProvider {
   /** Seconds from adding an item until it was handed out. */
   readonly queueWait: Samples = new Samples();

@@ -5,7 +5,7 @@ import { EXIT } from "./exit_codes.ts";
 
 /** Signals that ask a process to end. */
 const ASKING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"] as const;
-/** Other signals that end a process without a listener, or make its runtime start a debugger. */
+/** Other signals that end a process unless it listens to them, or make its runtime start a debugger. */
 const ENDING = [
   "SIGQUIT",
   "SIGABRT",
@@ -42,12 +42,13 @@ export function onSignals(
     }
   };
   const ignored = ignoredSignals();
-  // Ignored signals also need a listener. On Deno, a listener for one of these signals makes the others end the
+  // Ignored signals also need a listener. On Deno, a listener for one of these signals makes the other signals end the
   // process.
   for (const signal of ASKING) listen(signal, ignored?.has(signal) ? () => {} : interrupt);
   for (const signal of ENDING) listen(signal, kill);
-  // If SIGCHLD is ignored or may be, the exit codes of children are lost without a listener. Otherwise, no listener is
-  // added because it would wake a thread for each child.
+  // If SIGCHLD is ignored, the exit codes of children are lost unless there is a listener. A listener is also added if
+  // it is unknown whether SIGCHLD is ignored. Otherwise, no listener is added because it would wake a thread for each
+  // child.
   if (ignored?.has("SIGCHLD") ?? true) listen("SIGCHLD", () => {});
   return () => {
     for (const stop of stops) stop();
@@ -55,8 +56,9 @@ export function onSignals(
 }
 
 /**
- * Catches errors that nothing else catches, for example in a timer of a plugin. They would end this process and leave
- * its children running. The listeners are never removed, so an error after the run doesn't change its result.
+ * Catches errors that nothing else catches, for example in a plugin's timer. Otherwise, such an error would end this
+ * process and leave its children running. The listeners are never removed, so an error after the run doesn't change the
+ * run's result.
  *
  * @param callback Called with each error.
  */
@@ -65,8 +67,8 @@ export function onUncaught(callback: (error: unknown) => void): void {
 }
 
 /**
- * Returns the signals that the process was started to ignore, such as SIGHUP with `nohup`; `undefined` if the system
- * doesn't report them.
+ * Returns the signals that this process has ignored since its start, such as SIGHUP under `nohup`; `undefined` if the
+ * system doesn't report them.
  */
 function ignoredSignals(): Set<string> | undefined {
   try {

@@ -8,7 +8,7 @@ const INTERVAL = 3000;
 const PAUSE = 50;
 
 /**
- * Collects all garbage every few seconds on V8. Otherwise, V8 keeps taking memory from the system while any is
+ * Collects all garbage every few seconds on V8. Otherwise, V8 keeps taking memory from the system as long as memory is
  * available. A small heap makes starts of children faster: on Node, each start copies page tables of all memory in use.
  * The timer doesn't keep the process alive.
  */
@@ -25,13 +25,13 @@ export function keepHeapSmall(): void {
   later(INTERVAL);
 }
 
-/** Returns a function that collects all garbage; `undefined` if the runtime has none or doesn't need it. */
+/** Returns a function that collects all garbage; `undefined` if the runtime has no such function or doesn't need it. */
 function collector(): (() => void) | undefined {
   if ("Bun" in globalThis) return undefined;
   try {
     setFlagsFromString("--expose-gc");
     return runInNewContext("gc");
   } catch {
-    return undefined; // the command also runs without collections
+    return undefined; // the command also works without collections
   }
 }

@@ -2,7 +2,7 @@ import process from "node:process";
 import { isatty, type WriteStream } from "node:tty";
 import { writeAll } from "./write_all.ts";
 
-/** Stream to write to, possibly a terminal. */
+/** Output stream, possibly a terminal. */
 export interface OutputStream {
   /** Whether the stream is a terminal. */
   readonly isTTY?: boolean | undefined;
@@ -16,11 +16,11 @@ export interface OutputStream {
 
 /**
  * Standard output or standard error. Errors are reported only in the callback of a write. After the first error, every
- * write fails with it.
+ * write fails with the same error.
  *
  * The runtimes' own streams differ: one throws, another hangs, an `error` event without a listener ends the process,
- * and a slow reader blocks everything. They are therefore used only for terminals. For anything else, the class writes
- * to the file descriptor, one write at a time.
+ * and a slow reader blocks everything. The class therefore uses the runtime's own stream only for a terminal.
+ * Otherwise, the class writes to the file descriptor, one write at a time.
  */
 class StandardStream implements OutputStream {
   readonly #fd: number;
@@ -32,7 +32,7 @@ class StandardStream implements OutputStream {
     this.#fd = fd;
     if (!isatty(fd)) return;
     this.#terminal = stream();
-    this.#terminal.on("error", () => {}); // the callback gets the error too
+    this.#terminal.on("error", () => {}); // the callback also receives the error
   }
 
   get isTTY(): boolean {

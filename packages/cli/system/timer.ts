@@ -1,9 +1,9 @@
-/** Delay of a late timer, in milliseconds. Above it, the process must have been stopped or the machine suspended. */
+/** Lateness of a timer, in milliseconds, above which the process must have been stopped or the machine suspended. */
 const LATE = 100;
 
 /**
  * Calls `callback` after a time. If the process was stopped in the meantime, waits a little longer, so that pending
- * events come first, such as the end of a child.
+ * events such as the end of a child are handled first.
  *
  * @param callback The callback.
  * @param ms The time, in milliseconds.

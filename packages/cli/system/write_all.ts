@@ -5,8 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 const FULL_PIPE_PAUSE = 10;
 
 /**
- * Writes all bytes to an open file. A single write may take only some of them: on a nearly full disk, only the next
- * write fails.
+ * Writes all bytes to an open file. A single write may write only some of the bytes. On a nearly full disk, such a
+ * partial write succeeds, and the next write fails.
  *
  * @param fd The file descriptor.
  * @param bytes The bytes.
@@ -41,8 +41,8 @@ function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
 }
 
 /**
- * Returns Deno's own stream; `undefined` on other runtimes. On Deno, `write` of `node:fs` and the streams of
- * `node:process` block everything on a full pipe.
+ * Returns Deno's own stream; `undefined` on other runtimes. On Deno, `write` from `node:fs` and the streams from
+ * `node:process` block the whole process on a full pipe.
  */
 function denoStream(fd: number): { write(bytes: Uint8Array): Promise<number> } | undefined {
   if (!("Deno" in globalThis)) return undefined;

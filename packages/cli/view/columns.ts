@@ -15,7 +15,7 @@ export function widthOf(text: string): number {
   return measure(text);
 }
 
-/** Truncates a text that takes more columns. Keeps all its styles, so that no style stays open. */
+/** Truncates a text to at most `columns` columns. Keeps all styles of the text, so that no style stays open. */
 export function cut(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let left = columns - widthOf(ELLIPSIS);
@@ -35,7 +35,10 @@ export function cut(text: string, columns: number): string {
   return shown;
 }
 
-/** Removes the middle of a text without styles that takes more columns. The ends of an error message matter most. */
+/**
+ * Shortens an unstyled text to at most `columns` columns by removing its middle. The beginning and the end of an error
+ * message matter most.
+ */
 export function cutMiddle(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   const start = cut(text, Math.min(Math.ceil((columns + 1) / 2), columns));
@@ -54,7 +57,7 @@ function charactersOf(text: string): string[] {
   return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }
 
-/** Pads each text to the widest text so far in the same place, so that the texts after it don't move. */
+/** Pads each text to the width of the widest text so far in the same place, so that the following texts don't move. */
 export class Places {
   readonly #widths = new Map<string, number>();
 

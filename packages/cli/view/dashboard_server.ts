@@ -31,7 +31,7 @@ export class DashboardServer implements AsyncDisposable {
    * Starts listening. Call this before the run begins, so that a port in use prevents the run.
    *
    * @param port The port; 0 for any free port.
-   * @returns The server, which doesn't show a run yet.
+   * @returns The server. It shows no run until `show` is called.
    * @throws {UsageError} If the port can't be used.
    */
   static async open(port: number): Promise<DashboardServer> {
@@ -70,7 +70,7 @@ export class DashboardServer implements AsyncDisposable {
     return await this.#dashboard?.fetch(request, info) ?? new Response("The run has not started", { status: 503 });
   }
 
-  /** Stops after pending responses. A request that removed the last item is still answered. */
+  /** Stops the server after its pending responses. Even a request that removed the last item is answered. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#dashboard?.[Symbol.dispose]();
     const closed = new Promise((resolve) => this.#server.close(resolve));

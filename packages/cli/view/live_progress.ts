@@ -9,9 +9,11 @@ import { colored, plain, type Style } from "./style.ts";
 import { tagLines } from "./tagged_lines.ts";
 import { writeTo } from "../system/write_to.ts";
 
-/** Interval between two frames, in milliseconds. Output is delayed by at most this. */
+/** Interval between two frames, in milliseconds. Output is delayed by at most this interval. */
 const FRAME = 100;
-/** Largest amount of output before the next frame, in bytes. A child with more output waits until it is written. */
+/**
+ * Largest amount of output before the next frame, in bytes. A child with more output waits until the frame is written.
+ */
 const MAX_PENDING = 65_536;
 const MAX_ROWS = 4;
 /** Assumed width of a terminal that doesn't report its size. */
@@ -44,7 +46,7 @@ export class LiveProgress {
    * Starts to show progress.
    *
    * @param tally Returns the progress of the run.
-   * @param stdout The stream for the children's output. If it is the same terminal as `stderr`, the same stream.
+   * @param stdout The stream for the children's output. Pass the same stream as `stderr` if both are the same terminal.
    * @param stderr The terminal.
    * @param hasColors Whether to use colors.
    */

@@ -6,7 +6,10 @@ export interface Size {
   readonly rows: number;
 }
 
-/** Start of a frame. Terminals with "synchronized output" show a frame only when it is complete. Others ignore this. */
+/**
+ * Start of a frame. Terminals with "synchronized output" show a frame only when it is complete. Other terminals ignore
+ * this sequence.
+ */
 const BEGIN_FRAME = "\x1b[?2026h";
 const END_FRAME = "\x1b[?2026l";
 /** Cuts off rows that are too wide instead of wrapping them. Emoji are wider than expected on some terminals. */
@@ -15,19 +18,19 @@ const WRAP = "\x1b[?7h";
 const ERASE_LINE = "\x1b[K";
 /**
  * Erases the row of the cursor and all rows below. The second sequence starts in the second column. In the first column
- * of the first row, tmux treats it as clearing the screen and keeps the text.
+ * of the first row, tmux treats that sequence as a request to clear the screen and keeps the text.
  */
 const ERASE_BELOW = `${ERASE_LINE}\x1b[C\x1b[J`;
 const NO_STYLE = "\x1b[0m";
 const up = (rows: number) => rows > 0 ? `\r\x1b[${rows}A` : "\r";
 
 /**
- * Changing rows at the bottom of a terminal, with output above them.
+ * Updates rows at the bottom of a terminal, below the output.
  *
  * Between frames, the cursor is at the beginning of the first row. A terminal that gets narrower may wrap rows. The
- * cursor stays with its text, so erasing everything below it still removes only the rows. In xterm.js, wrapped rows
- * stay on the screen, which is better than erased output. The cursor is never hidden because it would stay hidden if
- * the process were killed.
+ * cursor stays with its text, so erasing everything below the cursor still removes only the rows. In xterm.js, wrapped
+ * rows stay on the screen, which is better than erased output. The cursor is never hidden because it would stay hidden
+ * if the process were killed.
  */
 export class LiveRows {
   #shown: readonly string[] = [];
@@ -49,8 +52,8 @@ export class LiveRows {
     this.#shown = rows;
     this.#size = size;
     const text = rows.map((row) => row + NO_STYLE + ERASE_LINE).join("\n") + ERASE_BELOW;
-    // Rows are overwritten because erasing them first would flicker. They are erased before output, and after a resize
-    // because some rows may be wrapped.
+    // Rows are usually overwritten because erasing them first would flicker. Rows are erased before output is printed,
+    // and after a resize because some rows may be wrapped.
     const isErased = hasOutput || !isSameSize;
     return [
       BEGIN_FRAME + (isErased ? `\r${ERASE_BELOW}\r` : "\r"),

@@ -13,14 +13,14 @@ export interface Screen {
   readonly rows: number;
   /** Colors of the text. */
   readonly style: Style;
-  /** Widths of earlier texts. */
+  /** Widths of earlier texts, for padding. */
   readonly places: Places;
 }
 
 const MAX_ITEM = 24;
-/** Smallest number of rows for which the first row is empty. The cursor is there, so that typed text covers nothing. */
+/** Minimum height for an empty first row. The cursor is in this row, so that typed text covers nothing. */
 const ROOMY = 4;
-/** Widths of the bar and the fields left out beside it. The first layout that fits is used. */
+/** Layouts: the width of the bar and the omitted fields. The first layout that fits is used. */
 const LAYOUTS: readonly { readonly bar: number; readonly leftOut: readonly string[] }[] = [
   { bar: 20, leftOut: [] },
   { bar: 10, leftOut: [] },
@@ -33,11 +33,11 @@ const SEPARATOR = " · ";
 const MARK = "✗ ";
 
 /**
- * Formats the rows that show the progress of a run. The first row is the reason of a failure, which needs attention.
- * The next row counts failures. The last row has a bar and the progress.
+ * Formats the rows that show the progress of a run. The first row shows the reason for a failure, which needs
+ * attention. The next row counts failures. The last row has a bar and the progress.
  *
  * @param tally The progress of the run.
- * @param recent The last seconds of the run.
+ * @param recent The statistics of the last seconds of the run.
  * @param screen The part of the terminal for the rows.
  * @returns The rows.
  */
@@ -117,7 +117,7 @@ function describeBar(tally: Tally, expected: number, width: number, style: Style
     style("dim", "░".repeat(width - done));
 }
 
-/** Formats a fraction as a percentage. It is 100 only when all items are done. */
+/** Formats a fraction as a percentage. The percentage is 100 only when all items are done. */
 function percentOf(done: number, expected: number, isReading: boolean): string {
   return `${Math.min(Math.floor(100 * done / expected), isReading ? 99 : 100)}`.padStart(3) + " %";
 }
@@ -131,7 +131,7 @@ function formatRate(rate: number): string {
   return rate < 100 ? rate.toFixed(1) : count(Math.round(rate));
 }
 
-/** Formats a duration in whole seconds, so that it changes slowly enough to read. */
+/** Formats a duration in whole seconds, so that the text changes slowly enough to read. */
 function formatLength(seconds: number): string {
   const whole = Math.ceil(seconds);
   return whole < 60 ? `${whole} s` : formatSeconds(whole);

@@ -15,7 +15,7 @@ export class PlainProgress {
   readonly #startedAt = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  /** Starts to show progress. If `isQuiet`, shows only notes. */
+  /** Starts to show progress. If `isQuiet` is true, shows only notes. */
   constructor(tally: () => Tally, stdout: OutputStream, stderr: OutputStream, isQuiet: boolean) {
     this.#tally = tally;
     this.#stdout = stdout;
@@ -28,7 +28,7 @@ export class PlainProgress {
     return writeTo(this.#stdout, output);
   }
 
-  /** Ignores error output. Its end is in the report. */
+  /** Ignores error output. The report contains the last part of the error output. */
   writeError(): Promise<void> {
     return Promise.resolve();
   }
@@ -44,8 +44,8 @@ export class PlainProgress {
   }
 
   /**
-   * Shows a line after 1, 2 and 4 seconds and so on, then every 30 seconds. A short run shows something, and a long run
-   * doesn't fill a log.
+   * Shows a line after 1, 2 and 4 seconds and so on, then every 30 seconds. Even a short run shows a line, and a long
+   * run doesn't fill a log.
    */
   #showLater(): void {
     const elapsed = performance.now() - this.#startedAt;

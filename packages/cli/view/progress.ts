@@ -28,7 +28,8 @@ export interface Progress {
 }
 
 /**
- * Kind of progress: rows that change on a terminal, with the children's error output; occasional lines; or only notes.
+ * Kind of progress: rows that change on a terminal, shown with the children's error output; occasional lines; or only
+ * notes.
  */
 export type ProgressKind = "rows" | "lines" | "quiet";
 
@@ -42,7 +43,7 @@ export type ProgressKind = "rows" | "lines" | "quiet";
  */
 export type ShowProgress = (tally: () => Tally, stdout: OutputStream, stderr: OutputStream) => Progress;
 
-/** Environment variables. `NO_COLOR`, `TERM` and `CI` are used. */
+/** Environment variables. The module reads `NO_COLOR`, `TERM` and `CI`. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -54,15 +55,15 @@ type Variables = Readonly<Record<string, string | undefined>>;
  */
 export async function loadProgress(kind: ProgressKind, variables: Variables = process.env): Promise<ShowProgress> {
   if (kind !== "rows") return (tally, stdout, stderr) => new PlainProgress(tally, stdout, stderr, kind === "quiet");
-  const { LiveProgress } = await import("./live_progress.ts"); // takes time to load and is not always needed
+  const { LiveProgress } = await import("./live_progress.ts"); // loaded late because loading takes time
   return (tally, stdout, stderr) => {
     return new LiveProgress(tally, stdout.isTTY && isOneTerminal() ? stderr : stdout, stderr, !variables.NO_COLOR);
   };
 }
 
 /**
- * Reports whether a stream can show rows that change. A terminal without a width can't show anything. Output of CI is
- * read later, as a log.
+ * Reports whether a stream can show rows that change. A terminal without a width can't show anything. CI output is read
+ * later, as a log.
  *
  * @param stderr The stream for progress.
  * @param variables The environment variables. Default: those of the process.

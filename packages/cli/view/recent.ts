@@ -1,19 +1,19 @@
 import type { Failure, Tally } from "../run/tally.ts";
 
-/** Length of the recent past, in seconds. */
+/** Period over which the rate is computed, in seconds. */
 const WINDOW = 10;
-/** Interval between two changes of the values, in seconds. A shorter interval would make them hard to read. */
+/** Interval between two updates, in seconds. More frequent changes would be hard to read. */
 const STEP = 1;
-/** Minimum number of failed attempts since the last success to say that nothing succeeds. */
+/** Minimum number of failed attempts since the last success for `nothingSucceeds`. */
 const MIN_FAILURES = 3;
-/** Minimum time since the last success to say that nothing succeeds, in seconds. */
+/** Minimum time since the last success for `nothingSucceeds`, in seconds. */
 const MIN_SECONDS = 5;
 
 /** Statistics of the last seconds of a run. */
 export class Recent {
   /** Decided items per second; `undefined` at the beginning. */
   rate: number | undefined = undefined;
-  /** Recent failed attempt; `undefined` if no attempt has failed. */
+  /** Latest failed attempt at the last update; `undefined` if no attempt has failed. */
   failure: Failure | undefined = undefined;
   /** Whether items fail and no item succeeds. */
   nothingSucceeds = false;
@@ -42,7 +42,9 @@ export class Recent {
   }
 }
 
-/** Estimates the seconds for more items at a recent rate. Considers the next retry and the rate limit. */
+/**
+ * Estimates the seconds that more items take at a recent rate. Takes the next retry and the rate limit into account.
+ */
 export function secondsLeft({ maxRate = Infinity, nextDueInMs = 0 }: Tally, items: number, rate: number): number {
   return Math.max(items / Math.min(rate, maxRate), nextDueInMs / 1000);
 }

@@ -21,7 +21,7 @@ export function tagLines(item: string, lines: Uint8Array, style: Style): string 
 }
 
 function harmless(line: string): string {
-  // Programs that show progress use a carriage return to replace the text before it.
+  // Programs that show progress use a carriage return to overwrite the preceding text.
   const shown = line.split("\r").findLast((text) => text !== "") ?? "";
   // deno-lint-ignore no-control-regex -- control sequences of terminals
   const text = shown.replace(/(\x1b\[[\d;:]*m|\t)|\p{Cc}/gu, (_all, kept) => kept ?? "\u{FFFD}");
