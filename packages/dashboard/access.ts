@@ -1,10 +1,10 @@
 import { argumentError, invalidArgument } from "@workqueue/core/internal";
 import type { Access } from "./contract.ts";
 
-/** Addresses of the clients of requests, if the server reports them. */
+/** Client addresses, by request. Only requests whose server reports the address are included. */
 const peers = /* @__PURE__ */ new WeakMap<Request, string>();
 
-/** Information that servers pass with a request: Deno, Bun, and `@hono/node-server` on Node. */
+/** Information that servers pass along with a request. Supports Deno, Bun, and `@hono/node-server` on Node. */
 interface ServerInfo {
   readonly remoteAddr?: { readonly hostname?: unknown };
   requestIP?(request: Request): { readonly address: unknown } | null;
@@ -23,12 +23,13 @@ export function notePeer(request: Request, info: unknown): void {
 }
 
 /**
- * Allows requests from this machine. The request must be sent to `localhost`, a name under it, or a loopback address.
- * An `Origin` header must name such a host too. If the server reports the address of the client, it must be a loopback
- * address. The host name is checked because another site can make its own name point to this machine.
+ * Allows requests from this machine. The request must be sent to `localhost`, a subdomain of `localhost`, or a loopback
+ * address. An `Origin` header must also contain such a host. If the server reports the client's address, the address
+ * must be a loopback address. The host name is checked because another site can make its own domain name point to this
+ * machine.
  *
- * Requests with headers of a proxy are denied because they may come from anywhere. A proxy that adds no headers can't
- * be distinguished from this machine. Behind such a proxy, use {@linkcode allowToken}.
+ * Requests with proxy headers are denied because they may come from anywhere. Requests through a proxy that adds no
+ * headers can't be distinguished from local requests. Behind such a proxy, use {@linkcode allowToken}.
  *
  * @example Usage
  * ```ts
@@ -85,15 +86,15 @@ export interface SignIn {
 
 const signIns = /* @__PURE__ */ new WeakMap<Access, SignIn>();
 
-/** Returns the sign-in of an access function; `undefined` if the function doesn't use tokens. */
+/** Returns the sign-in for an access function; `undefined` if the function doesn't use tokens. */
 export function signInOf(access: Access): SignIn | undefined {
   return signIns.get(access);
 }
 
 /**
- * Allows requests that have a token. A client can send it as `Authorization: Bearer TOKEN`, or in the address of the
- * page as `?token=TOKEN`. The response to such an address sets a cookie for this browser and redirects to the address
- * without the token. The token is a secret: serve the page over HTTPS, and use a long token, for example from
+ * Allows requests that contain a token. A client can send the token as `Authorization: Bearer TOKEN`, or in the page's
+ * address as `?token=TOKEN`. The response to such an address sets a cookie for this browser and redirects to the
+ * address without the token. The token is a secret: serve the page over HTTPS, and use a long token, for example from
  * `crypto.randomUUID()`.
  *
  * @example Usage
@@ -133,11 +134,11 @@ function requireToken(token: unknown): string {
   if (typeof token === "string" && token.length >= MIN_TOKEN && /^[\x21-\x7e]+$/.test(token)) return token;
   const rule = `must be a string of at least ${MIN_TOKEN} printable ASCII characters without spaces`;
   if (typeof token !== "string") throw invalidArgument("allow token", "token", rule, token);
-  // The message doesn't contain the token because it may be part of a secret.
+  // The message doesn't contain the invalid token because even an invalid token may be part of a secret.
   throw argumentError("allow token", `'token' ${rule}, got a string of length ${token.length}`);
 }
 
-/** Token, and the cookie that stands for it. Browsers don't store the token itself. */
+/** Token, and the cookie that replaces it. Browsers store the cookie instead of the token. */
 class Token {
   readonly #secret: Promise<Uint8Array>;
   readonly #cookie: Promise<{ readonly name: string; readonly value: string; readonly digest: Uint8Array }>;

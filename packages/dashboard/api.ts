@@ -14,7 +14,7 @@ export type Control = "pause" | "concurrency" | "throttle" | "retry" | "takeBack
 
 /** Response of `GET api/state`, and data of each event `state` of `GET api/events`. */
 export interface State {
-  /** ID of this dashboard until its process ends. Controls for another instance are refused. */
+  /** ID of this dashboard, which changes when its process restarts. Controls for another instance are refused. */
   readonly instance: string;
   /** Time of this state, as returned by `Date.now()`. */
   readonly time: number;
@@ -22,7 +22,7 @@ export interface State {
   readonly mayControl: boolean;
   /** Whether the client may reload the config from its file. */
   readonly mayReload: boolean;
-  /** Queues, worst first. Queues with the same verdict are in the order of the options. */
+  /** Queues, worst verdict first. Queues with the same verdict are in the order of the options. */
   readonly queues: readonly QueueRow[];
 }
 
@@ -42,41 +42,49 @@ export interface QueueRow {
   readonly rates: Rates;
   /** Time since the oldest ready item became ready, in milliseconds. It may be an estimate. `null` if unknown. */
   readonly oldestReadyMs: number | null;
-  /** Workers of the pool; `null` without a pool. */
+  /** Workers of the pool; `null` if there is no pool. */
   readonly workers: { readonly active: number; readonly concurrency: number } | null;
   /**
-   * Whether no attempt begins until work is resumed. For a queue in memory, the pool is paused; on Redis, the queue.
+   * Whether work is paused, so that no attempt begins until it is resumed. In memory, this is a pause of the pool; on
+   * Redis, a pause of the queue.
    */
   readonly paused: boolean;
-  /** Numbers of ready, blocked and delayed items in the last fifteen minutes, oldest first. At most 60 numbers. */
+  /**
+   * Total number of ready, blocked and delayed items at times in the last fifteen minutes, oldest first. At most 60
+   * numbers.
+   */
   readonly trend: readonly (number | null)[];
 }
 
 /** Numbers of items. */
 export interface Counts {
-  /** Items that can be handed out now. */
+  /** Number of items that can be handed out now. */
   readonly ready: number;
-  /** Items whose delay has passed but that can't be handed out yet, for example because their group is at a limit. */
+  /**
+   * Number of items that can't be handed out yet although their delay has passed, for example because their group is at
+   * a limit.
+   */
   readonly blocked: number;
-  /** Items whose delay has not passed. */
+  /** Number of items whose delay has not passed. */
   readonly delayed: number;
-  /** Items that were handed out and are not done. */
+  /** Number of items that were handed out and are not done. */
   readonly processing: number;
   /**
-   * Items whose last attempt failed and that will be retried; `null` if unknown. In memory, 1,000 means 1,000 or more.
+   * Number of items that will be retried because their last attempt failed; `null` if unknown. In memory, 1,000 means
+   * 1,000 or more.
    */
   readonly failing: number | null;
 }
 
 /** Rates per second over the last minute; `null` if unknown. */
 export interface Rates {
-  /** Items that became ready. */
+  /** Items that became ready, per second. */
   readonly in: number | null;
-  /** Items that were handed out. */
+  /** Items that were handed out, per second. */
   readonly out: number | null;
-  /** Attempts that failed. */
+  /** Attempts that failed, per second. */
   readonly failures: number | null;
-  /** Items that were given up. */
+  /** Items that were given up, per second. */
   readonly givenUp: number | null;
 }
 
@@ -96,46 +104,47 @@ export interface QueueDetails extends QueueRow {
   /** Ready items, in the order of the queue. */
   readonly readyItems: readonly ReadyItem[];
   /**
-   * Groups of ready items by the first part of their keys, largest first. Only the first 1,000 ready items are counted.
+   * Groups of ready items whose keys have the same first part, largest group first. Only the first 1,000 ready items
+   * are counted.
    */
   readonly groups: readonly Group[];
   /**
-   * Number of delayed items whose keys match the search. `retry` and `take-back` act on these items, listed or not. In
-   * memory, all delayed items are searched. On Redis, the 1,000 items that are due first and the listed failing items
-   * are searched.
+   * Number of delayed items whose keys match the search. `retry` and `take-back` act on all of these items, even if
+   * they are not listed. In memory, all delayed items are searched. On Redis, only the 1,000 items that are due first
+   * and the listed failing items are searched.
    *
-   * `null` if unknown. The search may not have run yet: searches get a twentieth of the time, and searches of other
-   * clients may come first. A search also stops after 200,000 delayed items, or earlier if creating their texts takes
-   * long. The lists then contain only matches among the searched items, or among the first 1,000 items before the
-   * search has run.
+   * The number is `null` if it is unknown. One reason is that the search has not run yet: searches may use only a
+   * twentieth of the time, and searches by other clients may come first. The lists then contain only matches among the
+   * first 1,000 items. Another reason is that the search was incomplete: it stops after 200,000 delayed items, or
+   * earlier if creating their texts takes long. The lists then contain only matches among the searched items.
    */
   readonly matching: number | null;
   /**
-   * Number of given-up items for each reason; `null` if unknown. In memory, the pool counts them. On Redis, all
-   * processes count them since the queue was first used.
+   * Number of given-up items for each reason; `null` if unknown. In memory, the number is counted by the pool. On
+   * Redis, the number is counted by all processes since the queue was first used.
    */
   readonly givenUpFor: Readonly<Partial<Record<GiveUpReason, number>>> | null;
-  /** Token bucket of the throttle; `null` if there is none or it is unknown. */
+  /** Token bucket of the throttle; `null` if there is no throttle or its bucket is unknown. */
   readonly throttle: Bucket | null;
   /** Limiter that delays failed items; `null` if the config doesn't contain the queue. */
   readonly limiter: LimiterNode | null;
-  /** Controls that this queue supports. The reasons for the others are in `cannot`. */
+  /** Controls that this queue supports. For every other control, `cannot` contains the reason. */
   readonly can: readonly Control[];
-  /** Reason why a control is not supported, as a sentence. */
+  /** Reasons why controls are not supported, each as a sentence. */
   readonly cannot: Readonly<Partial<Record<Control, string>>>;
 }
 
-/** Samples as lists. Each list has one number for each sample. */
+/** Samples of a queue. Each list has one number per sample. */
 export interface History {
   /** Times of the samples, as returned by `Date.now()`. */
   readonly time: readonly number[];
-  /** Items that were ready or blocked. */
+  /** Numbers of items that were ready or blocked. */
   readonly ready: readonly (number | null)[];
-  /** Items that were delayed. */
+  /** Numbers of delayed items. */
   readonly delayed: readonly (number | null)[];
-  /** Items that were processing. */
+  /** Numbers of items that were processing. */
   readonly processing: readonly (number | null)[];
-  /** Items that were failing. */
+  /** Numbers of failing items. */
   readonly failing: readonly (number | null)[];
   /** Items that became ready, per second since the previous sample. */
   readonly in: readonly (number | null)[];
@@ -157,7 +166,7 @@ export interface FailingItem {
   readonly ago: number | null;
   /** Time until the item is due, in milliseconds; `null` if the item is not delayed. */
   readonly dueInMs: number | null;
-  /** Path in `limiter` of the limiter that decided the delay; `null` if unknown. */
+  /** `path` of the limiter that decided the delay; `null` if unknown. */
   readonly decidedBy: string | null;
 }
 
@@ -203,21 +212,21 @@ export interface Bucket {
   readonly rate: number | "unlimited";
   /** Capacity, in tokens. */
   readonly burst: number;
-  /** Current tokens, negative if tokens are owed; `null` if unknown in this process. */
+  /** Current number of tokens, negative if tokens are owed; `null` if this process doesn't know the number. */
   readonly tokens: number | null;
   /** Time until the pause ends, in milliseconds; 0 if the bucket is not paused. */
   readonly resumesInMs: number;
 }
 
-/** Limiter, and the limiters inside it. */
+/** Limiter, with the limiters inside it. */
 export interface LimiterNode {
-  /** JSON Pointer of the limiter in the config document. */
+  /** JSON Pointer to the limiter in the config document. */
   readonly path: string;
   /** Type in the config document. */
   readonly type: string;
-  /** Name in the config document; `null` without a name. */
+  /** Name in the config document; `null` if the limiter has no name. */
   readonly name: string | null;
-  /** Options except the limiters inside, as text for display. */
+  /** Options except the limiters inside this limiter, as text for display. */
   readonly options: Readonly<Record<string, string>>;
   /** Token bucket of the limiter; `null` if the limiter is not a bucket. */
   readonly bucket: Bucket | null;
@@ -235,16 +244,17 @@ export interface LimiterNode {
  * | `concurrency` | `{ "concurrency": 10 }` |
  * | `throttle` | `{ "rate": 20, "burst": 5 }`; a rate may be `"unlimited"` |
  * | `pause-throttle` | `{ "duration": 30000 }`: no attempt begins for this many milliseconds |
- * | `resume-throttle` | `{}`: ends that pause now |
+ * | `resume-throttle` | `{}`: ends a pause of the throttle now |
  * | `retry` | `{ "key": "…" }` or `{ "search": "…" }`: matching delayed items become ready |
- * | `take-back` | the same body: matching delayed items are removed and not retried |
+ * | `take-back` | the same body as `retry`: matching delayed items are removed and not retried |
  *
  * On Redis, a search acts only on the 1,000 items that are due first and the listed failing items. The message contains
- * the number of other delayed items. The same applies to a key, unless the items are strings. A string is found among
- * any number of delayed items.
+ * the number of delayed items that were not searched. The same applies to a request with a key, unless the items are
+ * strings. An item that is a string is found among any number of delayed items.
  *
  * `POST api/reload` with `{}` returns the changes that a reload of the config file would make, and an ID of the config
- * as `shown`. With `{ "apply": true, "shown": "…" }`, it applies the changes, unless the file has changed since then.
+ * as `shown`. With `{ "apply": true, "shown": "…" }`, the request applies the changes, unless the file has changed
+ * since the ID was returned.
  */
 export interface ControlResult {
   /** Description of the result, as a sentence. */
@@ -257,7 +267,7 @@ export interface ControlResult {
 
 /**
  * Error response. The status is 400 (malformed), 401 or 403 (not allowed), 404 (not found), 405 (wrong method), 409
- * (stale page), 422 (not done), 500 (failure of the dashboard) or 503 (the queue doesn't answer, so the result is
+ * (stale page), 422 (not done), 500 (error in the dashboard) or 503 (the queue doesn't respond, so the result is
  * unknown).
  */
 export interface ErrorBody {

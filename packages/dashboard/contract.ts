@@ -6,7 +6,10 @@ import type { GiveUpReason, QueueSnapshot, RateLimitingQueue, WorkerPool, WorkQu
  */
 export type Access = (request: Request) => boolean | Promise<boolean>;
 
-/** Subset of a queue of `@workqueue/redis` that the dashboard uses. The dashboard doesn't depend on that package. */
+/**
+ * Interface that queues from `@workqueue/redis` implement, with only the members that the dashboard uses. The dashboard
+ * doesn't depend on that package.
+ */
 export interface QueueOnRedis<T> {
   /** Name of the queue. */
   readonly name: string;
@@ -34,7 +37,7 @@ export interface QueueOnRedisSnapshot<T> extends QueueSnapshot<T> {
   readonly failing: number;
   /** Time since the oldest ready item became ready, in milliseconds. */
   readonly oldestReadyMs: number;
-  /** Counts since the queue was first used. */
+  /** Totals since the queue was first used. */
   readonly totals: {
     readonly handedOut: number;
     readonly failed: number;
@@ -50,14 +53,14 @@ export interface DashboardQueue<T> {
   /** Queue in memory or on Redis. */
   readonly queue: RateLimitingQueue<T> | QueueOnRedis<T>;
   /**
-   * Pool that works on the queue in this process. Without it, the running and failing items of a queue in memory are
-   * unknown.
+   * Pool that processes the queue in this process. Without a pool, the running and failing items of a queue in memory
+   * are unknown.
    */
   readonly pool?: WorkerPool<T> | undefined;
   /**
    * Returns the text of an item for display and search.
    *
-   * @default the item, if it is a string; otherwise its key, as JSON unless it is a string
+   * @default the item if it is a string; otherwise the item's key, as JSON unless the key is a string
    */
   readonly keyText?: ((item: T) => string) | undefined;
   /** Called with each item that a user takes back on the dashboard. No other callback reports these items. */
@@ -73,15 +76,16 @@ export interface DashboardOptions {
   readonly config?: WorkQueueConfig | undefined;
   /** Decides who can view the dashboard. There is no default because errors may contain secrets. */
   readonly view: Access;
-  /** Decides who can control the queues. If omitted, nobody can. */
+  /** Decides who can control the queues. If omitted, nobody can control them. */
   readonly control?: Access | undefined;
   /**
-   * Reads the config again for the reload button: `() => readConfigFile(path)`. If omitted, there is no such button.
+   * Reads the config again for the reload button, for example `() => readConfigFile(path)`. If omitted, the page has no
+   * reload button.
    */
   readonly readConfig?: (() => string | object | Promise<string | object>) | undefined;
 }
 
-/** Page with its API. */
+/** Dashboard: the page and its API. */
 export interface Dashboard extends Disposable {
   /** Answers a request. Doesn't use `this`. `info` is the second argument that servers pass with a request. */
   readonly fetch: (request: Request, info?: unknown) => Promise<Response>;

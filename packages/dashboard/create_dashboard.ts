@@ -39,14 +39,15 @@ function isInMemory(value: unknown): boolean {
 }
 
 /**
- * Creates a page that shows the state of queues and what is stuck, and a JSON API with the same data. The dashboard
- * answers requests, so it runs on any server and at any path: Deno, Bun, Node with an adapter, or a framework.
+ * Creates a dashboard: a page that shows the state of queues and why a queue is stuck, and a JSON API with the same
+ * data. The dashboard is a function that answers requests, so it runs on any server and at any path: Deno, Bun, Node
+ * with an adapter, or a framework.
  *
  * The dashboard samples each queue every five seconds, to show the last fifteen minutes. Sampling costs very little and
- * doesn't keep the process alive. While somebody watches, the dashboard checks the queues every second. Dispose the
+ * doesn't keep the process alive. While the page is open, the dashboard checks the queues every second. Dispose the
  * dashboard to stop it.
  *
- * Errors and keys may be secrets, so `view` has no default. Without `control`, nobody can change anything.
+ * Errors and keys may contain secrets, so `view` has no default. Without `control`, nobody can change anything.
  *
  * @example Usage
  * ```ts

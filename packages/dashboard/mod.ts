@@ -1,5 +1,5 @@
 /**
- * Page that shows the state of work queues and what is stuck, and controls them.
+ * Dashboard for work queues: shows their state, explains why a queue is stuck, and controls the queues.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 import { formatNumber, inspect, suggest } from "@workqueue/core/internal";
 import { Refusal } from "../http/answers.ts";
 
-/** Rule for a member of a body: a check, and its description in messages. */
+/** Rule for a member of a body: a check, and a description of the rule for messages. */
 type Rule = readonly [holds: (value: unknown) => boolean, words: string];
 
 const MAX_TEXT = 10_000;
@@ -47,7 +47,7 @@ export interface Body {
 }
 
 /**
- * Parses a body. Its members must be in `known`. If `isOneNeeded`, at least one member is required.
+ * Parses a body. Its members must be in `known`. If `isOneNeeded` is true, at least one member is required.
  *
  * @throws {Refusal} If the body is invalid.
  */

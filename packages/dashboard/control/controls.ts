@@ -122,7 +122,9 @@ async function takeBack(queue: WatchedQueue, body: string): Promise<ControlResul
   return await forEach("take back", queue, body, result, (item) => queue.takeBack(item));
 }
 
-/** Returns the error for a key that several items have. A request for one item must not act on several. */
+/**
+ * Returns the error message for a key that several items have. A request for one item must not act on several items.
+ */
 function ambiguous(number: number): string {
   return `Nothing was done: ${
     formatNumber(number)
@@ -130,7 +132,7 @@ function ambiguous(number: number): string {
     "or use 'keyText' to tell them apart.";
 }
 
-/** Maximum number of concurrent calls to a server. */
+/** Maximum number of concurrent calls to a Redis server. */
 const AT_ONCE = 50;
 
 async function forEach(

@@ -1,6 +1,6 @@
 /**
- * Demo of the dashboard with four queues. The backend of one queue is down every other minute. One queue is flooded by
- * a tenant. One queue has an item that always fails. One queue is healthy.
+ * Demo of the dashboard with four queues. The backend of the first queue is down every other minute. A tenant floods
+ * the second queue. An item of the third queue always fails. The fourth queue is healthy.
  *
  *     npx -y deno task demo:dashboard [PORT]
  *

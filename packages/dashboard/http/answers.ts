@@ -12,7 +12,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Headers of every response. Only the dashboard's own page can use a response, and nothing stores it. */
+/** Headers of every response. They let only the dashboard's own page use a response, and forbid storing it. */
 const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "cross-origin-opener-policy": "same-origin",
@@ -24,8 +24,8 @@ const HEADERS: Readonly<Record<string, string>> = {
 const NOTHING_ELSE = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 /**
- * Creates a response with the common headers. The default content security policy allows nothing. The page has its own
- * policy.
+ * Creates a response with the common headers. The default content security policy allows nothing. The page's response
+ * has a policy of its own.
  */
 export function answer(
   status: number,
@@ -63,7 +63,7 @@ export function answerRedirect(location: string, headers: Readonly<Record<string
   return answer(302, undefined, null, { location, ...headers });
 }
 
-/** Creates the response with the page. Its policy allows only its own script and style. */
+/** Creates the response with the page. The content security policy allows only the page's own script and style. */
 export function answerPage(): Response {
   return answer(200, "text/html; charset=utf-8", PAGE, { "content-security-policy": PAGE_CSP });
 }

@@ -11,14 +11,17 @@ export interface EventsRequest {
   readonly search: string;
   readonly limit: number;
   readonly mayControl: boolean;
-  /** Checks again whether the client may control queues. Rejects if the client may no longer view. */
+  /** Checks again whether the client may control queues. Rejects if the client may no longer view them. */
   askAgain(): Promise<boolean>;
   readonly signal: AbortSignal | undefined;
 }
 
 /** Time until a browser reconnects after losing the connection, in milliseconds. */
 const CONNECT_AGAIN = 1000;
-/** Time after which the next push checks access again, in milliseconds. A stream has no time limit. */
+/**
+ * Time after which the next push checks access again, in milliseconds. Repeated checks are needed because a stream may
+ * stay open forever.
+ */
 const ASK_AGAIN_AFTER = 4500;
 
 /**
@@ -57,15 +60,15 @@ export class Events implements Disposable {
         const send = (name: string, json: string) => {
           if (isOpen) controller.enqueue(encoder.encode(`event: ${name}\ndata: ${json}\n\n`));
         };
-        // A client that doesn't read gets no further events. It misses nothing, because the next event has all current
-        // data.
+        // A client that doesn't read receives no further events. The client misses nothing, because the next event
+        // contains all current data.
         const push = async () => {
           if (isOpen && systemClock.now() - askedAt >= ASK_AGAIN_AFTER) {
             askedAt = systemClock.now();
             try {
               mayControl = await request.askAgain();
             } catch {
-              close(); // the browser reconnects and gets the reason
+              close(); // the browser reconnects and receives the reason
             }
           }
           if (!isOpen || !((controller.desiredSize ?? 0) > 0)) return;

@@ -10,7 +10,10 @@ const MAX_BODY = 64 * 1024;
 /** Longest wait for an access function, in milliseconds. */
 const ACCESS_TIMEOUT = 5000;
 
-/** Access control. Decides who may view and control, and which requests come from the page itself. */
+/**
+ * Access control. Decides who may view the dashboard, who may control queues, and which requests come from the page
+ * itself.
+ */
 export class Guard {
   readonly #view: Access;
   readonly #control: Access | undefined;
@@ -23,9 +26,9 @@ export class Guard {
   }
 
   /**
-   * Checks that the client may view.
+   * Checks that the client may view the dashboard.
    *
-   * @throws {Refusal} If the client may not view.
+   * @throws {Refusal} If the client may not view the dashboard.
    */
   async requireView(request: Request): Promise<void> {
     if (await mayDo(this.#view, request)) return;
@@ -45,8 +48,8 @@ export class Guard {
   /**
    * Returns the body of a request that changes something.
    *
-   * @throws {Refusal} If the request doesn't come from the page itself, the client may not control, or the page is
-   * stale.
+   * @throws {Refusal} If the request doesn't come from the page itself, the client may not control queues, or the page
+   * is stale.
    */
   async requireControl(request: Request): Promise<string> {
     if (this.#control === undefined) throw new Refusal(403, "Not allowed: this dashboard has no 'control'.");
@@ -54,7 +57,7 @@ export class Guard {
     if (!/^application\/json *(;|$)/i.test(request.headers.get("content-type") ?? "")) {
       throw new Refusal(400, "Invalid request: the content type must be application/json.");
     }
-    const body = await readText(request); // read first: an access function that reads it then fails
+    const body = await readText(request); // after this, an access function can't read the body
     if (!await mayDo(this.#control, request)) {
       throw new Refusal(403, "Not allowed: 'control' of this dashboard denies access.");
     }
@@ -69,8 +72,8 @@ export class Guard {
   }
 
   /**
-   * Signs a browser in that has a token in its address. The response sets a cookie and redirects to the address without
-   * the token. Returns `undefined` if there is no valid token.
+   * Signs in a browser that requests an address with a token. The response sets a cookie and redirects to the address
+   * without the token. Returns `undefined` if there is no valid token.
    */
   async signIn(request: Request, path: string, location: string): Promise<Response | undefined> {
     for (const access of new Set([this.#view, this.#control])) {
@@ -94,10 +97,10 @@ async function mayDo(access: Access, request: Request): Promise<boolean> {
 }
 
 /**
- * Checks that a request comes from the page's own origin. Browsers send the origin. Other clients must send it too, so
- * a missing origin is always refused.
+ * Checks that a request comes from the page's own origin. Browsers always send the origin. Other clients must send it
+ * too: a request without an origin is refused.
  *
- * @throws {Refusal} If the request comes from another origin.
+ * @throws {Refusal} If the request comes from another origin or doesn't contain an origin.
  */
 function requireSameOrigin(request: Request): void {
   const site = request.headers.get("sec-fetch-site");

@@ -4,7 +4,10 @@ export type Route =
   | { readonly kind: "queue"; readonly name: string }
   | { readonly kind: "action"; readonly name: string; readonly action: string }
   | { readonly kind: "page" }
-  /** Page at an address without a trailing slash, from which relative addresses would be wrong. */
+  /**
+   * Page at an address without a trailing slash. Relative addresses on that page would be wrong, so the browser is
+   * redirected.
+   */
   | { readonly kind: "toPage"; readonly location: string };
 
 export function routeOf(path: string): Route {

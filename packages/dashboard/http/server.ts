@@ -16,7 +16,7 @@ import { logFailure } from "./failure_log.ts";
 import type { Guard } from "./guard.ts";
 import { baseOf, type Route, routeOf } from "./routes.ts";
 
-/** Parts that requests are answered with. */
+/** Parts of the dashboard that answer requests. */
 export interface ServerParts {
   readonly guard: Guard;
   readonly watch: Watch;
@@ -138,8 +138,8 @@ export class Server {
 
 /**
  * Returns the signal that aborts when a request ends; `undefined` on `Deno.serve`, which is recognized by its `info`.
- * There, the signal may also abort after a successful response, and Deno warns about programs that read it.
- * `Deno.serve` cancels the stream anyway.
+ * On `Deno.serve`, the signal may also abort after a successful response, and Deno warns about programs that read the
+ * signal. The signal isn't needed there, because `Deno.serve` cancels the stream.
  */
 function signalOf(request: Request, info: unknown): AbortSignal | undefined {
   return typeof info === "object" && info !== null && "completed" in info ? undefined : request.signal;
@@ -154,9 +154,9 @@ async function act(action: Action, queue: WatchedQueue, body: string): Promise<C
 }
 
 /**
- * Waits for a control, but not forever.
+ * Waits for the result of a control for a limited time.
  *
- * @throws {Refusal} If the wait is too long.
+ * @throws {Refusal} If the control takes too long.
  */
 async function inTime(result: Promise<ControlResult>, subject: string): Promise<ControlResult> {
   const known = await within(result, ACTION_PATIENCE);

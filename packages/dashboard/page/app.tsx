@@ -16,7 +16,7 @@ interface Result {
   readonly isError: boolean;
 }
 
-/** Time for which the result of a control is shown, in milliseconds. Errors stay. */
+/** Time for which the result of a control is shown, in milliseconds. An error stays on the page. */
 const RESULT_SHOWN = 10_000;
 
 /** The whole page. */
@@ -96,7 +96,7 @@ export function App(): JSX.Element {
   );
 }
 
-/** Announces changed verdicts to screen readers. Omits numbers, which change every second. */
+/** Announces changed verdicts to screen readers. Doesn't announce numbers because they change every second. */
 function Spoken({ news: { state, staleFor } }: { news: News }): JSX.Element {
   const before = useRef(new Map<string, string>());
   const [changes, setChanges] = useState("");

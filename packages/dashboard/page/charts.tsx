@@ -9,7 +9,7 @@ const SHORTEST = 2 * 60;
 const SAMPLES_A_MINUTE = 12;
 const HEIGHT = 150;
 
-/** Line of a chart. `of` is also the name of its color in the stylesheet. */
+/** Line of a chart. `of` is also the name of the line's color in the stylesheet. */
 interface Line {
   readonly of: Exclude<keyof History, "time">;
   readonly name: string;

@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<Control, string>> = {
   takeBack: "Take back",
 };
 
-/** Controls of a queue, and the reasons why others are not supported. */
+/** Controls of a queue, and the reasons why the other controls are not supported. */
 export function Controls({ queue }: { queue: QueueDetails }): JSX.Element | null {
   const steering = useSteering();
   if (!steering) return null;

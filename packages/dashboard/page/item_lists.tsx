@@ -117,7 +117,7 @@ function ItemActions(
   );
 }
 
-/** Returns the name of the limiter with a path, as shown in the tree of limiters. */
+/** Returns the name of the limiter at a path, as shown in the tree of limiters. */
 function nameOf(path: string, node: LimiterNode | null): string {
   const nodes = node === null ? [] : [node];
   for (const node of nodes) {

@@ -10,7 +10,7 @@ export interface Column<T> {
   readonly isText?: boolean;
 }
 
-/** Table of items with their keys. Its rows stay in place while the user points at it. */
+/** Table of items with their keys. The rows stay in place while the user points at the table. */
 export function ItemTable<T extends { readonly key: string }>(
   { id, title, note, total, items, empty, columns, below, actions }: {
     id: string;
@@ -82,7 +82,7 @@ export function ItemTable<T extends { readonly key: string }>(
 const SHORT = 10;
 const MAX_SHOWN = 160;
 
-/** Text of any length, with any characters. A long text is shortened until the user asks for all of it. */
+/** Text of any length, with any characters. A long text is shortened until the user asks for the whole text. */
 function LongText({ text }: { text: string }): JSX.Element {
   const [isWhole, setWhole] = useState(false);
   if (text.length <= MAX_SHOWN) return <bdi class="key">{visible(text)}</bdi>;

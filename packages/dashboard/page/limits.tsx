@@ -24,7 +24,7 @@ export function Limits({ queue }: { queue: QueueDetails }): JSX.Element {
 }
 
 function Limiter({ node }: { node: LimiterNode }): JSX.Element {
-  // The text of the bucket contains `rate` and `burst`.
+  // The text that describes the bucket already contains `rate` and `burst`.
   const options = Object.entries(node.options).filter(([name]) => !node.bucket || !["rate", "burst"].includes(name));
   return (
     <li>

@@ -7,7 +7,7 @@ import { Trend } from "./trend.tsx";
 import { VerdictBadge } from "./verdict.tsx";
 import { visible } from "./words.ts";
 
-/** List of all queues, worst first. */
+/** List of all queues, worst verdict first. */
 export function QueueList({ queues }: { queues: readonly QueueRow[] }): JSX.Element {
   const { shown, isStill, handlers } = useStill(queues, ({ name }) => name);
   return (

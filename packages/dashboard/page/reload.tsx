@@ -4,7 +4,7 @@ import type { ControlResult } from "../api.ts";
 import { useSteering } from "./steering.ts";
 import { many, UNKNOWN, visible } from "./words.ts";
 
-/** Shows the changes that a reload of the config would make, and applies them on request. */
+/** Shows the changes that a reload of the config would make, and applies the changes on request. */
 export function Reload(): JSX.Element {
   const steering = useSteering()!;
   const [{ changes, shown }, setResult] = useState<Partial<ControlResult>>({});

@@ -7,7 +7,7 @@ export function linkTo(queue: string): string {
   return PREFIX + encodeURIComponent(queue);
 }
 
-/** Returns the name of the queue in the address of the page; `undefined` for the list of queues. */
+/** Returns the name of the queue in the page's address; `undefined` if the page shows the list of queues. */
 export function useRoute(): string | undefined {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {

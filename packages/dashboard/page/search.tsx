@@ -8,12 +8,12 @@ const WAIT_FOR_MORE = 250;
 /** Number of delayed items that a search checks on Redis, besides the listed failing items. */
 const DUE_FIRST = 1000;
 
-/** Searches for keys in all lists, and controls all delayed items that match. */
+/** Form that searches for keys in all lists, with buttons that act on all matching delayed items. */
 export function Search({ queue, search, searched, onSearch }: {
   queue: QueueDetails;
   /** Search that is sent to the server. */
   search: string;
-  /** Search that the server has answered. */
+  /** Latest search that the server has answered. */
   searched: string;
   onSearch: (search: string) => void;
 }): JSX.Element {

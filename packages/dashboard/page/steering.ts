@@ -4,13 +4,13 @@ import type { ControlResult, ErrorBody } from "../api.ts";
 
 /** Functions for the controls of the page. */
 export interface Steering {
-  /** Posts to the API and shows the result. Resolves with `undefined` if the request failed. */
+  /** Sends a POST request to the API and shows the result. Resolves with `undefined` if the request failed. */
   post(path: string, body: object): Promise<ControlResult | undefined>;
-  /** Asks for confirmation, then posts. */
+  /** Asks for confirmation, then sends a POST request. */
   ask(question: Question): void;
 }
 
-/** Question before an action. */
+/** Question that asks to confirm an action. */
 export interface Question {
   readonly title: string;
   readonly text: string;
@@ -24,12 +24,12 @@ export const SteeringContext: ReturnType<typeof createContext<Steering | undefin
   Steering | undefined
 >(undefined);
 
-/** Returns the functions for controls; `undefined` if the user may only view. */
+/** Returns the functions for controls; `undefined` if the user may not control queues. */
 export function useSteering(): Steering | undefined {
   return useContext(SteeringContext);
 }
 
-/** Error of a page that shows a process that has ended. */
+/** Error for a page whose process has ended. */
 export class StalePage extends Error {
   constructor() {
     super("This page showed a process that has ended. It now shows the new process: check it before you try again.");
@@ -37,9 +37,9 @@ export class StalePage extends Error {
 }
 
 /**
- * Posts to the API of the process with the ID `instance`.
+ * Sends a POST request to the API of the process with the ID `instance`.
  *
- * @throws {StalePage} If another process answers.
+ * @throws {StalePage} If a different process answers.
  * @throws {Error} If the request fails.
  */
 export async function postTo(instance: string, path: string, body: object): Promise<ControlResult> {

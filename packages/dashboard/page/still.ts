@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 
-/** Item as shown in a list. */
+/** Item that is shown in a list. */
 export interface Shown<T> {
   readonly item: T;
   /** Whether the item is no longer in the queue's list but is still shown. */
@@ -22,7 +22,7 @@ export interface StillList<T> {
 
 /**
  * Keeps the items of a list in place while the user points at the list or focuses an element in it. A click therefore
- * always hits the intended item. The data of each item stays up to date.
+ * always hits the intended item. The data of the items is still updated.
  */
 export function useStill<T>(items: readonly T[], keyOf: (item: T) => string): StillList<T> {
   const [pointed, setPointed] = useState(false);

@@ -3,7 +3,7 @@ import type { QueueDetails, State } from "../api.ts";
 
 /** Time without news after which the page is stale, in milliseconds. */
 const STALE_AFTER = 5000;
-/** Time without news after which an open connection counts as dead, in milliseconds. */
+/** Time without news after which an open connection is considered dead, in milliseconds. */
 const DEAD_AFTER = 10_000;
 const RECONNECT_AFTER = 2000;
 
@@ -12,12 +12,12 @@ export interface News {
   readonly state?: State;
   /** Details of the opened queue. */
   readonly queue?: QueueDetails;
-  /** Search that the details answer. */
+  /** Search that the details belong to. */
   readonly searched?: string;
   readonly live: boolean;
-  /** Reason why the server refuses to answer. */
+  /** Reason why the server refuses the request. */
   readonly refusal?: string;
-  /** Time without news, in milliseconds, if it is too long. */
+  /** Time without news, in milliseconds; omitted if the data is recent. */
   readonly staleFor?: number;
 }
 
@@ -31,7 +31,7 @@ export function useNews(name: string | undefined, search: string, round: number)
     let begunAt = performance.now();
     let lastAt = begunAt;
     let isOver = false;
-    // Data of another queue is not valid for this one.
+    // Removes the details of another queue.
     setNews((news) => {
       const { queue, searched: _, ...rest } = news;
       return queue?.name === name ? news : rest;
@@ -49,8 +49,8 @@ export function useNews(name: string | undefined, search: string, round: number)
     }
 
     /**
-     * Finds the reason for a refused stream, which doesn't contain it. The queue may not exist, or the user may not
-     * view.
+     * Asks the server why it refused the stream, because the browser doesn't report the reason. The queue may not
+     * exist, or the user may not have access.
      */
     async function askWhy(): Promise<void> {
       const response = await fetch("api/state").catch(() => undefined);

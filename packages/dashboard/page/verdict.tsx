@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { Verdict } from "../api.ts";
 
-/** Shapes of the verdicts, for users who don't see their colors. */
+/** Shapes that stand for verdicts, for users who can't distinguish colors. */
 const SHAPES: Readonly<Record<Verdict, string>> = {
   stuck: "M5 1h6l4 4v6l-4 4H5l-4-4V5zM5 5l6 6M11 5l-6 6",
   failing: "M8 1.5 15 14.5H1zM8 6v4M8 12v.6",

@@ -1,4 +1,4 @@
-/** Formatting of the server's data for the page. */
+/** Functions that format the server's data for the page. */
 
 import { formatDuration, formatNumber } from "@workqueue/core/internal";
 

@@ -3,10 +3,13 @@ import type { Group } from "../api.ts";
 /** Maximum number of groups to return. */
 const MAX_GROUPS = 50;
 
-/** Ends of the first part of a key, if the config doesn't specify a separator. */
+/** Characters that end the first part of a key, if the config doesn't specify a separator. */
 const SEPARATORS = /[/:|]/;
 
-/** Counts items by the first part of their keys, largest group first. Keys without a separator belong to no group. */
+/**
+ * Groups items by the first part of their keys and counts each group. Returns the largest group first. Keys without a
+ * separator belong to no group.
+ */
 export function groupsOf(keys: readonly string[], separator: string | undefined): Group[] {
   const counts = new Map<string, number>();
   for (const key of keys) {

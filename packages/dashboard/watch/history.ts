@@ -1,7 +1,7 @@
 import type { History as HistoryLists, Rates } from "../api.ts";
 import type { Look } from "./source.ts";
 
-/** Number of samples to keep: fifteen minutes. */
+/** Number of samples to keep, which cover fifteen minutes. */
 export const MAX_SAMPLES = 180;
 /** Interval between samples, in milliseconds. */
 export const SAMPLE_EVERY = 5000;
@@ -24,10 +24,10 @@ const COLUMNS = [
   "givenUp",
 ] as const;
 
-/** Sample of a queue. `at` is a time of the monotonic clock, in milliseconds. */
+/** Sample of a queue. `at` is the time by the monotonic clock, in milliseconds. */
 export type Sample = Readonly<Record<typeof COLUMNS[number], number>>;
 
-/** Creates the sample of a look. For a failed look, only the time is known. */
+/** Creates a sample from a look at the queue. If the look failed, only the time of the sample is known. */
 export function sampleOf(at: number, look: Look | undefined): Sample {
   const { ready = NaN, blocked = NaN, delayed = NaN, processing = NaN, failing, totals } = look ?? {};
   const handedOut = totals?.handedOut ?? NaN;
@@ -63,14 +63,14 @@ export class History {
     for (const name of COLUMNS) this.#columns[name][slot] = sample[name];
   }
 
-  /** Returns a number of the sample at a position; 0 is the oldest sample. */
+  /** Returns a number from the sample at a position. Position 0 is the oldest sample. */
   #get(name: keyof Sample, place: number): number {
     return this.#columns[name][(this.#added - this.length + place) % MAX_SAMPLES]!;
   }
 
   /**
-   * Returns the change of a number over a period, by default a minute, and the actual period in milliseconds. Returns
-   * `undefined` if the change is unknown.
+   * Returns by how much a number has changed over a period, by default one minute. `ms` is the actual length of the
+   * period. Returns `undefined` if the change is unknown.
    */
   over(
     name: keyof Sample,
@@ -86,7 +86,7 @@ export class History {
     return undefined;
   }
 
-  /** Returns rates per second, over the last minute or since the first sample. */
+  /** Returns rates per second over the last minute, or since the first sample if it is more recent. */
   rates(now: Sample): Rates {
     const rate = (name: keyof Sample) => {
       const over = this.over(name, now);
@@ -97,8 +97,8 @@ export class History {
 
   /**
    * Returns a lower bound for the age of the oldest ready item, in milliseconds, if items are handed out in order. The
-   * bound is the time since the first sample at which more items had become ready than have been handed out by now.
-   * Returns `null` if it is unknown or no item is ready.
+   * bound is the age of the first sample in which the number of items that had become ready exceeds the number of items
+   * handed out by now. Returns `null` if the bound is unknown or no item is ready.
    */
   oldestReadyMs(now: Sample): number | null {
     if (!(now.ready > 0) || Number.isNaN(now.handedOut)) return null;
@@ -109,7 +109,8 @@ export class History {
   }
 
   /**
-   * Returns the samples as lists. `now` and `time` are the current times of the monotonic clock and of `Date.now()`.
+   * Returns the samples as lists. `now` is the current time by the monotonic clock, and `time` is the current time by
+   * `Date.now()`.
    */
   lists(now: number, time: number): HistoryLists {
     const places = Array.from({ length: this.length }, (_, place) => place);
@@ -134,8 +135,8 @@ export class History {
   }
 
   /**
-   * Returns the numbers of ready, blocked and delayed items, one number for every three samples. The choice of samples
-   * never changes, so that lines don't flicker.
+   * Returns the total of ready, blocked and delayed items in every third sample. A chosen sample stays chosen, so that
+   * lines don't flicker.
    */
   trend(): (number | null)[] {
     const trend: (number | null)[] = [];

@@ -2,16 +2,16 @@ import type { LimiterDescription, RateLimiter, TokenBucket, WorkQueueConfig } fr
 import { formatDuration, formatNumber, hasMethods } from "@workqueue/core/internal";
 import type { Bucket, LimiterNode } from "../api.ts";
 
-/** Limits of a queue in a config: the tree of its limiter, and the limiter that decided a delay. */
+/** Limiters of a queue in a config. Finds the limiter that decided a delay. */
 export interface Limits {
   /** Returns the tree of the queue's limiter, with the current tokens of its buckets. */
   tree(): LimiterNode;
   /**
-   * Returns the path of the limiter that decided an item's delay; `null` if unknown. Times are in milliseconds: `ago`
-   * since the last failure, `dueInMs` until the item is due.
+   * Returns the path of the limiter that decided an item's delay; `null` if unknown. `ago` is the time since the last
+   * failure and `dueInMs` the time until the item is due, in milliseconds.
    */
   decidedBy(attempts: number, ago: number | null, dueInMs: number | null): string | null;
-  /** Separator after the first part of keys, if the queue's discipline or limiter groups keys. */
+  /** Separator that ends the first part of keys, if the queue's discipline or limiter groups keys. */
   readonly separator: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export function showBucket(bucket: TokenBucket): Bucket {
   return { rate: numberOf(rate), burst, tokens: Math.floor(tokens * 10) / 10, resumesInMs };
 }
 
-/** Returns the data of a bucket whose tokens are unknown here. */
+/** Returns the data of a bucket whose tokens this process doesn't know. */
 export function showFarBucket({ rate, burst }: { readonly rate: number; readonly burst: number }): Bucket {
   return { rate: numberOf(rate), burst, tokens: null, resumesInMs: 0 };
 }
@@ -52,10 +52,11 @@ interface Node {
   readonly description: LimiterDescription;
   readonly options: Readonly<Record<string, string>>;
   readonly inside: readonly Node[];
-  /** Bucket, if the limiter is one and has a name. */
+  /** Bucket, if the limiter is a bucket and has a name. */
   readonly bucket: TokenBucket | undefined;
   /**
-   * Returns the delay after a number of failures, in milliseconds; `undefined` if the delay depends on anything else.
+   * Returns the delay after a number of failures, in milliseconds; `undefined` if the delay also depends on something
+   * else.
    */
   readonly delayAfter: ((failures: number) => number) | undefined;
 }
@@ -129,21 +130,21 @@ function separatorIn({ description, inside }: Node): string | undefined {
   return undefined;
 }
 
-/** Longest delay in a tree, in milliseconds, and the path of the limiter that causes it. */
+/** Longest delay in a tree of limiters, in milliseconds, and the path of the limiter that causes the delay. */
 interface Decision {
   readonly delay: number;
   readonly path: string;
 }
 
-/** Tolerance for delays, as a fraction of the delay. Clocks and looks are not exact. */
+/** Tolerance for delays, as a fraction of the delay. Measured delays are not exact. */
 const TOLERANCE = 0.05;
 /** Additional tolerance for delays, in milliseconds. */
 const TOLERANCE_MS = 50;
 
 /**
  * Returns the path of the limiter that decided an item's delay; `null` if unknown. The delay is the sum of `ago` and
- * `dueInMs`. If it is longer than all delays that depend only on the number of failures, a bucket decided it. If there
- * is no bucket, the handler did.
+ * `dueInMs`. If the delay is longer than all delays that depend only on the number of failures, a bucket decided it. If
+ * there is no bucket, the handler decided it.
  */
 function decidedBy(root: Node, attempts: number, ago: number | null, dueInMs: number | null): string | null {
   if (dueInMs === null || attempts < 1) return null;
@@ -184,7 +185,7 @@ function findBucket(node: Node): Node | undefined {
   return undefined;
 }
 
-/** Returns the time that the next item would wait for a token, in milliseconds. */
+/** Returns the time until the next item would receive a token, in milliseconds. */
 function waitOf({ rate, tokens, resumesInMs }: TokenBucket): number {
   return resumesInMs + (tokens >= 1 ? 0 : 1000 * (1 - tokens) / rate);
 }

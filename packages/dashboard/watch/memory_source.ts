@@ -3,7 +3,7 @@ import { type DelayedItem, HOOKS, type QueueHooks } from "@workqueue/core/hooks"
 import { totalsOf } from "@workqueue/core/metrics";
 import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
 
-/** Source of a queue in memory, with the pool that works on it. */
+/** Source for a queue in memory, with the pool that processes its items. */
 export class MemorySource implements Source {
   readonly engine = "memory";
   readonly hasTexts = false;
@@ -28,7 +28,7 @@ export class MemorySource implements Source {
       limit,
     });
     const { handedOut = null, isFifo = false } = totalsOf(this.#queue);
-    // The number of failing and running items is limited, whatever the size of the queue.
+    // The number of failing and running items is limited, regardless of the size of the queue.
     const pool = this.#pool?.snapshot({ limit: MAX_LISTED });
     const totals = this.#pool === undefined ? {} : totalsOf(this.#pool);
     const { succeeded, failed = null, givenUp = null, givenUpFor = null } = totals;

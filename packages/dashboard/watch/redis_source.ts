@@ -3,12 +3,12 @@ import { hasMethods } from "@workqueue/core/internal";
 import type { QueueOnRedis } from "../contract.ts";
 import { type DelayedItems, type DelayedLook, type Look, MAX_LISTED, type Source } from "./source.ts";
 
-/** Reports whether a queue is on Redis. Checks its methods, so that the package for Redis is not required. */
+/** Reports whether a queue is on Redis. Checks the queue's methods, so that `@workqueue/redis` is not required. */
 export function isOnRedis(queue: unknown): queue is QueueOnRedis<unknown> {
   return hasMethods(queue, "snapshot", "promoteDelayed", "cancelDelayed", "forget", "pause", "resume");
 }
 
-/** Source of a queue on a server, shared by all processes, with the pool of this process. */
+/** Source for a queue on a Redis server, with the pool of this process. All processes share the queue. */
 export class RedisSource implements Source {
   readonly engine = "redis";
   readonly pausing: Source["pausing"];
@@ -22,7 +22,7 @@ export class RedisSource implements Source {
       pause: () => queue.pause(),
       async resume() {
         await queue.resume();
-        pool?.resume(); // the pool may have been paused directly
+        pool?.resume(); // the pool itself may have been paused
       },
     };
   }
@@ -108,7 +108,9 @@ export class RedisSource implements Source {
   }
 }
 
-/** Returns the delayed items in a look: the items that are due first, and failing items that are due later. */
+/**
+ * Returns the delayed items that a look contains: the items that are due first, and failing items that are due later.
+ */
 function delayedIn({ delayed, delayedItems, failingItems }: Look, knownBy: (item: unknown) => unknown): DelayedLook[] {
   if (delayed <= delayedItems.length) return [...delayedItems];
   const first = new Set(delayedItems.map(({ item }) => knownBy(item)));

@@ -2,7 +2,10 @@ import { systemClock } from "@workqueue/core";
 import { type DelayedLook, MAX_LISTED } from "./source.ts";
 import { waitFor } from "./timer.ts";
 
-/** Maximum number of items per search, which takes about 0.1 s. A search must not block everything else for long. */
+/**
+ * Maximum number of items per search. Such a search takes about 0.1 s. A longer search would block the process for too
+ * long.
+ */
 export const MAX_SEARCHED = 200_000;
 /**
  * Maximum duration of a search, in milliseconds, because texts may take long to create. Texts of objects are cached.
@@ -10,29 +13,33 @@ export const MAX_SEARCHED = 200_000;
 const MAX_TIME = 250;
 /** Maximum age of a fresh result, in milliseconds. Slightly less than the interval between pushes. */
 const FRESH_FOR = 950;
-/** Maximum age of a result that is shown until there is a newer one, in milliseconds. */
+/** Maximum age of a result that is shown while there is no newer result, in milliseconds. */
 const KEPT_FOR = 30_000;
-/** Time that a search stays in line without further requests, in milliseconds. Clients that watch ask every second. */
+/**
+ * Time that a search stays in line without being requested again, in milliseconds. An open page requests its search
+ * every second.
+ */
 const IN_LINE_FOR = 2500;
 /**
- * Duration of a rest, as a multiple of the duration of the searches before it. Searches get a twentieth of the time.
+ * Duration of a rest, as a multiple of the duration of the preceding searches. Searches thus use a twentieth of the
+ * time.
  */
 const REST = 19;
-/** Total duration of searches that needs no rest yet, in milliseconds. */
+/** Total duration of searches after which a rest is needed, in milliseconds. */
 const SHORT = 5;
-/** Maximum duration of a rest, in milliseconds. A slow server may have caused the long search. */
+/** Maximum duration of a rest, in milliseconds. Needed because a slow server can make a search take very long. */
 const MAX_REST = 30_000;
 /** Longest wait for a search on a server, in milliseconds. */
 const SEARCH_TIMEOUT = 900;
 const MAX_IN_LINE = 1000;
 const MAX_FOUND = 100;
 
-/** Result of a search through all delayed items. */
+/** Result of a search among all delayed items. */
 export interface Found {
   readonly at: number;
   /** Number of matching items; `null` if there were too many delayed items to check all of them. */
   readonly matching: number | null;
-  /** Matching items that are due first. */
+  /** Matching items, earliest first. The number of items is limited. */
   readonly items: readonly { readonly key: string; readonly priority: number; readonly dueAt: number }[];
 }
 
@@ -44,13 +51,14 @@ export function matcher(search: string): (key: string) => boolean {
 }
 
 /**
- * Searches through all delayed items of a queue. All searches together take a twentieth of the time, regardless of the
- * number of clients. Searches stand in a line. The first one runs after the rest that follows the searches before it.
+ * Searches all delayed items of a queue. All searches together use about a twentieth of the time, regardless of the
+ * number of clients. Searches wait in line. The first search in line runs after the rest that follows the previous
+ * searches.
  */
 export class Searches {
   readonly #delayed: (limit: number) => readonly DelayedLook[] | Promise<readonly DelayedLook[]>;
   readonly #textOf: (item: unknown) => string;
-  /** Searches in line, longest wait first, each with the time of the latest request for it. */
+  /** Searches in line, in the order in which they will run. Each search has the time when it was last requested. */
   readonly #line = new Map<string, number>();
   #found = new Map<string, Found>();
   #underWay: Promise<void> | undefined;
@@ -73,8 +81,8 @@ export class Searches {
   }
 
   /**
-   * Returns the result of a search, which may be a while old; `undefined` if there is no result yet. Call it again for
-   * the result. Never rejects.
+   * Returns the latest result of a search, which may be up to 30 seconds old. Returns `undefined` if there is no result
+   * yet: call `find` again later. Never rejects.
    */
   async find(search: string): Promise<Found | undefined> {
     const now = systemClock.now();

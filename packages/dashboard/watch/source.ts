@@ -1,8 +1,11 @@
-/** Queue as seen by the dashboard, for any engine. */
+/** Interface between the dashboard and a queue on any engine. */
 
 import type { GiveUpReason } from "@workqueue/core";
 
-/** Result of a look at a queue. Lists contain at most the requested number of items. `null` means unknown. */
+/**
+ * State of a queue when the dashboard last looked at it. Lists contain at most the requested number of items. `null`
+ * means unknown.
+ */
 export interface Look {
   readonly ready: number;
   readonly blocked: number;
@@ -15,7 +18,10 @@ export interface Look {
   /** Whether items are handed out in order, so that `oldestReadyMs` can be computed from the totals. */
   readonly isFifo: boolean;
   readonly workers: Workers | null;
-  /** Whether handing out is paused. On Redis, the queue is paused; in memory, the pool. */
+  /**
+   * Whether no items are handed out because of a pause. In memory, this is a pause of the pool; on Redis, a pause of
+   * the queue.
+   */
   readonly isPaused: boolean;
   readonly readyItems: readonly { readonly item: unknown; readonly priority: number }[];
   readonly delayedItems: readonly DelayedLook[];
@@ -23,7 +29,7 @@ export interface Look {
   readonly runningItems: readonly LookRunning[];
 }
 
-/** Counts since counting began. */
+/** Totals since counting began. */
 export interface LookTotals {
   readonly handedOut: number | null;
   /** Attempts that have ended. */
@@ -62,10 +68,10 @@ export interface LookRunning {
   readonly for: number | null;
 }
 
-/** Delayed items that were looked at, earliest first. */
+/** Delayed items that were read from the queue, earliest first. */
 export interface DelayedItems {
   readonly items: readonly DelayedLook[];
-  /** Number of delayed items that were not looked at. */
+  /** Number of delayed items that were not read. */
   readonly more: number;
 }
 
@@ -74,7 +80,7 @@ export interface DelayedItems {
  */
 export const MAX_LISTED = 1000;
 
-/** Control of a queue, or a sentence with the reason why there is none. */
+/** Control of a queue, or a sentence that explains why the queue doesn't support the control. */
 export type Can<F> = F | string;
 
 export interface Source {
@@ -82,24 +88,30 @@ export interface Source {
   /** Name of the queue, as set when it was created. */
   readonly queueName: string;
   keyOf(item: unknown): unknown;
-  /** Looks at the queue. The duration depends on `limit`, not on the size of the queue. */
+  /** Returns the current state of the queue. The duration depends on `limit`, not on the size of the queue. */
   look(limit: number): Look | Promise<Look>;
   /** Returns delayed items: all of them, up to `limit`, or as many as can be fetched at once. This may take a while. */
   allDelayed(limit?: number): DelayedItems | Promise<DelayedItems>;
   /**
-   * Iterates over all delayed items in no particular order; `undefined` if the queue can't. The iteration may continue
-   * in later turns of the event loop.
+   * Returns an iterable over all delayed items in no particular order; `undefined` if the queue doesn't support
+   * iteration. The iteration may continue in later turns of the event loop.
    */
   eachDelayed?(): Iterable<DelayedLook> | undefined;
-  /** Returns the number of delayed items in `allDelayed`, given a look whose lists have up to `MAX_LISTED` items. */
+  /**
+   * Returns the number of delayed items that `allDelayed` would return, given a look whose lists have up to
+   * `MAX_LISTED` items.
+   */
   findable(look: Look): number;
   /** Whether each item is a string. Such an item can be retried or taken back without a search. */
   readonly hasTexts: boolean;
-  /** Reason why no delayed item can be made ready; `undefined` if it can. */
+  /** Reason why delayed items can't be made ready; `undefined` if they can be made ready. */
   readonly cannotRetry?: string | undefined;
-  /** Makes a delayed item ready. Returns `false` if it did not. */
+  /**
+   * Makes a delayed item ready. Returns `false` if that is not possible, for example because the item is no longer
+   * delayed.
+   */
   retry(item: DelayedLook): boolean | Promise<boolean>;
-  /** Removes a delayed item and forgets its failures. Returns `false` if it did not. */
+  /** Removes a delayed item and forgets its failures. Returns `false` if the item was not delayed. */
   takeBack(item: DelayedLook): boolean | Promise<boolean>;
   readonly pausing: Can<{ pause(): void | Promise<void>; resume(): void | Promise<void> }>;
 }

@@ -21,7 +21,7 @@ export function errorText(error: string): string {
   return cut(inOneLine(error.slice(0, 2 * MAX_LENGTH)).trim());
 }
 
-/** Formats a thrown value. Any value can be thrown, even one that throws when it is read. */
+/** Formats a thrown value. Any value can be thrown, even an object whose getters throw. */
 export function thrownText(thrown: unknown): string {
   try {
     return errorText(thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown));
@@ -32,8 +32,8 @@ export function thrownText(thrown: unknown): string {
 
 /**
  * Creates a function that returns the text of an item for display and search. It always returns a text, even if the
- * user's functions throw. The text of an object is cached because objects may be large, so later changes of the object
- * are ignored.
+ * user's functions throw. The text of an object is cached because the object may be large. Later changes to the object
+ * are therefore ignored.
  */
 export function keyTexts(
   keyOf: (item: unknown) => unknown,
@@ -61,7 +61,7 @@ function copyOf(text: string): string {
   return text.length < MAX_LENGTH - 1 ? text : JSON.parse(JSON.stringify(text));
 }
 
-/** Formats a key as JSON. Values that JSON doesn't support become text. */
+/** Formats a key as JSON. Values that JSON doesn't support are converted to strings. */
 function textOf(key: unknown): string {
   if (typeof key === "string") return key;
   const around: unknown[] = [];

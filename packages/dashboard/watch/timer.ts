@@ -1,6 +1,6 @@
 import { systemClock } from "@workqueue/core";
 
-/** Calls an action at equal intervals, if the action is fast enough. Doesn't keep the process alive. */
+/** Calls a function at regular intervals. Doesn't keep the process alive. */
 export class Timer {
   readonly #action: () => void;
   readonly #every: number;
@@ -30,14 +30,14 @@ export class Timer {
   #set(): void {
     this.#handle = setUnref(() => {
       const now = systemClock.now();
-      this.#next = Math.max(this.#next + this.#every, now); // calls missed during a suspend are skipped
+      this.#next = Math.max(this.#next + this.#every, now); // skips calls missed during a suspend
       this.#set();
       this.#action();
     }, Math.max(this.#next - systemClock.now(), 0));
   }
 }
 
-/** Waits for a promise that never rejects, at most `ms` milliseconds. Doesn't keep the process alive. */
+/** Waits for a promise for at most `ms` milliseconds. The promise must never reject. Doesn't keep the process alive. */
 export function waitFor(promise: Promise<unknown>, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const handle = setUnref(resolve, ms);

@@ -2,16 +2,22 @@ import { formatDuration, formatNumber, inspect } from "@workqueue/core/internal"
 import type { Bucket, Group, Rates, Verdict } from "../api.ts";
 import { type Look, MAX_LISTED } from "./source.ts";
 
-/** Data that a verdict is based on. */
+/** Data on which a verdict is based. */
 export interface Situation {
   readonly engine: "memory" | "redis";
   readonly look: Pick<Look, "ready" | "blocked" | "delayed" | "processing" | "failing" | "workers" | "isPaused">;
-  /** Time since an item was handed out, in milliseconds, while items were ready and could have been handed out. */
+  /**
+   * Time for which no item was handed out although items were ready and could have been handed out, in milliseconds.
+   */
   readonly idleFor: number;
-  /** Attempts that ended in the last minute, failed attempts among them, and given-up items; `null` if unknown. */
+  /**
+   * Numbers of attempts that ended, of attempts that failed, and of given-up items in the last minute; `null` if
+   * unknown.
+   */
   readonly lastMinute: { readonly attempts: number; readonly failed: number; readonly givenUp: number } | null;
   /**
-   * Attempts of the last few seconds, which show the current state if there were enough of them. `ms` is the period.
+   * Attempts in the last few seconds; `null` if unknown. If there are enough, they show the current state. `ms` is the
+   * length of the period.
    */
   readonly recent: { readonly attempts: number; readonly failed: number; readonly ms: number } | null;
   /** Growth of the backlog in the last minute, in items. */
@@ -24,7 +30,7 @@ export interface Situation {
   readonly throttle: Bucket | null;
   /** Group with most of the ready items. */
   readonly hot: Group | undefined;
-  /** Number of ready items in which `hot` was found. */
+  /** Number of listed ready items. `hot` is the largest group among these items. */
   readonly listed: number;
 }
 
@@ -33,20 +39,20 @@ export interface Judgement {
   readonly reason: string;
 }
 
-/** Time without handing out an item after which a queue is stuck, in milliseconds. */
+/** Time after which a queue that hands out no ready item is stuck, in milliseconds. */
 export const STUCK_AFTER = 30_000;
-/** Duration from which a running handler is mentioned, in milliseconds. */
+/** Minimum running time of a handler for the verdict to mention it, in milliseconds. */
 const LONG_RUN = 5 * 60_000;
-/** Time after which abandoned handlers that occupy all places make a queue stuck, in milliseconds. */
+/** Time after which a queue is stuck if abandoned handlers occupy all workers, in milliseconds. */
 const LONG_FULL = 5000;
-/** Number of failures that make a queue failing, in a minute or of one key. */
+/** Number of failures for the verdict `failing`, either in one minute or of one key. */
 const MANY_FAILURES = 5;
-/** Minimum growth of a backlog in a minute to be reported, in items. */
+/** Minimum growth of a backlog in one minute that is reported, in items. */
 const GROWTH = 50;
-/** Minimum growth of a backlog in a minute to be reported, as a fraction of the backlog. */
+/** Minimum growth of a backlog in one minute that is reported, as a fraction of the backlog. */
 const GROWN_PART = 0.1;
 
-/** Order of queues in the list, worst first. */
+/** Order of verdicts in the list of queues, worst first. */
 const ORDER: readonly Verdict[] = ["stuck", "failing", "unknown", "paused", "busy", "healthy"];
 
 /** Returns the verdict on a queue and the reason for it. */
@@ -99,7 +105,10 @@ function nothingIsTaken(situation: Situation): string | undefined {
   } free.`;
 }
 
-/** Returns twice the interval between tokens, in milliseconds; 0 if there is no throttle or no finite interval. */
+/**
+ * Returns twice the interval between two tokens, in milliseconds; 0 if there is no throttle or the interval is not
+ * finite.
+ */
 function perToken(throttle: Bucket | null): number {
   return throttle === null || throttle.rate === "unlimited" || throttle.rate === 0 ? 0 : 2000 / throttle.rate;
 }
@@ -113,8 +122,8 @@ function placesAreTaken({ look: { ready, workers }, idleFor }: Situation): strin
 }
 
 /**
- * Returns a reason if handlers hang. A handler may be meant to run long, so it only hangs if other items need its
- * place.
+ * Returns a reason if handlers hang. A handler may be meant to run for a long time, so it is considered hung only if
+ * items wait for a free worker.
  */
 function placesAreHung(situation: Situation): string | undefined {
   const { look: { ready, workers }, idleFor } = situation;
@@ -142,7 +151,9 @@ function mostSucceed({ attempts, failed }: { readonly attempts: number; readonly
   return failed < attempts / 2;
 }
 
-/** Reports whether attempts succeed again after many failures. Then, pending retries don't show the current state. */
+/**
+ * Reports whether attempts succeed again after many failures. If so, pending retries don't reflect the current state.
+ */
 function isRecovering({ recent, lastMinute }: Situation): boolean {
   return recent !== null && recent.attempts >= MANY_FAILURES && mostSucceed(recent) &&
     lastMinute !== null && lastMinute.failed >= MANY_FAILURES && !mostSucceed(lastMinute);
@@ -202,7 +213,7 @@ function isThrottlePaused({ look: { ready }, throttle }: Situation): string | un
   } ready.`;
 }
 
-/** Minimum ratio between the rates of incoming and outgoing items, in either direction, to be mentioned. */
+/** Minimum ratio between the rates of incoming and outgoing items, in either direction, that is mentioned. */
 const NOTICEABLY = 1.05;
 
 function allAreBusy({ look: { ready, workers }, rates }: Situation): string | undefined {
@@ -272,7 +283,7 @@ function hotTenant({ hot, listed }: Situation): string {
   return ` ${name(hot.name)} has ${Math.floor(100 * hot.count / listed)} % of the ready items.`;
 }
 
-/** Mentions a paused throttle if the verdict is not `paused`. */
+/** Returns a sentence about a paused throttle if the verdict is not `paused`. */
 function pauseBeside(verdict: Verdict, { throttle }: Situation): string {
   if (verdict === "paused" || throttle === null || throttle.resumesInMs <= 0) return "";
   return ` The throttle is paused for another ${formatDuration(throttle.resumesInMs)}.`;

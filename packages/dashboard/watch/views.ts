@@ -10,7 +10,7 @@ export interface Surroundings {
   readonly mayReload: boolean;
 }
 
-/** Responses of the API as JSON. Each is created once per look and shared by all clients. */
+/** JSON responses of the API. Each response is created once per look at the queues and is shared by all clients. */
 export class Views {
   readonly #watch: Watch;
   readonly #surroundings: Surroundings;

@@ -5,23 +5,23 @@ import { MAX_LISTED } from "./source.ts";
 import { Timer, waitFor } from "./timer.ts";
 import { ROW_LIMIT, WatchedQueue } from "./watched_queue.ts";
 
-/** Interval between looks while somebody watches, in milliseconds. */
+/** Interval between looks at the queues while a client watches, in milliseconds. */
 const LOOK_EVERY = 1000;
-/** Longest wait for a look before earlier data is shown, in milliseconds. */
+/** Longest wait for new data from the queues before earlier data is shown, in milliseconds. */
 const LOOK_PATIENCE = 900;
 
 /** Client that watches the queues. */
 export interface Watcher {
   /** Queue whose details are watched; `undefined` for none. */
   readonly queue: WatchedQueue | undefined;
-  /** Called after each look. */
+  /** Called after each look at the queues. */
   seen(): void;
 }
 
-/** All queues of the dashboard, and the schedule of looks at them. One look serves all clients. */
+/** Watches all queues of the dashboard on a schedule. One look at the queues serves all clients. */
 export class Watch implements Disposable {
   readonly queues: ReadonlyMap<string, WatchedQueue>;
-  /** Number of looks so far. Views of an earlier look are outdated. */
+  /** Number of looks at the queues so far. Views created with an earlier version are outdated. */
   version = 0;
   readonly #watchers = new Set<Watcher>();
   readonly #samples: Timer;
@@ -39,7 +39,7 @@ export class Watch implements Disposable {
     void this.#sample();
   }
 
-  /** Looks at all queues, and at one of them closely. Skips a queue if its latest look is fresh. */
+  /** Looks at all queues, and reads longer lists from the queue `closely`. Skips a queue whose latest look is fresh. */
   async look(closely?: WatchedQueue): Promise<void> {
     const close = this.#watchedClosely();
     const looks = Array.from(
@@ -50,7 +50,7 @@ export class Watch implements Disposable {
     this.version++;
   }
 
-  /** Calls `seen` of a watcher after each look. Returns an unsubscribe function. */
+  /** Calls the watcher's `seen` after each look at the queues. Returns an unsubscribe function. */
   watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher);
     this.#looks.start();
@@ -60,7 +60,7 @@ export class Watch implements Disposable {
     };
   }
 
-  /** Discards looks after a change, and shows the change to watchers immediately. */
+  /** Discards earlier looks because a queue has changed. Looks again immediately if there are watchers. */
   async changed(queue?: WatchedQueue): Promise<void> {
     for (const one of queue === undefined ? this.queues.values() : [queue]) one.forgetLook();
     if (this.#watchers.size > 0) await this.#look();
@@ -72,7 +72,7 @@ export class Watch implements Disposable {
     this.#unfollow?.();
   }
 
-  /** Samples all queues. While somebody watches, the looks list enough items for the watchers too. */
+  /** Samples all queues. If there are watchers, reads enough items for them too. */
   async #sample(): Promise<void> {
     const limit = this.#watchers.size === 0 ? 0 : ROW_LIMIT;
     const close = this.#watchedClosely();

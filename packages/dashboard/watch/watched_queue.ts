@@ -14,18 +14,18 @@ import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
 import { judge, type Judgement } from "./verdict.ts";
 
-/** Number of items to list for a row: enough to find groups. */
+/** Number of items to read for a row of the list of queues. The number is large enough to find groups. */
 export const ROW_LIMIT = 200;
-/** Recent period, in milliseconds: one or two samples. */
+/** Length of the recent period, in milliseconds. The period contains one or two samples. */
 const RECENT = 5000;
 /** Maximum age of a fresh look, in milliseconds. Slightly less than the interval between pushes. */
 const FRESH_FOR = 950;
-/** Longest wait for the look of a sample, in milliseconds. Less than the interval between samples. */
+/** Longest wait for the data of a sample, in milliseconds. Less than the interval between samples. */
 const SAMPLE_PATIENCE = 4000;
-/** Time without an answer after which a server counts as unreachable, in milliseconds. */
+/** Time without an answer after which a server is considered unreachable, in milliseconds. */
 const SILENT_AFTER = 3000;
 
-/** Look with its sample. `limit` is the maximum length of its lists. */
+/** Look at the queue, and its sample. `limit` is the maximum length of the look's lists. */
 interface Seen {
   readonly look: Look;
   readonly sample: Sample;
@@ -37,7 +37,7 @@ interface Matching extends DelayedItems {
   readonly lookedAt: number;
 }
 
-/** Queue on the dashboard: its samples and latest look, and the views of them. */
+/** Queue on the dashboard, with its samples, its latest look, and the data derived from them. */
 export class WatchedQueue {
   readonly name: string;
   readonly source: Source;
@@ -55,9 +55,7 @@ export class WatchedQueue {
   #seen: Seen | undefined;
   #looking: { readonly promise: Promise<void>; readonly limit: number; readonly since: number } | undefined;
   #failure: { readonly text: string; readonly since: number } | undefined;
-  /**
-   * Time of the latest look at which the queue was not idle. A queue is idle if items are ready but none is handed out.
-   */
+  /** Time when the queue was last seen not idle. A queue is idle if items are ready but no item is handed out. */
   #idleSince = 0;
 
   constructor(name: string, { queue, pool, keyText, onTakeBack }: DashboardQueue<unknown>, config?: WorkQueueConfig) {
@@ -90,7 +88,7 @@ export class WatchedQueue {
     this.#limits = "unread";
   }
 
-  /** Discards the look and the results of searches because the queue has changed. */
+  /** Marks the latest look as outdated and discards the search results because the queue has changed. */
   forgetLook(): void {
     this.#seen = this.#seen && { ...this.#seen, limit: -1 };
     this.#searches.forget();
@@ -140,12 +138,12 @@ export class WatchedQueue {
     return this.#limits;
   }
 
-  /** Throttle of the pool. Without a pool, the throttle in the config. */
+  /** Throttle of the pool, or the throttle in the config if there is no pool. */
   get throttleSource(): unknown {
     return this.pool === undefined ? this.#configThrottle : this.pool.throttle;
   }
 
-  /** Bucket of the throttle, if it is in this process. */
+  /** Bucket of the throttle; `undefined` if the bucket is not in this process. */
   get throttleBucket(): TokenBucket | undefined {
     const throttle = this.source.engine === "redis" ? undefined : this.throttleSource;
     return isTokenBucket(throttle) ? throttle : undefined;
@@ -198,7 +196,7 @@ export class WatchedQueue {
     };
   }
 
-  /** Returns the verdict while the server doesn't answer; `undefined` if it answers. */
+  /** Returns the verdict for a server that doesn't answer; `undefined` if the server answers. */
   #away(): Judgement | undefined {
     const since = this.#failure?.since ?? this.#looking?.since;
     const ms = systemClock.now() - (since ?? Infinity);
@@ -228,7 +226,10 @@ export class WatchedQueue {
     });
   }
 
-  /** Returns the attempts of a period and the failed ones among them; `null` if unknown. `time` is in milliseconds. */
+  /**
+   * Returns the number of attempts and of failed attempts in a period; `null` if unknown. `time` is the length of the
+   * period, in milliseconds.
+   */
   #tried(sample: Sample, time?: number): { attempts: number; failed: number; ms: number } | null {
     const attempts = this.#history.over("attempts", sample, time);
     const failed = this.#history.over("failed", sample, time);
@@ -241,7 +242,8 @@ export class WatchedQueue {
   }
 
   /**
-   * Returns all details of the queue as of the latest look. The lists contain only items whose keys match the search.
+   * Returns all details of the queue at the time of the latest look. The lists contain only items whose keys match the
+   * search.
    */
   async details(search: string, limit: number): Promise<Omit<QueueDetails, "can" | "cannot">> {
     const matches = matcher(search);
@@ -287,8 +289,9 @@ export class WatchedQueue {
   }
 
   /**
-   * Returns the delayed items with a key, or all that match a search, as of some moment during the call. If the items
-   * are strings, returns the item of a key without a search. That item may not be delayed.
+   * Returns the delayed items with a key, or the delayed items that match a search, as they were at some moment during
+   * the call. If the items are strings, a key is the item: it is returned without a search, even if the item is not
+   * delayed.
    */
   async delayedItems(wanted: { readonly key: string } | { readonly search: string }): Promise<Matching> {
     if ("key" in wanted && this.#hasTexts && isWhole(wanted.key)) {
