@@ -1,4 +1,4 @@
-/** Layer 2 and its heap. */
+/** Benchmarks of layer 2, the delaying queue, and its heap. */
 
 import { NumberHeap } from "../lib/structures/number_heap.ts";
 import { distinctKeys } from "./keys.ts";

@@ -1,4 +1,4 @@
-/** Measured times in nanoseconds per item, by work, contender and runtime; one for each round. */
+/** Measured times in nanoseconds per item, by workload, contender and runtime. There is one time for each round. */
 export class Figures {
   readonly #rounds = new Map<string, number[]>();
 
@@ -13,33 +13,33 @@ export class Figures {
     return this.#rounds.has(keyOf(figure));
   }
 
-  /** Returns the median of the rounds; `NaN` if there are none. */
+  /** Returns the median of the rounds; `NaN` if there are no rounds. */
   median(figure: Figure): number {
     return medianOf(this.#rounds.get(keyOf(figure)) ?? []);
   }
 
-  /** Returns `one` divided by `other`: the median of the ratios of the rounds. */
+  /** Returns the ratio of `one` to `other`, as the median of the ratios in each round. */
   ratio(one: Figure, other: Figure): number {
     const others = this.#rounds.get(keyOf(other)) ?? [];
     return medianOf((this.#rounds.get(keyOf(one)) ?? []).map((value, round) => value / others[round]!));
   }
 
-  /** Returns the minimum and the maximum of the rounds. */
+  /** Returns the minimum and the maximum time of the rounds. */
   spread(figure: Figure): [least: number, most: number] {
     const rounds = this.#rounds.get(keyOf(figure)) ?? [];
     return [Math.min(...rounds), Math.max(...rounds)];
   }
 }
 
-/** Identifies one contender at one work on one runtime. */
+/** Identifies the measurement of a workload, for one contender on one runtime. */
 export interface Figure {
   readonly work: string;
   readonly contender: string;
-  /** `deno`, `bun`, or for client-go the value of `GOMAXPROCS`. */
+  /** `deno` or `bun`; for client-go, the value of `GOMAXPROCS`. */
   readonly runtime: string;
 }
 
-/** Returns the median of the values; `NaN` if there are none. */
+/** Returns the median of the values; `NaN` if there are no values. */
 export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -1,4 +1,4 @@
-/** Cost of a retry: a call of the limiter. */
+/** Cost of a retry, which is one call to the limiter. */
 
 import {
   createBucketLimiter,

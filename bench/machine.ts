@@ -3,10 +3,10 @@
 import { cpus, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 
-/** Folder of the benchmarks, with their packages. */
+/** Folder of the benchmarks, which contains their packages. */
 export const BENCH: string = fileURLToPath(new URL(".", import.meta.url));
 
-/** Config in which Deno finds the packages of the benchmarks. */
+/** Deno config that maps the packages of the benchmarks. */
 export const CONFIG: string = fileURLToPath(new URL("../deno.all.json", import.meta.url));
 
 /** Describes the machine for a report. */
@@ -15,7 +15,7 @@ export function machine(): string {
   return `${cpus()[0]!.model.trim()}, ${cpus().length} cores, ${memory} GiB, ${Deno.build.os}`;
 }
 
-/** Runs a program to its end and returns its output; `undefined` if it is not installed. */
+/** Runs a program until it ends. Returns its output; `undefined` if the program is not installed. */
 export async function output(command: string, args: readonly string[], cwd: string): Promise<string | undefined> {
   let result;
   try {

@@ -1,6 +1,6 @@
-/** Markdown tables of the reports. */
+/** Markdown tables for the reports. */
 
-/** Returns a table, line by line. */
+/** Returns the lines of a table. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   return [row(head), row(head.map(() => "---")), ...rows.map(row)];
 }

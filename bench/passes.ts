@@ -1,4 +1,4 @@
-/** Passes of keys through a queue that the benchmarks measure. */
+/** Ways to pass keys through a queue, for the benchmarks. */
 
 import { type AddOptions, createDelayingQueue, createWorkQueue, type WorkQueue } from "@workqueue/core";
 import { StillClock } from "./still_clock.ts";
@@ -15,7 +15,7 @@ export function addAllThenTakeAll(queue: WorkQueue<string>, keys: readonly strin
   takeAll(queue);
 }
 
-/** Adds all keys, each with its options, then takes them all. */
+/** Adds all keys, each with its options. Then takes all keys. */
 export function addAllWithOptionsThenTakeAll(
   queue: WorkQueue<string>,
   keys: readonly string[],

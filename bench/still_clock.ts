@@ -1,6 +1,6 @@
 import type { Clock } from "@workqueue/core";
 
-/** Clock that moves only on request and costs nothing, so a benchmark measures the queue alone. */
+/** Clock that advances only on request and costs nothing, so that a benchmark measures only the queue. */
 export class StillClock implements Clock {
   #time = 0;
   #timers = new Map<number, { at: number; callback: () => void }>();
@@ -19,7 +19,7 @@ export class StillClock implements Clock {
     this.#timers.delete(handle as number);
   }
 
-  /** Moves to the earliest timer and fires it. */
+  /** Advances to the earliest timer and fires it. */
   moveToNextTimer(): void {
     let earliest: [handle: number, { at: number; callback: () => void }] | undefined;
     for (const timer of this.#timers) if (earliest === undefined || timer[1].at < earliest[1].at) earliest = timer;

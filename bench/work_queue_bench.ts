@@ -1,4 +1,7 @@
-/** Layer 1 beside its floor: the operations on a bare `Map` that a queue without duplicates can't avoid. */
+/**
+ * Benchmarks of layer 1, the work queue. The baseline is a bare `Map` with the operations that every queue without
+ * duplicates needs.
+ */
 
 import { createFairDiscipline, createPriorityDiscipline, createWorkQueue, InMemoryMetrics } from "@workqueue/core";
 import { distinctKeys } from "./keys.ts";
@@ -56,7 +59,7 @@ for (const key of KEYS) ready.add(key);
 const map = new Map(KEYS.map((key, i) => [key, i]));
 
 Deno.bench("Map: get", { group: "100,000 keys that are ready, added again", baseline: true }, () => {
-  let sum = 0; // the sum keeps a compiler from removing the reads
+  let sum = 0; // computed so that the compiler can't remove the reads
   for (const key of KEYS) sum += map.get(key)!;
   return void sum;
 });

@@ -1,4 +1,4 @@
-/** `runWorkers` beside the cost of calling the handler without a queue. */
+/** Benchmarks of `runWorkers`, compared with calling the handler without a queue. */
 
 import { createExponentialLimiter, createRateLimitingQueue, type Handler, runWorkers } from "@workqueue/core";
 import { distinctKeys } from "./keys.ts";

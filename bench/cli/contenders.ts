@@ -1,4 +1,4 @@
-/** Programs that run a command for each line of a list: ours and its peers. */
+/** Programs that run a command for each line of a list: `workqueue` and its peers. */
 
 import { installed, type Runtime, RUNTIMES } from "../../release/installed.ts";
 import { BENCH, output } from "../machine.ts";
@@ -6,12 +6,12 @@ import { BENCH, output } from "../machine.ts";
 /** Program in the comparison. */
 export interface Contender {
   readonly name: string;
-  /** Runtime of our command; empty for the peers. */
+  /** Runtime of `workqueue`; empty for the peers. */
   readonly runtime: Runtime | "";
   readonly version: string;
   /**
-   * Returns the arguments that start a program. It runs a command, appended by the caller, for each line of its
-   * standard input.
+   * Returns the arguments that start the program. The caller appends a command, which the program runs for each line of
+   * its standard input.
    */
   command(concurrency: number): readonly string[];
 }
@@ -31,7 +31,7 @@ const VERSIONS: Record<Runtime, [program: string, ...args: string[]]> = {
   Node: ["node", "--version"],
 };
 
-/** Returns the peers that are installed on this machine, and our command as installed for each runtime. */
+/** Returns the peers that are installed on this machine, and `workqueue` as installed for each runtime. */
 export async function findContenders(): Promise<Contender[]> {
   const found: Contender[] = [];
   for (const { name, program, command } of PEERS) {
@@ -54,7 +54,8 @@ export async function findContenders(): Promise<Contender[]> {
 }
 
 /**
- * Returns the first line of a program's version output without the program's name; `undefined` if it is not installed.
+ * Returns the first line of a program's version output without the program's name; `undefined` if the program is not
+ * installed.
  */
 async function versionOf(program: string, ...args: string[]): Promise<string | undefined> {
   const [line] = (await output(program, args, BENCH))?.split("\n") ?? [];

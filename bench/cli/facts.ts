@@ -2,7 +2,7 @@ import type { Contender } from "./contenders.ts";
 import type { FirstChild } from "./first_child.ts";
 import type { LongRun } from "./long_list.ts";
 
-/** Results other than the times of the lists. */
+/** Facts about a run of the benchmark, and results other than the times of the lists. */
 export interface Facts {
   readonly machine: string;
   readonly contenders: readonly Contender[];
@@ -17,7 +17,7 @@ export interface Facts {
   readonly minutes: number;
 }
 
-/** Commands that run at once. */
+/** Numbers of commands that run at once. */
 export const CONCURRENCIES: readonly number[] = [2, 8];
 
 /** Identifies a measurement to `Figures`. */

@@ -1,4 +1,4 @@
-/** Time from the start of the command until its first child runs. */
+/** Time from the start of `workqueue` until its first child runs. */
 
 import { installed, type Runtime } from "../../release/installed.ts";
 import { medianOf } from "../figures.ts";
@@ -13,7 +13,7 @@ export interface FirstChild {
   readonly empty: number;
 }
 
-/** Measures the runtimes in turn, `times` times each. */
+/** Measures each runtime `times` times, alternating between the runtimes. */
 export async function measureFirstChild(runtimes: readonly Runtime[], times: number): Promise<FirstChild[]> {
   const empty = await Deno.makeTempFile({ prefix: "workqueue_bench_", suffix: ".mjs" });
   try {

@@ -1,4 +1,4 @@
-/** List of lines, and the process that runs a command for each of them. */
+/** List of lines, and the process that runs a command for each line. */
 
 import { BENCH } from "../machine.ts";
 

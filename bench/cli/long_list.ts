@@ -1,4 +1,4 @@
-/** Speed at the end of a long list, compared with a run that has just begun, and memory use. */
+/** Speed at the end of a long list, compared with the speed of a run that has just begun. Also measures memory use. */
 
 import { medianOf } from "../figures.ts";
 import type { Contender } from "./contenders.ts";
@@ -11,25 +11,25 @@ export interface LongRun {
   /** Median rate at the end of the list, and of runs that have just begun, in items per second. */
   readonly end: number;
   readonly fresh: number;
-  /** Rate at the end of the list divided by the rate of a fresh run: the median of the turns. */
+  /** Rate at the end of the list divided by the rate of a fresh run. Median of the comparisons. */
   readonly steadiness: number;
-  /** Peak memory of the process itself, in bytes; `undefined` if the system does not report it. */
+  /** Peak memory of the process without its children, in bytes; `undefined` if the system does not report it. */
   readonly memory: number | undefined;
   readonly minutes: number;
 }
 
-/** Number of comparisons with a fresh run, at the end of the list. */
+/** Number of comparisons with a fresh run near the end of the list. */
 const TURNS = 7;
-/** Part of the list that is measured in one turn, and the minimum number of lines. */
+/** Fraction of the list that is measured in one comparison, and the minimum number of lines. */
 const TURN = 1 / 200;
 const LEAST = 10;
-/** Extra lines for a fresh run, which is measured from its first finished line on. */
+/** Extra lines for a fresh run. The measurement of a fresh run starts after its first finished line. */
 const FIRST = 20;
 const LINE_FEED = 0x0a;
 
 /**
- * Runs `echo` for each line and counts the lines of its output. The speed of the machine may vary, so near its end the
- * run is stopped several times while a fresh run processes the same number of lines.
+ * Runs `echo` for each line and counts the lines of its output. The speed of the machine may vary. Therefore, the run
+ * is stopped several times near the end of the list, and a fresh run processes the same number of lines meanwhile.
  */
 export async function measureLongRun(contender: Contender, concurrency: number, list: List): Promise<LongRun> {
   const start = performance.now();
@@ -67,7 +67,7 @@ async function rateOfFresh(command: readonly string[], lines: number): Promise<n
   return rate;
 }
 
-/** Process that prints one line for each finished line of the list. */
+/** Running process that prints one line for each finished line of the list. */
 class Running {
   /** Number of finished lines. */
   done = 0;
@@ -90,7 +90,7 @@ class Running {
     }
   }
 
-  /** Waits for `lines` more lines and returns their rate, in items per second. */
+  /** Waits until `lines` more lines are finished. Returns their rate, in items per second. */
   async rate(lines: number): Promise<number> {
     const before = this.done;
     const start = performance.now();

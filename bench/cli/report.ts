@@ -1,4 +1,4 @@
-/** Writes the results as a Markdown page. */
+/** Report on the results, as a Markdown page. */
 
 import { RUNTIMES } from "../../release/installed.ts";
 import type { Figures } from "../figures.ts";

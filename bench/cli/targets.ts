@@ -1,11 +1,11 @@
-/** Bounds, and whether they are met. */
+/** Bounds for the results. Checks whether the results meet the bounds. */
 
 import { type Runtime, RUNTIMES } from "../../release/installed.ts";
 import type { Figures } from "../figures.ts";
 import { OURS, PARALLEL, XARGS } from "./contenders.ts";
 import { CONCURRENCIES, type Facts, figureOf } from "./facts.ts";
 
-/** Bound, and the measured value on each runtime that has one. */
+/** Bound, with the measured value on each runtime that has the bound. */
 export interface Target {
   readonly claim: string;
   readonly measured: Readonly<Partial<Record<Runtime, Measured>>>;
@@ -68,7 +68,7 @@ export function targetsOf(figures: Figures, { contenders, lines, longRuns, first
   ];
 }
 
-/** Returns the command's rate divided by the rate of a peer: the median of the rounds. */
+/** Returns the rate of `workqueue` divided by the rate of a peer, as the median of the rounds. */
 export function ratioTo(figures: Figures, peer: string, runtime: Runtime, concurrency: number): number {
   return figures.ratio(
     figureOf({ name: peer, runtime: "" }, concurrency),

@@ -1,4 +1,4 @@
-/** Time that a list of the shortest command takes, from start to end. */
+/** Total time of running the shortest command for each line of a list. */
 
 import type { Contender } from "./contenders.ts";
 import type { List } from "./list.ts";
@@ -12,7 +12,7 @@ export async function measureThroughput(contender: Contender, concurrency: numbe
   return (performance.now() - start) * 1e6 / list.length;
 }
 
-/** Returns the placeholder for the line. The peers append the line without one. */
+/** Returns the placeholder for the line. The peers append the line and need no placeholder. */
 export function argumentOf({ runtime }: Contender): string[] {
   return runtime === "" ? [] : ["{}"];
 }

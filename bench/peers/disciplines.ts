@@ -1,4 +1,4 @@
-/** Cost of disciplines compared with first in, first out. */
+/** Cost of disciplines, compared with FIFO (first in, first out). */
 
 import {
   createExponentialLimiter,
@@ -27,7 +27,7 @@ interface Order {
 
 const fair = () => createFairDiscipline<string>({ separator: "/" });
 
-/** Orders with a bound, by name. `bound` is the maximum cost relative to FIFO. */
+/** Orders whose cost has a bound, by name. `bound` is the maximum cost relative to FIFO. */
 export const boundedOrders: Readonly<Record<string, Order & { readonly bound: number }>> = {
   "priority, 201 priorities": { create: () => createPriorityDiscipline(), hasPriorities: true, bound: 3 },
   "priority, one priority": { create: () => createPriorityDiscipline(), bound: 2 },
@@ -35,10 +35,10 @@ export const boundedOrders: Readonly<Record<string, Order & { readonly bound: nu
   "fair, one group": { create: fair, groups: 1, bound: 2 },
 };
 
-/** Suffix of an order's name if its clock costs nothing. */
+/** Suffix of an order's name if the order is measured with a clock that costs nothing. */
 export const STILL = "; a clock that costs nothing";
 
-/** Adds all keys, then takes them all. */
+/** Adds all keys. Then takes all keys. */
 const inOrder = ({ create, groups, hasPriorities }: Order, newClock?: () => StillClock): Contender => (items) => {
   const keys = distinctKeys(items, groups);
   const priorities = hasPriorities ? randomPriorities(items) : undefined;
@@ -118,5 +118,5 @@ const priorityWorkers: Work = {
   },
 };
 
-/** Works by a short name. */
+/** Workloads, by short name. */
 export const disciplineWorks: Readonly<Record<string, Work>> = { disciplines, priorityWorkers };

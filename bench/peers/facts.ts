@@ -1,4 +1,4 @@
-/** Results other than the times of the works. */
+/** Facts about a run of the benchmark, and results other than the times of the workloads. */
 export interface Facts {
   readonly machine: string;
   readonly versions: readonly string[];
@@ -10,7 +10,7 @@ export interface Facts {
 }
 
 /**
- * Gzipped bytes of a program that imports nothing else: the whole module, one function, or a typical controller's
+ * Gzipped size, in bytes, of a program that only imports the whole module, one function, or a typical controller's
  * imports.
  */
 export interface SizeFacts {
@@ -19,7 +19,7 @@ export interface SizeFacts {
   readonly controller: number;
 }
 
-/** Bytes per key in a full queue, and after all keys were taken. */
+/** Memory use in bytes per key, for a full queue and after all keys were taken. */
 export interface MemoryFacts {
   readonly ready: { readonly full: number; readonly drained: number };
   readonly delayed: { readonly full: number; readonly drained: number };
@@ -33,7 +33,10 @@ export interface LatenessFacts {
   readonly timers: number;
 }
 
-/** Milliseconds until an answer, and the part of the time that the work got; by the work that keeps the CPU busy. */
+/**
+ * Time until an answer, in milliseconds, and the fraction of the time that the work received. The keys are the kinds of
+ * work that keep the CPU busy.
+ */
 export type LatencyFacts = Readonly<
   Record<string, { readonly median: number; readonly p99: number; readonly worst: number; readonly busy: number }>
 >;

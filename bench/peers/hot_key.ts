@@ -1,6 +1,6 @@
 /**
- * One key that is added and finished again and again beside many keys that stay. Its cost must not depend on their
- * number.
+ * Cost of one key that is added and finished again and again while many other keys stay in the queue. The cost must not
+ * depend on the number of other keys.
  */
 
 import {
@@ -14,22 +14,22 @@ import { distinctKeys } from "../keys.ts";
 import { StillClock } from "../still_clock.ts";
 import { type Contender, OURS, type Work } from "./work.ts";
 
-/** Number of keys that stay. */
+/** Number of keys that stay in the queue. */
 export const OTHERS = 100_000;
 
 const HOT = "hot";
 const CYCLES = 10_000;
-/** Fewer cycles for the bare map, which takes up to 20 µs for each. */
+/** Number of cycles for the bare map, which takes up to 20 µs per cycle. */
 const FEWER_CYCLES = 1000;
 
-/** One hour in milliseconds; it never passes in a benchmark. */
+/** One hour, in milliseconds. A delay of this length never passes in a benchmark. */
 const LONG = 3_600_000;
 
 const repeat = (cycle: () => void): Contender => (cycles) => () => {
   for (let i = 0; i < cycles; i++) cycle();
 };
 
-/** Last in, first out. The hot key was added last, so it is handed out at once. */
+/** Discipline that hands out the last item first. The hot key is added last, so the queue hands it out next. */
 class Lifo implements QueueDiscipline<string> {
   readonly #entries: ReadyEntry<string>[] = [];
   get length(): number {
@@ -59,7 +59,7 @@ const beside = (what: string, ours: Contender): Work => ({
   contenders: { [OURS]: ours, "bare Map: set, delete": bareMap },
 });
 
-/** Works by a short name. */
+/** Workloads, by short name. */
 export const hotKeyWorks: Readonly<Record<string, Work>> = {
   hotBesideReady: beside("keys that are ready, with a discipline: add, tryGet, done", (cycles) => {
     const queue = createWorkQueue<string>({ discipline: new Lifo() });

@@ -1,6 +1,6 @@
 /**
- * Prints the time that another process waits for an answer, in milliseconds, while units of work of one millisecond
- * keep the CPU busy. Prints also the part of the time that this work gets.
+ * Prints the time that another process waits for an answer, in milliseconds, while many small units of work keep the
+ * CPU busy. Each unit takes one millisecond. Also prints the fraction of the time that this work receives.
  *
  *     deno run -A --config deno.all.json bench/peers/latency.ts [keep-alive | fresh]
  *
@@ -67,7 +67,10 @@ interface Waits {
   readonly worst: number;
 }
 
-/** Runs the work while another process sends requests. */
+/**
+ * Runs the work while another process sends requests. Returns the waiting times and the fraction of the time that the
+ * work received.
+ */
 async function measure(
   run: () => Promise<unknown>,
   port: number,

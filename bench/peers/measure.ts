@@ -1,6 +1,6 @@
 /**
- * Measures one contender at one work in its own process. Prints the median in nanoseconds per item, or per run if the
- * work sets `per`.
+ * Measures one contender with one workload in a process of its own. Prints the median in nanoseconds per item, or per
+ * run if the workload sets `per`.
  *
  *     deno run -A --config deno.all.json bench/peers/measure.ts heap flatqueue
  *
@@ -18,7 +18,7 @@ const [, , name, contender] = process.argv;
 const work = works[name!]!;
 const items = work.fewer?.[contender!] ?? work.items;
 const run = await work.contenders[contender!]!(items);
-// mitata does not warm up a work that takes milliseconds, and both compilers need dozens of runs.
+// mitata does not warm up a workload that takes milliseconds, but the compilers of both runtimes need dozens of runs.
 for (let runs = 0, end = performance.now() + WARMUP_MS; runs < WARMUP_RUNS && performance.now() < end; runs++) {
   await run();
 }

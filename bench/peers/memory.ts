@@ -1,6 +1,6 @@
 /**
- * Prints the memory of a queue with a million keys, in bytes per key without the strings themselves, before and after
- * all of them were taken.
+ * Prints the memory use of a queue with a million keys, before and after all keys were taken. The unit is bytes per
+ * key, without the strings themselves.
  */
 
 import { createDelayingQueue, type DelayingQueue } from "@workqueue/core";

@@ -1,4 +1,4 @@
-/** Plots the cost per key against the number of keys. */
+/** Plot of the cost per key against the number of keys. */
 
 import { parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";

@@ -3,8 +3,8 @@
  *
  *     deno task bench:peers [--rounds 5] [--only workers]
  *
- * Each measurement runs in its own process. A round measures every contender once. The contenders of one work run right
- * after each other, so other load on the machine affects all of them.
+ * Each measurement runs in a process of its own. A round measures every contender once. The contenders of one workload
+ * run right after each other, so other load on the machine affects all of them.
  *
  * @module
  */

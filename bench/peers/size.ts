@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 const mod = fileURLToPath(new URL("../../mod.ts", import.meta.url));
 
 /**
- * Returns the gzipped bytes of a minified bundle that exports `what` from the core, such as `*` or `{ createWorkQueue
- * }`.
+ * Returns the gzipped size, in bytes, of a minified bundle that exports `what` from the core, such as `*` or `{
+ * createWorkQueue }`.
  */
 export async function gzippedSize(what: string): Promise<number> {
   const { outputFiles } = await build({

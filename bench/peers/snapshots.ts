@@ -1,4 +1,4 @@
-/** Snapshots of a queue. Their cost must not depend on the number of keys. */
+/** Cost of snapshots of a queue. The cost must not depend on the number of keys. */
 
 import { createDelayingQueue, createPriorityDiscipline, type WorkQueue } from "@workqueue/core";
 import { distinctKeys } from "../keys.ts";
@@ -26,7 +26,7 @@ function fillReady(items: number): WorkQueue<string> {
   return queue;
 }
 
-/** Works by a short name. */
+/** Workloads, by short name. */
 export const snapshotWorks: Readonly<Record<string, Work>> = {
   snapshotDelayed: snapshotOf("that are delayed", (items) => {
     const queue = createDelayingQueue<string>({ ref: false });

@@ -1,4 +1,4 @@
-/** Bounds, and whether they are met. */
+/** Bounds for the results. Checks whether the results meet the bounds. */
 
 import type { Facts } from "./facts.ts";
 import type { Figures } from "../figures.ts";
@@ -7,7 +7,7 @@ import { OTHERS } from "./hot_key.ts";
 import { snapshotWorks } from "./snapshots.ts";
 import { CLIENT_GO, OURS } from "./work.ts";
 
-/** Bound, and the measured value on each runtime or for both together. */
+/** Bound, with one measured value for each runtime or one value for both runtimes. */
 export interface Target {
   readonly claim: string;
   readonly bound: string;
@@ -28,7 +28,7 @@ export function targetsOf(
 ): Target[] {
   const ours = (work: string, runtime: string) => figures.median({ work, contender: OURS, runtime });
   const other = (work: string, contender: string, runtime: string) => figures.median({ work, contender, runtime });
-  /** Returns the best time of client-go. */
+  /** Returns client-go's best time for a workload. */
   const clientGo = (work: string) =>
     Math.min(
       ...["1", "2"].map((procs) => figures.median({ work, contender: CLIENT_GO, runtime: procs })),

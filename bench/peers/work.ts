@@ -1,27 +1,27 @@
-/** Works that are measured, and names of the contenders. */
+/** Workloads that are measured, and names of the contenders. */
 
-/** Does the work once. */
+/** Runs the workload once. */
 export type Run = () => unknown;
 
 /** Prepares a contender for a number of items. */
 export type Contender = (items: number) => Run | Promise<Run>;
 
-/** Work, done by several contenders in JavaScript and optionally by a benchmark in Go. */
+/** Workload that several contenders in JavaScript perform, and optionally a benchmark in Go. */
 export interface Work {
   readonly title: string;
   readonly items: number;
-  /** Unit of the reported times; an item if omitted. */
+  /** Unit for which times are reported. Default: an item. */
   readonly per?: "a snapshot";
   readonly contenders: Readonly<Record<string, Contender>>;
-  /** The same benchmark in `client-go/`. */
+  /** Name of the same benchmark in `client-go/`. */
   readonly go?: string;
-  /** Smaller numbers of items, for contenders that would take minutes. */
+  /** Smaller numbers of items for contenders that would take minutes. */
   readonly fewer?: Readonly<Record<string, number>>;
-  /** Differences between the contenders that a reader must know. */
+  /** Differences between the contenders that readers of the report must know. */
   readonly note?: string;
 }
 
-/** Our name in the tables. */
+/** Name of this queue in the tables. */
 export const OURS = "@workqueue/core";
 
 /** Name of client-go in the tables. A Go program runs it with a `GOMAXPROCS` of 1 and of 2. */

@@ -1,5 +1,5 @@
 /**
- * Works that are compared. Each contender does a work in the way that its own documentation recommends.
+ * Workloads for the comparison. Each contender performs a workload in the way that its own documentation recommends.
  *
  * @module
  */
@@ -317,10 +317,10 @@ function growing(items: number): Readonly<Record<string, Work>> {
   };
 }
 
-/** Numbers of items at which growth is measured. */
+/** Numbers of items for which the growth of the cost is measured. */
 export const SIZES: readonly number[] = [1000, 10_000, 100_000, 1_000_000];
 
-/** All works by a short name. */
+/** All workloads, by short name. */
 export const works: Readonly<Record<string, Work>> = {
   ready,
   oneAtATime,

@@ -1,6 +1,6 @@
 /**
- * Process that runs calls for a benchmark. Each line of its input is a call as JSON; the answer is a line with the
- * result. It runs on Deno, Bun and, bundled, on Node.
+ * Process that runs calls for a benchmark. Each line of the process's input is a call as JSON, and each line of its
+ * output is a result. The program runs on Deno, on Bun, and as a bundle on Node.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { keys, type Session, type Workers } from "./contender.ts";
 import { measureEmptyCall } from "./empty_call.ts";
 import { contenders, measure } from "./works.ts";
 
-/** Returns fractional milliseconds since 1970. All processes of a machine share this clock. */
+/** Returns milliseconds since 1970, with a fraction. All processes on a machine share this clock. */
 const now = () => performance.timeOrigin + performance.now();
 
 let session: Session;
@@ -29,7 +29,7 @@ const calls = {
     session = await contenders[contender]!(options);
   },
 
-  /** Starts workers. A key that is a timestamp says when its handler should begin. */
+  /** Starts workers. If a key is a timestamp, its handler should begin at that time. */
   async work({ concurrency }: { concurrency: number }) {
     count = 0;
     lateness = [];
@@ -44,7 +44,7 @@ const calls = {
   /** Returns the number of handlers that have begun, and the current time. */
   count: () => ({ count, at: now() }),
 
-  /** Stops the workers. Returns the lateness of each timestamp key, in milliseconds. */
+  /** Stops the workers. Returns the lateness of each key that is a timestamp, in milliseconds. */
   async stop() {
     await workers.stop();
     return lateness;
@@ -78,7 +78,7 @@ const calls = {
   },
 };
 
-/** Types of the calls. */
+/** Types of the calls that an agent answers. */
 export type Calls = typeof calls;
 
 for await (const line of createInterface({ input: process.stdin })) {

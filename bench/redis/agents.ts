@@ -1,4 +1,4 @@
-/** Starts agents and calls them. */
+/** Functions that start agents and call them. */
 
 import { build, stop } from "esbuild";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -19,8 +19,8 @@ export interface Runtime {
 }
 
 /**
- * Returns the runtimes that are installed. Node runs a bundle, because it can't read TypeScript. A bundle is also how
- * users of the npm package run it.
+ * Returns the runtimes that are installed. Node runs a bundle because it can't read TypeScript. Users of the npm
+ * package also run compiled JavaScript.
  */
 export async function findRuntimes(): Promise<Runtime[]> {
   const bun = await findBun();

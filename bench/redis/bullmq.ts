@@ -1,12 +1,12 @@
 import { type Job, Queue, Worker } from "bullmq";
 import { BULK, type Contender } from "./contender.ts";
 
-/** Keeps no finished jobs, which would cost more. */
+/** Job options that keep no finished jobs. Keeping them would cost more. */
 const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true };
-/** Lock token of jobs that are taken by hand. */
+/** Lock token for jobs that are taken by hand. */
 const TOKEN = "by hand";
 
-/** BullMQ as its guide recommends. A job's name is the key, and its data is the payload. */
+/** BullMQ, used as its guide recommends. A job's name is the key, and its data is the payload. */
 export const bullmq: Contender = async ({ url, queue: name, payload }) => {
   const { hostname: host, port } = new URL(url);
   const connection = { host, port: Number(port) };

@@ -1,8 +1,8 @@
-/** Interface of the contenders. The same measurements fit all of them. */
+/** Common interface of the contenders, so that they can be measured in the same way. */
 
 /**
- * Opens a session with the named queue on a server. `payload` is the number of characters in addition to the key; 0
- * means keys alone.
+ * Opens a session with the named queue on a server. `payload` is the number of characters that each item has in
+ * addition to its key. If `payload` is 0, items are only keys.
  */
 export type Contender = (options: { url: string; queue: string; payload: number }) => Promise<Session>;
 
@@ -11,7 +11,7 @@ export interface Session extends AsyncDisposable {
   add(key: string): Promise<unknown>;
   addAfter(key: string, ms: number): Promise<unknown>;
   addAll(keys: string[]): Promise<unknown>;
-  /** Connects workers that process `concurrency` items at once. The handler returns at once. */
+  /** Connects workers that process `concurrency` items at the same time. The handler returns immediately. */
   openWorkers(concurrency: number, handler: (key: string) => void): Promise<Workers>;
   /** Takes one ready item by hand and finishes it, as a worker does. */
   takeAndFinish(): Promise<void>;
@@ -21,21 +21,24 @@ export interface Session extends AsyncDisposable {
 
 export interface Workers {
   start(): void;
-  /** Takes no more items. Resolves when all running handlers have finished. */
+  /** Stops taking items. Resolves when all running handlers have finished. */
   stop(): Promise<unknown>;
 }
 
-/** Our name in the tables. */
+/** Name of this package in the tables. */
 export const OURS = "@workqueue/redis";
 
-/** The peer's name in the tables. */
+/** Name of the peer in the tables. */
 export const BULLMQ = "BullMQ";
 
 const FIRST = 100_000_000;
 /** Length of a key, in bytes. */
 export const KEY_LENGTH = 26;
 
-/** Returns keys as a controller has them: `namespace-7/name-100012347`, all of {@linkcode KEY_LENGTH} bytes. */
+/**
+ * Returns keys like those of a controller, such as `namespace-7/name-100012347`. Each key has {@linkcode KEY_LENGTH}
+ * bytes.
+ */
 export function keys(count: number, from = 0): string[] {
   return Array.from({ length: count }, (_, i) => `namespace-${(from + i) % 10}/name-${FIRST + from + i}`);
 }
@@ -46,5 +49,5 @@ export interface Item {
   text: string;
 }
 
-/** Number of items per call, if a contender can add several in one call. */
+/** Number of items per call, for contenders that can add several items in one call. */
 export const BULK = 100;

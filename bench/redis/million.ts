@@ -1,4 +1,4 @@
-/** Cost of a million keys for the server: memory, the time of a take, and the slowest scripts. */
+/** Cost of a million keys for the server: memory, the time to take a key, and the slowest scripts. */
 
 import { limiters } from "@workqueue/core";
 import { defaultControllerConfig } from "@workqueue/core/limiters";
@@ -14,15 +14,18 @@ export interface MillionFacts {
   readonly keys: number;
   /** Bytes of the server's memory per key. */
   readonly memory: { readonly ready: number; readonly delayed: number };
-  /** Microseconds of the script that takes one key, from a queue with few keys and from one with many. */
+  /**
+   * Duration of the script that takes one key, in microseconds, for a queue with few keys and for a queue with many
+   * keys.
+   */
   readonly take: { readonly few: number; readonly many: number };
-  /** Times of the scripts, by operation. */
+  /** Times of the slowest scripts, by operation. */
   readonly slowest: readonly (readonly [what: string, ScriptTimes])[];
 }
 
 const FEW = 1000;
 const TAKES = 1000;
-/** Keys that one owner processes when its lease ends, or when the reply to a take is lost. */
+/** Number of keys that one owner processes when its lease ends, or when the server's reply is lost. */
 const HELD = 10_000;
 const LEASE = 1000;
 const AT_ONCE = 500;
@@ -44,7 +47,7 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
   };
 
   await server.empty();
-  await few.counts(); // creates the data that exists once per queue
+  await few.counts(); // creates the data that the server stores once per queue
   const empty = await server.memory();
   await watch("add, 500 at once", () => addAll(many, count, () => 0));
   const ready = (await server.memory() - empty) / count;
@@ -62,7 +65,7 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
   const known = (await hold(many, "released")).slice(AT_ONCE);
   await watch(`release the 500 of ${HELD} that the owner does not know of`, () => many.release("released", known));
   await hold(many, "gone");
-  for (let at = 0; at < 2 * LEASE; at += LEASE / 8) { // other owners still call, so the server was not away
+  for (let at = 0; at < 2 * LEASE; at += LEASE / 8) { // other owners still call: the server is reachable
     await turn(many, "others", {});
     await new Promise((resolve) => setTimeout(resolve, LEASE / 8));
   }
@@ -90,7 +93,10 @@ export async function measureMillion(server: Server, count: number): Promise<Mil
   return { keys: count, memory: { ready, delayed }, take, slowest };
 }
 
-/** Adds many keys, a few calls at a time. `delay` returns the delay of a call in milliseconds when the call starts. */
+/**
+ * Adds many keys, with a few concurrent calls. `delay` is called at the start of each call and returns the delay of its
+ * keys, in milliseconds.
+ */
 async function addAll(engine: Engine, count: number, delay: () => number, from = 0): Promise<void> {
   const starts = Array.from({ length: count / AT_ONCE }, (_, i) => from + i * AT_ONCE).values();
   await Promise.all(Array.from({ length: 4 }, async () => {
@@ -113,8 +119,8 @@ const finishOf = (kind: Finish["kind"]) => ({ key, token }: { key: string; token
 });
 
 /**
- * Returns the median time of the script that takes one key, on each queue. The keys are handed back to the end of the
- * queue.
+ * Returns the median time of the script that takes one key, for each queue. Afterwards, the keys are handed back and go
+ * to the end of the queue.
  */
 async function compareTakes(server: Server, few: Engine, many: Engine): Promise<MillionFacts["take"]> {
   const medians = { few: 0, many: 0 };

@@ -1,4 +1,4 @@
-/** Throughput of several worker processes, and its cost for the server. */
+/** Throughput of several worker processes, and the load on the server. */
 
 import { medianOf } from "../figures.ts";
 import { BENCH, output } from "../machine.ts";
@@ -6,7 +6,7 @@ import type { Agent, Runtime } from "./agents.ts";
 import { OURS } from "./contender.ts";
 import type { Server } from "./server.ts";
 
-/** Numbers of worker processes, and of items that each of them processes at once. */
+/** Numbers of worker processes, and numbers of items that each process handles at once. */
 export const PROCESSES = [1, 2, 4];
 export const CONCURRENCIES = [10, 50];
 
@@ -21,9 +21,9 @@ export interface Throughput {
   readonly rate: number;
   /** CPU use of the server, as a fraction of one core. */
   readonly serverShare: number;
-  /** Items that one call of a script finishes and takes. */
+  /** Number of items that one script call finishes and takes. */
   readonly perCall: number;
-  /** Microseconds of the server's scripts per item. */
+  /** Time of the server's scripts per item, in microseconds. */
   readonly scriptTime: number;
 }
 
@@ -41,7 +41,7 @@ export async function measureThroughput(
   await Promise.all(agents.map((agent) => agent.call("open", queue)));
   await agents[0]!.call("fill", { items: ITEMS });
   await Promise.all(agents.map((agent) => agent.call("work", { concurrency })));
-  await sleep(window / 2); // lets the compilers finish
+  await sleep(window / 2); // waits until the compilers have optimized the code
   await server.resetCounts();
   const cpu = await server.cpu();
   const start = await counts(agents);
@@ -62,7 +62,10 @@ export async function measureThroughput(
   };
 }
 
-/** Returns the number of handlers that have begun in all processes, and the median time of the answers. */
+/**
+ * Returns the number of handlers that have begun in all processes, and the median of the times at which the processes
+ * answered.
+ */
 async function counts(agents: readonly Agent[]): Promise<{ count: number; at: number }> {
   const each = await Promise.all(agents.map((agent) => agent.call("count")));
   return { count: each.reduce((sum, { count }) => sum + count, 0), at: medianOf(each.map(({ at }) => at)) };
@@ -80,7 +83,7 @@ export function medianOfRows(rows: readonly Throughput[]): Throughput {
   };
 }
 
-/** Returns calls of an empty script per second, measured by the server's own benchmark. */
+/** Returns the number of calls to an empty script per second, measured by the server's own benchmark. */
 export async function measureEmptyScript(server: Server, connections: number, pipeline: number): Promise<number> {
   const sha1 = String(await server.call("SCRIPT", "LOAD", "return 0"));
   const calls = connections === 1 ? "20000" : "200000";

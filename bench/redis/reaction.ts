@@ -1,4 +1,6 @@
-/** Time until an idle worker process begins an item that another process added, or that is due. */
+/**
+ * Time until an idle worker process begins an item after another process has added the item or the item has become due.
+ */
 
 import type { Runtime } from "./agents.ts";
 import type { Server } from "./server.ts";
@@ -13,9 +15,9 @@ export interface Lateness {
 export interface Reaction {
   readonly runtime: string;
   readonly contender: string;
-  /** From the call of `add` until the handler begins. */
+  /** Time from the call to `add` until the handler begins. */
   readonly wakeUp: Lateness;
-  /** From the moment that an item is due until the handler begins. */
+  /** Time from when an item is due until the handler begins. */
   readonly due: Lateness;
 }
 
@@ -40,7 +42,7 @@ export async function measureReaction(
     }
     const all = await worker.call("stop");
     await Promise.all([producer.call("close"), worker.call("close")]);
-    return latenessOf(all.slice(times / 10)); // without the first tenth, slowed by compilers
+    return latenessOf(all.slice(times / 10)); // skips the first tenth, which compilers slow down
   };
   return { runtime: runtime.name, contender, wakeUp: await measure("poke"), due: await measure("delay") };
 }

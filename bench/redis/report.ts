@@ -1,4 +1,4 @@
-/** Writes the results as a Markdown page. */
+/** Report on the results, as a Markdown page. */
 
 import type { Figures } from "../figures.ts";
 import { table } from "../markdown.ts";

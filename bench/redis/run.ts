@@ -1,6 +1,6 @@
 /**
- * Compares the queue on Redis with BullMQ, measures what many processes and many keys cost the server, and writes
- * `bench/REDIS.md`:
+ * Compares the queue on Redis with BullMQ. Measures the load that many processes and many keys put on the server.
+ * Writes `bench/REDIS.md`:
  *
  *     deno task bench:redis [--rounds 5] [--quick]
  *
@@ -22,7 +22,7 @@ import { report } from "./report.ts";
 import { SERVER, Server } from "./server.ts";
 import { contenders, works } from "./works.ts";
 
-/** Runtimes on which several processes are measured. Node would only add time. */
+/** Runtimes on which several processes are measured. Measuring Node too would only take more time. */
 const COUNTED = ["Deno", "Bun"];
 const LOADS = [[1, 1], [50, 1], [50, 16]] as const;
 
@@ -48,7 +48,7 @@ const runtimes = await findRuntimes();
 await using server = await Server.start();
 const figures = new Figures();
 
-/** Measures every work once on one runtime. The contenders of a work run right after each other. */
+/** Measures every workload once on one runtime. The contenders of a workload run right after each other. */
 async function compare(runtime: Runtime, round: number): Promise<void> {
   const agents = Object.keys(contenders).map((contender) => ({ contender, agent: runtime.start() }));
   for (const [isWarm, payload] of [[false, 0], ...PAYLOADS.map((payload) => [true, payload] as const)] as const) {

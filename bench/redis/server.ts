@@ -3,12 +3,12 @@
 import { createClient } from "@redis/client";
 import { output } from "../machine.ts";
 
-/** Name of the server program; `undefined` if none is installed. */
+/** Name of the server program; `undefined` if no such program is installed. */
 export const SERVER: string | undefined = await find("redis-server", "valkey-server");
 
 const START_TIMEOUT = 10_000;
 
-/** Number of script calls, and their times in microseconds. */
+/** Statistics of scripts: the number of calls, and their times in microseconds. */
 export interface ScriptTimes {
   readonly calls: number;
   readonly total: number;
@@ -67,7 +67,7 @@ export class Server implements AsyncDisposable {
     return Number(used_cpu_user) + Number(used_cpu_sys);
   }
 
-  /** Returns the bytes that the server's data needs. */
+  /** Returns the memory that the server's data takes, in bytes. */
   async memory(): Promise<number> {
     return Number((await this.info("memory"))["used_memory"]);
   }

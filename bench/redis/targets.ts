@@ -1,11 +1,11 @@
-/** Bounds, and whether they are met. */
+/** Bounds for the results. Checks whether the results meet the bounds. */
 
 import type { Figures } from "../figures.ts";
 import { BULLMQ, OURS } from "./contender.ts";
 import { type Facts, figureName, PAYLOADS } from "./facts.ts";
 import { works } from "./works.ts";
 
-/** Bound, and the measured values: one for each runtime, or one for the server. */
+/** Bound, with one measured value for each runtime or one value for the server. */
 export interface Target {
   readonly claim: string;
   readonly bound: string;
@@ -76,7 +76,7 @@ export function targetsOf(figures: Figures, facts: Facts): Target[] {
   ];
 }
 
-/** Returns our speed relative to BullMQ. */
+/** Returns the speed of this queue relative to BullMQ. */
 export function ratioOf(figures: Figures, work: string, payload: number, runtime: string): number {
   const of = (contender: string) => ({ work: figureName(work, payload), contender, runtime });
   return figures.ratio(of(BULLMQ), of(OURS));

@@ -1,4 +1,4 @@
-/** Works that are compared. */
+/** Workloads for the comparison. */
 
 import { bullmq } from "./bullmq.ts";
 import { BULLMQ, type Contender, keys, OURS, type Session } from "./contender.ts";
@@ -6,15 +6,15 @@ import { ours } from "./ours.ts";
 
 export const contenders: Readonly<Record<string, Contender>> = { [OURS]: ours, [BULLMQ]: bullmq };
 
-/** Work, and its concurrency. */
+/** Workload, with its concurrency. */
 export interface Work {
   readonly title: string;
   readonly concurrency: number;
-  /** Number of items for one measurement. */
+  /** Number of items in one measurement. */
   readonly items: number;
-  /** Whether all items are in the queue afterwards, rather than none. */
+  /** Whether the queue contains all items afterwards. Otherwise, the queue is empty afterwards. */
   readonly fills: boolean;
-  /** Whether the work has a bound. */
+  /** Whether the result has a bound. */
   readonly isBounded: boolean;
   /** Processes the items and returns the time in milliseconds. */
   time(session: Session, keys: string[], concurrency: number): Promise<number>;
@@ -30,7 +30,7 @@ async function addAll(session: Session, all: string[]): Promise<number> {
   return await timeOf(() => session.addAll(all));
 }
 
-/** Lets workers empty the queue. The time ends when the server has recorded the end of every item. */
+/** Lets workers process all items. The measured time ends when the server has recorded that every item is finished. */
 async function work(session: Session, all: string[], concurrency: number): Promise<number> {
   await session.addAll(all);
   let count = 0;
@@ -67,7 +67,7 @@ async function timeOf(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Items that take about a third of a second, by concurrency. */
+/** Numbers of items that take about a third of a second, by concurrency. */
 const ITEMS: Readonly<Record<number, number>> = { 1: 1000, 10: 4000, 50: 6000 };
 
 export const works: Readonly<Record<string, Work>> = Object.fromEntries([
@@ -98,7 +98,7 @@ function workOf(
   return [`${name}${concurrency}`, { title, concurrency, items: ITEMS[concurrency]!, ...kind, time }];
 }
 
-/** Does a work with `items` items and returns the microseconds per item. */
+/** Runs a workload with `items` items. Returns the microseconds per item. */
 export async function measure(
   { contender, work, ...options }: { contender: string; work: string; url: string; queue: string; payload: number },
   items: number = works[work]!.items,
