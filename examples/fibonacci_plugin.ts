@@ -1,9 +1,9 @@
 /**
- * A plugin that registers a limiter, which a config can then name like a built-in limiter. A program uses it with
- * `registry.use(fibonacciPlugin)`, and the command with `--plugin examples/fibonacci_plugin.ts`.
+ * A plugin that registers a limiter, so that a config can refer to the limiter like a built-in one. A program uses the
+ * plugin with `registry.use(fibonacciPlugin)`, and the command with `--plugin examples/fibonacci_plugin.ts`.
  *
- * The delays follow the Fibonacci numbers: 1, 1, 2, 3, 5 units of time, and so on. They grow faster than by a constant
- * step, and more slowly than by doubling.
+ * The delays follow the Fibonacci numbers: 1, 1, 2, 3, 5 units of time, and so on. The delays grow faster than with a
+ * constant step, and more slowly than with doubling.
  */
 
 import { defineLimiter, type LimiterRegistry } from "@workqueue/core";
@@ -40,10 +40,10 @@ const fibonacci = defineLimiter({
   update: (limiter, options) => limiter.change(options), // keeps the counts when a config is reloaded
 });
 
-/** For `registry.use`. */
+/** Plugin for `registry.use`. */
 export function fibonacciPlugin(registry: LimiterRegistry): void {
   registry.register(fibonacci);
 }
 
-/** For the command. */
+/** Plugin for the command. */
 export default ({ limiters }: { limiters: LimiterRegistry }): LimiterRegistry => limiters.use(fibonacciPlugin);

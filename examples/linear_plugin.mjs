@@ -1,10 +1,10 @@
 /**
- * A plugin for the command: a limiter that delays an item by one step after its first failure, two after the second,
- * and so on.
+ * A plugin for the command. Registers a limiter that delays an item by one step after the first failure, by two steps
+ * after the second failure, and so on.
  *
  *     workqueue delays examples/linear.yaml --plugin examples/linear_plugin.mjs
  *
- * It imports nothing, so it works in any folder and on every runtime.
+ * The plugin imports nothing, so it works in any folder and on every runtime.
  */
 export default ({ limiters }) => {
   limiters.register({

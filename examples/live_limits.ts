@@ -1,5 +1,5 @@
 /**
- * Works on items while you edit its config file. A change takes effect within half a second.
+ * Processes items while you edit the config file. A change takes effect within half a second.
  *
  *     npx -y deno run --allow-read --allow-env examples/live_limits.ts
  *     bun examples/live_limits.ts

@@ -1,12 +1,12 @@
 /**
- * Serves the metrics of a queue for Prometheus to scrape, at http://127.0.0.1:9464/metrics or another port:
+ * Serves the metrics of a queue for Prometheus at http://127.0.0.1:9464/metrics. An argument sets another port:
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/metrics.ts 9464
  * bun examples/metrics.ts 9464
  * ```
  *
- * Node requires version 22.18 or later, for TypeScript, and both packages installed.
+ * Node must be version 22.18 or later to run TypeScript, and both packages must be installed.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Prints the JSON Schema of configs that use a plugin. Point their `$schema` to it.
+ * Prints the JSON Schema of configs that use a plugin. Point the `$schema` of such a config to the printed schema.
  *
  *     npx -y deno run examples/print_schema.ts > workqueue.schema.json
  *     bun examples/print_schema.ts > workqueue.schema.json

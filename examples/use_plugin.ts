@@ -1,5 +1,5 @@
 /**
- * Builds a limiter of a plugin from a config file and shows its delays.
+ * Creates a plugin's limiter from a config file and prints the limiter's delays.
  *
  *     npx -y deno run examples/use_plugin.ts
  *     bun examples/use_plugin.ts

@@ -1,23 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Kinds of trouble: see docs/operate.md. */
+/** Kinds of trouble that docs/operate.md describes. */
 export type Trouble = "none" | "slow" | "poison" | "flood" | "down" | "gone";
 
 /** Answer of the backend to an order, like an HTTP response. */
 export interface Answer {
   readonly status: number;
   readonly reason?: string;
-  /** In seconds. */
+  /** Time until the order should be retried, in seconds. */
   readonly retryAfter?: number;
 }
 
-/** Orders that change, named `tenant/number`, and a simulated backend for them, with trouble on request. */
+/** Source of orders named `tenant/number`, and a simulated backend that processes them. Causes trouble on request. */
 export class Backend {
   readonly #trouble: Trouble;
   readonly #downUntil: number;
   #orders = 0;
 
-  /** Starts the trouble at once. A backend that is down comes back after `downFor` milliseconds. */
+  /**
+   * Creates a backend that is in trouble from the start. A backend that is down recovers after `downFor` milliseconds.
+   */
   constructor(trouble: Trouble, downFor = 30_000) {
     this.#trouble = trouble;
     this.#downUntil = trouble === "down" ? Date.now() + downFor : 0;

@@ -1,7 +1,7 @@
 /**
- * A service to watch and adjust while it runs, with everything from docs/operate.md: metrics and snapshots over HTTP,
- * the dashboard, a config file that is reloaded on edit, and a shutdown that loses nothing. Items that remain after 25
- * s are saved in `left.json` and added first at the next start.
+ * A service that you can watch and adjust while it runs. It contains everything from docs/operate.md: metrics and
+ * snapshots over HTTP, the dashboard, a config file that is reloaded on edit, and a shutdown that loses nothing. Items
+ * that remain 25 s after SIGTERM are saved in `left.json` and added first at the next start.
  *
  *     npx -y deno task operate [TROUBLE [CONFIG]]
  */
@@ -35,7 +35,7 @@ const pool = config.runWorkers("orders", queue, async (order, { signal }) => {
   if (status === 200) return;
   const message = `${status} ${reason}`;
   if (retryAfter === undefined) throw new Error(message);
-  throttle.pauseFor(`${retryAfter}s`); // pauses all attempts, of every order
+  throttle.pauseFor(`${retryAfter}s`); // pauses the attempts of all orders
   throw new RetryAfterError(`${retryAfter}s`, message);
 }, { onError: () => {}, onGiveUp: (error, order) => console.log(`gave up ${order}: ${error}`) });
 
@@ -62,7 +62,7 @@ const server = createServer(async (request, response) => {
 }).listen(Number(process.env["PORT"] ?? 9464), "127.0.0.1", () => console.log(`process ${process.pid} is ready`));
 
 process.once("SIGTERM", async () => {
-  clearInterval(events); // a queue that drains ignores adds
+  clearInterval(events); // while it drains, the queue ignores adds
   console.log("drains", queue);
   try {
     await queue.shutDownWithDrain({ delayed: "flush", signal: AbortSignal.timeout(25_000) });

@@ -2,7 +2,7 @@ import type { RateLimitingQueue, TokenBucket, WorkerPool } from "@workqueue/core
 import { inspect } from "node:util";
 
 /**
- * Returns the state that someone on call needs, as text: the queue, the pool, the throttle, the next items of each
+ * Describes the current state for someone on call: the queue, the pool, the throttle, the number of next items per
  * tenant, and the failing items.
  */
 export function show(queue: RateLimitingQueue<string>, pool: WorkerPool<string>, throttle: TokenBucket): string {

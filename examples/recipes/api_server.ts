@@ -1,7 +1,7 @@
 /**
  * A small in-memory Kubernetes API server on loopback, to run `controller.ts` without a cluster. It stores websites and
- * config maps, lists and watches them, rejects updates based on old versions, and honors finalizers. It deletes the
- * objects that a deleted object owned.
+ * config maps, lists and watches them, rejects updates based on old versions, and honors finalizers. When an object is
+ * deleted, the server also deletes the objects that it owned.
  *
  * @module
  */
@@ -41,9 +41,9 @@ interface WatchEvent {
 const PATH =
   /^\/apis?\/(?:example\.dev\/)?v1(?:\/namespaces\/([^/]+))?\/(websites|configmaps)(?:\/([^/]+))?(\/status)?$/;
 
-/** API server. Disposing it cuts all connections. */
+/** API server. Dispose the object to stop the server and close all connections. */
 export class ApiServer implements AsyncDisposable {
-  /** Called before a status is stored, and awaited. For demos and tests. */
+  /** Called and awaited before a status is stored. For demos and tests. */
   beforeUpdate: (object: ApiObject) => void | Promise<void> = () => {};
   readonly #server = createServer((request, response) => this.#answer(request, response));
   readonly #objects = { websites: new Map<string, ApiObject>(), configmaps: new Map<string, ApiObject>() };
@@ -58,7 +58,7 @@ export class ApiServer implements AsyncDisposable {
     return server;
   }
 
-  /** Kubeconfig for this server. JSON is also YAML. */
+  /** Kubeconfig for this server, as JSON, which is valid YAML. */
   get kubeconfig(): string {
     const { port } = this.#server.address() as AddressInfo;
     const cluster = { server: `http://127.0.0.1:${port}`, "insecure-skip-tls-verify": true };
@@ -79,7 +79,10 @@ export class ApiServer implements AsyncDisposable {
     this.#store("websites", { ...old, metadata: { ...old?.metadata, namespace, name, generation }, spec });
   }
 
-  /** Deletes an object, as `kubectl delete` does: at once, or when its last finalizer is removed. */
+  /**
+   * Deletes an object, as `kubectl delete` does. The object is removed immediately, or when its last finalizer has been
+   * removed.
+   */
   delete(plural: Plural, key: string): void {
     const object = this.#objects[plural].get(key);
     if (object === undefined) return;
@@ -92,7 +95,7 @@ export class ApiServer implements AsyncDisposable {
     });
   }
 
-  /** Returns an object as stored; `undefined` if there is none. */
+  /** Returns an object as stored; `undefined` if it does not exist. */
   get(plural: Plural, key: string): ApiObject | undefined {
     return this.#objects[plural].get(key);
   }
@@ -102,7 +105,7 @@ export class ApiServer implements AsyncDisposable {
     return this.get("websites", key)?.status;
   }
 
-  /** Stops the server and cuts all connections. */
+  /** Stops the server and closes all connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = once(this.#server, "close");
     this.#server.close();
@@ -172,7 +175,7 @@ export class ApiServer implements AsyncDisposable {
     response.once("close", () => this.#watches.delete(response));
   }
 
-  /** Stores an update. Rejects an update that is based on an older version of the object, so no update is lost. */
+  /** Stores an update. Rejects an update that is based on an older version of the object, so that no update is lost. */
   async #update(plural: Plural, key: string, update: ApiObject, isStatus: boolean, response: ServerResponse) {
     if (isStatus) await this.beforeUpdate(update);
     const current = this.get(plural, key);

@@ -1,6 +1,6 @@
 /**
- * Back-pressure: reads records no faster than they are processed. The queue never contains more than a few of them. The
- * end waits until all records are done, including retries.
+ * Back-pressure: reads records no faster than they are processed. The queue never contains more than a few records. The
+ * program ends when all records are done, including retries.
  *
  * ```sh
  * npx -y deno run examples/recipes/backpressure.ts
@@ -34,7 +34,7 @@ for await (const record of readRecords()) {
 await queue.whenIdle();
 console.log(`${done} records, at most ${most} in the queue`);
 
-/** Stands in for a file, a table or a topic. */
+/** Simulates a file, a table or a topic. */
 async function* readRecords(): AsyncGenerator<number> {
   for (let record = 1; record <= 200; record++) yield record;
 }

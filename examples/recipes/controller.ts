@@ -1,6 +1,6 @@
 /**
- * A Kubernetes controller. It keeps a config map and an external DNS name for every `Website`, a custom resource, as
- * its spec says, and writes the status. docs/controller.md explains it.
+ * A Kubernetes controller for a custom resource, `Website`. It keeps a config map and an external DNS name for every
+ * website as specified by the website's spec, and writes the status. docs/controller.md explains the controller.
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/recipes/controller.ts         # on the cluster of your kubeconfig
@@ -57,10 +57,10 @@ const configMaps = makeInformer<V1ConfigMap>(
   () => core.listConfigMapForAllNamespaces(),
 );
 
-// Event handlers only add keys. `reconcile` finds out what to do.
+// Event handlers only add keys. `reconcile` determines the required actions.
 const queue = createRateLimitingQueue<string>(createDefaultControllerLimiter());
 const enqueue = ({ metadata }: Website) => queue.add(`${metadata.namespace}/${metadata.name}`);
-websites.on("add", enqueue); // each website at the start, whatever its status is
+websites.on("add", enqueue); // at the start, adds every website regardless of its status
 websites.on("update", (website) => {
   if (isChanged(website)) enqueue(website);
 });
@@ -82,7 +82,7 @@ runWorkers(queue, reconcile, {
 });
 await terminated;
 console.log("draining");
-await queue.shutDownWithDrain(); // drops delayed items: the next start lists everything
+await queue.shutDownWithDrain(); // drops delayed items: the next start lists all websites again
 await Promise.all([websites.stop(), configMaps.stop()]);
 console.log("drained");
 
@@ -109,17 +109,17 @@ function ownerOf({ metadata }: V1ConfigMap): { namespace: string; name: string }
 }
 
 /**
- * Brings one website to its desired state. Reads the current state, because many events may have led to this one
- * attempt.
+ * Brings one website to its desired state. Reads the current state instead of events, because many events may have led
+ * to this one attempt.
  */
 async function reconcile(key: string): Promise<void> {
   const [namespace, name] = key.split("/") as [string, string];
   const cached = websites.get(name, namespace);
-  if (cached === undefined) return; // deleted; the finalizer has done the rest
+  if (cached === undefined) return; // deleted: the cleanup was done before the finalizer was removed
   const { deletionTimestamp, finalizers = [], generation } = cached.metadata;
   const others = finalizers.filter((finalizer) => finalizer !== FINALIZER);
   if (deletionTimestamp !== undefined) {
-    if (others.length === finalizers.length) return; // only finalizers of other controllers are left
+    if (others.length === finalizers.length) return; // the other finalizers belong to other controllers
     console.log(`${key}: ${cached.spec.host} is removed from DNS`); // the call that removes the DNS name goes here
     await update(cached, others);
     return;
@@ -131,7 +131,8 @@ async function reconcile(key: string): Promise<void> {
   // The call that creates the DNS name goes here.
   if (website.status?.observedGeneration === generation) return;
 
-  // The server rejects this update if the website has changed meanwhile. At the retry, the cache has the newer version.
+  // The server rejects this update if the website has changed in the meantime. By the retry, the cache contains the
+  // newer version.
   const body = { ...website, status: { observedGeneration: generation } };
   await api.replaceNamespacedCustomObjectStatus({ ...resource, namespace, name, body });
   console.log(`${key}: ${website.spec.host} is served as of generation ${generation}`);
@@ -143,7 +144,10 @@ async function update(website: Website, finalizers: string[]): Promise<Website> 
   return await api.replaceNamespacedCustomObject({ ...resource, namespace, name, body });
 }
 
-/** Creates or corrects the config map of a website. Its owner reference lets the cluster delete it with the website. */
+/**
+ * Creates or corrects a website's config map. Due to the owner reference, the cluster deletes the config map with the
+ * website.
+ */
 async function ensureConfigMap({ metadata, spec }: Website): Promise<void> {
   const { namespace, name, uid } = metadata;
   const found = configMaps.get(name, namespace);
@@ -155,12 +159,12 @@ async function ensureConfigMap({ metadata, spec }: Website): Promise<void> {
 }
 
 /**
- * Restarts a watch 5 s after it ends. The restart lists everything and calls `delete` for objects that vanished
- * meanwhile.
+ * Restarts a watch 5 s after it ends. The restart lists all objects and calls the `delete` handlers for objects that
+ * have disappeared in the meantime.
  */
 function restartAfterErrors<T extends KubernetesObject>(informer: Informer<T>, name: string): void {
   informer.on("error", (error) => {
-    if (queue.shuttingDown) return; // on Bun, the end of the watch is an error
+    if (queue.shuttingDown) return; // on Bun, a stopped watch ends with an error
     console.error(`The watch of ${name} broke off, and begins again in 5 s: ${describe(error)}`);
     setTimeout(() => {
       if (!queue.shuttingDown) informer.start();

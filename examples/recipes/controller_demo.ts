@@ -1,6 +1,7 @@
 /**
- * Runs `controller.ts` without a cluster: with an API server in this process and two websites. Another client changes
- * one website just before its status is written. SIGTERM arrives while the status is written again.
+ * Runs `controller.ts` without a cluster. This process contains an API server with two websites. Another client changes
+ * one website just before the controller writes its status. SIGTERM arrives while the controller writes the status
+ * again.
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/recipes/controller_demo.ts

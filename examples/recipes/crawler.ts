@@ -1,6 +1,6 @@
 /**
- * A polite crawler: fetches each page once, one page of a host at a time, and starts requests to a host at least
- * {@linkcode INTERVAL} apart. No host waits for another. The program ends when no page is left.
+ * A polite crawler. It fetches each page once, and only one page of a host at a time. Requests to a host start at least
+ * {@linkcode INTERVAL} apart. A slow host doesn't delay other hosts. The program ends when no page is left.
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/recipes/crawler.ts
@@ -26,12 +26,15 @@ import { serveSite } from "./site.ts";
 /** Minimum time between the starts of two requests to a host, in milliseconds. */
 export const INTERVAL = 50;
 
-/** Pause for a host that is too busy and does not send `Retry-After`. */
+/** Duration of the pause if a host is too busy and does not send `Retry-After`. */
 const TOO_BUSY = "100ms";
 
 const groupOf = (url: string) => new URL(url).host;
 
-/** Fetches these pages, and all pages of their hosts that can be reached from them. Resolves when no page is left. */
+/**
+ * Fetches the pages in `first`, and all pages on the same hosts that can be reached through links. Resolves when no
+ * page is left.
+ */
 export async function crawl(first: readonly string[], log: (line: string) => void, fetchPage = fetch): Promise<void> {
   const allowed = new Set(first.map(groupOf));
   const seen = new Set<string>();
@@ -57,7 +60,7 @@ export async function crawl(first: readonly string[], log: (line: string) => voi
       bucket.pauseFor(RetryAfterError.from(response)?.delay ?? TOO_BUSY);
     }
     if (response.status === 429 || response.status >= 500) throw new Error(`status ${response.status}`);
-    if (!response.ok) throw new TerminalError(`status ${response.status}`); // permanent
+    if (!response.ok) throw new TerminalError(`status ${response.status}`); // not retried
     for (const link of parse(page).querySelectorAll("a[href]")) {
       const target = URL.parse(link.getAttribute("href")!, response.url);
       if (target !== null) visit(target);

@@ -16,28 +16,29 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Longest drain, in milliseconds. A service that is killed after 30 s uses 25,000. */
+/** Longest drain, in milliseconds. Use 25,000 for a service that is killed 30 s after SIGTERM. */
 const GRACE = 300;
 
 const folder = mkdtempSync(join(tmpdir(), "deploy-"));
-/** Storage for the remaining items: a disk that outlives the process, a table or a topic. */
+/** Storage for the remaining items. Use a disk that outlives the process, a table or a topic. */
 const FILE = join(folder, "left.json");
 
 /**
- * Runs one process from start to end. `deliver` is its work and `orders` are its new orders. SIGTERM comes after them.
+ * Simulates one process from start to end. `deliver` processes an order, and `orders` are the new orders. SIGTERM
+ * arrives after all new orders.
  */
 async function serve(deliver: (order: string) => void, orders: string[]): Promise<void> {
   const left = new Set<string>();
   const tooLong = new AbortController();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: "50ms", maxDelay: "5m" }), {
-    onDrop: (order) => left.add(order), // still delayed, usually by a retry, when the drain ends
+    onDrop: (order) => left.add(order), // order that is still delayed when the drain ends, usually a retry
   });
   runWorkers(queue, (order) => deliver(order), {
     concurrency: 4,
-    signal: tooLong.signal, // otherwise the pool would go on with saved items
+    signal: tooLong.signal, // otherwise, the pool would continue to process saved items
     onError() {}, // log errors here
     onGiveUp(_error, order, _attempts, reason) {
-      if (reason === "shutdown") left.add(order); // failed after the drain ended
+      if (reason === "shutdown") left.add(order); // the attempt failed after the drain ended
     },
   });
   if (existsSync(FILE)) {
@@ -46,8 +47,8 @@ async function serve(deliver: (order: string) => void, orders: string[]): Promis
   }
   for (const order of orders) queue.addAfter(order, "10m");
 
-  // A service does the rest at SIGTERM. It first stops adding items, because a queue that drains ignores adds without a
-  // call of `onDrop`. A server answers 503 while `queue.shuttingDown`.
+  // A real service runs the following code on SIGTERM. First, it stops adding items, because a queue that drains
+  // ignores adds and doesn't call `onDrop` for them. A server responds with 503 while `queue.shuttingDown` is true.
   const timer = setTimeout(() => tooLong.abort(), GRACE);
   try {
     await queue.shutDownWithDrain({ delayed: "flush", signal: tooLong.signal });

@@ -1,6 +1,6 @@
 /**
  * Coalesces file-system events. Saving a file causes several events, and writing it in parts causes many. All events of
- * a file within a moment lead to one run. There is always a run after the last event.
+ * a file within a short time lead to one run. The last event is always followed by a run.
  *
  * ```sh
  * npx -y deno run -A examples/recipes/file_events.ts
@@ -15,7 +15,7 @@ import { appendFile, mkdtemp, readFile, rm, watch, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Time for which the events of a file are gathered, in milliseconds. */
+/** Time for which the events of a file are collected, in milliseconds. */
 const WINDOW = 50;
 
 const folder = await mkdtemp(join(tmpdir(), "file-events-"));
@@ -29,7 +29,7 @@ runWorkers(queue, async (name) => {
 const watching = (async () => {
   let events = 0;
   for await (const { filename } of watch(folder)) {
-    if (filename === null) continue; // some systems don't always report it
+    if (filename === null) continue; // some systems don't always report the name
     if (filename === "end") break; // ends the demo; a service would drain on SIGTERM
     events++;
     queue.addAfter(filename, WINDOW);

@@ -1,5 +1,5 @@
 /**
- * A site on loopback, for `crawler.ts`: pages that link to each other. One page is too busy to answer the first
+ * A site on loopback for `crawler.ts`, with pages that link to each other. One page is too busy to answer the first
  * request.
  *
  * @module
@@ -9,12 +9,15 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Running site. Disposing it stops its server. */
+/** Running site. Dispose the object to stop its server. */
 export interface Site extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Serves pages; `links` maps a path to the paths that it links to. `busy` answers its first request with an error. */
+/**
+ * Serves pages. `links` maps the path of a page to the paths that the page links to. The page at `busy` responds to its
+ * first request with an error.
+ */
 export async function serveSite(links: Record<string, string[]>, busy?: string): Promise<Site> {
   const server = createServer(({ url = "/" }, response) => {
     const targets = links[url];

@@ -1,6 +1,6 @@
 /**
  * Webhook receivers and workers in separate processes, and a deploy that replaces a busy worker. Requires a Redis
- * server: `WORKQUEUE_REDIS_URL`, or the one on this machine.
+ * server at `WORKQUEUE_REDIS_URL`, by default on this machine.
  *
  * ```sh
  * npx -y deno run -A examples/recipes/webhook_deploy.ts
@@ -32,7 +32,7 @@ function start(name: string, script: string): Started {
   return { child, lines };
 }
 
-/** Stops a process as orchestrators do. */
+/** Stops a process with SIGTERM, like an orchestrator. */
 async function stop({ child }: Started): Promise<void> {
   const ended = once(child, "close");
   process.kill(child.pid!, "SIGTERM"); // after `child.kill`, Deno reports no exit code
@@ -46,7 +46,7 @@ const ports = await Promise.all(
 );
 const [old, other] = [start("worker 1", "webhook_worker.ts"), start("worker 2", "webhook_worker.ts")];
 
-/** Sends the webhooks of a push of many branches to the two receivers in turn. */
+/** Sends the webhooks for a push of many branches, alternating between the two receivers. */
 async function push(repository: string): Promise<void> {
   for (let i = 0; i < 10; i++) {
     const body = JSON.stringify({ repository });

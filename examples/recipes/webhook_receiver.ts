@@ -1,6 +1,7 @@
 /**
- * Receives webhooks for workers in other processes. Several such processes run behind a load balancer. A sender gets
- * its 202 once the event is on the server, so no event is lost when this process ends. `webhook_deploy.ts` runs it.
+ * Receives webhooks and queues them for workers in other processes. Several receivers run behind a load balancer. A
+ * sender receives a 202 response once the event is stored on the Redis server, so no event is lost when the receiver
+ * ends. `webhook_deploy.ts` runs this program.
  *
  * @module
  */
@@ -12,7 +13,7 @@ import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { json } from "node:stream/consumers";
 
-/** Time for which the events of a repository are gathered, in milliseconds, from the first event on. */
+/** Time for which the events of a repository are collected, in milliseconds. The time starts with the first event. */
 const WINDOW = 500;
 
 const queue = createRedisQueue({
@@ -36,5 +37,5 @@ await once(server, "listening");
 console.log(`listens on ${(server.address() as AddressInfo).port}`);
 
 process.once("SIGTERM", () => {
-  server.close(() => queue.shutDown()); // after all requests are answered
+  server.close(() => queue.shutDown()); // called after all requests are answered
 });

@@ -1,5 +1,6 @@
 /**
- * Processes the repositories that webhooks name. Several such processes run at once. `webhook_deploy.ts` runs it.
+ * Processes the repositories from the webhooks. Several workers run at the same time. `webhook_deploy.ts` runs this
+ * program.
  *
  * @module
  */
@@ -10,8 +11,8 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
- * Time for handlers after SIGTERM, in milliseconds: less than the time until the orchestrator kills the process,
- * usually 30 s.
+ * Time that handlers have to finish after SIGTERM, in milliseconds. Must be less than the time until the orchestrator
+ * kills the process, usually 30 s.
  */
 const GRACE = 20_000;
 
@@ -28,13 +29,13 @@ const queue = createRedisQueue({
 const tooLong = new AbortController();
 runWorkers(queue, async (repository, { signal }) => {
   console.log(`mirrors ${repository}`);
-  await delay(300, undefined, { signal }); // the work goes here: fetch the current state, whatever the events were
+  await delay(300, undefined, { signal }); // the work goes here: fetch the current state, ignore the events
   console.log(`mirrored ${repository}`);
 }, { concurrency: 4, maxRetries: 10, signal: tooLong.signal });
 
 process.once("SIGTERM", async () => {
-  const timer = setTimeout(() => tooLong.abort(), GRACE); // aborted items go back to the queue, for other workers
-  await queue.shutDownWithDrain(); // takes no more items and finishes the running ones
+  const timer = setTimeout(() => tooLong.abort(), GRACE); // aborted items go back to the queue for other workers
+  await queue.shutDownWithDrain(); // takes no more items and finishes the running items
   clearTimeout(timer);
   console.log("drained");
 });

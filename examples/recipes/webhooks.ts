@@ -1,6 +1,6 @@
 /**
- * A webhook receiver that coalesces bursts: a push of ten branches is ten POSTs but mirrors the repository once. It
- * answers at once and works later, so no sender waits or sends an event twice.
+ * A webhook receiver that coalesces bursts: a push of ten branches causes ten POST requests, but the repository is
+ * mirrored only once. The receiver answers immediately and works later, so no sender waits or sends an event twice.
  *
  * ```sh
  * npx -y deno run -A examples/recipes/webhooks.ts
@@ -16,15 +16,15 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-/** Time for which the events of a repository are gathered, in milliseconds, from the first event on. */
+/** Time for which the events of a repository are collected, in milliseconds. The time starts with the first event. */
 const WINDOW = 500;
 
 const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: "1s", maxDelay: "5m" }), {
-  discipline: createFairDiscipline({ separator: "/" }), // an owner with many repositories delays nobody else
+  discipline: createFairDiscipline({ separator: "/" }), // an owner with many repositories doesn't delay others
 });
 
 runWorkers(queue, (repository) => {
-  console.log(`mirrored ${repository}`); // the work goes here: fetch the current state, whatever the events were
+  console.log(`mirrored ${repository}`); // the work goes here: fetch the current state, ignore the events
 }, { concurrency: 4, maxRetries: 10 });
 
 const server = createServer(async (request, response) => {
@@ -37,8 +37,9 @@ const server = createServer(async (request, response) => {
 server.listen(0, "127.0.0.1");
 await once(server, "listening");
 
-// The rest is a demo: a burst for two repositories, and a shutdown. A service waits for SIGTERM and then drains like
-// `deploy.ts`: it has answered 202 and must not lose events, but has no time to wait for delayed ones.
+// The rest is a demo: a burst for two repositories, and a shutdown. A real service waits for SIGTERM and then drains
+// like `deploy.ts`: because it has answered 202, it must not lose events, but it has no time to wait for delayed
+// events.
 const { port } = server.address() as AddressInfo;
 for (let i = 0; i < 40; i++) {
   const body = JSON.stringify({ repository: i % 2 === 0 ? "acme/web" : "acme/api" });

@@ -1,9 +1,9 @@
 import { type HandlerContext, RetryAfterError, TerminalError } from "@workqueue/core";
 
-/** Event for one receiver. */
+/** Event to deliver to one receiver. */
 export interface Delivery {
   tenant: string;
-  /** Unique within the tenant. The receiver gets it as `webhook-id`, to recognize repeated deliveries. */
+  /** ID that is unique within the tenant. The receiver uses it, as `webhook-id`, to recognize repeated deliveries. */
   id: string;
   url: string;
   body: unknown;
@@ -12,20 +12,20 @@ export interface Delivery {
 /** Longest `Retry-After` that is honored, in milliseconds. */
 export const MAX_RETRY_AFTER = 3_600_000;
 
-/** Statuses below 500 that are worth a retry: timeout, too early, too many requests. */
+/** Statuses below 500 that are retried: timeout, too early, too many requests. */
 const RETRIED = [408, 425, 429];
 
 /**
- * Returns the key of a delivery. The tenant comes first, because the fair discipline groups by the text before the
- * slash.
+ * Returns the key of a delivery. The key begins with the tenant because the fair discipline groups keys by the text
+ * before the slash.
  */
 export function keyOf({ tenant, id }: Delivery): string {
   return `${tenant}/${id}`;
 }
 
 /**
- * Sends a delivery once. Returns if the receiver accepted it. Otherwise throws an error that tells the pool how to
- * retry.
+ * Sends a delivery once. Returns if the receiver accepted it. Otherwise, throws an error that determines whether and
+ * when the pool retries.
  */
 export async function deliver(
   { id, url, body }: Delivery,
@@ -37,7 +37,7 @@ export async function deliver(
     headers: { "content-type": "application/json", "webhook-id": id },
     body: JSON.stringify(body),
     redirect: "manual", // a redirect could lead to an address inside your network
-    signal, // aborts at the timeout
+    signal, // aborts the request at the timeout
   });
   await response.body?.cancel(); // frees the connection
   const { ok, status } = response;

@@ -1,6 +1,6 @@
 /**
- * A service that delivers webhooks. Tenants take turns, and failures are retried. Deliveries that are given up, or left
- * over at a deploy, are saved. docs/webhooks.md explains it.
+ * A service that delivers webhooks. Tenants take turns, and failures are retried. Deliveries that are given up, or that
+ * are not finished at a deploy, are saved. docs/webhooks.md explains the service.
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/webhooks/service.ts
@@ -25,7 +25,10 @@ import { deliver, type Delivery, keyOf } from "./deliver.ts";
 const [configFile = new URL("service.json", import.meta.url)] = process.argv.slice(2);
 const GIVEN_UP = "given-up.jsonl";
 const LEFT = "left.json";
-/** Longest drain, in milliseconds: five seconds less than the time until the orchestrator kills the process. */
+/**
+ * Longest drain, in milliseconds. Must be shorter than the time until the orchestrator kills the process; the default
+ * leaves five seconds.
+ */
 const GRACE = Number(process.env["GRACE"] ?? 25_000);
 
 const left = new Map<string, Delivery>();
@@ -80,7 +83,7 @@ async function drain(): Promise<void> {
   } catch {
     for (const { item } of queue.snapshot({ limit: queue.processing }).processingItems) {
       left.set(keyOf(item), item);
-      queue.done(item); // makes blocked deliveries of the same tenant ready
+      queue.done(item); // makes the tenant's blocked deliveries ready
     }
     for (let lease; (lease = queue.tryGet()) !== undefined && !lease.shutdown;) {
       left.set(keyOf(lease.item), lease.item);
@@ -90,7 +93,7 @@ async function drain(): Promise<void> {
   clearTimeout(timer);
   if (left.size > 0) writeFileSync(LEFT, JSON.stringify([...left.values()]));
   console.log(`drained, ${left.size} left`);
-  process.exit(); // even if a handler ignores its signal
+  process.exit(); // ends the process even if a handler ignores its signal
 }
 
 function isDelivery(value: unknown): value is Delivery {
