@@ -4,11 +4,15 @@ import { manifest } from "./built_ins.ts";
 const ROOT = new URL("../../", import.meta.url);
 
 /**
- * Folders outside the workspace with a `package.json`. The one in `tests/` also lists the npm packages of the examples.
+ * Folders outside the workspace that contain a `package.json`. The file in `tests/` also lists the npm packages of the
+ * examples.
  */
 const OTHERS = ["bench", "docs", "tests"];
 
-/** Stand-ins for JSR packages. `tests/std/arguments.ts` replaces them with the originals where JSR is reachable. */
+/**
+ * Stand-ins for JSR packages. If JSR is reachable, `tests/std/arguments.ts` replaces the stand-ins with the original
+ * packages.
+ */
 const STAND_INS = {
   "@std/assert": "./tests/std/assert.ts",
   "@std/async": "./tests/std/async.ts",
@@ -16,8 +20,8 @@ const STAND_INS = {
 };
 
 /**
- * Returns the config of tests, benchmarks and docs, which maps the name of every package. It has no workspace, because
- * Deno installs the packages of all members before a program starts.
+ * Returns the Deno config for tests, benchmarks and docs, which maps the name of every package. The config has no
+ * workspace, because Deno would install the packages of all members before a program starts.
  */
 export function allPackages(): string {
   const { name, version, exports, compilerOptions, fmt, lint } = JSON.parse(manifest("deno.json"));
@@ -32,7 +36,9 @@ export function allPackages(): string {
   return JSON.stringify(config, undefined, 2) + "\n";
 }
 
-/** Returns the config that Bun reads. It maps each export of the core, each package and each stand-in to its file. */
+/**
+ * Returns the config that Bun reads. The config maps each export of the core, each package and each stand-in to a file.
+ */
 export function tsconfig(): string {
   const { name, exports } = JSON.parse(manifest("deno.json")) as { name: string; exports: Record<string, string> };
   const files = {
@@ -60,7 +66,7 @@ function entryOf(folder: string): [name: string, file: string] {
   return [name, exports.replace("./", `./${folder}/`)];
 }
 
-/** Returns the packages that a `package.json` names, with the specifiers that Deno installs. */
+/** Returns the packages listed in a `package.json`, with the specifiers that Deno installs. */
 function importsFromNpm(folder: string): [name: string, specifier: string][] {
   const { dependencies, devDependencies } = read(`${folder}/package.json`) as Record<string, Record<string, string>>;
   return Object.entries({ ...dependencies, ...devDependencies })

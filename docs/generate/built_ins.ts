@@ -3,13 +3,13 @@ import type { BuiltInConfig, DisciplineConfig } from "@workqueue/core";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-/** Description of a built-in part, read from the comment at the head of its file. */
+/** Description of a built-in limiter or discipline, read from the comment at the start of its file. */
 export interface BuiltIn<Config> {
   /** Entry of the part in the package's exports. */
   readonly entry: string;
   /** File of the entry, relative to the repository. */
   readonly file: string;
-  /** Exports of the file for the main entry: the function that creates the part, and types. */
+  /** Exports of the file that the main entry re-exports: the function that creates the part, and types. */
   readonly names: readonly string[];
   /** Effect of the part: the delays of a limiter, or the order of a discipline. */
   readonly effect: string;
@@ -25,7 +25,7 @@ export const builtIns: readonly BuiltIn<BuiltInConfig>[] = describeRoom("limiter
 /** Built-in disciplines, in the order of `disciplines/built_ins.ts`. */
 export const builtInDisciplines: readonly BuiltIn<DisciplineConfig>[] = describeRoom("disciplines", "Order");
 
-/** Describes the parts in a folder. `effect` begins the paragraph on the effect of a part. */
+/** Describes the parts in a folder. `effect` is the first word of the paragraph about a part's effect. */
 function describeRoom<Config>(room: string, effect: string): BuiltIn<Config>[] {
   return [...read(`${room}/built_ins.ts`).matchAll(/^export \* from "\.\/(.+)\.ts";$/gm)]
     .map(([, name]) => describe(room, name!, effect));
@@ -51,8 +51,8 @@ function describe<Config>(room: string, name: string, effect: string): BuiltIn<C
 }
 
 /**
- * Returns the exports of a built-in part's file for the main entry: functions, types and the options' types, without
- * their values.
+ * Returns the exports of a built-in part's file that the main entry re-exports: functions, types, and the types of
+ * options without their values.
  */
 function exportsOf(source: string): string[] {
   return [...source.matchAll(/^export (function|interface|type|const) (\w+)/gm)]
@@ -67,7 +67,7 @@ function placeOf(name: string): string {
   return `${name.toLowerCase()} ${name}`;
 }
 
-/** Returns the main entry, with an export for each built-in part. */
+/** Returns the source of the main entry, with an export for each built-in part. */
 export function mainEntry(): string {
   const isGenerated = (line: string) =>
     /^export \{ .*\bcreate\w+\b.*\} from "\.\/(limiters\/(?!defaults\.)|disciplines\/)/.test(line);
@@ -79,7 +79,7 @@ export function mainEntry(): string {
   }).join("\n");
 }
 
-/** Returns a manifest of the package, with an entry for each built-in part. */
+/** Returns a manifest of the core package, with an entry for each built-in part. */
 export function manifest(path: string): string {
   const isGenerated = (line: string) => /^ +"\.\/(limiters\/(?!defaults")|disciplines\/)/.test(line);
   const entriesOf = (parts: readonly BuiltIn<unknown>[]) =>

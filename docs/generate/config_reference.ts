@@ -5,12 +5,12 @@ import { MAX_WEIGHT, MIN_WEIGHT } from "../../registry/plain_values.ts";
 import { MAX_COUNT, MAX_DEPTH } from "../../registry/reader.ts";
 import { type BuiltIn, builtInDisciplines, builtIns } from "./built_ins.ts";
 
-/** Kinds of parts that an option can hold. */
+/** Kinds of parts that the value of an option can be. */
 type Words = "limiter" | "discipline" | "bucket";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-/** Path of the schema from a config in a folder of a clone. */
+/** Path of the schema, relative to a config in a folder of a clone. */
 const SCHEMA_PATH = "../schema/workqueue.schema.json";
 
 /** Returns the URL at which the schema of this version is published. */
@@ -19,7 +19,7 @@ export function schemaUrl(): string {
   return `https://jsr.io/${name}/${version}/schema/workqueue.schema.json`;
 }
 
-/** Note on access to the limiter of one group. */
+/** Note that explains how to access the limiter of one group. */
 const OF_GROUPS =
   `In code, cast the limiter: \`config.limiter("tenants") as PerGroupLimiter<string, BucketLimiter<string>>\`. Its \`of(key)\`
 returns the limiter of the key's group, so \`.of("acme/1").bucket.pauseFor("30s")\` pauses one tenant. A queue on Redis
@@ -219,7 +219,7 @@ function partSection(
   return [`### ${type}`, description, code("json", shortDocument(document)), optionsTable(options)].join("\n\n");
 }
 
-/** Prints a document with each part on one line. */
+/** Formats a document with each part on one line. */
 function shortDocument(document: Record<string, Record<string, unknown>>): string {
   const sections = Object.entries(document).map(([section, parts]) => {
     const lines = Object.entries(parts).map(([name, part]) => `    "${name}": ${onOneLine(part)}`);
@@ -265,7 +265,7 @@ function table(head: string[], rows: string[][]): string {
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** Describes the values that an option takes. */
+/** Describes the values that an option accepts. */
 function valueOf(field: Field<Words>): string {
   switch (field.kind) {
     case "duration":

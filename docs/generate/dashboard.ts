@@ -4,17 +4,17 @@ interface Panel {
   readonly title: string;
   /** Meaning of the panel, and the recommended action. */
   readonly description: string;
-  /** Grafana's name of a unit. */
+  /** Unit of the values, by its name in Grafana. */
   readonly unit: string;
-  /** Queries by the label that follows the queue's name in the legend. A verdict has one query. */
+  /** Queries, by the label that follows the queue's name in the legend. A verdict panel has one query. */
   readonly queries: Readonly<Record<string, string>>;
-  /** Values from which a verdict is orange, and red. */
+  /** Lowest values at which a verdict panel is orange and red. */
   readonly limits?: readonly [orange: number, red: number];
 }
 
 /**
- * Metrics of the selected queues, and values derived from them. Queues with the same name in several processes count as
- * one.
+ * Metrics of the selected queues, and values derived from them. Queues with the same name in several processes are
+ * treated as one queue.
  */
 const of = Object.fromEntries(
   Object.entries(metricFamilies).map(([method, { name }]) => [method, name]),
@@ -26,7 +26,7 @@ const rate = (metric: string) => `sum by (name) (rate(${chosen(metric)}[$__rate_
 const slope = (metric: string) => `sum by (name) (deriv(${chosen(metric)}[$__rate_interval]))`;
 const quantile = (q: number, metric: string) =>
   `histogram_quantile(${q}, sum by (name, le) (rate(${chosen(`${metric}_bucket`)}[$__rate_interval])))`;
-/** 0 if there are no values yet. */
+/** Returns a query for the largest value, or for 0 if there are no values yet. */
 const worst = (values: string) => `max(${values}) or vector(0)`;
 
 const VERDICTS: readonly Panel[] = [
@@ -140,11 +140,11 @@ const GRAPHS: readonly Panel[] = [
 ];
 
 const DATASOURCE = { type: "prometheus", uid: "${datasource}" };
-/** Grafana's grid is 24 wide. */
+/** Size of a verdict panel. Grafana's grid is 24 units wide. */
 const VERDICT = { width: 24 / VERDICTS.length, height: 4 };
 const GRAPH = { width: 12, height: 8 };
 
-/** Returns the dashboard as Grafana imports it. */
+/** Returns the dashboard in Grafana's import format. */
 export function dashboard(): string {
   const panels = [
     ...VERDICTS.map((panel, i) => ({

@@ -27,11 +27,11 @@ const CONFIG: NonNullable<TopLevelSpec["config"]> = {
 // An SVG can't read the theme of its page, but it can query the reader's preferred color scheme.
 const STYLE = `<style>svg { color: #1f2328 } @media (prefers-color-scheme: dark) { svg { color: #e6edf3 } }</style>`;
 
-/** Returns a plot as SVG, in the reader's preferred color scheme. */
+/** Returns a plot as SVG. The image follows the reader's preferred color scheme. */
 export async function draw(plot: TopLevelSpec): Promise<string> {
   const spec: TopLevelSpec = { background: "transparent", padding: 8, ...plot, config: CONFIG };
   const svg = await new View(parse(compile(spec).spec), { renderer: "none" }).toSVG();
-  // The last digits of a logarithm depend on the runtime.
+  // Numbers are rounded because the last digits of a logarithm depend on the runtime.
   const rounded = svg.replace(/\d+\.\d+/g, (number) => String(Math.round(Number(number) * 100) / 100));
   return rounded.replace(/<svg[^>]*>/, `$&${STYLE}`) + "\n";
 }

@@ -9,24 +9,24 @@ const LARGE = 100_000;
 const SMALL = 10;
 const SMALL_TENANTS = 9;
 
-/** Duration of an item, in milliseconds: ten workers finish a hundred items per second. */
+/** Time to process an item, in milliseconds. At this speed, ten workers finish a hundred items per second. */
 const TAKES = 100;
 
 /** Finished item. */
 interface Point {
   /** Number of the tenant; 0 is the large one. */
   readonly tenant: number;
-  /** Milliseconds since all items were added. */
+  /** Milliseconds from adding all items to the end of this item. */
   readonly doneAfter: number;
 }
 
-/** Text at a point of the plot. */
+/** Text at a point in the plot. */
 interface Note extends Point {
   readonly text: string;
   readonly align: "left" | "right";
 }
 
-/** Returns all items of the small tenants, and the last item of the large tenant. */
+/** Runs all items. Returns the finished items of the small tenants, and the last item of the large tenant. */
 function run(discipline: QueueDiscipline<string> | undefined): Point[] {
   const clock = new VirtualClock();
   const queue = createWorkQueue<string>({ clock, discipline });
@@ -46,7 +46,7 @@ function run(discipline: QueueDiscipline<string> | undefined): Point[] {
   return points;
 }
 
-/** Labels of the axis, by milliseconds. */
+/** Labels of the time axis, by time in milliseconds. */
 const TICKS: Readonly<Record<number, string>> = {
   100: "0.1 s",
   1000: "1 s",

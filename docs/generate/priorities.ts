@@ -5,18 +5,21 @@ import { VirtualClock, Workers } from "./simulation.ts";
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** Ten items can be finished per second. Twelve urgent items come per second until this time, and six afterwards. */
+/**
+ * End of the overload, in milliseconds. Ten items can be finished per second. Twelve urgent items are added per second
+ * until the end of the overload, and six afterwards.
+ */
 const OVERLOAD = 10 * MINUTE;
 const END = 18 * MINUTE;
 
-/** Interval between two ordinary items, and between two points of the plot. */
+/** Interval between two ordinary items and between two points in the plot, in milliseconds. */
 const STEP = 5 * SECOND;
 
-/** Returns the minutes that the oldest ready ordinary item has been ready, at each moment. */
+/** Returns, for each moment, for how many minutes the oldest ready ordinary item has been ready. */
 function waits(maxHeadStart: number | string): { minute: number; wait: number }[] {
   const clock = new VirtualClock();
   const queue = createWorkQueue<string>({ clock, discipline: createPriorityDiscipline({ maxHeadStart }) });
-  const readySince = new Map<string, number>(); // times of ordinary items, the oldest first
+  const readySince = new Map<string, number>(); // times at which ordinary items became ready, oldest first
   const workers = new Workers(queue, clock, 10, SECOND, (item) => readySince.delete(item));
   const add = (item: string, priority: number) => {
     queue.add(item, { priority });

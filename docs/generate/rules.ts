@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const root = new URL("../../", import.meta.url);
 
-/** Returns the numbers of the rules that a test file names, such as 2 and 11 for `"rules 2 and 11: …"`. */
+/** Returns the numbers of the rules that a test file refers to, such as 2 and 11 for `"rules 2 and 11: …"`. */
 export function rulesNamedIn(source: string): number[] {
   const names = source.matchAll(/["'`](?:rule|rules) (\d+(?:(?:, | and | to )\d+)*)[:,]/g);
   return [...new Set([...names].flatMap(([, numbers]) => numbersOf(numbers!)))];
@@ -15,7 +15,7 @@ function numbersOf(text: string): number[] {
   return text.includes(" to ") ? Array.from({ length: last - first + 1 }, (_, i) => first + i) : numbers;
 }
 
-/** Returns the paths of the test files that name each rule, by its number. */
+/** Returns the paths of the test files that refer to each rule, by the number of the rule. */
 export function testsOfRules(): Map<number, string[]> {
   const tests = new Map<number, string[]>();
   const files = readdirSync(new URL("tests/", root), { recursive: true, encoding: "utf8" });

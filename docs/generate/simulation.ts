@@ -1,6 +1,6 @@
 import type { Clock, WorkQueue } from "@workqueue/core";
 
-/** Clock that jumps from timer to timer, without waiting. */
+/** Clock that jumps from one timer to the next without waiting. */
 export class VirtualClock implements Clock {
   #time = 0;
   readonly #timers = new Map<object, { at: number; callback: () => void }>();
@@ -41,7 +41,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Simulated workers that take a fixed time for each item. Calls back when one of them begins an item. */
+/** Simulated workers that need a fixed time for each item. Calls `onBegin` when a worker begins an item. */
 export class Workers {
   readonly #clock: Clock;
   readonly #queue: WorkQueue<string>;

@@ -1,6 +1,6 @@
 /**
- * Takes screenshots of the dashboards of running programs, for the docs: all of them, or the files whose paths begin
- * with an argument. Requires Chromium and takes three minutes.
+ * Takes screenshots of the dashboards of running programs, for the docs. Takes all screenshots, or only the screenshots
+ * whose paths begin with an argument. Requires Chromium and takes three minutes.
  *
  *     npx -y deno task pictures [docs/operate/]
  *
@@ -77,7 +77,7 @@ async function take(browser: Browser, file: string, subject: Subject): Promise<v
   try {
     await delay(subject.after * 1000);
     const page = await open(browser, subject, port);
-    await delay(2000); // two updates
+    await delay(2000); // time for two updates of the page
     const path = fileURLToPath(new URL(file, ROOT));
     if (subject.part === undefined) await page.screenshot({ path, fullPage: true });
     else await page.locator(subject.part).first().screenshot({ path });

@@ -8,12 +8,12 @@ export interface Words {
 }
 
 const FONT_SIZE = 14;
-/** Width of a column. Fonts differ in the width of their letters, so each text has an explicit width. */
+/** Width of a column, in pixels. Letters are not equally wide in all fonts, so each text has an explicit width. */
 const COLUMN = 8.4;
 const ROW = 20;
 const BASELINE = 15;
 const MARGIN = 16;
-/** Seconds that the last frame is shown before the animation repeats. */
+/** Time for which the last frame is shown before the animation repeats, in seconds. */
 const PAUSE = 5;
 
 const LIGHT = ["#1f2328", "#cf222e", "#1a7f37", "#9a6700", "#0969da", "#8250df", "#1b7c83", "#59636e"];
@@ -26,8 +26,8 @@ function paletteOf(text: string, back: string, edge: string, dim: string, colors
 }
 
 /**
- * Returns an SVG that plays frames in a loop, without a script. If the reader prefers reduced motion, it shows the last
- * frame.
+ * Returns an SVG that plays frames in a loop, without a script. If the reader prefers reduced motion, the SVG shows
+ * only the last frame.
  *
  * @param frames The frames.
  * @param size The size of the terminal.
@@ -37,7 +37,7 @@ function paletteOf(text: string, back: string, edge: string, dim: string, colors
 export function animate(frames: readonly Frame[], size: Size, words: Words): string {
   const width = Math.ceil(size.columns * COLUMN) + 2 * MARGIN;
   const height = size.rows * ROW + 2 * MARGIN;
-  // Ids by the content of a row: most rows are on several frames.
+  // IDs of rows, by the content of the row. Most rows are part of several frames.
   const rows = new Map<string, string>();
   const film = frames.map((frame, i) => {
     const used = frame.rows.map(drawRow).map((row, y) => {
@@ -72,7 +72,10 @@ export function animate(frames: readonly Frame[], size: Size, words: Words): str
   ].join("\n");
 }
 
-/** The frames are stacked vertically, as on a film strip that jumps from one to the next. */
+/**
+ * Returns the CSS that plays the frames. The frames are stacked vertically like a film strip, which jumps from one
+ * frame to the next.
+ */
 function playback(frames: readonly Frame[], height: number): string {
   const seconds = (frames.at(-1)?.at ?? 0) + PAUSE;
   const steps = frames.map(({ at }, i) => `${round(100 * at / seconds)}%{transform:translateY(${-i * height}px)}`);
@@ -86,7 +89,7 @@ function playback(frames: readonly Frame[], height: number): string {
 
 function drawRow(spans: readonly Span[]): string {
   return spans.map(({ column, text, style }) => {
-    const isAscii = /^[ -~]*$/.test(text); // other characters may come from another font with a different width
+    const isAscii = /^[ -~]*$/.test(text); // other characters may come from a font with another width
     const length = `textLength="${round([...text].length * COLUMN)}"${
       isAscii ? "" : ' lengthAdjust="spacingAndGlyphs"'
     }`;

@@ -22,7 +22,7 @@ export interface Capture {
 }
 
 /**
- * Runs a program on a pseudoterminal, created by `script` of util-linux.
+ * Runs a program on a pseudoterminal, which the `script` command from util-linux creates.
  *
  * @param command The program, as a shell command.
  * @param size The size of the terminal.
@@ -34,7 +34,7 @@ export async function capture(command: string, size: Size): Promise<Capture> {
   const env = { ...process.env, SHELL: "/bin/sh", TERM: "xterm-256color", CI: "", NO_COLOR: "" };
   const script = spawn("script", ["--quiet", "--return", "--flush", "--command", line, "/dev/null"], {
     env,
-    stdio: ["pipe", "pipe", "inherit"], // standard input stays open, because the terminal ends with it
+    stdio: ["pipe", "pipe", "inherit"], // standard input stays open: `script` ends when its input closes
   });
   const writes: Write[] = [];
   let start: number | undefined;

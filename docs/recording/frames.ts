@@ -11,13 +11,13 @@ export interface Span {
 
 /** Style of text. */
 export interface Style {
-  /** One of the terminal's first eight colors, from 0 on; `undefined` for the default color. */
+  /** Number of one of the terminal's first eight colors, from 0; `undefined` for the default color. */
   readonly color: number | undefined;
   readonly isBold: boolean;
   readonly isDim: boolean;
 }
 
-/** Content of the screen from some time on. */
+/** Content of the screen, and the time at which the screen changes to it. */
 export interface Frame {
   /** Time of the frame, in seconds. */
   readonly at: number;
@@ -30,7 +30,7 @@ const RATE = 5;
 const COLORS = 8;
 
 /**
- * Renders the output of a program on a terminal.
+ * Renders a program's output as a terminal would show it.
  *
  * @param capture The output.
  * @returns The distinct screens, at most a few per second.
@@ -44,7 +44,7 @@ export async function framesOf({ size, writes }: Capture): Promise<Frame[]> {
     const slot = Math.floor(at * RATE);
     const next = writes[i + 1];
     if (next !== undefined && Math.floor(next.at * RATE) === slot) continue;
-    if (next !== undefined && terminal.modes.synchronizedOutputMode) continue; // an incomplete update
+    if (next !== undefined && terminal.modes.synchronizedOutputMode) continue; // the update of the screen is incomplete
     const rows = rowsOf(terminal);
     if (JSON.stringify(rows) === last) continue;
     last = JSON.stringify(rows);
@@ -58,7 +58,7 @@ function rowsOf({ buffer: { active }, rows }: xterm.Terminal): Span[][] {
   return Array.from({ length: rows }, (_, y) => spansOf(active.getLine(active.baseY + y)!));
 }
 
-/** Returns the text of a row. Spaces at the ends of a span are left out. */
+/** Returns the spans of a row. Omits spaces at the start and end of a span. */
 function spansOf(line: xterm.IBufferLine): Span[] {
   const spans: Span[] = [];
   for (let column = 0; column < line.length; column++) {

@@ -1,6 +1,6 @@
 /**
- * Records the demo of the command on a terminal, for the picture in the README. It takes ten seconds and requires
- * `script` of util-linux.
+ * Records the demo of the command on a terminal, for the picture in the README. The recording takes ten seconds and
+ * requires the `script` command from util-linux.
  *
  *     npx -y deno task recording
  *
