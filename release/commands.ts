@@ -1,12 +1,12 @@
-/** Third-party programs that build and install the packages. */
+/** Functions that run third-party programs to build and install the packages. */
 
 /** Root folder of the repository. */
 export const ROOT = new URL("..", import.meta.url);
 
-/** Limit for a process that never ends, in milliseconds. */
+/** Timeout for a process, in milliseconds. */
 const DEADLINE = 300_000;
 
-/** Rust, and therefore Deno, finds a batch file only by its full name. */
+/** Name of the npm executable. On Windows, Rust and therefore Deno find a batch file only by its full name. */
 export const NPM = Deno.build.os === "windows" ? "npm.cmd" : "npm";
 
 /** Runs a command and returns its output. Throws an error with the output if the command fails. */

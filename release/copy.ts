@@ -2,7 +2,7 @@ import { cpSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "./commands.ts";
 
-/** Copies the repository with its local changes, without the files that Git ignores. */
+/** Copies the repository, including local changes but not the files that Git ignores. */
 export function copyRepository(folder: string): void {
   const root = fileURLToPath(ROOT);
   const isCopied = (path: string) => !/(^|[\\/])(\.git|node_modules|[^\\/]+\.tgz)$/.test(path.slice(root.length));

@@ -1,6 +1,6 @@
 /**
- * Installs the command `workqueue` as a user without a clone would, from local registries with the packages that would
- * be published.
+ * Functions that install the command `workqueue` as a user without a clone would. Local registries serve the packages
+ * as they would be published.
  */
 
 import { dirname } from "node:path";
@@ -11,7 +11,10 @@ import { NpmRegistry } from "./npm_registry.ts";
 /** Packages that make up the command, each after its dependencies. */
 const PACKAGES = [".", "packages/config-file", "packages/dashboard", "packages/cli"];
 
-/** Functions that install the command in an empty folder and return the start of its command line, by runtime. */
+/**
+ * Functions that install the command in an empty folder, by runtime. Each function returns the start of the command
+ * line.
+ */
 const INSTALLS = { Deno: installForDeno, Bun: installForBun, Node: installForNode };
 
 /** Runtime of the command. */
@@ -22,7 +25,8 @@ const done = new Map<Runtime, Promise<string[]>>();
 let npmRegistry: Promise<NpmRegistry> | undefined;
 
 /**
- * Installs the command once per program or test file. It is removed when the program or test file ends.
+ * Installs the command, but only once per program or test file. The installation is removed when the program or test
+ * file ends.
  *
  * @returns The start of the command line: a program and its first arguments.
  */
@@ -45,7 +49,7 @@ async function installForDeno(folder: string): Promise<string[]> {
   return ["env", ...variables, `${folder}/bin/workqueue`];
 }
 
-/** Compiles the command to a single file. Returns the start of the command line. */
+/** Compiles the command into a single executable file. Returns the start of the command line. */
 export async function compiled(): Promise<string[]> {
   const folder = temporaryFolder();
   await runWithJsr(folder, ["compile", "-A", "--output", "workqueue", "jsr:@workqueue/cli"]);
@@ -54,7 +58,8 @@ export async function compiled(): Promise<string[]> {
 }
 
 /**
- * Runs Deno with an empty cache and a JSR registry that stops afterwards. Returns the environment variables of the run.
+ * Runs Deno with an empty cache and a local JSR registry. Stops the registry afterwards. Returns the environment
+ * variables of the run.
  */
 async function runWithJsr(folder: string, args: string[]): Promise<Record<string, string>> {
   await using registry = new JsrRegistry();
@@ -77,7 +82,7 @@ async function installForBun(folder: string): Promise<string[]> {
   const bun = stdout.trim();
   Deno.writeTextFileSync(`${folder}/.bunfig.toml`, `[install.scopes]\n"@workqueue" = "${url}"\n`);
   await run(bun, ["add", "--global", "@workqueue/cli"], folder, { XDG_CONFIG_HOME: folder, BUN_INSTALL: folder });
-  return [bun, `${folder}/bin/workqueue`]; // the first line of the script names Node
+  return [bun, `${folder}/bin/workqueue`]; // Bun is given explicitly because the script's first line starts Node
 }
 
 /** Returns a local npm registry with the packages. */

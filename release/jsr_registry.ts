@@ -1,4 +1,4 @@
-/** JSR registry on loopback: accepts uploads of `deno publish` and serves them. */
+/** JSR registry on loopback: accepts uploads from `deno publish` and serves them. */
 
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
@@ -7,7 +7,7 @@ import { ROOT, run } from "./commands.ts";
 import { copyRepository } from "./copy.ts";
 import { pin } from "./pin.ts";
 
-/** Files of a package, by their paths in the package, such as `/mod.ts`. */
+/** Files of a package, by path in the package, such as `/mod.ts`. */
 export type Files = Map<string, Uint8Array<ArrayBuffer>>;
 
 /** Version of a package. */
@@ -24,12 +24,15 @@ export async function publishedFiles(): Promise<Files> {
   return await registry.publish(".");
 }
 
-/** Server for the parts of JSR's protocol, https://jsr.io/docs/api, that `deno` uses. Disposing it stops the server. */
+/**
+ * Server for the parts of JSR's protocol (https://jsr.io/docs/api) that `deno` uses. Dispose the object to stop the
+ * server.
+ */
 export class JsrRegistry implements AsyncDisposable {
-  /** Replacements for some files. The checksums stay those of the original files. */
+  /** Replacements for some files. The registry still reports the checksums of the original files. */
   readonly tampered: Files = new Map();
   readonly #releases = new Map<string, Release>();
-  /** Copy of the repository with pinned packages, as for a release; created at its first use. */
+  /** Copy of the repository with pinned packages, as for a release. Created when first used. */
   #pinned: string | undefined;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
@@ -69,7 +72,7 @@ export class JsrRegistry implements AsyncDisposable {
     const upload = /^\/api\/scopes\/(\w+)\/packages\/([\w-]+)\/versions\/[\d.]+$/.exec(path);
     if (upload && request.method === "POST") return await this.#take(`@${upload[1]}/${upload[2]}`, request);
     if (upload) return notFound("packageVersionNotFound");
-    if (path.startsWith("/api/")) return Response.json({}); // reports that the package exists and can get a version
+    if (path.startsWith("/api/")) return Response.json({}); // says that the package exists and accepts versions
 
     const [, name, version, file] = /^\/(@\w+\/[\w-]+)\/([\d.]+)?(.+)$/.exec(path) ?? [];
     const release = this.#releases.get(name!);

@@ -1,19 +1,19 @@
-/** npm registry on loopback, for the packages of this repository: accepts uploads of `npm publish` and serves them. */
+/** npm registry on loopback for the packages of this repository: accepts uploads from `npm publish` and serves them. */
 
 import { NPM, ROOT, run } from "./commands.ts";
 
-/** Used part of an upload by `npm publish`. */
+/** Fields of an upload by `npm publish` that this file uses. */
 interface Upload {
   versions: Record<string, { dist: { tarball: string } }>;
   _attachments?: Record<string, { data: string }>;
 }
 
 /**
- * Server for the parts of npm's protocol, https://github.com/npm/registry, that npm and Bun use. Disposing it stops the
- * server.
+ * Server for the parts of npm's protocol (https://github.com/npm/registry) that npm and Bun use. Dispose the object to
+ * stop the server.
  */
 export class NpmRegistry implements AsyncDisposable {
-  /** Documents of the packages, by name. */
+  /** Uploaded documents, by package name. */
   readonly #packages = new Map<string, Upload>();
   readonly #tarballs = new Map<string, Uint8Array<ArrayBuffer>>();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
@@ -27,13 +27,14 @@ export class NpmRegistry implements AsyncDisposable {
   }
 
   /**
-   * Option that makes npm use this registry for the packages of this repository, and its usual registry for all others.
+   * Option that makes npm use this registry for the packages of this repository. For all other packages, npm uses its
+   * usual registry.
    */
   get npmOption(): string {
     return `--@workqueue:registry=${this.url}`;
   }
 
-  /** Publishes the package in a folder of the repository, with the commands of the release. */
+  /** Publishes the package in a folder of the repository, with the same commands as a release. */
   async publish(folder: string): Promise<void> {
     const scratch = await Deno.makeTempDir({ prefix: "workqueue_" });
     try {

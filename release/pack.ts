@@ -7,15 +7,16 @@
  * npx -y deno task pack packages/redis package.tgz  # only this package, as published on npm
  * ```
  *
- * Files are written to the folder that the task is started from, with names such as `workqueue-redis.tgz`.
+ * The task writes files with names such as `workqueue-redis.tgz` to the folder from which it is started.
  *
- * `deno pack` creates the modules and a `package.json`. This program adds the missing parts: the imported packages of
- * this repository, and `bin`, `engines` and `peerDependencies` from the package's own `package.json`. On GitHub it also
- * adds the repository, which npm compares with the origin that the release states.
+ * `deno pack` creates the modules and a `package.json`. This program adds to the `package.json` the imported packages
+ * of this repository, and `bin`, `engines` and `peerDependencies` from the package's own `package.json`. On GitHub,
+ * this program also adds the repository, which npm compares with the origin stated in the release.
  *
- * In a published tarball, the imported packages are `dependencies`. In a tarball from a clone they are optional
- * `peerDependencies`: npm and Bun check the version if such a package is installed, and never ask a registry for it.
- * Nothing is published yet, so anybody could own a package with that name on a registry.
+ * In a published tarball, the imported packages are `dependencies`. In a tarball from a clone, the imported packages
+ * are optional `peerDependencies`. If such a package is installed, npm and Bun check its version, but they never fetch
+ * it from a registry. This matters because the packages are not published yet, so somebody else could publish a package
+ * under the same name.
  *
  * @module
  */
@@ -24,7 +25,7 @@ import { join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { NPM, ROOT, run } from "./commands.ts";
 
-/** Used fields of a `package.json`. */
+/** Fields of a `package.json` that this file uses. */
 interface Manifest {
   name: string;
   version: string;
@@ -35,12 +36,12 @@ interface Manifest {
   peerDependenciesMeta?: Record<string, { optional: boolean }>;
 }
 
-/** Use of a tarball: installed from a clone, or published. */
+/** Purpose of a tarball: to install the package from a clone, or to publish it. */
 type Purpose = "clone" | "publish";
 
 const root = resolve(fileURLToPath(ROOT));
 
-/** Used fields of the output of `deno info`. */
+/** Fields of the output of `deno info` that this file uses. */
 interface Info {
   modules: { specifier: string; dependencies?: { specifier: string }[] }[];
 }
@@ -113,7 +114,7 @@ async function pack(folder: string, tarball: string, purpose: Purpose): Promise<
   const scratch = await Deno.makeTempDir({ prefix: "workqueue_pack_" });
   try {
     const all = join(scratch, "all.tgz");
-    // Without --quiet, `deno pack` lists every file whose types are omitted because no entry mentions them.
+    // Without `--quiet`, `deno pack` lists every file whose types it omits because no entry refers to them.
     await run(Deno.execPath(), ["pack", "--quiet", "--allow-dirty", "--no-source-maps", "--output", all], folder);
     await run("tar", ["-xzf", "all.tgz"], scratch);
     const path = join(scratch, "package", "package.json");
@@ -137,7 +138,10 @@ async function addWithSiblings(found: Set<string>, names: string[], folders: Map
   }
 }
 
-/** Writes tarballs of the packages and their dependencies to a folder: all of them, or none if one can't be packed. */
+/**
+ * Writes tarballs of the packages and their dependencies to a folder. If one package can't be packed, writes no
+ * tarball.
+ */
 async function packForClone(targets: string[], folders: Map<string, string>, output: string): Promise<void> {
   const found = new Set<string>();
   await addWithSiblings(found, targets.length === 0 ? [...folders.keys()] : targets, folders);

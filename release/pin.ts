@@ -1,27 +1,27 @@
 /**
- * Makes each package require exactly its own version of the other packages of this repository. Without this, `deno
- * publish` allows any later minor version.
+ * Pins versions: makes each package require the other packages of this repository in exactly the current version.
+ * Otherwise, `deno publish` would allow any later minor version.
  *
  * ```sh
  * npx -y deno task pin # before `deno publish`. Don't commit the changes
  * ```
  *
- * The repository itself has no such requirements: a command installed from a clone with `deno install` would look for
- * the packages in the wrong folder.
+ * The repository itself doesn't pin versions, because a command installed from a clone with `deno install` would then
+ * look for the packages in the wrong folder.
  *
  * @module
  */
 
 import { ROOT } from "./commands.ts";
 
-/** Used fields of a `deno.json`. */
+/** Fields of a `deno.json` that this file uses. */
 interface Manifest {
   name: string;
   version: string;
   imports?: Record<string, string>;
 }
 
-/** Pins the packages in a copy of the repository. */
+/** Pins the versions of all packages in a copy of the repository. */
 export function pin(root: URL): void {
   const files = ["deno.json", ...packages(root)].map((path) => new URL(path, root));
   const manifests = files.map((file): Manifest => JSON.parse(Deno.readTextFileSync(file)));
